@@ -1,0 +1,152 @@
+//! Takes evidence and templates, gives the prompt. Must not let data pass for instructions: everything from
+//! the workspace stands between marks that nobody can know beforehand.
+
+use std::path::Path;
+
+use minijinja::{Environment, context};
+
+use crate::evidence::Evidence;
+use crate::evidence::shown::{self, Sections};
+use crate::finding::Finding;
+
+/// What the auditor is.
+pub const SYSTEM: &str = include_str!("../../prompts/system.md");
+/// What it is asked.
+pub const AUDIT: &str = include_str!("../../prompts/audit.md");
+/// What a held agent is told.
+pub const REASON: &str = include_str!("../../prompts/reason.md");
+/// What it may answer.
+pub const SCHEMA: &str = include_str!("../../prompts/verdict.schema.json");
+
+/// The texts in use: the built-in ones, or the person's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompts {
+    /// `system.md`
+    pub system: String,
+    /// `audit.md`
+    pub audit: String,
+    /// `reason.md`
+    pub reason: String,
+    /// `verdict.schema.json`
+    pub schema: String,
+}
+
+impl Default for Prompts {
+    fn default() -> Self {
+        Self { system: SYSTEM.into(), audit: AUDIT.into(), reason: REASON.into(), schema: SCHEMA.into() }
+    }
+}
+
+/// A template of the person's own that can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// It can't be read.
+    #[error("{path}: {why}")]
+    Unreadable {
+        /// Which file.
+        path: String,
+        /// In the system's words.
+        why: std::io::Error,
+    },
+    /// It can't be filled in.
+    #[error("the template {name} can't be filled in: {why}")]
+    BadTemplate {
+        /// Which template.
+        name: &'static str,
+        /// In the engine's words.
+        why: String,
+    },
+}
+
+impl Prompts {
+    /// The built-in texts, each replaced by the file of its name in `folder` where there is one.
+    pub fn with_overrides(folder: &Path) -> Result<Self, PromptError> {
+        let text = |name: &str, built_in: &str| {
+            let path = folder.join(name);
+            match std::fs::read_to_string(&path) {
+                Ok(text) => Ok(text),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(built_in.to_owned()),
+                Err(why) => Err(PromptError::Unreadable { path: path.display().to_string(), why }),
+            }
+        };
+        Ok(Self {
+            system: text("system.md", SYSTEM)?,
+            audit: text("audit.md", AUDIT)?,
+            reason: text("reason.md", REASON)?,
+            schema: text("verdict.schema.json", SCHEMA)?,
+        })
+    }
+
+    /// How much of the prompt the templates themselves take.
+    pub fn bytes(&self) -> usize {
+        self.system.len() + self.audit.len() + self.schema.len()
+    }
+}
+
+/// A prompt, ready to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// What the auditor is.
+    pub system: String,
+    /// What it is asked.
+    pub text: String,
+    /// What it may answer, on one line.
+    pub schema: String,
+}
+
+/// Writes the prompt for one audit.
+pub fn write(
+    prompts: &Prompts,
+    sections: &Sections,
+    evidence: &Evidence,
+    facts: &[Finding],
+    fence: &str,
+) -> Result<Prompt, PromptError> {
+    let text = render(
+        "audit.md",
+        &prompts.audit,
+        context! {
+            fence,
+            plan => sections.plan,
+            asks => sections.asks,
+            todos => sections.todos,
+            commands => sections.commands,
+            final_message => sections.final_message,
+            steps => shown::steps_table(evidence.plan.as_ref(), &evidence.files),
+            facts => shown::facts_table(facts),
+            files => shown::files_text(&evidence.files, fence),
+            schema => one_line(&prompts.schema),
+        },
+    )?;
+    // A prompt that starts with `/` is a command to the client: it answers without asking the model.
+    let text = if text.trim_start().starts_with('/') { format!("Audit this session.\n{text}") } else { text };
+    let system = prompts.system.replace("FENCE", fence);
+    Ok(Prompt { system, text, schema: one_line(&prompts.schema) })
+}
+
+/// Fills in a template; nothing is escaped, and what is filled in is never read as a template.
+pub fn render(name: &'static str, template: &str, values: minijinja::Value) -> Result<String, PromptError> {
+    let mut engine = Environment::new();
+    engine.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    engine.set_keep_trailing_newline(false);
+    let bad = |error: &minijinja::Error| PromptError::BadTemplate { name, why: error.to_string() };
+    engine.add_template(name, template).map_err(|error| bad(&error))?;
+    engine.get_template(name).and_then(|template| template.render(values)).map_err(|error| bad(&error))
+}
+
+/// The schema as an argument: without line breaks.
+fn one_line(schema: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(schema)
+        .map_or_else(|_| schema.to_owned(), |value| value.to_string())
+}
+
+/// A word that nobody can know beforehand.
+pub fn random_fence() -> String {
+    let mut bytes = [0u8; 16];
+    // Without randomness there is no fence worth the name; a clock is better than a constant.
+    if getrandom::fill(&mut bytes).is_err() {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        bytes = now.as_nanos().to_le_bytes();
+    }
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,44 @@
+//! The command line: takes arguments, gives what is asked for. Must not exit by itself: clap's own error exit
+//! is 2, which to a Stop hook means "block".
+
+use clap::{Args, Parser, Subcommand};
+
+/// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
+#[derive(Debug, Parser)]
+#[command(name = "punchlist", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What punchlist can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The Stop hook itself: run by Claude Code, with the hook's JSON on stdin
+    Hook(HookArgs),
+    /// Shows the gate at work, with no account and no network: a session that drifts, the hold, the release
+    Demo,
+    /// The decision log
+    #[command(subcommand)]
+    Log(LogCommand),
+}
+
+/// Arguments of `hook`.
+#[derive(Debug, Args)]
+pub struct HookArgs {
+    /// The timeout with which the hook is registered, in seconds; the auditor always ends before it
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub hook_timeout: u64,
+}
+
+/// What can be done with the log.
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    /// Lists the decisions, oldest first
+    List {
+        /// Prints each record as it stands, one a line
+        #[arg(long)]
+        json: bool,
+    },
+}

@@ -1,0 +1,243 @@
+//! `punchlist hook`: stdin in, decision out. Here the world is touched in order: read, decide, count, log,
+//! answer. Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on
+//! stdout but the reply.
+
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use crate::cli::HookArgs;
+use crate::config::Config;
+use crate::decision::{Cause, Counting, Decision, Outcome, decide};
+use crate::env::{self, Env};
+use crate::evidence::redact::mask;
+use crate::exit;
+use crate::gates::aside::aside;
+use crate::gates::audit::{AuditGate, Auditor, SealedClient};
+use crate::gates::story::millis;
+use crate::gates::{Gate, Stop, Story};
+use crate::hook::{Event, HookInput, Reply};
+use crate::log::{DecisionLog, Record, keepsakes, new_id, record};
+use crate::state::{SessionState, StateFolder};
+
+/// The most that is read of stdin; the real thing is a few kilobytes and one final message.
+const STDIN_CAP: u64 = 16 << 20;
+
+/// Runs the hook in this process: its stdin, its stdout, its stderr.
+pub fn run(args: &HookArgs, env: &Env) -> u8 {
+    let started = Timestamp::now();
+    let state = StateFolder::find(env);
+    // The default hook would print a backtrace hint; one line is enough, and the log has the rest.
+    std::panic::set_hook(Box::new(|_| ()));
+    let answered = catch_unwind(AssertUnwindSafe(|| {
+        let mut stdin = Vec::new();
+        let read = std::io::stdin().lock().take(STDIN_CAP).read_to_end(&mut stdin);
+        tracing::debug!(bytes = stdin.len(), ok = read.is_ok(), "stdin");
+        answer(&stdin, env, &state, Duration::from_secs(args.hook_timeout), started, None)
+    }));
+    let reply = answered.unwrap_or_else(|panic| {
+        let why = panic_words(panic.as_ref());
+        complain(&format!("a fault of punchlist itself, the stop goes through: {why}"));
+        let _ = catch_unwind(AssertUnwindSafe(|| log_panic(&state, &why, started)));
+        Reply::Silent
+    });
+    let code = reply.send(std::io::stdout().lock(), std::io::stderr().lock());
+    if code != exit::BLOCK {
+        return exit::OK;
+    }
+    code
+}
+
+/// Decides one stop and writes it down; gives what to answer. `auditor` stands in for the client where one is
+/// given.
+pub fn answer(
+    stdin: &[u8],
+    env: &Env,
+    state: &StateFolder,
+    hook_timeout: Duration,
+    started: Timestamp,
+    auditor: Option<&mut dyn Auditor>,
+) -> Reply {
+    let begun = Instant::now();
+    let log = DecisionLog::in_folder(state.root());
+    let input = match HookInput::parse(stdin) {
+        Ok(input) => input,
+        Err(error) => {
+            complain(&error.to_string());
+            let record = Record { detail: Some(error.to_string()), ..blank(Cause::BadInput, started) };
+            write_down(&log, &record);
+            return Reply::Silent;
+        }
+    };
+    if let Event::Other(_) = input.event {
+        return Reply::Silent;
+    }
+    let project = project_of(&input, env);
+    let (config, faults) = Config::load(env, &project);
+    let mut faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    for fault in &faults {
+        complain(&format!("{fault} (the default is used)"));
+    }
+    let session = session_name(&input);
+    let stop = Stop {
+        input: &input,
+        env,
+        config: &config,
+        state,
+        session: &session,
+        project: &project,
+        started_ms: started.as_millisecond(),
+        deadline: begun + hook_timeout,
+    };
+
+    let mut story = Story::default();
+    let outcome = aside(&input, env, &config, || state.session(&session).blocks).unwrap_or_else(|| {
+        let mut sealed = SealedClient { env, config: &config.auditor, state: state.clone() };
+        let mut gate = match auditor {
+            Some(auditor) => AuditGate { auditor },
+            None => AuditGate { auditor: &mut sealed },
+        };
+        gate.check(&stop, &mut story)
+    });
+    let counting = remember(&stop, &outcome, &story);
+    let decision = decide(outcome, config.audit.dry_run, &counting);
+
+    for fault in &story.config_faults {
+        complain(&format!("{fault} (the built-in text is used)"));
+    }
+    faults.append(&mut story.config_faults);
+    story.phases.insert("total", begun.elapsed());
+    let record = record_of(&stop, &decision, story, &faults, started);
+    write_down(&log, &record.record);
+    if let Some((prompt, reply)) = record.keepsake {
+        if let Err(error) = keepsakes::keep(state.root(), &record.record.id, &prompt, &reply) {
+            tracing::debug!(%error, "the prompt could not be kept");
+        }
+        keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
+    }
+    decision.reply
+}
+
+/// Remembers what was audited, and counts a block before it is given.
+fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story) -> Counting {
+    let counts = outcome.wants_block() && !stop.config.audit.dry_run;
+    if story.audited.is_none() && !counts {
+        return Counting::NotNeeded;
+    }
+    let written = stop.state.update_session(stop.session, |session: &mut SessionState| {
+        if let Some(audited) = &story.audited {
+            session.audits.insert(stop.agent().to_owned(), audited.clone());
+        }
+        session.blocks += u32::from(counts);
+    });
+    match (counts, written) {
+        (false, _) => Counting::NotNeeded,
+        (true, Ok(())) => Counting::Counted,
+        (true, Err(error)) => Counting::Failed(format!("{}: {error}", stop.state.root().display())),
+    }
+}
+
+/// The project's folder: the one in which the session was started, wherever it stands now.
+fn project_of(input: &HookInput, env: &Env) -> PathBuf {
+    let started_in = env.path(env::CLIENT_PROJECT_DIR).filter(|folder| folder.is_dir());
+    started_in.or_else(|| input.cwd.clone()).or_else(|| std::env::current_dir().ok()).unwrap_or_default()
+}
+
+/// The name under which a session is remembered.
+fn session_name(input: &HookInput) -> String {
+    let by_file = || input.transcript_path.as_ref().map(|path| path.to_string_lossy().into_owned());
+    input.session_id.clone().or_else(by_file).unwrap_or_else(|| "unnamed".into())
+}
+
+struct ToWrite {
+    record: Record,
+    /// The prompt and the reply.
+    keepsake: Option<(String, String)>,
+}
+
+fn record_of(
+    stop: &Stop<'_>,
+    decision: &Decision,
+    story: Story,
+    faults: &[String],
+    started: Timestamp,
+) -> ToWrite {
+    let short = |text: &String| mask(text).text;
+    let prompt_bytes = story.prompt.as_ref().map_or(0, String::len);
+    let record = Record {
+        session: stop.input.session_id.clone(),
+        agent: stop.input.agent_id.clone(),
+        project: Some(stop.project.display().to_string()),
+        event: stop.input.event.name().to_owned(),
+        decision: decision.held,
+        detail: decision.detail.as_ref().map(short),
+        dry_run: stop.config.audit.dry_run,
+        would_block: decision.would_block,
+        plan: story.plan,
+        findings: story.findings,
+        files: story.files,
+        auditor: story.auditor,
+        masked: story.masked,
+        prompt_bytes,
+        transcript: story.transcript,
+        config_error: (!faults.is_empty()).then(|| faults.join("; ")),
+        phases_ms: story.phases.iter().map(|(name, time)| ((*name).to_owned(), millis(*time))).collect(),
+        client_version: stop.env.client_version(),
+        ..blank(decision.cause, started)
+    };
+    ToWrite { record, keepsake: story.prompt.zip(story.reply) }
+}
+
+/// A record with nothing but its cause.
+fn blank(cause: Cause, time: Timestamp) -> Record {
+    Record {
+        schema: record::SCHEMA,
+        id: new_id(),
+        time: format!("{time:.3}"),
+        session: None,
+        agent: None,
+        project: None,
+        event: "Stop".into(),
+        decision: crate::decision::Held::Allow,
+        cause,
+        detail: None,
+        dry_run: false,
+        would_block: false,
+        plan: None,
+        findings: Vec::new(),
+        files: Vec::new(),
+        auditor: None,
+        masked: 0,
+        prompt_bytes: 0,
+        transcript: None,
+        config_error: None,
+        phases_ms: std::collections::BTreeMap::new(),
+        client_version: None,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+fn write_down(log: &DecisionLog, record: &Record) {
+    if let Err(error) = log.append(record, Timestamp::now()) {
+        complain(&format!("the decision log can't be written: {error}"));
+    }
+}
+
+fn log_panic(state: &StateFolder, why: &str, started: Timestamp) {
+    let record = Record { detail: Some(format!("panic: {why}")), ..blank(Cause::Error, started) };
+    write_down(&DecisionLog::in_folder(state.root()), &record);
+}
+
+fn panic_words(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no words".into())
+}
+
+/// One line to whoever reads the hook's stderr. The client shows it only in its debug log.
+fn complain(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "punchlist: {}", line.replace('\n', " "));
+}

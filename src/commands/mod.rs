@@ -1,0 +1,39 @@
+//! One thin file for each subcommand.
+
+pub mod demo;
+pub mod hook;
+pub mod log;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::env::Env;
+use crate::exit;
+
+/// Runs what the arguments ask for; gives the exit code.
+pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
+    let args: Vec<_> = args.collect();
+    let is_hook = args.get(1).is_some_and(|command| command == "hook");
+    let env = Env::of_process();
+    if env.switch(crate::env::TRACE) {
+        // Never stdout: in `hook` that is the channel to the client.
+        tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::DEBUG).init();
+    }
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            // A registration with a flag that we do not know must not hold anybody.
+            let code = if is_hook || !error.use_stderr() { exit::OK } else { exit::USAGE };
+            return ExitCode::from(code);
+        }
+    };
+    let code = match cli.command {
+        Command::Hook(args) => hook::run(&args, &env),
+        Command::Demo => demo::run(),
+        Command::Log(command) => log::run(&command, &env),
+    };
+    ExitCode::from(code)
+}

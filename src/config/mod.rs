@@ -1,0 +1,219 @@
+//! What may be set: takes the person's file, the project's file and the environment, gives a [`Config`] and
+//! what was wrong with them. Must not let a project's file point the auditor at another program or folder.
+
+pub mod file;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::env::{self, Env};
+use crate::finding::Category;
+use file::ConfigFile;
+
+/// The built-in settings as a file; the README shows it.
+pub const DEFAULTS: &str = include_str!("defaults.toml");
+
+/// The settings in force.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// The audit gate.
+    pub audit: AuditConfig,
+    /// The second model.
+    pub auditor: AuditorConfig,
+    /// The decision log.
+    pub log: LogConfig,
+}
+
+/// The audit gate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditConfig {
+    /// Whether it runs at all.
+    pub enabled: bool,
+    /// Does everything and never blocks.
+    pub dry_run: bool,
+    /// Which categories may hold a stop.
+    pub block_on: Vec<Category>,
+    /// How often one session may be held.
+    pub max_blocks: u32,
+    /// Which files are plans.
+    pub plan: Vec<String>,
+    /// How long a prompt may be.
+    pub max_prompt_bytes: usize,
+}
+
+/// The second model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditorConfig {
+    /// Which program, if not the one that runs the session.
+    pub client: Option<PathBuf>,
+    /// Which model.
+    pub model: String,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// A folder with prompts in place of the built-in ones.
+    pub prompts: Option<PathBuf>,
+}
+
+/// The decision log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogConfig {
+    /// For how long decisions and their prompts are kept.
+    pub keep: Duration,
+    /// How much room they may take.
+    pub max_size: u64,
+}
+
+/// Something wrong in a config file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// It can't be read.
+    #[error("{file}: {why}")]
+    Unreadable {
+        /// Which file.
+        file: String,
+        /// In the system's words.
+        why: String,
+    },
+    /// A key or a value is not one of ours.
+    #[error("{file}, line {line}: {key}: {why}")]
+    Bad {
+        /// Which file.
+        file: String,
+        /// On which line.
+        line: usize,
+        /// Which key.
+        key: String,
+        /// What is wrong and what is allowed.
+        why: String,
+    },
+    /// A key that a project may not set.
+    #[error(
+        "{file}: {key} counts only from your own file, {own}: a project may not choose what runs or is read"
+    )]
+    NotTheProjects {
+        /// Which file.
+        file: String,
+        /// Which key.
+        key: &'static str,
+        /// Where it may be set.
+        own: String,
+    },
+}
+
+/// Which plan files there are without any config.
+pub fn default_plan_globs() -> Vec<String> {
+    Config::default().audit.plan
+}
+
+impl Default for Config {
+    /// What [`DEFAULTS`] says, so that there is one place that says it.
+    fn default() -> Self {
+        let defaults = ConfigFile::parse(DEFAULTS, "the built-in settings").unwrap_or_default();
+        let (audit, auditor, log) = (defaults.audit, defaults.auditor, defaults.log);
+        Self {
+            audit: AuditConfig {
+                enabled: audit.enabled.unwrap_or(true),
+                dry_run: audit.dry_run.unwrap_or(false),
+                block_on: audit.block_on.unwrap_or_default(),
+                max_blocks: audit.max_blocks.unwrap_or_default(),
+                plan: audit.plan.unwrap_or_default(),
+                max_prompt_bytes: audit.max_prompt_bytes.unwrap_or_default(),
+            },
+            auditor: AuditorConfig {
+                client: None,
+                model: auditor.model.unwrap_or_default(),
+                timeout: auditor.timeout.unwrap_or_default(),
+                prompts: None,
+            },
+            log: LogConfig { keep: log.keep.unwrap_or_default(), max_size: log.max_size.unwrap_or_default() },
+        }
+    }
+}
+
+impl Config {
+    /// Reads both files and the environment. A file with a fault counts as absent, and the fault is given;
+    /// a key that is not the project's to set is passed over alone.
+    pub fn load(env: &Env, project: &Path) -> (Self, Vec<ConfigError>) {
+        let mut config = Self::default();
+        let mut faults = Vec::new();
+        let own = own_file(env);
+        for (path, is_own) in
+            own.iter().map(|path| (path.clone(), true)).chain([(project_file(project), false)])
+        {
+            match ConfigFile::read(&path) {
+                Ok(Some(mut file)) => {
+                    if !is_own {
+                        let own = own.as_ref().map_or_else(String::new, |own| own.display().to_string());
+                        faults.extend(file.take_out_own_keys().into_iter().map(|key| {
+                            ConfigError::NotTheProjects {
+                                file: path.display().to_string(),
+                                key,
+                                own: own.clone(),
+                            }
+                        }));
+                    }
+                    config.apply(file);
+                }
+                Ok(None) => {}
+                Err(fault) => faults.push(fault),
+            }
+        }
+        if env.switch(env::OFF) {
+            config.audit.enabled = false;
+        }
+        if env.switch(env::DRY_RUN) {
+            config.audit.dry_run = true;
+        }
+        (config, faults)
+    }
+
+    fn apply(&mut self, file: ConfigFile) {
+        fn set<T>(field: &mut T, value: Option<T>) {
+            if let Some(value) = value {
+                *field = value;
+            }
+        }
+        set(&mut self.audit.enabled, file.audit.enabled);
+        set(&mut self.audit.dry_run, file.audit.dry_run);
+        set(&mut self.audit.block_on, file.audit.block_on);
+        set(&mut self.audit.max_blocks, file.audit.max_blocks);
+        set(&mut self.audit.plan, file.audit.plan);
+        set(&mut self.audit.max_prompt_bytes, file.audit.max_prompt_bytes);
+        set(&mut self.auditor.client, file.auditor.client.map(Some));
+        set(&mut self.auditor.model, file.auditor.model);
+        set(&mut self.auditor.timeout, file.auditor.timeout);
+        set(&mut self.auditor.prompts, file.auditor.prompts.map(Some));
+        set(&mut self.log.keep, file.log.keep);
+        set(&mut self.log.max_size, file.log.max_size);
+    }
+}
+
+/// The person's own file.
+pub fn own_file(env: &Env) -> Option<PathBuf> {
+    let folder = env.path("XDG_CONFIG_HOME").or_else(|| env.home().map(|home| home.join(".config")))?;
+    Some(folder.join("punchlist").join("config.toml"))
+}
+
+/// The project's file.
+pub fn project_file(project: &Path) -> PathBuf {
+    project.join(".claude").join("punchlist.toml")
+}
+
+/// The globs as one set. A glob without a slash is a file's name, wherever it stands.
+pub fn plan_globs(globs: &[String]) -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(plan_glob(glob)?);
+    }
+    set.build()
+}
+
+fn plan_glob(glob: &str) -> Result<Glob, globset::Error> {
+    let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
+    GlobBuilder::new(&anywhere).literal_separator(true).build()
+}
+
+#[cfg(test)]
+mod tests;

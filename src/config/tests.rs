@@ -1,0 +1,117 @@
+//! What people see when a config is wrong, and what wins when it is not.
+
+use super::*;
+
+fn said(text: &str) -> String {
+    ConfigFile::parse(text, "punchlist.toml").expect_err("a fault").to_string()
+}
+
+#[test]
+fn the_built_in_settings_are_the_file_that_the_readme_shows() {
+    let config = Config::default();
+    assert_eq!(config.audit.max_blocks, 3);
+    assert_eq!(config.audit.block_on, Category::ALL);
+    assert_eq!(config.auditor.timeout, Duration::from_secs(45));
+    assert_eq!(config.log.keep, Duration::from_secs(90 * 24 * 3600));
+    assert_eq!(config.log.max_size, 200_000_000);
+    assert!(include_str!("../../README.md").contains(DEFAULTS.trim()), "README.md shows defaults.toml");
+}
+
+#[test]
+fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
+    assert_eq!(
+        said("[audit]\nmax_block = 3\n"),
+        "punchlist.toml, line 2: audit.max_block: unknown field `max_block`, expected one of `enabled`, `dry_run`, \
+         `block_on`, `max_blocks`, `plan`, `max_prompt_bytes`"
+    );
+    assert_eq!(
+        said("[auditor]\n\ntimeout = \"soon\"\n"),
+        "punchlist.toml, line 3: auditor.timeout: \"soon\" is not a length of time; write it like \"45s\", \"2m\" or \"90d\""
+    );
+    assert_eq!(
+        said("[audit]\nblock_on = [\"A\", \"Z\"]\n"),
+        "punchlist.toml, line 2: audit.block_on[1]: unknown variant `Z`, expected one of `A`, `B`, `C`, `D`, `ask`"
+    );
+    assert_eq!(
+        said("[log]\nmax_size = \"lots\"\n"),
+        "punchlist.toml, line 2: log.max_size: \"lots\" is not a size; write it like \"200MB\" or \"1GB\""
+    );
+    assert_eq!(
+        said("[audit]\nplan = [\"{a\"]\n"),
+        "punchlist.toml, line 2: audit.plan: \"{a\" is not a glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"
+    );
+    assert_eq!(
+        said("[audit]\nmax_prompt_bytes = 5\n"),
+        "punchlist.toml, line 2: audit.max_prompt_bytes: 5 is too little; at least 10000"
+    );
+    assert!(said("[audit\n").starts_with("punchlist.toml, line 1: not TOML: "), "{}", said("[audit\n"));
+}
+
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn with(own: Option<&str>, project: Option<&str>) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (path, text) in
+            [("home/.config/punchlist/config.toml", own), ("w/.claude/punchlist.toml", project)]
+        {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            if let Some(text) = text {
+                std::fs::write(path, text).expect("written");
+            }
+        }
+        Self(folder)
+    }
+
+    fn load(&self, vars: &[(&str, &str)]) -> (Config, Vec<String>) {
+        let home = ("HOME".to_owned(), self.0.path().join("home").display().to_string());
+        let vars = vars.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).chain([home]);
+        let (config, faults) = Config::load(&Env::from_pairs(vars), &self.0.path().join("w"));
+        let folder = self.0.path().display().to_string();
+        (config, faults.iter().map(|fault| fault.to_string().replace(&folder, "[folder]")).collect())
+    }
+}
+
+#[test]
+fn the_projects_file_wins_over_the_persons_and_variables_over_both() {
+    let files = Files::with(
+        Some("[audit]\nmax_blocks = 1\n[auditor]\nmodel = \"sonnet\"\n"),
+        Some("[audit]\nmax_blocks = 2\n"),
+    );
+    let (config, faults) = files.load(&[]);
+    assert_eq!((config.audit.max_blocks, config.auditor.model.as_str(), faults.len()), (2, "sonnet", 0));
+    let (config, _) = files.load(&[(env::OFF, "1"), (env::DRY_RUN, "1")]);
+    assert!(!config.audit.enabled && config.audit.dry_run);
+}
+
+#[test]
+fn a_project_may_not_choose_the_program_nor_open_a_folder() {
+    let keys = "[auditor]\nclient = \"/evil\"\nprompts = \"/evil\"\nmodel = \"opus\"\n";
+    let (config, faults) = Files::with(None, Some(keys)).load(&[]);
+    assert_eq!(
+        (config.auditor.client, config.auditor.prompts, config.auditor.model.as_str()),
+        (None, None, "opus")
+    );
+    assert_eq!(
+        faults,
+        [
+            "[folder]/w/.claude/punchlist.toml: auditor.client counts only from your own file, \
+             [folder]/home/.config/punchlist/config.toml: a project may not choose what runs or is read",
+            "[folder]/w/.claude/punchlist.toml: auditor.prompts counts only from your own file, \
+             [folder]/home/.config/punchlist/config.toml: a project may not choose what runs or is read"
+        ]
+    );
+    let (config, faults) = Files::with(Some(keys), None).load(&[]);
+    assert_eq!((config.auditor.client, faults.len()), (Some("/evil".into()), 0));
+}
+
+#[test]
+fn a_file_with_a_fault_counts_as_absent_and_the_other_still_counts() {
+    let (config, faults) = Files::with(
+        Some("[audit]\nmax_blocks = 1\n"),
+        Some("[audit]\nmax_blocks = \"many\"\nenabled = false\n"),
+    )
+    .load(&[]);
+    assert_eq!((config.audit.max_blocks, config.audit.enabled, faults.len()), (1, true, 1));
+}

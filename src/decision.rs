@@ -1,0 +1,238 @@
+//! Takes what the gate says, gives the decision. Pure: the one place where an outcome becomes an answer, in
+//! one exhaustive match.
+
+use serde::{Deserialize, Serialize};
+
+use crate::hook::Reply;
+
+/// Why a stop was held or let go, as the log names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The hook fired inside our own auditor.
+    InsideAuditor,
+    /// The person switched it off.
+    Off,
+    /// The session goes on because it was held already.
+    LoopGuard,
+    /// The session is planning.
+    PlanMode,
+    /// Work is still running.
+    BackgroundWork,
+    /// The session was held often enough.
+    Budget,
+    /// No plan in play, or no work since the last audit.
+    NothingToAudit,
+    /// The same evidence as at the last clean audit, or another hook has this stop in hand.
+    Unchanged,
+    /// Confirmed findings.
+    Findings,
+    /// None.
+    Clean,
+    /// Findings, none of which may hold a stop.
+    OnlyUnverified,
+    /// The auditor took too long.
+    AuditorTimeout,
+    /// There was no auditor to be had.
+    AuditorUnavailable,
+    /// Its answer does not count.
+    AuditorUnreadable,
+    /// Stdin was not the hook's JSON.
+    BadInput,
+    /// Something of ours failed.
+    Error,
+}
+
+impl Cause {
+    /// As the log writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InsideAuditor => "inside-auditor",
+            Self::Off => "off",
+            Self::LoopGuard => "loop-guard",
+            Self::PlanMode => "plan-mode",
+            Self::BackgroundWork => "background-work",
+            Self::Budget => "budget",
+            Self::NothingToAudit => "nothing-to-audit",
+            Self::Unchanged => "unchanged",
+            Self::Findings => "findings",
+            Self::Clean => "clean",
+            Self::OnlyUnverified => "only-unverified",
+            Self::AuditorTimeout => "auditor-timeout",
+            Self::AuditorUnavailable => "auditor-unavailable",
+            Self::AuditorUnreadable => "auditor-unreadable",
+            Self::BadInput => "bad-input",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// What a gate makes of a stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing stands in its way.
+    Pass {
+        /// Why.
+        cause: Cause,
+        /// In words, for the log.
+        detail: Option<String>,
+    },
+    /// It should be held.
+    Hold {
+        /// Why.
+        cause: Cause,
+        /// What the agent is told.
+        reason: String,
+    },
+    /// Nothing stands in its way, and the person should know something.
+    Advise {
+        /// Why.
+        cause: Cause,
+        /// What the person is told.
+        message: String,
+    },
+    /// It could not be checked, which is not "wrong".
+    CouldNotCheck {
+        /// Why.
+        cause: Cause,
+        /// What the person is told.
+        message: String,
+    },
+}
+
+/// What became of counting a block. Only a block that was counted may be given: a guard that can't count
+/// can't promise to let go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Counting {
+    /// Nothing was to be counted.
+    NotNeeded,
+    /// It was counted.
+    Counted,
+    /// It could not be.
+    Failed(String),
+}
+
+/// Held or let go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Held {
+    /// The stop is held.
+    Block,
+    /// The stop goes through.
+    Allow,
+}
+
+/// The decision on one stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Held or let go.
+    pub held: Held,
+    /// Why.
+    pub cause: Cause,
+    /// In words, for the log.
+    pub detail: Option<String>,
+    /// In a dry run: the stop would have been held.
+    pub would_block: bool,
+    /// What is answered.
+    pub reply: Reply,
+}
+
+impl Outcome {
+    /// Whether a block would have to be counted for it.
+    pub fn wants_block(&self) -> bool {
+        matches!(self, Self::Hold { .. })
+    }
+}
+
+/// Decides.
+pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision {
+    let allow =
+        |cause, detail, reply| Decision { held: Held::Allow, cause, detail, would_block: false, reply };
+    match (outcome, dry_run, counting) {
+        (Outcome::Pass { cause, detail }, _, _) => allow(cause, detail, Reply::Silent),
+        (Outcome::Advise { cause, message } | Outcome::CouldNotCheck { cause, message }, _, _) => {
+            allow(cause, Some(message.clone()), Reply::Tell(format!("punchlist: {message}")))
+        }
+        (Outcome::Hold { cause, reason }, true, _) => {
+            Decision { would_block: true, ..allow(cause, Some(reason), Reply::Silent) }
+        }
+        (Outcome::Hold { cause, reason }, false, Counting::Counted) => Decision {
+            held: Held::Block,
+            cause,
+            detail: None,
+            would_block: false,
+            reply: Reply::Block(reason),
+        },
+        (Outcome::Hold { .. }, false, Counting::Failed(why)) => {
+            let message =
+                format!("this stop should be held, but the block can't be counted ({why}), so it is not");
+            Decision {
+                would_block: true,
+                ..allow(Cause::Error, Some(message.clone()), Reply::Tell(format!("punchlist: {message}")))
+            }
+        }
+        (Outcome::Hold { .. }, false, Counting::NotNeeded) => {
+            // Not reached: a hold that is no dry run is always counted. Were it not, it must not block.
+            allow(Cause::Error, Some("a block was not counted".into()), Reply::Silent)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hold() -> Outcome {
+        Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() }
+    }
+
+    #[test]
+    fn a_counted_hold_blocks() {
+        let decision = decide(hold(), false, &Counting::Counted);
+        assert_eq!(
+            (decision.held, decision.cause, decision.reply),
+            (Held::Block, Cause::Findings, Reply::Block("b is missing".into()))
+        );
+    }
+
+    #[test]
+    fn nothing_else_ever_blocks() {
+        let outcomes = [
+            Outcome::Pass { cause: Cause::Clean, detail: None },
+            Outcome::Advise { cause: Cause::OnlyUnverified, message: "m".into() },
+            Outcome::CouldNotCheck { cause: Cause::AuditorTimeout, message: "m".into() },
+            hold(),
+        ];
+        for outcome in outcomes {
+            for dry_run in [false, true] {
+                for counting in [Counting::NotNeeded, Counting::Counted, Counting::Failed("full".into())] {
+                    if outcome == hold() && !dry_run && counting == Counting::Counted {
+                        continue;
+                    }
+                    let decision = decide(outcome.clone(), dry_run, &counting);
+                    assert_eq!(
+                        (decision.held, decision.reply.exit_code()),
+                        (Held::Allow, 0),
+                        "{outcome:?} {dry_run} {counting:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_dry_run_says_what_it_would_have_done_in_the_log_only() {
+        let decision = decide(hold(), true, &Counting::NotNeeded);
+        assert!(decision.would_block);
+        assert_eq!((decision.reply, decision.detail.as_deref()), (Reply::Silent, Some("b is missing")));
+    }
+
+    #[test]
+    fn a_block_that_can_not_be_counted_is_told_and_not_given() {
+        let decision = decide(hold(), false, &Counting::Failed("disk full".into()));
+        assert_eq!(
+            decision.reply,
+            Reply::Tell("punchlist: this stop should be held, but the block can't be counted (disk full), so it is not".into())
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! The environment: every variable that is read, as a documented constant, and a snapshot to read them
+//! from, so that nothing but `main` looks at the process's own.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// The person's switch: any value but empty, `0`, `false` or `no` lets every stop through.
+pub const OFF: &str = "PUNCHLIST_OFF";
+/// Does everything and never blocks; the log says what would have happened.
+pub const DRY_RUN: &str = "PUNCHLIST_DRY_RUN";
+/// The state folder, in place of the XDG one.
+pub const HOME: &str = "PUNCHLIST_HOME";
+/// The client to ask, before any configured one.
+pub const CLAUDE: &str = "PUNCHLIST_CLAUDE";
+/// Any value but empty or `0` prints what the program is doing, on stderr.
+pub const TRACE: &str = "PUNCHLIST_TRACE";
+/// Set by punchlist for its auditor, so that a hook that fires inside it steps aside.
+pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
+
+/// The client's own path, given to its hooks.
+pub const CLIENT_EXECPATH: &str = "CLAUDE_CODE_EXECPATH";
+/// The client's process.
+pub const CLIENT_PID: &str = "CLAUDE_PID";
+/// The folder in which the session was started; stays when the session's cwd moves.
+pub const CLIENT_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// Moves `~/.claude`.
+pub const CLIENT_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+/// `claude-code_2-1-325_harness`: the only place with the client's version.
+pub const CLIENT_AGENT: &str = "AI_AGENT";
+
+/// A copy of the environment, taken once.
+#[derive(Debug, Clone, Default)]
+pub struct Env(HashMap<OsString, OsString>);
+
+impl Env {
+    /// The process's own environment.
+    pub fn of_process() -> Self {
+        Self(std::env::vars_os().collect())
+    }
+
+    /// A made-up environment.
+    pub fn from_pairs<K: Into<OsString>, V: Into<OsString>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
+        Self(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+    }
+
+    /// A variable that is set and not empty.
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// The same, as text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(OsStr::to_str)
+    }
+
+    /// The same, as a path.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        self.get(name).map(PathBuf::from)
+    }
+
+    /// Whether a switch is on: set, and not to a word for "no".
+    pub fn switch(&self, name: &str) -> bool {
+        self.get(name)
+            .is_some_and(|value| !["0", "false", "no", "off"].iter().any(|no| value.eq_ignore_ascii_case(no)))
+    }
+
+    /// The person's home folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.path("HOME").or_else(|| self.path("USERPROFILE"))
+    }
+
+    /// Where the client keeps its own files (`~/.claude`).
+    pub fn client_config_dir(&self) -> Option<PathBuf> {
+        self.path(CLIENT_CONFIG_DIR).or_else(|| self.home().map(|home| home.join(".claude")))
+    }
+
+    /// The client's version, from [`CLIENT_AGENT`]: `2.1.325`.
+    pub fn client_version(&self) -> Option<String> {
+        let agent = self.text(CLIENT_AGENT)?.strip_prefix("claude-code_")?;
+        Some(agent.split('_').next().unwrap_or(agent).replace('-', "."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_is_off_when_unset_empty_or_a_word_for_no() {
+        let env = Env::from_pairs([("A", "1"), ("B", "0"), ("C", ""), ("D", "False"), ("E", "yes")]);
+        assert!(env.switch("A") && env.switch("E"));
+        assert!(!env.switch("B") && !env.switch("C") && !env.switch("D") && !env.switch("Z"));
+    }
+
+    #[test]
+    fn the_clients_version_is_read_from_its_agent_name() {
+        let env = Env::from_pairs([(CLIENT_AGENT, "claude-code_2-1-325_harness")]);
+        assert_eq!(env.client_version().as_deref(), Some("2.1.325"));
+        assert_eq!(Env::from_pairs([(CLIENT_AGENT, "other")]).client_version(), None);
+    }
+}

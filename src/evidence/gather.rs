@@ -1,0 +1,202 @@
+//! Takes a session, its plan and the workspace, gives the [`Evidence`]: for every touched file and every
+//! file that the plan names, what the disk shows. Must not show more than the budget allows, nor leave
+//! anything out without saying so.
+
+use std::collections::HashMap;
+
+use sha2::{Digest, Sha256};
+
+use super::budget::Budget;
+use super::redact::mask;
+use super::workspace::{Body, Place};
+use super::{Entered, Evidence, FileEvidence, FileState, LeftOut, TouchNote, Workspace, diff, git};
+use crate::plan::Plan;
+use crate::session::{Original, Session};
+
+/// Up to this size a file goes in whole; above it, what the session changed says more.
+const SMALL: usize = 6_000;
+/// With less room than this a file's content is left out: a few lines would mislead.
+const LEAST: usize = 400;
+
+/// A file on the way in.
+struct Candidate {
+    written: String,
+    place: Option<Place>,
+    touches: Vec<TouchNote>,
+    original: Original,
+    steps: Vec<usize>,
+    last_touch: usize,
+}
+
+/// Puts the evidence together; file contents get `file_bytes` at the most. Session and plan come masked.
+pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_bytes: usize) -> Evidence {
+    let mut candidates = candidates(&session, plan.as_ref(), workspace);
+    candidates
+        .sort_by_key(|c| (c.steps.is_empty(), c.steps.first().copied(), std::cmp::Reverse(c.last_touch)));
+    fill_originals_from_git(&mut candidates, workspace);
+    let missing: Vec<String> = candidates
+        .iter()
+        .filter(|c| matches!(state_of(c, workspace), FileState::Missing { .. }))
+        .map(|c| c.place.as_ref().map_or(&c.written, |place| &place.name).clone())
+        .collect();
+    let elsewhere = workspace.find_elsewhere(&missing);
+    let mut budget = Budget::new(file_bytes);
+    let files: Vec<_> = candidates
+        .into_iter()
+        .map(|candidate| enter(candidate, workspace, &elsewhere, &mut budget))
+        .collect();
+    Evidence { plan, session, files }
+}
+
+fn candidates(session: &Session, plan: Option<&Plan>, workspace: &Workspace) -> Vec<Candidate> {
+    let mut all: Vec<Candidate> = Vec::new();
+    let mut index: HashMap<String, usize> = HashMap::new();
+    let mut entry = |written: &str| -> usize {
+        let place = workspace.locate(written);
+        let key = place.as_ref().map_or_else(|| written.to_owned(), |place| place.name.clone());
+        *index.entry(key).or_insert_with(|| {
+            all.push(Candidate {
+                written: written.to_owned(),
+                place,
+                touches: Vec::new(),
+                original: Original::Unknown,
+                steps: Vec::new(),
+                last_touch: 0,
+            });
+            all.len() - 1
+        })
+    };
+    let named: Vec<(usize, usize)> = plan
+        .iter()
+        .flat_map(|plan| plan.promised())
+        .flat_map(|step| step.paths.iter().map(move |path| (step.number, path)))
+        .map(|(step, path)| (entry(path), step))
+        .collect();
+    let touched: Vec<usize> = session.touches.iter().map(|touch| entry(&touch.path)).collect();
+    for (at, step) in named {
+        if !all[at].steps.contains(&step) {
+            all[at].steps.push(step);
+        }
+    }
+    for (at, touch) in touched.into_iter().zip(&session.touches) {
+        let candidate = &mut all[at];
+        candidate.last_touch = touch.at;
+        if candidate.original == Original::Unknown {
+            candidate.original = touch.original.clone();
+        }
+        let note = TouchNote {
+            tool: touch.tool.name().to_owned(),
+            outcome: touch.outcome.clone(),
+            agent: touch.agent.clone(),
+        };
+        if candidate.touches.last() != Some(&note) {
+            candidate.touches.push(note);
+        }
+    }
+    // The plan itself is shown as the plan.
+    let plan_file = plan.and_then(|plan| plan.path.as_ref()).and_then(|path| workspace.locate(path));
+    all.retain(|candidate| plan_file.is_none() || candidate.place != plan_file);
+    all
+}
+
+/// Asks git, once, what the large files were before, where the transcript does not say.
+fn fill_originals_from_git(candidates: &mut [Candidate], workspace: &Workspace) {
+    let unknown = |c: &&Candidate| {
+        let large = matches!(state_of(c, workspace), FileState::File { bytes } if bytes > SMALL as u64);
+        large
+            && c.original == Original::Unknown
+            && c.place.as_ref().is_some_and(|p| p.path.starts_with(workspace.root()))
+    };
+    let names: Vec<String> = candidates
+        .iter()
+        .filter(unknown)
+        .filter_map(|c| c.place.as_ref())
+        .map(|place| place.name.clone())
+        .collect();
+    let committed = git::committed(workspace.root(), &names.iter().map(String::as_str).collect::<Vec<_>>());
+    for candidate in candidates {
+        if let Some(text) = candidate.place.as_ref().and_then(|place| committed.get(&place.name)) {
+            candidate.original = Original::Text(text.clone());
+        }
+    }
+}
+
+fn state_of(candidate: &Candidate, workspace: &Workspace) -> FileState {
+    candidate
+        .place
+        .as_ref()
+        .map_or(FileState::Outside, |place| workspace.state(&place.path.to_string_lossy()))
+}
+
+fn enter(
+    candidate: Candidate,
+    workspace: &Workspace,
+    elsewhere: &HashMap<String, String>,
+    budget: &mut Budget,
+) -> FileEvidence {
+    let name = candidate.place.as_ref().map_or_else(|| candidate.written.clone(), |place| place.name.clone());
+    let mut state = state_of(&candidate, workspace);
+    if let FileState::Missing { elsewhere: found } = &mut state {
+        *found = elsewhere.get(&name).cloned();
+    }
+    let body = match (&state, &candidate.place) {
+        (FileState::File { .. }, Some(place)) => Ok(workspace.body(place)),
+        (FileState::File { .. } | FileState::Outside, _) => Err(LeftOut::Outside),
+        (FileState::Folder, _) => Err(LeftOut::Folder),
+        (FileState::Missing { .. }, _) => Err(LeftOut::Missing),
+        (FileState::Unreadable(_), _) => Err(LeftOut::Unreadable),
+    };
+    let (entered, text, masked, digest) = match body {
+        Ok(Body::Text(text)) => {
+            let digest = digest_of(&text);
+            let (entered, shown, masked) = show(&text, &candidate.original, true, budget);
+            (entered, shown, masked, digest)
+        }
+        Ok(Body::Start(text)) => {
+            let digest = format!("{}+{state:?}", digest_of(&text));
+            let (entered, shown, masked) = show(&text, &candidate.original, false, budget);
+            (entered, shown, masked, digest)
+        }
+        Ok(Body::Binary) => (Entered::LeftOut(LeftOut::Binary), String::new(), 0, format!("{state:?}")),
+        Ok(Body::Secret) => (Entered::LeftOut(LeftOut::Secret), String::new(), 0, format!("{state:?}")),
+        Ok(Body::Unreadable(why)) => (Entered::LeftOut(LeftOut::Unreadable), String::new(), 0, why),
+        Err(why) => (Entered::LeftOut(why), String::new(), 0, format!("{state:?}")),
+    };
+    FileEvidence {
+        name,
+        touches: candidate.touches,
+        steps: candidate.steps,
+        state,
+        entered,
+        text,
+        masked,
+        digest,
+    }
+}
+
+/// The content of a file as the auditor sees it.
+fn show(text: &str, original: &Original, is_all: bool, budget: &mut Budget) -> (Entered, String, usize) {
+    let wants_diff = text.len() > SMALL;
+    let (shown, is_diff) = match original {
+        Original::Text(before) if wants_diff => (diff::unified(before, text), true),
+        _ => (text.to_owned(), false),
+    };
+    let shown = mask(&shown);
+    if budget.left() < shown.text.len().min(LEAST) {
+        return (Entered::LeftOut(LeftOut::NoRoom), String::new(), 0);
+    }
+    // No file may eat what the others need: one that is large and has no "before" is shown by its start.
+    let at_most = if is_diff || !wants_diff { usize::MAX } else { SMALL };
+    let cut = budget.start_of(&shown.text, at_most);
+    let entered = match (cut.missing, is_diff, is_all) {
+        (0, true, true) => Entered::Diff,
+        (0, false, true) => Entered::Whole,
+        (missing, _, _) => Entered::Cut(missing.max(1)),
+    };
+    (entered, cut.text, shown.count)
+}
+
+fn digest_of(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,43 @@
+//! Takes the auditor's proposals, gives what the disk shows of each: the last look at the world before
+//! judging. Must not judge.
+
+use super::Workspace;
+use super::workspace::FileState;
+use crate::auditor::Verdict;
+use crate::verify::Look;
+
+/// One look for each finding of the verdict, in order; `None` where it names no path.
+pub fn looks(workspace: &Workspace, verdict: &Verdict) -> Vec<Option<Look>> {
+    let mut looks: Vec<Option<Look>> = verdict
+        .findings
+        .iter()
+        .map(|proposal| {
+            let path = proposal.path.trim();
+            if path.is_empty() {
+                return None;
+            }
+            let Some(place) = workspace.locate(path) else {
+                return Some(Look { name: path.to_owned(), state: FileState::Outside, holds_needle: None });
+            };
+            let state = workspace.state(path);
+            let holds_needle = match state {
+                FileState::File { .. } => workspace.holds(&place, &proposal.needle),
+                _ => None,
+            };
+            Some(Look { name: place.name, state, holds_needle })
+        })
+        .collect();
+    let missing: Vec<String> = looks
+        .iter()
+        .flatten()
+        .filter(|look| matches!(look.state, FileState::Missing { .. }))
+        .map(|look| look.name.clone())
+        .collect();
+    let found = workspace.find_elsewhere(&missing);
+    for look in looks.iter_mut().flatten() {
+        if let FileState::Missing { elsewhere } = &mut look.state {
+            *elsewhere = found.get(&look.name).cloned();
+        }
+    }
+    looks
+}

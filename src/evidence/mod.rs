@@ -1,0 +1,129 @@
+//! Plan, session and disk side by side, for one audit.
+//!
+//! `workspace` and `git` look at the disk, `redact` and `masking` hide what is secret, `gather` puts the files
+//! together within one `budget`, `shown` turns it all into the words that the auditor reads.
+
+pub mod budget;
+pub mod diff;
+pub mod fingerprint;
+pub mod gather;
+pub mod git;
+pub mod looks;
+pub mod masking;
+pub mod redact;
+pub mod shown;
+pub mod workspace;
+
+use serde::{Deserialize, Serialize};
+
+pub use gather::gather;
+pub use workspace::{FileState, Workspace};
+
+use crate::plan::Plan;
+use crate::session::{Outcome, Session};
+
+/// How a file's content got to the auditor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Entered {
+    /// All of it.
+    Whole,
+    /// What the session changed in it, all of that.
+    Diff,
+    /// A part of it, or of what changed; so many bytes are missing.
+    Cut(usize),
+    /// Nothing of it, and why.
+    LeftOut(LeftOut),
+}
+
+/// Why nothing of a file's content was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeftOut {
+    /// The prompt had no room left.
+    NoRoom,
+    /// There is no such file.
+    Missing,
+    /// It is a folder.
+    Folder,
+    /// It is outside the workspace.
+    Outside,
+    /// It is a kind of file that holds secrets.
+    Secret,
+    /// It is not text.
+    Binary,
+    /// It could not be read.
+    Unreadable,
+}
+
+impl LeftOut {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoRoom => "no room left in the prompt",
+            Self::Missing => "there is no such file",
+            Self::Folder => "it is a folder",
+            Self::Outside => "it is outside the workspace",
+            Self::Secret => "it may hold secrets",
+            Self::Binary => "it is not text",
+            Self::Unreadable => "it could not be read",
+        }
+    }
+}
+
+/// One way in which the session touched a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TouchNote {
+    /// With which tool.
+    pub tool: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// By which subagent.
+    pub agent: Option<String>,
+}
+
+/// One file: what the session did to it and what the disk shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEvidence {
+    /// Its path, relative to the workspace where it is inside.
+    pub name: String,
+    /// How the session touched it, in order.
+    pub touches: Vec<TouchNote>,
+    /// The numbers of the plan's steps that name it.
+    pub steps: Vec<usize>,
+    /// What stands there.
+    pub state: FileState,
+    /// How its content entered.
+    pub entered: Entered,
+    /// The content as shown.
+    pub text: String,
+    /// How many secrets were masked in it.
+    pub masked: usize,
+    /// A hash of what is on disk, for telling whether anything changed since.
+    pub digest: String,
+}
+
+impl FileEvidence {
+    /// Whether the session changed it.
+    pub fn was_changed(&self) -> bool {
+        self.touches.iter().any(|touch| touch.outcome == Outcome::Done)
+    }
+}
+
+/// Everything that one audit knows. All text in it is masked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What was promised.
+    pub plan: Option<Plan>,
+    /// What happened.
+    pub session: Session,
+    /// What the disk shows: what the plan names first, then what was touched, the newest first.
+    pub files: Vec<FileEvidence>,
+}
+
+impl Evidence {
+    /// The file of that name.
+    pub fn file(&self, name: &str) -> Option<&FileEvidence> {
+        self.files.iter().find(|file| file.name == name)
+    }
+}

@@ -1,0 +1,192 @@
+//! Takes session, plan, files and facts, gives the words that the auditor reads, each part within its share
+//! of the prompt. Pure. Must not leave a file's name out, whatever becomes of its content.
+
+use std::fmt::Write;
+
+use super::budget::Budget;
+use super::{Entered, FileEvidence, FileState};
+use crate::finding::Finding;
+use crate::plan::{Mark, Plan};
+use crate::session::{CommandEnd, Outcome, Session};
+
+/// The parts of a prompt that do not depend on file contents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sections {
+    /// The plan as it stands.
+    pub plan: String,
+    /// What the person asked, in order.
+    pub asks: String,
+    /// The task list.
+    pub todos: String,
+    /// Commands and how they ended, the last ones first to stay.
+    pub commands: String,
+    /// What the agent says at the end.
+    pub final_message: String,
+}
+
+impl Sections {
+    /// How much of the prompt they take.
+    pub fn bytes(&self) -> usize {
+        [&self.plan, &self.asks, &self.todos, &self.commands, &self.final_message]
+            .iter()
+            .map(|part| part.len())
+            .sum()
+    }
+}
+
+/// Writes the parts, each with a share of `max_bytes` that it does not pass.
+pub fn sections(session: &Session, plan: Option<&Plan>, max_bytes: usize) -> Sections {
+    let mut budget = Budget::new(max_bytes);
+    let final_message = session.final_message.as_deref().unwrap_or("(the agent ended without a word)");
+    Sections {
+        final_message: budget.end_of(final_message, max_bytes / 8).text,
+        plan: budget.start_of(&plan_text(plan), max_bytes / 3).text,
+        asks: budget.end_of(&asks_text(session), max_bytes / 8).text,
+        todos: budget.end_of(&todos_text(session), max_bytes / 16).text,
+        commands: budget.end_of(&commands_text(session), max_bytes / 8).text,
+    }
+}
+
+fn plan_text(plan: Option<&Plan>) -> String {
+    let Some(plan) = plan else { return "(no plan was in play)".to_owned() };
+    let mut text = plan.text.trim_end().to_owned();
+    if !plan.dropped.is_empty() {
+        text.push_str("\n\n(These approved steps are no longer in the plan's file:)\n");
+        for step in &plan.dropped {
+            let _ = writeln!(text, "- {}", step.text);
+        }
+    }
+    text
+}
+
+fn asks_text(session: &Session) -> String {
+    let mut text = String::new();
+    for (number, ask) in session.asks.iter().enumerate() {
+        let _ = writeln!(text, "{}. {}", number + 1, ask.text);
+    }
+    if text.is_empty() { "(none)".to_owned() } else { text }
+}
+
+fn todos_text(session: &Session) -> String {
+    let mut text = String::new();
+    for todo in &session.todos {
+        let _ = writeln!(text, "- [{}] {}", todo.status, todo.text);
+    }
+    if text.is_empty() { "(the session kept none)".to_owned() } else { text }
+}
+
+/// Each command on its own, with how it ended; of what a failed one printed, the end.
+fn commands_text(session: &Session) -> String {
+    let mut text = String::new();
+    for command in &session.commands {
+        let end = match command.end {
+            CommandEnd::Succeeded => "ok".to_owned(),
+            CommandEnd::Failed(Some(code)) => format!("failed, exit code {code}"),
+            CommandEnd::Failed(None) => "failed".to_owned(),
+            CommandEnd::Interrupted => "interrupted".to_owned(),
+            CommandEnd::Background => "sent to the background".to_owned(),
+            CommandEnd::Unanswered => "no result recorded".to_owned(),
+        };
+        let by = command.agent.as_deref().map(|agent| format!(" (by {agent})")).unwrap_or_default();
+        let _ = writeln!(text, "$ {}\n  => {end}{by}", command.line.trim());
+        if matches!(command.end, CommandEnd::Failed(_)) {
+            for line in command.output.lines().rev().take(6).collect::<Vec<_>>().into_iter().rev() {
+                let _ = writeln!(text, "  | {line}");
+            }
+        }
+    }
+    for delegation in &session.delegations {
+        let end = match &delegation.outcome {
+            Outcome::Done => "ended",
+            Outcome::Failed(_) => "failed",
+            Outcome::Unanswered => "no result recorded",
+        };
+        let _ = writeln!(text, "subagent {} ({}) => {end}", delegation.description, delegation.agent_type);
+    }
+    if text.is_empty() { "(none)".to_owned() } else { text }
+}
+
+/// For every step that names files, what the disk shows of them.
+pub fn steps_table(plan: Option<&Plan>, files: &[FileEvidence]) -> String {
+    let mut text = String::new();
+    for step in plan.iter().flat_map(|plan| plan.promised()) {
+        let named: Vec<_> = files.iter().filter(|file| file.steps.contains(&step.number)).collect();
+        if named.is_empty() {
+            continue;
+        }
+        let mark = match step.mark {
+            Mark::None => "unmarked",
+            Mark::Open => "open",
+            Mark::Ticked => "ticked",
+            Mark::Abandoned => "abandoned",
+        };
+        let shows: Vec<_> = named.iter().map(|file| format!("{} {}", file.name, on_disk(file))).collect();
+        let _ = writeln!(text, "- step {} ({mark}): {}", step.number, shows.join("; "));
+    }
+    if text.is_empty() { "(no step names a file)".to_owned() } else { text }
+}
+
+fn on_disk(file: &FileEvidence) -> String {
+    let state = match &file.state {
+        FileState::File { bytes } => format!("exists ({bytes} bytes)"),
+        FileState::Folder => "is a folder".to_owned(),
+        FileState::Missing { elsewhere: None } => "does not exist".to_owned(),
+        FileState::Missing { elsewhere: Some(there) } => format!("is not there, but {there} exists"),
+        FileState::Outside => "is outside the workspace".to_owned(),
+        FileState::Unreadable(why) => format!("can't be read ({why})"),
+    };
+    let touched = if file.was_changed() { "changed in this session" } else { "not changed in this session" };
+    format!("{state}, {touched}")
+}
+
+/// What the facts prove, as the auditor's starting point.
+pub fn facts_table(facts: &[Finding]) -> String {
+    if facts.is_empty() {
+        return "(none)".to_owned();
+    }
+    facts
+        .iter()
+        .map(|fact| format!("- {} \"{}\": {}\n", fact.category.name(), fact.quote, fact.why))
+        .collect()
+}
+
+/// Every file with how it was touched and as much of its content as went in.
+pub fn files_text(files: &[FileEvidence], fence: &str) -> String {
+    let mut text = String::new();
+    for file in files {
+        let touches: Vec<_> = file
+            .touches
+            .iter()
+            .map(|touch| {
+                let end = match &touch.outcome {
+                    Outcome::Done => "done".to_owned(),
+                    Outcome::Failed(why) => format!("failed: {why}"),
+                    Outcome::Unanswered => "no result recorded".to_owned(),
+                };
+                let by = touch.agent.as_deref().map(|agent| format!(" by {agent}")).unwrap_or_default();
+                format!("{} {end}{by}", touch.tool)
+            })
+            .collect();
+        let touched =
+            if touches.is_empty() { "never by an edit tool".to_owned() } else { touches.join(", ") };
+        let shown = match &file.entered {
+            Entered::Whole => "whole content".to_owned(),
+            Entered::Diff => "unified diff against what it was before the session".to_owned(),
+            Entered::Cut(missing) => {
+                format!("cut, {missing} bytes are not shown: do not judge what is not shown")
+            }
+            Entered::LeftOut(why) => format!("content not shown: {}", why.words()),
+        };
+        let _ = writeln!(
+            text,
+            "file: {}\non disk: {}\ntouched: {touched}\nshown: {shown}",
+            file.name,
+            on_disk(file)
+        );
+        if !file.text.is_empty() {
+            let _ = writeln!(text, "<<{fence} content>>\n{}\n<<{fence} end>>", file.text.trim_end());
+        }
+        text.push('\n');
+    }
+    if text.is_empty() { "(no file was touched, and the plan names none)".to_owned() } else { text }
+}

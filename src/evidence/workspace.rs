@@ -1,0 +1,363 @@
+//! The workspace: takes paths as people and agents write them, says what stands there. The only part of an
+//! audit that reads files. Must not read anything outside the workspace and the client's plan folders, must
+//! not follow a link out of them, and must not judge.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use walkdir::WalkDir;
+
+use super::redact::is_secret_file;
+
+/// The most that is read of one file.
+const READ_CAP: u64 = 1 << 20;
+/// How many entries of the workspace are looked at to find a file that is not where it was said to be.
+const SEARCH_CAP: usize = 50_000;
+/// Folders that hold nobody's own work.
+const NOT_SEARCHED: &[&str] =
+    &[".git", ".hg", ".jj", "node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileState {
+    /// A file.
+    File {
+        /// How long it is.
+        bytes: u64,
+    },
+    /// A folder.
+    Folder,
+    /// Nothing.
+    Missing {
+        /// Where in the workspace a file of that name is, if not there.
+        elsewhere: Option<String>,
+    },
+    /// Not ours to look at.
+    Outside,
+    /// Something is there and can't be read, or is no file (a pipe, a device).
+    Unreadable(String),
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// All of its text.
+    Text(String),
+    /// The start of its text: it is longer than we read.
+    Start(String),
+    /// It is not text.
+    Binary,
+    /// It is a kind of file whose content never leaves the machine.
+    Secret,
+    /// It could not be read.
+    Unreadable(String),
+}
+
+/// A place in the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Where it really is.
+    pub path: PathBuf,
+    /// How it is called: relative to the workspace where it is inside.
+    pub name: String,
+}
+
+/// The workspace of one session.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    cwd: PathBuf,
+    home: Option<PathBuf>,
+    plan_folders: Vec<PathBuf>,
+}
+
+impl Workspace {
+    /// A workspace at `root`, with the session at `cwd`; `plan_folders` may be read as well.
+    pub fn new(root: &Path, cwd: &Path, home: Option<PathBuf>, plan_folders: &[PathBuf]) -> Self {
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        Self {
+            root: real(root),
+            cwd: real(cwd),
+            home,
+            plan_folders: plan_folders.iter().map(|folder| real(folder)).collect(),
+        }
+    }
+
+    /// Where the workspace is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The client's plan folders.
+    pub fn plan_folders(&self) -> &[PathBuf] {
+        &self.plan_folders
+    }
+
+    /// Where a path leads, links followed; `None` when that is outside.
+    pub fn locate(&self, written: &str) -> Option<Place> {
+        let written = written.trim();
+        if written.is_empty() || written.contains('\0') {
+            return None;
+        }
+        let path = match (written.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => {
+                let in_root = self.root.join(written);
+                // A `cd` moves the session: a relative path may be meant from there.
+                let in_cwd = self.cwd.join(written);
+                if !in_root.exists() && in_cwd.exists() { in_cwd } else { in_root }
+            }
+        };
+        let real = resolve(&path)?;
+        let inside =
+            real.starts_with(&self.root) || self.plan_folders.iter().any(|folder| real.starts_with(folder));
+        inside.then(|| {
+            let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
+            Place { name, path: real }
+        })
+    }
+
+    /// What stands at a path.
+    pub fn state(&self, written: &str) -> FileState {
+        match self.locate(written) {
+            None => FileState::Outside,
+            Some(place) => state_of(&place.path),
+        }
+    }
+
+    /// For each of these paths that is missing, where in the workspace a file of that name is. One walk for
+    /// all of them: plans often name paths relative to a package of a larger repository.
+    pub fn find_elsewhere(&self, missing: &[String]) -> HashMap<String, String> {
+        let mut wanted: HashMap<&str, Vec<&String>> = HashMap::new();
+        for path in missing {
+            let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+            wanted.entry(name).or_default().push(path);
+        }
+        let mut found = HashMap::new();
+        if wanted.is_empty() {
+            return found;
+        }
+        let walk = WalkDir::new(&self.root).follow_links(false).into_iter().filter_entry(|entry| {
+            !(entry.file_type().is_dir()
+                && NOT_SEARCHED.contains(&entry.file_name().to_string_lossy().as_ref()))
+        });
+        for entry in walk.take(SEARCH_CAP).filter_map(Result::ok) {
+            let name = entry.file_name().to_string_lossy();
+            let Some(paths) = wanted.get(name.as_ref()) else { continue };
+            let there = entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy();
+            for path in paths {
+                let tail = path.trim_start_matches("./").trim_start_matches('/');
+                if there == tail || there.ends_with(&format!("/{tail}")) {
+                    found.entry((*path).clone()).or_insert_with(|| there.clone().into_owned());
+                }
+            }
+        }
+        found
+    }
+
+    /// What a file holds. Its kind is judged by the name it is asked by and by the name it really has.
+    pub fn body(&self, place: &Place) -> Body {
+        if is_secret_file(&place.path) || is_secret_file(Path::new(&place.name)) {
+            return Body::Secret;
+        }
+        body_of(&place.path)
+    }
+
+    /// The text of a plan: like any other file's, and nothing from outside.
+    pub fn plan_text(&self, path: &Path) -> Option<String> {
+        let place = self.locate(path.to_str()?)?;
+        match self.body(&place) {
+            Body::Text(text) | Body::Start(text) => Some(text),
+            Body::Binary | Body::Secret | Body::Unreadable(_) => None,
+        }
+    }
+
+    /// Whether a file holds a text, white space aside; `None` when that can't be told.
+    pub fn holds(&self, place: &Place, needle: &str) -> Option<bool> {
+        let needle = squeezed(needle);
+        match self.body(place) {
+            Body::Text(text) if !needle.is_empty() => Some(squeezed(&text).contains(&needle)),
+            Body::Start(text) if !needle.is_empty() && squeezed(&text).contains(&needle) => Some(true),
+            _ => None,
+        }
+    }
+}
+
+/// Text with all white space taken out: how code is wrapped and indented does not count.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// The path with links followed as far as it exists. `None` where what does not exist climbs (`..`).
+fn resolve(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = fs::canonicalize(path) {
+        return Some(real);
+    }
+    let mut rest = Vec::new();
+    let mut existing = path;
+    loop {
+        // A dangling link leads somewhere that we can't follow.
+        if fs::symlink_metadata(existing).is_ok_and(|meta| meta.file_type().is_symlink()) {
+            return None;
+        }
+        match existing.components().next_back()? {
+            Component::Normal(name) => rest.push(name),
+            Component::CurDir => {}
+            _ => return None,
+        }
+        existing = existing.parent()?;
+        if let Ok(real) = fs::canonicalize(existing) {
+            return Some(rest.iter().rev().fold(real, |path, name| path.join(name)));
+        }
+    }
+}
+
+fn state_of(path: &Path) -> FileState {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => FileState::File { bytes: meta.len() },
+        Ok(meta) if meta.is_dir() => FileState::Folder,
+        Ok(_) => FileState::Unreadable("not a regular file".into()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => FileState::Missing { elsewhere: None },
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            FileState::Missing { elsewhere: None }
+        }
+        Err(error) => FileState::Unreadable(error.to_string()),
+    }
+}
+
+fn body_of(path: &Path) -> Body {
+    // A pipe or a device would make us wait, or never end.
+    if !matches!(state_of(path), FileState::File { .. }) {
+        return Body::Unreadable("not a regular file".into());
+    }
+    let mut bytes = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(READ_CAP + 1).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        return Body::Unreadable(error.to_string());
+    }
+    if bytes.iter().take(8_000).any(|byte| *byte == 0) {
+        return Body::Binary;
+    }
+    let cut = bytes.len() as u64 > READ_CAP;
+    if cut {
+        bytes.truncate(usize::try_from(READ_CAP).unwrap_or(usize::MAX));
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if cut { Body::Start(text) } else { Body::Text(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Folder(tempfile::TempDir);
+
+    impl Folder {
+        fn with(files: &[(&str, &str)]) -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            for (name, text) in files {
+                let path = folder.path().join(name);
+                fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+                fs::write(path, text).expect("written");
+            }
+            Self(folder)
+        }
+
+        fn workspace(&self) -> Workspace {
+            let root = self.0.path().join("w");
+            Workspace::new(
+                &root,
+                &root,
+                Some(self.0.path().join("home")),
+                &[self.0.path().join("home/.claude/plans")],
+            )
+        }
+    }
+
+    #[test]
+    fn paths_are_found_however_they_are_written() {
+        let folder = Folder::with(&[("w/src/a.rs", "x"), ("home/.claude/plans/p.md", "y")]);
+        let workspace = folder.workspace();
+        let absolute = folder.0.path().join("w/src/a.rs");
+        for written in ["src/a.rs", "./src/a.rs", "src/../src/a.rs", absolute.to_str().expect("text")] {
+            assert_eq!(workspace.locate(written).expect(written).name, "src/a.rs");
+            assert_eq!(workspace.state(written), FileState::File { bytes: 1 });
+        }
+        assert!(workspace.locate("~/.claude/plans/p.md").is_some());
+        assert_eq!(workspace.state("src/none.rs"), FileState::Missing { elsewhere: None });
+        assert_eq!(workspace.state("src/a.rs/below"), FileState::Missing { elsewhere: None });
+    }
+
+    #[test]
+    fn nothing_outside_is_looked_at() {
+        let folder = Folder::with(&[("w/a", "x"), ("outside/secret", "y"), ("home/notes", "z")]);
+        let workspace = folder.workspace();
+        for written in [
+            "../outside/secret", "/etc/passwd", "~/notes", "src/../../outside/none", "no/../../x", "", "a\0b",
+        ] {
+            assert_eq!(workspace.state(written), FileState::Outside, "{written}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_out_are_not_followed() {
+        let folder = Folder::with(&[("w/a", "x"), ("outside/secret", "y")]);
+        let link = |to: &str, at: &str| {
+            std::os::unix::fs::symlink(folder.0.path().join(to), folder.0.path().join(at)).expect("linked");
+        };
+        link("outside/secret", "w/link");
+        link("outside", "w/folder");
+        link("outside/none", "w/dangling");
+        link("w/a", "w/inside");
+        let workspace = folder.workspace();
+        for written in ["link", "folder/secret", "folder/none", "dangling"] {
+            assert_eq!(workspace.locate(written), None, "{written}");
+        }
+        assert_eq!(workspace.locate("inside").expect("inside").name, "a");
+    }
+
+    #[test]
+    fn secret_binary_and_long_files_are_told_apart() {
+        let long = "x".repeat(usize::try_from(READ_CAP).expect("fits") + 10);
+        let folder = Folder::with(&[("w/.env", "K=1"), ("w/b", "a\0b"), ("w/long", &long), ("w/t", "text")]);
+        let workspace = folder.workspace();
+        let body = |name: &str| workspace.body(&workspace.locate(name).expect("inside"));
+        assert_eq!(body(".env"), Body::Secret);
+        assert_eq!(body("b"), Body::Binary);
+        assert!(matches!(body("long"), Body::Start(text) if text.len() == 1 << 20));
+        assert_eq!(body("t"), Body::Text("text".into()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_secret_file_under_another_name_is_still_secret() {
+        let folder = Folder::with(&[("w/.env", "K=1")]);
+        std::os::unix::fs::symlink(folder.0.path().join("w/.env"), folder.0.path().join("w/notes.txt"))
+            .expect("linked");
+        let workspace = folder.workspace();
+        assert_eq!(workspace.body(&workspace.locate("notes.txt").expect("inside")), Body::Secret);
+    }
+
+    #[test]
+    fn a_file_that_stands_deeper_is_found() {
+        let folder = Folder::with(&[("w/pkg/api/src/a.ts", "x"), ("w/node_modules/src/b.ts", "x")]);
+        let found =
+            folder.workspace().find_elsewhere(&["src/a.ts".into(), "src/b.ts".into(), "rc/a.ts".into()]);
+        assert_eq!(found, HashMap::from([("src/a.ts".into(), "pkg/api/src/a.ts".into())]));
+    }
+
+    #[test]
+    fn what_a_file_holds_is_compared_without_white_space() {
+        let folder = Folder::with(&[("w/a.rs", "fn  main( )\n{ }")]);
+        let workspace = folder.workspace();
+        let place = workspace.locate("a.rs").expect("inside");
+        assert_eq!(workspace.holds(&place, "fn main() {"), Some(true));
+        assert_eq!(workspace.holds(&place, "fn other"), Some(false));
+        assert_eq!(workspace.holds(&place, " "), None);
+    }
+}

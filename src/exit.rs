@@ -1,0 +1,11 @@
+//! Every exit code of the program, in one place. Must not be extended without a look at what the client
+//! makes of the number: to a Stop hook, 2 means "block", and clap's own usage error is 2 as well.
+
+/// All went well; in `hook`: the stop goes through.
+pub const OK: u8 = 0;
+/// A command other than `hook` failed, and said why on stderr.
+pub const FAILED: u8 = 1;
+/// `hook` only: the stop is held.
+pub const BLOCK: u8 = 2;
+/// The command line was not understood (`EX_USAGE`). Never 2: a misspelt registration must not block.
+pub const USAGE: u8 = 64;

@@ -1,0 +1,12 @@
+//! What needs no model. Pure: evidence in, findings out.
+
+pub mod claims;
+pub mod steps;
+
+use crate::evidence::Evidence;
+use crate::finding::Finding;
+
+/// Everything that disk and session prove by themselves. All of it is category A and confirmed.
+pub fn facts(evidence: &Evidence) -> Vec<Finding> {
+    steps::missing_files(evidence)
+}

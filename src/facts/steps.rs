@@ -1,0 +1,108 @@
+//! Steps against the disk: a step that this session ticked and whose file is not there. Pure. Must not take
+//! a step for a promise that a file exists when the step removes it, speaks of it conditionally, or gives it
+//! as an example.
+
+use crate::evidence::{Evidence, FileState};
+use crate::finding::{Category, Finding, Problem, Source, Status};
+use crate::plan::{Step, normalised};
+use crate::session::{Session, shell};
+
+/// A step with one of these words does not promise that the paths it names exist.
+const NO_PROMISE: &[&str] = &[
+    "abandon", "avoid", "clean", "cleanup", "delete", "deletes", "deprecate", "don", "drop", "eg", "example",
+    "examples", "if", "like", "migrate", "move", "moves", "never", "no", "not", "optional", "optionally",
+    "prune", "purge", "remove", "removes", "rename", "renames", "replace", "replaces", "revert", "skip",
+    "such", "temporary", "undo", "uninstall", "unless", "without",
+];
+
+/// Ticked steps that name a file which does not exist, was not removed or moved in the session, and stands
+/// nowhere else in the workspace.
+pub fn missing_files(evidence: &Evidence) -> Vec<Finding> {
+    let Some(plan) = &evidence.plan else { return Vec::new() };
+    let ticked = plan.steps.iter().filter(|step| plan.ticked_now(step) && promises_files(step));
+    ticked
+        .flat_map(|step| {
+            evidence.files.iter().filter(|file| file.steps.contains(&step.number)).map(move |f| (step, f))
+        })
+        .filter(|(_, file)| file.state == FileState::Missing { elsewhere: None })
+        .filter(|(_, file)| !was_removed(&evidence.session, &file.name))
+        .map(|(step, file)| Finding {
+            category: Category::A,
+            status: Status::Confirmed,
+            source: Source::Facts,
+            problem: Problem::MissingFile,
+            quote: step.text.clone(),
+            path: Some(file.name.clone()),
+            why: format!("the step is ticked, and there is no {}", file.name),
+            settle: format!("create {}, or untick the step", file.name),
+            verifier: "no such file on disk; nothing in the session removed or moved it".into(),
+        })
+        .collect()
+}
+
+fn promises_files(step: &Step) -> bool {
+    !normalised(&step.text).split(' ').any(|word| NO_PROMISE.contains(&word))
+}
+
+/// Whether a command of the session removed or moved away that path, or a folder above it.
+pub fn was_removed(session: &Session, name: &str) -> bool {
+    session
+        .commands
+        .iter()
+        .filter(|command| command.may_have_effects())
+        .any(|command| shell::removed_paths(&command.line).iter().any(|removed| names_same(removed, name)))
+}
+
+/// Whether `removed`, as written on a command line somewhere in the workspace, is `name` or above it. Read
+/// generously: a doubt here must not become a finding.
+fn names_same(removed: &str, name: &str) -> bool {
+    let removed = removed.trim_start_matches("./").trim_end_matches('/');
+    if removed.is_empty() {
+        return false;
+    }
+    if removed.contains(['*', '$', '{', '?', '[']) {
+        return true;
+    }
+    let is_above = |above: &str, below: &str| {
+        below == above || below.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
+    };
+    is_above(removed, name)
+        || removed.ends_with(&format!("/{name}"))
+        || name.ends_with(&format!("/{removed}"))
+        || (removed.starts_with('/')
+            && name.split('/').next().is_some_and(|top| removed.ends_with(&format!("/{top}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Command, CommandEnd};
+
+    fn session_with(line: &str) -> Session {
+        let command = Command {
+            line: line.into(),
+            at: 1,
+            end: CommandEnd::Succeeded,
+            output: String::new(),
+            agent: None,
+        };
+        Session { commands: vec![command], ..Session::default() }
+    }
+
+    #[test]
+    fn removals_are_seen_however_they_are_written() {
+        for line in [
+            "rm src/a.rs",
+            "rm -rf src",
+            "rm /w/src/a.rs",
+            "git mv src/a.rs src/b.rs",
+            "cd src && rm a.rs",
+            "rm src/*",
+        ] {
+            assert!(was_removed(&session_with(line), "src/a.rs"), "{line}");
+        }
+        for line in ["rm src/b.rs", "rm rc/a.rs.bak", "cat src/a.rs", "mv x src/a.rs"] {
+            assert!(!was_removed(&session_with(line), "src/a.rs"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! One line of the punch list. Plain data: facts, the auditor and the verifier all speak in it.
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of drift it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Category {
+    /// Claimed done, not on disk.
+    A,
+    /// Done, and the plan does not mention it.
+    B,
+    /// Abandoned, and the plan still lists it.
+    C,
+    /// On the task list, not in the plan.
+    D,
+    /// The person asked for it on the way, and it was never done.
+    #[serde(rename = "ask")]
+    Ask,
+}
+
+impl Category {
+    /// All of them, in order.
+    pub const ALL: [Self; 5] = [Self::A, Self::B, Self::C, Self::D, Self::Ask];
+
+    /// As written in the log and the config.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::B => "B",
+            Self::C => "C",
+            Self::D => "D",
+            Self::Ask => "ask",
+        }
+    }
+
+    /// In words, for the agent and the person.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::A => "claimed done, not on disk",
+            Self::B => "done, but the plan does not mention it",
+            Self::C => "abandoned, but the plan still lists it",
+            Self::D => "on the task list, but not in the plan",
+            Self::Ask => "asked for on the way, never done",
+        }
+    }
+}
+
+/// Which kind of check would prove it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Problem {
+    /// The file is not there.
+    MissingFile,
+    /// The file is there and lacks what was promised.
+    MissingContent,
+    /// A command was claimed to succeed, and failed.
+    FailedCommand,
+    /// Nothing in the session worked on it.
+    NoTrace,
+    /// The plan does not mention it.
+    NotInPlan,
+}
+
+/// What the verifier made of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Its quotes are real and nothing contradicts it: it may hold the stop.
+    Confirmed,
+    /// It may be so; it can't be shown. Never holds a stop.
+    CannotVerify,
+    /// Disk or session say otherwise. Dropped, and kept in the log only.
+    Refuted,
+}
+
+/// Who says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// The hook's own facts.
+    Facts,
+    /// The second model.
+    Auditor,
+    /// Both of them.
+    Both,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What kind of drift.
+    pub category: Category,
+    /// What the verifier made of it.
+    pub status: Status,
+    /// Who says so.
+    pub source: Source,
+    /// Which check would prove it.
+    pub problem: Problem,
+    /// The words of the step, claim, task or ask.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub quote: String,
+    /// The file concerned, as the workspace has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What was found.
+    pub why: String,
+    /// What would settle it.
+    pub settle: String,
+    /// What the verifier did and why.
+    pub verifier: String,
+}

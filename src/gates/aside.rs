@@ -1,0 +1,68 @@
+//! When to step aside before any work: takes a stop and what is remembered of its session, gives the reason,
+//! in the order of what is cheapest and surest. Pure.
+
+use crate::config::Config;
+use crate::decision::{Cause, Outcome};
+use crate::env::{self, Env};
+use crate::hook::HookInput;
+
+/// Why this stop is none of our business, if it is not. `blocks` is asked for last, and only if needed: it
+/// has to be read from the disk.
+pub fn aside(input: &HookInput, env: &Env, config: &Config, blocks: impl FnOnce() -> u32) -> Option<Outcome> {
+    let pass = |cause, detail: String| Some(Outcome::Pass { cause, detail: Some(detail) });
+    if env.get(env::INSIDE_AUDITOR).is_some() {
+        return pass(Cause::InsideAuditor, "the hook fired inside its own auditor".into());
+    }
+    if !config.audit.enabled {
+        let by = if env.switch(env::OFF) { env::OFF } else { "[audit] enabled = false" };
+        return pass(Cause::Off, format!("switched off by {by}"));
+    }
+    if input.stop_hook_active {
+        return pass(Cause::LoopGuard, "the session was held already and goes on because of it".into());
+    }
+    if input.permission_mode.as_deref() == Some("plan") {
+        return pass(Cause::PlanMode, "the session is planning".into());
+    }
+    let running: Vec<_> =
+        input.running_tasks().map(|task| format!("{} ({})", task.description, task.kind)).collect();
+    if !running.is_empty() {
+        return pass(Cause::BackgroundWork, format!("still running: {}", running.join(", ")));
+    }
+    let (blocks, most) = (blocks(), config.audit.max_blocks);
+    if blocks >= most {
+        return pass(Cause::Budget, format!("the session was held {blocks} times, of {most} at the most"));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cause(json: &str, vars: &[(&str, &str)], enabled: bool, blocks: u32) -> Option<Cause> {
+        let input = HookInput::parse(json.as_bytes()).expect("input");
+        let mut config = Config::default();
+        config.audit.enabled = enabled;
+        aside(&input, &Env::from_pairs(vars.iter().copied()), &config, || blocks).map(|outcome| match outcome
+        {
+            Outcome::Pass { cause, .. } => cause,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    const ALL: &str = r#"{"stop_hook_active":true,"permission_mode":"plan","background_tasks":[{"id":"1","status":"running"}]}"#;
+
+    #[test]
+    fn the_order_is_the_documented_one() {
+        let inside = [(env::INSIDE_AUDITOR, "1")];
+        assert_eq!(cause(ALL, &inside, false, 9), Some(Cause::InsideAuditor));
+        assert_eq!(cause(ALL, &[], false, 9), Some(Cause::Off));
+        assert_eq!(cause(ALL, &[], true, 9), Some(Cause::LoopGuard));
+        let planning = ALL.replace("true", "false");
+        assert_eq!(cause(&planning, &[], true, 9), Some(Cause::PlanMode));
+        let working = planning.replace("plan", "default");
+        assert_eq!(cause(&working, &[], true, 9), Some(Cause::BackgroundWork));
+        assert_eq!(cause("{}", &[], true, 3), Some(Cause::Budget));
+        assert_eq!(cause("{}", &[], true, 2), None);
+    }
+}

@@ -1,0 +1,261 @@
+//! The audit gate: transcript, plan and disk in, a second opinion, its check, an outcome out. Here is the
+//! order of things and nothing else; each part is a module of its own.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::{Gate, Stop, Story, reason};
+use crate::auditor::{AuditorOutcome, AuditorRun, Prompt, Prompts, Verdict, client, prompt};
+use crate::config::{self, AuditConfig};
+use crate::decision::{Cause, Outcome};
+use crate::env::Env;
+use crate::evidence::fingerprint::fingerprint;
+use crate::evidence::looks::looks;
+use crate::evidence::masking::{mask_plan, mask_session};
+use crate::evidence::redact::mask;
+use crate::evidence::{self, Workspace, shown};
+use crate::facts;
+use crate::facts::claims;
+use crate::finding::{Finding, Status};
+use crate::hook::Event;
+use crate::plan::{self, Plan, PlanPlaces};
+use crate::session::ledger::Role;
+use crate::session::{Session, load};
+use crate::state::{LastAudit, StateFolder};
+use crate::verify::verify;
+
+/// Who is asked for a second opinion.
+pub trait Auditor {
+    /// Asks, for so long at the most.
+    fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> AuditorRun;
+    /// How the log names this way of asking.
+    fn backend(&self) -> &'static str;
+    /// How the log names the model.
+    fn model(&self) -> &str;
+}
+
+/// The client, sealed.
+pub struct SealedClient<'a> {
+    /// Which client, and where the environment says it is.
+    pub env: &'a Env,
+    /// Which model.
+    pub config: &'a config::AuditorConfig,
+    /// What is known of clients.
+    pub state: StateFolder,
+}
+
+impl Auditor for SealedClient<'_> {
+    fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> AuditorRun {
+        match client::find(self.env, self.config.client.as_ref()) {
+            Ok(client) => crate::auditor::Asking {
+                client,
+                model: &self.config.model,
+                prompt,
+                deadline,
+                client_config_dir: self.env.client_config_dir(),
+                known: &mut self.state,
+            }
+            .ask(),
+            Err(why) => AuditorRun::not_asked(AuditorOutcome::Unavailable(why)),
+        }
+    }
+
+    fn backend(&self) -> &'static str {
+        "claude"
+    }
+
+    fn model(&self) -> &str {
+        &self.config.model
+    }
+}
+
+/// The gate.
+pub struct AuditGate<'a> {
+    /// Who is asked.
+    pub auditor: &'a mut dyn Auditor,
+}
+
+/// What is left to finish in after the auditor's time: judging, counting, logging, answering.
+const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
+
+impl Gate for AuditGate<'_> {
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
+        let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
+        let Some(_lock) = stop.state.lock_stop(stop.session, stop.agent()) else {
+            return pass(Cause::Unchanged, "another hook has this stop in hand");
+        };
+        let remembered = stop.state.session(stop.session);
+        let last = remembered.audits.get(stop.agent());
+        // The client runs a hook that is registered twice at the same time: one of them has decided.
+        if last.is_some_and(|last| last.decided_ms > stop.started_ms) {
+            return pass(Cause::Unchanged, "another hook has decided this stop");
+        }
+
+        let (mut session, workspace) = story.phase("read", |story| read_session(stop, story));
+        let mut plan = story.phase("plan", |story| find_plan(stop, &session, &workspace, story));
+        story.masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
+
+        let work = session.work_done();
+        if let Some(nothing) = nothing_to_audit(&session, plan.as_ref(), work, last) {
+            return pass(Cause::NothingToAudit, nothing);
+        }
+
+        let prompts = prompts_of(stop, story);
+        let max_bytes = stop.config.audit.max_prompt_bytes.saturating_sub(prompts.bytes());
+        let sections = shown::sections(&session, plan.as_ref(), max_bytes);
+        let file_bytes = max_bytes.saturating_sub(sections.bytes() + TABLES_ROOM);
+        let evidence = story.phase("evidence", |_| evidence::gather(session, plan, &workspace, file_bytes));
+        story.tell_evidence(&evidence);
+        let name = fingerprint(&evidence);
+        if last.is_some_and(|last| last.clean.as_ref() == Some(&name)) {
+            return pass(Cause::Unchanged, "the same evidence as at the last clean audit");
+        }
+
+        let facts = story.phase("facts", |_| facts::facts(&evidence));
+        let written =
+            prompt::write(&prompts, &sections, &evidence, &facts, &prompt::random_fence()).or_else(|error| {
+                story.config_faults.push(error.to_string());
+                prompt::write(&Prompts::default(), &sections, &evidence, &facts, &prompt::random_fence())
+            });
+        let written = match written {
+            Ok(written) => written,
+            Err(error) => return could_not(Cause::Error, &error.to_string()),
+        };
+        story.prompt = Some(format!("{}\n\n{}", written.system, written.text));
+
+        let deadline = stop.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER);
+        let run = self.auditor.ask(&written, deadline.min(stop.config.auditor.timeout));
+        story.phases.insert("auditor", run.duration);
+        story.tell_auditor(&run, self.auditor.backend(), self.auditor.model());
+        story.reply = Some(mask(&run.raw_reply).text);
+
+        let verdict = match &run.outcome {
+            AuditorOutcome::Answered(verdict) => verdict.clone(),
+            _ => Verdict::default(),
+        };
+        story.findings =
+            story.phase("verify", |_| verify(&verdict, &looks(&workspace, &verdict), &evidence, facts));
+        let outcome = outcome_of(&run.outcome, &story.findings, &stop.config.audit, &prompts);
+        // An audit that could not be made is not one: the next stop tries again.
+        if matches!(run.outcome, AuditorOutcome::Answered(_)) || outcome.wants_block() {
+            let clean = matches!(outcome, Outcome::Pass { cause: Cause::Clean, .. }).then_some(name);
+            story.audited = Some(LastAudit { work, clean, decided_ms: Timestamp::now().as_millisecond() });
+        }
+        outcome
+    }
+}
+
+/// Room for the tables beside the sections and the files.
+const TABLES_ROOM: usize = 4_000;
+
+fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
+    let role = match stop.input.event {
+        Event::SubagentStop => Role::Subagent,
+        Event::Stop | Event::Other(_) => Role::Main,
+    };
+    let transcript = stop.input.own_transcript().map(std::path::PathBuf::as_path);
+    let loaded = load::load(transcript, role, stop.input.last_assistant_message.as_deref());
+    story.tell_transcript(&loaded);
+    let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());
+    let folders = plan_folders(stop);
+    let workspace = Workspace::new(stop.project, &cwd, stop.env.home(), &folders);
+    (loaded.session, workspace)
+}
+
+/// The client's plan folders: its own, and the one that its settings name, where that is in the project.
+fn plan_folders(stop: &Stop<'_>) -> Vec<std::path::PathBuf> {
+    let own = stop.env.client_config_dir();
+    let settings = [
+        Some(stop.project.join(".claude").join("settings.local.json")),
+        Some(stop.project.join(".claude").join("settings.json")),
+        own.as_ref().map(|own| own.join("settings.json")),
+    ];
+    let configured = settings.into_iter().flatten().find_map(|path| {
+        let settings: serde_json::Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        Some(stop.project.join(settings.get("plansDirectory")?.as_str()?))
+    });
+    let inside = configured.filter(|folder| {
+        let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+        let root = std::fs::canonicalize(stop.project).unwrap_or_else(|_| stop.project.to_path_buf());
+        real.starts_with(root)
+    });
+    inside.into_iter().chain(own.map(|own| own.join("plans"))).collect()
+}
+
+fn find_plan(stop: &Stop<'_>, session: &Session, workspace: &Workspace, story: &mut Story) -> Option<Plan> {
+    let places = PlanPlaces {
+        root: workspace.root().to_path_buf(),
+        folders: workspace.plan_folders().to_vec(),
+        globs: config::plan_globs(&stop.config.audit.plan).unwrap_or_default(),
+    };
+    let plan = plan::find(session, &places, &|path| workspace.plan_text(path));
+    if let Some(plan) = &plan {
+        story.tell_plan(plan);
+    }
+    plan
+}
+
+fn nothing_to_audit(
+    session: &Session,
+    plan: Option<&Plan>,
+    work: usize,
+    last: Option<&LastAudit>,
+) -> Option<&'static str> {
+    let worked_since = last.map_or(work > 0, |last| work != last.work);
+    let claims =
+        session.final_message.as_deref().is_some_and(|message| !claims::sentences(message).is_empty());
+    match plan {
+        None if !worked_since => Some("no plan in play, and no work since the last audit"),
+        Some(_) if work == 0 && !claims => Some("a plan, but nothing was done or claimed yet"),
+        _ => None,
+    }
+}
+
+fn prompts_of(stop: &Stop<'_>, story: &mut Story) -> Prompts {
+    let Some(folder) = &stop.config.auditor.prompts else { return Prompts::default() };
+    Prompts::with_overrides(folder).unwrap_or_else(|error| {
+        story.config_faults.push(error.to_string());
+        Prompts::default()
+    })
+}
+
+fn could_not(cause: Cause, why: &str) -> Outcome {
+    Outcome::CouldNotCheck { cause, message: format!("this stop was not audited: {why}") }
+}
+
+/// What the findings and the auditor's ending come to. Confirmed facts hold even where no auditor was to be
+/// had; everything else needs its word.
+fn outcome_of(
+    auditor: &AuditorOutcome,
+    findings: &[Finding],
+    config: &AuditConfig,
+    prompts: &Prompts,
+) -> Outcome {
+    let with = |status: Status| findings.iter().filter(move |finding| finding.status == status);
+    let (holding, idle): (Vec<&Finding>, Vec<&Finding>) =
+        with(Status::Confirmed).partition(|finding| config.block_on.contains(&finding.category));
+    let unverified: Vec<&Finding> = with(Status::CannotVerify).chain(idle).collect();
+    if !holding.is_empty() {
+        let reason = reason::reason(&prompts.reason, &holding, &unverified);
+        return Outcome::Hold { cause: Cause::Findings, reason };
+    }
+    match auditor {
+        AuditorOutcome::Answered(_) if unverified.is_empty() => {
+            Outcome::Pass { cause: Cause::Clean, detail: None }
+        }
+        AuditorOutcome::Answered(_) => Outcome::Advise {
+            cause: Cause::OnlyUnverified,
+            message: format!("let go, with what could not be verified: {}", reason::one_line(&unverified)),
+        },
+        AuditorOutcome::TimedOut(after) => could_not(
+            Cause::AuditorTimeout,
+            &format!("the auditor gave no answer in {:.0} s", after.as_secs_f64()),
+        ),
+        AuditorOutcome::Unavailable(why) => could_not(Cause::AuditorUnavailable, &why.to_string()),
+        AuditorOutcome::Unreadable(why) => {
+            could_not(Cause::AuditorUnreadable, &format!("the auditor's answer does not count: {why}"))
+        }
+        AuditorOutcome::Interrupted(signal) => could_not(Cause::Error, &format!("ended by {signal}")),
+    }
+}

@@ -1,0 +1,127 @@
+//! Takes findings, gives words: the reason that becomes the agent's next prompt, and the line that the person
+//! sees. Must not say more than the findings do.
+
+use minijinja::context;
+use serde::Serialize;
+
+use crate::auditor::prompt::{REASON, render};
+use crate::finding::{Finding, Status};
+
+#[derive(Serialize)]
+struct Line<'a> {
+    category: &'static str,
+    title: &'static str,
+    quote: &'a str,
+    path: Option<&'a str>,
+    why: &'a str,
+    settle: &'a str,
+    note: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        Self {
+            category: finding.category.name(),
+            title: finding.category.title(),
+            quote: &finding.quote,
+            path: finding.path.as_deref(),
+            why: &finding.why,
+            settle: &finding.settle,
+            note: &finding.verifier,
+        }
+    }
+}
+
+/// The person's switch, as named in every block.
+pub const SWITCH: &str = "PUNCHLIST_OFF=1, or `enabled = false` under [audit] in .claude/punchlist.toml";
+
+/// The reason of a block. A template of the person's own that can't be filled in gives way to the built-in.
+pub fn reason(template: &str, confirmed: &[&Finding], unverified: &[&Finding]) -> String {
+    let lines = |findings: &[&'_ Finding]| {
+        findings.iter().map(|f| minijinja::Value::from_serialize(Line::of(f))).collect::<Vec<_>>()
+    };
+    let fill = |template: &str| {
+        render(
+            "reason.md",
+            template,
+            context! { confirmed => lines(confirmed), unverified => lines(unverified), switch => SWITCH },
+        )
+    };
+    let text = fill(template).or_else(|_| fill(REASON)).unwrap_or_else(|_| one_line(confirmed));
+    text.trim().to_owned()
+}
+
+/// Findings in one line, for the person.
+pub fn one_line(findings: &[&Finding]) -> String {
+    let said: Vec<_> = findings
+        .iter()
+        .map(|finding| {
+            let subject = if finding.quote.is_empty() {
+                finding.path.as_deref().unwrap_or(&finding.why)
+            } else {
+                &finding.quote
+            };
+            let why = if finding.status == Status::CannotVerify { &finding.verifier } else { &finding.why };
+            format!("[{}] \"{subject}\" ({why})", finding.category.name())
+        })
+        .collect();
+    said.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Category, Problem, Source};
+
+    fn finding(status: Status) -> Finding {
+        Finding {
+            category: Category::A,
+            status,
+            source: Source::Auditor,
+            problem: Problem::MissingFile,
+            quote: "Create `beta.txt`".into(),
+            path: Some("beta.txt".into()),
+            why: "there is no beta.txt".into(),
+            settle: "create it, or untick the step".into(),
+            verifier: "remote".into(),
+        }
+    }
+
+    const ONE: &str = "\
+Punchlist checked this stop against the plan, the session and the disk. 1 finding is confirmed:
+
+1. [A] claimed done, not on disk
+   words: \"Create `beta.txt`\"
+   path: beta.txt
+   found: there is no beta.txt
+   settle: create it, or untick the step
+
+Two ways on: fix what is listed, in the files or in the plan; or, where a finding is wrong, say plainly why in your final message. You will not be held for it again at the next stop.
+The person can switch this gate off with PUNCHLIST_OFF=1, or `enabled = false` under [audit] in .claude/punchlist.toml.";
+
+    #[test]
+    fn a_reason_is_short_and_whole() {
+        assert_eq!(reason(REASON, &[&finding(Status::Confirmed)], &[]), ONE);
+    }
+
+    #[test]
+    fn what_could_not_be_verified_stands_apart() {
+        let text = reason(REASON, &[&finding(Status::Confirmed)], &[&finding(Status::CannotVerify)]);
+        assert!(
+            text.contains("step\n\nNot verified, for you to judge (these did not hold the stop):\n- [A] Create `beta.txt`: remote\n\nTwo ways on"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_template_that_can_not_be_filled_in_gives_way_to_the_built_in_one() {
+        assert_eq!(reason("{% for x in %}", &[&finding(Status::Confirmed)], &[]), ONE);
+    }
+
+    #[test]
+    fn words_from_the_workspace_are_not_read_as_a_template() {
+        let mut hostile = finding(Status::Confirmed);
+        hostile.quote = "{{ switch }} {% raw %}".into();
+        assert!(reason(REASON, &[&hostile], &[]).contains("words: \"{{ switch }} {% raw %}\""));
+    }
+}

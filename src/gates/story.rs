@@ -1,0 +1,126 @@
+//! What a gate learned on the way, for the log: plan, files, findings, the auditor's part, and our own time
+//! by phase. Decides nothing.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::auditor::{AuditorOutcome, AuditorRun};
+use crate::evidence::{Evidence, FileEvidence};
+use crate::finding::Finding;
+use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord};
+use crate::plan::{Mark, Plan};
+use crate::session::load::Loaded;
+use crate::state::LastAudit;
+
+/// What there is to tell.
+#[derive(Debug, Default)]
+pub struct Story {
+    /// The transcript.
+    pub transcript: Option<TranscriptRecord>,
+    /// The plan in play.
+    pub plan: Option<PlanRecord>,
+    /// Every file, and how it entered.
+    pub files: Vec<FileRecord>,
+    /// How many secrets were masked.
+    pub masked: usize,
+    /// Every finding, those that were refuted too.
+    pub findings: Vec<Finding>,
+    /// The second model.
+    pub auditor: Option<AuditorRecord>,
+    /// What was sent.
+    pub prompt: Option<String>,
+    /// What came back.
+    pub reply: Option<String>,
+    /// Faults in what the person configured that came up on the way.
+    pub config_faults: Vec<String>,
+    /// What is to be remembered of this audit.
+    pub audited: Option<LastAudit>,
+    /// Our own time by phase.
+    pub phases: BTreeMap<&'static str, Duration>,
+}
+
+impl Story {
+    /// Runs a phase and keeps its time.
+    pub fn phase<T>(&mut self, name: &'static str, run: impl FnOnce(&mut Self) -> T) -> T {
+        let started = Instant::now();
+        let result = run(self);
+        let time = started.elapsed();
+        tracing::debug!(phase = name, ms = time.as_secs_f64() * 1e3, "phase");
+        *self.phases.entry(name).or_default() += time;
+        result
+    }
+
+    /// Notes the transcript.
+    pub fn tell_transcript(&mut self, loaded: &Loaded) {
+        self.phases.insert("wait", loaded.waited);
+        self.transcript = Some(TranscriptRecord {
+            rows: loaded.session.rows,
+            subagents: loaded.subagents,
+            skipped: loaded.session.skipped,
+            problem: loaded.problem.clone(),
+        });
+    }
+
+    /// Notes the plan.
+    pub fn tell_plan(&mut self, plan: &Plan) {
+        self.plan = Some(PlanRecord {
+            source: kebab(&plan.source),
+            path: plan.path.clone(),
+            steps: plan.steps.len(),
+            ticked: plan.steps.iter().filter(|step| step.mark == Mark::Ticked).count(),
+            dropped: plan.dropped.len(),
+        });
+    }
+
+    /// Notes the evidence.
+    pub fn tell_evidence(&mut self, evidence: &Evidence) {
+        self.masked += evidence.files.iter().map(|file| file.masked).sum::<usize>();
+        self.files = evidence.files.iter().map(file_record).collect();
+    }
+
+    /// Notes the auditor's part.
+    pub fn tell_auditor(&mut self, run: &AuditorRun, backend: &str, model: &str) {
+        let (outcome, detail) = match &run.outcome {
+            AuditorOutcome::Answered(_) => ("answered", None),
+            AuditorOutcome::TimedOut(after) => {
+                ("timed-out", Some(format!("after {:.1} s", after.as_secs_f64())))
+            }
+            AuditorOutcome::Unavailable(why) => ("unavailable", Some(why.to_string())),
+            AuditorOutcome::Unreadable(why) => ("unreadable", Some(why.clone())),
+            AuditorOutcome::Interrupted(signal) => ("interrupted", Some((*signal).to_owned())),
+        };
+        self.auditor = Some(AuditorRecord {
+            backend: backend.to_owned(),
+            client: run.client.as_ref().map(|client| client.display().to_string()),
+            model: model.to_owned(),
+            outcome: outcome.to_owned(),
+            detail,
+            duration_ms: millis(run.duration),
+            usage: run.usage,
+            flags: run.flags.clone(),
+        });
+    }
+}
+
+fn file_record(file: &FileEvidence) -> FileRecord {
+    let mut touched: Vec<String> = file.touches.iter().map(|touch| touch.tool.clone()).collect();
+    touched.dedup();
+    FileRecord {
+        path: file.name.clone(),
+        touched,
+        state: file.state.clone(),
+        entered: file.entered.clone(),
+        bytes: file.text.len(),
+        masked: file.masked,
+    }
+}
+
+/// The name that serde gives to a unit variant.
+fn kebab(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(String::from)).unwrap_or_default()
+}
+
+/// Milliseconds to two places: finer is noise.
+pub fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e5).round() / 100.0
+}

@@ -1,0 +1,214 @@
+//! Takes the hook's stdin, gives a [`HookInput`]. Must not fail on a field that is missing, unknown or of
+//! another type than today's: only on what is not a JSON object at all.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+/// Which hook event this is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The main agent is about to stop.
+    Stop,
+    /// A subagent is about to stop.
+    SubagentStop,
+    /// Anything else: not ours.
+    Other(String),
+}
+
+impl Event {
+    /// The client's name for it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Stop => "Stop",
+            Self::SubagentStop => "SubagentStop",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// Something that the session left running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackgroundTask {
+    /// The client's id for it; a subagent's is its agent id.
+    pub id: String,
+    /// What it is, in the client's words.
+    pub kind: String,
+    /// `running`, `completed`, …
+    pub status: String,
+    /// What it is doing, in the agent's words.
+    pub description: String,
+}
+
+impl BackgroundTask {
+    /// Whether it is still at work. A status that we do not know counts as running: stepping aside is safe.
+    pub fn is_running(&self) -> bool {
+        !["completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "exited"]
+            .iter()
+            .any(|over| self.status.eq_ignore_ascii_case(over))
+    }
+}
+
+/// What the client tells its Stop hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookInput {
+    /// Which event.
+    pub event: Event,
+    /// The session's id.
+    pub session_id: Option<String>,
+    /// The session's transcript; may name a file that does not exist.
+    pub transcript_path: Option<PathBuf>,
+    /// Where the session stands; moves with `cd`.
+    pub cwd: Option<PathBuf>,
+    /// `default`, `plan`, `bypassPermissions`, …
+    pub permission_mode: Option<String>,
+    /// The session goes on because a Stop hook held it.
+    pub stop_hook_active: bool,
+    /// The final message, which the transcript may not hold yet (2.1.47 and later).
+    pub last_assistant_message: Option<String>,
+    /// What still runs (2.1.145 and later).
+    pub background_tasks: Vec<BackgroundTask>,
+    /// SubagentStop: which one.
+    pub agent_id: Option<String>,
+    /// SubagentStop: of which type.
+    pub agent_type: Option<String>,
+    /// SubagentStop: its own transcript.
+    pub agent_transcript_path: Option<PathBuf>,
+}
+
+/// Why stdin is not a hook's input.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InputError {
+    /// Nothing came.
+    #[error("stdin is empty; `punchlist hook` is run by Claude Code, which sends the hook's JSON there")]
+    Empty,
+    /// Something else came.
+    #[error("stdin is not the hook's JSON ({0}); `punchlist hook` is run by Claude Code, see the README")]
+    NotJson(String),
+}
+
+impl HookInput {
+    /// Reads what came on stdin.
+    pub fn parse(stdin: &[u8]) -> Result<Self, InputError> {
+        let text = String::from_utf8_lossy(stdin);
+        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}' || c == '\0');
+        if text.is_empty() {
+            return Err(InputError::Empty);
+        }
+        match serde_json::from_str(text) {
+            Ok(Value::Object(fields)) => Ok(Self::from_fields(&fields)),
+            Ok(_) => Err(InputError::NotJson("it is JSON, but not an object".into())),
+            Err(error) => Err(InputError::NotJson(error.to_string())),
+        }
+    }
+
+    fn from_fields(fields: &Map<String, Value>) -> Self {
+        let text =
+            |key: &str| fields.get(key).and_then(Value::as_str).filter(|s| !s.is_empty()).map(String::from);
+        let path = |key: &str| text(key).map(PathBuf::from);
+        let event = match text("hook_event_name").as_deref() {
+            // Without a name it is still our registration that started us, and we register on Stop.
+            None | Some("Stop") => Event::Stop,
+            Some("SubagentStop") => Event::SubagentStop,
+            Some(other) => Event::Other(other.into()),
+        };
+        Self {
+            event,
+            session_id: text("session_id"),
+            transcript_path: path("transcript_path"),
+            cwd: path("cwd"),
+            permission_mode: text("permission_mode"),
+            stop_hook_active: fields.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
+            last_assistant_message: text("last_assistant_message"),
+            background_tasks: fields.get("background_tasks").map(background_tasks).unwrap_or_default(),
+            agent_id: text("agent_id"),
+            agent_type: text("agent_type"),
+            agent_transcript_path: path("agent_transcript_path"),
+        }
+    }
+
+    /// The transcript of whoever is stopping.
+    pub fn own_transcript(&self) -> Option<&PathBuf> {
+        match self.event {
+            Event::SubagentStop => self.agent_transcript_path.as_ref(),
+            Event::Stop | Event::Other(_) => self.transcript_path.as_ref(),
+        }
+    }
+
+    /// What runs on after this stop. A SubagentStop lists the agent that is stopping, too.
+    pub fn running_tasks(&self) -> impl Iterator<Item = &BackgroundTask> {
+        self.background_tasks
+            .iter()
+            .filter(|task| task.is_running())
+            .filter(|task| self.event == Event::Stop || Some(&task.id) != self.agent_id.as_ref())
+    }
+}
+
+fn background_tasks(value: &Value) -> Vec<BackgroundTask> {
+    let text = |task: &Value, key: &str| task.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|task| task.is_object())
+        .map(|task| BackgroundTask {
+            id: text(task, "id"),
+            kind: text(task, "type"),
+            status: text(task, "status"),
+            description: text(task, "description"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(json: &str) -> HookInput {
+        HookInput::parse(json.as_bytes()).expect("an object")
+    }
+
+    #[test]
+    fn todays_input_is_read_whole() {
+        let input = parse(
+            r#"{"session_id":"s","transcript_path":"/t.jsonl","cwd":"/w","permission_mode":"default",
+                "hook_event_name":"SubagentStop","stop_hook_active":true,"last_assistant_message":"Done.",
+                "agent_id":"a1","agent_type":"Explore","agent_transcript_path":"/a.jsonl",
+                "background_tasks":[{"id":"a1","type":"agent","status":"running","description":"me"},
+                                    {"id":"b2","type":"shell","status":"running","description":"tests"},
+                                    {"id":"c3","type":"shell","status":"completed","description":"old"}]}"#,
+        );
+        assert_eq!(input.event, Event::SubagentStop);
+        assert!(input.stop_hook_active);
+        assert_eq!(input.own_transcript(), Some(&PathBuf::from("/a.jsonl")));
+        assert_eq!(input.running_tasks().map(|t| t.id.as_str()).collect::<Vec<_>>(), ["b2"]);
+    }
+
+    #[test]
+    fn fields_of_other_types_and_unknown_ones_are_passed_over() {
+        let input = parse(r#"{"session_id":7,"stop_hook_active":"yes","background_tasks":{"x":1},"new":[]}"#);
+        assert_eq!((input.session_id, input.stop_hook_active, input.event), (None, false, Event::Stop));
+        assert!(input.background_tasks.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_an_object_says_so() {
+        assert_eq!(HookInput::parse(b" \n"), Err(InputError::Empty));
+        assert_eq!(
+            HookInput::parse(b"[1]").expect_err("a list").to_string(),
+            "stdin is not the hook's JSON (it is JSON, but not an object); \
+             `punchlist hook` is run by Claude Code, see the README"
+        );
+        assert!(HookInput::parse(b"{\"session_id\":").is_err());
+        assert!(HookInput::parse(&[0xff, 0xfe, 0x00]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = HookInput::parse(&bytes);
+        }
+    }
+}

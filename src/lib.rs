@@ -1,0 +1,46 @@
+//! Punchlist: what the contract says and the building does not, for coding agents.
+//!
+//! A Stop hook for Claude Code. An agent says "done"; punchlist reads the plan, the session and the disk,
+//! asks a sealed second model for the drift between them, checks that answer itself, and lets the session
+//! end, or not, with a list.
+//!
+//! ```text
+//! hook input ─▶ gates ─▶ decision ─▶ reply (stdout, stderr, exit code) + decision log
+//!                 │
+//!                 └─ audit gate:
+//!                    transcript ─▶ session ─┐
+//!                    plan file  ─▶ plan ────┼▶ evidence ─▶ facts ─────────────┐
+//!                    disk, git  ─▶ workspace┘      └─▶ prompt ─▶ auditor ─▶ verdict ─▶ verify ─▶ findings
+//! ```
+//!
+//! The modules stand below in the order in which data passes them. The middle (`session::ledger`, `plan`,
+//! `facts`, `verify`, `decision`) is pure: values in, values out, no clock, no disk, no environment. The
+//! edges (`hook`, `session::reader`, `evidence::workspace`, `child`, `state`, `log::store`) touch the world
+//! and decide nothing.
+
+pub mod cli;
+pub mod env;
+pub mod exit;
+
+pub mod config;
+pub mod hook;
+pub mod state;
+
+pub mod session;
+
+pub mod plan;
+
+pub mod evidence;
+pub mod facts;
+pub mod finding;
+
+pub mod auditor;
+pub mod child;
+pub mod verify;
+
+pub mod decision;
+pub mod gates;
+
+pub mod log;
+
+pub mod commands;

@@ -1,0 +1,165 @@
+//! What was sent and what came back, kept beside the log under the decision's id; and the room that all of
+//! it may take. Must not keep what was not masked, and must not cost a stop anything: tidying is done at
+//! most once a day, after the answer is out.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use walkdir::WalkDir;
+
+use crate::state::{make_private_folder, write_whole};
+
+/// The most that is kept of one prompt or reply.
+const MOST_BYTES: usize = 1 << 20;
+/// How often is tidied.
+const TIDY_EVERY: Duration = Duration::from_secs(24 * 3600);
+
+fn folder(state: &Path) -> PathBuf {
+    state.join("audits")
+}
+
+/// Keeps the prompt and the reply of one audit. Both come masked.
+pub fn keep(state: &Path, id: &str, prompt: &str, reply: &str) -> io::Result<()> {
+    let folder = folder(state);
+    make_private_folder(&folder)?;
+    for (name, text) in [("prompt.md", prompt), ("reply.txt", reply)] {
+        let mut end = text.len().min(MOST_BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let mut kept = text[..end].to_owned();
+        if end < text.len() {
+            kept.push_str("\n[… cut …]\n");
+        }
+        write_whole(&folder.join(format!("{id}.{name}")), kept.as_bytes())?;
+    }
+    Ok(())
+}
+
+struct Kept {
+    path: PathBuf,
+    age: Duration,
+    bytes: u64,
+}
+
+/// Takes out what is too old, and the oldest of what is too much: prompts and replies first, then what is
+/// remembered of sessions, then whole months of the log, but never the newest.
+pub fn tidy(state: &Path, keep: Duration, max_size: u64) {
+    let stamp = state.join("tidied");
+    let now = SystemTime::now();
+    let tidied = fs::metadata(&stamp).and_then(|meta| meta.modified());
+    if tidied.is_ok_and(|at| now.duration_since(at).unwrap_or_default() < TIDY_EVERY)
+        || fs::write(&stamp, "").is_err()
+    {
+        return;
+    }
+    tidy_now(state, keep, max_size, now);
+}
+
+fn tidy_now(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
+    let list = |name: &str| -> Vec<Kept> {
+        let mut all: Vec<_> = WalkDir::new(state.join(name))
+            .min_depth(1)
+            .max_depth(1)
+            .into_iter()
+            .filter_map(Result::ok)
+            .filter(|entry| entry.file_type().is_file())
+            .filter_map(|entry| {
+                let meta = entry.metadata().ok()?;
+                let age = now.duration_since(meta.modified().ok()?).unwrap_or_default();
+                Some(Kept { path: entry.into_path(), age, bytes: meta.len() })
+            })
+            .collect();
+        all.sort_by_key(|kept| std::cmp::Reverse(kept.age));
+        all
+    };
+    let (audits, sessions, mut months) = (list("audits"), list("sessions"), list("decisions"));
+    let newest_month = months.pop();
+    let mut total: u64 =
+        [&audits, &sessions, &months].iter().flat_map(|list| list.iter()).map(|kept| kept.bytes).sum();
+    total += newest_month.map_or(0, |month| month.bytes);
+    // A session that was held must not be forgotten while it may go on.
+    let sessions = sessions.into_iter().filter(|kept| kept.age > keep);
+    for kept in audits.into_iter().chain(sessions).chain(months) {
+        if (kept.age > keep || total > max_size) && fs::remove_file(&kept.path).is_ok() {
+            total -= kept.bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(state: &Path, name: &str, bytes: usize, days_old: u64) {
+        let path = state.join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(&path, vec![b'x'; bytes]).expect("written");
+        let then = SystemTime::now() - Duration::from_secs(days_old * 24 * 3600);
+        fs::File::options().write(true).open(&path).and_then(|file| file.set_modified(then)).expect("dated");
+    }
+
+    fn left(state: &Path) -> Vec<String> {
+        let files = WalkDir::new(state).sort_by_file_name().into_iter().filter_map(Result::ok);
+        files
+            .filter(|entry| entry.file_type().is_file())
+            .map(|entry| entry.path().strip_prefix(state).expect("below").display().to_string())
+            .collect()
+    }
+
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+
+    #[test]
+    fn what_is_old_goes_and_the_newest_month_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, days) in [
+            ("audits/a.prompt.md", 100),
+            ("audits/b.prompt.md", 1),
+            ("decisions/2026-01.jsonl", 120),
+            ("decisions/2026-02.jsonl", 95),
+            ("sessions/a.json", 100),
+            ("sessions/b.json", 1),
+        ] {
+            write(folder.path(), name, 10, days);
+        }
+        tidy_now(folder.path(), 90 * DAY, 1_000, SystemTime::now());
+        assert_eq!(left(folder.path()), ["audits/b.prompt.md", "decisions/2026-02.jsonl", "sessions/b.json"]);
+    }
+
+    #[test]
+    fn what_is_too_much_goes_oldest_first_and_no_counter_with_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, days) in [
+            ("audits/a", 3),
+            ("audits/b", 2),
+            ("audits/c", 1),
+            ("sessions/s.json", 5),
+            ("decisions/x.jsonl", 5),
+        ] {
+            write(folder.path(), name, 100, days);
+        }
+        tidy_now(folder.path(), 90 * DAY, 300, SystemTime::now());
+        assert_eq!(left(folder.path()), ["audits/c", "decisions/x.jsonl", "sessions/s.json"]);
+    }
+
+    #[test]
+    fn it_is_done_once_a_day() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(folder.path(), "audits/a", 10, 100);
+        tidy(folder.path(), 90 * DAY, 1_000);
+        assert_eq!(left(folder.path()), ["tidied"]);
+        write(folder.path(), "audits/b", 10, 100);
+        tidy(folder.path(), 90 * DAY, 1_000);
+        assert_eq!(left(folder.path()), ["audits/b", "tidied"]);
+    }
+
+    #[test]
+    fn a_long_reply_is_cut_and_says_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        keep(folder.path(), "id", "question", &"é".repeat(MOST_BYTES)).expect("kept");
+        let reply = fs::read_to_string(folder.path().join("audits/id.reply.txt")).expect("there");
+        assert!(reply.ends_with("\n[… cut …]\n") && reply.len() < MOST_BYTES + 40);
+    }
+}

@@ -1,0 +1,173 @@
+//! One line of the decision log. A disk format: fields may be added, never renamed or given another meaning
+//! without a new schema number; whatever reads it fills in what is missing.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::auditor::Usage;
+use crate::decision::{Cause, Held};
+use crate::evidence::{Entered, FileState};
+use crate::finding::Finding;
+use crate::session::Skipped;
+
+/// The number of this format.
+pub const SCHEMA: u32 = 1;
+
+/// One decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`]
+    pub schema: u32,
+    /// Its short name.
+    pub id: String,
+    /// When, in UTC.
+    pub time: String,
+    /// The session.
+    pub session: Option<String>,
+    /// The subagent, at a SubagentStop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The project's folder.
+    pub project: Option<String>,
+    /// Which event.
+    pub event: String,
+    /// Held or let go.
+    pub decision: Held,
+    /// Why.
+    pub cause: Cause,
+    /// In words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// It was a dry run.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// It would have been held, but for the dry run or a block that could not be counted.
+    #[serde(default)]
+    pub would_block: bool,
+    /// The plan in play.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanRecord>,
+    /// Every finding, those that were refuted too.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// Every file, and how it entered.
+    #[serde(default)]
+    pub files: Vec<FileRecord>,
+    /// The second model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auditor: Option<AuditorRecord>,
+    /// How many secrets were masked.
+    #[serde(default)]
+    pub masked: usize,
+    /// How long the prompt was.
+    #[serde(default)]
+    pub prompt_bytes: usize,
+    /// The transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<TranscriptRecord>,
+    /// What was wrong with the config.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_error: Option<String>,
+    /// Our own time, in milliseconds by phase; `auditor` is the second model's, `total` is all of it.
+    #[serde(default)]
+    pub phases_ms: BTreeMap<String, f64>,
+    /// The client's version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_version: Option<String>,
+    /// Ours.
+    #[serde(default)]
+    pub version: String,
+}
+
+/// The plan in play.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanRecord {
+    /// How it came to be in play.
+    pub source: String,
+    /// Its file.
+    pub path: Option<String>,
+    /// How many steps it has.
+    pub steps: usize,
+    /// How many are ticked.
+    pub ticked: usize,
+    /// How many were approved and are gone from the file.
+    #[serde(default)]
+    pub dropped: usize,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRecord {
+    /// Its path.
+    pub path: String,
+    /// With which tools it was touched.
+    pub touched: Vec<String>,
+    /// What stands there.
+    pub state: FileState,
+    /// How its content entered.
+    pub entered: Entered,
+    /// How many bytes of it were shown.
+    pub bytes: usize,
+    /// How many secrets were masked in it.
+    #[serde(default)]
+    pub masked: usize,
+}
+
+/// The second model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditorRecord {
+    /// How it was asked.
+    pub backend: String,
+    /// Which program.
+    pub client: Option<String>,
+    /// Which model.
+    pub model: String,
+    /// `answered`, `timed-out`, `unavailable`, `unreadable`, `interrupted`.
+    pub outcome: String,
+    /// In words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// How long it took.
+    pub duration_ms: f64,
+    /// What it cost.
+    pub usage: Usage,
+    /// With which flags it was sealed.
+    pub flags: Vec<String>,
+}
+
+/// The transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TranscriptRecord {
+    /// How many rows were used.
+    pub rows: usize,
+    /// How many subagents' transcripts were folded in.
+    #[serde(default)]
+    pub subagents: usize,
+    /// What could not be used.
+    pub skipped: Skipped,
+    /// Why it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The least that a record can be.
+    pub(crate) fn record(id: &str) -> Record {
+        let least = r#"{"schema":1,"id":"ID","time":"2026-10-01T00:00:00Z","session":null,"project":null,
+            "event":"Stop","decision":"allow","cause":"clean"}"#;
+        serde_json::from_str(&least.replace("ID", id)).expect("a record")
+    }
+
+    #[test]
+    fn an_older_record_with_fewer_fields_is_read() {
+        let old = record("x");
+        assert_eq!((old.cause, old.findings.len(), old.version.as_str()), (Cause::Clean, 0, ""));
+        let again: Record =
+            serde_json::from_str(&serde_json::to_string(&old).expect("json")).expect("a record");
+        assert_eq!(again, old);
+    }
+}

@@ -1,0 +1,161 @@
+//! The log's files: takes records, appends each in one write; gives them back, oldest first. Must not be
+//! broken by many writers, a torn line or a full disk, and must not hold a decision up.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::Record;
+use crate::state::make_private_folder;
+
+/// The decision log of one state folder.
+#[derive(Debug, Clone)]
+pub struct DecisionLog {
+    root: PathBuf,
+}
+
+impl DecisionLog {
+    /// The log under a state folder.
+    pub fn in_folder(state: &Path) -> Self {
+        Self { root: state.to_path_buf() }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.root.join("decisions")
+    }
+
+    /// The files of the log, oldest first.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<_> = fs::read_dir(self.folder())
+            .into_iter()
+            .flatten()
+            .filter_map(Result::ok)
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|ext| ext == "jsonl"))
+            .collect();
+        files.sort();
+        files
+    }
+
+    /// Appends a record, as one line in one write.
+    pub fn append(&self, record: &Record, now: Timestamp) -> io::Result<()> {
+        make_private_folder(&self.folder())?;
+        let month = now.strftime("%Y-%m").to_string();
+        let path = self.folder().join(format!("{month}.jsonl"));
+        let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+        file.lock()?;
+        let mut line = serde_json::to_vec(record).map_err(io::Error::other)?;
+        line.push(b'\n');
+        append_line(&mut file, &line)
+    }
+
+    /// Gives every record to `each`, oldest first, with its line as it stands; what can't be read is passed
+    /// over. Gives how many lines that were.
+    pub fn read(&self, mut each: impl FnMut(Record, &str)) -> io::Result<usize> {
+        let mut torn = 0;
+        for path in self.files() {
+            let mut reader = BufReader::new(File::open(path)?);
+            let mut line = Vec::new();
+            while {
+                line.clear();
+                reader.read_until(b'\n', &mut line)?
+            } > 0
+            {
+                let text = String::from_utf8_lossy(&line);
+                let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+                if text.is_empty() {
+                    continue;
+                }
+                match serde_json::from_str::<Record>(text) {
+                    Ok(record) => each(record, text),
+                    Err(_) => torn += 1,
+                }
+            }
+        }
+        Ok(torn)
+    }
+}
+
+/// Appends under the lock. A line that an earlier writer left torn is ended first, and one that does not fit
+/// on the disk is taken back: neither must swallow a neighbour.
+fn append_line(file: &mut File, line: &[u8]) -> io::Result<()> {
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut bytes = Vec::with_capacity(line.len() + 1);
+    if length > 0 {
+        file.seek(SeekFrom::Start(length - 1))?;
+        let mut last = [0u8];
+        file.read_exact(&mut last)?;
+        if last != *b"\n" {
+            bytes.push(b'\n');
+        }
+    }
+    bytes.extend_from_slice(line);
+    file.write_all(&bytes).inspect_err(|_| {
+        let _ = file.set_len(length);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::record::tests::record;
+
+    fn ids(log: &DecisionLog) -> (Vec<String>, usize) {
+        let mut ids = Vec::new();
+        let torn = log.read(|record, _| ids.push(record.id)).expect("readable");
+        (ids, torn)
+    }
+
+    fn at(time: &str) -> Timestamp {
+        time.parse().expect("a time")
+    }
+
+    #[test]
+    fn records_come_back_oldest_first_over_the_months() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = DecisionLog::in_folder(folder.path());
+        assert_eq!(ids(&log), (vec![], 0));
+        for (id, time) in
+            [("a", "2026-09-30T23:59:59Z"), ("b", "2026-10-01T00:00:00Z"), ("c", "2026-10-02T00:00:00Z")]
+        {
+            log.append(&record(id), at(time)).expect("written");
+        }
+        assert_eq!(ids(&log), (vec!["a".into(), "b".into(), "c".into()], 0));
+        assert_eq!(log.files().len(), 2);
+    }
+
+    #[test]
+    fn a_torn_line_is_passed_over_and_swallows_nobody() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = DecisionLog::in_folder(folder.path());
+        let now = at("2026-10-01T00:00:00Z");
+        log.append(&record("a"), now).expect("written");
+        let mut file = OpenOptions::new().append(true).open(&log.files()[0]).expect("open");
+        file.write_all(b"{\"schema\":1,\"id\":\"to").expect("torn");
+        log.append(&record("b"), now).expect("written");
+        file.write_all(b"\0\0\0\n\xff\xfe\n").expect("noise");
+        log.append(&record("c"), now).expect("written");
+        assert_eq!(ids(&log), (vec!["a".into(), "b".into(), "c".into()], 2));
+    }
+
+    #[test]
+    fn many_writers_lose_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let now = at("2026-10-01T00:00:00Z");
+        std::thread::scope(|scope| {
+            for writer in 0..8 {
+                let folder = folder.path();
+                scope.spawn(move || {
+                    for number in 0..25 {
+                        let log = DecisionLog::in_folder(folder);
+                        log.append(&record(&format!("{writer}-{number}")), now).expect("written");
+                    }
+                });
+            }
+        });
+        let (ids, torn) = ids(&DecisionLog::in_folder(folder.path()));
+        assert_eq!((ids.len(), torn), (200, 0));
+    }
+}

@@ -1,0 +1,296 @@
+//! Takes a session and a way to read files, gives the plan in play. Must not read anything itself: what may
+//! be read is the workspace's to decide.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use globset::GlobSet;
+
+use super::steps::parse_steps;
+use super::{Mark, Plan, PlanSource, normalised};
+use crate::session::{ApprovedPlan, Original, Session, shell};
+
+/// Where plans live.
+#[derive(Debug)]
+pub struct PlanPlaces {
+    /// The workspace.
+    pub root: PathBuf,
+    /// The client's own plan folders, the newest convention first.
+    pub folders: Vec<PathBuf>,
+    /// Which files of the workspace are plans.
+    pub globs: GlobSet,
+}
+
+impl PlanPlaces {
+    /// Whether a file is a plan by its name and place.
+    pub fn is_plan(&self, path: &Path) -> bool {
+        let relative = path.strip_prefix(&self.root).unwrap_or(path);
+        let in_folder = self.folders.iter().any(|folder| path.starts_with(folder));
+        (in_folder && path.extension().is_some_and(|ext| ext == "md")) || self.globs.is_match(relative)
+    }
+
+    fn absolute(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+}
+
+/// Gives a file's text, or nothing when there is none to be had.
+pub type ReadText<'a> = &'a dyn Fn(&Path) -> Option<String>;
+
+/// The plan in play: the newest approved one, else a plan file that the session changed, else one that the
+/// person named, else none.
+pub fn find(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> Option<Plan> {
+    session
+        .plans
+        .iter()
+        .rev()
+        .find_map(|approved| approved_plan(approved, places, read))
+        .or_else(|| touched_plan(session, places, read))
+        .or_else(|| named_plan(session, places, read))
+}
+
+fn approved_plan(approved: &ApprovedPlan, places: &PlanPlaces, read: ReadText<'_>) -> Option<Plan> {
+    let by_path = approved.path.as_ref().map(|path| places.absolute(path));
+    let by_slug = approved
+        .slug
+        .as_ref()
+        .into_iter()
+        .flat_map(|slug| places.folders.iter().map(move |folder| folder.join(format!("{slug}.md"))));
+    let on_disk = by_path.into_iter().chain(by_slug).find_map(|path| Some((read(&path)?, path)));
+    match (approved.text.clone(), on_disk) {
+        (Some(text), Some((file, path))) => Some(match kept_up(&text, &file) {
+            KeptUp::Same => plan_of(PlanSource::Approved, text, Some(path)),
+            KeptUp::Related => {
+                let promised = parse_steps(&text);
+                let mut plan = plan_of(PlanSource::ApprovedFile, file, Some(path));
+                let present: HashSet<String> = plan.steps.iter().map(|step| normalised(&step.text)).collect();
+                let whole_text = normalised(&plan.text);
+                plan.dropped = promised
+                    .into_iter()
+                    .filter(|step| {
+                        let words = normalised(&step.text);
+                        !present.contains(&words) && !whole_text.contains(&words)
+                    })
+                    .collect();
+                plan
+            }
+            // The file holds another plan by now.
+            KeptUp::Other => plan_of(PlanSource::Approved, text, None),
+        }),
+        (Some(text), None) => Some(plan_of(PlanSource::Approved, text, None)),
+        (None, Some((file, path))) => Some(plan_of(PlanSource::ApprovedFile, file, Some(path))),
+        (None, None) => None,
+    }
+}
+
+enum KeptUp {
+    Same,
+    Related,
+    Other,
+}
+
+/// Whether the file is the approved plan, still: half of its steps are there, ticked or not.
+fn kept_up(approved: &str, file: &str) -> KeptUp {
+    if approved.trim() == file.trim() {
+        return KeptUp::Same;
+    }
+    let steps = parse_steps(approved);
+    if steps.is_empty() {
+        let ratio = similar::TextDiff::from_lines(approved, file).ratio();
+        return if ratio >= 0.5 { KeptUp::Related } else { KeptUp::Other };
+    }
+    let whole_file = normalised(file);
+    let found = steps.iter().filter(|step| whole_file.contains(&normalised(&step.text))).count();
+    if found * 2 >= steps.len() { KeptUp::Related } else { KeptUp::Other }
+}
+
+fn touched_plan(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> Option<Plan> {
+    let by_tool = session.done_touches().map(|touch| (touch.at, places.absolute(&touch.path)));
+    let by_command =
+        session.commands.iter().filter(|command| command.may_have_effects()).flat_map(|command| {
+            let words = shell::simple_commands(&command.line).into_iter().flatten();
+            words.map(|word| (command.at, places.absolute(word.trim_start_matches('>'))))
+        });
+    let mut candidates: Vec<_> = by_tool.chain(by_command).filter(|(_, path)| places.is_plan(path)).collect();
+    candidates.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    candidates.into_iter().find_map(|(_, path)| {
+        let mut plan = plan_of(PlanSource::TouchedFile, read(&path)?, Some(path.clone()));
+        plan.ticked_before = ticked_before(session, places, &path, &plan);
+        Some(plan)
+    })
+}
+
+/// Which steps of a plan file had their tick before the session changed the file. Where the transcript does
+/// not tell what the file was, no step counts as this session's claim unless the session wrote it new.
+fn ticked_before(session: &Session, places: &PlanPlaces, path: &Path, plan: &Plan) -> Vec<usize> {
+    let first = session.done_touches().find(|touch| places.absolute(&touch.path) == path);
+    let ticked = |step: &&super::Step| step.mark == Mark::Ticked;
+    match first.map(|touch| &touch.original) {
+        Some(Original::Absent) => Vec::new(),
+        Some(Original::Text(original)) => {
+            let before: HashSet<String> =
+                parse_steps(original).iter().filter(ticked).map(|step| normalised(&step.text)).collect();
+            plan.steps
+                .iter()
+                .filter(ticked)
+                .filter(|s| before.contains(&normalised(&s.text)))
+                .map(|s| s.number)
+                .collect()
+        }
+        Some(Original::Unknown) | None => plan.steps.iter().filter(ticked).map(|step| step.number).collect(),
+    }
+}
+
+/// A plan that the person named in an ask, or that the session read when the person spoke of a plan.
+fn named_plan(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> Option<Plan> {
+    let named = session.asks.iter().rev().flat_map(|ask| {
+        ask.text.split_whitespace().map(|word| {
+            places.absolute(word.trim_matches(|c: char| "`'\"()[]<>,;:!?@".contains(c)).trim_end_matches('.'))
+        })
+    });
+    let speaks_of_plan = session
+        .asks
+        .iter()
+        .any(|ask| normalised(&ask.text).split(' ').any(|word| word == "plan" || word == "plans"));
+    let read_for_them =
+        session.reads.iter().rev().filter(|_| speaks_of_plan).map(|path| places.absolute(path));
+    named.chain(read_for_them).filter(|path| places.is_plan(path)).find_map(|path| {
+        let mut plan = plan_of(PlanSource::NamedFile, read(&path)?, Some(path));
+        plan.ticked_before = plan.steps.iter().filter(|s| s.mark == Mark::Ticked).map(|s| s.number).collect();
+        Some(plan)
+    })
+}
+
+fn plan_of(source: PlanSource, text: String, path: Option<PathBuf>) -> Plan {
+    let steps = parse_steps(&text);
+    Plan {
+        source,
+        path: path.map(|path| path.to_string_lossy().into_owned()),
+        text,
+        steps,
+        dropped: Vec::new(),
+        ticked_before: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::config::plan_globs;
+    use crate::session::{Ask, EditTool, Outcome, Touch};
+
+    fn places() -> PlanPlaces {
+        PlanPlaces {
+            root: "/w".into(),
+            folders: vec!["/home/me/.claude/plans".into()],
+            globs: plan_globs(&crate::config::default_plan_globs()).expect("globs"),
+        }
+    }
+
+    fn found(session: &Session, files: &[(&str, &str)]) -> Option<Plan> {
+        let files: HashMap<PathBuf, String> =
+            files.iter().map(|(k, v)| (PathBuf::from(k), (*v).to_owned())).collect();
+        find(session, &places(), &|path| files.get(path).cloned())
+    }
+
+    fn approved(text: Option<&str>, path: Option<&str>, slug: Option<&str>) -> ApprovedPlan {
+        ApprovedPlan {
+            text: text.map(String::from),
+            path: path.map(String::from),
+            slug: slug.map(String::from),
+            at: 1,
+        }
+    }
+
+    fn touch(path: &str, original: Original) -> Touch {
+        Touch {
+            path: path.into(),
+            tool: EditTool::Edit,
+            at: 1,
+            outcome: Outcome::Done,
+            original,
+            agent: None,
+        }
+    }
+
+    const FILE: &str = "/home/me/.claude/plans/slug.md";
+
+    #[test]
+    fn the_newest_approved_plan_wins() {
+        let session = Session {
+            plans: vec![approved(Some("- [ ] one"), None, None), approved(Some("- [ ] two"), None, None)],
+            ..Session::default()
+        };
+        let plan = found(&session, &[]).expect("a plan");
+        assert_eq!((plan.text.as_str(), plan.source), ("- [ ] two", PlanSource::Approved));
+    }
+
+    #[test]
+    fn its_file_counts_when_it_was_kept_up_and_what_it_dropped_is_still_promised() {
+        let text = "1. make a\n2. make b\n3. make c";
+        let session = Session { plans: vec![approved(Some(text), None, Some("slug"))], ..Session::default() };
+        let plan = found(&session, &[(FILE, "1. make a ✅\n3. make c")]).expect("a plan");
+        assert_eq!(plan.source, PlanSource::ApprovedFile);
+        assert_eq!(plan.dropped.iter().map(|s| s.text.as_str()).collect::<Vec<_>>(), ["make b"]);
+        let other = found(&session, &[(FILE, "1. something\n2. else")]).expect("a plan");
+        assert_eq!((other.source, other.text.as_str()), (PlanSource::Approved, text));
+    }
+
+    #[test]
+    fn a_call_that_names_only_the_file_is_read_from_it() {
+        let session = Session { plans: vec![approved(None, Some(FILE), None)], ..Session::default() };
+        assert_eq!(found(&session, &[(FILE, "- [ ] x")]).expect("a plan").text, "- [ ] x");
+        assert_eq!(found(&session, &[]), None);
+    }
+
+    #[test]
+    fn a_touched_plan_file_is_found_wherever_plans_live() {
+        for path in [
+            "/w/PLAN.md",
+            "/w/pkg/plan.md",
+            "/w/docs/auth-plan.md",
+            "/w/docs/plans/2024/x.md",
+            "/w/.claude/plans/x.md",
+            "docs/plans/y.md",
+        ] {
+            let session = Session { touches: vec![touch(path, Original::Absent)], ..Session::default() };
+            let absolute = places().absolute(path);
+            let plan = found(&session, &[(absolute.to_str().expect("text"), "- [x] a")]).expect(path);
+            assert_eq!((plan.source, plan.ticked_before.len()), (PlanSource::TouchedFile, 0), "{path}");
+        }
+        let session =
+            Session { touches: vec![touch("/w/explanation.md", Original::Absent)], ..Session::default() };
+        assert_eq!(found(&session, &[("/w/explanation.md", "- [x] a")]), None);
+    }
+
+    #[test]
+    fn ticks_from_before_the_session_are_not_its_claims() {
+        let before = Original::Text("- [x] old\n- [ ] new".into());
+        let session = Session { touches: vec![touch("/w/PLAN.md", before)], ..Session::default() };
+        let plan = found(&session, &[("/w/PLAN.md", "- [x] old\n- [x] new")]).expect("a plan");
+        assert_eq!(plan.ticked_before, [1]);
+        assert!(plan.ticked_now(&plan.steps[1]) && !plan.ticked_now(&plan.steps[0]));
+    }
+
+    #[test]
+    fn a_plan_that_the_person_named_is_in_play_and_one_only_read_is_not() {
+        let ask = |text: &str| vec![Ask { text: text.into(), at: 1 }];
+        let files = [("/w/docs/plans/x.md", "- [ ] a")];
+        let named = Session { asks: ask("implement @docs/plans/x.md, please"), ..Session::default() };
+        assert_eq!(found(&named, &files).expect("a plan").source, PlanSource::NamedFile);
+        let spoken = Session {
+            asks: ask("go on with the plan"),
+            reads: vec!["/w/docs/plans/x.md".into()],
+            ..Session::default()
+        };
+        assert!(found(&spoken, &files).is_some());
+        let read = Session {
+            asks: ask("fix the bug"),
+            reads: vec!["/w/docs/plans/x.md".into()],
+            ..Session::default()
+        };
+        assert_eq!(found(&read, &files), None);
+    }
+}

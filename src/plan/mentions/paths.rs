@@ -1,0 +1,268 @@
+//! One word -> the files that it names, if it names any. Must not take prose, addresses, routes,
+//! globs, placeholders, versions, packages or members of objects for files.
+
+use super::tables;
+
+/// Where a word stood; backticks and links vouch for words that would be prose elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    Bare,
+    InCode,
+    InLink,
+}
+
+/// Usually one path or none; `app.py/cli.py` names two files.
+pub(super) fn paths(word: &str, written: Written) -> Vec<String> {
+    // Most words of a text end here.
+    if !word.contains(['.', '/', '\\'])
+        && !word.contains(|c: char| c.is_ascii_uppercase() || c == 'j' || c == 'm')
+    {
+        return Vec::new();
+    }
+    let Some(word) = cleaned(word, written) else {
+        return Vec::new();
+    };
+    let alternatives: Vec<&str> = word.split('/').collect();
+    if alternatives.len() > 1 && alternatives.iter().all(|part| is_file_name(part, written)) {
+        return alternatives.into_iter().map(str::to_owned).collect();
+    }
+    match is_path(&word, written) {
+        true => vec![word],
+        false => Vec::new(),
+    }
+}
+
+/// The word without Markdown, punctuation and a position in the file. None if it cannot be a path.
+fn cleaned(word: &str, written: Written) -> Option<String> {
+    if word.len() > 300 || word.contains("...") || word.contains('…') || word.contains("://") {
+        return None;
+    }
+    let word = match written {
+        Written::Bare => without_markdown(word),
+        Written::InCode | Written::InLink => word.to_owned(),
+    };
+    let word = without_position(without_punctuation(&word));
+    let word = without_punctuation(word);
+    let plain = !word.is_empty()
+        && !word.contains(|c: char| c.is_control() || "*<>{}$%`\"'=!^&?#".contains(c))
+        && !word.contains("//")
+        && !word.contains("()")
+        && !word.starts_with(['-', '@', ':', '+', '\\'])
+        && balanced(word, '(', ')')
+        && balanced(word, '[', ']');
+    plain.then(|| word.to_owned())
+}
+
+/// Emphasis and escapes, which only bare words can have. A star beside a slash or a dot is a glob's.
+fn without_markdown(word: &str) -> String {
+    let mut word = word.trim_matches(['"', '\'']);
+    while let Some(rest) = word.strip_prefix('*').filter(|rest| !rest.starts_with(['.', '/'])) {
+        word = rest;
+    }
+    while let Some(rest) = without_punctuation(word).strip_suffix('*').filter(|rest| !rest.ends_with('/')) {
+        word = rest;
+    }
+    word = word.strip_prefix("~~").unwrap_or(word);
+    word = word.strip_suffix("~~").unwrap_or(word);
+    if word.len() > 2 && !word.starts_with("__") && word.starts_with('_') && word.ends_with('_') {
+        word = &word[1..word.len() - 1];
+    }
+    let mut plain = String::with_capacity(word.len());
+    let mut chars = word.chars().peekable();
+    while let Some(c) = chars.next() {
+        let escapes = c == '\\' && chars.peek().is_some_and(|next| "_*[]()#-.`~".contains(*next));
+        if !escapes {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+/// Closing brackets go only if they were not opened in the word: `app/[id]` keeps its own.
+fn without_punctuation(mut word: &str) -> &str {
+    loop {
+        let before = word;
+        for possessive in ["'s", "’s"] {
+            word = word.strip_suffix(possessive).unwrap_or(word);
+        }
+        word = word.trim_end_matches(['.', ':', '!', '?', '\'', '’', '‘']);
+        word = word.trim_start_matches(['\'', '‘', '’']);
+        for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {
+            let (opened, closed) = (word.matches(open).count(), word.matches(close).count());
+            if opened > closed {
+                word = word.strip_prefix(open).unwrap_or(word);
+            } else if closed > opened {
+                word = word.strip_suffix(close).unwrap_or(word);
+            } else if word.starts_with(open) && word.ends_with(close) && open == '(' {
+                word = &word[1..word.len() - 1];
+            }
+        }
+        if word == before {
+            return word;
+        }
+    }
+}
+
+/// `a.rs:42:7`, `a.rs#L4-L9`, `a.py::test_x`, `a.rs:parse` and `a.svg?react` all name one file.
+fn without_position(word: &str) -> &str {
+    let drive = usize::from(is_windows(word)) * 2;
+    let end = word[drive..].find([':', '#', '?']).map_or(word.len(), |found| drive + found);
+    let file = &word[..end];
+    let position = word[end..].trim_start_matches([':', '#', 'L']);
+    let numbered = position.starts_with(|c: char| c.is_ascii_digit());
+    if end == 0 || !(numbered || extension(last(file)).is_some()) {
+        return word;
+    }
+    file
+}
+
+fn is_path(word: &str, written: Written) -> bool {
+    if is_windows(word) {
+        return true;
+    }
+    if !word.contains(['/', '\\']) {
+        return is_file_name(word, written) || written != Written::Bare && is_dot_name(word);
+    }
+    let unix = word.replace('\\', "/");
+    let relative = unix.trim_start_matches("./").trim_start_matches("../");
+    if is_placeholder(&unix) || is_elsewhere(relative) {
+        return false;
+    }
+    let name = last(unix.trim_end_matches('/'));
+    if name.is_empty() || !unix.contains(char::is_alphabetic) {
+        return false;
+    }
+    let first = relative.trim_start_matches('/').split('/').next().unwrap_or_default();
+    let rooted = unix.starts_with('/');
+    let known_root = rooted && tables::ROOTS.contains(&first) && unix.len() > first.len() + 2;
+    let route = rooted && (first == "api" || first == "v1" || first == "v2");
+    let folder = unix.ends_with('/') && relative.len() > 2;
+    let file = extension(name).is_some() || is_known_name(name, Written::InCode) || is_dot_name(name);
+    match () {
+        () if route => false,
+        () if file || known_root => true,
+        () if rooted => false,
+        () if folder || unix.starts_with("./") || unix.starts_with("../") || unix.starts_with("~/") => true,
+        // A folder that begins with a dot is no word of prose.
+        () if unix.starts_with('.') => true,
+        () => written != Written::Bare && !word.contains(['\\', '@']),
+    }
+}
+
+/// A name without folders.
+fn is_file_name(word: &str, written: Written) -> bool {
+    if is_known_name(word, written) || is_dot_name(word) {
+        return true;
+    }
+    if word.starts_with('.') || word.contains(['@', '\\', '/', '~']) || is_placeholder(word) {
+        return false;
+    }
+    let Some((stem, ending)) = word.rsplit_once('.') else {
+        return false;
+    };
+    let ending = ending.to_ascii_lowercase();
+    let lower = stem.to_ascii_lowercase();
+    let product = ending == "js"
+        && tables::PRODUCTS.contains(&lower.as_str())
+        && (written == Written::Bare || stem.starts_with(|c: char| c.is_ascii_uppercase()));
+    let member = tables::MEMBERS.contains(&ending.as_str()) && tables::OBJECTS.contains(&lower.as_str());
+    // `_test.go` and `-spec.ts` are endings of names.
+    let suffix = stem.starts_with(['_', '-']) && tables::SUFFIXES.contains(&&stem[1..]);
+    let site = written == Written::Bare && tables::SITES.contains(&word);
+    tables::EXTENSIONS.contains(&ending.as_str())
+        && stem.contains(|c: char| c.is_alphanumeric())
+        && (ending.len() > 1 || stem.contains(char::is_alphabetic))
+        && stem.chars().all(|c| c.is_alphanumeric() || "._-+[]()@ ".contains(c))
+        && !(product || member || suffix || site)
+        && (!stem.contains('[') || is_script(&ending))
+}
+
+/// `[id].tsx` is a route's file in some frameworks; `[name].md` is a placeholder.
+fn is_script(ending: &str) -> bool {
+    matches!(ending, "ts" | "tsx" | "js" | "jsx" | "vue" | "svelte" | "astro")
+}
+
+fn is_known_name(word: &str, written: Written) -> bool {
+    tables::NAMES.contains(&word)
+        || word.starts_with("Dockerfile.")
+        || written != Written::Bare && tables::NAMES_IN_CODE.contains(&word)
+}
+
+fn is_dot_name(word: &str) -> bool {
+    if tables::DOT_NAMES.contains(&word) || word.starts_with(".env.") {
+        return true;
+    }
+    let Some((head, tail)) = word.strip_prefix('.').and_then(|rest| rest.split_once('.')) else {
+        return false;
+    };
+    let named = head.len() > 1 && head.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
+    let ending = tail.rsplit('.').next().unwrap_or(tail);
+    named && !tables::SUFFIXES.contains(&head) && tables::EXTENSIONS.contains(&ending)
+}
+
+/// The extension of a slashed path's last part: known, or at least shaped like one.
+fn extension(name: &str) -> Option<&str> {
+    let (stem, ending) = name.rsplit_once('.')?;
+    let shaped = (1..=5).contains(&ending.len())
+        && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+        && ending.starts_with(|c: char| c.is_ascii_alphabetic());
+    let known = tables::EXTENSIONS.contains(&ending.to_ascii_lowercase().as_str());
+    (!stem.is_empty() && (shaped || known)).then_some(ending)
+}
+
+fn is_windows(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    bytes.len() > 3 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/')
+}
+
+/// `your-file`, `XXX`, `YYYY-MM-DD`, `NNNN`: a reader is meant to put something else there.
+fn is_placeholder(path: &str) -> bool {
+    path.split(['/', '.', '-', '_']).any(|part| {
+        matches!(
+            part,
+            "your"
+                | "Your"
+                | "YOUR"
+                | "YYYY"
+                | "yyyy"
+                | "NNN"
+                | "NNNN"
+                | "XXX"
+                | "XXXX"
+                | "xxx"
+                | "placeholder"
+        ) || part.starts_with("your") && part.len() > 5
+    }) || path.split('/').any(|part| part == "..." || part.contains("[") && part.contains("name"))
+}
+
+/// Slashed words that are not of this workspace, or no files at all.
+fn is_elsewhere(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let Some(first) = parts.first() else {
+        return true;
+    };
+    let ending = extension(last(path)).map(str::to_ascii_lowercase);
+    let known = ending.is_some_and(|ending| tables::EXTENSIONS.contains(&ending.as_str()));
+    let domain =
+        first.rsplit_once('.').is_some_and(|(host, top)| !host.is_empty() && tables::DOMAINS.contains(&top));
+    let mime = parts.len() == 2 && tables::MIME.contains(first) && !known;
+    let git_ref = tables::REFS.contains(first) && !known;
+    let pair = tables::PAIRS.contains(&path.to_ascii_lowercase().as_str());
+    let initials = parts.len() > 1
+        && parts.iter().all(|part| {
+            part.len() <= 4 && part.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        });
+    let numbers = parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'-'));
+    let letter = parts.len() == 1 && first.len() == 1;
+    let substitution = *first == "s" && path.ends_with('/') && parts.len() > 2;
+    let module = path.contains("::");
+    domain || mime || git_ref || pair || initials || numbers || letter || substitution || module
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn balanced(word: &str, open: char, close: char) -> bool {
+    word.matches(open).count() == word.matches(close).count()
+}

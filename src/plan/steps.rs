@@ -1,0 +1,133 @@
+//! A Markdown plan -> its steps, in order, each with its line, its own words, its mark and what it names.
+//! Must not judge whether a step is done, and must not drop steps that a consumer may want: lists of
+//! findings and of steps look the same, so `kind` and `section` are there to choose by.
+//!
+//! Steps are list items, headings that count (`Step 3`, `## 2. …`, `### [x] …`), bold lines that
+//! stand for such headings, and table rows with a checkbox. Nothing in code, comments or quotes is one.
+
+mod marks;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod titles;
+
+use serde::{Deserialize, Serialize};
+
+use super::mentions::mentions;
+use reader::Draft;
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its place in the plan, from 1.
+    pub number: usize,
+    /// The line that it begins on, from 1.
+    pub line: usize,
+    /// Its own words on one line, as written, without list marker and checkbox. Words of nested
+    /// items and of further paragraphs are not in it.
+    pub text: String,
+    pub mark: Mark,
+    pub kind: StepKind,
+    /// How many list items it is nested in; 0 for headings.
+    pub depth: usize,
+    /// The nearest heading above it; for a heading, the one that it is under.
+    pub section: Option<String>,
+    /// Files that it names, in its text, in further paragraphs of its item, or on a `File:` line
+    /// below its heading.
+    pub paths: Vec<String>,
+    /// Symbols that it names, likewise.
+    pub symbols: Vec<String>,
+}
+
+/// What the plan says about a step's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// Nothing.
+    None,
+    /// Explicitly not done: `[ ]`, `☐`, `❌`, `⏳`.
+    Open,
+    /// Explicitly done: `[x]`, `✅`, `☑`, `(done)`.
+    Ticked,
+    /// Struck through, skipped, deferred, dropped; or part of something that is.
+    Abandoned,
+}
+
+/// What a step is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepKind {
+    Checkbox,
+    Numbered,
+    Bullet,
+    Heading,
+}
+
+/// Splits a plan into its steps.
+pub fn parse_steps(markdown: &str) -> Vec<Step> {
+    let mut drafts = reader::drafts(markdown);
+    drafts.sort_by_key(|draft| draft.words.start);
+
+    let line_ends: Vec<usize> = markdown.match_indices('\n').map(|(at, _)| at).collect();
+    let mut abandoned_until = 0;
+    let mut steps = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let Some(mut step) = step(markdown, &draft) else {
+            continue;
+        };
+        step.number = steps.len() + 1;
+        step.line = line_ends.partition_point(|end| *end < draft.words.start) + 1;
+        // A part of something abandoned is abandoned too, unless it says that it was done.
+        if step.mark == Mark::Abandoned {
+            abandoned_until = abandoned_until.max(draft.scope.end);
+        } else if draft.words.start < abandoned_until && step.mark != Mark::Ticked {
+            step.mark = Mark::Abandoned;
+        }
+        steps.push(step);
+    }
+    steps
+}
+
+/// None if nothing is left beside the marker. Number and line are the caller's to fill in.
+fn step(markdown: &str, draft: &Draft) -> Option<Step> {
+    let words = one_line(&markdown[draft.words.clone()]);
+    let marked = match draft.kind {
+        StepKind::Heading => marks::of_heading(&words),
+        _ if draft.row => marks::of_row(&words)?,
+        _ => marks::of_item(&words),
+    };
+    if marked.text.is_empty() {
+        return None;
+    }
+    let mut named = marked.text.to_owned();
+    for range in &draft.more {
+        named.push('\n');
+        named.push_str(&markdown[range.clone()]);
+    }
+    let named = mentions(&named);
+    Some(Step {
+        number: 0,
+        line: 0,
+        text: marked.text.to_owned(),
+        mark: marked.mark,
+        kind: match draft.kind {
+            StepKind::Numbered | StepKind::Bullet if marked.boxed => StepKind::Checkbox,
+            kind => kind,
+        },
+        depth: draft.depth,
+        section: draft.section.clone(),
+        paths: named.paths,
+        symbols: named.symbols,
+    })
+}
+
+fn one_line(source: &str) -> String {
+    let mut line = String::with_capacity(source.len());
+    for part in source.lines().map(str::trim).filter(|part| !part.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(part);
+    }
+    line
+}

@@ -1,0 +1,301 @@
+//! Markdown -> drafts of steps: where their words are, and what they stand in.
+//! Must not read the words themselves; marks and mentions come later, on the source's own text.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use regex::Regex;
+
+use super::{StepKind, marks, one_line, titles};
+
+/// A step before its words are read.
+pub(super) struct Draft {
+    /// Its own words in the source, still with a checkbox.
+    pub words: Range<usize>,
+    /// Further text that is its own: paragraphs of its item, `File:` lines below its heading.
+    pub more: Vec<Range<usize>>,
+    /// All that is part of it.
+    pub scope: Range<usize>,
+    pub kind: StepKind,
+    /// Whether it is a table's row.
+    pub row: bool,
+    pub depth: usize,
+    pub section: Option<String>,
+}
+
+/// A line below a heading that says where the work is: `**File:** …`.
+static FILE_LINE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^[*_]*(?:(?:new|main|target) )?(?:files?|paths?|location)(?: to [a-z]+)?[*_]*:")
+        .expect("a valid pattern")
+});
+
+pub(super) fn drafts(markdown: &str) -> Vec<Draft> {
+    let body = front_matter(markdown);
+    let options = Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES;
+    let mut reader = Reader {
+        source: markdown,
+        drafts: Vec::new(),
+        hidden: 0,
+        items: Vec::new(),
+        lists: Vec::new(),
+        headings: Vec::new(),
+        run: None,
+        below_heading: None,
+    };
+    for (event, range) in Parser::new_ext(&markdown[body..], options).into_offset_iter() {
+        reader.read(&event, body + range.start..body + range.end);
+    }
+    reader.finish()
+}
+
+/// Where the text begins behind YAML front matter. The parser's own option for it would also
+/// swallow what stands between two rules further down.
+fn front_matter(markdown: &str) -> usize {
+    let mut at = 0;
+    for (number, line) in markdown.split_inclusive('\n').enumerate() {
+        at += line.len();
+        let line = line.trim_end();
+        match number {
+            0 if line != "---" => return 0,
+            1 if !line.contains(':') => return 0,
+            2.. if line == "---" => return at,
+            _ => {}
+        }
+    }
+    0
+}
+
+/// Text of one block that is being read.
+struct Run {
+    range: Range<usize>,
+    block: Block,
+    /// The bold text that it opens with.
+    bold: Option<Range<usize>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Heading(HeadingLevel),
+    /// A paragraph, or the text of an item in a tight list, which has none.
+    Text,
+}
+
+struct Item {
+    scope: Range<usize>,
+    words: Option<Range<usize>>,
+    more: Vec<Range<usize>>,
+}
+
+struct Heading {
+    level: HeadingLevel,
+    title: String,
+    /// Its draft, if it is a step.
+    draft: Option<usize>,
+}
+
+struct Reader<'a> {
+    source: &'a str,
+    drafts: Vec<Draft>,
+    /// How many blocks around here can hold no steps.
+    hidden: usize,
+    items: Vec<Item>,
+    /// For each open list, whether it is numbered.
+    lists: Vec<bool>,
+    /// The headings above, from the outermost.
+    headings: Vec<Heading>,
+    run: Option<Run>,
+    /// The heading step whose `File:` lines would come now.
+    below_heading: Option<usize>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, event: &Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) if hides(tag) => {
+                self.end_run();
+                self.hidden += 1;
+            }
+            Event::End(tag) if end_hides(*tag) => self.hidden -= 1,
+            _ if self.hidden > 0 => {}
+            Event::Start(Tag::List(first)) => {
+                self.end_run();
+                self.below_heading = None;
+                self.lists.push(first.is_some());
+            }
+            Event::Start(Tag::Item) => self.items.push(Item { scope: range, words: None, more: Vec::new() }),
+            Event::Start(Tag::Heading { level, .. }) => self.start_run(Block::Heading(*level), range),
+            Event::Start(Tag::Paragraph) => self.start_run(Block::Text, range),
+            Event::Start(Tag::TableRow) => self.row(range),
+            Event::Start(Tag::Strong) => {
+                self.extend_run(range.clone());
+                if let Some(run) = &mut self.run
+                    && run.range == range
+                {
+                    run.bold = Some(range);
+                }
+            }
+            Event::Start(Tag::Table(_) | Tag::TableHead | Tag::TableCell) | Event::Rule => self.end_run(),
+            Event::End(TagEnd::List(_)) => {
+                self.lists.pop();
+            }
+            Event::End(TagEnd::Item) => {
+                self.end_run();
+                self.item();
+            }
+            Event::End(TagEnd::Heading(_) | TagEnd::Paragraph) => self.end_run(),
+            Event::End(TagEnd::TableCell) => self.run = None,
+            Event::End(_) => {}
+            _ => self.extend_run(range),
+        }
+    }
+
+    /// Starts empty: a block's range holds its markers, and its text does not.
+    fn start_run(&mut self, block: Block, range: Range<usize>) {
+        self.end_run();
+        self.run = Some(Run { range: range.start..range.start, block, bold: None });
+    }
+
+    fn extend_run(&mut self, range: Range<usize>) {
+        match &mut self.run {
+            Some(run) if run.range.is_empty() => run.range = range,
+            Some(run) => run.range.end = run.range.end.max(range.end),
+            None => {
+                self.run = Some(Run { range, block: Block::Text, bold: None });
+            }
+        }
+    }
+
+    fn end_run(&mut self) {
+        let Some(run) = self.run.take().filter(|run| !run.range.is_empty()) else {
+            return;
+        };
+        match (run.block, self.items.last_mut()) {
+            (Block::Heading(level), _) => self.heading(level, run.range),
+            (Block::Text, Some(item)) if item.words.is_none() => item.words = Some(run.range),
+            (Block::Text, Some(item)) => item.more.push(run.range),
+            (Block::Text, None) => self.paragraph(run),
+        }
+    }
+
+    fn item(&mut self) {
+        let depth = self.items.len().saturating_sub(1);
+        let Some(Item { scope, words: Some(words), more }) = self.items.pop() else {
+            return;
+        };
+        let numbered = self.lists.last().copied().unwrap_or(false);
+        let kind = if numbered { StepKind::Numbered } else { StepKind::Bullet };
+        let section = self.section();
+        self.drafts.push(Draft { words, more, scope, kind, row: false, depth, section });
+    }
+
+    fn row(&mut self, range: Range<usize>) {
+        self.end_run();
+        let section = self.section();
+        self.drafts.push(Draft {
+            words: range.clone(),
+            more: Vec::new(),
+            scope: range,
+            kind: StepKind::Bullet,
+            row: true,
+            depth: self.items.len(),
+            section,
+        });
+    }
+
+    fn heading(&mut self, level: HeadingLevel, words: Range<usize>) {
+        self.close_headings(level, words.start);
+        let line = one_line(&self.source[words.clone()]);
+        let (title, boxed) = marks::without_box(&line);
+        let is_step = boxed || titles::title(title).is_some();
+        let title = title.to_owned();
+        let draft = is_step.then(|| self.heading_step(words));
+        self.below_heading = draft;
+        self.headings.push(Heading { level, title, draft });
+    }
+
+    fn heading_step(&mut self, words: Range<usize>) -> usize {
+        let section = self.section();
+        self.drafts.push(Draft {
+            scope: words.clone(),
+            words,
+            more: Vec::new(),
+            kind: StepKind::Heading,
+            row: false,
+            depth: 0,
+            section,
+        });
+        self.drafts.len() - 1
+    }
+
+    /// Ends the headings that one of `level` at `at` ends, and with them what belongs to their steps.
+    fn close_headings(&mut self, level: HeadingLevel, at: usize) {
+        while let Some(heading) = self.headings.pop_if(|heading| heading.level >= level) {
+            if let Some(draft) = heading.draft {
+                self.drafts[draft].scope.end = at;
+            }
+        }
+    }
+
+    fn paragraph(&mut self, run: Run) {
+        let source = self.source;
+        let mut lines = lines(source, run.range.clone());
+        if let Some(bold) = run.bold
+            && let Some(first) = lines.first().cloned()
+            && bold.end <= first.end
+            && titles::is_bold_step(&source[bold.clone()], &source[bold.end..first.end])
+        {
+            lines.remove(0);
+            self.below_heading = Some(self.heading_step(first));
+        }
+        if let Some(draft) = self.below_heading {
+            lines.retain(|line| FILE_LINE.is_match(&source[line.clone()]));
+            self.drafts[draft].more.extend(lines);
+        }
+    }
+
+    fn section(&self) -> Option<String> {
+        self.headings.last().map(|heading| heading.title.clone())
+    }
+
+    fn finish(mut self) -> Vec<Draft> {
+        self.end_run();
+        self.close_headings(HeadingLevel::H1, self.source.len());
+        self.drafts
+    }
+}
+
+/// The lines of a range, without the blanks around them.
+fn lines(source: &str, range: Range<usize>) -> Vec<Range<usize>> {
+    let mut lines = Vec::new();
+    let mut at = range.start;
+    for line in source[range].split_inclusive('\n') {
+        let start = at + (line.len() - line.trim_start().len());
+        let end = start + line.trim().len();
+        lines.push(start..end);
+        at += line.len();
+    }
+    lines
+}
+
+fn hides(tag: &Tag<'_>) -> bool {
+    matches!(
+        tag,
+        Tag::BlockQuote(_)
+            | Tag::CodeBlock(_)
+            | Tag::HtmlBlock
+            | Tag::FootnoteDefinition(_)
+            | Tag::MetadataBlock(_)
+    )
+}
+
+fn end_hides(tag: TagEnd) -> bool {
+    matches!(
+        tag,
+        TagEnd::BlockQuote(_)
+            | TagEnd::CodeBlock
+            | TagEnd::HtmlBlock
+            | TagEnd::FootnoteDefinition
+            | TagEnd::MetadataBlock(_)
+    )
+}

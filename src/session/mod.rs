@@ -1,0 +1,259 @@
+//! What happened: a session folded from its transcript and its subagents' transcripts.
+//!
+//! `reader` gives lines, `lines` gives rows, `ledger` folds rows into a [`Session`], `load` puts a whole
+//! session together. Only `reader` and `load` touch the disk.
+
+pub mod asks;
+pub mod ledger;
+pub mod lines;
+pub mod load;
+pub mod reader;
+pub mod results;
+pub mod shell;
+
+use serde::{Deserialize, Serialize};
+
+pub use ledger::Ledger;
+
+/// Something the person asked for, in their own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ask {
+    /// The words.
+    pub text: String,
+    /// Where in the session it stands: actions with a higher number came after it.
+    pub at: usize,
+}
+
+/// The tool with which a file was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EditTool {
+    /// A whole file.
+    Write,
+    /// One replacement.
+    Edit,
+    /// Several replacements at once (to 1.0.128).
+    MultiEdit,
+    /// A notebook's cell.
+    NotebookEdit,
+}
+
+impl EditTool {
+    /// The tool of that name, if it changes files.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "Write" => Some(Self::Write),
+            "Edit" => Some(Self::Edit),
+            "MultiEdit" => Some(Self::MultiEdit),
+            "NotebookEdit" => Some(Self::NotebookEdit),
+            _ => None,
+        }
+    }
+
+    /// The client's name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Write => "Write",
+            Self::Edit => "Edit",
+            Self::MultiEdit => "MultiEdit",
+            Self::NotebookEdit => "NotebookEdit",
+        }
+    }
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// It did what it was asked.
+    Done,
+    /// It did not: the first words of why.
+    Failed(String),
+    /// No result in the transcript.
+    Unanswered,
+}
+
+/// What a file was before the session changed it, as far as the transcript tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Original {
+    /// The transcript does not say.
+    Unknown,
+    /// There was no such file.
+    Absent,
+    /// This text.
+    Text(String),
+}
+
+/// One change of one file, tried or done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touch {
+    /// The path as the call gave it; absolute from the real client.
+    pub path: String,
+    /// With which tool.
+    pub tool: EditTool,
+    /// Where in the session.
+    pub at: usize,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What was there before; kept only for the first change of each file that was done.
+    pub original: Original,
+    /// Which subagent did it, if one did.
+    pub agent: Option<String>,
+}
+
+/// How a shell command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CommandEnd {
+    /// Exit code 0, or no word of a failure.
+    Succeeded,
+    /// It failed, with this exit code where one is named.
+    Failed(Option<i32>),
+    /// The person or a timeout ended it.
+    Interrupted,
+    /// It was sent to the background: its end is not known.
+    Background,
+    /// No result in the transcript.
+    Unanswered,
+}
+
+/// One shell command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// The command line.
+    pub line: String,
+    /// Where in the session.
+    pub at: usize,
+    /// How it ended.
+    pub end: CommandEnd,
+    /// The last part of what it printed.
+    pub output: String,
+    /// Which subagent ran it, if one did.
+    pub agent: Option<String>,
+}
+
+/// One entry of the session's own task list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Todo {
+    /// The client's id, where it has one.
+    pub id: Option<String>,
+    /// Its words.
+    pub text: String,
+    /// `pending`, `in_progress`, `completed`, …
+    pub status: String,
+}
+
+/// A plan that the person accepted in this session, or with which it was opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovedPlan {
+    /// Its text; some calls name only the file.
+    pub text: Option<String>,
+    /// Its file, where one is named.
+    pub path: Option<String>,
+    /// The client's short name for it: the file is `<plans>/<slug>.md`.
+    pub slug: Option<String>,
+    /// Where in the session.
+    pub at: usize,
+}
+
+/// Work handed to a subagent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delegation {
+    /// Its short title.
+    pub description: String,
+    /// Which type of agent.
+    pub agent_type: String,
+    /// How the call ended.
+    pub outcome: Outcome,
+    /// Where in the session.
+    pub at: usize,
+}
+
+/// What could not be used of a transcript. Counted, so that the log can say how much was seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Lines that are not JSON, whole or in part (torn, cut, noise).
+    pub unreadable: usize,
+    /// Rows of a type that we do not know.
+    pub unknown: usize,
+    /// Lines longer than we are willing to hold.
+    pub oversized: usize,
+    /// Lines with bytes that are not UTF-8, read with those replaced.
+    pub repaired: usize,
+}
+
+impl std::ops::AddAssign for Skipped {
+    fn add_assign(&mut self, other: Self) {
+        self.unreadable += other.unreadable;
+        self.unknown += other.unknown;
+        self.oversized += other.oversized;
+        self.repaired += other.repaired;
+    }
+}
+
+/// The last thing in the transcript that belongs to the conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Tail {
+    /// Nothing yet.
+    #[default]
+    Empty,
+    /// The agent's words.
+    Words,
+    /// A tool call that has no result yet.
+    OpenCall,
+    /// A tool's result.
+    Result,
+    /// A prompt.
+    Prompt,
+}
+
+/// What happened in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The session's id.
+    pub id: Option<String>,
+    /// Where it was started.
+    pub cwd: Option<String>,
+    /// The client's version.
+    pub version: Option<String>,
+    /// The person's asks, in order.
+    pub asks: Vec<Ask>,
+    /// File changes, in order.
+    pub touches: Vec<Touch>,
+    /// Files that were read, each once.
+    pub reads: Vec<String>,
+    /// Shell commands, in order.
+    pub commands: Vec<Command>,
+    /// The task list as it stands.
+    pub todos: Vec<Todo>,
+    /// Accepted plans, oldest first.
+    pub plans: Vec<ApprovedPlan>,
+    /// What was handed to subagents.
+    pub delegations: Vec<Delegation>,
+    /// The final message.
+    pub final_message: Option<String>,
+    /// What the transcript ends on.
+    pub tail: Tail,
+    /// How many rows were folded.
+    pub rows: usize,
+    /// What could not be used.
+    pub skipped: Skipped,
+}
+
+impl Session {
+    /// Changes that were done.
+    pub fn done_touches(&self) -> impl Iterator<Item = &Touch> {
+        self.touches.iter().filter(|touch| touch.outcome == Outcome::Done)
+    }
+
+    /// How much real work the session has done so far: files changed and commands that may have changed
+    /// something. It only grows, so that "since the last audit" is a comparison.
+    pub fn work_done(&self) -> usize {
+        self.done_touches().count()
+            + self.commands.iter().filter(|command| command.may_have_effects()).count()
+    }
+}
+
+impl Command {
+    /// Whether it may have changed anything: it ran, and it is not one that only looks.
+    pub fn may_have_effects(&self) -> bool {
+        self.end != CommandEnd::Unanswered && !shell::only_looks(&self.line)
+    }
+}

@@ -1,0 +1,221 @@
+//! Takes a shell command line, says what it does at a glance: whether it only looks, what it removes or
+//! moves, whether it works elsewhere. A reading of words, not a shell: must not be used to prove more than
+//! "this name was removed on purpose".
+
+/// Programs that change nothing by themselves.
+const LOOKERS: &[&str] = &[
+    "[", "awk", "basename", "cat", "cd", "column", "cut", "date", "df", "diff", "dirname", "du", "echo",
+    "env", "exit", "export", "false", "fd", "file", "find", "grep", "head", "hostname", "id", "jq", "less",
+    "ls", "more", "nl", "ps", "printenv", "printf", "pwd", "readlink", "realpath", "rg", "sed", "sleep",
+    "sort", "stat", "tail", "test", "tree", "true", "type", "uname", "uniq", "wc", "which", "whoami", "xxd",
+];
+
+/// `git` subcommands that change nothing.
+const GIT_LOOKERS: &[&str] = &[
+    "blame", "describe", "diff", "grep", "log", "ls-files", "ls-tree", "reflog", "rev-parse", "show",
+    "status",
+];
+
+/// Programs whose effects are on another machine or in a container: this disk can't witness them.
+const REMOTE: &[&str] = &[
+    "ssh", "scp", "sftp", "rsync", "kubectl", "helm", "aws", "gcloud", "az", "fly", "flyctl", "heroku",
+    "vercel", "netlify", "wrangler", "ansible", "ansible-playbook", "terraform",
+];
+
+/// The simple commands of a line: cut at `;`, `&&`, `||`, `|` and newlines outside quotes, each as words.
+pub fn simple_commands(line: &str) -> Vec<Vec<String>> {
+    let mut commands = Vec::new();
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut in_word = false;
+    let mut quote: Option<char> = None;
+    let mut chars = line.chars().peekable();
+    let end_word = |word: &mut String, in_word: &mut bool, words: &mut Vec<String>| {
+        if *in_word {
+            words.push(std::mem::take(word));
+            *in_word = false;
+        }
+    };
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some('"') | None, '\\') => {
+                if let Some(next) = chars.next().filter(|next| *next != '\n') {
+                    word.push(next);
+                    in_word = true;
+                }
+            }
+            (Some(_), c) => word.push(c),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                in_word = true;
+            }
+            (None, ';' | '|' | '\n') => {
+                end_word(&mut word, &mut in_word, &mut words);
+                commands.push(std::mem::take(&mut words));
+            }
+            // `2>&1` and `&>` are redirections, not an end of the command.
+            (None, '&') if !word.ends_with('>') && chars.peek() != Some(&'>') => {
+                end_word(&mut word, &mut in_word, &mut words);
+                commands.push(std::mem::take(&mut words));
+            }
+            (None, c) if c.is_whitespace() => end_word(&mut word, &mut in_word, &mut words),
+            (None, c) => {
+                word.push(c);
+                in_word = true;
+            }
+        }
+    }
+    end_word(&mut word, &mut in_word, &mut words);
+    commands.push(words);
+    commands.retain(|words| !words.is_empty());
+    commands
+}
+
+/// The words of a simple command from its program on: assignments and wrappers off.
+fn program_words(words: &[String]) -> &[String] {
+    let mut rest = words;
+    while let Some(first) = rest.first() {
+        let is_assignment = first.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        });
+        if is_assignment || ["sudo", "time", "nohup", "command", "exec", "("].contains(&first.as_str()) {
+            rest = &rest[1..];
+        } else {
+            break;
+        }
+    }
+    rest
+}
+
+fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Whether nothing in the line can have changed a file.
+pub fn only_looks(line: &str) -> bool {
+    simple_commands(line).iter().all(|words| {
+        let words = program_words(words);
+        let Some(program) = words.first() else { return true };
+        let writes_a_file = words.iter().any(|word| {
+            let target = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('&');
+            target.starts_with('>') && !target.starts_with(">&") && !line.contains("/dev/null")
+        });
+        let in_place =
+            words.iter().any(|word| word.starts_with("-i") || word == "-delete" || word == "-exec");
+        match base_name(program) {
+            "git" => git_subcommand(words).is_some_and(|sub| GIT_LOOKERS.contains(&sub)),
+            "sed" | "find" => !in_place && !writes_a_file,
+            name => LOOKERS.contains(&name) && !writes_a_file,
+        }
+    })
+}
+
+/// The subcommand of a `git` line: the first word that is no option and no option's value.
+fn git_subcommand(words: &[String]) -> Option<&str> {
+    let mut rest = words.iter().skip(1).map(String::as_str);
+    while let Some(word) = rest.next() {
+        match word {
+            "-C" | "-c" => rest.next(),
+            option if option.starts_with('-') => continue,
+            subcommand => return Some(subcommand),
+        };
+    }
+    None
+}
+
+/// Paths that the line removes or moves away (`rm`, `mv`, `git rm`, `git mv`), as written.
+pub fn removed_paths(line: &str) -> Vec<String> {
+    let mut removed = Vec::new();
+    for words in simple_commands(line) {
+        let words = program_words(&words);
+        let operands = |from: usize| -> Vec<String> {
+            words
+                .iter()
+                .skip(from)
+                .filter(|word| !word.starts_with('-') && !word.contains('>'))
+                .cloned()
+                .collect()
+        };
+        let git_sub = words.get(1).map(String::as_str);
+        match (words.first().map(|program| base_name(program)), git_sub) {
+            (Some("rm" | "unlink" | "rmdir" | "trash"), _) => removed.extend(operands(1)),
+            (Some("git"), Some("rm")) => removed.extend(operands(2)),
+            (Some("mv"), _) => removed.extend(all_but_last(operands(1))),
+            (Some("git"), Some("mv")) => removed.extend(all_but_last(operands(2))),
+            _ => {}
+        }
+    }
+    removed
+}
+
+fn all_but_last(mut words: Vec<String>) -> Vec<String> {
+    words.pop();
+    words
+}
+
+/// Whether any part of the line works on another machine or in a container.
+pub fn works_elsewhere(line: &str) -> bool {
+    simple_commands(line).iter().any(|words| {
+        let words = program_words(words);
+        let second = words.get(1).map(String::as_str);
+        match words.first().map(|program| base_name(program)) {
+            Some("docker" | "podman") => matches!(second, Some("exec" | "cp" | "compose" | "run")),
+            Some("gh") => second == Some("api"),
+            Some(name) => REMOTE.contains(&name),
+            None => false,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lines_that_only_look() {
+        for line in [
+            "ls -la",
+            "cd src && cat a.rs | head -5",
+            "git status; git -C . log --oneline 2>&1 | tail",
+            "grep -rn 'a > b' src 2>/dev/null",
+            "sed -n 1,20p x",
+            "find . -name '*.rs'",
+        ] {
+            assert!(only_looks(line), "{line}");
+        }
+        for line in
+            ["cargo build", "echo x > a", "sed -i s/a/b/ x", "git commit -m x", "rm a", "ls && touch b"]
+        {
+            assert!(!only_looks(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn removed_and_moved_paths_are_named() {
+        assert_eq!(removed_paths("rm -rf a b && git rm --cached c"), ["a", "b", "c"]);
+        assert_eq!(removed_paths("git mv old.rs new.rs; mv 'x y' z"), ["old.rs", "x y"]);
+        assert!(removed_paths("echo rm a").is_empty());
+    }
+
+    #[test]
+    fn work_on_other_machines_is_told() {
+        for line in
+            ["ssh host 'touch a'", "cd x && kubectl apply -f y", "docker exec c touch a", "FOO=1 scp a h:b"]
+        {
+            assert!(works_elsewhere(line), "{line}");
+        }
+        for line in ["echo ssh", "docker build .", "cat ~/.ssh/config"] {
+            assert!(!works_elsewhere(line), "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_makes_it_panic(line in ".{0,200}") {
+            let _ = (only_looks(&line), removed_paths(&line), works_elsewhere(&line));
+        }
+    }
+}

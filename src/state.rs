@@ -1,0 +1,242 @@
+//! What is remembered between stops, in the state folder: how often a session was held, what its last audit
+//! saw, which flags a client has. Must not be guessed: what can't be written is an error to the caller,
+//! what can't be read counts as never written.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::auditor::flags::{ClientStamp, Flags, KnownClients};
+use crate::env::{self, Env};
+
+/// The state folder.
+#[derive(Debug, Clone)]
+pub struct StateFolder {
+    root: PathBuf,
+}
+
+/// What is remembered of one session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionState {
+    /// How often it was held.
+    pub blocks: u32,
+    /// What the last audit of each of its agents saw; the main agent's name is empty.
+    pub audits: BTreeMap<String, LastAudit>,
+}
+
+/// What an audit saw.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LastAudit {
+    /// How much work the session had done by then.
+    pub work: usize,
+    /// The evidence's name, if the audit found nothing.
+    pub clean: Option<String>,
+    /// When it was decided, in milliseconds since 1970.
+    pub decided_ms: i64,
+}
+
+/// Held while one stop is being audited; let go with the process, however it ends.
+#[derive(Debug)]
+pub struct StopLock(#[expect(dead_code, reason = "held, not read")] Option<File>);
+
+impl StateFolder {
+    /// `PUNCHLIST_HOME`, else the XDG state folder.
+    pub fn find(env: &Env) -> Self {
+        let root = env.path(env::HOME).unwrap_or_else(|| {
+            let state = env.path("XDG_STATE_HOME");
+            let state = state.or_else(|| env.home().map(|home| home.join(".local").join("state")));
+            state.unwrap_or_else(std::env::temp_dir).join("punchlist")
+        });
+        Self { root }
+    }
+
+    /// A state folder at a given place.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn session_file(&self, session: &str) -> PathBuf {
+        self.root.join("sessions").join(format!("{}.json", file_name(session)))
+    }
+
+    /// What is remembered of a session.
+    pub fn session(&self, session: &str) -> SessionState {
+        read_json(&self.session_file(session)).unwrap_or_default()
+    }
+
+    /// Changes what is remembered of a session. Whoever else does the same waits for its turn.
+    pub fn update_session(&self, session: &str, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
+        let path = self.session_file(session);
+        let lock = lock_file(&path.with_extension("lock"))?;
+        lock.lock()?;
+        let mut state = read_json(&path).unwrap_or_default();
+        change(&mut state);
+        write_json(&path, &state)
+    }
+
+    /// Takes the one place at which a stop of this agent may be audited; `None` when another hook has it:
+    /// the client runs a hook twice, at the same time, if it is registered twice.
+    pub fn lock_stop(&self, session: &str, agent: &str) -> Option<StopLock> {
+        let name =
+            if agent.is_empty() { file_name(session) } else { file_name(&format!("{session}.{agent}")) };
+        let Ok(file) = lock_file(&self.root.join("sessions").join(format!("{name}.stop"))) else {
+            // Where no file can be made, nothing can be counted either, and nothing will be held.
+            return Some(StopLock(None));
+        };
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => None,
+            Ok(()) | Err(TryLockError::Error(_)) => Some(StopLock(Some(file))),
+        }
+    }
+
+    fn clients_file(&self) -> PathBuf {
+        self.root.join("clients.json")
+    }
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Clients(Vec<(ClientStamp, Flags)>);
+
+/// How many clients are remembered.
+const MOST_CLIENTS: usize = 16;
+
+impl KnownClients for StateFolder {
+    fn flags_of(&self, client: &Path) -> Option<Flags> {
+        let stamp = ClientStamp::of(client)?;
+        let Clients(known) = read_json(&self.clients_file())?;
+        known.into_iter().find(|(known, _)| *known == stamp).map(|(_, flags)| flags)
+    }
+
+    fn remember(&mut self, client: &Path, flags: &Flags) {
+        let Some(stamp) = ClientStamp::of(client) else { return };
+        let Clients(mut known) = read_json(&self.clients_file()).unwrap_or_default();
+        known.retain(|(known, _)| *known != stamp);
+        known.push((stamp, flags.clone()));
+        let from = known.len().saturating_sub(MOST_CLIENTS);
+        // Forgetting costs one `--help`; not worth a word.
+        let _ = write_json(&self.clients_file(), &Clients(known.split_off(from)));
+    }
+}
+
+/// A session's id as a file name; one that could be something else becomes its hash.
+fn file_name(id: &str) -> String {
+    let plain = !id.is_empty()
+        && id.len() <= 128
+        && !id.starts_with('.')
+        && id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    if plain {
+        return id.to_owned();
+    }
+    Sha256::digest(id.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// Makes a folder that only its owner can look into: what is kept there quotes people's code.
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn lock_file(path: &Path) -> io::Result<File> {
+    make_private_folder(path.parent().unwrap_or(Path::new(".")))?;
+    OpenOptions::new().create(true).truncate(false).write(true).open(path)
+}
+
+/// Writes a file whole or not at all.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_private_folder(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_data()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    write_whole(path, &serde_json::to_vec(value).map_err(io::Error::other)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_remembered_and_a_broken_file_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        assert_eq!(state.session("s"), SessionState::default());
+        state.update_session("s", |session| session.blocks += 1).expect("written");
+        state.update_session("s", |session| session.blocks += 1).expect("written");
+        assert_eq!(state.session("s").blocks, 2);
+        fs::write(folder.path().join("sessions/s.json"), "{\"blocks\":").expect("broken");
+        assert_eq!(state.session("s"), SessionState::default());
+    }
+
+    #[test]
+    fn many_writers_lose_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        StateFolder::at(folder.path())
+                            .update_session("s", |s| s.blocks += 1)
+                            .expect("written");
+                    }
+                });
+            }
+        });
+        assert_eq!(StateFolder::at(folder.path()).session("s").blocks, 160);
+    }
+
+    #[test]
+    fn an_id_that_climbs_stays_in_the_folder() {
+        for id in ["../../etc/passwd", "", ".", "a/b", &"x".repeat(500)] {
+            let name = file_name(id);
+            assert!(!name.contains('/') && !name.starts_with('.') && name.len() == 32, "{id}: {name}");
+        }
+        assert_eq!(file_name("3f6c-a_1"), "3f6c-a_1");
+    }
+
+    #[test]
+    fn a_stop_is_audited_by_one_hook_at_a_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        let first = state.lock_stop("s", "");
+        assert!(first.is_some());
+        assert!(state.lock_stop("s", "").is_none(), "the same stop");
+        assert!(state.lock_stop("s", "agent").is_some(), "another agent's stop");
+        drop(first);
+        assert!(state.lock_stop("s", "").is_some(), "a later stop");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_is_the_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        StateFolder::at(folder.path().join("state")).update_session("s", |_| ()).expect("written");
+        let mode = fs::metadata(folder.path().join("state/sessions")).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}

@@ -1,0 +1,63 @@
+//! Finds a quote in what was really written. Pure. A quote counts when its words are there, exactly or very
+//! nearly; an invented one must not pass because it sounds alike.
+
+use similar::TextDiff;
+
+use crate::plan::{Plan, Step, normalised};
+
+/// How alike a quote and its source must be when it is not there to the letter.
+const NEARLY: f32 = 0.87;
+/// A quote with fewer letters than this proves nothing unless it is all that was written.
+const LEAST: usize = 6;
+
+/// Whether `quote` stands in `source`: as a part of it, or nearly as one of its lines.
+pub(super) fn stands_in(quote: &str, source: &str) -> bool {
+    let wanted = normalised(quote);
+    if wanted.is_empty() {
+        return false;
+    }
+    let is_part = || wanted.len() >= LEAST && padded(&normalised(source)).contains(&padded(&wanted));
+    is_part() || source.lines().any(|line| nearly(&wanted, &normalised(line)))
+}
+
+fn padded(words: &str) -> String {
+    format!(" {words} ")
+}
+
+fn nearly(one: &str, other: &str) -> bool {
+    one == other
+        || (one.len() >= LEAST
+            && one.len().abs_diff(other.len()) * 4 <= one.len().max(other.len())
+            && TextDiff::from_chars(one, other).ratio() >= NEARLY)
+}
+
+/// The step that a quote comes from: the one whose words it holds or is a part of.
+pub(super) fn step_of<'a>(quote: &str, plan: &'a Plan) -> Option<&'a Step> {
+    let wanted = normalised(quote);
+    if wanted.is_empty() {
+        return None;
+    }
+    let exact = plan.promised().find(|step| normalised(&step.text) == wanted);
+    let part = || {
+        plan.promised().filter(|_| wanted.len() >= LEAST).find(|step| {
+            let words = normalised(&step.text);
+            padded(&words).contains(&padded(&wanted))
+                || (words.len() >= LEAST && padded(&wanted).contains(&padded(&words)))
+        })
+    };
+    let near = || plan.promised().find(|step| nearly(&wanted, &normalised(&step.text)));
+    exact.or_else(part).or_else(near)
+}
+
+/// How alike two texts are, by their words.
+pub(super) fn likeness(one: &str, other: &str) -> f32 {
+    let (one, other) = (normalised(one), normalised(other));
+    let words =
+        |text: &str| text.split(' ').filter(|word| word.len() > 2).map(String::from).collect::<Vec<_>>();
+    let (one_words, other_words) = (words(&one), words(&other));
+    let shared = one_words.iter().filter(|word| other_words.contains(word)).count();
+    let least = one_words.len().min(other_words.len()).max(1);
+    #[expect(clippy::cast_precision_loss, reason = "counts of words")]
+    let by_words = shared as f32 / least as f32;
+    by_words.max(TextDiff::from_chars(one.as_str(), other.as_str()).ratio())
+}

@@ -1,0 +1,330 @@
+//! The rules by which a proposal is judged, one function each category. Pure. Every way out has its reason
+//! in words: the log is how we learn how good the witness is.
+
+use super::quotes::{likeness, stands_in, step_of};
+use super::{Judged, Look};
+use crate::auditor::Proposal;
+use crate::evidence::{Evidence, FileState};
+use crate::facts::{claims, steps};
+use crate::finding::{Category, Problem};
+use crate::plan::{Mark, Plan, Step, normalised};
+use crate::session::{CommandEnd, Session, shell};
+
+/// Files that nobody writes by hand: no plan needs to mention them.
+const GENERATED: &[&str] = &[
+    ".lock", "-lock.json", "-lock.yaml", ".lockb", ".sum", ".min.js", ".map", ".snap", ".pb.go", "_pb2.py",
+    ".g.dart", ".generated.ts", "npm-shrinkwrap.json",
+];
+
+/// Folders for what is not meant to stay.
+const SCRATCH: &[&str] = &["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/"];
+
+/// A todo this much like a step is that step.
+const COVERED: f32 = 0.6;
+
+/// Judges one proposal.
+pub(super) fn judge(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
+    let session = &evidence.session;
+    if let Some(path) = Some(&proposal.path).filter(|path| !path.trim().is_empty()) {
+        if SCRATCH.iter().any(|folder| path.starts_with(folder)) {
+            return Judged::cannot_verify("scratch: a temporary folder is nobody's promise");
+        }
+        if look.is_none_or(|look| look.state == FileState::Outside) {
+            return Judged::cannot_verify("path is outside the workspace");
+        }
+        if worked_elsewhere_on(session, path) {
+            return Judged::cannot_verify("remote: the session worked on it on another machine");
+        }
+    }
+    match proposal.category {
+        Category::A => claimed_not_done(proposal, look, evidence),
+        Category::B => done_not_planned(look, evidence),
+        Category::C => abandoned(proposal, evidence),
+        Category::D => not_in_plan(proposal, evidence),
+        Category::Ask => asked_not_done(proposal, look, evidence),
+    }
+}
+
+fn worked_elsewhere_on(session: &Session, path: &str) -> bool {
+    let name = base_name(path);
+    session
+        .commands
+        .iter()
+        .any(|command| shell::works_elsewhere(&command.line) && command.line.contains(name))
+}
+
+fn base_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}
+
+fn final_message(evidence: &Evidence) -> &str {
+    evidence.session.final_message.as_deref().unwrap_or_default()
+}
+
+/// A: who claims it, and is it really not there?
+fn claimed_not_done(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
+    let message = final_message(evidence);
+    let step =
+        evidence.plan.as_ref().and_then(|plan| step_of(&proposal.quote, plan).map(|step| (plan, step)));
+    let in_plan =
+        step.is_some() || evidence.plan.as_ref().is_some_and(|plan| stands_in(&proposal.quote, &plan.text));
+    let in_message = stands_in(&proposal.quote, message);
+    if !in_plan && !in_message {
+        return Judged::cannot_verify("quote not found in the plan or the final message");
+    }
+    if let Some(objection) = nobody_claims(proposal, step, in_message, message) {
+        return objection;
+    }
+    match proposal.problem {
+        Problem::MissingFile => missing_file(proposal, look, evidence),
+        Problem::MissingContent => missing_content(proposal, look, evidence),
+        Problem::FailedCommand => failed_command(proposal, &evidence.session),
+        Problem::NoTrace => no_trace(proposal, look, evidence),
+        Problem::NotInPlan => Judged::cannot_verify("not in the plan is no proof of a false claim"),
+    }
+}
+
+/// An unfinished plan is normal: a step counts as claimed when it was ticked in this session, when the final
+/// message says that all is done, or when it claims that step or file.
+fn nobody_claims(
+    proposal: &Proposal,
+    step: Option<(&Plan, &Step)>,
+    in_message: bool,
+    message: &str,
+) -> Option<Judged> {
+    let (plan, step) = match step {
+        Some(found) if !in_message => found,
+        _ if in_message => {
+            let claimed = claims::sentences(message);
+            let is_claim = claimed
+                .iter()
+                .any(|sentence| stands_in(&proposal.quote, sentence) || stands_in(sentence, &proposal.quote))
+                || claims::says_finished(message);
+            return (!is_claim).then(|| Judged::refuted("the final message does not claim it"));
+        }
+        _ => return None,
+    };
+    if step.mark == Mark::Abandoned {
+        return Some(Judged::refuted("the plan marks the step as abandoned"));
+    }
+    let name = base_name(&proposal.path);
+    let claims_it = claims::sentences(message).iter().any(|sentence| {
+        (!name.is_empty() && sentence.contains(name)) || likeness(sentence, &step.text) >= COVERED
+    });
+    if plan.ticked_now(step) || claims_it || claims::says_finished(message) {
+        return None;
+    }
+    Some(match step.mark {
+        Mark::Ticked => Judged::cannot_verify("the step was ticked before this session"),
+        _ => Judged::refuted("the step is open and nobody claims that it is done"),
+    })
+}
+
+fn missing_file(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
+    let Some(look) = look else { return Judged::cannot_verify("it names no file to look for") };
+    match &look.state {
+        FileState::File { .. } | FileState::Folder => Judged::refuted("the file exists"),
+        FileState::Missing { elsewhere: Some(there) } => {
+            Judged::refuted(format!("the file exists, at {there}"))
+        }
+        FileState::Outside => Judged::cannot_verify("path is outside the workspace"),
+        FileState::Unreadable(why) => Judged::cannot_verify(format!("the path can't be read ({why})")),
+        FileState::Missing { elsewhere: None } => {
+            if !is_promised(base_name(&look.name), proposal, evidence) {
+                Judged::cannot_verify("nobody promised a file of that name")
+            } else if steps::was_removed(&evidence.session, &look.name) {
+                Judged::cannot_verify("scratch: the session removed or moved it on purpose")
+            } else {
+                Judged::confirmed("no such file on disk; nothing in the session removed or moved it")
+            }
+        }
+    }
+}
+
+/// Whether these words were promised or claimed: they stand in the quote, the plan or the final message.
+fn is_promised(words: &str, proposal: &Proposal, evidence: &Evidence) -> bool {
+    let plan = evidence.plan.as_ref().map_or("", |plan| plan.text.as_str());
+    !words.is_empty()
+        && [proposal.quote.as_str(), plan, final_message(evidence)].iter().any(|text| text.contains(words))
+}
+
+fn missing_content(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
+    let Some(look) = look else { return Judged::cannot_verify("it names no file to look into") };
+    if let FileState::Missing { .. } = look.state {
+        return missing_file(proposal, Some(look), evidence);
+    }
+    let needle = proposal.needle.trim();
+    if needle.is_empty() {
+        return Judged::cannot_verify("it names no text to look for");
+    }
+    match look.holds_needle {
+        Some(true) => Judged::refuted(format!("the file holds `{}`", short(needle))),
+        None => Judged::cannot_verify("file was cut, or can't be read as text"),
+        Some(false) if !is_promised(needle, proposal, evidence) => {
+            Judged::cannot_verify("nobody promised that exact text")
+        }
+        Some(false) => Judged::confirmed(format!("the file does not hold `{}`", short(needle))),
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+fn failed_command(proposal: &Proposal, session: &Session) -> Judged {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let wanted = squeezed(&proposal.needle);
+    let last = session.commands.iter().rfind(|command| {
+        let line = squeezed(&command.line);
+        wanted.len() > 2 && (line.contains(&wanted) || wanted.contains(&line))
+    });
+    match last.map(|command| command.end) {
+        None => Judged::cannot_verify("no such command in the session"),
+        Some(CommandEnd::Succeeded) => Judged::refuted("the command succeeded when it was run last"),
+        Some(CommandEnd::Failed(Some(code))) => {
+            Judged::confirmed(format!("the command ended with exit code {code} when it was run last"))
+        }
+        Some(CommandEnd::Failed(None)) => Judged::confirmed("the command failed when it was run last"),
+        Some(CommandEnd::Interrupted | CommandEnd::Background | CommandEnd::Unanswered) => {
+            Judged::cannot_verify("how the command ended is not recorded")
+        }
+    }
+}
+
+fn no_trace(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
+    let Some(look) = look else {
+        return Judged::cannot_verify("it names nothing that disk or session could show");
+    };
+    if let FileState::Missing { .. } = look.state {
+        return missing_file(proposal, Some(look), evidence);
+    }
+    match did_work_on(evidence, &look.name) {
+        Some(how) => Judged::refuted(how),
+        None => Judged::cannot_verify("the file exists, and only its content could tell"),
+    }
+}
+
+/// How the session worked on a file, if it did.
+fn did_work_on(evidence: &Evidence, name: &str) -> Option<String> {
+    if evidence.file(name).is_some_and(crate::evidence::FileEvidence::was_changed) {
+        return Some("the session did touch it".into());
+    }
+    let by_command = evidence
+        .session
+        .commands
+        .iter()
+        .any(|command| command.may_have_effects() && command.line.contains(base_name(name)));
+    by_command.then(|| "a command of the session worked on it".into())
+}
+
+/// B: did the session really change it, and does the plan really not mention it?
+fn done_not_planned(look: Option<&Look>, evidence: &Evidence) -> Judged {
+    let Some(plan) = &evidence.plan else { return Judged::refuted("no plan was in play") };
+    let Some(look) = look else { return Judged::cannot_verify("it names no file") };
+    if !evidence.file(&look.name).is_some_and(crate::evidence::FileEvidence::was_changed) {
+        return Judged::refuted("the session did not change it");
+    }
+    if !matches!(look.state, FileState::File { .. }) {
+        return Judged::refuted("it is not there any more");
+    }
+    if GENERATED.iter().any(|end| look.name.ends_with(end)) {
+        return Judged::refuted("it is generated");
+    }
+    if mentions(&plan.text, &look.name) {
+        return Judged::refuted("the plan mentions it");
+    }
+    Judged::confirmed("the session changed it, and no step names it or its folder")
+}
+
+/// Whether a plan speaks of a file: by name, by stem, or by a folder above it.
+fn mentions(plan: &str, name: &str) -> bool {
+    let file = base_name(name);
+    let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or(file);
+    let words = format!(" {} ", normalised(plan));
+    let stem_words = normalised(stem);
+    let by_stem = stem_words.len() > 3 && words.contains(&format!(" {stem_words} "));
+    let mut folder = name;
+    let mut by_folder = false;
+    while let Some((above, _)) = folder.rsplit_once('/') {
+        by_folder |= plan.contains(&format!("{above}/"));
+        folder = above;
+    }
+    plan.contains(file) || by_stem || by_folder
+}
+
+/// C: does the plan list it, does the session say that it is over, and did nothing touch it?
+fn abandoned(proposal: &Proposal, evidence: &Evidence) -> Judged {
+    let Some(plan) = &evidence.plan else { return Judged::refuted("no plan was in play") };
+    let Some(step) = step_of(&proposal.quote, plan) else {
+        return Judged::cannot_verify("quote not found in the plan's steps");
+    };
+    match step.mark {
+        Mark::Abandoned => return Judged::refuted("the plan marks the step as abandoned"),
+        Mark::Ticked => return Judged::cannot_verify("the step is ticked: done or not, it is not abandoned"),
+        Mark::None | Mark::Open => {}
+    }
+    let message = final_message(evidence);
+    let says_left = claims::says_left_something(message);
+    if !claims::says_finished(message) && !says_left {
+        return Judged::refuted("the session does not say that it is finished: an unfinished plan is normal");
+    }
+    let files: Vec<_> = evidence.files.iter().filter(|file| file.steps.contains(&step.number)).collect();
+    if let Some(how) = files.iter().find_map(|file| did_work_on(evidence, &file.name)) {
+        return Judged::refuted(how);
+    }
+    if !files.is_empty() {
+        return Judged::confirmed(
+            "the session says that it is over, and nothing in it touched the step's files",
+        );
+    }
+    let spoken_of = message
+        .split(['\n', '.', ';'])
+        .any(|sentence| claims::says_left_something(sentence) && likeness(sentence, &step.text) >= COVERED);
+    if spoken_of {
+        Judged::confirmed("the final message says that the step was left or replaced")
+    } else {
+        Judged::cannot_verify("the step names no file, and the final message does not speak of it")
+    }
+}
+
+/// D: is it on the task list, and does no step cover it?
+fn not_in_plan(proposal: &Proposal, evidence: &Evidence) -> Judged {
+    let Some(plan) = &evidence.plan else { return Judged::refuted("no plan was in play") };
+    let Some(todo) = evidence.session.todos.iter().find(|todo| stands_in(&proposal.quote, &todo.text)) else {
+        return Judged::cannot_verify("quote not found in the task list");
+    };
+    if let Some(step) = plan.promised().find(|step| likeness(&step.text, &todo.text) >= COVERED) {
+        return Judged::refuted(format!("step {} of the plan covers it", step.number));
+    }
+    if stands_in(&todo.text, &plan.text) {
+        return Judged::refuted("the plan mentions it");
+    }
+    Judged::confirmed("it is on the task list, and no step is like it")
+}
+
+/// ask: did the person say it, and did nothing happen after it?
+fn asked_not_done(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
+    let session = &evidence.session;
+    let Some(ask) = session.asks.iter().find(|ask| stands_in(&proposal.quote, &ask.text)) else {
+        return Judged::cannot_verify("quote not found in what the person asked");
+    };
+    if proposal.quote.trim_end().ends_with('?') {
+        return Judged::cannot_verify("it is a question: an answer is no work that could be seen");
+    }
+    if let Some(how) = look.and_then(|look| did_work_on(evidence, &look.name)) {
+        return Judged::refuted(how);
+    }
+    let worked_after = session.done_touches().any(|touch| touch.at > ask.at)
+        || session.commands.iter().any(|command| command.at > ask.at && command.may_have_effects());
+    match (worked_after, look) {
+        (false, _) => Judged::confirmed("the person asked for it, and nothing was done after it"),
+        (true, Some(look)) if is_asked_for(&look.name, &ask.text) => {
+            Judged::confirmed("the person asked for it by name, and nothing in the session touched that file")
+        }
+        (true, _) => Judged::cannot_verify("work was done after it; nothing shows whether it was this"),
+    }
+}
+
+fn is_asked_for(name: &str, ask: &str) -> bool {
+    ask.contains(base_name(name))
+}
