@@ -1,7 +1,8 @@
 //! The second opinion: a sealed `claude -p` that is shown the evidence and asked for the drift.
 //!
 //! `prompt` writes the question, `client` finds the program, `flags` finds out what it understands, `seal`
-//! makes the command line, `reply` reads what comes back, `verdict` is the answer itself. Its failures are
+//! makes the command line, `reply` reads what comes back, `verdict` is the answer itself, `ways` has who can be
+//! asked. Its failures are
 //! values, carried to the decision; none of them is an error of ours.
 
 pub mod client;
@@ -10,6 +11,7 @@ pub mod prompt;
 pub mod reply;
 pub mod seal;
 pub mod verdict;
+pub mod ways;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -18,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use prompt::{Prompt, Prompts};
 pub use verdict::{Proposal, Verdict};
+pub use ways::{Auditor, RecordedReply, SealedClient};
 
 use crate::child::{self, Ended, Ending};
 use seal::Seal;
@@ -125,7 +128,7 @@ const MOST_TRIES: usize = 6;
 /// What a new try needs to be worth it.
 const LEAST_TIME: Duration = Duration::from_millis(500);
 
-/// Asks the client.
+/// One question to one client.
 pub struct Asking<'a> {
     /// The program.
     pub client: PathBuf,

@@ -1,6 +1,139 @@
-//! `punchlist demo`: a stub to be filled.
+//! `punchlist demo`: plays a recorded session that drifts through the real hook path, in a temporary folder,
+//! with a recorded reply of the auditor. Must not need an account, a network or a client, and must not touch
+//! anything of the person's.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::hook::answer;
+use crate::auditor::RecordedReply;
+use crate::env::Env;
+use crate::exit;
+use crate::finding::{Finding, Status};
+use crate::hook::{HookInput, Reply};
+use crate::log::DecisionLog;
+use crate::state::StateFolder;
+
+const HOOK_INPUT: &str = include_str!("../../fixtures/trips/drift/hook.json");
+const TRANSCRIPT: &str = include_str!("../../fixtures/trips/drift/transcript.jsonl");
+const AUDITOR_REPLY: &str = include_str!("../../fixtures/trips/drift/reply.json");
+const WORKSPACE: &[(&str, &str)] = &[
+    ("PLAN.md", include_str!("../../fixtures/trips/drift/workspace/PLAN.md")),
+    ("README.md", include_str!("../../fixtures/trips/drift/workspace/README.md")),
+    ("src/slug.rs", include_str!("../../fixtures/trips/drift/workspace/src/slug.rs")),
+];
 
 /// Runs it.
 pub fn run() -> u8 {
-    0
+    match play() {
+        Ok(text) => {
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+            exit::OK
+        }
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "punchlist: the demo needs a temporary folder: {error}");
+            exit::FAILED
+        }
+    }
+}
+
+/// The whole play, as text.
+pub fn play() -> io::Result<String> {
+    let folder = tempfile::tempdir()?;
+    let stdin = set_the_stage(folder.path())?;
+    let state = StateFolder::at(folder.path().join("state"));
+    let env = Env::from_pairs([("HOME", folder.path().join("home"))]);
+    let stop = |stdin: &str| {
+        let mut auditor = RecordedReply(AUDITOR_REPLY);
+        answer(stdin.as_bytes(), &env, &state, Duration::from_secs(120), Timestamp::now(), Some(&mut auditor))
+    };
+
+    let mut text = String::from(
+        "A session of Claude Code, recorded. It wrote this plan, worked, and ticked every box:\n\n",
+    );
+    quote(&mut text, WORKSPACE[0].1);
+    let message = HookInput::parse(stdin.as_bytes()).ok().and_then(|input| input.last_assistant_message);
+    text.push_str("\nThen it tries to stop, and says:\n\n");
+    quote(&mut text, &message.unwrap_or_default());
+
+    text.push_str("\nPunchlist reads the transcript, the plan and the disk, and asks an auditor (a recorded reply\nhere, a sealed `claude -p --model haiku` in real life). ");
+    let held = stop(&stdin);
+    text.push_str("It checks each thing that the auditor says:\n\n");
+    let _ = DecisionLog::in_folder(state.root()).read(|record, _| {
+        for finding in &record.findings {
+            let _ = writeln!(text, "    {}", checked(finding));
+        }
+    });
+    match &held {
+        Reply::Block(reason) => {
+            text.push_str("\nThe stop is held (exit 2), and this is the agent's next prompt:\n\n");
+            quote(&mut text, reason);
+        }
+        Reply::Silent | Reply::Tell(_) => text.push_str("\nThe stop went through. It should not have.\n"),
+    }
+
+    let again = stop(&stdin.replace("\"stop_hook_active\": false", "\"stop_hook_active\": true"));
+    let end = match again {
+        Reply::Silent => "goes through: one push-back for each stretch of work, never a loop.",
+        Reply::Block(_) | Reply::Tell(_) => "was not let go. It should have been.",
+    };
+    let _ = writeln!(text, "\nThe agent fixes it or disputes it, and stops again. This time it {end}\n");
+    text.push_str("Both decisions are in the log (`punchlist log list` shows yours):\n\n");
+    let _ = DecisionLog::in_folder(state.root()).read(|record, _| {
+        let _ = writeln!(text, "    {}", super::log::one_line(&record));
+    });
+    Ok(text)
+}
+
+/// Lays out the recorded workspace and transcript; gives the hook's input.
+fn set_the_stage(folder: &Path) -> io::Result<String> {
+    let workspace = folder.join("slugs");
+    for (name, text) in WORKSPACE {
+        let path = workspace.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs::write(path, text)?;
+    }
+    // In JSON strings: a Windows path has backslashes.
+    let in_json = |path: &Path| path.display().to_string().replace('\\', "\\\\");
+    let placed =
+        |text: &str| text.replace("[workspace]", &in_json(&workspace)).replace("[trip]", &in_json(folder));
+    fs::write(folder.join("transcript.jsonl"), placed(TRANSCRIPT))?;
+    Ok(placed(HOOK_INPUT))
+}
+
+fn quote(text: &mut String, words: &str) {
+    for line in words.trim_end().lines() {
+        let indent = if line.is_empty() { "" } else { "    " };
+        let _ = writeln!(text, "{indent}{line}");
+    }
+}
+
+fn checked(finding: &Finding) -> String {
+    let mark = match finding.status {
+        Status::Confirmed => "confirmed   ",
+        Status::CannotVerify => "not verified",
+        Status::Refuted => "refuted     ",
+    };
+    format!("{mark}  [{}] {} ({})", finding.category.name(), finding.why, finding.verifier)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_play_ends_as_told() {
+        let text = play().expect("a temporary folder");
+        assert!(text.contains("The stop is held (exit 2)"), "{text}");
+        assert!(text.contains("This time it goes through"), "{text}");
+        assert!(
+            text.contains("refuted       [A] README.md has no usage section. (the file holds `## Usage`)"),
+            "{text}"
+        );
+    }
 }

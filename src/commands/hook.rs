@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::auditor::{Auditor, SealedClient};
 use crate::cli::HookArgs;
 use crate::config::Config;
 use crate::decision::{Cause, Counting, Decision, Outcome, decide};
@@ -16,7 +17,7 @@ use crate::env::{self, Env};
 use crate::evidence::redact::mask;
 use crate::exit;
 use crate::gates::aside::aside;
-use crate::gates::audit::{AuditGate, Auditor, SealedClient};
+use crate::gates::audit::AuditGate;
 use crate::gates::story::millis;
 use crate::gates::{Gate, Stop, Story};
 use crate::hook::{Event, HookInput, Reply};

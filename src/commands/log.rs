@@ -50,7 +50,7 @@ fn list(log: &DecisionLog, json: bool, out: &mut impl Write) -> io::Result<usize
 }
 
 /// A decision at a glance.
-fn one_line(record: &Record) -> String {
+pub(super) fn one_line(record: &Record) -> String {
     let when = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
     let project = record.project.as_deref().map(Path::new).and_then(Path::file_name);
     let project = project.map_or_else(|| "-".into(), |name| name.to_string_lossy());

@@ -25,7 +25,9 @@ pub use files::is_secret_file;
 /// A text without its secrets, and how many there were.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Masked {
+    /// The text without them.
     pub text: String,
+    /// How many there were.
     pub count: usize,
 }
 

@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::{Gate, Stop, Story, reason};
-use crate::auditor::{AuditorOutcome, AuditorRun, Prompt, Prompts, Verdict, client, prompt};
+use crate::auditor::{Auditor, AuditorOutcome, Prompts, Verdict, prompt};
 use crate::config::{self, AuditConfig};
 use crate::decision::{Cause, Outcome};
-use crate::env::Env;
 use crate::evidence::fingerprint::fingerprint;
 use crate::evidence::looks::looks;
 use crate::evidence::masking::{mask_plan, mask_session};
@@ -22,53 +21,8 @@ use crate::hook::Event;
 use crate::plan::{self, Plan, PlanPlaces};
 use crate::session::ledger::Role;
 use crate::session::{Session, load};
-use crate::state::{LastAudit, StateFolder};
+use crate::state::LastAudit;
 use crate::verify::verify;
-
-/// Who is asked for a second opinion.
-pub trait Auditor {
-    /// Asks, for so long at the most.
-    fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> AuditorRun;
-    /// How the log names this way of asking.
-    fn backend(&self) -> &'static str;
-    /// How the log names the model.
-    fn model(&self) -> &str;
-}
-
-/// The client, sealed.
-pub struct SealedClient<'a> {
-    /// Which client, and where the environment says it is.
-    pub env: &'a Env,
-    /// Which model.
-    pub config: &'a config::AuditorConfig,
-    /// What is known of clients.
-    pub state: StateFolder,
-}
-
-impl Auditor for SealedClient<'_> {
-    fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> AuditorRun {
-        match client::find(self.env, self.config.client.as_ref()) {
-            Ok(client) => crate::auditor::Asking {
-                client,
-                model: &self.config.model,
-                prompt,
-                deadline,
-                client_config_dir: self.env.client_config_dir(),
-                known: &mut self.state,
-            }
-            .ask(),
-            Err(why) => AuditorRun::not_asked(AuditorOutcome::Unavailable(why)),
-        }
-    }
-
-    fn backend(&self) -> &'static str {
-        "claude"
-    }
-
-    fn model(&self) -> &str {
-        &self.config.model
-    }
-}
 
 /// The gate.
 pub struct AuditGate<'a> {
@@ -94,12 +48,13 @@ impl Gate for AuditGate<'_> {
 
         let (mut session, workspace) = story.phase("read", |story| read_session(stop, story));
         let mut plan = story.phase("plan", |story| find_plan(stop, &session, &workspace, story));
-        story.masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
-
         let work = session.work_done();
         if let Some(nothing) = nothing_to_audit(&session, plan.as_ref(), work, last) {
             return pass(Cause::NothingToAudit, nothing);
         }
+        // From here on nothing has a secret that could be shown.
+        story.masked =
+            story.phase("mask", |_| mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan));
 
         let prompts = prompts_of(stop, story);
         let max_bytes = stop.config.audit.max_prompt_bytes.saturating_sub(prompts.bytes());

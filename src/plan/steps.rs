@@ -26,7 +26,9 @@ pub struct Step {
     /// Its own words on one line, as written, without list marker and checkbox. Words of nested
     /// items and of further paragraphs are not in it.
     pub text: String,
+    /// Done, open, abandoned, or not marked at all.
     pub mark: Mark,
+    /// What it is in the text.
     pub kind: StepKind,
     /// How many list items it is nested in; 0 for headings.
     pub depth: usize,
@@ -57,9 +59,13 @@ pub enum Mark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
+    /// An item with a box.
     Checkbox,
+    /// An item with a number.
     Numbered,
+    /// An item with a dash or a dot.
     Bullet,
+    /// A heading such as "Step 3".
     Heading,
 }
 

@@ -1,3 +1,4 @@
+//! Texts -> what is masked in them and what is not, and that masking is idempotent, quick and keeps lines.
 //! Every secret here is made up, and put together at run time where a scanner would cry wolf.
 
 use std::time::{Duration, Instant};
@@ -79,6 +80,11 @@ fn values_of_secret_keys_go_and_the_keys_stay() {
             "password = \"hunter2 and then the text was cut",
             "password = \"[masked:password] and then the text was cut",
         ),
+        ("password: \"$ecret!1\"", "password: \"[masked:password]\""),
+        ("password: \"@dm1n-2024\"", "password: \"[masked:password]\""),
+        ("password: \"пароль\"", "password: \"[masked:password]\""),
+        ("password = \"p4ss.word\"", "password = \"[masked:password]\""),
+        ("password: \"enterprise9\"", "password: \"[masked:password]\""),
     ] {
         assert_eq!(masked(text), expected, "from {text}");
     }
@@ -102,6 +108,11 @@ fn references_placeholders_types_and_prose_stay() {
         "token: ${{ secrets.GITHUB_TOKEN }}",
         "API_KEY=$OPENAI_KEY",
         "api_key=\"<your-token>\"",
+        "password: \"$DB_PASSWORD\"",
+        "password: '%s'",
+        "USER_PASSWD = \"%s:%s\" % (user, passwd)",
+        "print(f\"password={password!r}\")",
+        "password = @password",
         "API_KEY=your-api-key-here",
         "password: \"changeme\"",
         "token = None",

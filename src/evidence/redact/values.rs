@@ -110,29 +110,29 @@ fn is_label(name: &str, value: &str) -> bool {
     let squeeze = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect()
     };
-    let letters_only = !value.bytes().any(|b| b.is_ascii_digit());
-    letters_only && value.len() <= 40 && squeeze(name).ends_with(&squeeze(value))
+    let words_only = value.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b' ' | b'_' | b'-'));
+    words_only && value.len() <= 40 && squeeze(name).ends_with(&squeeze(value))
 }
 
 /// Something that stands for a secret: a variable, a template, a placeholder, an earlier mask.
 pub(super) fn is_stand_in(value: &str) -> bool {
     #[rustfmt::skip]
-        const STARTS: &[&str] = &[
-            "$", "%", "{", "<", "[", "(", "#{", "@", "!Ref", "!Sub", "!GetAtt", "!secret", "arn:",
-            "op://", "vault:", "ref+", "ENC[", "secretRef", "sops:", "env:", "file:",
-        ];
+    const STARTS: &[&str] = &[
+        "!Ref", "!Sub", "!GetAtt", "!secret", "arn:", "op://", "vault:", "ref+", "ENC[",
+        "secretRef", "sops:", "env:", "file:",
+    ];
     #[rustfmt::skip]
-        const PARTS: &[&str] = &[
-            "process.env", "os.environ", "getenv", "env::var", "ENV[", "env(", "import.meta.env",
-            "secrets.", "...", "\u{2026}", "***", "\u{2022}\u{2022}", "xxxx", "XXXX", "[masked:",
-            "${", "{{", "<your",
-        ];
+    const PARTS: &[&str] = &[
+        "process.env", "os.environ", "getenv", "env::var", "ENV[", "env(", "import.meta.env",
+        "secrets.", "...", "\u{2026}", "***", "\u{2022}\u{2022}", "xxxx", "XXXX", "[masked:",
+        "${", "{{", "<your",
+    ];
     #[rustfmt::skip]
-        const WORDS: &[&str] = &[
-            "your", "changeme", "change-", "change_", "replace", "example", "dummy",
-            "placeholder", "redacted", "todo", "fixme", "insert-", "insert_", "enter-", "enter_",
-            "fake", "sample", "masked",
-        ];
+    const WORDS: &[&str] = &[
+        "your", "changeme", "change-", "change_", "replace", "example", "dummy",
+        "placeholder", "redacted", "todo", "fixme", "insert-", "insert_", "enter-", "enter_",
+        "fake", "sample", "masked",
+    ];
     // An environment variable's name, as in `token_from="GITHUB_TOKEN"`.
     let variable = value.contains('_')
         && value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
@@ -142,18 +142,40 @@ pub(super) fn is_stand_in(value: &str) -> bool {
         || PARTS.iter().any(|part| value.contains(part))
         || WORDS.iter().any(|word| lower.starts_with(word))
         || variable
+        || is_variable(value)
+        || is_template(value)
         || is_type(value)
+}
+
+/// `$NAME`, `@name`, `%NAME%`, `%s`. A password may well begin with such a sign, and then goes on
+/// with something that no name holds.
+fn is_variable(value: &str) -> bool {
+    let Some(name) = value.strip_prefix(['$', '@', '%']) else {
+        return false;
+    };
+    let name = name.strip_suffix('%').unwrap_or(name);
+    name.starts_with(['{', '(', '['])
+        || name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'%'))
+}
+
+/// `<token>`, `{password}`, `[…]`; the closing bracket may be what ended the value.
+fn is_template(value: &str) -> bool {
+    [('<', '>'), ('{', '}'), ('[', ']'), ('(', ')')].iter().any(|(open, close)| {
+        value.strip_prefix(*open).is_some_and(|rest| {
+            rest.contains(*close) || rest.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-. :!".contains(&b))
+        })
+    })
 }
 
 /// Words that fill a value's place in schemas, types and defaults.
 fn is_type(value: &str) -> bool {
     #[rustfmt::skip]
-        const TYPES: &[&str] = &[
-            "any", "array", "bool", "boolean", "bytes", "char", "disabled", "enabled", "false",
-            "hidden", "int", "integer", "never", "nil", "no", "none", "null", "number", "object",
-            "off", "on", "optional", "password", "required", "secret", "secretstr", "str",
-            "string", "text", "token", "true", "undefined", "unknown", "varchar", "void", "yes",
-        ];
+    const TYPES: &[&str] = &[
+        "any", "array", "bool", "boolean", "bytes", "char", "disabled", "enabled", "false",
+        "hidden", "int", "integer", "never", "nil", "no", "none", "null", "number", "object",
+        "off", "on", "optional", "password", "required", "secret", "secretstr", "str",
+        "string", "text", "token", "true", "undefined", "unknown", "varchar", "void", "yes",
+    ];
     let name = value.trim_start_matches('&').trim_end_matches(['?', '!', '.', '|']);
     TYPES.contains(&name.to_ascii_lowercase().as_str())
 }
@@ -190,12 +212,14 @@ pub(super) fn is_expression(value: &str) -> bool {
 
 /// A file or an address, which is where a secret is and not what it is.
 fn is_location(value: &str) -> bool {
-    let extension = value.rsplit_once('.').is_some_and(|(stem, extension)| {
-        stem.len() > 1
-            && (2..=5).contains(&extension.len())
-            && extension.bytes().all(|b| b.is_ascii_lowercase())
-            && stem.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./\\~: ".contains(&b))
-    });
+    #[rustfmt::skip]
+    const EXTENSIONS: &[&str] = &[
+        "cer", "cfg", "conf", "crt", "der", "enc", "env", "gpg", "ini", "jks", "js", "json", "key",
+        "md", "p12", "pem", "pfx", "pub", "py", "rs", "toml", "ts", "txt", "yaml", "yml",
+    ];
+    let extension = value
+        .rsplit_once('.')
+        .is_some_and(|(stem, extension)| stem.len() > 1 && EXTENSIONS.contains(&extension));
     let rooted = ["./", "../", "~/", "/"].iter().any(|root| value.starts_with(root))
         && value.split('/').skip(1).all(|part| part.bytes().filter(u8::is_ascii_digit).count() <= 4);
     rooted || extension || value.contains("://") || value.starts_with("C:\\")

@@ -1,3 +1,5 @@
+//! Texts -> what they name and what they do not; the texts are made up, in the manner of real plans.
+
 use proptest::prelude::*;
 
 use super::mentions;

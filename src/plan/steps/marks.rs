@@ -191,7 +191,9 @@ static GIVEN_UP: LazyLock<[Regex; 5]> = LazyLock::new(|| {
 static DONE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"^[\[(](?i:done|completed?|finished)[\])]|^(?:DONE|COMPLETED?)\s*[:–—-]",
-        r"|[\[(](?i:done|completed?|finished)[\])][\s.*_]*$|[–—-]\s*(?:DONE|COMPLETED?)[\s.*_]*$",
+        r"|[\[(](?i:done|completed?|finished)[\])][\s.*_]*$|\s[–—-]+\s*(?:DONE|COMPLETED?)[\s.*_]*$",
+        // Struck through and ticked off is done.
+        r"|^~~[^~]*~~\s*[✅✔☑✓]",
     ))
     .expect("a valid pattern")
 });
@@ -216,5 +218,5 @@ fn is_struck(text: &str) -> bool {
         struck = true;
         rest = after.trim_start_matches(['*', '_', ' ', '.']);
     }
-    struck && (rest.is_empty() || rest.starts_with(['(', '[', ':', '-', '–', '—', '→', '✅', '✔']))
+    struck && (rest.is_empty() || rest.starts_with(['(', '[', ':', '-', '–', '—', '→']))
 }

@@ -1,5 +1,5 @@
 //! Markdown -> drafts of steps: where their words are, and what they stand in.
-//! Must not read the words themselves; marks and mentions come later, on the source's own text.
+//! Must not read more of the words than tells a step from other headings; marks and mentions come later.
 
 use std::ops::Range;
 use std::sync::LazyLock;
