@@ -37,6 +37,9 @@ impl Default for Prompts {
     }
 }
 
+/// What some two dozen fences of 32 letters take beyond their placeholders.
+const FENCES_ROOM: usize = 1_000;
+
 /// A template of the person's own that can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
@@ -77,9 +80,9 @@ impl Prompts {
         })
     }
 
-    /// How much of the prompt the templates themselves take.
+    /// How much of the prompt the templates themselves take, with every fence in them.
     pub fn bytes(&self) -> usize {
-        self.system.len() + self.audit.len() + self.schema.len()
+        self.system.len() + self.audit.len() + self.schema.len() + FENCES_ROOM
     }
 }
 
@@ -94,14 +97,18 @@ pub struct Prompt {
     pub schema: String,
 }
 
-/// Writes the prompt for one audit.
+/// Writes the prompt for one audit, `max_bytes` long at the most.
 pub fn write(
     prompts: &Prompts,
     sections: &Sections,
     evidence: &Evidence,
     facts: &[Finding],
     fence: &str,
+    max_bytes: usize,
 ) -> Result<Prompt, PromptError> {
+    let steps = shown::steps_table(evidence.plan.as_ref(), &evidence.files, max_bytes);
+    let facts = shown::facts_table(facts, max_bytes);
+    let left = max_bytes.saturating_sub(prompts.bytes() + sections.bytes() + steps.len() + facts.len());
     let text = render(
         "audit.md",
         &prompts.audit,
@@ -112,10 +119,9 @@ pub fn write(
             todos => sections.todos,
             commands => sections.commands,
             final_message => sections.final_message,
-            steps => shown::steps_table(evidence.plan.as_ref(), &evidence.files),
-            facts => shown::facts_table(facts),
-            files => shown::files_text(&evidence.files, fence),
-            schema => one_line(&prompts.schema),
+            steps,
+            facts,
+            files => shown::files_text(&evidence.files, fence, left),
         },
     )?;
     // A prompt that starts with `/` is a command to the client: it answers without asking the model.

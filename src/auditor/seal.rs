@@ -140,7 +140,12 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt) -> (Vec<String>, St
     give("--effort", &["low"]);
     // Up to 2.1.136 the client wants one more turn after a good answer; one more is for a retry.
     give("--max-turns", &["4"]);
-    give("--json-schema", &[&prompt.schema]);
+    if !give("--json-schema", &[&prompt.schema]) {
+        stdin = format!(
+            "{stdin}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n{}",
+            prompt.schema
+        );
+    }
     // 1.0.98 does not know the variable that switches attachments off.
     (args, if is_old { without_attachments(&stdin) } else { stdin })
 }
@@ -213,6 +218,9 @@ mod tests {
         flags.remove("--system-prompt");
         let (args, stdin) = command_line(&flags, "haiku", &prompt());
         assert_eq!(args.join(" "), "-p --model haiku --output-format json --max-turns 4");
-        assert_eq!(stdin, "SYSTEM\n\nQUESTION");
+        assert_eq!(
+            stdin,
+            "SYSTEM\n\nQUESTION\n\nAnswer with one JSON object that fits this schema, and nothing else:\nSCHEMA"
+        );
     }
 }

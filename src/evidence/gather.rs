@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::budget::Budget;
 use super::redact::mask;
 use super::workspace::{Body, Place};
-use super::{Entered, Evidence, FileEvidence, FileState, LeftOut, TouchNote, Workspace, diff, git};
+use super::{Entered, Evidence, FileEvidence, FileState, LeftOut, TouchNote, Workspace, diff, git, shown};
 use crate::plan::Plan;
 use crate::session::{Original, Session};
 
@@ -41,6 +41,8 @@ pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_
         .collect();
     let elsewhere = workspace.find_elsewhere(&missing);
     let mut budget = Budget::new(file_bytes);
+    // Every file is named, whatever becomes of its content.
+    budget.spend(candidates.iter().map(|candidate| candidate.written.len() + shown::FILE_HEADER).sum());
     let files: Vec<_> = candidates
         .into_iter()
         .map(|candidate| enter(candidate, workspace, &elsewhere, &mut budget))

@@ -40,10 +40,10 @@ pub fn sections(session: &Session, plan: Option<&Plan>, max_bytes: usize) -> Sec
     let final_message = session.final_message.as_deref().unwrap_or("(the agent ended without a word)");
     Sections {
         final_message: budget.end_of(final_message, max_bytes / 8).text,
-        plan: budget.start_of(&plan_text(plan), max_bytes / 3).text,
-        asks: budget.end_of(&asks_text(session), max_bytes / 8).text,
-        todos: budget.end_of(&todos_text(session), max_bytes / 16).text,
-        commands: budget.end_of(&commands_text(session), max_bytes / 8).text,
+        plan: budget.start_of(&plan_text(plan), max_bytes / 4).text,
+        asks: budget.end_of(asks_text(session).trim_end(), max_bytes / 8).text,
+        todos: budget.end_of(todos_text(session).trim_end(), max_bytes / 16).text,
+        commands: budget.end_of(commands_text(session).trim_end(), max_bytes / 8).text,
     }
 }
 
@@ -106,8 +106,13 @@ fn commands_text(session: &Session) -> String {
     if text.is_empty() { "(none)".to_owned() } else { text }
 }
 
-/// For every step that names files, what the disk shows of them.
-pub fn steps_table(plan: Option<&Plan>, files: &[FileEvidence]) -> String {
+/// How much of a prompt is kept free for the tables of steps and facts.
+pub fn tables_room(max_bytes: usize) -> usize {
+    max_bytes / 8
+}
+
+/// For every step that names files, what the disk shows of them, within half of the tables' room.
+pub fn steps_table(plan: Option<&Plan>, files: &[FileEvidence], max_bytes: usize) -> String {
     let mut text = String::new();
     for step in plan.iter().flat_map(|plan| plan.promised()) {
         let named: Vec<_> = files.iter().filter(|file| file.steps.contains(&step.number)).collect();
@@ -123,7 +128,14 @@ pub fn steps_table(plan: Option<&Plan>, files: &[FileEvidence]) -> String {
         let shows: Vec<_> = named.iter().map(|file| format!("{} {}", file.name, on_disk(file))).collect();
         let _ = writeln!(text, "- step {} ({mark}): {}", step.number, shows.join("; "));
     }
-    if text.is_empty() { "(no step names a file)".to_owned() } else { text }
+    if text.is_empty() {
+        return "(no step names a file)".to_owned();
+    }
+    cut_table(text.trim_end(), max_bytes)
+}
+
+fn cut_table(text: &str, max_bytes: usize) -> String {
+    Budget::new(tables_room(max_bytes) / 2).start_of(text, usize::MAX).text
 }
 
 fn on_disk(file: &FileEvidence) -> String {
@@ -139,19 +151,23 @@ fn on_disk(file: &FileEvidence) -> String {
     format!("{state}, {touched}")
 }
 
-/// What the facts prove, as the auditor's starting point.
-pub fn facts_table(facts: &[Finding]) -> String {
+/// What the facts prove, as the auditor's starting point, within half of the tables' room.
+pub fn facts_table(facts: &[Finding], max_bytes: usize) -> String {
     if facts.is_empty() {
         return "(none)".to_owned();
     }
-    facts
+    let lines: Vec<_> = facts
         .iter()
-        .map(|fact| format!("- {} \"{}\": {}\n", fact.category.name(), fact.quote, fact.why))
-        .collect()
+        .map(|fact| format!("- {} \"{}\": {}", fact.category.name(), fact.quote, fact.why))
+        .collect();
+    cut_table(&lines.join("\n"), max_bytes)
 }
 
-/// Every file with how it was touched and as much of its content as went in.
-pub fn files_text(files: &[FileEvidence], fence: &str) -> String {
+/// Room for what is said of a file beside its name and its content.
+pub const FILE_HEADER: usize = 260;
+
+/// Every file with how it was touched and as much of its content as went in, within `max_bytes`.
+pub fn files_text(files: &[FileEvidence], fence: &str, max_bytes: usize) -> String {
     let mut text = String::new();
     for file in files {
         let touches: Vec<_> = file
@@ -184,9 +200,12 @@ pub fn files_text(files: &[FileEvidence], fence: &str) -> String {
             on_disk(file)
         );
         if !file.text.is_empty() {
-            let _ = writeln!(text, "<<{fence} content>>\n{}\n<<{fence} end>>", file.text.trim_end());
+            let _ = writeln!(text, "<<{fence} content>>\n{}\n<<{fence} end content>>", file.text.trim_end());
         }
         text.push('\n');
     }
-    if text.is_empty() { "(no file was touched, and the plan names none)".to_owned() } else { text }
+    if text.is_empty() {
+        return "(no file was touched, and the plan names none)".to_owned();
+    }
+    Budget::new(max_bytes).start_of(text.trim_end(), usize::MAX).text
 }

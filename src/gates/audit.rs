@@ -57,9 +57,10 @@ impl Gate for AuditGate<'_> {
             story.phase("mask", |_| mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan));
 
         let prompts = prompts_of(stop, story);
-        let max_bytes = stop.config.audit.max_prompt_bytes.saturating_sub(prompts.bytes());
-        let sections = shown::sections(&session, plan.as_ref(), max_bytes);
-        let file_bytes = max_bytes.saturating_sub(sections.bytes() + TABLES_ROOM);
+        let max_bytes = stop.config.audit.max_prompt_bytes;
+        let sections = shown::sections(&session, plan.as_ref(), max_bytes.saturating_sub(prompts.bytes()));
+        let taken = prompts.bytes() + sections.bytes() + shown::tables_room(max_bytes);
+        let file_bytes = max_bytes.saturating_sub(taken);
         let evidence = story.phase("evidence", |_| evidence::gather(session, plan, &workspace, file_bytes));
         story.tell_evidence(&evidence);
         let name = fingerprint(&evidence);
@@ -68,11 +69,13 @@ impl Gate for AuditGate<'_> {
         }
 
         let facts = story.phase("facts", |_| facts::facts(&evidence));
-        let written =
-            prompt::write(&prompts, &sections, &evidence, &facts, &prompt::random_fence()).or_else(|error| {
-                story.config_faults.push(error.to_string());
-                prompt::write(&Prompts::default(), &sections, &evidence, &facts, &prompt::random_fence())
-            });
+        let fence = prompt::random_fence();
+        let write =
+            |prompts: &Prompts| prompt::write(prompts, &sections, &evidence, &facts, &fence, max_bytes);
+        let written = write(&prompts).or_else(|error| {
+            story.config_faults.push(error.to_string());
+            write(&Prompts::default())
+        });
         let written = match written {
             Ok(written) => written,
             Err(error) => return could_not(Cause::Error, &error.to_string()),
@@ -100,9 +103,6 @@ impl Gate for AuditGate<'_> {
         outcome
     }
 }
-
-/// Room for the tables beside the sections and the files.
-const TABLES_ROOM: usize = 4_000;
 
 fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
     let role = match stop.input.event {

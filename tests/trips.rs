@@ -1,0 +1,178 @@
+//! Whole trips, arrow by arrow: `fixtures/trips/<name>/` holds a hook's input, a transcript, a workspace and
+//! the auditor's reply, and beside them what each stage makes of it. An edited prompt shows up as the diff of
+//! one file. `PUNCHLIST_BLESS=1 cargo test --test trips` writes the stages anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use punchlist::auditor::prompt::{self, Prompts};
+use punchlist::auditor::{AuditorOutcome, RecordedReply, reply};
+use punchlist::commands::hook::answer;
+use punchlist::config::{Config, plan_globs};
+use punchlist::env::Env;
+use punchlist::evidence::looks::looks;
+use punchlist::evidence::masking::{mask_plan, mask_session};
+use punchlist::evidence::{self, Workspace, shown};
+use punchlist::hook::HookInput;
+use punchlist::log::DecisionLog;
+use punchlist::plan::{self, PlanPlaces};
+use punchlist::session::ledger::Role;
+use punchlist::session::load;
+use punchlist::state::StateFolder;
+use punchlist::verify::verify;
+use serde::Serialize;
+use similar::TextDiff;
+
+/// The word that stands for the random fence.
+const FENCE: &str = "FENCE0";
+
+/// One trip, laid out in a folder of its own.
+struct Trip {
+    fixture: PathBuf,
+    folder: tempfile::TempDir,
+    different: Vec<String>,
+}
+
+impl Trip {
+    fn lay_out(fixture: &Path) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let trip = Self { fixture: fixture.to_path_buf(), folder, different: Vec::new() };
+        for entry in walkdir::WalkDir::new(fixture.join("workspace")) {
+            let entry = entry.expect("readable");
+            let below = entry.path().strip_prefix(fixture.join("workspace")).expect("below");
+            let there = trip.workspace().join(below);
+            if entry.file_type().is_dir() {
+                fs::create_dir_all(there).expect("made");
+            } else {
+                fs::copy(entry.path(), there).expect("copied");
+            }
+        }
+        fs::write(trip.folder.path().join("transcript.jsonl"), trip.placed("transcript.jsonl"))
+            .expect("written");
+        trip
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.folder.path().join("workspace")
+    }
+
+    /// A file of the fixture with its placeholders filled in.
+    fn placed(&self, name: &str) -> String {
+        let text = fs::read_to_string(self.fixture.join(name)).expect(name);
+        text.replace("[workspace]", &self.workspace().display().to_string())
+            .replace("[trip]", &self.folder.path().display().to_string())
+    }
+
+    /// A text with this machine's paths taken out.
+    fn unplaced(&self, text: &str) -> String {
+        let real = fs::canonicalize(self.folder.path()).expect("real");
+        let mut text = text.to_owned();
+        for folder in [real.as_path(), self.folder.path()] {
+            text = text
+                .replace(&folder.join("workspace").display().to_string(), "[workspace]")
+                .replace(&folder.display().to_string(), "[trip]");
+        }
+        text
+    }
+
+    /// Compares a stage with its file, or writes it.
+    fn stage(&mut self, name: &str, text: &str) {
+        let text = self.unplaced(text);
+        let path = self.fixture.join(name);
+        if std::env::var_os("PUNCHLIST_BLESS").is_some() {
+            fs::write(&path, &text).expect("written");
+            return;
+        }
+        let expected = fs::read_to_string(&path).unwrap_or_default();
+        if expected != text {
+            let diff = TextDiff::from_lines(&expected, &text);
+            let diff = diff.unified_diff().header("expected", "got").to_string();
+            self.different.push(format!("{}:\n{diff}", path.display()));
+        }
+    }
+
+    fn stage_json(&mut self, name: &str, value: &impl Serialize) {
+        let text = serde_json::to_string_pretty(value).expect("json");
+        self.stage(name, &format!("{text}\n"));
+    }
+}
+
+fn take(fixture: &Path) -> Vec<String> {
+    let mut trip = Trip::lay_out(fixture);
+    let input = HookInput::parse(trip.placed("hook.json").as_bytes()).expect("input");
+    let config = Config::default();
+
+    let mut session = load::load(
+        input.own_transcript().map(PathBuf::as_path),
+        Role::Main,
+        input.last_assistant_message.as_deref(),
+    )
+    .session;
+    trip.stage_json("session.json", &session);
+
+    let workspace = Workspace::new(&trip.workspace(), &trip.workspace(), None, &[]);
+    let places = PlanPlaces {
+        root: workspace.root().to_path_buf(),
+        folders: Vec::new(),
+        globs: plan_globs(&config.audit.plan).expect("globs"),
+    };
+    let mut plan = plan::find(&session, &places, &|path| workspace.plan_text(path));
+    trip.stage_json("plan.json", &plan);
+
+    mask_session(&mut session);
+    plan.as_mut().map(mask_plan);
+    let sections = shown::sections(&session, plan.as_ref(), config.audit.max_prompt_bytes);
+    let evidence = evidence::gather(session, plan, &workspace, config.audit.max_prompt_bytes);
+    trip.stage_json("files.json", &evidence.files);
+    let facts = punchlist::facts::facts(&evidence);
+    trip.stage_json("facts.json", &facts);
+
+    let prompts = Prompts::default();
+    let written = prompt::write(&prompts, &sections, &evidence, &facts, FENCE, config.audit.max_prompt_bytes)
+        .expect("a prompt");
+    trip.stage("prompt.md", &format!("{}\n---\n{}\n", written.system, written.text));
+
+    let outcome = reply::outcome_of_exit(0, trip.placed("reply.json").as_bytes(), b"", true);
+    let AuditorOutcome::Answered(verdict) = outcome else { panic!("{outcome:?}") };
+    trip.stage_json("verdict.json", &verdict);
+    let findings = verify(&verdict, &looks(&workspace, &verdict), &evidence, facts);
+    trip.stage_json("findings.json", &findings);
+
+    whole_way(&mut trip);
+    trip.different
+}
+
+/// The same trip through the hook itself: its answer, and the record that it leaves.
+fn whole_way(trip: &mut Trip) {
+    let state = StateFolder::at(trip.folder.path().join("state"));
+    let env = Env::from_pairs([("HOME", trip.folder.path().join("home"))]);
+    let (stdin, reply) = (trip.placed("hook.json"), trip.placed("reply.json"));
+    let mut auditor = RecordedReply(&reply);
+    let timeout = Duration::from_secs(120);
+    let answer = answer(stdin.as_bytes(), &env, &state, timeout, Timestamp::now(), Some(&mut auditor));
+    trip.stage("stdout.json", &answer.stdout().map(|text| text + "\n").unwrap_or_default());
+    trip.stage("stderr.txt", &answer.stderr().map(|text| format!("{text}\n")).unwrap_or_default());
+    let mut record = None;
+    DecisionLog::in_folder(state.root()).read(|found, _| record = Some(found)).expect("a log");
+    let mut record = record.expect("a record");
+    record.id = "[id]".into();
+    record.time = "[time]".into();
+    record.phases_ms.values_mut().for_each(|ms| *ms = 0.0);
+    if let Some(auditor) = &mut record.auditor {
+        auditor.duration_ms = 0.0;
+    }
+    trip.stage_json("record.json", &record);
+}
+
+#[test]
+fn every_stage_of_every_trip_is_as_recorded() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/trips");
+    let mut trips: Vec<_> =
+        fs::read_dir(folder).expect("fixtures").map(|entry| entry.expect("readable").path()).collect();
+    trips.sort();
+    assert!(trips.len() >= 2, "fixtures/trips is not empty");
+    let different: Vec<_> = trips.iter().flat_map(|trip| take(trip)).collect();
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
