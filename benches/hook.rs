@@ -39,7 +39,9 @@ impl Bench {
         let bench = Self { folder: tempfile::tempdir().expect("a folder") };
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/trips/clean");
         for entry in walkdir::WalkDir::new(fixture.join("workspace")).into_iter().filter_map(Result::ok) {
-            let there = bench.path("workspace").join(entry.path().strip_prefix(fixture.join("workspace")).expect("below"));
+            let there = bench
+                .path("workspace")
+                .join(entry.path().strip_prefix(fixture.join("workspace")).expect("below"));
             if entry.file_type().is_dir() {
                 std::fs::create_dir_all(there).expect("made");
             } else {
@@ -56,7 +58,11 @@ impl Bench {
         let held = std::fs::read_to_string(bench.path("hook.json")).expect("input");
         let held = held.replace("\"stop_hook_active\": false", "\"stop_hook_active\": true");
         std::fs::write(bench.path("held.json"), held).expect("written");
-        std::fs::write(bench.path("script"), "help --tools --system-prompt --json-schema\nverdict {\"findings\":[]}\n").expect("written");
+        std::fs::write(
+            bench.path("script"),
+            "help --tools --system-prompt --json-schema\nverdict {\"findings\":[]}\n",
+        )
+        .expect("written");
         std::fs::create_dir_all(bench.path("state")).expect("made");
         std::fs::create_dir_all(bench.path("home")).expect("made");
         bench
@@ -76,7 +82,8 @@ impl Bench {
     }
 
     fn time(&self, program: &str, args: &[&str], input: &str) -> Duration {
-        let stdin = if input.is_empty() { Vec::new() } else { std::fs::read(self.path(input)).expect("input") };
+        let stdin =
+            if input.is_empty() { Vec::new() } else { std::fs::read(self.path(input)).expect("input") };
         let started = Instant::now();
         let mut child = self
             .command(program, args)
@@ -122,15 +129,21 @@ fn main() {
     }
     let least = |timed: &Timed| timed.times.iter().min().copied().unwrap_or_default();
     let median = |timed: &Timed| {
-        let mut times = timed.times.clone();
-        times.sort();
-        times.get(times.len() / 2).copied().unwrap_or_default()
+        let mut sorted = timed.times.clone();
+        sorted.sort();
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
     };
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let unit = ms(least(&timed[0]));
     println!("{:<40} {:>10} {:>10} {:>12}", "", "least ms", "median ms", "x /bin/true");
     for one in timed.iter().filter(|one| !one.times.is_empty()) {
-        println!("{:<40} {:>10.2} {:>10.2} {:>12.1}", one.name, ms(least(one)), ms(median(one)), ms(least(one)) / unit);
+        println!(
+            "{:<40} {:>10.2} {:>10.2} {:>12.1}",
+            one.name,
+            ms(least(one)),
+            ms(median(one)),
+            ms(least(one)) / unit
+        );
     }
     println!(
         "over the auditor's own time: {:.2} ms (least to least), {:.2} ms (median to median)",

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::auditor::flags::{ClientStamp, Flags, KnownClients};
 use crate::env::{self, Env};
+use crate::names::ContentName;
 
 /// The state folder.
 #[derive(Debug, Clone)]
@@ -140,7 +140,7 @@ fn file_name(id: &str) -> String {
     if plain {
         return id.to_owned();
     }
-    Sha256::digest(id.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    ContentName::of(id)
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {

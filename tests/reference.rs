@@ -122,5 +122,4 @@ fn the_fold_sees_what_a_slow_reader_sees() {
         assert_eq!(folded(path), expected, "{}", path.display());
     }
     assert!(edits >= 8, "{edits} edits in {} transcripts", transcripts.len());
-    println!("{} transcripts, {edits} edits", transcripts.len());
 }

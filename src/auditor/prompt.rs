@@ -145,14 +145,3 @@ fn one_line(schema: &str) -> String {
     serde_json::from_str::<serde_json::Value>(schema)
         .map_or_else(|_| schema.to_owned(), |value| value.to_string())
 }
-
-/// A word that nobody can know beforehand.
-pub fn random_fence() -> String {
-    let mut bytes = [0u8; 16];
-    // Without randomness there is no fence worth the name; a clock is better than a constant.
-    if getrandom::fill(&mut bytes).is_err() {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        bytes = now.as_nanos().to_le_bytes();
-    }
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}

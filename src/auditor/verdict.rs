@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn an_answer_that_does_not_fit_is_none() {
         for json in [
-            r#"{}"#.to_owned(),
+            r"{}".to_owned(),
             r#"{"findings":{}}"#.to_owned(),
             r#"{"findings":[],"approved":true}"#.to_owned(),
             one().replace("\"A\"", "\"E\""),

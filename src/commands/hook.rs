@@ -21,7 +21,8 @@ use crate::gates::audit::AuditGate;
 use crate::gates::story::millis;
 use crate::gates::{Gate, Stop, Story};
 use crate::hook::{Event, HookInput, Reply};
-use crate::log::{DecisionLog, Record, keepsakes, new_id, record};
+use crate::log::{DecisionLog, Record, keepsakes, record};
+use crate::names::new_id;
 use crate::state::{SessionState, StateFolder};
 
 /// The most that is read of stdin; the real thing is a few kilobytes and one final message.

@@ -38,10 +38,7 @@ impl Budget {
     /// The start of a text: as much as `at_most` and what is left allow.
     pub fn start_of(&mut self, text: &str, at_most: usize) -> Cut {
         self.take(text, at_most, |text, room| {
-            let mut end = room;
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
+            let end = text.floor_char_boundary(room);
             // Whole lines, unless that would lose most of it.
             let end = text[..end].rfind('\n').map_or(end, |at| if at + 1 > end / 2 { at + 1 } else { end });
             let missing = text.len() - end;
@@ -55,10 +52,7 @@ impl Budget {
     /// The end of a text: what happened last is worth more.
     pub fn end_of(&mut self, text: &str, at_most: usize) -> Cut {
         self.take(text, at_most, |text, room| {
-            let mut from = text.len() - room;
-            while !text.is_char_boundary(from) {
-                from += 1;
-            }
+            let from = text.ceil_char_boundary(text.len() - room);
             (
                 format!(
                     "[… cut: the first {from} of {} bytes are not shown …]\n{}",

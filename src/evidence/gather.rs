@@ -4,12 +4,11 @@
 
 use std::collections::HashMap;
 
-use sha2::{Digest, Sha256};
-
 use super::budget::Budget;
 use super::redact::mask;
 use super::workspace::{Body, Place};
 use super::{Entered, Evidence, FileEvidence, FileState, LeftOut, TouchNote, Workspace, diff, git, shown};
+use crate::names::ContentName;
 use crate::plan::Plan;
 use crate::session::{Original, Session};
 
@@ -150,12 +149,12 @@ fn enter(
     };
     let (entered, text, masked, digest) = match body {
         Ok(Body::Text(text)) => {
-            let digest = digest_of(&text);
+            let digest = ContentName::of(&text);
             let (entered, shown, masked) = show(&text, &candidate.original, true, budget);
             (entered, shown, masked, digest)
         }
         Ok(Body::Start(text)) => {
-            let digest = format!("{}+{state:?}", digest_of(&text));
+            let digest = format!("{}+{state:?}", ContentName::of(&text));
             let (entered, shown, masked) = show(&text, &candidate.original, false, budget);
             (entered, shown, masked, digest)
         }
@@ -196,9 +195,4 @@ fn show(text: &str, original: &Original, is_all: bool, budget: &mut Budget) -> (
         (missing, _, _) => Entered::Cut(missing.max(1)),
     };
     (entered, cut.text, shown.count)
-}
-
-fn digest_of(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

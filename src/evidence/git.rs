@@ -16,15 +16,15 @@ pub fn committed(root: &Path, paths: &[&str]) -> HashMap<String, String> {
     if paths.is_empty() {
         return HashMap::new();
     }
-    let asked: String =
-        paths.iter().filter(|path| !path.contains('\n')).map(|path| format!("HEAD:./{path}\n")).collect();
+    let asked: Vec<_> =
+        paths.iter().filter(|path| !path.contains('\n')).map(|path| format!("HEAD:./{path}")).collect();
     let ended = child::run(Job {
         program: PathBuf::from("git"),
         args: ["-c", "core.fsmonitor=false", "cat-file", "--batch"].map(Into::into).to_vec(),
         cwd: root.to_path_buf(),
         env_set: vec![("GIT_OPTIONAL_LOCKS".into(), "0".into()), ("GIT_TERMINAL_PROMPT".into(), "0".into())],
         env_unset: Vec::new(),
-        stdin: asked.into_bytes(),
+        stdin: (asked.join("\n") + "\n").into_bytes(),
         deadline: DEADLINE,
         stdout_cap: OUTPUT_CAP,
         stderr_cap: 1 << 10,

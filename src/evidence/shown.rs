@@ -183,7 +183,7 @@ pub fn files_text(files: &[FileEvidence], fence: &str, max_bytes: usize) -> Stri
                 format!("{} {end}{by}", touch.tool)
             })
             .collect();
-        let touched =
+        let by_tools =
             if touches.is_empty() { "never by an edit tool".to_owned() } else { touches.join(", ") };
         let shown = match &file.entered {
             Entered::Whole => "whole content".to_owned(),
@@ -195,7 +195,7 @@ pub fn files_text(files: &[FileEvidence], fence: &str, max_bytes: usize) -> Stri
         };
         let _ = writeln!(
             text,
-            "file: {}\non disk: {}\ntouched: {touched}\nshown: {shown}",
+            "file: {}\non disk: {}\ntouched: {by_tools}\nshown: {shown}",
             file.name,
             on_disk(file)
         );

@@ -103,14 +103,13 @@ impl Workspace {
         if written.is_empty() || written.contains('\0') {
             return None;
         }
-        let path = match (written.strip_prefix("~/"), &self.home) {
-            (Some(rest), Some(home)) => home.join(rest),
-            _ => {
-                let in_root = self.root.join(written);
-                // A `cd` moves the session: a relative path may be meant from there.
-                let in_cwd = self.cwd.join(written);
-                if !in_root.exists() && in_cwd.exists() { in_cwd } else { in_root }
-            }
+        let path = if let (Some(rest), Some(home)) = (written.strip_prefix("~/"), &self.home) {
+            home.join(rest)
+        } else {
+            let in_root = self.root.join(written);
+            // A `cd` moves the session: a relative path may be meant from there.
+            let in_cwd = self.cwd.join(written);
+            if !in_root.exists() && in_cwd.exists() { in_cwd } else { in_root }
         };
         let real = resolve(&path)?;
         let inside =

@@ -18,6 +18,7 @@ use crate::facts;
 use crate::facts::claims;
 use crate::finding::{Finding, Status};
 use crate::hook::Event;
+use crate::names::random_fence;
 use crate::plan::{self, Plan, PlanPlaces};
 use crate::session::ledger::Role;
 use crate::session::{Session, load};
@@ -69,7 +70,7 @@ impl Gate for AuditGate<'_> {
         }
 
         let facts = story.phase("facts", |_| facts::facts(&evidence));
-        let fence = prompt::random_fence();
+        let fence = random_fence();
         let write =
             |prompts: &Prompts| prompt::write(prompts, &sections, &evidence, &facts, &fence, max_bytes);
         let written = write(&prompts).or_else(|error| {

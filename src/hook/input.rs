@@ -68,11 +68,11 @@ pub struct HookInput {
     pub last_assistant_message: Option<String>,
     /// What still runs (2.1.145 and later).
     pub background_tasks: Vec<BackgroundTask>,
-    /// SubagentStop: which one.
+    /// `SubagentStop`: which one.
     pub agent_id: Option<String>,
-    /// SubagentStop: of which type.
+    /// `SubagentStop`: of which type.
     pub agent_type: Option<String>,
-    /// SubagentStop: its own transcript.
+    /// `SubagentStop`: its own transcript.
     pub agent_transcript_path: Option<PathBuf>,
 }
 
@@ -135,7 +135,7 @@ impl HookInput {
         }
     }
 
-    /// What runs on after this stop. A SubagentStop lists the agent that is stopping, too.
+    /// What runs on after this stop. A `SubagentStop` lists the agent that is stopping, too.
     pub fn running_tasks(&self) -> impl Iterator<Item = &BackgroundTask> {
         self.background_tasks
             .iter()

@@ -25,10 +25,7 @@ pub fn keep(state: &Path, id: &str, prompt: &str, reply: &str) -> io::Result<()>
     let folder = folder(state);
     make_private_folder(&folder)?;
     for (name, text) in [("prompt.md", prompt), ("reply.txt", reply)] {
-        let mut end = text.len().min(MOST_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = text.floor_char_boundary(MOST_BYTES);
         let mut kept = text[..end].to_owned();
         if end < text.len() {
             kept.push_str("\n[… cut …]\n");

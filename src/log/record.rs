@@ -25,7 +25,7 @@ pub struct Record {
     pub time: String,
     /// The session.
     pub session: Option<String>,
-    /// The subagent, at a SubagentStop.
+    /// The subagent, at a `SubagentStop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The project's folder.

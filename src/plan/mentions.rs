@@ -72,11 +72,15 @@ impl Collector {
         let mut before = "";
         for (word, target) in prose.split_whitespace().flat_map(split_link) {
             if let Some(target) = target {
-                paths::paths(target, Written::InLink).into_iter().for_each(|path| self.path(path));
+                for path in paths::paths(target, Written::InLink) {
+                    self.path(path);
+                }
             }
             for word in words(word) {
                 if !tables::HTTP_METHODS.contains(&before) {
-                    paths::paths(word, Written::Bare).into_iter().for_each(|path| self.path(path));
+                    for path in paths::paths(word, Written::Bare) {
+                        self.path(path);
+                    }
                 }
                 before = word;
             }
@@ -113,7 +117,7 @@ enum Piece<'a> {
     Prose(&'a str),
 }
 
-/// Splits a text at its code spans, the way CommonMark pairs runs of backticks.
+/// Splits a text at its code spans, the way `CommonMark` pairs runs of backticks.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let runs = backtick_runs(text);
     let closers = closers(&runs);

@@ -143,7 +143,7 @@ mod tests {
             Some(Prompt::PlanHandedOver("# P\n1. x".into()))
         );
         assert_eq!(
-            prompt(r##"{"type":"user","message":{"content":"Implement the following plan:\n\n# P\n1. x"}}"##),
+            prompt(r#"{"type":"user","message":{"content":"Implement the following plan:\n\n# P\n1. x"}}"#),
             Some(Prompt::PlanHandedOver("# P\n1. x".into()))
         );
     }

@@ -174,10 +174,7 @@ pub fn last_part(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
     }
-    let mut from = text.len() - cap;
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
+    let from = text.ceil_char_boundary(text.len() - cap);
     format!("[… {from} bytes cut …]{}", &text[from..])
 }
 

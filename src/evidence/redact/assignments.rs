@@ -114,10 +114,13 @@ fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)
         // Backticks hold code in a document, and only sometimes a value.
         Some(_) => Form::Spaced,
         None if comparison => return None,
-        None if colon => match is_alone(bytes, value.end) && starts_line(bytes, start) {
-            true => Form::ColonAlone,
-            false => Form::ColonMore,
-        },
+        None if colon => {
+            if is_alone(bytes, value.end) && starts_line(bytes, start) {
+                Form::ColonAlone
+            } else {
+                Form::ColonMore
+            }
+        }
         None if spaced => Form::Spaced,
         None if capital || flag => Form::Env,
         None => Form::Tight,

@@ -120,7 +120,7 @@ fn bits(text: &str) -> f64 {
     for byte in text.bytes() {
         counts[usize::from(byte)] += 1;
     }
-    let total = text.len() as f64;
+    let total = f64::from(counts.iter().sum::<u32>());
     counts
         .iter()
         .filter(|count| **count > 0)

@@ -39,9 +39,10 @@ pub(super) fn is_secret(family: Family, form: Form, name: &str, value: &str) -> 
         return false;
     }
     if form == Form::Quoted {
-        return match value.contains(char::is_whitespace) {
-            true => is_phrase_secret(name, value),
-            false => is_guarded(family, value),
+        return if value.contains(char::is_whitespace) {
+            is_phrase_secret(name, value)
+        } else {
+            is_guarded(family, value)
         };
     }
     if is_expression(value) || is_type_name(value) {

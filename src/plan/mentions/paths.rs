@@ -26,10 +26,7 @@ pub(super) fn paths(word: &str, written: Written) -> Vec<String> {
     if alternatives.len() > 1 && alternatives.iter().all(|part| is_file_name(part, written)) {
         return alternatives.into_iter().map(str::to_owned).collect();
     }
-    match is_path(&word, written) {
-        true => vec![word],
-        false => Vec::new(),
-    }
+    if is_path(&word, written) { vec![word] } else { Vec::new() }
 }
 
 /// The word without Markdown, punctuation and a position in the file. None if it cannot be a path.
@@ -232,7 +229,7 @@ fn is_placeholder(path: &str) -> bool {
                 | "xxx"
                 | "placeholder"
         ) || part.starts_with("your") && part.len() > 5
-    }) || path.split('/').any(|part| part == "..." || part.contains("[") && part.contains("name"))
+    }) || path.split('/').any(|part| part == "..." || part.contains('[') && part.contains("name"))
 }
 
 /// Slashed words that are not of this workspace, or no files at all.

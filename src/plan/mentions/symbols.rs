@@ -25,8 +25,7 @@ pub(super) fn symbol(code: &str) -> Option<&str> {
         None => name,
     };
     let complete = match rest.chars().next() {
-        None => true,
-        Some('(') => true,
+        None | Some('(') => true,
         Some('!') => rest.len() == 1 || rest.starts_with("!("),
         Some('<') => rest.ends_with(['>', ')']),
         Some('>' | ' ' | '/') if element => true,

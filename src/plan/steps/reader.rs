@@ -135,7 +135,9 @@ impl Reader<'_> {
                     run.bold = Some(range);
                 }
             }
-            Event::Start(Tag::Table(_) | Tag::TableHead | Tag::TableCell) | Event::Rule => self.end_run(),
+            Event::Start(Tag::Table(_) | Tag::TableHead | Tag::TableCell)
+            | Event::Rule
+            | Event::End(TagEnd::Heading(_) | TagEnd::Paragraph) => self.end_run(),
             Event::End(TagEnd::List(_)) => {
                 self.lists.pop();
             }
@@ -143,7 +145,6 @@ impl Reader<'_> {
                 self.end_run();
                 self.item();
             }
-            Event::End(TagEnd::Heading(_) | TagEnd::Paragraph) => self.end_run(),
             Event::End(TagEnd::TableCell) => self.run = None,
             Event::End(_) => {}
             _ => self.extend_run(range),

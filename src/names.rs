@@ -1,0 +1,86 @@
+//! Names for things: random ones, that nobody can know beforehand, and ones made of content, that are the
+//! same wherever the content is.
+
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+/// A name made of content: the same parts in the same order give the same name.
+#[derive(Debug, Default)]
+pub struct ContentName(Sha256);
+
+impl ContentName {
+    /// Adds a part.
+    pub fn add(&mut self, part: impl AsRef<[u8]>) {
+        let part = part.as_ref();
+        // Lengths keep "ab", "c" and "a", "bc" apart.
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+    }
+
+    /// The name.
+    pub fn finish(self) -> String {
+        hex(&self.0.finalize()[..16])
+    }
+
+    /// The name of one part.
+    pub fn of(part: impl AsRef<[u8]>) -> String {
+        let mut name = Self::default();
+        name.add(part);
+        name.finish()
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn random_bytes() -> [u8; 16] {
+    let mut bytes = [0u8; 16];
+    // Where the system has no randomness to give, a clock is better than a constant.
+    if getrandom::fill(&mut bytes).is_err() {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        bytes = now.as_nanos().to_le_bytes();
+    }
+    bytes
+}
+
+/// A word for the fence around data: 128 random bits.
+pub fn random_fence() -> String {
+    hex(&random_bytes())
+}
+
+/// A short random name for one decision: 50 bits, ten letters that are hard to confuse.
+pub fn new_id() -> String {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    random_bytes().iter().take(10).map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_names_keep_parts_apart() {
+        let of = |parts: &[&str]| {
+            let mut name = ContentName::default();
+            for part in parts {
+                name.add(part);
+            }
+            name.finish()
+        };
+        assert_eq!(of(&["ab", "c"]), of(&["ab", "c"]));
+        assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
+        assert_eq!(of(&["x"]).len(), 32);
+    }
+
+    #[test]
+    fn random_names_differ() {
+        assert_ne!(random_fence(), random_fence());
+        assert_ne!(new_id(), new_id());
+        assert_eq!((random_fence().len(), new_id().len()), (32, 10));
+    }
+}
