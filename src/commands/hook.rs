@@ -2,7 +2,7 @@
 //! answer. Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on
 //! stdout but the reply.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -36,8 +36,11 @@ pub fn run(args: &HookArgs, env: &Env) -> u8 {
     std::panic::set_hook(Box::new(|_| ()));
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let mut stdin = Vec::new();
-        let read = std::io::stdin().lock().take(STDIN_CAP).read_to_end(&mut stdin);
-        tracing::debug!(bytes = stdin.len(), ok = read.is_ok(), "stdin");
+        // Somebody who tries it in a terminal should not have to wait for what nobody will type.
+        if !std::io::stdin().is_terminal() {
+            let read = std::io::stdin().lock().take(STDIN_CAP).read_to_end(&mut stdin);
+            tracing::debug!(bytes = stdin.len(), ok = read.is_ok(), "stdin");
+        }
         answer(&stdin, env, &state, Duration::from_secs(args.hook_timeout), started, None)
     }));
     let reply = answered.unwrap_or_else(|panic| {

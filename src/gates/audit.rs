@@ -140,6 +140,10 @@ fn plan_folders(stop: &Stop<'_>) -> Vec<std::path::PathBuf> {
 }
 
 fn find_plan(stop: &Stop<'_>, session: &Session, workspace: &Workspace, story: &mut Story) -> Option<Plan> {
+    // A subagent is asked for a part: the rest of the plan is not its promise.
+    if stop.input.event == Event::SubagentStop {
+        return None;
+    }
     let places = PlanPlaces {
         root: workspace.root().to_path_buf(),
         folders: workspace.plan_folders().to_vec(),

@@ -1,0 +1,222 @@
+//! Evidence from a real folder: what goes in, how, and what is left out and said to be.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use punchlist::auditor::prompt::{self, Prompts};
+use punchlist::evidence::masking::{mask_plan, mask_session};
+use punchlist::evidence::{Entered, Evidence, FileState, LeftOut, Workspace, gather, shown};
+use punchlist::plan::{Plan, PlanSource, steps::parse_steps};
+use punchlist::session::{Command as Ran, CommandEnd, EditTool, Original, Outcome, Session, Touch};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    fn gather(&self, session: Session, plan: Option<Plan>, bytes: usize) -> Evidence {
+        let workspace = Workspace::new(self.path(), self.path(), None, &[]);
+        gather(session, plan, &workspace, bytes)
+    }
+}
+
+fn touch(path: &str, original: Original) -> Touch {
+    Touch { path: path.into(), tool: EditTool::Edit, at: 1, outcome: Outcome::Done, original, agent: None }
+}
+
+fn session(touches: Vec<Touch>) -> Session {
+    Session { touches, ..Session::default() }
+}
+
+fn plan(text: &str) -> Plan {
+    Plan {
+        source: PlanSource::Approved,
+        path: None,
+        text: text.into(),
+        steps: parse_steps(text),
+        dropped: Vec::new(),
+        ticked_before: Vec::new(),
+    }
+}
+
+fn lines(from: usize, to: usize) -> String {
+    (from..to).map(|number| format!("line number {number}\n")).collect()
+}
+
+const PLENTY: usize = 200_000;
+
+#[test]
+fn a_small_file_goes_in_whole_and_a_large_one_as_what_changed() {
+    let folder = Folder::new();
+    folder.write("small.rs", "fn main() {}\n");
+    let before = lines(0, 1_000);
+    folder.write("large.txt", &before.replace("line number 500\n", "changed\n"));
+    let touches = vec![touch("small.rs", Original::Absent), touch("large.txt", Original::Text(before))];
+    let evidence = folder.gather(session(touches), None, PLENTY);
+    let small = evidence.file("small.rs").expect("small");
+    assert_eq!((&small.entered, small.text.as_str()), (&Entered::Whole, "fn main() {}\n"));
+    let large = evidence.file("large.txt").expect("large");
+    assert_eq!(large.entered, Entered::Diff);
+    assert!(large.text.contains("-line number 500\n+changed\n") && large.text.len() < 400, "{}", large.text);
+}
+
+#[test]
+fn what_the_transcript_does_not_tell_git_does() {
+    let folder = Folder::new();
+    let git = |args: &[&str]| {
+        let done = Command::new("git").args(args).current_dir(folder.path()).output().expect("git runs");
+        assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    folder.write("large.txt", &lines(0, 1_000));
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"]);
+    folder.write("large.txt", &lines(0, 1_001));
+    let evidence = folder.gather(session(vec![touch("large.txt", Original::Unknown)]), None, PLENTY);
+    let file = evidence.file("large.txt").expect("there");
+    assert_eq!(file.entered, Entered::Diff);
+    assert!(file.text.ends_with("+line number 1000\n"), "{}", file.text);
+}
+
+#[test]
+fn a_large_file_that_nobody_knows_from_before_is_cut_and_says_so() {
+    let folder = Folder::new();
+    folder.write("large.txt", &lines(0, 1_000));
+    let evidence = folder.gather(session(vec![touch("large.txt", Original::Unknown)]), None, PLENTY);
+    let file = evidence.file("large.txt").expect("there");
+    assert!(matches!(file.entered, Entered::Cut(missing) if missing > 1_000));
+    assert!(file.text.trim_end().ends_with("bytes are not shown …]"), "{}", file.text);
+}
+
+#[test]
+fn the_room_is_spent_on_what_the_plan_names_first_and_the_rest_is_listed_as_left_out() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..10).map(|number| format!("file{number}.txt")).collect();
+    for name in &names {
+        folder.write(name, &lines(0, 200));
+    }
+    let touches = names.iter().map(|name| touch(name, Original::Absent)).collect();
+    let evidence = folder.gather(session(touches), Some(plan("- [ ] write `file7.txt`\n")), 10_000);
+    assert_eq!(evidence.files[0].name, "file7.txt");
+    assert_eq!(evidence.files[0].entered, Entered::Whole);
+    let left_out =
+        evidence.files.iter().filter(|file| file.entered == Entered::LeftOut(LeftOut::NoRoom)).count();
+    assert!(left_out >= 5, "{left_out} left out");
+    let text = shown::files_text(&evidence.files, "FENCE", 10_000);
+    for name in &names {
+        assert!(text.contains(&format!("file: {name}\n")), "{name} is named");
+    }
+    assert!(text.contains("content not shown: no room left in the prompt"));
+}
+
+#[test]
+fn missing_secret_binary_and_outside_files_are_named_and_not_shown() {
+    let folder = Folder::new();
+    folder.write(".env", "TOKEN=abc");
+    folder.write("image.bin", "a\0b");
+    let touches = [".env", "image.bin", "gone.txt", "/etc/hostname", "../up.txt"];
+    let evidence = folder.gather(
+        session(touches.iter().map(|path| touch(path, Original::Unknown)).collect()),
+        None,
+        PLENTY,
+    );
+    let entered = |name: &str| evidence.file(name).map(|file| (file.entered.clone(), file.text.clone()));
+    let left_out = |why| Some((Entered::LeftOut(why), String::new()));
+    assert_eq!(entered(".env"), left_out(LeftOut::Secret));
+    assert_eq!(entered("image.bin"), left_out(LeftOut::Binary));
+    assert_eq!(entered("gone.txt"), left_out(LeftOut::Missing));
+    assert_eq!(entered("/etc/hostname"), left_out(LeftOut::Outside));
+    assert_eq!(entered("../up.txt"), left_out(LeftOut::Outside));
+}
+
+#[test]
+fn a_planned_file_that_stands_deeper_is_found_there() {
+    let folder = Folder::new();
+    folder.write("packages/api/src/a.ts", "x");
+    let evidence = folder.gather(Session::default(), Some(plan("- [x] write `src/a.ts`\n")), PLENTY);
+    let there = FileState::Missing { elsewhere: Some("packages/api/src/a.ts".into()) };
+    assert_eq!(evidence.file("src/a.ts").map(|file| &file.state), Some(&there));
+    assert!(
+        punchlist::facts::facts(&evidence).is_empty(),
+        "a step that is satisfied elsewhere is no finding"
+    );
+}
+
+#[test]
+fn secrets_are_masked_in_all_that_is_shown() {
+    let folder = Folder::new();
+    let secret = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5");
+    folder.write("deploy.sh", &format!("export GITHUB={secret}\n"));
+    let mut session = session(vec![touch("deploy.sh", Original::Absent)]);
+    session.commands.push(Ran {
+        line: format!("curl -H 'Authorization: Bearer {secret}' x"),
+        at: 1,
+        end: CommandEnd::Failed(Some(1)),
+        output: format!("401 for {secret}"),
+        agent: None,
+    });
+    session.final_message = Some(format!("Deployed with {secret}."));
+    let mut plan = plan(&format!("- [x] use {secret}\n"));
+    let masked = mask_session(&mut session) + mask_plan(&mut plan);
+    assert!(masked >= 4, "{masked}");
+    let sections = shown::sections(&session, Some(&plan), PLENTY);
+    let evidence = folder.gather(session, Some(plan), PLENTY);
+    assert_eq!(evidence.file("deploy.sh").expect("there").masked, 1);
+    let prompt =
+        prompt::write(&Prompts::default(), &sections, &evidence, &[], "FENCE", PLENTY).expect("a prompt");
+    assert!(!prompt.text.contains(&secret));
+    assert!(prompt.text.contains("[masked:github-token]"));
+}
+
+#[test]
+fn a_prompt_is_never_longer_than_its_budget() {
+    let folder = Folder::new();
+    let mut touches = Vec::new();
+    let mut steps = String::new();
+    for number in 0..300 {
+        let name = format!("src/a/rather/long/path/to/module_{number}.rs");
+        if number < 60 {
+            folder.write(&name, &lines(0, 1_200));
+        }
+        steps += &format!("- [x] Write `{name}` with all that belongs to it\n");
+        touches.push(touch(&name, Original::Unknown));
+    }
+    let mut session = session(touches);
+    session.final_message = Some("All done. ".repeat(5_000));
+    for number in 0..2_000 {
+        session.commands.push(Ran {
+            line: format!("cargo run -- {number}"),
+            at: number,
+            end: CommandEnd::Succeeded,
+            output: String::new(),
+            agent: None,
+        });
+    }
+    let plan = plan(&steps);
+    for max_bytes in [10_000, 40_000, 80_000] {
+        let prompts = Prompts::default();
+        let sections = shown::sections(&session, Some(&plan), max_bytes - prompts.bytes());
+        let taken = prompts.bytes() + sections.bytes() + shown::tables_room(max_bytes);
+        let evidence = folder.gather(session.clone(), Some(plan.clone()), max_bytes.saturating_sub(taken));
+        let facts = punchlist::facts::facts(&evidence);
+        let fence = punchlist::names::random_fence();
+        let prompt =
+            prompt::write(&prompts, &sections, &evidence, &facts, &fence, max_bytes).expect("a prompt");
+        let bytes = prompt.system.len() + prompt.text.len();
+        assert!(bytes <= max_bytes, "{bytes} of {max_bytes}");
+        assert!(bytes * 2 > max_bytes, "the room is used: {bytes} of {max_bytes}");
+    }
+}
