@@ -37,9 +37,10 @@ const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
 impl Gate for AuditGate<'_> {
     fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
         let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
-        let Some(_lock) = stop.state.lock_stop(stop.session, stop.agent()) else {
+        story.lock = stop.state.lock_stop(stop.session, stop.agent());
+        if story.lock.is_none() {
             return pass(Cause::Unchanged, "another hook has this stop in hand");
-        };
+        }
         let remembered = stop.state.session(stop.session);
         let last = remembered.audits.get(stop.agent());
         // The client runs a hook that is registered twice at the same time: one of them has decided.

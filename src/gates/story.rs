@@ -10,7 +10,7 @@ use crate::finding::Finding;
 use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord};
 use crate::plan::{Mark, Plan};
 use crate::session::load::Loaded;
-use crate::state::LastAudit;
+use crate::state::{LastAudit, StopLock};
 
 /// What there is to tell.
 #[derive(Debug, Default)]
@@ -33,6 +33,8 @@ pub struct Story {
     pub reply: Option<String>,
     /// Faults in what the person configured that came up on the way.
     pub config_faults: Vec<String>,
+    /// The place at which this stop is audited: held until what was decided is remembered.
+    pub lock: Option<StopLock>,
     /// What is to be remembered of this audit.
     pub audited: Option<LastAudit>,
     /// Our own time by phase.

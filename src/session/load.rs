@@ -73,8 +73,12 @@ pub fn load(transcript: Option<&Path>, role: Role, last_message: Option<&str>) -
 }
 
 fn read_until_settled(path: &Path, ledger: &mut Ledger, last_message: Option<&str>) -> io::Result<Duration> {
-    let mut offset = reader::fold_from(path, 0, ledger)?;
     let started = Instant::now();
+    // A session of one quick turn can stop before its transcript is there at all.
+    while !path.exists() && started.elapsed() < patience::FRESH_ROWS {
+        std::thread::sleep(patience::POLL);
+    }
+    let mut offset = reader::fold_from(path, 0, ledger)?;
     while started.elapsed() < patience_for(ledger, last_message) {
         std::thread::sleep(patience::POLL);
         if std::fs::metadata(path)?.len() > offset {
