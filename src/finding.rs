@@ -61,6 +61,12 @@ pub enum Problem {
     NotInPlan,
 }
 
+impl Problem {
+    /// All of them, in order.
+    pub const ALL: [Self; 5] =
+        [Self::MissingFile, Self::MissingContent, Self::FailedCommand, Self::NoTrace, Self::NotInPlan];
+}
+
 /// What the verifier made of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

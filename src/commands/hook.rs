@@ -14,7 +14,6 @@ use crate::cli::HookArgs;
 use crate::config::Config;
 use crate::decision::{Cause, Counting, Decision, Outcome, decide};
 use crate::env::{self, Env};
-use crate::evidence::redact::mask;
 use crate::exit;
 use crate::gates::aside::aside;
 use crate::gates::audit::AuditGate;
@@ -170,7 +169,6 @@ fn record_of(
     faults: &[String],
     started: Timestamp,
 ) -> ToWrite {
-    let short = |text: &String| mask(text).text;
     let prompt_bytes = story.prompt.as_ref().map_or(0, String::len);
     let record = Record {
         session: stop.input.session_id.clone(),
@@ -178,7 +176,7 @@ fn record_of(
         project: Some(stop.project.display().to_string()),
         event: stop.input.event.name().to_owned(),
         decision: decision.held,
-        detail: decision.detail.as_ref().map(short),
+        detail: decision.detail.clone(),
         dry_run: stop.config.audit.dry_run,
         would_block: decision.would_block,
         plan: story.plan,

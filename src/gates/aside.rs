@@ -4,6 +4,7 @@
 use crate::config::Config;
 use crate::decision::{Cause, Outcome};
 use crate::env::{self, Env};
+use crate::evidence::redact::mask;
 use crate::hook::HookInput;
 
 /// Why this stop is none of our business, if it is not. `blocks` is asked for last, and only if needed: it
@@ -26,7 +27,8 @@ pub fn aside(input: &HookInput, env: &Env, config: &Config, blocks: impl FnOnce(
     let running: Vec<_> =
         input.running_tasks().map(|task| format!("{} ({})", task.description, task.kind)).collect();
     if !running.is_empty() {
-        return pass(Cause::BackgroundWork, format!("still running: {}", running.join(", ")));
+        // The descriptions are the agent's words, and go into the log.
+        return pass(Cause::BackgroundWork, format!("still running: {}", mask(&running.join(", ")).text));
     }
     let (blocks, most) = (blocks(), config.audit.max_blocks);
     if blocks >= most {

@@ -181,8 +181,9 @@ fn prompts_of(stop: &Stop<'_>, story: &mut Story) -> Prompts {
     })
 }
 
+/// An audit that could not be made. Why may be the client's words, which nobody has masked yet.
 fn could_not(cause: Cause, why: &str) -> Outcome {
-    Outcome::CouldNotCheck { cause, message: format!("this stop was not audited: {why}") }
+    Outcome::CouldNotCheck { cause, message: format!("this stop was not audited: {}", mask(why).text) }
 }
 
 /// What the findings and the auditor's ending come to. Confirmed facts hold even where no auditor was to be
