@@ -4,11 +4,13 @@ pub mod demo;
 pub mod hook;
 pub mod log;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::cli::{Cli, Command};
+use crate::config::Config;
 use crate::env::Env;
 use crate::exit;
 
@@ -33,7 +35,20 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
     let code = match cli.command {
         Command::Hook(args) => hook::run(&args, &env),
         Command::Demo => demo::run(),
-        Command::Log(command) => log::run(&command, &env),
+        Command::Log(command) => match checked_config(&env) {
+            Ok(_config) => log::run(&command, &env),
+            Err(code) => code,
+        },
     };
     ExitCode::from(code)
+}
+
+/// The settings in force here. A person who runs a command is told what is wrong with them; only `hook` goes
+/// on without, and `demo` has none.
+fn checked_config(env: &Env) -> Result<Config, u8> {
+    let (config, faults) = Config::load(env, &std::env::current_dir().unwrap_or_default());
+    for fault in &faults {
+        let _ = writeln!(std::io::stderr(), "punchlist: {fault}");
+    }
+    if faults.is_empty() { Ok(config) } else { Err(exit::FAILED) }
 }
