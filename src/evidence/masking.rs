@@ -5,7 +5,7 @@
 use super::redact::mask;
 use crate::plan::Plan;
 use crate::plan::steps::parse_steps;
-use crate::session::Session;
+use crate::session::{Outcome, Session};
 
 fn mask_in_place(text: &mut String) -> usize {
     let masked = mask(text);
@@ -21,8 +21,13 @@ pub fn mask_session(session: &mut Session) -> usize {
     let lines = session.commands.iter_mut().flat_map(|command| [&mut command.line, &mut command.output]);
     let todos = session.todos.iter_mut().map(|todo| &mut todo.text);
     let titles = session.delegations.iter_mut().map(|delegation| &mut delegation.description);
+    // The client's words for a failed edit hold the text that was to be replaced.
+    let failures = session.touches.iter_mut().filter_map(|touch| match &mut touch.outcome {
+        Outcome::Failed(why) => Some(why),
+        Outcome::Done | Outcome::Unanswered => None,
+    });
     let rest = session.final_message.iter_mut();
-    asks.chain(lines).chain(todos).chain(titles).chain(rest).map(mask_in_place).sum()
+    asks.chain(lines).chain(todos).chain(titles).chain(failures).chain(rest).map(mask_in_place).sum()
 }
 
 /// Masks a plan; its steps are read again from the masked text, so that a quote of what the auditor saw is
