@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{AuditorOutcome, Unavailable, Usage, Verdict};
 use crate::child::{Ended, Ending};
+use crate::evidence::redact::mask;
 
 /// What `--output-format json` prints. Only what is used; all of it may be missing.
 #[derive(Debug, Default, Deserialize)]
@@ -97,7 +98,7 @@ pub fn outcome_of_exit(code: i32, stdout: &[u8], stderr: &[u8], has_schema: bool
     };
     match answer {
         Ok(verdict) => AuditorOutcome::Answered(verdict),
-        Err(fault) => AuditorOutcome::Unreadable(fault),
+        Err(fault) => AuditorOutcome::Unreadable(excerpt(&fault)),
     }
 }
 
@@ -128,9 +129,11 @@ fn failure(status: Option<u16>, subtype: Option<&str>, said: &str) -> AuditorOut
     AuditorOutcome::Unavailable(unavailable)
 }
 
-/// The first words of a text, on one line.
+/// The first words of a text, on one line and masked: they go to the person and into the log.
 fn excerpt(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Masked before it is cut, lest half a secret gets by; more than this can't show.
+    let start: String = text.trim_start().chars().take(4_000).collect();
+    let line = mask(&start).text.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(200).collect();
     if short.len() < line.len() { format!("{short}…") } else { short }
 }
