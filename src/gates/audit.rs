@@ -198,7 +198,9 @@ fn outcome_of(
     let (holding, idle): (Vec<&Finding>, Vec<&Finding>) =
         with(Status::Confirmed).partition(|finding| config.block_on.contains(&finding.category));
     let unverified: Vec<&Finding> = with(Status::CannotVerify).chain(idle).collect();
-    if !holding.is_empty() {
+    // Whoever tells us to end throws our answer away: a block would be counted and never seen.
+    let is_heard = !matches!(auditor, AuditorOutcome::Interrupted(_));
+    if !holding.is_empty() && is_heard {
         let reason = reason::reason(&prompts.reason, &holding, &unverified);
         return Outcome::Hold { cause: Cause::Findings, reason };
     }
