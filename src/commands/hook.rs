@@ -27,6 +27,9 @@ use crate::state::{SessionState, StateFolder};
 /// The most that is read of stdin; the real thing is a few kilobytes and one final message.
 const STDIN_CAP: u64 = 16 << 20;
 
+/// A day, in seconds: no hook runs longer, and a clock can't count to every number that fits a flag.
+const LONGEST_TIMEOUT: u64 = 24 * 3600;
+
 /// Runs the hook in this process: its stdin, its stdout, its stderr.
 pub fn run(args: &HookArgs, env: &Env) -> u8 {
     let started = Timestamp::now();
@@ -40,7 +43,14 @@ pub fn run(args: &HookArgs, env: &Env) -> u8 {
             let read = std::io::stdin().lock().take(STDIN_CAP).read_to_end(&mut stdin);
             tracing::debug!(bytes = stdin.len(), ok = read.is_ok(), "stdin");
         }
-        answer(&stdin, env, &state, Duration::from_secs(args.hook_timeout), started, None)
+        answer(
+            &stdin,
+            env,
+            &state,
+            Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT)),
+            started,
+            None,
+        )
     }));
     let reply = answered.unwrap_or_else(|panic| {
         let why = panic_words(panic.as_ref());
