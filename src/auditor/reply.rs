@@ -72,14 +72,15 @@ pub fn outcome_of_exit(code: i32, stdout: &[u8], stderr: &[u8], has_schema: bool
             AuditorOutcome::Unreadable(format!("it did not print its result as JSON: {}", excerpt(&text)))
         } else {
             let said = String::from_utf8_lossy(stderr);
-            let said = if said.trim().is_empty() { text } else { said };
-            failure(None, None, &format!("exit code {code}: {}", excerpt(&said)))
+            let said = excerpt(if said.trim().is_empty() { &text } else { &said });
+            let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+            failure(None, None, &format!("exit code {code}{said}"))
         };
     };
     if code != 0 || envelope.is_error == Some(true) {
         let said =
             envelope.result.clone().or_else(|| envelope.errors.as_ref().map(|errors| errors.join("; ")));
-        let said = said.unwrap_or_else(|| format!("exit code {code}"));
+        let said = said.filter(|said| !said.trim().is_empty()).unwrap_or_else(|| format!("exit code {code}"));
         return failure(envelope.api_error_status, envelope.subtype.as_deref(), &excerpt(&said));
     }
     if envelope.is_error.is_none() {
