@@ -26,6 +26,7 @@ pub fn missing_files(evidence: &Evidence) -> Vec<Finding> {
         })
         .filter(|(_, file)| file.state == FileState::Missing { elsewhere: None })
         .filter(|(_, file)| !was_removed(&evidence.session, &file.name))
+        .filter(|(_, file)| !is_part_of_a_name(&file.name, evidence))
         .map(|(step, file)| Finding {
             category: Category::A,
             status: Status::Confirmed,
@@ -38,6 +39,16 @@ pub fn missing_files(evidence: &Evidence) -> Vec<Finding> {
             verifier: "no such file on disk; nothing in the session removed or moved it".into(),
         })
         .collect()
+}
+
+/// Whether a file that is there has a space in its name and this as a part of it: prose that says "write
+/// docs/my notes.md" seems to name a `notes.md`.
+fn is_part_of_a_name(name: &str, evidence: &Evidence) -> bool {
+    evidence
+        .files
+        .iter()
+        .filter(|file| matches!(file.state, FileState::File { .. }) && file.name.contains(' '))
+        .any(|file| file.name.split(' ').any(|part| part == name))
 }
 
 fn promises_files(step: &Step) -> bool {

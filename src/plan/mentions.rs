@@ -61,7 +61,12 @@ impl Collector {
     fn code(&mut self, code: &str) {
         let words: Vec<&str> = words(code).filter(|word| !is_joint(word)).collect();
         let paths: Vec<Vec<String>> = words.iter().map(|word| paths::paths(word, Written::InCode)).collect();
-        if !paths.is_empty() && paths.iter().all(|paths| !paths.is_empty()) {
+        // `docs/my notes.md` is one file with a space in its name: where a word before the last does not end
+        // like a path, no word can be taken for one.
+        let is_list = paths
+            .split_last()
+            .is_some_and(|(_, before)| before.iter().flatten().all(|path| paths::has_an_end(path)));
+        if is_list && paths.iter().all(|paths| !paths.is_empty()) {
             paths.into_iter().flatten().for_each(|path| self.path(path));
         } else if let Some(symbol) = symbols::symbol(code.trim()) {
             self.symbol(symbol);

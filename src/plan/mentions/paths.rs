@@ -29,6 +29,12 @@ pub(super) fn paths(word: &str, written: Written) -> Vec<String> {
     if is_path(&word, written) { vec![word] } else { Vec::new() }
 }
 
+/// Whether a path ends like one: by an extension, by a slash, or as a name that has neither.
+pub(super) fn has_an_end(path: &str) -> bool {
+    let name = last(path);
+    name.is_empty() || extension(name).is_some() || is_known_name(name, Written::InCode) || is_dot_name(name)
+}
+
 /// The word without Markdown, punctuation and a position in the file. None if it cannot be a path.
 fn cleaned(word: &str, written: Written) -> Option<String> {
     if word.len() > 300 || word.contains("...") || word.contains('…') || word.contains("://") {

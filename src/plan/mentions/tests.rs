@@ -85,6 +85,7 @@ fn what_only_looks_like_a_file_is_left_out() {
         "2024/01/02 `2024/01/02` 12/31/2024 24/7",
         "w/o w/ n/a `s/a/b/` </div> `<br/>`",
         "`.ts` `.test.ts` `.tar.gz` `_test.go` `.unwrap` `.button`",
+        "`docs/my notes.md` `docs/größe 1.md`",
         "`cargo test --test a` `cat src/a.rs` `npm run build`",
         "user@example.com `git@github.com:a/b.git` pkg@1.2.3",
         "`--config=src/a.toml` `KEY=a/b.rs`",
