@@ -25,7 +25,7 @@ pub enum Role {
 /// How much of one ask, one command line and one final message is kept.
 const ASK_CAP: usize = 16 << 10;
 const COMMAND_CAP: usize = 4 << 10;
-const MESSAGE_CAP: usize = 64 << 10;
+pub(super) const MESSAGE_CAP: usize = 64 << 10;
 
 /// A call that waits for its result: which entry the result belongs to.
 #[derive(Debug)]
