@@ -108,6 +108,10 @@ impl ConfigFile {
     /// Reads a file; `None` when there is none.
     pub fn read(path: &Path) -> Result<Option<Self>, ConfigError> {
         let file = path.display().to_string();
+        // A pipe, or a device to which a checkout may hold a link, would never end.
+        if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+            return Err(ConfigError::Unreadable { file, why: "not a regular file".to_owned() });
+        }
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, &file).map(Some),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

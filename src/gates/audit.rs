@@ -128,7 +128,9 @@ fn plan_folders(stop: &Stop<'_>) -> Vec<std::path::PathBuf> {
         Some(stop.project.join(".claude").join("settings.json")),
         own.as_ref().map(|own| own.join("settings.json")),
     ];
-    let configured = settings.into_iter().flatten().find_map(|path| {
+    // A pipe, or a device to which a checkout may hold a link, would never end.
+    let mut files = settings.into_iter().flatten().filter(|path| path.is_file());
+    let configured = files.find_map(|path| {
         let settings: serde_json::Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
         Some(stop.project.join(settings.get("plansDirectory")?.as_str()?))
     });
