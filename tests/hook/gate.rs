@@ -1,0 +1,145 @@
+//! The gate itself: a session that drifted is held once, with a list; a clean one ends without a word; and a
+//! dry run only writes down what it would have done.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::scene::{PUNCHLIST, Scene};
+
+const REASON: &str = "\
+Punchlist checked this stop against the plan, the session and the disk. 1 finding is confirmed:
+
+1. [A] claimed done, not on disk
+   words: \"Create `beta.txt`\"
+   path: beta.txt
+   found: the step is ticked, and there is no beta.txt
+   settle: create beta.txt, or untick the step
+
+Two ways on: fix what is listed, in the files or in the plan; or, where a finding is wrong, say plainly why in your final message. You will not be held for it again at the next stop.
+The person can switch this gate off with PUNCHLIST_OFF=1, or `enabled = false` under [audit] in .claude/punchlist.toml.";
+
+#[test]
+fn a_ticked_step_whose_file_is_missing_holds_the_stop_on_all_three_channels() {
+    let scene = Scene::with_drift();
+    let run = scene.run();
+    run.same(&run.holds().as_str(), &REASON);
+    run.logs("block", "findings");
+    let record = run.record();
+    run.same(
+        &record["findings"],
+        &json!([{
+            "category": "A",
+            "status": "confirmed",
+            "source": "facts",
+            "problem": "missing-file",
+            "quote": "Create `beta.txt`",
+            "path": "beta.txt",
+            "why": "the step is ticked, and there is no beta.txt",
+            "settle": "create beta.txt, or untick the step",
+            "verifier": "no such file on disk; nothing in the session removed or moved it",
+        }]),
+    );
+    run.same(&record["plan"]["source"], &json!("touched-file"));
+    run.same(&(&record["plan"]["steps"], &record["plan"]["ticked"]), &(&json!(2), &json!(2)));
+    run.same(&record["session"], &json!("session-1"));
+    run.logs_auditor("answered", None);
+    run.same(&scene.blocks(), &1);
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn what_disk_and_auditor_both_say_is_one_finding_of_both() {
+    let scene = Scene::with_drift();
+    scene.client(&format!("verdict {}", crate::scene::BETA));
+    let run = scene.run();
+    run.same(&run.holds().as_str(), &REASON);
+    run.same(&run.record()["findings"].as_array().map(Vec::len), &Some(1));
+    run.same(&run.record()["findings"][0]["source"], &json!("both"));
+}
+
+#[test]
+fn a_session_that_goes_on_because_it_was_held_is_not_held_again() {
+    let mut scene = Scene::with_drift();
+    scene.run().holds();
+    scene.input["stop_hook_active"] = json!(true);
+    let run = scene.run();
+    run.is_silent();
+    run.logs("allow", "loop-guard");
+    run.same(&(run.log.len(), scene.calls().len(), scene.blocks()), &(2, 1, 1));
+}
+
+#[test]
+fn a_clean_session_ends_without_a_word_and_is_not_audited_twice() {
+    let scene = Scene::without_drift();
+    let run = scene.run();
+    run.is_silent();
+    run.logs("allow", "clean");
+    run.same(&scene.calls().len(), &1);
+    let run = scene.run();
+    run.is_silent();
+    run.logs("allow", "unchanged");
+    run.same(&(scene.calls().len(), scene.blocks()), &(1, 0));
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_clean_session_is_audited_again_when_a_file_has_changed() {
+    let scene = Scene::without_drift();
+    scene.run().logs("allow", "clean");
+    scene.file("beta.txt", "other\n");
+    let run = scene.run();
+    run.logs("allow", "clean");
+    run.same(&scene.calls().len(), &2);
+}
+
+#[test]
+fn a_held_session_that_mends_what_was_listed_is_let_go() {
+    let mut scene = Scene::with_drift();
+    scene.run().holds();
+    scene.wrote("beta.txt", "beta\n");
+    scene.says("Now beta.txt is written as well.");
+    let run = scene.run();
+    run.is_silent();
+    run.logs("allow", "clean");
+    run.same(&scene.blocks(), &1);
+}
+
+#[test]
+fn a_stdout_that_takes_nothing_leaves_the_reason_on_stderr_and_the_exit_code() {
+    let scene = Scene::with_drift();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "exec \"$0\" hook > /dev/full", PUNCHLIST]);
+    let running = scene.start_command(command, scene.input.to_string().as_bytes());
+    let run = scene.finish(running);
+    run.answers(2, "", &format!("{REASON}\n"));
+    run.logs("block", "findings");
+}
+
+#[test]
+fn a_dry_run_by_variable_holds_nobody_and_writes_down_that_it_would_have() {
+    let mut scene = Scene::with_drift();
+    scene.var("PUNCHLIST_DRY_RUN", "1");
+    dry_run(&scene);
+}
+
+#[test]
+fn a_dry_run_by_config_holds_nobody_and_writes_down_that_it_would_have() {
+    let scene = Scene::with_drift();
+    scene.project_config("[audit]\ndry_run = true\n");
+    dry_run(&scene);
+}
+
+fn dry_run(scene: &Scene) {
+    // More often than the session may be held: nothing is counted.
+    for _ in 0..2 {
+        let run = scene.run();
+        run.is_silent();
+        run.logs("allow", "findings");
+        let record = run.record();
+        run.same(&(&record["would_block"], &record["dry_run"]), &(&json!(true), &json!(true)));
+        run.same(&record["detail"], &json!(REASON));
+        run.same(&record["findings"][0]["status"], &json!("confirmed"));
+        run.same(&scene.blocks(), &0);
+    }
+}

@@ -1,0 +1,25 @@
+//! The hook as the client runs it: the real binary, a scripted client in place of `claude`, and the three
+//! channels of its answer, its log and the processes it leaves, looked at from the outside.
+//!
+//! `scene` builds and runs one stop, `transcript` writes what the session did. The other modules are the
+//! tests, by what they look at. Nothing here leaves the machine: no network, no account.
+#![cfg(unix)]
+
+#[path = "../support/processes.rs"]
+#[expect(dead_code, reason = "shared with tests/child.rs, which needs more of it")]
+mod processes;
+mod scene;
+mod transcript;
+
+mod aside;
+mod auditor;
+mod config;
+mod gate;
+mod input;
+mod message;
+mod seal;
+mod secrets;
+mod signals;
+mod state;
+mod together;
+mod usage;

@@ -1,0 +1,91 @@
+//! Large and unusual words: a final message and an input of megabytes, paths with spaces and letters of
+//! every kind. They are held or let go like any other.
+
+use serde_json::json;
+
+use crate::scene::Scene;
+
+#[test]
+fn a_giant_final_message_is_cut_and_the_stop_still_held() {
+    let mut scene = Scene::with_drift();
+    let words =
+        format!("{}All done: I created alpha.txt and beta.txt.", "The work went on and on. ".repeat(12_000));
+    scene.says(&words);
+    let run = scene.run();
+    run.holds();
+    run.check(scene.prompt().len() < 80_000, "the prompt stays within its bounds");
+    run.check(scene.prompt().contains("All done: I created alpha.txt and beta.txt."), "its end is shown");
+}
+
+#[test]
+fn an_input_of_two_megabytes_is_read() {
+    let mut scene = Scene::with_drift();
+    scene.input["last_assistant_message"] = json!(format!("{} All done.", "ab cd. ".repeat(300_000)));
+    let run = scene.run();
+    run.holds();
+    run.check(scene.prompt().len() < 80_000, "the prompt stays within its bounds");
+}
+
+#[test]
+fn an_input_of_two_megabytes_in_one_word_is_read() {
+    let mut scene = Scene::with_drift();
+    scene.input["unknown"] = json!("x".repeat(2_000_000));
+    scene.run().holds();
+}
+
+#[test]
+fn a_line_of_megabytes_in_the_transcript_is_no_hindrance() {
+    let mut scene = Scene::with_drift();
+    scene.transcript.ran("cat big.log", &"0123456789 abcdef\n".repeat(50_000));
+    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.run().holds();
+}
+
+/// A session that ticked a step for each of these files, and wrote those that are said to be there.
+fn scene_with_steps(steps: &[(&str, &str, bool)]) -> Scene {
+    let mut scene = Scene::in_workspace("mein Ordner/Übung ✓");
+    scene.transcript.asked("Make a plan and follow it.");
+    let plan: Vec<_> = steps.iter().map(|(step, _, _)| format!("- [x] {step}")).collect();
+    scene.wrote("PLAN.md", &plan.join("\n"));
+    for (_, file, is_there) in steps {
+        if *is_there {
+            scene.wrote(file, "x\n");
+        }
+    }
+    scene.says("All done.");
+    scene
+}
+
+#[test]
+fn a_file_with_letters_of_every_kind_in_a_folder_with_spaces_is_found_missing() {
+    let scene = scene_with_steps(&[
+        ("Write `docs/größe.md`", "docs/größe.md", true),
+        ("Write `docs/日本語メモ.md`", "docs/日本語メモ.md", false),
+    ]);
+    let run = scene.run();
+    let reason = run.holds();
+    run.check(reason.contains("path: docs/日本語メモ.md"), "the missing one is named");
+    run.same(&run.record()["findings"].as_array().map(Vec::len), &Some(1));
+}
+
+/// `docs/my notes.md` was taken for two files, `docs/my` and `notes.md`, and the stop held for both.
+#[test]
+fn a_file_with_a_space_in_its_name_is_not_taken_for_two_that_are_missing() {
+    let scene = scene_with_steps(&[
+        ("Write `docs/größe 1.md`", "docs/größe 1.md", true),
+        ("Write docs/my notes.md", "docs/my notes.md", true),
+        ("Write `docs/日本語 メモ.md`", "docs/日本語 メモ.md", true),
+    ]);
+    let run = scene.run();
+    run.is_silent();
+    run.logs("allow", "clean");
+}
+
+#[test]
+fn a_session_id_that_climbs_stays_in_the_state_folder() {
+    let mut scene = Scene::with_drift();
+    scene.input["session_id"] = json!("../../../escaped");
+    scene.run().holds();
+    assert!(!scene.path("escaped.json").exists() && !scene.path("../escaped.json").exists());
+    assert_eq!(std::fs::read_dir(scene.path("state/sessions")).expect("the folder").count(), 3);
+}

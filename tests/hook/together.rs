@@ -1,0 +1,50 @@
+//! Two hooks of one stop at the same time, as the client runs them when the hook is registered twice: one of
+//! them decides, the other lets go, and the block is counted once.
+
+use serde_json::json;
+
+use crate::processes::eventually;
+use crate::scene::{Running, Scene};
+
+/// A client that answers only when the test says so: no clock is needed to have both hooks at work.
+fn gated(scene: &mut Scene) {
+    let client = scene
+        .shell_client("[ \"$1\" = --help ] || while [ ! -e DIR/go ]; do sleep 0.02; done\nexec FAKE \"$@\"");
+    scene.var("PUNCHLIST_CLAUDE", client);
+}
+
+#[test]
+fn two_hooks_of_one_stop_ask_once_and_hold_once() {
+    let mut scene = Scene::with_drift();
+    gated(&mut scene);
+    let running = std::cell::RefCell::new(vec![scene.start(), scene.start()]);
+    let one_has_ended = eventually(|| running.borrow_mut().iter_mut().any(Running::has_ended));
+    std::fs::write(scene.path("go"), "").expect("the sign");
+    assert!(one_has_ended, "one of them lets go while the other is at work");
+    let runs: Vec<_> = running.into_inner().into_iter().map(|running| scene.finish(running)).collect();
+    let mut codes: Vec<_> = runs.iter().map(|run| run.status.code()).collect();
+    codes.sort_unstable();
+    runs[1].same(&codes, &vec![Some(0), Some(2)]);
+    let let_go = runs.iter().find(|run| run.status.code() == Some(0)).expect("one was let go");
+    let_go.is_silent();
+    runs[1].same(&(scene.blocks(), scene.calls().len()), &(1, 1));
+    let mut causes: Vec<_> = scene.log().iter().map(|record| record["cause"].to_string()).collect();
+    causes.sort_unstable();
+    runs[1].same(&causes, &vec!["\"findings\"".to_owned(), "\"unchanged\"".to_owned()]);
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_hook_of_another_session_does_not_wait() {
+    let mut scene = Scene::with_drift();
+    gated(&mut scene);
+    let first = scene.start();
+    // It has its place and is about to ask, and then waits for the sign.
+    assert!(eventually(|| scene.path("state/clients.json").exists()));
+    scene.input["session_id"] = json!("another");
+    scene.var("PUNCHLIST_CLAUDE", crate::scene::FAKE);
+    scene.run().holds();
+    std::fs::write(scene.path("go"), "").expect("the sign");
+    scene.finish(first).holds();
+    assert_eq!(scene.calls().len(), 2);
+}

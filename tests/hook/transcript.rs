@@ -1,0 +1,86 @@
+//! Writes a transcript as the client does, row by row: what was asked, written, run and said. Only the fields
+//! that an audit reads, and all of them old, so that no test waits for rows that are still to come.
+
+use serde_json::{Value, json};
+
+/// A transcript in the making.
+#[derive(Debug, Default)]
+pub(crate) struct Transcript {
+    rows: Vec<Value>,
+    calls: usize,
+}
+
+impl Transcript {
+    /// The file's text.
+    pub(crate) fn text(&self) -> String {
+        self.rows.iter().flat_map(|row| [row.to_string(), "\n".to_owned()]).collect()
+    }
+
+    /// The person's words.
+    pub(crate) fn asked(&mut self, words: &str) {
+        self.row("user", json!({ "role": "user", "content": words }), None);
+    }
+
+    /// A file that was not there, written whole.
+    pub(crate) fn wrote(&mut self, path: &str, content: &str) {
+        let input = json!({ "file_path": path, "content": content });
+        let result = json!({ "type": "create", "filePath": path, "content": content, "originalFile": null });
+        self.call("Write", &input, &json!({ "content": "File created" }), Some(result));
+    }
+
+    /// An edit that the client refused.
+    pub(crate) fn failed_to_edit(&mut self, path: &str, why: &str) {
+        let input = json!({ "file_path": path, "old_string": "a", "new_string": "b" });
+        self.call("Edit", &input, &json!({ "is_error": true, "content": why }), Some(json!(why)));
+    }
+
+    /// A shell command and what it printed.
+    pub(crate) fn ran(&mut self, line: &str, output: &str) {
+        let result = json!({ "stdout": output, "stderr": "", "interrupted": false });
+        self.call("Bash", &json!({ "command": line }), &json!({ "content": output }), Some(result));
+    }
+
+    /// A shell command that failed.
+    pub(crate) fn ran_in_vain(&mut self, line: &str, output: &str) {
+        let content = format!("Exit code 1\n{output}");
+        self.call(
+            "Bash",
+            &json!({ "command": line }),
+            &json!({ "is_error": true, "content": content }),
+            Some(json!(format!("Error: {content}"))),
+        );
+    }
+
+    /// The agent's words.
+    pub(crate) fn said(&mut self, words: &str) {
+        let message = json!({ "role": "assistant", "content": [{ "type": "text", "text": words }] });
+        self.row("assistant", message, None);
+    }
+
+    fn call(&mut self, tool: &str, input: &Value, result: &Value, structured: Option<Value>) {
+        self.calls += 1;
+        let id = format!("toolu_{}", self.calls);
+        let call = json!({ "type": "tool_use", "id": id, "name": tool, "input": input });
+        self.row("assistant", json!({ "role": "assistant", "content": [call] }), None);
+        let mut block = json!({ "type": "tool_result", "tool_use_id": id });
+        for (key, value) in result.as_object().into_iter().flatten() {
+            block[key] = value.clone();
+        }
+        self.row("user", json!({ "role": "user", "content": [block] }), structured);
+    }
+
+    fn row(&mut self, kind: &str, mut message: Value, structured: Option<Value>) {
+        let number = self.rows.len() + 1;
+        message["id"] = json!(format!("msg_{number}"));
+        let mut row = json!({
+            "type": kind,
+            "uuid": format!("row-{number}"),
+            "timestamp": "2026-01-01T00:00:00.000Z",
+            "message": message,
+        });
+        if let Some(structured) = structured {
+            row["toolUseResult"] = structured;
+        }
+        self.rows.push(row);
+    }
+}
