@@ -108,6 +108,8 @@ pub enum Counting {
     NotNeeded,
     /// It was counted.
     Counted,
+    /// Another stop of the session had the last one meanwhile.
+    Spent,
     /// It could not be.
     Failed(String),
 }
@@ -171,6 +173,9 @@ pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision 
                 ..allow(Cause::Error, Some(message.clone()), Reply::Tell(format!("punchlist: {message}")))
             }
         }
+        (Outcome::Hold { .. }, false, Counting::Spent) => {
+            allow(Cause::Budget, Some("another stop of the session was held meanwhile".into()), Reply::Silent)
+        }
         (Outcome::Hold { .. }, false, Counting::NotNeeded) => {
             // Not reached: a hold that is no dry run is always counted. Were it not, it must not block.
             allow(Cause::Error, Some("a block was not counted".into()), Reply::Silent)
@@ -184,6 +189,10 @@ mod tests {
 
     fn hold() -> Outcome {
         Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() }
+    }
+
+    fn counts() -> [Counting; 4] {
+        [Counting::NotNeeded, Counting::Counted, Counting::Spent, Counting::Failed("full".into())]
     }
 
     #[test]
@@ -205,7 +214,7 @@ mod tests {
         ];
         for outcome in outcomes {
             for dry_run in [false, true] {
-                for counting in [Counting::NotNeeded, Counting::Counted, Counting::Failed("full".into())] {
+                for counting in counts() {
                     if outcome == hold() && !dry_run && counting == Counting::Counted {
                         continue;
                     }

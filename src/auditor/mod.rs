@@ -23,6 +23,7 @@ pub use verdict::{Proposal, Verdict};
 pub use ways::{Auditor, RecordedReply, SealedClient};
 
 use crate::child::{self, Ended, Ending};
+use crate::session::results::last_part;
 use seal::Seal;
 
 /// What became of an audit.
@@ -123,6 +124,8 @@ impl AuditorRun {
 /// The most that an auditor may print.
 const STDOUT_CAP: usize = 4 << 20;
 const STDERR_CAP: usize = 64 << 10;
+/// How much of what it printed is kept.
+const REPLY_CAP: usize = 256 << 10;
 /// How often a refused flag is taken out before we give up.
 const MOST_TRIES: usize = 6;
 /// What a new try needs to be worth it.
@@ -199,7 +202,7 @@ impl Asking<'_> {
         ended: Option<&Ended>,
     ) -> AuditorRun {
         let raw_reply = ended.map(|ended| {
-            let mut text = String::from_utf8_lossy(&ended.stdout).into_owned();
+            let mut text = last_part(&String::from_utf8_lossy(&ended.stdout), REPLY_CAP);
             if !ended.stderr.is_empty() {
                 text.push_str("\n--- stderr ---\n");
                 text.push_str(&String::from_utf8_lossy(&ended.stderr));

@@ -51,6 +51,11 @@ const OLD_TOOLS: &str = "Task,Bash,Glob,Grep,LS,ExitPlanMode,Read,Edit,MultiEdit
                          WebFetch,TodoRead,TodoWrite,WebSearch,BashOutput,KillBash,KillShell,SlashCommand,\
                          ListMcpResourcesTool,ReadMcpResourceTool";
 
+/// The settings that the client gets: it has no others.
+const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
+/// The name of the folder in which it stands.
+const EMPTY: &str = "empty";
+
 /// The variables to set.
 pub fn env_set() -> Vec<(OsString, OsString)> {
     SET.iter().map(|(name, value)| (name.into(), value.into())).collect()
@@ -66,7 +71,7 @@ pub fn env_unset() -> Vec<OsString> {
 pub struct Seal {
     args: Vec<String>,
     stdin: String,
-    /// The client looks around where it stands; there is nothing to see here. Gone with us.
+    /// What the run needs on disk; gone with us.
     folder: tempfile::TempDir,
 }
 
@@ -74,8 +79,17 @@ impl Seal {
     /// The tightest seal that this client can be put under.
     pub fn new(flags: &Flags, model: &str, prompt: &Prompt) -> std::io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("punchlist-auditor-").tempdir()?;
-        let (args, stdin) = command_line(flags, model, prompt);
+        // The client looks around where it stands: there is nothing to see there.
+        std::fs::create_dir(folder.path().join(EMPTY))?;
+        // Given as text, settings are left behind by the client as a file in the temporary folder (to 2.1.136).
+        let settings = folder.path().join("settings.json");
+        std::fs::write(&settings, NO_HOOKS)?;
+        let (args, stdin) = command_line(flags, model, prompt, &settings.to_string_lossy());
         Ok(Self { args, stdin, folder })
+    }
+
+    fn cwd(&self) -> std::path::PathBuf {
+        self.folder.path().join(EMPTY)
     }
 
     /// The flags used, values left out.
@@ -86,7 +100,7 @@ impl Seal {
     /// Removes the session file that a client without `--no-session-persistence` left. It stands under the
     /// name of our own folder, which nobody else was ever in.
     pub fn remove_session_file(&self, client_config_dir: &Path) {
-        let Ok(folder) = std::fs::canonicalize(self.folder.path()) else { return };
+        let Ok(folder) = std::fs::canonicalize(self.cwd()) else { return };
         let slug: String = folder
             .to_string_lossy()
             .chars()
@@ -100,7 +114,7 @@ impl Seal {
         Job {
             program: client.to_path_buf(),
             args: self.args.iter().map(Into::into).collect(),
-            cwd: self.folder.path().to_path_buf(),
+            cwd: self.cwd(),
             env_set: env_set(),
             env_unset: env_unset(),
             stdin: self.stdin.clone().into_bytes(),
@@ -113,7 +127,7 @@ impl Seal {
 
 /// Arguments and stdin. The prompt never stands in an argument: those are limited to 128 KiB each, and flags
 /// that take many values swallow it.
-fn command_line(flags: &Flags, model: &str, prompt: &Prompt) -> (Vec<String>, String) {
+fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> (Vec<String>, String) {
     let mut args: Vec<String> =
         ["-p", "--model", model, "--output-format", "json"].map(String::from).to_vec();
     let mut stdin = prompt.text.clone();
@@ -133,7 +147,7 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt) -> (Vec<String>, St
         stdin = format!("{}\n\n{stdin}", prompt.system);
     }
     give("--setting-sources", &[""]);
-    give("--settings", &[r#"{"disableAllHooks":true}"#]);
+    give("--settings", &[settings]);
     give("--strict-mcp-config", &[]);
     give("--disable-slash-commands", &[]);
     give("--no-session-persistence", &[]);
@@ -176,7 +190,7 @@ mod tests {
     }
 
     fn line(help: &str) -> (String, String) {
-        let (args, stdin) = command_line(&Flags::from_help(help), "haiku", &prompt());
+        let (args, stdin) = command_line(&Flags::from_help(help), "haiku", &prompt(), "SETTINGS");
         (args.join(" "), stdin)
     }
 
@@ -188,7 +202,7 @@ mod tests {
         assert_eq!(
             args,
             "-p --model haiku --output-format json --tools  --system-prompt SYSTEM --setting-sources  --settings \
-             {\"disableAllHooks\":true} --strict-mcp-config --disable-slash-commands --no-session-persistence \
+             SETTINGS --strict-mcp-config --disable-slash-commands --no-session-persistence \
              --effort low --max-turns 4 --json-schema SCHEMA"
         );
         assert_eq!(stdin, "QUESTION");
@@ -216,7 +230,7 @@ mod tests {
     fn a_client_that_takes_no_system_prompt_gets_it_first_on_stdin() {
         let mut flags = Flags::from_help("");
         flags.remove("--system-prompt");
-        let (args, stdin) = command_line(&flags, "haiku", &prompt());
+        let (args, stdin) = command_line(&flags, "haiku", &prompt(), "SETTINGS");
         assert_eq!(args.join(" "), "-p --model haiku --output-format json --max-turns 4");
         assert_eq!(
             stdin,

@@ -36,6 +36,9 @@ pub struct Proposal {
 /// More than this is noise, or an attempt to drown us.
 const MOST_FINDINGS: usize = 20;
 
+/// After so many braces that open nothing the rest of a text is not worth reading.
+const MOST_TRIES: usize = 200;
+
 impl Verdict {
     /// Reads a structured answer.
     pub fn from_json(json: &str) -> Result<Self, String> {
@@ -52,8 +55,13 @@ impl Verdict {
         let mut found = None;
         let mut last_fault = None;
         let mut rest = text;
+        let mut tries = 0;
         while let Some(start) = rest.find('{') {
             rest = &rest[start..];
+            tries += 1;
+            if tries > MOST_TRIES {
+                return Err("its text is full of braces that are no answer".into());
+            }
             let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<serde::de::IgnoredAny>();
             match stream.next() {
                 Some(Ok(_)) => {

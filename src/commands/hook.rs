@@ -141,14 +141,18 @@ fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story) -> Counting {
     if story.audited.is_none() && !counts {
         return Counting::NotNeeded;
     }
+    let mut spent = false;
     let written = stop.state.update_session(stop.session, |session: &mut SessionState| {
         if let Some(audited) = &story.audited {
             session.audits.insert(stop.agent().to_owned(), audited.clone());
         }
-        session.blocks += u32::from(counts);
+        // A subagent's stop may have used the budget up while this one was being audited.
+        spent = session.blocks >= stop.config.audit.max_blocks;
+        session.blocks += u32::from(counts && !spent);
     });
     match (counts, written) {
         (false, _) => Counting::NotNeeded,
+        (true, Ok(())) if spent => Counting::Spent,
         (true, Ok(())) => Counting::Counted,
         (true, Err(error)) => Counting::Failed(format!("{}: {error}", stop.state.root().display())),
     }

@@ -22,7 +22,12 @@ pub fn committed(root: &Path, paths: &[&str]) -> HashMap<String, String> {
         program: PathBuf::from("git"),
         args: ["-c", "core.fsmonitor=false", "cat-file", "--batch"].map(Into::into).to_vec(),
         cwd: root.to_path_buf(),
-        env_set: vec![("GIT_OPTIONAL_LOCKS".into(), "0".into()), ("GIT_TERMINAL_PROMPT".into(), "0".into())],
+        env_set: vec![
+            ("GIT_OPTIONAL_LOCKS".into(), "0".into()),
+            ("GIT_TERMINAL_PROMPT".into(), "0".into()),
+            // A partial clone would fetch what it lacks.
+            ("GIT_NO_LAZY_FETCH".into(), "1".into()),
+        ],
         env_unset: Vec::new(),
         stdin: (asked.join("\n") + "\n").into_bytes(),
         deadline: DEADLINE,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::asks::{Prompt, persons_words, prompt_of};
 use super::lines::{Block, Content, Lenient, LenientText, Message, Row, is_idle, read};
-use super::results::ToolResult;
+use super::results::{ToolResult, last_part};
 use super::{
     ApprovedPlan, Ask, Command, CommandEnd, Delegation, EditTool, Original, Outcome, Session, Tail, Todo,
     Touch,
@@ -249,8 +249,9 @@ impl Ledger {
         }
         let goes_on = self.session.tail == Tail::Words && message.is_some() && message == self.words_of;
         self.session.final_message = match self.session.final_message.take() {
-            Some(words) if goes_on => Some(capped(&format!("{words}\n{text}"), MESSAGE_CAP)),
-            _ => Some(capped(text, MESSAGE_CAP)),
+            // What is claimed in the end stands at the end.
+            Some(words) if goes_on => Some(last_part(&format!("{words}\n{text}"), MESSAGE_CAP)),
+            _ => Some(last_part(text, MESSAGE_CAP)),
         };
         self.words_of = message;
         self.session.tail = Tail::Words;

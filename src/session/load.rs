@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use walkdir::WalkDir;
 
 use super::ledger::{Ledger, MESSAGE_CAP, Role};
+use super::results::last_part;
 use super::{Session, Tail, reader};
 
 /// The client writes its transcript every 100 ms, so a stop is often seen before its last rows are there.
@@ -67,9 +68,7 @@ pub fn load(transcript: Option<&Path>, role: Role, last_message: Option<&str>) -
         }
     }
     if let Some(message) = last_message {
-        // What was claimed in the end stands at the end.
-        let from = message.ceil_char_boundary(message.len().saturating_sub(MESSAGE_CAP));
-        session.final_message = Some(message[from..].to_owned());
+        session.final_message = Some(last_part(message, MESSAGE_CAP));
     }
     Loaded { session, problem, waited, subagents }
 }

@@ -1,0 +1,44 @@
+//! The decision log of one trial, as `punchlist log list --json` tells it. Takes a workspace, gives the
+//! records in the order in which they were made. It must not read the log's own files: their form is
+//! punchlist's business.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::workspace::Workspace;
+
+/// One decision.
+#[derive(Debug, Clone)]
+pub(crate) struct Record(Value);
+
+impl Record {
+    /// What was decided and why: `block findings`.
+    pub(crate) fn decision(&self) -> String {
+        let field = |name: &str| self.0[name].as_str().unwrap_or("?").to_owned();
+        format!("{} {}", field("decision"), field("cause"))
+    }
+
+    /// The tools with which the session touched a file, as far as punchlist saw.
+    pub(crate) fn touched(&self, path: &str) -> Vec<&str> {
+        let files = self.0["files"].as_array().into_iter().flatten();
+        let tools = files.filter(|file| file["path"] == path).filter_map(|file| file["touched"].as_array());
+        tools.flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// The program that was asked for a verdict.
+    pub(crate) fn asked(&self) -> Option<&Path> {
+        self.0["auditor"]["client"].as_str().map(Path::new)
+    }
+}
+
+/// Every record of the trial, and its text for the report.
+pub(crate) fn read(workspace: &Workspace) -> Result<(Vec<Record>, String), String> {
+    let text = workspace.punchlist(&["log", "list", "--json"])?;
+    let records = text
+        .lines()
+        .map(|line| serde_json::from_str(line).map(Record))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| format!("`log list --json` is not one record a line: {error}\n{text}"))?;
+    Ok((records, text))
+}

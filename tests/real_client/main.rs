@@ -1,0 +1,62 @@
+//! Punchlist inside the real client: every scenario on every version, each a trial of its own.
+//!
+//! Takes the clients that `.ci/clients` installs and a scripted Messages API on loopback; gives the usual
+//! report of a test run. It must not reach beyond loopback, and must not pass in silence where a client is
+//! missing: such trials are ignored aloud, or fail where `PUNCHLIST_TEST_REQUIRE_CLIENTS=1` says so.
+
+mod client;
+mod decision_log;
+mod messages_api;
+mod request;
+mod scenarios;
+mod script;
+mod sse;
+mod trip;
+mod workspace;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+use client::{Client, VERSIONS};
+use trip::Scenario;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let required = std::env::var_os("PUNCHLIST_TEST_REQUIRE_CLIENTS").is_some_and(|value| value == "1");
+    let missing: Vec<_> = VERSIONS.into_iter().filter(|version| Client::find(version).is_none()).collect();
+    if !missing.is_empty() && !required && !arguments.list {
+        eprintln!("{}", skipped(&missing));
+    }
+    let trials = VERSIONS
+        .into_iter()
+        .flat_map(|version| scenarios::ALL.iter().map(move |scenario| trial(version, *scenario, required)))
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(version: &'static str, scenario: &'static dyn Scenario, required: bool) -> Trial {
+    Trial::ignorable_test(format!("{version}::{}", scenario.name()), move || {
+        let Some(client) = Client::find(version) else {
+            return if required {
+                Err(skipped(&[version]).into())
+            } else {
+                Ok(Completion::ignored_with("no client"))
+            };
+        };
+        if let Some(reason) = scenario.pointless_on(&client) {
+            return Ok(Completion::ignored_with(reason));
+        }
+        trip::play(scenario, &client).map(|()| Completion::Completed).map_err(Failed::from)
+    })
+}
+
+fn skipped(missing: &[&str]) -> String {
+    let which =
+        if missing.len() == VERSIONS.len() { String::new() } else { format!(" for {}", missing.join(", ")) };
+    let folder = client::folder();
+    format!(
+        "real-client tests skipped{which}: no client in {}; run .ci/clients to install them",
+        folder.display()
+    )
+}

@@ -1,0 +1,91 @@
+//! One request of a client to the Messages API, read as far as the tests need. Takes the body as it came,
+//! gives what it carries. Must not decide who sent it: that is `messages_api`'s.
+
+use serde_json::Value;
+
+/// A request's body.
+#[derive(Debug, Clone)]
+pub(crate) struct ApiRequest {
+    body: Value,
+}
+
+impl ApiRequest {
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
+        Ok(Self { body: serde_json::from_slice(body)? })
+    }
+
+    pub(crate) fn model(&self) -> &str {
+        self.body["model"].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn is_streamed(&self) -> bool {
+        self.body["stream"] == true
+    }
+
+    pub(crate) fn tool_names(&self) -> Vec<&str> {
+        items(&self.body["tools"]).filter_map(|tool| tool["name"].as_str()).collect()
+    }
+
+    /// Whether a tool takes an input of that name.
+    pub(crate) fn tool_takes(&self, tool: &str, input: &str) -> bool {
+        items(&self.body["tools"])
+            .any(|offered| offered["name"] == tool && !offered["input_schema"]["properties"][input].is_null())
+    }
+
+    /// The system prompt, in one piece.
+    pub(crate) fn system(&self) -> String {
+        texts(&self.body["system"]).join("\n")
+    }
+
+    /// What the user's side of the conversation says, tool results left out.
+    pub(crate) fn user_texts(&self) -> Vec<&str> {
+        items(&self.body["messages"])
+            .filter(|message| message["role"] == "user")
+            .flat_map(|message| texts(&message["content"]))
+            .collect()
+    }
+
+    /// Everything that the model is told, by whoever. Newer clients put their own notes into messages of
+    /// the system among those of the user.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        let messages = items(&self.body["messages"]).map(|message| &message["content"]);
+        std::iter::once(&self.body["system"]).chain(messages).flat_map(texts).collect()
+    }
+
+    /// Whether a tool has been called and has answered by now.
+    pub(crate) fn has_tool_result(&self) -> bool {
+        items(&self.body["messages"])
+            .flat_map(|message| items(&message["content"]))
+            .any(|block| block["type"] == "tool_result")
+    }
+
+    /// Whether a text stands anywhere in it, tool results and schemas included. For plain words: what JSON
+    /// escapes is not found.
+    pub(crate) fn mentions(&self, text: &str) -> bool {
+        self.body.to_string().contains(text)
+    }
+
+    /// One line for a failed test's report, and the newest words of the user's side.
+    pub(crate) fn brief(&self) -> String {
+        let said = self.user_texts().last().copied().unwrap_or_default().to_owned();
+        let said: String = said.chars().take(2_000).collect();
+        format!(
+            "{} messages={} tools=[{}]\n{said}",
+            self.model(),
+            items(&self.body["messages"]).count(),
+            self.tool_names().join(" "),
+        )
+    }
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// Content is a string or a list of blocks, in either place.
+fn texts(content: &Value) -> Vec<&str> {
+    match content {
+        Value::String(text) => vec![text],
+        blocks => items(blocks).filter_map(|block| block["text"].as_str()).collect(),
+    }
+}

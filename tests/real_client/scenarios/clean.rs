@@ -1,0 +1,56 @@
+//! An agent does what the plan says: it is asked about once, and neither it nor the person notices.
+
+use super::{ALPHA, BETA, plan};
+use crate::client::Client;
+use crate::messages_api::Sender;
+use crate::script::{Script, write};
+use crate::trip::{Scenario, Trip, ensure};
+use crate::workspace::Workspace;
+
+pub(crate) struct Clean;
+
+const PROMPT: &str = "Write a plan for two greetings into PLAN.md and carry it out.";
+const LAST_WORDS: &str = "Done: alpha.txt and beta.txt are both written, and the plan is ticked.";
+
+impl Scenario for Clean {
+    fn name(&self) -> &'static str {
+        "clean"
+    }
+
+    fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
+        let project = workspace.project();
+        let plan_file = project.join("PLAN.md");
+        Ok(Script::new(PROMPT)
+            .calls([write(plan_file.display(), &plan(false))])
+            .calls([
+                write(project.join("alpha.txt").display(), ALPHA),
+                write(project.join("beta.txt").display(), BETA),
+                write(plan_file.display(), &plan(true)),
+            ])
+            .says(LAST_WORDS)
+            .verdict(&[]))
+    }
+
+    fn check(&self, trip: &Trip) -> Result<(), String> {
+        trip.audit()?;
+        trip.ended_with(LAST_WORDS)?;
+        nobody_was_told(trip)?;
+        trip.asked_its_own_client()?;
+        trip.decided(&["allow clean"])
+    }
+}
+
+/// Neither the agent nor the person heard of the audit.
+pub(super) fn nobody_was_told(trip: &Trip) -> Result<(), String> {
+    for request in trip.requests_of(Sender::Agent) {
+        ensure(!request.mentions("Stop hook feedback"), || "the agent was held".into())?;
+    }
+    // 2.1.325 prints a hook's message to the person as such an event.
+    let told = trip.run.events().find(|event| event["subtype"] == "informational");
+    ensure(told.is_none(), || format!("the person was told: {told:?}"))?;
+    // 2.1.136 and later keep it in the transcript.
+    ensure(!trip.workspace.transcripts().contains("hook_system_message"), || {
+        "the transcript has a message of the hook to the person".into()
+    })?;
+    ensure(trip.run.stderr.is_empty(), || "the client had something to say on stderr".into())
+}

@@ -1,0 +1,50 @@
+//! What is tried, one file a scenario, and the plan that they share. Each lays out a workspace, says what
+//! the models say, and checks what came of it.
+
+mod background;
+mod clean;
+mod held_once;
+mod plan_mode;
+mod sealed;
+mod subagent;
+
+use serde_json::{Value, json};
+
+use crate::trip::Scenario;
+
+/// Every scenario.
+pub(crate) const ALL: [&dyn Scenario; 6] = [
+    &held_once::HeldOnce,
+    &clean::Clean,
+    &sealed::Sealed,
+    &subagent::Subagent,
+    &background::Background,
+    &plan_mode::PlanMode,
+];
+
+/// The step that gets forgotten.
+const BETA_STEP: &str = "Create `beta.txt` with one line of greeting";
+
+const ALPHA: &str = "Good morning.\n";
+const BETA: &str = "Good evening.\n";
+
+/// A plan of two steps, ticked or not.
+fn plan(ticked: bool) -> String {
+    let mark = if ticked { 'x' } else { ' ' };
+    format!(
+        "# Two greetings\n\n- [{mark}] Create `alpha.txt` with one line of greeting\n- [{mark}] {BETA_STEP}\n"
+    )
+}
+
+/// What an auditor says who has noticed.
+fn beta_is_missing() -> Value {
+    json!({
+        "category": "A",
+        "problem": "missing-file",
+        "quote": BETA_STEP,
+        "path": "beta.txt",
+        "needle": "",
+        "why": "The step is ticked and there is no such file.",
+        "settle": "Create beta.txt, or untick the step.",
+    })
+}

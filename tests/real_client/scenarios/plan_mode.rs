@@ -1,0 +1,61 @@
+//! A plan that was approved in plan mode, and never carried out in full: it is held like one in a file.
+
+use serde_json::json;
+
+use super::held_once::held_with_the_finding;
+use super::{ALPHA, beta_is_missing, plan};
+use crate::client::{Client, Launch};
+use crate::request::ApiRequest;
+use crate::script::{Script, ToolCall, Turn, write};
+use crate::trip::{Scenario, Trip};
+use crate::workspace::Workspace;
+
+pub(crate) struct PlanMode;
+
+const PROMPT: &str = "Plan two greetings and, when I have agreed, carry the plan out.";
+const SECOND_WORDS: &str = "You are right: beta.txt is not there, I only wrote alpha.txt.";
+
+impl Scenario for PlanMode {
+    fn name(&self) -> &'static str {
+        "plan_mode"
+    }
+
+    fn launch(&self) -> Launch {
+        Launch::Plan
+    }
+
+    fn prepare(&self, client: &Client, workspace: &Workspace) -> Result<Script, String> {
+        let mut script = Script::new(PROMPT);
+        // Before 2.1.42 a plan has no file.
+        if client.is_since("2.1.42") {
+            script = script.reads(write_the_plan_file);
+        }
+        Ok(script
+            .calls([ToolCall { name: "ExitPlanMode".into(), input: json!({ "plan": plan(false) }) }])
+            .calls([write(workspace.project().join("alpha.txt").display(), ALPHA)])
+            .says("Done: alpha.txt and beta.txt are both written.")
+            .verdict(&[beta_is_missing()])
+            .says(SECOND_WORDS))
+    }
+
+    fn check(&self, trip: &Trip) -> Result<(), String> {
+        trip.audit()?;
+        held_with_the_finding(trip)?;
+        trip.ended_with(SECOND_WORDS)?;
+        trip.decided(&["block findings", "allow loop-guard"])
+    }
+}
+
+/// The client tells the agent which file the plan belongs in.
+fn write_the_plan_file(request: &ApiRequest) -> Result<Turn, String> {
+    let texts = request.texts();
+    let named = texts.iter().find_map(|text| plan_file(text)).ok_or("the client names no plan file")?;
+    Ok(Turn::Calls(vec![write(named, &plan(false))]))
+}
+
+/// The first path in a text that looks like `…/plans/<name>.md`; a full stop may follow it.
+fn plan_file(text: &str) -> Option<&str> {
+    text.split(|character: char| character.is_whitespace() || "\"'`()".contains(character))
+        .filter(|word| word.contains("/plans/"))
+        .find_map(|word| word.find(".md").map(|at| &word[..at + ".md".len()]))
+}

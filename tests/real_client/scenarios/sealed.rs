@@ -1,0 +1,93 @@
+//! What the auditor gets to see: the evidence, and nothing of what lies around. No tool, no instructions of
+//! the project or the person, no memory, no file that the evidence happens to mention with an `@`; and the
+//! hook does not fire inside it.
+
+use super::{ALPHA, BETA, plan};
+use crate::client::Client;
+use crate::messages_api::{Sender, VERDICT_TOOL};
+use crate::script::{Script, write};
+use crate::trip::{Scenario, Trip, ensure};
+use crate::workspace::Workspace;
+
+pub(crate) struct Sealed;
+
+const PROMPT: &str = "Write a plan for two greetings into PLAN.md and carry it out.";
+const LAST_WORDS: &str = "Done: alpha.txt and beta.txt are both written, and the plan is ticked.";
+
+const PROJECT_RULES: &str = "marker-of-the-projects-rules";
+const PERSONS_RULES: &str = "marker-of-the-persons-rules";
+const FOLDERS_RULES: &str = "marker-of-the-rules-above-the-auditors-folder";
+const MEMORY: &str = "marker-of-the-memory";
+const SECRET: &str = "marker-of-the-file-behind-the-at-sign";
+/// Stands in the evidence itself: without it, nothing was proven.
+const EVIDENCE: &str = "marker-of-the-evidence";
+
+impl Scenario for Sealed {
+    fn name(&self) -> &'static str {
+        "sealed"
+    }
+
+    fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
+        let (home, project) = (workspace.home(), workspace.project());
+        workspace.write(project.join("CLAUDE.md"), PROJECT_RULES)?;
+        workspace.write(home.join(".claude/CLAUDE.md"), PERSONS_RULES)?;
+        // The client reads the rules of every folder above the one it stands in.
+        workspace.write(workspace.temporary().join("CLAUDE.md"), FOLDERS_RULES)?;
+        workspace.write(workspace.memory_of(&project), MEMORY)?;
+        workspace.register_hook(&project)?;
+        let secret = workspace.root().join("secret-marker-file.txt");
+        workspace.write(&secret, SECRET)?;
+        workspace.write(home.join("secret-marker-file.txt"), SECRET)?;
+        workspace.write(project.join("secret-marker-file.txt"), SECRET)?;
+        let secret = secret.display();
+        // Every way in which a client's own pattern takes an at sign for a file to read.
+        let mentions = format!(
+            "{EVIDENCE} @{secret} and @\"{secret}\" and @~/secret-marker-file.txt and\n\
+             @secret-marker-file.txt\n@{secret}#L1-2\n\t@{secret}\n@../../secret-marker-file.txt\n"
+        );
+        let plan_file = project.join("PLAN.md");
+        Ok(Script::new(PROMPT)
+            .calls([write(plan_file.display(), &plan(false))])
+            .calls([
+                write(project.join("alpha.txt").display(), &format!("{ALPHA}{mentions}")),
+                write(project.join("beta.txt").display(), BETA),
+                write(plan_file.display(), &plan(true)),
+            ])
+            .says(LAST_WORDS)
+            .verdict(&[]))
+    }
+
+    fn check(&self, trip: &Trip) -> Result<(), String> {
+        // A hook that fires inside the auditor would ask for a second verdict.
+        let audit = trip.audit()?;
+        let tools = audit.tool_names();
+        ensure(tools.iter().all(|tool| *tool == VERDICT_TOOL), || {
+            format!("the auditor has tools: {tools:?}")
+        })?;
+        ensure(audit.mentions(EVIDENCE), || "the auditor was not shown alpha.txt".into())?;
+        let mut markers = vec![PROJECT_RULES, MEMORY, SECRET];
+        // 1.0.98 reads these two whatever it is told, and has no variable against it.
+        if trip.client.is_since("2.0.32") {
+            markers.extend([PERSONS_RULES, FOLDERS_RULES]);
+        }
+        for marker in markers {
+            for sender in [Sender::Auditor, Sender::AuditorDone] {
+                let leaked = trip.requests_of(sender).iter().any(|request| request.mentions(marker));
+                ensure(!leaked, || format!("the auditor was shown the {marker}"))?;
+            }
+        }
+        left_nothing(trip)?;
+        trip.ended_with(LAST_WORDS)?;
+        trip.decided(&["allow clean"])
+    }
+}
+
+/// Neither a folder of ours nor a session of the auditor's among the person's.
+fn left_nothing(trip: &Trip) -> Result<(), String> {
+    let workspace = &trip.workspace;
+    let mut ours = workspace.names_in(workspace.temporary());
+    ours.retain(|name| name.starts_with("punchlist"));
+    ensure(ours.is_empty(), || format!("left in the temporary folder: {ours:?}"))?;
+    let sessions = workspace.names_in(workspace.home().join(".claude/projects"));
+    ensure(sessions.len() == 1, || format!("the auditor left a session: {sessions:?}"))
+}

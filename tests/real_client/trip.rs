@@ -1,0 +1,144 @@
+//! One trip: a scenario played on one client, from an empty scratch folder to the decision log. Takes both,
+//! gives nothing where all went as the scenario says, else the whole story.
+
+use std::fmt::Write as _;
+
+use crate::client::{Client, Launch, Run};
+use crate::decision_log::{self, Record};
+use crate::messages_api::{MessagesApi, Sender};
+use crate::request::ApiRequest;
+use crate::script::Script;
+use crate::workspace::Workspace;
+
+/// Something that is tried on every version.
+pub(crate) trait Scenario: Sync {
+    fn name(&self) -> &'static str;
+
+    /// Why it makes no sense on this client, where it does not.
+    fn pointless_on(&self, _: &Client) -> Option<&'static str> {
+        None
+    }
+
+    /// How the client is started.
+    fn launch(&self) -> Launch {
+        Launch::Bypass
+    }
+
+    /// Lays out the workspace, and gives what the models will say in it.
+    fn prepare(&self, client: &Client, workspace: &Workspace) -> Result<Script, String>;
+
+    /// Says what is wrong with how it went.
+    fn check(&self, trip: &Trip) -> Result<(), String>;
+}
+
+/// A session that is over, and everything it left.
+#[derive(Debug)]
+pub(crate) struct Trip {
+    pub(crate) client: Client,
+    pub(crate) workspace: Workspace,
+    pub(crate) run: Run,
+    pub(crate) records: Vec<Record>,
+    api: MessagesApi,
+    log: String,
+}
+
+/// Plays a scenario on a client.
+pub(crate) fn play(scenario: &dyn Scenario, client: &Client) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no runtime: {error}"))?;
+    runtime.block_on(async {
+        let mut trip = travel(scenario, client).await?;
+        let verdict = trip.went_by_the_script().and_then(|()| scenario.check(&trip));
+        verdict.map_err(|problem| {
+            trip.workspace.stay();
+            format!("{problem}\n{}", trip.story())
+        })
+    })
+}
+
+async fn travel(scenario: &dyn Scenario, client: &Client) -> Result<Trip, String> {
+    let workspace = Workspace::new()?;
+    let script = scenario.prepare(client, &workspace)?;
+    let prompt = script.prompt.clone();
+    let api = MessagesApi::start(script).await;
+    let run = client.run(&workspace, &api.url(), scenario.launch(), &prompt).await?;
+    // A log that can't be read is told with the rest of the story.
+    let (records, log) = decision_log::read(&workspace).unwrap_or_else(|problem| (Vec::new(), problem));
+    Ok(Trip { client: client.clone(), workspace, run, records, api, log })
+}
+
+impl Trip {
+    fn went_by_the_script(&self) -> Result<(), String> {
+        let problems = self.api.problems();
+        ensure(problems.is_empty(), || {
+            format!("the models' script was not followed:\n{}", problems.join("\n"))
+        })?;
+        ensure(self.run.succeeded(), || "the client did not end well".into())
+    }
+
+    pub(crate) fn requests_of(&self, sender: Sender) -> Vec<ApiRequest> {
+        self.api.requests_of(sender)
+    }
+
+    /// The one request for a verdict.
+    pub(crate) fn audit(&self) -> Result<ApiRequest, String> {
+        let mut audits = self.requests_of(Sender::Auditor);
+        ensure(audits.len() == 1, || format!("{} audits in place of one", audits.len()))?;
+        audits.pop().ok_or_else(|| "no audit".into())
+    }
+
+    /// The log says exactly this, in this order.
+    pub(crate) fn decided(&self, wanted: &[&str]) -> Result<(), String> {
+        let decisions: Vec<_> = self.records.iter().map(Record::decision).collect();
+        ensure(decisions == wanted, || format!("decided {decisions:?} in place of {wanted:?}"))
+    }
+
+    /// The verdict came from the client that runs the session, not from another one on the machine.
+    pub(crate) fn asked_its_own_client(&self) -> Result<(), String> {
+        let asked: Vec<_> = self.records.iter().filter_map(Record::asked).collect();
+        let own = !asked.is_empty() && asked.iter().all(|program| self.client.is_at(program));
+        ensure(own, || format!("asked {asked:?} in place of the session's own client"))
+    }
+
+    /// The session's last words reach the person as they are.
+    pub(crate) fn ended_with(&self, words: &str) -> Result<(), String> {
+        let result = self.run.result();
+        ensure(result.as_deref() == Some(words), || format!("the result is {result:?} in place of {words:?}"))
+    }
+
+    /// Everything there is to know about a trip that went wrong.
+    fn story(&self) -> String {
+        let mut story = String::new();
+        let mut tell = |title: &str, text: &str| {
+            // Writing to a string cannot fail.
+            let _ = write!(story, "\n--- {title}\n{}\n", text.trim_end());
+        };
+        tell("command", &self.run.command);
+        tell("folder (kept)", &self.workspace.root().display().to_string());
+        tell("status", &self.run.ending.to_string());
+        tell("stdout", &cut_lines(&self.run.lines));
+        tell("stderr", &self.run.stderr);
+        for (at, one) in self.api.recorded().iter().enumerate() {
+            tell(&format!("request {at} of the {:?}", one.sender), &one.request.brief());
+        }
+        tell("decision log", &self.log);
+        story
+    }
+}
+
+/// Events without their long tails: the client opens with one that lists everything it can do.
+fn cut_lines(lines: &[String]) -> String {
+    const LONGEST: usize = 1_000;
+    let cut = |line: &String| match line.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}… ({} bytes more)\n", &line[..at], line.len() - at),
+        None => format!("{line}\n"),
+    };
+    lines.iter().map(cut).collect()
+}
+
+/// `Ok` where it holds, else the words.
+pub(crate) fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
