@@ -66,7 +66,7 @@ pub fn play() -> io::Result<String> {
     text.push_str("It checks each thing that the auditor says:\n\n");
     let _ = DecisionLog::in_folder(state.root()).read(|record, _| {
         for finding in &record.findings {
-            let _ = writeln!(text, "    {}", checked(finding));
+            quote(&mut text, &checked(finding));
         }
     });
     match &held {
@@ -106,20 +106,33 @@ fn set_the_stage(folder: &Path) -> io::Result<String> {
     Ok(placed(HOOK_INPUT))
 }
 
+/// How wide the play is set.
+const WIDTH: usize = 96;
+
+/// Sets words in an indented block; long lines are broken between words, and go on under their own indent.
 fn quote(text: &mut String, words: &str) {
     for line in words.trim_end().lines() {
-        let indent = if line.is_empty() { "" } else { "    " };
-        let _ = writeln!(text, "{indent}{line}");
+        let indent = " ".repeat(4 + line.len() - line.trim_start().len());
+        let mut set = String::new();
+        for word in line.split_whitespace() {
+            if !set.is_empty() && set.chars().count() + 1 + word.chars().count() > WIDTH {
+                let _ = writeln!(text, "{set}");
+                set.clear();
+            }
+            set.push_str(if set.is_empty() { &indent } else { " " });
+            set.push_str(word);
+        }
+        let _ = writeln!(text, "{set}");
     }
 }
 
 fn checked(finding: &Finding) -> String {
     let mark = match finding.status {
-        Status::Confirmed => "confirmed   ",
-        Status::CannotVerify => "not verified",
-        Status::Refuted => "refuted     ",
+        Status::Confirmed => "confirmed:",
+        Status::CannotVerify => "not verified:",
+        Status::Refuted => "refuted:",
     };
-    format!("{mark}  [{}] {} ({})", finding.category.name(), finding.why, finding.verifier)
+    format!("{mark} [{}] {} ({})", finding.category.name(), finding.why, finding.verifier)
 }
 
 #[cfg(test)]
@@ -132,7 +145,7 @@ mod tests {
         assert!(text.contains("The stop is held (exit 2)"), "{text}");
         assert!(text.contains("This time it goes through"), "{text}");
         assert!(
-            text.contains("refuted       [A] README.md has no usage section. (the file holds `## Usage`)"),
+            text.contains("refuted: [A] README.md has no usage section. (the file holds `## Usage`)"),
             "{text}"
         );
     }
