@@ -86,7 +86,8 @@ impl Scenario for Sealed {
 fn left_nothing(trip: &Trip) -> Result<(), String> {
     let workspace = &trip.workspace;
     let mut ours = workspace.names_in(workspace.temporary());
-    ours.retain(|name| name.starts_with("punchlist"));
+    // Settings that are given as text are left there by the client.
+    ours.retain(|name| name.starts_with("punchlist") || name.starts_with("claude-settings"));
     ensure(ours.is_empty(), || format!("left in the temporary folder: {ours:?}"))?;
     let sessions = workspace.names_in(workspace.home().join(".claude/projects"));
     ensure(sessions.len() == 1, || format!("the auditor left a session: {sessions:?}"))
