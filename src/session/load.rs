@@ -73,20 +73,32 @@ pub fn load(transcript: Option<&Path>, role: Role, last_message: Option<&str>) -
     Loaded { session, problem, waited, subagents }
 }
 
+/// Reads the transcript, and what is still being written of it; gives how long was waited for that.
 fn read_until_settled(path: &Path, ledger: &mut Ledger, last_message: Option<&str>) -> io::Result<Duration> {
-    let started = Instant::now();
     // A session of one quick turn can stop before its transcript is there at all.
-    while !path.exists() && started.elapsed() < patience::FRESH_ROWS {
-        std::thread::sleep(patience::POLL);
-    }
+    let for_the_file = wait_while(|waited| !path.exists() && waited < patience::FRESH_ROWS);
     let mut offset = reader::fold_from(path, 0, ledger)?;
-    while started.elapsed() < patience_for(ledger, last_message) {
-        std::thread::sleep(patience::POLL);
-        if std::fs::metadata(path)?.len() > offset {
-            offset = reader::fold_from(path, offset, ledger)?;
+    let mut failed = None;
+    let for_rows = wait_while(|waited| {
+        let grown = std::fs::metadata(path).is_ok_and(|meta| meta.len() > offset);
+        if grown {
+            match reader::fold_from(path, offset, ledger) {
+                Ok(after) => offset = after,
+                Err(error) => failed = Some(error),
+            }
         }
+        failed.is_none() && waited < patience_for(ledger, last_message)
+    });
+    failed.map_or(Ok(for_the_file + for_rows), Err)
+}
+
+/// Looks again and again, until there is nothing more to wait for; gives how long that took.
+fn wait_while(mut worth_waiting: impl FnMut(Duration) -> bool) -> Duration {
+    let started = Instant::now();
+    while worth_waiting(started.elapsed()) {
+        std::thread::sleep(patience::POLL);
     }
-    Ok(started.elapsed())
+    started.elapsed()
 }
 
 /// How long the transcript as read so far is worth waiting for.
