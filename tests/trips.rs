@@ -39,14 +39,15 @@ impl Trip {
     fn lay_out(fixture: &Path) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let trip = Self { fixture: fixture.to_path_buf(), folder, different: Vec::new() };
-        for entry in walkdir::WalkDir::new(fixture.join("workspace")) {
-            let entry = entry.expect("readable");
-            let below = entry.path().strip_prefix(fixture.join("workspace")).expect("below");
-            let there = trip.workspace().join(below);
-            if entry.file_type().is_dir() {
-                fs::create_dir_all(there).expect("made");
-            } else {
-                fs::copy(entry.path(), there).expect("copied");
+        for part in ["workspace", "home"] {
+            for entry in walkdir::WalkDir::new(fixture.join(part)).into_iter().filter_map(Result::ok) {
+                let below = entry.path().strip_prefix(fixture).expect("below");
+                let there = trip.folder.path().join(below);
+                if entry.file_type().is_dir() {
+                    fs::create_dir_all(there).expect("made");
+                } else {
+                    fs::copy(entry.path(), there).expect("copied");
+                }
             }
         }
         fs::write(trip.folder.path().join("transcript.jsonl"), trip.placed("transcript.jsonl"))
@@ -112,10 +113,11 @@ fn take(fixture: &Path) -> Vec<String> {
     .session;
     trip.stage_json("session.json", &session);
 
-    let workspace = Workspace::new(&trip.workspace(), &trip.workspace(), None, &[]);
+    let plans = trip.folder.path().join("home/.claude/plans");
+    let workspace = Workspace::new(&trip.workspace(), &trip.workspace(), None, &[plans]);
     let places = PlanPlaces {
         root: workspace.root().to_path_buf(),
-        folders: Vec::new(),
+        folders: workspace.plan_folders().to_vec(),
         globs: plan_globs(&config.audit.plan).expect("globs"),
     };
     let mut plan = plan::find(&session, &places, &|path| workspace.plan_text(path));
@@ -172,7 +174,7 @@ fn every_stage_of_every_trip_is_as_recorded() {
     let mut trips: Vec<_> =
         fs::read_dir(folder).expect("fixtures").map(|entry| entry.expect("readable").path()).collect();
     trips.sort();
-    assert!(trips.len() >= 2, "fixtures/trips is not empty");
+    assert!(trips.len() >= 4, "fixtures/trips is not empty");
     let different: Vec<_> = trips.iter().flat_map(|trip| take(trip)).collect();
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
