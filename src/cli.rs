@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand};
 
 /// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
 #[derive(Debug, Parser)]
-#[command(name = "punchlist", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "punchlist", version, arg_required_else_help = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
