@@ -21,6 +21,7 @@
 pub mod cli;
 pub mod env;
 pub mod exit;
+pub mod files;
 pub mod names;
 
 pub mod config;

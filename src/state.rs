@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::auditor::flags::{ClientStamp, Flags, KnownClients};
 use crate::env::{self, Env};
+use crate::files::{make_private_folder, write_whole};
 use crate::names::ContentName;
 
 /// The state folder.
@@ -147,29 +148,9 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Makes a folder that only its owner can look into: what is kept there quotes people's code.
-pub fn make_private_folder(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
 fn lock_file(path: &Path) -> io::Result<File> {
     make_private_folder(path.parent().unwrap_or(Path::new(".")))?;
     OpenOptions::new().create(true).truncate(false).write(true).open(path)
-}
-
-/// Writes a file whole or not at all.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    make_private_folder(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_data()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {

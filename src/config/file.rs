@@ -1,12 +1,14 @@
 //! One config file: takes TOML, gives what it sets. Must not accept a key or a value that it does not know,
 //! and must say which one and what is allowed.
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
 use super::{ConfigError, plan_glob};
+use crate::files::open_regular;
 use crate::finding::Category;
 
 /// A config file: every key may be missing.
@@ -108,14 +110,9 @@ impl ConfigFile {
     /// Reads a file; `None` when there is none.
     pub fn read(path: &Path) -> Result<Option<Self>, ConfigError> {
         let file = path.display().to_string();
-        // A pipe, or a device to which a checkout may hold a link, would never end.
-        if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-            return Err(ConfigError::Unreadable { file, why: "not a regular file".to_owned() });
-        }
-        match std::fs::read_to_string(path) {
+        match open_regular(path).and_then(io::read_to_string) {
             Ok(text) => Self::parse(&text, &file).map(Some),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
             Err(error) => Err(ConfigError::Unreadable { file, why: error.to_string() }),
         }
     }

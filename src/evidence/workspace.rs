@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
 use super::redact::is_secret_file;
+use crate::files::open_regular;
 
 /// The most that is read of one file.
 const READ_CAP: u64 = 1 << 20;
@@ -229,12 +230,8 @@ fn state_of(path: &Path) -> FileState {
 }
 
 fn body_of(path: &Path) -> Body {
-    // A pipe or a device would make us wait, or never end.
-    if !matches!(state_of(path), FileState::File { .. }) {
-        return Body::Unreadable("not a regular file".into());
-    }
     let mut bytes = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(READ_CAP + 1).read_to_end(&mut bytes));
+    let read = open_regular(path).and_then(|file| file.take(READ_CAP + 1).read_to_end(&mut bytes));
     if let Err(error) = read {
         return Body::Unreadable(error.to_string());
     }

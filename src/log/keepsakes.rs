@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use walkdir::WalkDir;
 
-use crate::state::{make_private_folder, write_whole};
+use crate::files::write_whole;
 
 /// The most that is kept of one prompt or reply.
 const MOST_BYTES: usize = 1 << 20;
@@ -23,7 +23,6 @@ fn folder(state: &Path) -> PathBuf {
 /// Keeps the prompt and the reply of one audit. Both come masked.
 pub fn keep(state: &Path, id: &str, prompt: &str, reply: &str) -> io::Result<()> {
     let folder = folder(state);
-    make_private_folder(&folder)?;
     for (name, text) in [("prompt.md", prompt), ("reply.txt", reply)] {
         let end = text.floor_char_boundary(MOST_BYTES);
         let mut kept = text[..end].to_owned();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::Record;
-use crate::state::make_private_folder;
+use crate::files::make_private_folder;
 
 /// The decision log of one state folder.
 #[derive(Debug, Clone)]

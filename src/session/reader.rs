@@ -2,11 +2,11 @@
 //! judge what a line says.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
 use super::{Ledger, lines};
+use crate::files::open_regular;
 
 /// A line longer than this is passed over: what an audit needs is never that large.
 const LINE_CAP: usize = 64 << 20;
@@ -14,11 +14,7 @@ const LINE_CAP: usize = 64 << 20;
 /// Reads every whole line of `path` from byte `from` on into `ledger`; gives the offset after the last whole
 /// line. A last line with no newline is folded only if it reads as whole JSON: it may still be being written.
 pub fn fold_from(path: &Path, from: u64, ledger: &mut Ledger) -> io::Result<u64> {
-    // Before it is opened: opening a pipe waits for its writer.
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path)?;
     file.seek(SeekFrom::Start(from))?;
     let mut reader = BufReader::with_capacity(64 << 10, file);
     let mut line = Vec::new();

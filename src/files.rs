@@ -1,0 +1,50 @@
+//! Files as everything here needs them: takes paths, gives reads that end, writes that are whole, and folders
+//! that are their owner's alone. Must not know what stands in a file.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Opens a file for reading. Anything but a regular file is an error, before it is opened: opening a pipe waits
+/// for its writer, and a device, to which a checkout may hold a link, never ends.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    File::open(path)
+}
+
+/// Writes a file whole or not at all.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_private_folder(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_data()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Makes a folder that only its owner can look into: what is kept there quotes people's code.
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_regular_file_is_opened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        assert_eq!(open_regular(&path).expect_err("none").kind(), io::ErrorKind::NotFound);
+        write_whole(&path, b"x").expect("written");
+        assert_eq!(io::read_to_string(open_regular(&path).expect("a file")).expect("text"), "x");
+        assert_eq!(open_regular(folder.path()).expect_err("a folder").to_string(), "not a regular file");
+    }
+}
