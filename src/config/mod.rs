@@ -1,6 +1,7 @@
 //! What may be set: takes the person's file, the project's file and the environment, gives a [`Config`] and
 //! what was wrong with them. Must not let a project's file point the auditor at another program or folder.
 
+pub mod client;
 pub mod file;
 
 use std::path::{Path, PathBuf};

@@ -115,31 +115,9 @@ fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
     let loaded = load::load(transcript, role, stop.input.last_assistant_message.as_deref());
     story.tell_transcript(&loaded);
     let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());
-    let folders = plan_folders(stop);
+    let folders = config::client::plan_folders(stop.env, stop.project);
     let workspace = Workspace::new(stop.project, &cwd, stop.env.home(), &folders);
     (loaded.session, workspace)
-}
-
-/// The client's plan folders: its own, and the one that its settings name, where that is in the project.
-fn plan_folders(stop: &Stop<'_>) -> Vec<std::path::PathBuf> {
-    let own = stop.env.client_config_dir();
-    let settings = [
-        Some(stop.project.join(".claude").join("settings.local.json")),
-        Some(stop.project.join(".claude").join("settings.json")),
-        own.as_ref().map(|own| own.join("settings.json")),
-    ];
-    // A pipe, or a device to which a checkout may hold a link, would never end.
-    let mut files = settings.into_iter().flatten().filter(|path| path.is_file());
-    let configured = files.find_map(|path| {
-        let settings: serde_json::Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-        Some(stop.project.join(settings.get("plansDirectory")?.as_str()?))
-    });
-    let inside = configured.filter(|folder| {
-        let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
-        let root = std::fs::canonicalize(stop.project).unwrap_or_else(|_| stop.project.to_path_buf());
-        real.starts_with(root)
-    });
-    inside.into_iter().chain(own.map(|own| own.join("plans"))).collect()
 }
 
 fn find_plan(stop: &Stop<'_>, session: &Session, workspace: &Workspace, story: &mut Story) -> Option<Plan> {
