@@ -121,7 +121,7 @@ impl KnownClients for StateFolder {
         known.into_iter().find(|(known, _)| *known == stamp).map(|(_, flags)| flags)
     }
 
-    fn remember(&mut self, client: &Path, flags: &Flags) {
+    fn remember(&self, client: &Path, flags: &Flags) {
         let Some(stamp) = ClientStamp::of(client) else { return };
         let Clients(mut known) = read_json(&self.clients_file()).unwrap_or_default();
         known.retain(|(known, _)| *known != stamp);

@@ -47,7 +47,7 @@ pub trait KnownClients {
     /// What is known of this client, if its binary is still the same.
     fn flags_of(&self, client: &Path) -> Option<Flags>;
     /// Remembers it.
-    fn remember(&mut self, client: &Path, flags: &Flags);
+    fn remember(&self, client: &Path, flags: &Flags);
 }
 
 /// Asks the client for its flags.

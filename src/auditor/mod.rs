@@ -144,7 +144,7 @@ pub struct Asking<'a> {
     /// Where the client keeps its own files.
     pub client_config_dir: Option<PathBuf>,
     /// What is known of the client's flags; changed when one is refused.
-    pub known: &'a mut dyn flags::KnownClients,
+    pub known: &'a dyn flags::KnownClients,
 }
 
 impl Asking<'_> {

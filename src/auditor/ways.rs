@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use super::flags::KnownClients;
 use super::{Asking, AuditorOutcome, AuditorRun, Prompt, client, reply};
 use crate::config::AuditorConfig;
 use crate::env::Env;
-use crate::state::StateFolder;
 
 /// Who is asked for a second opinion.
 pub trait Auditor {
@@ -18,14 +18,13 @@ pub trait Auditor {
 }
 
 /// The client, sealed.
-#[derive(Debug)]
 pub struct SealedClient<'a> {
     /// Where the environment says that the client is.
     pub env: &'a Env,
     /// Which client and model the person wants.
     pub config: &'a AuditorConfig,
     /// What is known of clients.
-    pub state: StateFolder,
+    pub known: &'a dyn KnownClients,
 }
 
 impl Auditor for SealedClient<'_> {
@@ -37,7 +36,7 @@ impl Auditor for SealedClient<'_> {
                 prompt,
                 deadline,
                 client_config_dir: self.env.client_config_dir(),
-                known: &mut self.state,
+                known: self.known,
             }
             .ask(),
             Err(why) => AuditorRun::not_asked(AuditorOutcome::Unavailable(why)),

@@ -109,7 +109,7 @@ pub fn answer(
 
     let mut story = Story::default();
     let outcome = aside(&input, env, &config, || state.session(&session).blocks).unwrap_or_else(|| {
-        let mut sealed = SealedClient { env, config: &config.auditor, state: state.clone() };
+        let mut sealed = SealedClient { env, config: &config.auditor, known: state };
         let mut gate = match auditor {
             Some(auditor) => AuditGate { auditor },
             None => AuditGate { auditor: &mut sealed },
