@@ -172,12 +172,9 @@ impl Asking<'_> {
                     return self.run_of(AuditorOutcome::Unavailable(why), Vec::new(), started, None);
                 }
             };
-            let names = seal.flag_names();
             let ended = child::run(seal.job(&self.client, left(started), STDOUT_CAP, STDERR_CAP));
             tracing::debug!(how = ?ended.how, ms = ended.duration.as_millis(), "auditor ended");
-            if let Some(folder) =
-                self.client_config_dir.as_deref().filter(|_| !flags.has("--no-session-persistence"))
-            {
+            if let Some(folder) = &self.client_config_dir {
                 seal.remove_session_file(folder);
             }
             if let Some(refused) = reply::refused_flag(&ended)
@@ -189,8 +186,8 @@ impl Asking<'_> {
                 self.known.remember(&self.client, &flags);
                 continue;
             }
-            let outcome = outcome_of(&ended, &self.client, flags.has("--json-schema"));
-            return self.run_of(outcome, names, started, Some(&ended));
+            let outcome = outcome_of(&ended, &self.client, seal.has_schema());
+            return self.run_of(outcome, seal.flag_names(), started, Some(&ended));
         }
     }
 

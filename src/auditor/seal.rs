@@ -1,6 +1,7 @@
 //! The sealed command line: takes a client's flags and a prompt, gives the one way in which it is run: no
 //! tools, no hooks, no settings, no memory, no attachments, no session file, an empty folder, the prompt on
-//! stdin. Every flag and variable of the client that an audit uses is named here and nowhere else.
+//! stdin. Every flag and variable of the client that an audit uses is named here. Must not leave out a flag
+//! that the client has.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -38,12 +39,12 @@ const UNSET: &[&str] = &[
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_CODE_MESSAGING_SOCKET",
     "CLAUDE_CODE_MESSAGING_TOKEN",
-    "CLAUDE_PROJECT_DIR",
+    env::CLIENT_PROJECT_DIR,
     "CLAUDE_PLUGIN_ROOT",
     "CLAUDE_PLUGIN_DATA",
-    "CLAUDE_PID",
+    env::CLIENT_PID,
     "CLAUDE_EFFORT",
-    "AI_AGENT",
+    env::CLIENT_AGENT,
 ];
 
 /// The tools of clients that can only take tools away by name (before `--tools`, 2.0.32).
@@ -53,6 +54,10 @@ const OLD_TOOLS: &str = "Task,Bash,Glob,Grep,LS,ExitPlanMode,Read,Edit,MultiEdit
 
 /// The settings that the client gets: it has no others.
 const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
+/// Keeps the client from writing a session file.
+const NO_SESSION_FILE: &str = "--no-session-persistence";
+/// Makes the client hold the answer to a schema.
+const SCHEMA: &str = "--json-schema";
 /// The name of the folder in which it stands.
 const EMPTY: &str = "empty";
 
@@ -97,9 +102,21 @@ impl Seal {
         self.args.iter().filter(|arg| arg.starts_with("--")).cloned().collect()
     }
 
-    /// Removes the session file that a client without `--no-session-persistence` left. It stands under the
+    /// Whether the client itself holds the answer to the schema.
+    pub fn has_schema(&self) -> bool {
+        self.has(SCHEMA)
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.args.iter().any(|arg| arg == flag)
+    }
+
+    /// Removes the session file that a client left which can't be kept from writing one. It stands under the
     /// name of our own folder, which nobody else was ever in.
     pub fn remove_session_file(&self, client_config_dir: &Path) {
+        if self.has(NO_SESSION_FILE) {
+            return;
+        }
         let Ok(folder) = std::fs::canonicalize(self.cwd()) else { return };
         let slug: String = folder
             .to_string_lossy()
@@ -150,11 +167,11 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> 
     give("--settings", &[settings]);
     give("--strict-mcp-config", &[]);
     give("--disable-slash-commands", &[]);
-    give("--no-session-persistence", &[]);
+    give(NO_SESSION_FILE, &[]);
     give("--effort", &["low"]);
     // Up to 2.1.136 the client wants one more turn after a good answer; one more is for a retry.
     give("--max-turns", &["4"]);
-    if !give("--json-schema", &[&prompt.schema]) {
+    if !give(SCHEMA, &[&prompt.schema]) {
         stdin = format!(
             "{stdin}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n{}",
             prompt.schema
