@@ -5,10 +5,8 @@
 
 pub mod budget;
 pub mod diff;
-pub mod fingerprint;
 pub mod gather;
 pub mod git;
-pub mod looks;
 pub mod masking;
 pub mod redact;
 pub mod shown;

@@ -3,7 +3,6 @@
 
 pub mod aside;
 pub mod audit;
-pub mod reason;
 pub mod story;
 
 use std::path::Path;

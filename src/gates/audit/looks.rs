@@ -1,9 +1,8 @@
 //! Takes the auditor's proposals, gives what the disk shows of each: the last look at the world before
 //! judging. Must not judge.
 
-use super::Workspace;
-use super::workspace::FileState;
 use crate::auditor::Verdict;
+use crate::evidence::{FileState, Workspace};
 use crate::verify::Look;
 
 /// One look for each finding of the verdict, in order; `None` where it names no path.

@@ -1,16 +1,22 @@
 //! The audit gate: transcript, plan and disk in, a second opinion, its check, an outcome out. Here is the
-//! order of things and nothing else; each part is a module of its own.
+//! order of things and nothing else; each part is a module of its own: those that only this gate needs below,
+//! `fingerprint` (has anything changed?), `looks` (what the verifier has to see) and `reason` (the words).
+
+pub mod fingerprint;
+pub mod looks;
+pub mod reason;
 
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::{Gate, Stop, Story, reason};
+use fingerprint::fingerprint;
+use looks::looks;
+
+use super::{Gate, Stop, Story};
 use crate::auditor::{Auditor, AuditorOutcome, Prompts, Verdict, prompt};
 use crate::config::{self, AuditConfig};
 use crate::decision::{Cause, Outcome};
-use crate::evidence::fingerprint::fingerprint;
-use crate::evidence::looks::looks;
 use crate::evidence::masking::{mask_plan, mask_session};
 use crate::evidence::redact::mask;
 use crate::evidence::{self, Workspace, shown};

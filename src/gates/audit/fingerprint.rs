@@ -1,7 +1,7 @@
 //! Takes evidence, gives a short name for it: the same name means that nothing an audit looks at has
 //! changed. Pure. Must not depend on chatter: a "you're welcome" is no reason to audit again.
 
-use super::Evidence;
+use crate::evidence::Evidence;
 use crate::facts::claims;
 use crate::names::ContentName;
 
