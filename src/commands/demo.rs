@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::complain;
 use super::hook::answer;
 use crate::auditor::RecordedReply;
 use crate::env::Env;
@@ -36,7 +37,7 @@ pub fn run() -> u8 {
             exit::OK
         }
         Err(error) => {
-            let _ = writeln!(io::stderr(), "punchlist: the demo needs a temporary folder: {error}");
+            complain(&format!("the demo needs a temporary folder: {error}"));
             exit::FAILED
         }
     }

@@ -1,5 +1,5 @@
-//! `punchlist hook`: stdin in, decision out. Here the world is touched in order: read, decide, count, log,
-//! answer. Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on
+//! `punchlist hook`: stdin in, decision out. Here the world is touched in order: read, check, count, decide,
+//! log, answer. Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on
 //! stdout but the reply.
 
 use std::io::{IsTerminal, Read};
@@ -9,19 +9,18 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use super::complain;
 use crate::auditor::{Auditor, SealedClient};
 use crate::cli::HookArgs;
 use crate::config::Config;
 use crate::decision::{Cause, Counting, Decision, Outcome, decide};
 use crate::env::{self, Env};
-use crate::exit;
 use crate::gates::aside::aside;
 use crate::gates::audit::AuditGate;
-use crate::gates::story::millis;
 use crate::gates::{Gate, Stop, Story};
 use crate::hook::{Event, HookInput, Reply};
-use crate::log::{DecisionLog, Record, keepsakes, record};
-use crate::names::new_id;
+use crate::log::record::millis;
+use crate::log::{DecisionLog, Record, keepsakes};
 use crate::state::{SessionState, StateFolder};
 
 /// The most that is read of stdin; the real thing is a few kilobytes and one final message.
@@ -58,11 +57,7 @@ pub fn run(args: &HookArgs, env: &Env) -> u8 {
         let _ = catch_unwind(AssertUnwindSafe(|| log_panic(&state, &why, started)));
         Reply::Silent
     });
-    let code = reply.send(std::io::stdout().lock(), std::io::stderr().lock());
-    if code != exit::BLOCK {
-        return exit::OK;
-    }
-    code
+    reply.send(std::io::stdout().lock(), std::io::stderr().lock())
 }
 
 /// Decides one stop and writes it down; gives what to answer. `auditor` stands in for the client where one is
@@ -81,7 +76,7 @@ pub fn answer(
         Ok(input) => input,
         Err(error) => {
             complain(&error.to_string());
-            let record = Record { detail: Some(error.to_string()), ..blank(Cause::BadInput, started) };
+            let record = Record { detail: Some(error.to_string()), ..Record::new(Cause::BadInput, started) };
             write_down(&log, &record);
             return Reply::Silent;
         }
@@ -203,38 +198,9 @@ fn record_of(
         config_error: (!faults.is_empty()).then(|| faults.join("; ")),
         phases_ms: story.phases.iter().map(|(name, time)| ((*name).to_owned(), millis(*time))).collect(),
         client_version: stop.env.client_version(),
-        ..blank(decision.cause, started)
+        ..Record::new(decision.cause, started)
     };
     ToWrite { record, keepsake: story.prompt.zip(story.reply) }
-}
-
-/// A record with nothing but its cause.
-fn blank(cause: Cause, time: Timestamp) -> Record {
-    Record {
-        schema: record::SCHEMA,
-        id: new_id(),
-        time: format!("{time:.3}"),
-        session: None,
-        agent: None,
-        project: None,
-        event: "Stop".into(),
-        decision: crate::decision::Held::Allow,
-        cause,
-        detail: None,
-        dry_run: false,
-        would_block: false,
-        plan: None,
-        findings: Vec::new(),
-        files: Vec::new(),
-        auditor: None,
-        masked: 0,
-        prompt_bytes: 0,
-        transcript: None,
-        config_error: None,
-        phases_ms: std::collections::BTreeMap::new(),
-        client_version: None,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    }
 }
 
 fn write_down(log: &DecisionLog, record: &Record) {
@@ -244,17 +210,11 @@ fn write_down(log: &DecisionLog, record: &Record) {
 }
 
 fn log_panic(state: &StateFolder, why: &str, started: Timestamp) {
-    let record = Record { detail: Some(format!("panic: {why}")), ..blank(Cause::Error, started) };
+    let record = Record { detail: Some(format!("panic: {why}")), ..Record::new(Cause::Error, started) };
     write_down(&DecisionLog::in_folder(state.root()), &record);
 }
 
 fn panic_words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no words".into())
-}
-
-/// One line to whoever reads the hook's stderr. The client shows it only in its debug log.
-fn complain(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "punchlist: {}", line.replace('\n', " "));
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::complain;
 use crate::cli::LogCommand;
 use crate::decision::Held;
 use crate::env::Env;
@@ -20,20 +21,14 @@ pub fn run(command: &LogCommand, env: &Env) -> u8 {
     match list(&log, *json, &mut out).and_then(|torn| out.flush().map(|()| torn)) {
         Ok(0) => exit::OK,
         Ok(torn) => {
-            let _ = writeln!(
-                io::stderr(),
-                "punchlist: {torn} lines of the log can't be read and were passed over"
-            );
+            let lines = if torn == 1 { "1 line".to_owned() } else { format!("{torn} lines") };
+            complain(&format!("passed over in {}: {lines} that can't be read", state.root().display()));
             exit::OK
         }
         // Whoever reads us has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => exit::OK,
         Err(error) => {
-            let _ = writeln!(
-                io::stderr(),
-                "punchlist: the log in {} can't be read: {error}",
-                state.root().display()
-            );
+            complain(&format!("the log in {} can't be read: {error}", state.root().display()));
             exit::FAILED
         }
     }

@@ -48,7 +48,12 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
 fn checked_config(env: &Env) -> Result<Config, u8> {
     let (config, faults) = Config::load(env, &std::env::current_dir().unwrap_or_default());
     for fault in &faults {
-        let _ = writeln!(std::io::stderr(), "punchlist: {fault}");
+        complain(&fault.to_string());
     }
     if faults.is_empty() { Ok(config) } else { Err(exit::FAILED) }
+}
+
+/// One line on stderr. What the hook says there the client shows only in its debug log.
+fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr(), "punchlist: {}", line.replace('\n', " "));
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::auditor::{AuditorOutcome, AuditorRun};
 use crate::evidence::{Evidence, FileEvidence};
 use crate::finding::Finding;
-use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord};
+use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord, millis};
 use crate::plan::{Mark, Plan};
 use crate::session::load::Loaded;
 use crate::state::{LastAudit, StopLock};
@@ -66,7 +66,7 @@ impl Story {
     /// Notes the plan.
     pub fn tell_plan(&mut self, plan: &Plan) {
         self.plan = Some(PlanRecord {
-            source: kebab(&plan.source),
+            source: plan.source,
             path: plan.path.clone(),
             steps: plan.steps.len(),
             ticked: plan.steps.iter().filter(|step| step.mark == Mark::Ticked).count(),
@@ -91,6 +91,7 @@ impl Story {
             AuditorOutcome::Unreadable(why) => ("unreadable", Some(why.clone())),
             AuditorOutcome::Interrupted(signal) => ("interrupted", Some((*signal).to_owned())),
         };
+        self.phases.insert("auditor", run.duration);
         self.auditor = Some(AuditorRecord {
             backend: backend.to_owned(),
             client: run.client.as_ref().map(|client| client.display().to_string()),
@@ -115,14 +116,4 @@ fn file_record(file: &FileEvidence) -> FileRecord {
         bytes: file.text.len(),
         masked: file.masked,
     }
-}
-
-/// The name that serde gives to a unit variant.
-fn kebab(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(String::from)).unwrap_or_default()
-}
-
-/// Milliseconds to two places: finer is noise.
-pub fn millis(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e5).round() / 100.0
 }

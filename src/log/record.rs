@@ -2,13 +2,17 @@
 //! without a new schema number; whatever reads it fills in what is missing.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::auditor::Usage;
 use crate::decision::{Cause, Held};
 use crate::evidence::{Entered, FileState};
 use crate::finding::Finding;
+use crate::names::new_id;
+use crate::plan::PlanSource;
 use crate::session::Skipped;
 
 /// The number of this format.
@@ -69,7 +73,8 @@ pub struct Record {
     /// What was wrong with the config.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_error: Option<String>,
-    /// Our own time, in milliseconds by phase; `auditor` is the second model's, `total` is all of it.
+    /// Our own time, in milliseconds by phase; `wait` is a part of `read`, `auditor` is the second model's time,
+    /// `total` is all of it.
     #[serde(default)]
     pub phases_ms: BTreeMap<String, f64>,
     /// The client's version.
@@ -80,11 +85,47 @@ pub struct Record {
     pub version: String,
 }
 
+impl Record {
+    /// A record with nothing but its cause: the stop went through.
+    pub fn new(cause: Cause, time: Timestamp) -> Self {
+        Self {
+            schema: SCHEMA,
+            id: new_id(),
+            time: format!("{time:.3}"),
+            session: None,
+            agent: None,
+            project: None,
+            event: "Stop".into(),
+            decision: Held::Allow,
+            cause,
+            detail: None,
+            dry_run: false,
+            would_block: false,
+            plan: None,
+            findings: Vec::new(),
+            files: Vec::new(),
+            auditor: None,
+            masked: 0,
+            prompt_bytes: 0,
+            transcript: None,
+            config_error: None,
+            phases_ms: BTreeMap::new(),
+            client_version: None,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+/// Milliseconds to two places: finer is noise.
+pub fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e5).round() / 100.0
+}
+
 /// The plan in play.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanRecord {
     /// How it came to be in play.
-    pub source: String,
+    pub source: PlanSource,
     /// Its file.
     pub path: Option<String>,
     /// How many steps it has.

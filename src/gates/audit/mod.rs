@@ -92,7 +92,6 @@ impl Gate for AuditGate<'_> {
 
         let deadline = stop.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER);
         let run = self.auditor.ask(&written, deadline.min(stop.config.auditor.timeout));
-        story.phases.insert("auditor", run.duration);
         story.tell_auditor(&run, self.auditor.backend(), self.auditor.model());
         story.reply = Some(mask(&run.raw_reply).text);
 
