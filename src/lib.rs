@@ -23,6 +23,7 @@ pub mod env;
 pub mod exit;
 pub mod files;
 pub mod names;
+pub mod text;
 
 pub mod config;
 pub mod hook;

@@ -23,7 +23,7 @@ pub use verdict::{Proposal, Verdict};
 pub use ways::{Auditor, RecordedReply, SealedClient};
 
 use crate::child::{self, Ended, Ending};
-use crate::session::results::last_part;
+use crate::text::last_part;
 use seal::Seal;
 
 /// What became of an audit.

@@ -7,14 +7,15 @@ use serde::Deserialize;
 
 use super::asks::{Prompt, persons_words, prompt_of};
 use super::lines::{Block, Content, Lenient, LenientText, Message, Row, is_idle, read};
-use super::results::{ToolResult, last_part};
+use super::results::ToolResult;
 use super::{
     ApprovedPlan, Ask, Command, CommandEnd, Delegation, EditTool, Original, Outcome, Session, Tail, Todo,
     Touch,
 };
+use crate::text::{first_part, last_part};
 
 /// Whose transcript this is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The session's own. Sidechain rows in it are a subagent's (to 1.0.108).
     Main,
@@ -72,6 +73,7 @@ struct ToolInput<'a> {
     subagent_type: LenientText<'a>,
     #[serde(borrow)]
     plan: LenientText<'a>,
+    /// A plan's text under another name, seen once, in 2.1.12.
     #[serde(borrow)]
     plan_content: LenientText<'a>,
     #[serde(borrow, rename = "planFilePath")]
@@ -116,14 +118,6 @@ fn owned(text: &LenientText<'_>) -> Option<String> {
     text.get().map(String::from)
 }
 
-fn capped(text: &str, cap: usize) -> String {
-    if text.len() <= cap {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(cap);
-    format!("{}[… {} bytes cut …]", &text[..end], text.len() - end)
-}
-
 impl Ledger {
     /// An empty one.
     pub fn new(role: Role) -> Self {
@@ -154,11 +148,6 @@ impl Ledger {
     /// A line had bytes that are not UTF-8.
     pub fn skip_repaired(&mut self) {
         self.session.skipped.repaired += 1;
-    }
-
-    /// The session as it stands.
-    pub fn session(&self) -> Session {
-        self.session.clone()
     }
 
     /// A look at the session as it stands.
@@ -281,7 +270,7 @@ impl Ledger {
                 }
             }
             "Bash" | "PowerShell" => {
-                let line = capped(input.command.get().unwrap_or_default(), COMMAND_CAP);
+                let line = first_part(input.command.get().unwrap_or_default(), COMMAND_CAP);
                 session.commands.push(Command {
                     line,
                     at,
@@ -360,7 +349,7 @@ impl Ledger {
     }
 
     fn add_ask(&mut self, text: &str) {
-        let text = capped(text, ASK_CAP);
+        let text = first_part(text, ASK_CAP);
         // A prompt typed while the agent worked is recorded when queued and again when taken up.
         if self.session.asks.last().is_none_or(|last| last.text != text) {
             self.session.asks.push(Ask { text, at: self.session.rows });
@@ -492,5 +481,4 @@ impl Session {
 }
 
 #[cfg(test)]
-#[path = "ledger_tests.rs"]
 mod tests;

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use walkdir::WalkDir;
 
 use super::ledger::{Ledger, MESSAGE_CAP, Role};
-use super::results::last_part;
 use super::{Session, Tail, reader};
+use crate::text::last_part;
 
 /// The client writes its transcript every 100 ms, so a stop is often seen before its last rows are there.
 /// These bound how long we wait for them.
@@ -46,7 +46,7 @@ pub struct Loaded {
 
 /// Reads a session. A transcript that is missing or unreadable gives an empty session and says why.
 pub fn load(transcript: Option<&Path>, role: Role, last_message: Option<&str>) -> Loaded {
-    let mut ledger = Ledger::new(role.clone());
+    let mut ledger = Ledger::new(role);
     let mut problem = None;
     let mut waited = Duration::ZERO;
     match transcript {
@@ -216,8 +216,9 @@ mod tests {
         let path = folder.path().join("s.jsonl");
         let old = CALL.replacen('{', r#"{"timestamp":"2020-01-01T00:00:00Z","#, 1);
         std::fs::write(&path, format!("{old}\n{RESULT}\n")).expect("written");
-        let loaded = load(Some(&path), Role::Main, Some("done"));
-        assert!(loaded.waited < patience::FRESH_ROWS);
+        let mut ledger = Ledger::new(Role::Main);
+        reader::fold_from(&path, 0, &mut ledger).expect("readable");
+        assert_eq!(patience_for(&ledger, Some("done")), Duration::ZERO);
     }
 
     #[test]

@@ -118,7 +118,7 @@ mod tests {
         file.write_all(bytes).expect("written");
         let mut ledger = Ledger::new(Role::Main);
         let offset = fold_from(file.path(), 0, &mut ledger).expect("readable");
-        (ledger.session(), offset)
+        (ledger.into_session(), offset)
     }
 
     const ASK: &str = r#"{"type":"user","message":{"content":"do it"}}"#;

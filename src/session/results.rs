@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::lines::{Block, Content, Lenient, LenientText, Text, read};
 use super::{CommandEnd, Original, Outcome};
+use crate::text::last_part;
 
 /// How much of a file's text before the session is kept.
 const ORIGINAL_CAP: usize = 512 << 10;
@@ -169,15 +170,6 @@ fn first_words(text: &str) -> String {
     line.chars().take(FAILURE_CAP).collect::<String>().trim().to_owned()
 }
 
-/// The last `cap` bytes or a little less, cut at a character, with a mark where something is missing.
-pub fn last_part(text: &str, cap: usize) -> String {
-    if text.len() <= cap {
-        return text.to_owned();
-    }
-    let from = text.ceil_char_boundary(text.len() - cap);
-    format!("[… {from} bytes cut …]{}", &text[from..])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,11 +237,5 @@ mod tests {
         let fine =
             r#"{"message":{"content":[{"type":"tool_result","content":[{"type":"text","text":"ok"}]}]}}"#;
         assert_eq!(command(fine), (CommandEnd::Succeeded, "ok".into()));
-    }
-
-    #[test]
-    fn only_the_end_of_a_long_output_is_kept() {
-        assert_eq!(last_part("äöüß", 4), "[… 4 bytes cut …]üß");
-        assert_eq!(last_part("äöüß", 5), "[… 4 bytes cut …]üß");
     }
 }
