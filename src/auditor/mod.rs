@@ -1,30 +1,38 @@
-//! The second opinion: a sealed `claude -p` that is shown the evidence and asked for the drift.
+//! The second opinion: somebody who is shown the evidence and asked for the drift. `sealed` asks the client,
+//! `recorded` plays back what it once said.
 //!
 //! `prompt` writes the question, `client` finds the program, `flags` finds out what it understands, `seal`
-//! makes the command line, `reply` reads what comes back, `verdict` is the answer itself, `ways` has who can be
-//! asked. Its failures are
-//! values, carried to the decision; none of them is an error of ours.
+//! makes the command line, `reply` reads what comes back, `verdict` is the answer itself. An auditor's failures
+//! are values, carried to the decision; none of them is an error of ours.
 
 pub mod client;
 pub mod flags;
 pub mod prompt;
+pub mod recorded;
 pub mod reply;
 pub mod seal;
+pub mod sealed;
 pub mod verdict;
-pub mod ways;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use prompt::{Prompt, Prompts};
+pub use recorded::RecordedReply;
+pub use sealed::SealedClient;
 pub use verdict::{Proposal, Verdict};
-pub use ways::{Auditor, RecordedReply, SealedClient};
 
-use crate::child::{self, Ended, Ending};
-use crate::text::last_part;
-use seal::Seal;
+/// Who is asked for a second opinion.
+pub trait Auditor {
+    /// Asks, for so long at the most.
+    fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> AuditorRun;
+    /// How the log names this way of asking.
+    fn backend(&self) -> &'static str;
+    /// How the log names the model.
+    fn model(&self) -> &str;
+}
 
 /// What became of an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,117 +126,5 @@ impl AuditorRun {
             usage: Usage::default(),
             raw_reply: String::new(),
         }
-    }
-}
-
-/// The most that an auditor may print.
-const STDOUT_CAP: usize = 4 << 20;
-const STDERR_CAP: usize = 64 << 10;
-/// How much of what it printed is kept.
-const REPLY_CAP: usize = 256 << 10;
-/// How often a refused flag is taken out before we give up.
-const MOST_TRIES: usize = 6;
-/// What a new try needs to be worth it.
-const LEAST_TIME: Duration = Duration::from_millis(500);
-
-/// One question to one client.
-pub struct Asking<'a> {
-    /// The program.
-    pub client: PathBuf,
-    /// Which model.
-    pub model: &'a str,
-    /// What to ask.
-    pub prompt: &'a Prompt,
-    /// For how long, all tries together.
-    pub deadline: Duration,
-    /// Where the client keeps its own files.
-    pub client_config_dir: Option<PathBuf>,
-    /// What is known of the client's flags; changed when one is refused.
-    pub known: &'a dyn flags::KnownClients,
-}
-
-impl Asking<'_> {
-    /// Asks, and gives what came of it. A flag that the client refuses is taken out, and remembered.
-    pub fn ask(self) -> AuditorRun {
-        let started = Instant::now();
-        let left = |started: Instant| self.deadline.saturating_sub(started.elapsed());
-        let mut flags = match self.known.flags_of(&self.client) {
-            Some(flags) => flags,
-            None => match flags::probe(&self.client, left(started)) {
-                Ok(flags) => {
-                    self.known.remember(&self.client, &flags);
-                    flags
-                }
-                Err(outcome) => return self.run_of(outcome, Vec::new(), started, None),
-            },
-        };
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let seal = match Seal::new(&flags, self.model, self.prompt) {
-                Ok(seal) => seal,
-                Err(error) => {
-                    let why = Unavailable::Crashed(format!("no empty folder to run it in: {error}"));
-                    return self.run_of(AuditorOutcome::Unavailable(why), Vec::new(), started, None);
-                }
-            };
-            let ended = child::run(seal.job(&self.client, left(started), STDOUT_CAP, STDERR_CAP));
-            tracing::debug!(how = ?ended.how, ms = ended.duration.as_millis(), "auditor ended");
-            if let Some(folder) = &self.client_config_dir {
-                seal.remove_session_file(folder);
-            }
-            if let Some(refused) = reply::refused_flag(&ended)
-                && flags.remove(&refused)
-                && tries < MOST_TRIES
-                && left(started) > LEAST_TIME
-            {
-                tracing::debug!(flag = refused, "the client refused a flag");
-                self.known.remember(&self.client, &flags);
-                continue;
-            }
-            let outcome = outcome_of(&ended, &self.client, seal.has_schema());
-            return self.run_of(outcome, seal.flag_names(), started, Some(&ended));
-        }
-    }
-
-    fn run_of(
-        &self,
-        outcome: AuditorOutcome,
-        flags: Vec<String>,
-        started: Instant,
-        ended: Option<&Ended>,
-    ) -> AuditorRun {
-        let raw_reply = ended.map(|ended| {
-            let mut text = last_part(&String::from_utf8_lossy(&ended.stdout), REPLY_CAP);
-            if !ended.stderr.is_empty() {
-                text.push_str("\n--- stderr ---\n");
-                text.push_str(&String::from_utf8_lossy(&ended.stderr));
-            }
-            text
-        });
-        AuditorRun {
-            outcome,
-            client: Some(self.client.clone()),
-            flags,
-            duration: started.elapsed(),
-            usage: ended.map(|ended| reply::usage_of(&ended.stdout)).unwrap_or_default(),
-            raw_reply: raw_reply.unwrap_or_default(),
-        }
-    }
-}
-
-/// What an ending means. The only place that says so.
-fn outcome_of(ended: &Ended, client: &std::path::Path, has_schema: bool) -> AuditorOutcome {
-    let crashed = |why: String| AuditorOutcome::Unavailable(Unavailable::Crashed(why));
-    match &ended.how {
-        Ending::NotStarted(error) => AuditorOutcome::Unavailable(Unavailable::NotStarted {
-            program: client.display().to_string(),
-            why: error.to_string(),
-        }),
-        Ending::TimedOut => AuditorOutcome::TimedOut(ended.duration),
-        Ending::Interrupted(signal) => AuditorOutcome::Interrupted(signal),
-        Ending::Flooded => AuditorOutcome::Unreadable(format!("it printed more than {STDOUT_CAP} bytes")),
-        Ending::Signaled(signal) => crashed(format!("it was ended by signal {signal}")),
-        Ending::Exited(code) => reply::outcome_of_exit(*code, &ended.stdout, &ended.stderr, has_schema),
     }
 }

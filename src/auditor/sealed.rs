@@ -1,0 +1,132 @@
+//! The client, sealed: takes a prompt and a deadline, finds the program and what it understands, runs it, and
+//! gives what came of it. Must not run longer than the deadline, all tries together.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::flags::{self, Flags, KnownClients};
+use super::seal::Seal;
+use super::{Auditor, AuditorOutcome, AuditorRun, Prompt, Unavailable, client, reply};
+use crate::child::{self, Ended, Ending};
+use crate::config::AuditorConfig;
+use crate::env::Env;
+use crate::text::last_part;
+
+/// The most that the client may print.
+const STDOUT_CAP: usize = 4 << 20;
+const STDERR_CAP: usize = 64 << 10;
+/// How much of what it printed is kept.
+const REPLY_CAP: usize = 256 << 10;
+/// How often a refused flag is taken out before we give up.
+const MOST_TRIES: usize = 6;
+/// What a new try needs to be worth it.
+const LEAST_TIME: Duration = Duration::from_millis(500);
+
+/// The client, sealed.
+pub struct SealedClient<'a> {
+    /// Where the environment says that the client is.
+    pub env: &'a Env,
+    /// Which client and model the person wants.
+    pub config: &'a AuditorConfig,
+    /// What is known of clients; added to when a flag is refused.
+    pub known: &'a dyn KnownClients,
+}
+
+impl Auditor for SealedClient<'_> {
+    fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> AuditorRun {
+        let started = Instant::now();
+        let client = match client::find(self.env, self.config.client.as_ref()) {
+            Ok(client) => client,
+            Err(why) => return AuditorRun::not_asked(AuditorOutcome::Unavailable(why)),
+        };
+        let left = || deadline.saturating_sub(started.elapsed());
+        let run = self.flags_of(&client, left()).and_then(|flags| self.run(&client, flags, prompt, left));
+        let run = run.unwrap_or_else(AuditorRun::not_asked);
+        AuditorRun { client: Some(client), duration: started.elapsed(), ..run }
+    }
+
+    fn backend(&self) -> &'static str {
+        "claude"
+    }
+
+    fn model(&self) -> &str {
+        &self.config.model
+    }
+}
+
+impl SealedClient<'_> {
+    /// What this client understands: asked once, remembered from then on.
+    fn flags_of(&self, client: &Path, left: Duration) -> Result<Flags, AuditorOutcome> {
+        if let Some(flags) = self.known.flags_of(client) {
+            return Ok(flags);
+        }
+        let flags = flags::probe(client, left)?;
+        self.known.remember(client, &flags);
+        Ok(flags)
+    }
+
+    /// Runs the client. A flag that it refuses is taken out, and that is remembered.
+    fn run(
+        &self,
+        client: &Path,
+        mut flags: Flags,
+        prompt: &Prompt,
+        left: impl Fn() -> Duration,
+    ) -> Result<AuditorRun, AuditorOutcome> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let seal = Seal::new(&flags, &self.config.model, prompt).map_err(|error| {
+                let why = format!("no empty folder to run it in: {error}");
+                AuditorOutcome::Unavailable(Unavailable::Crashed(why))
+            })?;
+            let ended = child::run(seal.job(client, left(), STDOUT_CAP, STDERR_CAP));
+            tracing::debug!(how = ?ended.how, ms = ended.duration.as_millis(), "auditor ended");
+            if let Some(folder) = self.env.client_config_dir() {
+                seal.remove_session_file(&folder);
+            }
+            if let Some(refused) = reply::refused_flag(&ended)
+                && flags.remove(&refused)
+                && tries < MOST_TRIES
+                && left() > LEAST_TIME
+            {
+                tracing::debug!(flag = refused, "the client refused a flag");
+                self.known.remember(client, &flags);
+                continue;
+            }
+            let outcome = outcome_of(&ended, client, seal.has_schema());
+            return Ok(AuditorRun {
+                flags: seal.flag_names(),
+                usage: reply::usage_of(&ended.stdout),
+                raw_reply: raw_reply(&ended),
+                ..AuditorRun::not_asked(outcome)
+            });
+        }
+    }
+}
+
+/// What it printed, for the log.
+fn raw_reply(ended: &Ended) -> String {
+    let mut text = last_part(&String::from_utf8_lossy(&ended.stdout), REPLY_CAP);
+    if !ended.stderr.is_empty() {
+        text.push_str("\n--- stderr ---\n");
+        text.push_str(&String::from_utf8_lossy(&ended.stderr));
+    }
+    text
+}
+
+/// What an ending means. The only place that says so.
+fn outcome_of(ended: &Ended, client: &Path, has_schema: bool) -> AuditorOutcome {
+    let crashed = |why: String| AuditorOutcome::Unavailable(Unavailable::Crashed(why));
+    match &ended.how {
+        Ending::NotStarted(error) => AuditorOutcome::Unavailable(Unavailable::NotStarted {
+            program: client.display().to_string(),
+            why: error.to_string(),
+        }),
+        Ending::TimedOut => AuditorOutcome::TimedOut(ended.duration),
+        Ending::Interrupted(signal) => AuditorOutcome::Interrupted(signal),
+        Ending::Flooded => AuditorOutcome::Unreadable(format!("it printed more than {STDOUT_CAP} bytes")),
+        Ending::Signaled(signal) => crashed(format!("it was ended by signal {signal}")),
+        Ending::Exited(code) => reply::outcome_of_exit(*code, &ended.stdout, &ended.stderr, has_schema),
+    }
+}
