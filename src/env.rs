@@ -1,19 +1,19 @@
-//! The environment: every variable that is read, as a documented constant, and a snapshot to read them
-//! from, so that nothing but `main` looks at the process's own.
+//! The environment: every variable of ours and of the client's that is read, as a documented constant, and a
+//! snapshot to read them from. Must be the only part that looks at the process's own variables.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// The person's switch: any value but empty, `0`, `false` or `no` lets every stop through.
+/// The person's [switch](Env::switch): lets every stop through.
 pub const OFF: &str = "PUNCHLIST_OFF";
-/// Does everything and never blocks; the log says what would have happened.
+/// A [switch](Env::switch): does everything and never blocks; the log says what would have happened.
 pub const DRY_RUN: &str = "PUNCHLIST_DRY_RUN";
 /// The state folder, in place of the XDG one.
 pub const HOME: &str = "PUNCHLIST_HOME";
 /// The client to ask, before any configured one.
 pub const CLAUDE: &str = "PUNCHLIST_CLAUDE";
-/// Any value but empty or `0` prints what the program is doing, on stderr.
+/// A [switch](Env::switch): prints what the program is doing, on stderr.
 pub const TRACE: &str = "PUNCHLIST_TRACE";
 /// Set by punchlist for its auditor, so that a hook that fires inside it steps aside.
 pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
@@ -59,7 +59,7 @@ impl Env {
         self.get(name).map(PathBuf::from)
     }
 
-    /// Whether a switch is on: set, and not to a word for "no".
+    /// Whether a switch is on: set, and not to a word for "no" (`0`, `false`, `no`, `off`).
     pub fn switch(&self, name: &str) -> bool {
         self.get(name)
             .is_some_and(|value| !["0", "false", "no", "off"].iter().any(|no| value.eq_ignore_ascii_case(no)))

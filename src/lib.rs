@@ -13,10 +13,11 @@
 //!                    disk, git  ─▶ workspace┘      └─▶ prompt ─▶ auditor ─▶ verdict ─▶ verify ─▶ findings
 //! ```
 //!
-//! The modules stand below in the order in which data passes them. The middle (`session::ledger`, `plan`,
-//! `facts`, `verify`, `decision`) is pure: values in, values out, no clock, no disk, no environment. The
-//! edges (`hook`, `session::reader`, `evidence::workspace`, `child`, `state`, `log::store`) touch the world
-//! and decide nothing.
+//! The modules stand below in the order in which data passes them, and no two of them need each other. The
+//! middle (`session::ledger`, `plan`, `facts`, `verify`, `decision`) is pure: values in, values out, no clock,
+//! no disk, no environment. The edges (`config`, `state`, `session::reader` and `load`, `evidence::workspace`
+//! and `git`, `child`, `log::store` and `keepsakes`) touch the world and decide nothing. `gates` and
+//! `commands` put them together.
 
 pub mod cli;
 pub mod env;

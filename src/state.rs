@@ -1,6 +1,6 @@
 //! What is remembered between stops, in the state folder: how often a session was held, what its last audit
-//! saw, which flags a client has. Must not be guessed: what can't be written is an error to the caller,
-//! what can't be read counts as never written.
+//! saw, which flags a client has. What can't be read counts as never written. Must not lose a session's count in
+//! silence: one that can't be written is an error to the caller.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};

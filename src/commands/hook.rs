@@ -205,7 +205,7 @@ fn record_of(
 
 fn write_down(log: &DecisionLog, record: &Record) {
     if let Err(error) = log.append(record, Timestamp::now()) {
-        complain(&format!("the decision log can't be written: {error}"));
+        complain(&format!("the decision log can't be written: {}: {error}", log.folder().display()));
     }
 }
 

@@ -22,13 +22,13 @@ pub fn run(command: &LogCommand, env: &Env) -> u8 {
         Ok(0) => exit::OK,
         Ok(torn) => {
             let lines = if torn == 1 { "1 line".to_owned() } else { format!("{torn} lines") };
-            complain(&format!("passed over in {}: {lines} that can't be read", state.root().display()));
+            complain(&format!("passed over in {}: {lines} that can't be read", log.folder().display()));
             exit::OK
         }
         // Whoever reads us has read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => exit::OK,
         Err(error) => {
-            complain(&format!("the log in {} can't be read: {error}", state.root().display()));
+            complain(&format!("the log in {} can't be read: {error}", log.folder().display()));
             exit::FAILED
         }
     }

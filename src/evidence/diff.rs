@@ -1,5 +1,5 @@
-//! Takes what a file was and what it is, gives a unified diff. Pure, and bounded in time: a large rewrite
-//! falls back to a coarser diff, never to a wait.
+//! Takes what a file was and what it is, gives a unified diff. Must not take long: a large rewrite falls back to
+//! a coarser diff.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! The workspace: takes paths as people and agents write them, says what stands there. The only part of an
-//! audit that reads files. Must not read anything outside the workspace and the client's plan folders, must
+//! audit that reads the files that it speaks of. Must not read anything outside the workspace and the client's plan folders, must
 //! not follow a link out of them, and must not judge.
 
 use std::collections::HashMap;

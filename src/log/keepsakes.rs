@@ -1,6 +1,6 @@
 //! What was sent and what came back, kept beside the log under the decision's id; and the room that all of
-//! it may take. Must not keep what was not masked, and must not cost a stop anything: tidying is done at
-//! most once a day, after the answer is out.
+//! it may take. Must not keep what was not masked, and must not cost a stop much: tidying is done at most once
+//! a day.
 
 use std::fs;
 use std::io;

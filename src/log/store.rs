@@ -22,7 +22,8 @@ impl DecisionLog {
         Self { root: state.to_path_buf() }
     }
 
-    fn folder(&self) -> PathBuf {
+    /// Where its files are.
+    pub fn folder(&self) -> PathBuf {
         self.root.join("decisions")
     }
 
