@@ -26,7 +26,7 @@ pub const CLIENT_PID: &str = "CLAUDE_PID";
 pub const CLIENT_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Moves `~/.claude`.
 pub const CLIENT_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
-/// `claude-code_2-1-325_harness`: the only place with the client's version.
+/// `claude-code_2-1-325_harness`: the only variable with the client's version.
 pub const CLIENT_AGENT: &str = "AI_AGENT";
 
 /// A copy of the environment, taken once.

@@ -105,12 +105,8 @@ fn take(fixture: &Path) -> Vec<String> {
     let input = HookInput::parse(trip.placed("hook.json").as_bytes()).expect("input");
     let config = Config::default();
 
-    let mut session = load::load(
-        input.own_transcript().map(PathBuf::as_path),
-        Role::Main,
-        input.last_assistant_message.as_deref(),
-    )
-    .session;
+    let mut session =
+        load::load(input.own_transcript(), Role::Main, input.last_assistant_message.as_deref()).session;
     trip.stage_json("session.json", &session);
 
     let plans = trip.folder.path().join("home/.claude/plans");

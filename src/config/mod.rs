@@ -103,11 +103,6 @@ pub enum ConfigError {
     },
 }
 
-/// Which plan files there are without any config.
-pub fn default_plan_globs() -> Vec<String> {
-    Config::default().audit.plan
-}
-
 impl Default for Config {
     /// What [`DEFAULTS`] says, so that there is one place that says it.
     fn default() -> Self {

@@ -1,7 +1,7 @@
 //! Takes the hook's stdin, gives a [`HookInput`]. Must not fail on a field that is missing, unknown or of
 //! another type than today's: only on what is not a JSON object at all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -128,10 +128,10 @@ impl HookInput {
     }
 
     /// The transcript of whoever is stopping.
-    pub fn own_transcript(&self) -> Option<&PathBuf> {
+    pub fn own_transcript(&self) -> Option<&Path> {
         match self.event {
-            Event::SubagentStop => self.agent_transcript_path.as_ref(),
-            Event::Stop | Event::Other(_) => self.transcript_path.as_ref(),
+            Event::SubagentStop => self.agent_transcript_path.as_deref(),
+            Event::Stop | Event::Other(_) => self.transcript_path.as_deref(),
         }
     }
 
@@ -182,7 +182,7 @@ mod tests {
         );
         assert_eq!(input.event, Event::SubagentStop);
         assert!(input.stop_hook_active);
-        assert_eq!(input.own_transcript(), Some(&PathBuf::from("/a.jsonl")));
+        assert_eq!(input.own_transcript(), Some(Path::new("/a.jsonl")));
         assert_eq!(input.running_tasks().map(|t| t.id.as_str()).collect::<Vec<_>>(), ["b2"]);
     }
 

@@ -59,11 +59,11 @@ impl DecisionLog {
         for path in self.files() {
             let mut reader = BufReader::new(File::open(path)?);
             let mut line = Vec::new();
-            while {
+            loop {
                 line.clear();
-                reader.read_until(b'\n', &mut line)?
-            } > 0
-            {
+                if reader.read_until(b'\n', &mut line)? == 0 {
+                    break;
+                }
                 let text = String::from_utf8_lossy(&line);
                 let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
                 if text.is_empty() {

@@ -178,14 +178,14 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::config::plan_globs;
+    use crate::config::{Config, plan_globs};
     use crate::session::{Ask, EditTool, Outcome, Touch};
 
     fn places() -> PlanPlaces {
         PlanPlaces {
             root: "/w".into(),
             folders: vec!["/home/me/.claude/plans".into()],
-            globs: plan_globs(&crate::config::default_plan_globs()).expect("globs"),
+            globs: plan_globs(&Config::default().audit.plan).expect("globs"),
         }
     }
 

@@ -78,7 +78,7 @@ impl<'a> ToolResult<'a, '_> {
     }
 
     /// Whether the call failed, by any of the client's ways to say so.
-    pub fn failure(&self) -> Option<String> {
+    fn failure(&self) -> Option<String> {
         if self.block.is_error.0 == Some(true) {
             return Some(first_words(&self.text()));
         }

@@ -14,14 +14,15 @@ use fingerprint::fingerprint;
 use looks::looks;
 
 use super::{Gate, Stop, Story};
-use crate::auditor::{Auditor, AuditorOutcome, Prompts, Verdict, prompt};
+use crate::auditor::prompt::{self, PromptError};
+use crate::auditor::{Auditor, AuditorOutcome, Prompt, Prompts, Verdict};
 use crate::config::{self, AuditConfig};
 use crate::decision::{Cause, Outcome};
 use crate::evidence::masking::{mask_plan, mask_session};
 use crate::evidence::redact::mask;
-use crate::evidence::{self, Workspace, shown};
-use crate::facts;
-use crate::facts::claims;
+use crate::evidence::shown::{self, Sections};
+use crate::evidence::{self, Evidence, Workspace};
+use crate::facts::{self, claims};
 use crate::finding::{Finding, Status};
 use crate::hook::Event;
 use crate::names::random_fence;
@@ -77,14 +78,7 @@ impl Gate for AuditGate<'_> {
         }
 
         let facts = story.phase("facts", |_| facts::facts(&evidence));
-        let fence = random_fence();
-        let write =
-            |prompts: &Prompts| prompt::write(prompts, &sections, &evidence, &facts, &fence, max_bytes);
-        let written = write(&prompts).or_else(|error| {
-            story.config_faults.push(error.to_string());
-            write(&Prompts::default())
-        });
-        let written = match written {
+        let written = match write_prompt(&prompts, &sections, &evidence, &facts, max_bytes, story) {
             Ok(written) => written,
             Err(error) => return could_not(Cause::Error, &error.to_string()),
         };
@@ -95,12 +89,13 @@ impl Gate for AuditGate<'_> {
         story.tell_auditor(&run, self.auditor.backend(), self.auditor.model());
         story.reply = Some(mask(&run.raw_reply).text);
 
+        let nothing = Verdict::default();
         let verdict = match &run.outcome {
-            AuditorOutcome::Answered(verdict) => verdict.clone(),
-            _ => Verdict::default(),
+            AuditorOutcome::Answered(verdict) => verdict,
+            _ => &nothing,
         };
         story.findings =
-            story.phase("verify", |_| verify(&verdict, &looks(&workspace, &verdict), &evidence, facts));
+            story.phase("verify", |_| verify(verdict, &looks(&workspace, verdict), &evidence, facts));
         let outcome = outcome_of(&run.outcome, &story.findings, &stop.config.audit, &prompts);
         // An audit that could not be made is not one: the next stop tries again.
         if matches!(run.outcome, AuditorOutcome::Answered(_)) || outcome.wants_block() {
@@ -116,8 +111,7 @@ fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
         Event::SubagentStop => Role::Subagent,
         Event::Stop | Event::Other(_) => Role::Main,
     };
-    let transcript = stop.input.own_transcript().map(std::path::PathBuf::as_path);
-    let loaded = load::load(transcript, role, stop.input.last_assistant_message.as_deref());
+    let loaded = load::load(stop.input.own_transcript(), role, stop.input.last_assistant_message.as_deref());
     story.tell_transcript(&loaded);
     let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());
     let folders = config::client::plan_folders(stop.env, stop.project);
@@ -163,6 +157,23 @@ fn prompts_of(stop: &Stop<'_>, story: &mut Story) -> Prompts {
     Prompts::with_overrides(folder).unwrap_or_else(|error| {
         story.config_faults.push(error.to_string());
         Prompts::default()
+    })
+}
+
+/// The prompt. A template of the person's own that can't be filled in gives way to the built-in one.
+fn write_prompt(
+    prompts: &Prompts,
+    sections: &Sections,
+    evidence: &Evidence,
+    facts: &[Finding],
+    max_bytes: usize,
+    story: &mut Story,
+) -> Result<Prompt, PromptError> {
+    let fence = random_fence();
+    let write = |prompts: &Prompts| prompt::write(prompts, sections, evidence, facts, &fence, max_bytes);
+    write(prompts).or_else(|error| {
+        story.config_faults.push(error.to_string());
+        write(&Prompts::default())
     })
 }
 
