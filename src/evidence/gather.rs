@@ -21,10 +21,18 @@ const LEAST: usize = 400;
 struct Candidate {
     written: String,
     place: Option<Place>,
+    state: FileState,
     touches: Vec<TouchNote>,
     original: Original,
     steps: Vec<usize>,
     last_touch: usize,
+}
+
+impl Candidate {
+    /// How it is called: relative to the workspace where it is inside, else as written.
+    fn name(&self) -> &str {
+        self.place.as_ref().map_or(&self.written, |place| &place.name)
+    }
 }
 
 /// Puts the evidence together; file contents get `file_bytes` at the most. Session and plan come masked.
@@ -35,8 +43,8 @@ pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_
     fill_originals_from_git(&mut candidates, workspace);
     let missing: Vec<String> = candidates
         .iter()
-        .filter(|c| matches!(state_of(c, workspace), FileState::Missing { .. }))
-        .map(|c| c.place.as_ref().map_or(&c.written, |place| &place.name).clone())
+        .filter(|c| matches!(c.state, FileState::Missing { .. }))
+        .map(|c| c.name().to_owned())
         .collect();
     let elsewhere = workspace.find_elsewhere(&missing);
     let mut budget = Budget::new(file_bytes);
@@ -58,6 +66,7 @@ fn candidates(session: &Session, plan: Option<&Plan>, workspace: &Workspace) -> 
         *index.entry(key).or_insert_with(|| {
             all.push(Candidate {
                 written: written.to_owned(),
+                state: workspace.state(place.as_ref()),
                 place,
                 touches: Vec::new(),
                 original: Original::Unknown,
@@ -103,7 +112,7 @@ fn candidates(session: &Session, plan: Option<&Plan>, workspace: &Workspace) -> 
 /// Asks git, once, what the large files were before, where the transcript does not say.
 fn fill_originals_from_git(candidates: &mut [Candidate], workspace: &Workspace) {
     let unknown = |c: &&Candidate| {
-        let large = matches!(state_of(c, workspace), FileState::File { bytes } if bytes > SMALL as u64);
+        let large = matches!(c.state, FileState::File { bytes } if bytes > SMALL as u64);
         large
             && c.original == Original::Unknown
             && c.place.as_ref().is_some_and(|p| p.path.starts_with(workspace.root()))
@@ -122,21 +131,14 @@ fn fill_originals_from_git(candidates: &mut [Candidate], workspace: &Workspace) 
     }
 }
 
-fn state_of(candidate: &Candidate, workspace: &Workspace) -> FileState {
-    candidate
-        .place
-        .as_ref()
-        .map_or(FileState::Outside, |place| workspace.state(&place.path.to_string_lossy()))
-}
-
 fn enter(
     candidate: Candidate,
     workspace: &Workspace,
     elsewhere: &HashMap<String, String>,
     budget: &mut Budget,
 ) -> FileEvidence {
-    let name = candidate.place.as_ref().map_or_else(|| candidate.written.clone(), |place| place.name.clone());
-    let mut state = state_of(&candidate, workspace);
+    let name = candidate.name().to_owned();
+    let mut state = candidate.state;
     if let FileState::Missing { elsewhere: found } = &mut state {
         *found = elsewhere.get(&name).cloned();
     }

@@ -121,12 +121,9 @@ impl Workspace {
         })
     }
 
-    /// What stands at a path.
-    pub fn state(&self, written: &str) -> FileState {
-        match self.locate(written) {
-            None => FileState::Outside,
-            Some(place) => state_of(&place.path),
-        }
+    /// What stands at a place; `None` is one that is outside.
+    pub fn state(&self, place: Option<&Place>) -> FileState {
+        place.map_or(FileState::Outside, |place| state_of(&place.path))
     }
 
     /// For each of these paths that is missing, where in the workspace a file of that name is. One walk for
@@ -274,6 +271,10 @@ mod tests {
         }
     }
 
+    fn state(workspace: &Workspace, written: &str) -> FileState {
+        workspace.state(workspace.locate(written).as_ref())
+    }
+
     #[test]
     fn paths_are_found_however_they_are_written() {
         let folder = Folder::with(&[("w/src/a.rs", "x"), ("home/.claude/plans/p.md", "y")]);
@@ -281,11 +282,11 @@ mod tests {
         let absolute = folder.0.path().join("w/src/a.rs");
         for written in ["src/a.rs", "./src/a.rs", "src/../src/a.rs", absolute.to_str().expect("text")] {
             assert_eq!(workspace.locate(written).expect(written).name, "src/a.rs");
-            assert_eq!(workspace.state(written), FileState::File { bytes: 1 });
+            assert_eq!(state(&workspace, written), FileState::File { bytes: 1 });
         }
         assert!(workspace.locate("~/.claude/plans/p.md").is_some());
-        assert_eq!(workspace.state("src/none.rs"), FileState::Missing { elsewhere: None });
-        assert_eq!(workspace.state("src/a.rs/below"), FileState::Missing { elsewhere: None });
+        assert_eq!(state(&workspace, "src/none.rs"), FileState::Missing { elsewhere: None });
+        assert_eq!(state(&workspace, "src/a.rs/below"), FileState::Missing { elsewhere: None });
     }
 
     #[test]
@@ -295,7 +296,7 @@ mod tests {
         for written in [
             "../outside/secret", "/etc/passwd", "~/notes", "src/../../outside/none", "no/../../x", "", "a\0b",
         ] {
-            assert_eq!(workspace.state(written), FileState::Outside, "{written}");
+            assert_eq!(state(&workspace, written), FileState::Outside, "{written}");
         }
     }
 

@@ -15,15 +15,17 @@ pub fn looks(workspace: &Workspace, verdict: &Verdict) -> Vec<Option<Look>> {
             if path.is_empty() {
                 return None;
             }
-            let Some(place) = workspace.locate(path) else {
-                return Some(Look { name: path.to_owned(), state: FileState::Outside, holds_needle: None });
-            };
-            let state = workspace.state(path);
-            let holds_needle = match state {
-                FileState::File { .. } => workspace.holds(&place, &proposal.needle),
+            let place = workspace.locate(path);
+            let state = workspace.state(place.as_ref());
+            let holds_needle = match (&state, &place) {
+                (FileState::File { .. }, Some(place)) => workspace.holds(place, &proposal.needle),
                 _ => None,
             };
-            Some(Look { name: place.name, state, holds_needle })
+            Some(Look {
+                name: place.map_or_else(|| path.to_owned(), |place| place.name),
+                state,
+                holds_needle,
+            })
         })
         .collect();
     let missing: Vec<String> = looks
