@@ -72,6 +72,10 @@ fn approved_plan(approved: &ApprovedPlan, places: &PlanPlaces, read: ReadText<'_
                         !present.contains(&words) && !whole_text.contains(&words)
                     })
                     .collect();
+                // Counted on: under its old number it would pass for another step of the file.
+                for (number, step) in (plan.steps.len() + 1..).zip(&mut plan.dropped) {
+                    step.number = number;
+                }
                 plan
             }
             // The file holds another plan by now.
@@ -233,7 +237,10 @@ mod tests {
         let session = Session { plans: vec![approved(Some(text), None, Some("slug"))], ..Session::default() };
         let plan = found(&session, &[(FILE, "1. make a ✅\n3. make c")]).expect("a plan");
         assert_eq!(plan.source, PlanSource::ApprovedFile);
-        assert_eq!(plan.dropped.iter().map(|s| s.text.as_str()).collect::<Vec<_>>(), ["make b"]);
+        assert_eq!(
+            plan.promised().map(|s| (s.number, s.text.as_str())).collect::<Vec<_>>(),
+            [(1, "make a ✅"), (2, "make c"), (3, "make b")]
+        );
         let other = found(&session, &[(FILE, "1. something\n2. else")]).expect("a plan");
         assert_eq!((other.source, other.text.as_str()), (PlanSource::Approved, text));
     }

@@ -34,7 +34,8 @@ pub struct Plan {
     pub text: String,
     /// Its steps.
     pub steps: Vec<Step>,
-    /// Steps that were approved and are gone from the file: still promised, whatever the file says now.
+    /// Steps that were approved and are gone from the file: still promised, whatever the file says now. Their
+    /// numbers follow those of `steps`.
     pub dropped: Vec<Step>,
     /// Numbers of steps that were ticked before the session began: not this session's claim.
     pub ticked_before: Vec<usize>,
