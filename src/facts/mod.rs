@@ -1,6 +1,7 @@
 //! What needs no model. Pure: evidence in, findings out.
 
 pub mod claims;
+pub mod promises;
 pub mod steps;
 
 use crate::evidence::Evidence;

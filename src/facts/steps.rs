@@ -1,30 +1,22 @@
-//! Steps against the disk: a step that this session ticked and whose file is not there. Pure. Must not take
-//! a step for a promise that a file exists when the step removes it, speaks of it conditionally, or gives it
-//! as an example.
+//! Steps against the disk: a step that this session ticked and whose file is not there. Pure.
 
 use crate::evidence::{Evidence, FileState};
+use crate::facts::promises::promises;
 use crate::finding::{Category, Finding, Problem, Source, Status};
-use crate::plan::{Step, normalised};
+use crate::plan::Step;
 use crate::session::{Session, shell};
-
-/// A step with one of these words does not promise that the paths it names exist.
-const NO_PROMISE: &[&str] = &[
-    "abandon", "avoid", "clean", "cleanup", "delete", "deletes", "deprecate", "don", "drop", "eg", "example",
-    "examples", "if", "like", "migrate", "move", "moves", "never", "no", "not", "optional", "optionally",
-    "prune", "purge", "remove", "removes", "rename", "renames", "replace", "replaces", "revert", "skip",
-    "such", "temporary", "undo", "uninstall", "unless", "without",
-];
 
 /// Ticked steps that name a file which does not exist, was not removed or moved in the session, and stands
 /// nowhere else in the workspace.
 pub fn missing_files(evidence: &Evidence) -> Vec<Finding> {
     let Some(plan) = &evidence.plan else { return Vec::new() };
-    let ticked = plan.steps.iter().filter(|step| plan.ticked_now(step) && promises_files(step));
+    let ticked = plan.steps.iter().filter(|step| plan.ticked_now(step));
     ticked
         .flat_map(|step| {
             evidence.files.iter().filter(|file| file.steps.contains(&step.number)).map(move |f| (step, f))
         })
         .filter(|(_, file)| file.state == FileState::Missing { elsewhere: None })
+        .filter(|(step, file)| is_promised(step, &file.name))
         .filter(|(_, file)| !was_removed(&evidence.session, &file.name))
         .filter(|(_, file)| !is_part_of_a_name(&file.name, evidence))
         .map(|(step, file)| Finding {
@@ -51,8 +43,14 @@ fn is_part_of_a_name(name: &str, evidence: &Evidence) -> bool {
         .any(|file| file.name.split(' ').any(|part| part == name))
 }
 
-fn promises_files(step: &Step) -> bool {
-    !normalised(&step.text).split(' ').any(|word| NO_PROMISE.contains(&word))
+/// Whether a step promises that a file is there. `name` is its name in the workspace, which a step can write
+/// in other ways.
+pub fn is_promised(step: &Step, name: &str) -> bool {
+    let is_it = |written: &str| {
+        let written = written.trim_start_matches("./").trim_end_matches('/');
+        written == name || written.ends_with(&format!("/{name}")) || name.ends_with(&format!("/{written}"))
+    };
+    step.paths.iter().filter(|written| is_it(written)).any(|written| promises(&step.text, written))
 }
 
 /// Whether a command of the session removed or moved away that path, or a folder above it.

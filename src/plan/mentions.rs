@@ -36,6 +36,12 @@ pub fn mentions(text: &str) -> Mentions {
     found.mentions
 }
 
+/// Whether what was found as a path can't be something else: by its ending, or by a slash behind it.
+/// `acme/widgets` and `api/users` are a repository and a route as often as they are folders.
+pub fn is_surely_a_path(path: &str) -> bool {
+    paths::has_an_end(path)
+}
+
 #[derive(Default)]
 struct Collector {
     mentions: Mentions,

@@ -206,8 +206,9 @@ fn is_dot_name(word: &str) -> bool {
 /// The extension of a slashed path's last part: known, or at least shaped like one.
 fn extension(name: &str) -> Option<&str> {
     let (stem, ending) = name.rsplit_once('.')?;
+    // `internal/store.Get` is a function of a package.
     let shaped = (1..=5).contains(&ending.len())
-        && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+        && ending.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
         && ending.starts_with(|c: char| c.is_ascii_alphabetic());
     let known = tables::EXTENSIONS.contains(&ending.to_ascii_lowercase().as_str());
     (!stem.is_empty() && (shaped || known)).then_some(ending)

@@ -1,0 +1,151 @@
+//! Takes the words of a step, an ask or a claim and a path in them, says whether they promise that the path
+//! will be there. Pure. A wrong yes holds a good session, a wrong no leaves the judgement to the auditor: so
+//! doubt is a no.
+
+use crate::plan::{mentions, normalised};
+
+/// A text with one of these words does not promise that the paths it names exist.
+const NO_PROMISE: &[&str] = &[
+    "abandon", "avoid", "clean", "cleanup", "delete", "deleted", "deletes", "deprecate", "don", "drop",
+    "dropped", "eg", "example", "examples", "exclude", "excluded", "excludes", "gitignore", "gitignored",
+    "if", "ignore", "ignored", "ignores", "instance", "instead", "like", "migrate", "move", "moved", "moves",
+    "never", "no", "not", "optional", "optionally", "prune", "purge", "remove", "removed", "removes",
+    "rename", "renamed", "renames", "replace", "replaced", "replaces", "revert", "skip", "skipped", "such",
+    "temporary", "undo", "uninstall", "unless", "without",
+];
+
+/// Words for what a program does with files of its users, or for a look at one: "detect `go.mod`".
+const HANDLES: &[&str] = &[
+    "accept", "accepts", "against", "allow", "allows", "ask", "asks", "back", "based", "check", "checks",
+    "compare", "detect", "detection", "detects", "discover", "download", "downloads", "ensure", "fallback",
+    "find", "finds", "follow", "from", "handle", "handles", "handling", "honour", "inspect", "load",
+    "loading", "loads", "look", "lookup", "mention", "mentions", "override", "overriding", "parse", "parses",
+    "parsing", "pattern", "read", "reading", "reads", "reference", "respect", "reuse", "review", "run",
+    "scan", "see", "support", "supports", "sure", "template", "upload", "uploads", "use", "uses", "using",
+    "verify", "via", "watch", "when", "with",
+];
+
+/// Words for what a program writes when it runs: "log errors to `error.log`".
+const OUTPUTS: &[&str] = &[
+    "cache", "caches", "dump", "dumps", "emit", "emits", "export", "exports", "log", "logs", "output",
+    "outputs", "persist", "persists", "print", "prints", "record", "records", "save", "saves", "store",
+    "stores",
+];
+
+/// Words for making or changing a file.
+const MAKES: &[&str] = &[
+    "add", "added", "adds", "change", "changed", "configure", "cover", "covers", "create", "created",
+    "creates", "define", "document", "edit", "extend", "extract", "fix", "generate", "implement",
+    "implemented", "introduce", "into", "make", "modify", "new", "port", "prepare", "put", "scaffold", "set",
+    "setup", "test", "tests", "update", "updated", "write", "writes", "written", "wrote",
+];
+
+/// Words after which a place follows: "the parser in `src/parser.rs`".
+const PLACES: &[&str] = &["at", "in", "inside", "into", "to", "under", "within"];
+
+/// Endings of what programs read and write when they run.
+const DATA: &[&str] = &[
+    "cfg", "conf", "csv", "db", "gz", "html", "ini", "json", "jsonl", "log", "onnx", "pdf", "png", "sqlite",
+    "svg", "tar", "toml", "tsv", "txt", "xml", "yaml", "yml", "zip",
+];
+
+/// Whether `text` promises that `path`, as written in it, will be there.
+pub fn promises(text: &str, path: &str) -> bool {
+    if !mentions::is_surely_a_path(path) {
+        return false;
+    }
+    let rest = format!(" {} ", normalised(&text.replace(path, " ")));
+    let has = |word: &str| rest.contains(&format!(" {word} "));
+    if NO_PROMISE.iter().any(|word| has(word)) || has("e g") {
+        return false;
+    }
+    let Some(at) = text.find(path) else { return true };
+    // What stands in backticks before it are names, not words about it.
+    let before: Vec<&str> = text[..at].split('`').step_by(2).collect();
+    let before = normalised(&before.join(" "));
+    let words: Vec<&str> = before.split(' ').filter(|word| !is_filler(word)).collect();
+    let verb = words.iter().rev().find(|word| [MAKES, HANDLES, OUTPUTS].iter().any(|t| t.contains(word)));
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    let is_data =
+        name.rsplit_once('.').is_some_and(|(stem, ending)| stem.is_empty() || DATA.contains(&ending));
+    // Data is sent "to" a file at run time; code is put into one.
+    let is_placed = words.last().is_some_and(|last| PLACES.contains(last) && !(is_data && *last == "to"));
+    let is_set_off = text[..at].trim_end_matches(['`', ' ']).ends_with([':', '(', '—', '–']);
+    match verb {
+        Some(verb) if OUTPUTS.contains(verb) => !is_data,
+        Some(verb) if HANDLES.contains(verb) => is_placed || (is_set_off && !is_data),
+        Some(_) => true,
+        None => before.is_empty() || !is_data || is_placed,
+    }
+}
+
+fn is_filler(word: &str) -> bool {
+    matches!(word, "a" | "an" | "the" | "file" | "folder" | "its" | "our")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_or_changed_is_promised() {
+        for (text, path) in [
+            ("Create `beta.txt`", "beta.txt"),
+            ("`src/parser.rs`: new parser", "src/parser.rs"),
+            ("Implement the parser in `src/parser.rs`", "src/parser.rs"),
+            ("Add config loading in `src/loader.rs`", "src/loader.rs"),
+            ("Create `src/load.rs` and `src/b.rs`", "src/b.rs"),
+            ("Create `src/loader.rs` that loads `config.yaml`", "src/loader.rs"),
+            ("Cover `src/slug.rs` with tests in `tests/slug.rs`", "tests/slug.rs"),
+            ("Create the `migrations/` folder", "migrations/"),
+            ("Create a `.gitignore`", ".gitignore"),
+            ("Add `Dockerfile`", "Dockerfile"),
+            ("Add unit tests for parsing: `tests/parse.rs`", "tests/parse.rs"),
+            ("Set up `tsconfig.json`", "tsconfig.json"),
+            ("`ci.yml`", "ci.yml"),
+        ] {
+            assert!(promises(text, path), "{text}: {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_for_sure_is_not() {
+        for (text, path) in [
+            ("Open a PR against `acme/widgets`", "acme/widgets"),
+            ("Create branch `docs/update-readme`", "docs/update-readme"),
+            ("Add endpoint `api/users`", "api/users"),
+            ("Change imports to `utils/helpers`", "utils/helpers"),
+            ("Fix test `TestParse/empty`", "TestParse/empty"),
+            ("Push image `acme/web:latest`", "acme/web:latest"),
+        ] {
+            assert!(!promises(text, path), "{text}: {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_ignored_handled_written_at_run_time_or_an_example_is_not() {
+        for (text, path) in [
+            ("Add a plugin loader (e.g. `plugins/foo.js`)", "plugins/foo.js"),
+            ("Add a loader, for instance for `foo.js`", "foo.js"),
+            ("Add `.env.local` and `coverage/` to `.gitignore`", ".env.local"),
+            ("Add `.env.local` and `coverage/` to `.gitignore`", "coverage/"),
+            ("Detect the project type from `package.json` or `setup.cfg`", "setup.cfg"),
+            ("Create `src/loader.rs` that loads `config.yaml`", "config.yaml"),
+            ("Add support for `.prettierrc.json`", ".prettierrc.json"),
+            ("Log errors to `logs/error.log`", "logs/error.log"),
+            ("Use `b.js` instead of `a.js`", "a.js"),
+            ("Removed `old.js`", "old.js"),
+            ("Verify that `dist/app.js` loads", "dist/app.js"),
+            ("Make sure `out.csv` is written by the export", "out.csv"),
+            ("Respect `.editorconfig`", ".editorconfig"),
+            ("Fall back to `config.default.json`", "config.default.json"),
+            ("Upload `backup.tar.gz` to S3", "backup.tar.gz"),
+            ("Fixed a crash when `settings.toml` is missing", "settings.toml"),
+            ("Tested with `sample.pdf`", "sample.pdf"),
+            ("The order is `a.toml`, then `b.toml`", "b.toml"),
+            ("Do not create `beta.txt`", "beta.txt"),
+        ] {
+            assert!(!promises(text, path), "{text}: {path}");
+        }
+    }
+}
