@@ -129,26 +129,28 @@ impl Workspace {
     /// For each of these paths that is missing, where in the workspace a file of that name is. One walk for
     /// all of them: plans often name paths relative to a package of a larger repository.
     pub fn find_elsewhere(&self, missing: &[String]) -> HashMap<String, String> {
-        let mut wanted: HashMap<&str, Vec<&String>> = HashMap::new();
+        let mut wanted: HashMap<String, Vec<(&String, String)>> = HashMap::new();
         for path in missing {
-            let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-            wanted.entry(name).or_default().push(path);
+            let tail = folded(path.trim_start_matches("./").trim_start_matches('/'));
+            let name = tail.rsplit(['/', '\\']).next().unwrap_or(&tail).to_owned();
+            wanted.entry(name).or_default().push((path, tail));
         }
         let mut found = HashMap::new();
         if wanted.is_empty() {
             return found;
         }
+        // `dist/cli.js` of a plan is `packages/cli/dist/cli.js` on disk.
+        let is_named = |folder: &str| missing.iter().any(|path| path.split('/').any(|part| part == folder));
+        let passed_by: Vec<&str> = NOT_SEARCHED.iter().copied().filter(|folder| !is_named(folder)).collect();
         let walk = WalkDir::new(&self.root).follow_links(false).into_iter().filter_entry(|entry| {
-            !(entry.file_type().is_dir()
-                && NOT_SEARCHED.contains(&entry.file_name().to_string_lossy().as_ref()))
+            !(entry.file_type().is_dir() && passed_by.contains(&entry.file_name().to_string_lossy().as_ref()))
         });
         for entry in walk.take(SEARCH_CAP).filter_map(Result::ok) {
-            let name = entry.file_name().to_string_lossy();
-            let Some(paths) = wanted.get(name.as_ref()) else { continue };
+            let Some(paths) = wanted.get(&folded(&entry.file_name().to_string_lossy())) else { continue };
             let there = entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy();
-            for path in paths {
-                let tail = path.trim_start_matches("./").trim_start_matches('/');
-                if there == tail || there.ends_with(&format!("/{tail}")) {
+            let folded_there = folded(&there);
+            for (path, tail) in paths {
+                if folded_there == *tail || folded_there.ends_with(&format!("/{tail}")) {
                     found.entry((*path).clone()).or_insert_with(|| there.clone().into_owned());
                 }
             }
@@ -182,6 +184,21 @@ impl Workspace {
             _ => None,
         }
     }
+}
+
+/// A name by which to find a file however its letters are written: in any case, and with its accents as
+/// signs of their own (as macOS stores them) or not. Latin letters with accents do not count at all, so that
+/// no table of them is needed; two names that differ in nothing else are one, which only makes a doubt.
+fn folded(name: &str) -> String {
+    let mut folded = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '\u{300}'..='\u{36f}' => drop(folded.pop()),
+            '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => {}
+            c => folded.extend(c.to_lowercase()),
+        }
+    }
+    folded
 }
 
 /// Text with all white space taken out: how code is wrapped and indented does not count.
@@ -346,6 +363,20 @@ mod tests {
         let found =
             folder.workspace().find_elsewhere(&["src/a.ts".into(), "src/b.ts".into(), "rc/a.ts".into()]);
         assert_eq!(found, HashMap::from([("src/a.ts".into(), "pkg/api/src/a.ts".into())]));
+    }
+
+    #[test]
+    fn a_file_whose_name_is_written_another_way_is_found() {
+        let folder = Folder::with(&[
+            ("w/docs/API.md", "x"),
+            ("w/docs/cafe\u{301}.md", "x"),
+            ("w/packages/cli/dist/cli.js", "x"),
+        ]);
+        let missing = ["docs/api.md", "docs/caf\u{e9}.md", "dist/cli.js", "docs/tea.md"].map(String::from);
+        let found = folder.workspace().find_elsewhere(&missing);
+        let mut found: Vec<_> = found.values().map(String::as_str).collect();
+        found.sort_unstable();
+        assert_eq!(found, ["docs/API.md", "docs/cafe\u{301}.md", "packages/cli/dist/cli.js"]);
     }
 
     #[test]
