@@ -19,6 +19,7 @@ pub fn missing_files(evidence: &Evidence) -> Vec<Finding> {
         .filter(|(step, file)| is_promised(step, &file.name))
         .filter(|(_, file)| !was_removed(&evidence.session, &file.name))
         .filter(|(_, file)| !is_part_of_a_name(&file.name, evidence))
+        .filter(|(_, file)| stand_in(evidence, &file.name).is_none())
         .map(|(step, file)| Finding {
             category: Category::A,
             status: Status::Confirmed,
@@ -41,6 +42,27 @@ fn is_part_of_a_name(name: &str, evidence: &Evidence) -> bool {
         .iter()
         .filter(|file| matches!(file.state, FileState::File { .. }) && file.name.contains(' '))
         .any(|file| file.name.split(' ').any(|part| part == name))
+}
+
+/// A file that the session wrote in place of a promised one, if it did: of the same name in another folder
+/// (or another worktree), or of the same name with another ending. A file that a step names itself is none.
+pub fn stand_in<'a>(evidence: &'a Evidence, name: &str) -> Option<&'a str> {
+    let unplanned = evidence.files.iter().filter(|file| {
+        let is_there = matches!(file.state, FileState::File { .. } | FileState::Outside);
+        file.steps.is_empty() && file.was_changed() && is_there
+    });
+    let mut names = unplanned.map(|file| file.name.as_str());
+    names.find(|other| *other != name && stem(other) == stem(name))
+}
+
+/// What a file is called without its ending. `auth/mod.rs` is called after its folder.
+fn stem(path: &str) -> String {
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or(file);
+    let is_entry = matches!(stem, "mod" | "index" | "__init__" | "main");
+    let called =
+        if is_entry && !folder.is_empty() { folder.rsplit('/').next().unwrap_or(folder) } else { stem };
+    called.to_lowercase()
 }
 
 /// Whether a step promises that a file is there. `name` is its name in the workspace, which a step can write
@@ -96,6 +118,56 @@ mod tests {
             agent: None,
         };
         Session { commands: vec![command], ..Session::default() }
+    }
+
+    #[test]
+    fn a_promised_file_that_was_written_under_another_name_is_not_missing() {
+        let found = |promised: &str, written: &str| {
+            let plan = format!("- [x] Create `{promised}`\n");
+            let evidence = Evidence {
+                plan: Some(crate::plan::Plan {
+                    source: crate::plan::PlanSource::TouchedFile,
+                    path: None,
+                    steps: crate::plan::steps::parse_steps(&plan),
+                    text: plan,
+                    dropped: Vec::new(),
+                    ticked_before: Vec::new(),
+                }),
+                session: Session::default(),
+                files: vec![
+                    file(promised, FileState::Missing { elsewhere: None }, &[1]),
+                    file(written, FileState::File { bytes: 1 }, &[]),
+                ],
+            };
+            missing_files(&evidence).len()
+        };
+        for (promised, written) in [
+            ("src/app.js", "src/app.ts"),
+            ("src/auth.rs", "src/auth/mod.rs"),
+            ("test/x.test.ts", "tests/x.test.ts"),
+            ("src/a.rs", "/other/worktree/src/a.rs"),
+        ] {
+            assert_eq!(found(promised, written), 0, "{promised} {written}");
+        }
+        assert_eq!(found("src/app.js", "src/other.js"), 1);
+    }
+
+    fn file(name: &str, state: FileState, steps: &[usize]) -> crate::evidence::FileEvidence {
+        let note = crate::evidence::TouchNote {
+            tool: "Write".into(),
+            outcome: crate::session::Outcome::Done,
+            agent: None,
+        };
+        crate::evidence::FileEvidence {
+            name: name.into(),
+            touches: if steps.is_empty() { vec![note] } else { Vec::new() },
+            steps: steps.to_vec(),
+            state,
+            entered: crate::evidence::Entered::Whole,
+            text: String::new(),
+            masked: 0,
+            digest: String::new(),
+        }
     }
 
     #[test]

@@ -134,6 +134,8 @@ fn missing_file(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -
                 Judged::cannot_verify("nobody promised a file of that name")
             } else if steps::was_removed(&evidence.session, &look.name) {
                 Judged::cannot_verify("scratch: the session removed or moved it on purpose")
+            } else if let Some(there) = steps::stand_in(evidence, &look.name) {
+                Judged::cannot_verify(format!("the session wrote {there}, perhaps in its place"))
             } else {
                 Judged::confirmed("no such file on disk; nothing in the session removed or moved it")
             }
