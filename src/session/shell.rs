@@ -5,9 +5,10 @@
 /// Programs that change nothing by themselves.
 const LOOKERS: &[&str] = &[
     "[", "awk", "basename", "cat", "cd", "column", "cut", "date", "df", "diff", "dirname", "du", "echo",
-    "env", "exit", "export", "false", "fd", "file", "find", "grep", "head", "hostname", "id", "jq", "less",
-    "ls", "more", "nl", "ps", "printenv", "printf", "pwd", "readlink", "realpath", "rg", "sed", "sleep",
-    "sort", "stat", "tail", "test", "tree", "true", "type", "uname", "uniq", "wc", "which", "whoami", "xxd",
+    "done", "esac", "exit", "export", "false", "fd", "fi", "file", "find", "for", "grep", "head", "hostname",
+    "id", "jq", "less", "ls", "more", "nl", "ps", "printenv", "printf", "pwd", "readlink", "realpath", "rg",
+    "sed", "sleep", "sort", "stat", "tail", "test", "tree", "true", "type", "uname", "uniq", "wc", "which",
+    "whoami", "xxd",
 ];
 
 /// `git` subcommands that change nothing.
@@ -20,6 +21,12 @@ const GIT_LOOKERS: &[&str] = &[
 const REMOTE: &[&str] = &[
     "ssh", "scp", "sftp", "rsync", "kubectl", "helm", "aws", "gcloud", "az", "fly", "flyctl", "heroku",
     "vercel", "netlify", "wrangler", "ansible", "ansible-playbook", "terraform",
+];
+
+/// What can stand before a program: shell words, and programs that run another.
+const WRAPPERS: &[&str] = &[
+    "!", "(", "command", "do", "else", "env", "exec", "if", "nohup", "sudo", "then", "time", "while",
+    "xargs", "{",
 ];
 
 /// The simple commands of a line: cut at `;`, `&&`, `||`, `|` and newlines outside quotes, each as words.
@@ -79,7 +86,7 @@ fn program_words(words: &[String]) -> &[String] {
         let is_assignment = first.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         });
-        if is_assignment || ["sudo", "time", "nohup", "command", "exec", "("].contains(&first.as_str()) {
+        if is_assignment || WRAPPERS.contains(&first.as_str()) {
             rest = &rest[1..];
         } else {
             break;
@@ -97,17 +104,30 @@ pub fn only_looks(line: &str) -> bool {
     simple_commands(line).iter().all(|words| {
         let words = program_words(words);
         let Some(program) = words.first() else { return true };
-        let writes_a_file = words.iter().any(|word| {
-            let target = word.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches('&');
-            target.starts_with('>') && !target.starts_with(">&") && !line.contains("/dev/null")
+        let writes_a_file = writes_a_file(words);
+        let in_place = words.iter().any(|word| {
+            let is_short = word.starts_with('-') && !word.starts_with("--");
+            (is_short && word.contains('i') && base_name(program) == "sed")
+                || word.starts_with("--in-place")
+                || matches!(word.as_str(), "-delete" | "-exec" | "-execdir" | "-ok")
         });
-        let in_place =
-            words.iter().any(|word| word.starts_with("-i") || word == "-delete" || word == "-exec");
         match base_name(program) {
             "git" => git_subcommand(words).is_some_and(|sub| GIT_LOOKERS.contains(&sub)),
             "sed" | "find" => !in_place && !writes_a_file,
             name => LOOKERS.contains(&name) && !writes_a_file,
         }
+    })
+}
+
+/// Whether a simple command sends its output to a file. Quotes are off by now, so that a `>` in a pattern
+/// seems to be one: then a command that only looks counts as work, which is the lesser fault.
+fn writes_a_file(words: &[String]) -> bool {
+    words.iter().enumerate().any(|(at, word)| {
+        let Some((before, target)) = word.split_once('>') else { return false };
+        let is_redirection = before.chars().all(|c| c.is_ascii_digit() || c == '&');
+        let target = target.trim_start_matches(['>', '|']);
+        let target = if target.is_empty() { words.get(at + 1).map_or("", String::as_str) } else { target };
+        is_redirection && !target.is_empty() && !target.starts_with('&') && target != "/dev/null"
     })
 }
 
@@ -137,12 +157,13 @@ pub fn removed_paths(line: &str) -> Vec<String> {
                 .cloned()
                 .collect()
         };
-        let git_sub = words.get(1).map(String::as_str);
+        let git_sub = git_subcommand(words);
+        let git_at = words.iter().position(|word| Some(word.as_str()) == git_sub).map_or(2, |at| at + 1);
         match (words.first().map(|program| base_name(program)), git_sub) {
             (Some("rm" | "unlink" | "rmdir" | "trash"), _) => removed.extend(operands(1)),
-            (Some("git"), Some("rm")) => removed.extend(operands(2)),
+            (Some("git"), Some("rm")) => removed.extend(operands(git_at)),
             (Some("mv"), _) => removed.extend(all_but_last(operands(1))),
-            (Some("git"), Some("mv")) => removed.extend(all_but_last(operands(2))),
+            (Some("git"), Some("mv")) => removed.extend(all_but_last(operands(git_at))),
             _ => {}
         }
     }
@@ -183,12 +204,24 @@ mod tests {
             "grep -rn 'a > b' src 2>/dev/null",
             "sed -n 1,20p x",
             "find . -name '*.rs'",
+            "for f in *; do cat $f; done",
+            "cat a 2> /dev/null",
         ] {
             assert!(only_looks(line), "{line}");
         }
-        for line in
-            ["cargo build", "echo x > a", "sed -i s/a/b/ x", "git commit -m x", "rm a", "ls && touch b"]
-        {
+        for line in [
+            "cargo build",
+            "echo x > a",
+            "echo x > a 2>/dev/null",
+            "cat >>a",
+            "env A=1 cargo build",
+            "sed --in-place s/a/b/ x",
+            "sed -Ei s/a/b/ x",
+            "sed -i s/a/b/ x",
+            "git commit -m x",
+            "rm a",
+            "ls && touch b",
+        ] {
             assert!(!only_looks(line), "{line}");
         }
     }
@@ -197,6 +230,10 @@ mod tests {
     fn removed_and_moved_paths_are_named() {
         assert_eq!(removed_paths("rm -rf a b && git rm --cached c"), ["a", "b", "c"]);
         assert_eq!(removed_paths("git mv old.rs new.rs; mv 'x y' z"), ["old.rs", "x y"]);
+        assert_eq!(removed_paths("if [ -f a ]; then rm a; fi"), ["a"]);
+        assert_eq!(removed_paths("for f in a b; do rm $f; done"), ["$f"]);
+        assert_eq!(removed_paths("git -C pkg rm a; git -C pkg mv b c"), ["a", "b"]);
+        assert_eq!(removed_paths("ls | xargs rm -f a"), ["a"]);
         assert!(removed_paths("echo rm a").is_empty());
     }
 
