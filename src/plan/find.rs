@@ -57,7 +57,9 @@ fn approved_plan(approved: &ApprovedPlan, places: &PlanPlaces, read: ReadText<'_
         .into_iter()
         .flat_map(|slug| places.folders.iter().map(move |folder| folder.join(format!("{slug}.md"))));
     let on_disk = by_path.into_iter().chain(by_slug).find_map(|path| Some((read(&path)?, path)));
-    match (approved.text.clone(), on_disk) {
+    // What bears a tick when it is approved was done before: it is nobody's claim of this session.
+    let before = approved.text.as_deref().map(ticked_words).unwrap_or_default();
+    let mut plan = match (approved.text.clone(), on_disk) {
         (Some(text), Some((file, path))) => Some(match kept_up(&text, &file) {
             KeptUp::Same => plan_of(PlanSource::Approved, text, Some(path)),
             KeptUp::Related => {
@@ -84,7 +86,23 @@ fn approved_plan(approved: &ApprovedPlan, places: &PlanPlaces, read: ReadText<'_
         (Some(text), None) => Some(plan_of(PlanSource::Approved, text, None)),
         (None, Some((file, path))) => Some(plan_of(PlanSource::ApprovedFile, file, Some(path))),
         (None, None) => None,
+    };
+    if let Some(plan) = &mut plan {
+        plan.ticked_before = ticked_in(plan, &before);
     }
+    plan
+}
+
+/// The words of the steps that bear a tick in a text.
+fn ticked_words(text: &str) -> HashSet<String> {
+    let steps = parse_steps(text);
+    steps.iter().filter(|step| step.mark == Mark::Ticked).map(|step| normalised(&step.text)).collect()
+}
+
+/// The numbers of a plan's ticked steps that are among these.
+fn ticked_in(plan: &Plan, words: &HashSet<String>) -> Vec<usize> {
+    let ticked = plan.steps.iter().filter(|step| step.mark == Mark::Ticked);
+    ticked.filter(|step| words.contains(&normalised(&step.text))).map(|step| step.number).collect()
 }
 
 enum KeptUp {
@@ -131,16 +149,7 @@ fn ticked_before(session: &Session, places: &PlanPlaces, path: &Path, plan: &Pla
     let ticked = |step: &&super::Step| step.mark == Mark::Ticked;
     match first.map(|touch| &touch.original) {
         Some(Original::Absent) => Vec::new(),
-        Some(Original::Text(original)) => {
-            let before: HashSet<String> =
-                parse_steps(original).iter().filter(ticked).map(|step| normalised(&step.text)).collect();
-            plan.steps
-                .iter()
-                .filter(ticked)
-                .filter(|s| before.contains(&normalised(&s.text)))
-                .map(|s| s.number)
-                .collect()
-        }
+        Some(Original::Text(original)) => ticked_in(plan, &ticked_words(original)),
         Some(Original::Unknown) | None => plan.steps.iter().filter(ticked).map(|step| step.number).collect(),
     }
 }
@@ -243,6 +252,15 @@ mod tests {
         );
         let other = found(&session, &[(FILE, "1. something\n2. else")]).expect("a plan");
         assert_eq!((other.source, other.text.as_str()), (PlanSource::Approved, text));
+    }
+
+    #[test]
+    fn what_was_ticked_when_it_was_approved_is_no_claim_of_the_session() {
+        let text = "- ✅ port `a.py`\n- [ ] create `b.py`";
+        let session = Session { plans: vec![approved(Some(text), None, Some("slug"))], ..Session::default() };
+        assert_eq!(found(&session, &[]).expect("a plan").ticked_before, [1]);
+        let kept = found(&session, &[(FILE, "- ✅ port `a.py`\n- [x] create `b.py`")]).expect("a plan");
+        assert_eq!(kept.ticked_before, [1]);
     }
 
     #[test]
