@@ -26,7 +26,7 @@ pub fn mask_session(session: &mut Session) -> usize {
         Outcome::Failed(why) => Some(why),
         Outcome::Done | Outcome::Unanswered => None,
     });
-    let rest = session.final_message.iter_mut();
+    let rest = session.final_message.iter_mut().chain(&mut session.rejected_plans);
     asks.chain(lines).chain(todos).chain(titles).chain(failures).chain(rest).map(mask_in_place).sum()
 }
 

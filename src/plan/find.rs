@@ -136,7 +136,12 @@ fn touched_plan(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> O
     let mut candidates: Vec<_> = by_tool.chain(by_command).filter(|(_, path)| places.is_plan(path)).collect();
     candidates.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     candidates.into_iter().find_map(|(_, path)| {
-        let mut plan = plan_of(PlanSource::TouchedFile, read(&path)?, Some(path.clone()));
+        let text = read(&path)?;
+        // Plan mode writes the file before the person has seen the plan.
+        if session.rejected_plans.iter().any(|rejected| rejected.trim() == text.trim()) {
+            return None;
+        }
+        let mut plan = plan_of(PlanSource::TouchedFile, text, Some(path.clone()));
         plan.ticked_before = ticked_before(session, places, &path, &plan);
         Some(plan)
     })
@@ -288,6 +293,17 @@ mod tests {
         let session =
             Session { touches: vec![touch("/w/explanation.md", Original::Absent)], ..Session::default() };
         assert_eq!(found(&session, &[("/w/explanation.md", "- [x] a")]), None);
+    }
+
+    #[test]
+    fn the_file_of_a_plan_that_was_turned_down_is_no_plan() {
+        let session = Session {
+            touches: vec![touch(FILE, Original::Absent)],
+            rejected_plans: vec!["1. rewrite it all".into()],
+            ..Session::default()
+        };
+        assert_eq!(found(&session, &[(FILE, "1. rewrite it all\n")]), None);
+        assert!(found(&session, &[(FILE, "1. fix the typo\n")]).is_some());
     }
 
     #[test]

@@ -52,7 +52,6 @@ pub struct Ledger {
     seen_rows: HashSet<String>,
     files_changed: HashSet<String>,
     files_read: HashSet<String>,
-    rejected_plans: HashSet<String>,
     /// The message to which the newest words belong: its parts are rows of their own.
     words_of: Option<String>,
     last_time: Option<String>,
@@ -129,7 +128,6 @@ impl Ledger {
             seen_rows: HashSet::new(),
             files_changed: HashSet::new(),
             files_read: HashSet::new(),
-            rejected_plans: HashSet::new(),
             words_of: None,
             last_time: None,
         }
@@ -387,7 +385,7 @@ impl Ledger {
                 Some((approved_text, approved_path)) => {
                     self.approve(row, approved_text.or(text), approved_path.or(path));
                 }
-                None => self.rejected_plans.extend(text),
+                None => session.rejected_plans.extend(text),
             },
             Some(Call::Todos(todos)) if result.of_other() == Outcome::Done => session.todos = todos,
             Some(Call::TaskCreate(text)) if result.of_other() == Outcome::Done => {
@@ -402,7 +400,7 @@ impl Ledger {
 
     fn approve(&mut self, row: &Row<'_>, text: Option<String>, path: Option<String>) {
         if let Some(text) = &text {
-            self.rejected_plans.remove(text);
+            self.session.rejected_plans.retain(|rejected| rejected != text);
         }
         self.session.plans.push(ApprovedPlan { text, path, slug: owned(&row.slug), at: self.session.rows });
     }
@@ -416,7 +414,7 @@ impl Ledger {
             Some("plan_file_reference") => {
                 let text = owned(&attachment.plan_content);
                 let known = self.session.plans.last().is_some_and(|plan| plan.text == text);
-                let rejected = text.as_ref().is_some_and(|text| self.rejected_plans.contains(text));
+                let rejected = text.as_ref().is_some_and(|text| self.session.rejected_plans.contains(text));
                 if !known && !rejected {
                     self.approve(row, text, owned(&attachment.plan_file_path));
                 }

@@ -225,6 +225,9 @@ pub struct Session {
     pub todos: Vec<Todo>,
     /// Accepted plans, oldest first.
     pub plans: Vec<ApprovedPlan>,
+    /// Texts of the plans that the person turned down and did not take up later.
+    #[serde(skip)]
+    pub rejected_plans: Vec<String>,
     /// What was handed to subagents.
     pub delegations: Vec<Delegation>,
     /// The final message.
