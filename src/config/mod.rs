@@ -207,7 +207,9 @@ pub fn plan_globs(globs: &[String]) -> Result<GlobSet, globset::Error> {
 }
 
 fn plan_glob(glob: &str) -> Result<Glob, globset::Error> {
-    let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
+    // A package of a larger repository has a `docs/plans` of its own, and a workspace behind a link has
+    // another name in the transcript.
+    let anywhere = format!("**/{}", glob.trim_start_matches("./"));
     GlobBuilder::new(&anywhere).literal_separator(true).build()
 }
 

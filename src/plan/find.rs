@@ -284,6 +284,8 @@ mod tests {
             "/w/docs/plans/2024/x.md",
             "/w/.claude/plans/x.md",
             "docs/plans/y.md",
+            "/w/packages/api/docs/plans/z.md",
+            "/link-to-w/docs/plans/x.md",
         ] {
             let session = Session { touches: vec![touch(path, Original::Absent)], ..Session::default() };
             let absolute = places().absolute(path);
