@@ -4,11 +4,13 @@
 
 /// Words that speak of work as done.
 const DONE: &[&str] = &[
-    "added", "all set", "built", "clean", "committed", "complete", "completed", "completes", "configured",
-    "created", "deleted", "deployed", "done", "exists", "filed", "finished", "fixed", "green", "implemented",
-    "in place", "installed", "merged", "migrated", "moved", "opened", "pass", "passed", "passes", "passing",
-    "pushed", "ran", "ready", "refactored", "removed", "renamed", "replaced", "resolved", "shipped",
-    "succeeded", "ticked", "tested", "updated", "verified", "works", "written", "wrote",
+    "added", "addressed", "all set", "applied", "built", "changed", "clean", "committed", "complete",
+    "completed", "completes", "configured", "converted", "created", "deleted", "deployed", "documented",
+    "done", "executed", "exists", "extracted", "filed", "finished", "fixed", "generated", "green", "handled",
+    "implemented", "in place", "installed", "integrated", "introduced", "made", "merged", "migrated",
+    "moved", "opened", "pass", "passed", "passes", "passing", "pushed", "ran", "ready", "refactored",
+    "removed", "renamed", "replaced", "resolved", "rewritten", "rewrote", "set up", "shipped", "succeeded",
+    "tested", "ticked", "updated", "verified", "wired", "working", "works", "written", "wrote",
 ];
 
 /// Words that make of a sentence something else than a claim.
@@ -20,16 +22,48 @@ const NOT_DONE: &[&str] = &[
     "nearly", "skipped", "skip", "deferred", "later", "failed", "fails", "failing", "blocked",
 ];
 
+/// Those of them that say plainly that something is not there.
+const UNDONE: &[&str] = &[
+    "blocked", "can't", "cannot", "couldn't", "didn't", "doesn't", "hasn't", "haven't", "isn't", "later",
+    "never", "not", "pending", "remaining", "remains", "skip", "todo", "wasn't",
+];
+
+/// Words with which a person calls something off.
+const CALLED_OFF: &[&str] = &[
+    "cancel", "don't bother", "don't create", "don't do", "don't need", "drop", "forget", "leave out",
+    "never mind", "nevermind", "no longer", "no need", "not create", "not do", "not necessary", "not need",
+    "not needed", "skip", "unnecessary",
+];
+
+/// And with which they insist on it.
+const INSISTED: &[&str] = &[
+    "don't drop", "don't forget", "don't leave out", "don't skip", "never skip", "not drop", "not forget",
+    "not leave out", "not skip",
+];
+
 /// Words for the whole of the work.
 const WHOLE: &[&str] = &[
-    "all", "both", "each", "entire", "every", "everything", "feature", "implementation", "it", "job", "plan",
-    "steps", "task", "tasks", "that", "this", "whole", "work",
+    "all", "both", "entire", "every", "everything", "implementation", "job", "plan", "steps", "tasks",
+    "whole", "work",
 ];
+
+/// Words for the whole of the work where they open a sentence: "this is done".
+const WHOLE_AT_START: &[&str] = &["feature", "it", "task", "that", "this"];
+
+/// Words for a part: "step 1 is done and all tests pass" is not said of the whole.
+const PARTS: &[&str] = &[
+    "all of it but", "apart from", "aside from", "but for", "but not", "else", "except", "excluding",
+    "first", "half", "most", "other than", "others", "rest", "so far", "some",
+];
+
+/// Words for what comes in numbers: with one it is a part, unless it is all of them.
+const NUMBERED: &[&str] = &["item", "milestone", "part", "phase", "stage", "step", "task"];
 
 /// Words for work that is over.
 const OVER: &[&str] = &[
-    "all set", "complete", "completed", "created", "done", "finished", "implemented", "in place", "ready",
-    "shipped", "ticked", "written",
+    "addressed", "all set", "applied", "complete", "completed", "completes", "created", "done", "executed",
+    "finished", "handled", "implemented", "in place", "made", "ready", "set up", "shipped", "ticked",
+    "working", "written",
 ];
 
 /// Words for a step that was left or replaced.
@@ -40,7 +74,7 @@ const LEFT: &[&str] = &[
 ];
 
 /// The sentences of a message: cut at line ends and full stops, code blocks and quotes left out.
-fn all_sentences(message: &str) -> impl Iterator<Item = &str> {
+pub fn all_sentences(message: &str) -> impl Iterator<Item = &str> {
     let mut in_code = false;
     message
         .lines()
@@ -62,7 +96,8 @@ fn padded_words(sentence: &str) -> String {
     let mut words = String::from(" ");
     for word in sentence.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’')) {
         if !word.is_empty() {
-            words.push_str(&word.replace('’', "'").to_lowercase());
+            let word = word.replace('’', "'").to_lowercase();
+            words.push_str(word.strip_suffix("'s").unwrap_or(&word));
             words.push(' ');
         }
     }
@@ -92,7 +127,37 @@ pub fn says_finished(message: &str) -> bool {
     sentences(message).into_iter().any(|sentence| {
         let words = padded_words(sentence);
         let is_short = words.split_whitespace().count() <= 3;
-        has_any(&words, OVER) && (is_short || has_any(&words, WHOLE))
+        has_any(&words, OVER) && !is_of_a_part(&words) && (is_short || is_of_the_whole(&words))
+    })
+}
+
+fn is_of_the_whole(padded: &str) -> bool {
+    let start: Vec<_> = padded.split_whitespace().take(2).collect();
+    // "Tests" are said to pass in all kinds of part reports.
+    let rest = padded.replace(" all tests ", " tests ").replace(" all checks ", " checks ");
+    has_any(&rest, WHOLE) || start.iter().any(|word| WHOLE_AT_START.contains(word))
+}
+
+fn is_of_a_part(padded: &str) -> bool {
+    let words: Vec<_> = padded.split_whitespace().collect();
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    has_any(padded, PARTS) || words.windows(2).any(|pair| NUMBERED.contains(&pair[0]) && is_number(pair[1]))
+}
+
+/// Whether the message itself says, in a sentence of which `speaks_of_it` holds, that it was not done.
+pub fn admits(message: &str, speaks_of_it: impl Fn(&str) -> bool) -> bool {
+    all_sentences(message).any(|sentence| {
+        let words = padded_words(sentence);
+        let is_admission = [LEFT, UNDONE, PARTS].iter().any(|table| has_any(&words, table));
+        is_admission && speaks_of_it(sentence)
+    })
+}
+
+/// Whether the person, in a sentence of which `speaks_of_it` holds, called something off.
+pub fn calls_off(ask: &str, speaks_of_it: impl Fn(&str) -> bool) -> bool {
+    all_sentences(ask).any(|sentence| {
+        let words = padded_words(sentence);
+        has_any(&words, CALLED_OFF) && !has_any(&words, INSISTED) && speaks_of_it(sentence)
     })
 }
 
@@ -144,14 +209,39 @@ mod tests {
             "All steps are complete.",
             "Both files are written.",
             "The plan is fully implemented. ✅",
+            "Everything's in place.",
+            "All changes have been made.",
+            "Everything is set up and working.",
+            "The plan has been fully executed.",
+            "All items on the checklist are handled.",
+            "This is now complete.",
         ] {
             assert!(says_finished(message), "{message}");
         }
-        for message in
-            ["I added the parser.", "Step 1 of 3 is written; step 2 next?", "All steps are not done."]
-        {
+        for message in [
+            "I added the parser.",
+            "Step 1 of 3 is written; step 2 next?",
+            "All steps are not done.",
+            "Step 1 is done and all tests pass.",
+            "I created a file that holds the alphabet.",
+            "I implemented the feature flag for this module.",
+            "Everything else is done.",
+            "All the steps are done except beta.txt.",
+            "The rest of the plan is implemented.",
+        ] {
             assert!(!says_finished(message), "{message}");
         }
+    }
+
+    #[test]
+    fn what_is_admitted_is_heard() {
+        let about_beta = |sentence: &str| sentence.contains("beta");
+        assert!(admits("I did not create beta.txt. All else is done.", about_beta));
+        assert!(admits("All is done except beta.txt.", about_beta));
+        assert!(calls_off("Good. Forget beta.txt, we do not need it.", about_beta));
+        assert!(!calls_off("Don't stop. Create beta.txt.", about_beta));
+        assert!(!calls_off("Don't forget beta.txt, and do not skip it.", about_beta));
+        assert!(!admits("I did not run it. I created beta.txt.", about_beta));
     }
 
     #[test]

@@ -75,6 +75,15 @@ fn claimed_not_done(proposal: &Proposal, look: Option<&Look>, evidence: &Evidenc
     if let Some(objection) = nobody_claims(proposal, step, in_message, message) {
         return objection;
     }
+    let step = step.map(|(_, step)| step);
+    if called_off(proposal, step, evidence) {
+        return Judged::refuted("the person called it off");
+    }
+    // By name only: sentences about other steps are like this one, too.
+    let name = base_name(&proposal.path);
+    if !name.is_empty() && claims::admits(message, |sentence| sentence.contains(name)) {
+        return Judged::cannot_verify("the final message says itself that it was not done");
+    }
     match proposal.problem {
         Problem::MissingFile => missing_file(proposal, look, evidence),
         Problem::MissingContent => missing_content(proposal, look, evidence),
@@ -82,6 +91,18 @@ fn claimed_not_done(proposal: &Proposal, look: Option<&Look>, evidence: &Evidenc
         Problem::NoTrace => no_trace(proposal, look, evidence),
         Problem::NotInPlan => Judged::cannot_verify("not in the plan is no proof of a false claim"),
     }
+}
+
+/// Whether a sentence speaks of what a finding is about: its file, or its step.
+fn speaks_of(sentence: &str, proposal: &Proposal, step: Option<&Step>) -> bool {
+    let name = base_name(&proposal.path);
+    (!name.is_empty() && sentence.contains(name))
+        || step.is_some_and(|step| likeness(sentence, &step.text) >= COVERED)
+}
+
+fn called_off(proposal: &Proposal, step: Option<&Step>, evidence: &Evidence) -> bool {
+    let mut asks = evidence.session.asks.iter();
+    asks.any(|ask| claims::calls_off(&ask.text, |sentence| speaks_of(sentence, proposal, step)))
 }
 
 /// An unfinished plan is normal: a step counts as claimed when it was ticked in this session, when the final
@@ -107,10 +128,8 @@ fn nobody_claims(
     if step.mark == Mark::Abandoned {
         return Some(Judged::refuted("the plan marks the step as abandoned"));
     }
-    let name = base_name(&proposal.path);
-    let claims_it = claims::sentences(message).iter().any(|sentence| {
-        (!name.is_empty() && sentence.contains(name)) || likeness(sentence, &step.text) >= COVERED
-    });
+    let claims_it =
+        claims::sentences(message).iter().any(|sentence| speaks_of(sentence, proposal, Some(step)));
     if plan.ticked_now(step) || claims_it || claims::says_finished(message) {
         return None;
     }
@@ -264,6 +283,9 @@ fn abandoned(proposal: &Proposal, evidence: &Evidence) -> Judged {
         Mark::Abandoned => return Judged::refuted("the plan marks the step as abandoned"),
         Mark::Ticked => return Judged::cannot_verify("the step is ticked: done or not, it is not abandoned"),
         Mark::None | Mark::Open => {}
+    }
+    if called_off(proposal, Some(step), evidence) {
+        return Judged::refuted("the person called it off");
     }
     let message = final_message(evidence);
     let says_left = claims::says_left_something(message);

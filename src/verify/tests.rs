@@ -412,3 +412,25 @@ fn one_thing_said_twice_becomes_one_finding() {
     let beta: Vec<_> = found.iter().filter(|finding| finding.path.as_deref() == Some("beta.txt")).collect();
     assert_eq!((beta.len(), beta[0].source), (1, Source::Both));
 }
+
+#[test]
+fn what_the_person_called_off_is_nobodys_drift() {
+    let case = plan("- [ ] Create `alpha.txt`\n- [ ] Create `beta.txt`\n")
+        .asked("Forget beta.txt, we do not need it.", 5)
+        .says("All done.");
+    let abandoned = proposal(Category::C, Problem::NoTrace, "Create `beta.txt`", "beta.txt", "");
+    case.refutes(&missing("Create `beta.txt`", "beta.txt"), "the person called it off");
+    case.refutes(&abandoned, "the person called it off");
+}
+
+#[test]
+fn what_the_final_message_admits_is_no_false_claim() {
+    let open = "- [ ] Create `alpha.txt`\n- [ ] Create `beta.txt`\n";
+    let beta = missing("Create `beta.txt`", "beta.txt");
+    plan(open)
+        .says("I did not create beta.txt: the API changed. All the steps are done otherwise.")
+        .doubts(&beta, "the final message says itself that it was not done");
+    plan(open)
+        .says("Step 1 is done and all tests pass.")
+        .refutes(&beta, "the step is open and nobody claims that it is done");
+}
