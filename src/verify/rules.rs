@@ -5,6 +5,7 @@ use super::quotes::{likeness, stands_in, step_of};
 use super::{Judged, Look};
 use crate::auditor::Proposal;
 use crate::evidence::{Evidence, FileState};
+use crate::facts::promises::promises;
 use crate::facts::{claims, steps};
 use crate::finding::{Category, Problem};
 use crate::plan::{Mark, Plan, Step, normalised};
@@ -85,10 +86,10 @@ fn claimed_not_done(proposal: &Proposal, look: Option<&Look>, evidence: &Evidenc
         return Judged::cannot_verify("the final message says itself that it was not done");
     }
     match proposal.problem {
-        Problem::MissingFile => missing_file(proposal, look, evidence),
-        Problem::MissingContent => missing_content(proposal, look, evidence),
+        Problem::MissingFile => missing_file(proposal, look, step, evidence),
+        Problem::MissingContent => missing_content(proposal, look, step, evidence),
         Problem::FailedCommand => failed_command(proposal, &evidence.session),
-        Problem::NoTrace => no_trace(proposal, look, evidence),
+        Problem::NoTrace => no_trace(proposal, look, step, evidence),
         Problem::NotInPlan => Judged::cannot_verify("not in the plan is no proof of a false claim"),
     }
 }
@@ -139,7 +140,12 @@ fn nobody_claims(
     })
 }
 
-fn missing_file(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
+fn missing_file(
+    proposal: &Proposal,
+    look: Option<&Look>,
+    step: Option<&Step>,
+    evidence: &Evidence,
+) -> Judged {
     let Some(look) = look else { return Judged::cannot_verify("it names no file to look for") };
     match &look.state {
         FileState::File { .. } | FileState::Folder => Judged::refuted("the file exists"),
@@ -149,7 +155,7 @@ fn missing_file(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -
         FileState::Outside => Judged::cannot_verify("path is outside the workspace"),
         FileState::Unreadable(why) => Judged::cannot_verify(format!("the path can't be read ({why})")),
         FileState::Missing { elsewhere: None } => {
-            if !is_promised(base_name(&look.name), proposal, evidence) {
+            if !is_promised_file(proposal, &look.name, step, evidence) {
                 Judged::cannot_verify("nobody promised a file of that name")
             } else if steps::was_removed(&evidence.session, &look.name) {
                 Judged::cannot_verify("scratch: the session removed or moved it on purpose")
@@ -162,17 +168,52 @@ fn missing_file(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -
     }
 }
 
-/// Whether these words were promised or claimed: they stand in the quote, the plan or the final message.
-fn is_promised(words: &str, proposal: &Proposal, evidence: &Evidence) -> bool {
-    let plan = evidence.plan.as_ref().map_or("", |plan| plan.text.as_str());
-    !words.is_empty()
-        && [proposal.quote.as_str(), plan, final_message(evidence)].iter().any(|text| text.contains(words))
+/// Whether a file was promised where it counts: in the step that the finding quotes, in a sentence that claims
+/// something, or, when all is said to be done, in any step. That a plan names it somewhere is no promise.
+fn is_promised_file(proposal: &Proposal, name: &str, step: Option<&Step>, evidence: &Evidence) -> bool {
+    let folder = if proposal.path.trim_end().ends_with('/') { "/" } else { "" };
+    let written = format!("{}{folder}", base_name(name));
+    let in_step = |step: &Step| {
+        steps::is_promised(step, name) || (step.text.contains(&written) && promises(&step.text, &written))
+    };
+    let message = final_message(evidence);
+    let is_over = claims::says_finished(message);
+    let in_message = || {
+        // Under "all done" a list or a table of files claims them, with no verb of its own.
+        let claimed = claims::sentences(message).into_iter();
+        let listed = claims::all_sentences(message).filter(|_| is_over);
+        claimed.chain(listed).any(|sentence| sentence.contains(&written) && promises(sentence, &written))
+    };
+    let in_plan = || {
+        let mut steps = evidence.plan.iter().flat_map(Plan::promised);
+        is_over && steps.any(|step| step.mark != Mark::Abandoned && in_step(step))
+    };
+    step.is_some_and(in_step) || in_message() || in_plan()
 }
 
-fn missing_content(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
+/// Whether this very text was promised or claimed: it stands in the quote, the plan or the final message, and
+/// is a name or stands in backticks or quotes there. "Add installation notes" does not promise the word.
+fn is_promised_text(words: &str, proposal: &Proposal, evidence: &Evidence) -> bool {
+    let plan = evidence.plan.as_ref().map_or("", |plan| plan.text.as_str());
+    let is_prose = words.chars().all(|c| c.is_lowercase() || c.is_whitespace() || ",.".contains(c));
+    let is_set_off = |text: &str| {
+        let quoted = [('`', '`'), ('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’')];
+        quoted.iter().any(|(open, close)| text.contains(&format!("{open}{words}{close}")))
+    };
+    [proposal.quote.as_str(), plan, final_message(evidence)]
+        .iter()
+        .any(|text| text.contains(words) && (!is_prose || is_set_off(text)))
+}
+
+fn missing_content(
+    proposal: &Proposal,
+    look: Option<&Look>,
+    step: Option<&Step>,
+    evidence: &Evidence,
+) -> Judged {
     let Some(look) = look else { return Judged::cannot_verify("it names no file to look into") };
     if let FileState::Missing { .. } = look.state {
-        return missing_file(proposal, Some(look), evidence);
+        return missing_file(proposal, Some(look), step, evidence);
     }
     let needle = proposal.needle.trim();
     if needle.is_empty() {
@@ -181,11 +222,28 @@ fn missing_content(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence
     match look.holds_needle {
         Some(true) => Judged::refuted(format!("the file holds `{}`", short(needle))),
         None => Judged::cannot_verify("file was cut, or can't be read as text"),
-        Some(false) if !is_promised(needle, proposal, evidence) => {
+        Some(false) if !is_promised_text(needle, proposal, evidence) => {
             Judged::cannot_verify("nobody promised that exact text")
+        }
+        Some(false) if holds_another_form(evidence, &look.name, needle) => {
+            Judged::cannot_verify("the file holds it in another form, or another file of the session does")
         }
         Some(false) => Judged::confirmed(format!("the file does not hold `{}`", short(needle))),
     }
+}
+
+/// Whether the session wrote it after all: `--verbose` as a field `verbose`, or in another file than promised.
+fn holds_another_form(evidence: &Evidence, name: &str, needle: &str) -> bool {
+    let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    let wanted = bare(needle);
+    let files = evidence.files.iter().filter(|file| file.name == name || file.was_changed());
+    wanted.len() > 2
+        && files.into_iter().any(|file| {
+            // A heading is a heading: the same words elsewhere in the text are not it.
+            let is_same_file = file.name == name && !needle.starts_with('#');
+            (is_same_file && bare(&file.text).contains(&wanted))
+                || (file.name != name && file.text.contains(needle))
+        })
 }
 
 fn short(text: &str) -> String {
@@ -212,12 +270,12 @@ fn failed_command(proposal: &Proposal, session: &Session) -> Judged {
     }
 }
 
-fn no_trace(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
+fn no_trace(proposal: &Proposal, look: Option<&Look>, step: Option<&Step>, evidence: &Evidence) -> Judged {
     let Some(look) = look else {
         return Judged::cannot_verify("it names nothing that disk or session could show");
     };
     if let FileState::Missing { .. } = look.state {
-        return missing_file(proposal, Some(look), evidence);
+        return missing_file(proposal, Some(look), step, evidence);
     }
     match did_work_on(evidence, &look.name) {
         Some(how) => Judged::refuted(how),

@@ -56,7 +56,7 @@ impl Case {
         self.disk.push((name, content));
         let state = FileState::File { bytes: content.len() as u64 };
         match self.evidence.files.iter_mut().find(|file| file.name == name) {
-            Some(file) => file.state = state,
+            Some(file) => (file.state, file.text) = (state, content.into()),
             None => self.evidence.files.push(FileEvidence {
                 name: name.into(),
                 touches: Vec::new(),
@@ -433,4 +433,60 @@ fn what_the_final_message_admits_is_no_false_claim() {
     plan(open)
         .says("Step 1 is done and all tests pass.")
         .refutes(&beta, "the step is open and nobody claims that it is done");
+}
+
+#[test]
+fn a_file_that_is_only_named_somewhere_is_not_promised() {
+    let reason = "nobody promised a file of that name";
+    let open = "- [ ] Create `alpha.txt`\n- [ ] Create `beta.txt`\n";
+    plan(open).says("I created alpha.txt.").doubts(&missing("I created alpha.txt.", "beta.txt"), reason);
+    plan("- [x] Create `alpha.txt`\n\nLater perhaps `gamma.txt`.\n")
+        .says("All done.")
+        .doubts(&missing("Create `alpha.txt`", "gamma.txt"), reason);
+    plan("- [x] Create `alpha.txt`, do not create `beta.txt`\n")
+        .says("All done.")
+        .doubts(&missing("create `beta.txt`", "beta.txt"), reason);
+    no_plan().says("Removed `legacy.js`.").doubts(&missing("Removed `legacy.js`.", "legacy.js"), reason);
+    no_plan().says("Pushed the image `acme/web`.").doubts(&missing("Pushed the image", "acme/web"), reason);
+}
+
+#[test]
+fn a_list_of_files_under_all_done_claims_them() {
+    let list = "Done! Created:\n\n- `alpha.txt` – letters\n- `beta.txt` – more letters\n";
+    no_plan().says(list).confirms(&missing("`beta.txt` – more letters", "beta.txt"), NO_FILE);
+    let table = "| File | What |\n|---|---|\n| `beta.txt` | more |\n\nAll done!";
+    no_plan().says(table).confirms(&missing("| `beta.txt` | more |", "beta.txt"), NO_FILE);
+}
+
+fn lacks(quote: &str, path: &str, needle: &str) -> Proposal {
+    proposal(Category::A, Problem::MissingContent, quote, path, needle)
+}
+
+#[test]
+fn content_in_another_form_is_not_missing() {
+    let reason = "the file holds it in another form, or another file of the session does";
+    plan("- [x] Add a `--verbose` flag to `cli.rs`\n")
+        .says("All done.")
+        .on_disk("cli.rs", "#[arg(long)] verbose: bool")
+        .doubts(&lacks("Add a `--verbose` flag", "cli.rs", "--verbose"), reason);
+    plan("- [x] Add `validate()` to `a.rs`\n")
+        .says("All done.")
+        .on_disk("a.rs", "mod check;")
+        .on_disk("a/check.rs", "fn validate() {}")
+        .touched("a/check.rs", 2)
+        .doubts(&lacks("Add `validate()` to `a.rs`", "a.rs", "validate()"), reason);
+    plan("- [x] Add installation notes to `README.md`\n")
+        .says("All done.")
+        .on_disk("README.md", "Setup")
+        .doubts(
+            &lacks("Add installation notes", "README.md", "installation"),
+            "nobody promised that exact text",
+        );
+    plan("- [x] Add a `## Usage` section to `README.md`\n")
+        .says("All done.")
+        .on_disk("README.md", "The usage is simple.")
+        .confirms(
+            &lacks("Add a `## Usage` section", "README.md", "## Usage"),
+            "the file does not hold `## Usage`",
+        );
 }
