@@ -23,6 +23,37 @@ const REMOTE: &[&str] = &[
     "vercel", "netlify", "wrangler", "ansible", "ansible-playbook", "terraform",
 ];
 
+/// Checks by what they check, each by words of a command line. They change no file of anybody's work.
+const CHECKS: &[(Check, &[&str])] = &[
+    (
+        Check::Tests,
+        &[
+            "ava", "ctest", "jest", "mocha", "nextest", "phpunit", "pytest", "rspec", "test", "tests", "tox",
+            "vitest",
+        ],
+    ),
+    (
+        Check::Lint,
+        &["clippy", "eslint", "flake8", "golangci-lint", "lint", "mypy", "pylint", "pyright", "ruff", "vet"],
+    ),
+    (Check::Build, &["build", "check", "compile", "tsc", "typecheck"]),
+];
+
+/// What a command checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// The tests.
+    Tests,
+    /// The style.
+    Lint,
+    /// That it builds.
+    Build,
+}
+
+/// Programs and `git` subcommands that change what is there only by names on their line, or not at all.
+const NAMERS: &[&str] = &["chmod", "cp", "mkdir", "mv", "rm", "rmdir", "tee", "touch"];
+const GIT_NAMERS: &[&str] = &["add", "commit", "fetch", "mv", "push", "rm", "tag"];
+
 /// What can stand before a program: shell words, and programs that run another.
 const WRAPPERS: &[&str] = &[
     "!", "(", "command", "do", "else", "env", "exec", "if", "nohup", "sudo", "then", "time", "while",
@@ -131,6 +162,36 @@ fn writes_a_file(words: &[String]) -> bool {
     })
 }
 
+/// What a line checks, if it runs a check.
+pub fn check(line: &str) -> Option<Check> {
+    simple_commands(line).iter().find_map(|words| {
+        let words = program_words(words);
+        let program = words.first().map(|program| base_name(program))?;
+        if LOOKERS.contains(&program) || program == "git" {
+            return None;
+        }
+        let has = |name: &&str| {
+            words.iter().take(4).any(|word| base_name(word).split(':').any(|part| part == *name))
+        };
+        CHECKS.iter().find(|(_, names)| names.iter().any(&has)).map(|(check, _)| *check)
+    })
+}
+
+/// Whether a line may have changed files that it does not name: generators, installers, scripts, formatters.
+pub fn may_change_anything(line: &str) -> bool {
+    if only_looks(line) || check(line).is_some() {
+        return false;
+    }
+    simple_commands(line).iter().any(|words| {
+        let words = program_words(words);
+        let Some(program) = words.first().map(|program| base_name(program)) else { return false };
+        let is_git_namer = program == "git"
+            && git_subcommand(words)
+                .is_some_and(|sub| GIT_NAMERS.contains(&sub) || GIT_LOOKERS.contains(&sub));
+        !(LOOKERS.contains(&program) || NAMERS.contains(&program) || is_git_namer)
+    })
+}
+
 /// The subcommand of a `git` line: the first word that is no option and no option's value.
 fn git_subcommand(words: &[String]) -> Option<&str> {
     let mut rest = words.iter().skip(1).map(String::as_str);
@@ -223,6 +284,31 @@ mod tests {
             "ls && touch b",
         ] {
             assert!(!only_looks(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn checks_are_told_from_what_may_change_anything() {
+        for (line, expected) in [
+            ("npm test", Check::Tests),
+            ("cd web && npx vitest run", Check::Tests),
+            ("npm run test:unit -- a", Check::Tests),
+            ("python -m pytest -q", Check::Tests),
+            ("cargo clippy", Check::Lint),
+            ("npm run build", Check::Build),
+        ] {
+            assert_eq!(check(line), Some(expected), "{line}");
+            assert!(!may_change_anything(line), "{line}");
+        }
+        for line in
+            ["cargo init .", "npx prisma generate", "python codemod.py", "git apply a.diff", "cargo fmt"]
+        {
+            assert_eq!(check(line), None, "{line}");
+            assert!(may_change_anything(line), "{line}");
+        }
+        for line in ["git add . && git commit -m 'fix test'", "mkdir -p a", "grep test a"] {
+            assert_eq!(check(line), None, "{line}");
+            assert!(!may_change_anything(line), "{line}");
         }
     }
 

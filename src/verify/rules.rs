@@ -251,23 +251,35 @@ fn short(text: &str) -> String {
 }
 
 fn failed_command(proposal: &Proposal, session: &Session) -> Judged {
-    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let squeezed = |text: &str| format!(" {} ", text.split_whitespace().collect::<Vec<_>>().join(" "));
     let wanted = squeezed(&proposal.needle);
-    let last = session.commands.iter().rfind(|command| {
+    let last = session.commands.iter().rposition(|command| {
         let line = squeezed(&command.line);
-        wanted.len() > 2 && (line.contains(&wanted) || wanted.contains(&line))
+        wanted.len() > 4 && (line.contains(&wanted) || wanted.contains(&line))
     });
-    match last.map(|command| command.end) {
-        None => Judged::cannot_verify("no such command in the session"),
-        Some(CommandEnd::Succeeded) => Judged::refuted("the command succeeded when it was run last"),
-        Some(CommandEnd::Failed(Some(code))) => {
-            Judged::confirmed(format!("the command ended with exit code {code} when it was run last"))
+    let Some(at) = last else { return Judged::cannot_verify("no such command in the session") };
+    let command = &session.commands[at];
+    let failed = match command.end {
+        CommandEnd::Succeeded => return Judged::refuted("the command succeeded when it was run last"),
+        CommandEnd::Failed(Some(code)) => {
+            format!("the command ended with exit code {code} when it was run last")
         }
-        Some(CommandEnd::Failed(None)) => Judged::confirmed("the command failed when it was run last"),
-        Some(CommandEnd::Interrupted | CommandEnd::Background | CommandEnd::Unanswered) => {
-            Judged::cannot_verify("how the command ended is not recorded")
+        CommandEnd::Failed(None) => "the command failed when it was run last".to_owned(),
+        CommandEnd::Interrupted | CommandEnd::Background | CommandEnd::Unanswered => {
+            return Judged::cannot_verify("how the command ended is not recorded");
         }
+    };
+    if shell::only_looks(&command.line) {
+        return Judged::cannot_verify("the command only looks: that it found nothing is no failure");
     }
+    let kind = shell::check(&command.line);
+    let passed_later = session.commands[at + 1..].iter().any(|later| {
+        later.end == CommandEnd::Succeeded && kind.is_some() && shell::check(&later.line) == kind
+    });
+    if passed_later {
+        return Judged::cannot_verify("another check of that kind succeeded after it");
+    }
+    Judged::confirmed(failed)
 }
 
 fn no_trace(proposal: &Proposal, look: Option<&Look>, step: Option<&Step>, evidence: &Evidence) -> Judged {
@@ -354,6 +366,16 @@ fn abandoned(proposal: &Proposal, evidence: &Evidence) -> Judged {
     if let Some(how) = files.iter().find_map(|file| did_work_on(evidence, &file.name)) {
         return Judged::refuted(how);
     }
+    if !says_left
+        && !files.is_empty()
+        && (is_reference(step) || !files.iter().any(|f| steps::is_promised(step, &f.name)))
+    {
+        return Judged::cannot_verify("the step promises no change of its files");
+    }
+    let is_there = files.iter().any(|file| matches!(file.state, FileState::File { .. }));
+    if is_there && evidence.session.commands.iter().any(|c| shell::may_change_anything(&c.line)) {
+        return Judged::cannot_verify("a command of the session may have changed it");
+    }
     if !files.is_empty() {
         return Judged::confirmed(
             "the session says that it is over, and nothing in it touched the step's files",
@@ -367,6 +389,17 @@ fn abandoned(proposal: &Proposal, evidence: &Evidence) -> Judged {
     } else {
         Judged::cannot_verify("the step names no file, and the final message does not speak of it")
     }
+}
+
+/// Sections of a plan whose items are there to be known, not to be done.
+const REFERENCES: &[&str] = &[
+    "background", "context", "critical", "existing", "future", "goals", "key files", "notes", "reference",
+    "references", "related", "risks", "scope", "verification",
+];
+
+fn is_reference(step: &Step) -> bool {
+    let section = format!(" {} ", normalised(step.section.as_deref().unwrap_or_default()));
+    REFERENCES.iter().any(|word| section.contains(&format!(" {word} ")))
 }
 
 /// D: is it on the task list, and does no step cover it?

@@ -490,3 +490,44 @@ fn content_in_another_form_is_not_missing() {
             "the file does not hold `## Usage`",
         );
 }
+
+#[test]
+fn a_failure_that_was_made_good_or_is_none_is_not_confirmed() {
+    let failed = CommandEnd::Failed(Some(1));
+    let claim = |needle: &str| proposal(Category::A, Problem::FailedCommand, "All tests pass.", "", needle);
+    no_plan()
+        .says("All tests pass.")
+        .ran("npm test", failed)
+        .ran("npx vitest run", CommandEnd::Succeeded)
+        .doubts(&claim("npm test"), "another check of that kind succeeded after it");
+    no_plan()
+        .says("All tests pass.")
+        .ran("npm test", failed)
+        .ran("npm run build", CommandEnd::Succeeded)
+        .confirms(&claim("npm test"), "the command ended with exit code 1 when it was run last");
+    no_plan().says("All tests pass.").ran("grep -rn old_name src", failed).doubts(
+        &claim("grep -rn old_name src"),
+        "the command only looks: that it found nothing is no failure",
+    );
+    no_plan()
+        .says("All tests pass.")
+        .ran("npm run tools", CommandEnd::Succeeded)
+        .ran("ls", failed)
+        .refutes(&claim("npm run tools"), "the command succeeded when it was run last");
+}
+
+#[test]
+fn a_step_to_look_at_a_file_or_one_that_a_command_may_have_done_is_not_abandoned() {
+    let left = |quote: &str| proposal(Category::C, Problem::NoTrace, quote, "a.rs", "");
+    let reason = "the step promises no change of its files";
+    plan("1. Review `a.rs`\n").says("All done.").on_disk("a.rs", "x").doubts(&left("Review `a.rs`"), reason);
+    plan("## Critical files\n- `a.rs`: the pattern\n")
+        .says("All done.")
+        .on_disk("a.rs", "x")
+        .doubts(&left("`a.rs`: the pattern"), reason);
+    plan("1. Set up `a.rs`\n")
+        .says("All done.")
+        .on_disk("a.rs", "x")
+        .ran("cargo init .", CommandEnd::Succeeded)
+        .doubts(&left("Set up `a.rs`"), "a command of the session may have changed it");
+}
