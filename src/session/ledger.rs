@@ -255,6 +255,10 @@ impl Ledger {
         let agent = aside.then(|| "sidechain".to_owned());
         let input: ToolInput<'_> = read(block.input).unwrap_or_default();
         let session = &mut self.session;
+        // A task list is a note to itself, not a deed.
+        if !matches!(name, "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet") {
+            session.last_call = at;
+        }
         let call = match name {
             "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
                 let path = owned(&input.file_path).or_else(|| owned(&input.notebook_path));

@@ -232,6 +232,9 @@ pub struct Session {
     pub delegations: Vec<Delegation>,
     /// The final message.
     pub final_message: Option<String>,
+    /// Where the agent's newest tool call stands, of whatever tool: those of other servers leave no other trace.
+    #[serde(skip)]
+    pub last_call: usize,
     /// What the transcript ends on.
     pub tail: Tail,
     /// How many rows were folded.

@@ -17,6 +17,26 @@ const GENERATED: &[&str] = &[
     ".g.dart", ".generated.ts", "npm-shrinkwrap.json",
 ];
 
+/// Files that go along with almost any work: a plan need not mention them either.
+const COMPANIONS: &[&str] = &[
+    ".gitignore", "CHANGELOG.md", "CLAUDE.md", "Cargo.toml", "Gemfile", "__init__.py", "build.gradle",
+    "build.gradle.kts", "composer.json", "go.mod", "index.js", "index.ts", "lib.rs", "mod.rs",
+    "package.json", "pom.xml", "pyproject.toml", "requirements.txt", "tsconfig.json",
+];
+
+/// Tasks that open or go on with these are the chores of any work.
+const CHORES: &[&str] = &[
+    "build", "check", "commit", "explore", "format", "lint", "linter", "push", "read", "review", "run",
+    "test", "tests", "typecheck", "understand", "verify",
+];
+
+/// Asks that open with these can be answered in words.
+const TALK: &[&str] = &[
+    "answer", "are", "compare", "describe", "did", "discuss", "does", "explain", "how", "is", "never",
+    "nevermind", "summarise", "summarize", "tell", "thank", "thanks", "wait", "what", "when", "where",
+    "which", "who", "why",
+];
+
 /// Folders for what is not meant to stay.
 const SCRATCH: &[&str] = &["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/"];
 
@@ -324,6 +344,12 @@ fn done_not_planned(look: Option<&Look>, evidence: &Evidence) -> Judged {
     if mentions(&plan.text, &look.name) {
         return Judged::refuted("the plan mentions it");
     }
+    if evidence.session.asks.iter().any(|ask| ask.text.contains(base_name(&look.name))) {
+        return Judged::refuted("the person asked for it");
+    }
+    if COMPANIONS.contains(&base_name(&look.name)) {
+        return Judged::cannot_verify("it goes along with almost any work");
+    }
     Judged::confirmed("the session changed it, and no step names it or its folder")
 }
 
@@ -414,6 +440,13 @@ fn not_in_plan(proposal: &Proposal, evidence: &Evidence) -> Judged {
     if stands_in(&todo.text, &plan.text) {
         return Judged::refuted("the plan mentions it");
     }
+    let words = normalised(&todo.text);
+    if words.split(' ').take(2).any(|word| CHORES.contains(&word)) {
+        return Judged::cannot_verify("it is a chore of any work");
+    }
+    if evidence.session.asks.iter().any(|ask| likeness(&ask.text, &todo.text) >= COVERED) {
+        return Judged::refuted("the person asked for it");
+    }
     Judged::confirmed("it is on the task list, and no step is like it")
 }
 
@@ -426,12 +459,19 @@ fn asked_not_done(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence)
     if proposal.quote.trim_end().ends_with('?') {
         return Judged::cannot_verify("it is a question: an answer is no work that could be seen");
     }
+    if normalised(&proposal.quote).split(' ').next().is_some_and(|word| TALK.contains(&word)) {
+        return Judged::cannot_verify("words can answer it");
+    }
     if let Some(how) = look.and_then(|look| did_work_on(evidence, &look.name)) {
         return Judged::refuted(how);
     }
     let worked_after = session.done_touches().any(|touch| touch.at > ask.at)
         || session.commands.iter().any(|command| command.at > ask.at && command.may_have_effects());
     match (worked_after, look) {
+        // A look may be all that was asked for, and what other servers' tools do can't be seen here.
+        (false, _) if session.last_call > ask.at => {
+            Judged::cannot_verify("tools were used after it; nothing shows whether for this")
+        }
         (false, _) => Judged::confirmed("the person asked for it, and nothing was done after it"),
         (true, Some(look)) if is_asked_for(&look.name, &ask.text) => {
             Judged::confirmed("the person asked for it by name, and nothing in the session touched that file")
@@ -441,5 +481,9 @@ fn asked_not_done(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence)
 }
 
 fn is_asked_for(name: &str, ask: &str) -> bool {
-    ask.contains(base_name(name))
+    let file = base_name(name);
+    // As it is written there, folders and all, since what stands before it tells what is asked.
+    let written =
+        ask.split(|c: char| c.is_whitespace() || "`'\",;()".contains(c)).find(|word| word.contains(file));
+    written.is_some_and(|written| promises(ask, written.trim_end_matches(['.', ':', '!'])))
 }

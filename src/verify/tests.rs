@@ -531,3 +531,47 @@ fn a_step_to_look_at_a_file_or_one_that_a_command_may_have_done_is_not_abandoned
         .ran("cargo init .", CommandEnd::Succeeded)
         .doubts(&left("Set up `a.rs`"), "a command of the session may have changed it");
 }
+
+#[test]
+fn what_the_person_asked_for_and_what_goes_along_with_any_work_needs_no_step() {
+    let two = || plan(TWO).says("All done.");
+    let added = |path: &str| proposal(Category::B, Problem::NotInPlan, "", path, "");
+    let todo = |text: &str| proposal(Category::D, Problem::NotInPlan, text, "", "");
+    two()
+        .on_disk("NOTES.md", "x")
+        .touched("NOTES.md", 3)
+        .asked("Also write NOTES.md", 2)
+        .refutes(&added("NOTES.md"), "the person asked for it");
+    two()
+        .on_disk("package.json", "x")
+        .touched("package.json", 3)
+        .doubts(&added("package.json"), "it goes along with almost any work");
+    two().todo("Run the linter and fix it").doubts(&todo("Run the linter"), "it is a chore of any work");
+    two()
+        .todo("Add telemetry module")
+        .asked("Please also add a telemetry module", 2)
+        .refutes(&todo("Add telemetry module"), "the person asked for it");
+}
+
+#[test]
+fn an_ask_that_words_a_look_or_another_tool_can_settle_is_not_undone() {
+    let ask = |quote: &str, path: &str| proposal(Category::Ask, Problem::NoTrace, quote, path, "");
+    no_plan()
+        .asked("explain how the parser works", 5)
+        .doubts(&ask("explain how the parser works", ""), "words can answer it");
+    let mut filed = no_plan().asked("file an issue for the flaky test", 5);
+    filed.evidence.session.last_call = 7;
+    filed.doubts(
+        &ask("file an issue for the flaky test", ""),
+        "tools were used after it; nothing shows whether for this",
+    );
+    no_plan()
+        .asked("use src/a.rs as a template and add src/b.rs", 5)
+        .on_disk("src/a.rs", "x")
+        .on_disk("src/b.rs", "x")
+        .touched("src/b.rs", 6)
+        .doubts(
+            &ask("use src/a.rs as a template", "src/a.rs"),
+            "work was done after it; nothing shows whether it was this",
+        );
+}
