@@ -10,14 +10,36 @@ const NEARLY: f32 = 0.87;
 /// A quote with fewer letters than this proves nothing unless it is all that was written.
 const LEAST: usize = 6;
 
-/// Whether `quote` stands in `source`: as a part of it, or nearly as one of its lines.
+/// Whether `quote` stands in `source`: as a part of it, or nearly as one of its lines. What a quote leaves out
+/// (`…`) may be anything, as long as its parts come in order.
 pub(super) fn stands_in(quote: &str, source: &str) -> bool {
+    if let Some(parts) = parts_around_gaps(quote) {
+        return stand_in_order(&parts, &normalised(source));
+    }
     let wanted = normalised(quote);
     if wanted.is_empty() {
         return false;
     }
     let is_part = || wanted.len() >= LEAST && padded(&normalised(source)).contains(&padded(&wanted));
     is_part() || source.lines().any(|line| nearly(&wanted, &normalised(line)))
+}
+
+/// The parts of a quote that leaves something out in the middle, each of them long enough to prove something.
+fn parts_around_gaps(quote: &str) -> Option<Vec<String>> {
+    let quote = quote.replace("[...]", "…").replace("...", "…");
+    let parts: Vec<String> = quote.split('…').map(normalised).filter(|part| !part.is_empty()).collect();
+    (parts.len() > 1 && parts.iter().all(|part| part.len() >= LEAST)).then_some(parts)
+}
+
+fn stand_in_order(parts: &[String], source: &str) -> bool {
+    let mut rest = source;
+    parts.iter().all(|part| match rest.find(part.as_str()) {
+        Some(at) => {
+            rest = &rest[at + part.len()..];
+            true
+        }
+        None => false,
+    })
 }
 
 fn padded(words: &str) -> String {
@@ -36,6 +58,9 @@ pub(super) fn step_of<'a>(quote: &str, plan: &'a Plan) -> Option<&'a Step> {
     let wanted = normalised(quote);
     if wanted.is_empty() {
         return None;
+    }
+    if let Some(parts) = parts_around_gaps(quote) {
+        return plan.promised().find(|step| stand_in_order(&parts, &normalised(&step.text)));
     }
     let exact = plan.promised().find(|step| normalised(&step.text) == wanted);
     let part = || {

@@ -575,3 +575,15 @@ fn an_ask_that_words_a_look_or_another_tool_can_settle_is_not_undone() {
             "work was done after it; nothing shows whether it was this",
         );
 }
+
+#[test]
+fn a_quote_that_leaves_out_its_middle_is_found() {
+    let case = plan("1. Create `beta.txt` with the parser notes,\n   the limits and **all** known bugs\n")
+        .says("All steps are done.");
+    for quote in ["Create `beta.txt` … all known bugs", "Create `beta.txt` with [...] the limits"] {
+        case.confirms(&missing(quote, "beta.txt"), NO_FILE);
+    }
+    let reason = "quote not found in the plan or the final message";
+    case.doubts(&missing("all known bugs … Create `beta.txt`", "beta.txt"), reason);
+    case.doubts(&missing("Create `beta.txt` … of the lexer", "beta.txt"), reason);
+}
