@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 
 pub use ledger::Ledger;
 
+/// "Great, thank you!", "ok, looks good to me": up to so many words hardly ask for anything.
+const SMALL_TALK_WORDS: usize = 5;
+
 /// Something the person asked for, in their own words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
@@ -247,6 +250,13 @@ impl Session {
     /// Changes that were done.
     pub fn done_touches(&self) -> impl Iterator<Item = &Touch> {
         self.touches.iter().filter(|touch| touch.outcome == Outcome::Done)
+    }
+
+    /// Whether the person's newest words are too few to ask for anything, and no tool was used after them.
+    pub fn is_chatting(&self) -> bool {
+        self.asks.last().is_some_and(|ask| {
+            ask.at > self.last_call && ask.text.split_whitespace().count() <= SMALL_TALK_WORDS
+        })
     }
 
     /// How much real work the session has done so far: files changed and commands that may have changed

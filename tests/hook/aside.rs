@@ -104,6 +104,24 @@ fn a_plan_with_which_nothing_was_done_or_claimed_is_nothing_to_audit() {
     stands_aside(&scene, &scene.run(), "nothing-to-audit", "a plan, but nothing was done or claimed yet");
 }
 
+/// The agent was told that it would not be held for it again, and nothing happened since.
+#[test]
+fn small_talk_after_a_stop_that_was_held_is_nothing_to_audit() {
+    let mut scene = Scene::with_drift();
+    scene.run().holds();
+    scene.transcript.asked("Thanks, beta.txt can wait.");
+    scene.says("You're welcome!");
+    let run = scene.run();
+    run.is_silent();
+    run.logs("allow", "nothing-to-audit");
+    run.same(&run.record()["detail"], &json!("only small talk since the last audit"));
+    run.same(&(scene.calls().len(), scene.blocks()), &(1, 1));
+    // With a claim it is no small talk.
+    scene.transcript.asked("Is it there?");
+    scene.says("All done: I created beta.txt.");
+    scene.run().holds();
+}
+
 #[test]
 fn other_events_are_none_of_our_business_and_not_logged() {
     let mut scene = Scene::with_drift();

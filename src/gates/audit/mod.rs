@@ -148,6 +148,10 @@ fn nothing_to_audit(
     match plan {
         None if !worked_since => Some("no plan in play, and no work since the last audit"),
         Some(_) if work == 0 && !claims => Some("a plan, but nothing was done or claimed yet"),
+        // "Thanks!", "You're welcome": whoever was held, told or found clean is not asked again for it.
+        Some(_) if last.is_some() && !worked_since && !claims && session.is_chatting() => {
+            Some("only small talk since the last audit")
+        }
         _ => None,
     }
 }
