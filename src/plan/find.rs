@@ -34,12 +34,21 @@ impl PlanPlaces {
     }
 }
 
+/// The most that counts of a plan. Steps are compared with each other and with every file: a plan of
+/// megabytes, a log under a plan's name, took minutes.
+const PLAN_CAP: usize = 128 << 10;
+
+fn capped(text: &str) -> &str {
+    &text[..text.floor_char_boundary(PLAN_CAP)]
+}
+
 /// Gives a file's text, or nothing when there is none to be had.
 pub type ReadText<'a> = &'a dyn Fn(&Path) -> Option<String>;
 
 /// The plan in play: the newest approved one, else a plan file that the session changed, else one that the
 /// person named, else none.
 pub fn find(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> Option<Plan> {
+    let read: ReadText<'_> = &|path| read(path).map(|text| capped(&text).to_owned());
     session
         .plans
         .iter()
@@ -58,8 +67,8 @@ fn approved_plan(approved: &ApprovedPlan, places: &PlanPlaces, read: ReadText<'_
         .flat_map(|slug| places.folders.iter().map(move |folder| folder.join(format!("{slug}.md"))));
     let on_disk = by_path.into_iter().chain(by_slug).find_map(|path| Some((read(&path)?, path)));
     // What bears a tick when it is approved was done before: it is nobody's claim of this session.
-    let before = approved.text.as_deref().map(ticked_words).unwrap_or_default();
-    let mut plan = match (approved.text.clone(), on_disk) {
+    let before = approved.text.as_deref().map(capped).map(ticked_words).unwrap_or_default();
+    let mut plan = match (approved.text.as_deref().map(|text| capped(text).to_owned()), on_disk) {
         (Some(text), Some((file, path))) => Some(match kept_up(&text, &file) {
             KeptUp::Same => plan_of(PlanSource::Approved, text, Some(path)),
             KeptUp::Related => {
@@ -154,7 +163,7 @@ fn ticked_before(session: &Session, places: &PlanPlaces, path: &Path, plan: &Pla
     let ticked = |step: &&super::Step| step.mark == Mark::Ticked;
     match first.map(|touch| &touch.original) {
         Some(Original::Absent) => Vec::new(),
-        Some(Original::Text(original)) => ticked_in(plan, &ticked_words(original)),
+        Some(Original::Text(original)) => ticked_in(plan, &ticked_words(capped(original))),
         Some(Original::Unknown) | None => plan.steps.iter().filter(ticked).map(|step| step.number).collect(),
     }
 }
@@ -306,6 +315,15 @@ mod tests {
         };
         assert_eq!(found(&session, &[(FILE, "1. rewrite it all\n")]), None);
         assert!(found(&session, &[(FILE, "1. fix the typo\n")]).is_some());
+    }
+
+    #[test]
+    fn a_plan_of_megabytes_is_cut() {
+        let text = "- [x] Create `a.txt`\n".repeat(100_000);
+        let session = Session { touches: vec![touch("/w/PLAN.md", Original::Absent)], ..Session::default() };
+        assert!(found(&session, &[("/w/PLAN.md", &text)]).expect("a plan").text.len() <= PLAN_CAP);
+        let session = Session { plans: vec![approved(Some(&text), None, None)], ..Session::default() };
+        assert!(found(&session, &[]).expect("a plan").text.len() <= PLAN_CAP);
     }
 
     #[test]
