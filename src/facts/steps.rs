@@ -1,5 +1,7 @@
 //! Steps against the disk: a step that this session ticked and whose file is not there. Pure.
 
+use std::collections::HashSet;
+
 use crate::evidence::{Evidence, FileState};
 use crate::facts::promises::promises;
 use crate::finding::{Category, Finding, Problem, Source, Status};
@@ -11,6 +13,8 @@ use crate::session::{Session, shell};
 pub fn missing_files(evidence: &Evidence) -> Vec<Finding> {
     let Some(plan) = &evidence.plan else { return Vec::new() };
     let ticked = plan.steps.iter().filter(|step| plan.ticked_now(step));
+    // Steps often share a file: it is missing once, for the first of them.
+    let mut told = HashSet::new();
     ticked
         .flat_map(|step| {
             evidence.files.iter().filter(|file| file.steps.contains(&step.number)).map(move |f| (step, f))
@@ -20,6 +24,7 @@ pub fn missing_files(evidence: &Evidence) -> Vec<Finding> {
         .filter(|(_, file)| !was_removed(&evidence.session, &file.name))
         .filter(|(_, file)| !is_part_of_a_name(&file.name, evidence))
         .filter(|(_, file)| stand_in(evidence, &file.name).is_none())
+        .filter(|(_, file)| told.insert(file.name.as_str()))
         .map(|(step, file)| Finding {
             category: Category::A,
             status: Status::Confirmed,
@@ -123,7 +128,7 @@ mod tests {
     #[test]
     fn a_promised_file_that_was_written_under_another_name_is_not_missing() {
         let found = |promised: &str, written: &str| {
-            let plan = format!("- [x] Create `{promised}`\n");
+            let plan = format!("- [x] Create `{promised}`\n- [x] Add tests to `{promised}`\n");
             let evidence = Evidence {
                 plan: Some(crate::plan::Plan {
                     source: crate::plan::PlanSource::TouchedFile,
@@ -135,7 +140,7 @@ mod tests {
                 }),
                 session: Session::default(),
                 files: vec![
-                    file(promised, FileState::Missing { elsewhere: None }, &[1]),
+                    file(promised, FileState::Missing { elsewhere: None }, &[1, 2]),
                     file(written, FileState::File { bytes: 1 }, &[]),
                 ],
             };
