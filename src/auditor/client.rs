@@ -74,11 +74,13 @@ mod tests {
         let said = |env: Env| find(&env, None).expect_err("none").to_string();
         assert_eq!(
             said(Env::default()),
-            "no `claude` program was found (looked at PUNCHLIST_CLAUDE, CLAUDE_CODE_EXECPATH and PATH)"
+            "no `claude` program was found (looked at PUNCHLIST_CLAUDE, CLAUDE_CODE_EXECPATH and PATH); \
+             PUNCHLIST_CLAUDE or `[auditor] client` can name it"
         );
         assert_eq!(
             said(Env::from_pairs([(env::CLAUDE, "/nowhere/claude")])),
-            "no `claude` program was found (looked at /nowhere/claude)"
+            "no `claude` program was found (looked at /nowhere/claude); \
+             PUNCHLIST_CLAUDE or `[auditor] client` can name it"
         );
     }
 }

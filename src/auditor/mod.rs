@@ -53,7 +53,9 @@ pub enum AuditorOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     /// No client on this machine.
-    #[error("no `claude` program was found (looked at {looked_at})")]
+    #[error(
+        "no `claude` program was found (looked at {looked_at}); PUNCHLIST_CLAUDE or `[auditor] client` can name it"
+    )]
     NotFound {
         /// Where.
         looked_at: String,
@@ -67,7 +69,9 @@ pub enum Unavailable {
         why: String,
     },
     /// It has no login that it can use from inside a hook.
-    #[error("the client is not logged in where hooks run ({0})")]
+    #[error(
+        "the client is not logged in where hooks run ({0}); log in with `claude`, or set ANTHROPIC_API_KEY"
+    )]
     NotLoggedIn(String),
     /// The service says: later.
     #[error("the model's service is limiting requests ({0})")]

@@ -72,12 +72,15 @@ impl Prompts {
                 Err(why) => Err(PromptError::Unreadable { path: path.display().to_string(), why }),
             }
         };
-        Ok(Self {
+        let prompts = Self {
             system: text("system.md", SYSTEM)?,
             audit: text("audit.md", AUDIT)?,
             reason: text("reason.md", REASON)?,
             schema: text("verdict.schema.json", SCHEMA)?,
-        })
+        };
+        check("audit.md", &prompts.audit)?;
+        check("reason.md", &prompts.reason)?;
+        Ok(prompts)
     }
 
     /// How much of the prompt the templates themselves take, with every fence in them.
@@ -130,6 +133,12 @@ pub fn write(
     Ok(Prompt { system, text, schema: one_line(&prompts.schema) })
 }
 
+/// Whether a template can be read at all. What it lacks when it is filled in shows then.
+fn check(name: &'static str, template: &str) -> Result<(), PromptError> {
+    let read = Environment::new().template_from_str(template).map(drop);
+    read.map_err(|error| PromptError::BadTemplate { name, why: error.to_string() })
+}
+
 /// Fills in a template; nothing is escaped, and what is filled in is never read as a template.
 pub fn render(name: &'static str, template: &str, values: minijinja::Value) -> Result<String, PromptError> {
     let mut engine = Environment::new();
@@ -144,4 +153,25 @@ pub fn render(name: &'static str, template: &str, values: minijinja::Value) -> R
 fn one_line(schema: &str) -> String {
     serde_json::from_str::<serde_json::Value>(schema)
         .map_or_else(|_| schema.to_owned(), |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_persons_own_text_takes_the_place_of_the_built_in_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("system.md"), "Be kind.").expect("written");
+        let prompts = Prompts::with_overrides(folder.path()).expect("readable");
+        assert_eq!((prompts.system.as_str(), prompts.audit.as_str()), ("Be kind.", AUDIT));
+    }
+
+    #[test]
+    fn a_template_that_can_not_be_read_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("reason.md"), "{% for x in %}").expect("written");
+        let said = Prompts::with_overrides(folder.path()).expect_err("a fault").to_string();
+        assert!(said.starts_with("the template reason.md can't be filled in: syntax error: "), "{said}");
+    }
 }

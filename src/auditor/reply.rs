@@ -179,7 +179,8 @@ mod tests {
         for (rest, expected) in [
             (
                 r#""result":"Not logged in · Please run /login""#,
-                "the client is not logged in where hooks run (Not logged in · Please run /login)",
+                "the client is not logged in where hooks run (Not logged in · Please run /login); \
+                 log in with `claude`, or set ANTHROPIC_API_KEY",
             ),
             (
                 r#""result":"API Error: 429 slow down""#,

@@ -99,7 +99,8 @@ impl Seal {
 
     /// The flags used, values left out.
     pub fn flag_names(&self) -> Vec<String> {
-        self.args.iter().filter(|arg| arg.starts_with("--")).cloned().collect()
+        let is_flag = |arg: &&String| arg.starts_with("--") && !arg.contains(char::is_whitespace);
+        self.args.iter().filter(is_flag).cloned().collect()
     }
 
     /// Whether the client itself holds the answer to the schema.

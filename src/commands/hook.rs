@@ -197,7 +197,7 @@ fn record_of(
         transcript: story.transcript,
         config_error: (!faults.is_empty()).then(|| faults.join("; ")),
         phases_ms: story.phases.iter().map(|(name, time)| ((*name).to_owned(), millis(*time))).collect(),
-        client_version: stop.env.client_version(),
+        client_version: stop.env.client_version().or(story.client_version),
         ..Record::new(decision.cause, started)
     };
     ToWrite { record, keepsake: story.prompt.zip(story.reply) }

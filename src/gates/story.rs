@@ -15,6 +15,8 @@ use crate::state::{LastAudit, StopLock};
 /// What there is to tell.
 #[derive(Debug, Default)]
 pub struct Story {
+    /// The client's version, as the transcript has it.
+    pub client_version: Option<String>,
     /// The transcript.
     pub transcript: Option<TranscriptRecord>,
     /// The plan in play.
@@ -55,6 +57,7 @@ impl Story {
     /// Notes the transcript.
     pub fn tell_transcript(&mut self, loaded: &Loaded) {
         self.phases.insert("wait", loaded.waited);
+        self.client_version.clone_from(&loaded.session.version);
         self.transcript = Some(TranscriptRecord {
             rows: loaded.session.rows,
             subagents: loaded.subagents,

@@ -47,11 +47,14 @@ const COVERED: f32 = 0.6;
 pub(super) fn judge(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
     let session = &evidence.session;
     if let Some(path) = Some(&proposal.path).filter(|path| !path.trim().is_empty()) {
-        if SCRATCH.iter().any(|folder| path.starts_with(folder)) {
-            return Judged::cannot_verify("scratch: a temporary folder is nobody's promise");
-        }
+        // A workspace may itself stand in a temporary folder: what is inside of it counts.
         if look.is_none_or(|look| look.state == FileState::Outside) {
-            return Judged::cannot_verify("path is outside the workspace");
+            let is_scratch = SCRATCH.iter().any(|folder| path.starts_with(folder));
+            return Judged::cannot_verify(if is_scratch {
+                "scratch: a temporary folder is nobody's promise"
+            } else {
+                "path is outside the workspace"
+            });
         }
         if worked_elsewhere_on(session, path) {
             return Judged::cannot_verify("remote: the session worked on it on another machine");

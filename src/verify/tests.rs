@@ -217,6 +217,16 @@ fn a_path_outside_and_a_temporary_one_are_nobodys_business() {
 }
 
 #[test]
+fn a_workspace_in_a_temporary_folder_is_not_scratch() {
+    let case = plan(TWO).says("Done.");
+    let absolute = missing("Create `beta.txt`", "/tmp/w/beta.txt");
+    let inside =
+        Look { name: "beta.txt".into(), state: FileState::Missing { elsewhere: None }, holds_needle: None };
+    let found = verify(&Verdict { findings: vec![absolute] }, &[Some(inside)], &case.evidence, Vec::new());
+    assert_eq!((found[0].status, found[0].verifier.as_str()), (Status::Confirmed, NO_FILE));
+}
+
+#[test]
 fn what_was_done_on_another_machine_can_not_be_seen() {
     plan(TWO).says("Done.").ran("ssh box 'touch beta.txt'", CommandEnd::Succeeded).doubts(
         &missing("Create `beta.txt`", "beta.txt"),

@@ -292,7 +292,8 @@ fn a_client_that_is_killed_is_a_failure_of_the_client() {
 fn a_client_that_is_not_logged_in_is_said_to_be() {
     unavailable(
         "api-error Not logged in · Please run /login",
-        "the client is not logged in where hooks run (Not logged in · Please run /login)",
+        "the client is not logged in where hooks run (Not logged in · Please run /login); \
+         log in with `claude`, or set ANTHROPIC_API_KEY",
     );
 }
 
@@ -323,7 +324,8 @@ fn a_client_that_is_not_there_is_said_to_be_missing() {
     let mut scene = Scene::with_open_steps();
     scene.var("PUNCHLIST_CLAUDE", "/nowhere/claude");
     let run = scene.run();
-    let why = "no `claude` program was found (looked at /nowhere/claude)";
+    let why = "no `claude` program was found (looked at /nowhere/claude); \
+               PUNCHLIST_CLAUDE or `[auditor] client` can name it";
     passes(&scene, &run, "auditor-unavailable", why, ("unavailable", why));
     run.same(&scene.calls().len(), &0);
 }
@@ -335,7 +337,8 @@ fn a_client_that_is_not_executable_is_said_to_be_missing() {
     std::fs::write(&client, "#!/bin/sh\n").expect("a file");
     scene.var("PUNCHLIST_CLAUDE", &client);
     let run = scene.run();
-    let why = "no `claude` program was found (looked at DIR/claude)";
+    let why = "no `claude` program was found (looked at DIR/claude); \
+               PUNCHLIST_CLAUDE or `[auditor] client` can name it";
     passes(&scene, &run, "auditor-unavailable", why, ("unavailable", why));
 }
 

@@ -51,7 +51,9 @@ impl Gate for AuditGate<'_> {
         let remembered = stop.state.session(stop.session);
         let last = remembered.audits.get(stop.agent());
         // The client runs a hook that is registered twice at the same time: one of them has decided.
-        if last.is_some_and(|last| last.decided_ms > stop.started_ms) {
+        // (A decision from the future is a clock that jumped back.)
+        let now = Timestamp::now().as_millisecond();
+        if last.is_some_and(|last| (stop.started_ms + 1..=now).contains(&last.decided_ms)) {
             return pass(Cause::Unchanged, "another hook has decided this stop");
         }
 

@@ -35,16 +35,26 @@ impl<'a> Line<'a> {
 /// The person's switch, as named in every block.
 pub const SWITCH: &str = "PUNCHLIST_OFF=1, or `enabled = false` under [audit] in .claude/punchlist.toml";
 
+/// How many findings are listed: a list of hundreds is nobody's next step.
+const MOST_LISTED: usize = 20;
+
 /// The reason of a block. A template of the person's own that can't be filled in gives way to the built-in.
 pub fn reason(template: &str, confirmed: &[&Finding], unverified: &[&Finding]) -> String {
     let lines = |findings: &[&'_ Finding]| {
-        findings.iter().map(|f| minijinja::Value::from_serialize(Line::of(f))).collect::<Vec<_>>()
+        let listed = findings.iter().take(MOST_LISTED);
+        listed.map(|finding| minijinja::Value::from_serialize(Line::of(finding))).collect::<Vec<_>>()
     };
     let fill = |template: &str| {
         render(
             "reason.md",
             template,
-            context! { confirmed => lines(confirmed), unverified => lines(unverified), switch => SWITCH },
+            context! {
+                count => confirmed.len(),
+                confirmed => lines(confirmed),
+                unverified => lines(unverified),
+                more => confirmed.len().saturating_sub(MOST_LISTED),
+                switch => SWITCH,
+            },
         )
     };
     let text = fill(template).or_else(|_| fill(REASON)).unwrap_or_else(|_| one_line(confirmed));
@@ -102,6 +112,18 @@ The person can switch this gate off with PUNCHLIST_OFF=1, or `enabled = false` u
     #[test]
     fn a_reason_is_short_and_whole() {
         assert_eq!(reason(REASON, &[&finding(Status::Confirmed)], &[]), ONE);
+    }
+
+    #[test]
+    fn a_long_list_is_cut_and_says_so() {
+        let found = finding(Status::Confirmed);
+        let text = reason(REASON, &[&found; 25], &[]);
+        assert!(text.contains("25 findings are confirmed:") && text.contains("\n20. [A]"), "{text}");
+        assert!(
+            !text.contains("\n21. ")
+                && text.contains("\n\n… and 5 more, in `punchlist log list --json`.\n\nTwo ways on"),
+            "{text}"
+        );
     }
 
     #[test]

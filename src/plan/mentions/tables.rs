@@ -117,7 +117,7 @@ pub(super) const SUFFIXES: &[&str] = &[
 pub(super) const ROOTS: &[&str] = &[
     "Applications", "Library", "System", "Users", "Volumes", "bin", "boot", "dev", "etc", "home",
     "lib", "mnt", "nix", "opt", "private", "proc", "root", "sbin", "srv", "sys", "tmp", "usr",
-    "var", "work", "workspace", "workspaces",
+    "var", "workspace", "workspaces",
 ];
 
 /// First parts of branches and remotes.
