@@ -46,14 +46,12 @@ pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_
         .filter(|c| matches!(c.state, FileState::Missing { .. }))
         .map(|c| c.name().to_owned())
         .collect();
-    let elsewhere = workspace.find_elsewhere(&missing);
+    let missing = workspace.look_elsewhere(&missing);
     let mut budget = Budget::new(file_bytes);
     // Every file is named, whatever becomes of its content.
     budget.spend(candidates.iter().map(|candidate| candidate.written.len() + shown::FILE_HEADER).sum());
-    let files: Vec<_> = candidates
-        .into_iter()
-        .map(|candidate| enter(candidate, workspace, &elsewhere, &mut budget))
-        .collect();
+    let files: Vec<_> =
+        candidates.into_iter().map(|candidate| enter(candidate, workspace, &missing, &mut budget)).collect();
     Evidence { plan, session, files }
 }
 
@@ -134,13 +132,13 @@ fn fill_originals_from_git(candidates: &mut [Candidate], workspace: &Workspace) 
 fn enter(
     candidate: Candidate,
     workspace: &Workspace,
-    elsewhere: &HashMap<String, String>,
+    missing: &HashMap<String, FileState>,
     budget: &mut Budget,
 ) -> FileEvidence {
     let name = candidate.name().to_owned();
     let mut state = candidate.state;
-    if let FileState::Missing { elsewhere: found } = &mut state {
-        *found = elsewhere.get(&name).cloned();
+    if let Some(looked_for) = missing.get(&name) {
+        state.clone_from(looked_for);
     }
     let body = match (&state, &candidate.place) {
         (FileState::File { .. }, Some(place)) => Ok(workspace.body(place)),

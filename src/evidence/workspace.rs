@@ -16,7 +16,7 @@ use crate::files::open_regular;
 /// The most that is read of one file.
 const READ_CAP: u64 = 1 << 20;
 /// How many entries of the workspace are looked at to find a file that is not where it was said to be.
-const SEARCH_CAP: usize = 50_000;
+const SEARCH_CAP: usize = 200_000;
 /// Folders that hold nobody's own work.
 const NOT_SEARCHED: &[&str] =
     &[".git", ".hg", ".jj", "node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
@@ -126,26 +126,33 @@ impl Workspace {
         place.map_or(FileState::Outside, |place| state_of(&place.path))
     }
 
-    /// For each of these paths that is missing, where in the workspace a file of that name is. One walk for
-    /// all of them: plans often name paths relative to a package of a larger repository.
-    pub fn find_elsewhere(&self, missing: &[String]) -> HashMap<String, String> {
+    /// For each of these paths, which are missing, what is so: it stands elsewhere in the workspace, it does
+    /// not, or that can't be told. One walk for all of them: plans often name paths relative to a package of
+    /// a larger repository.
+    pub fn look_elsewhere(&self, missing: &[String]) -> HashMap<String, FileState> {
+        self.search(missing, SEARCH_CAP)
+    }
+
+    fn search(&self, missing: &[String], most: usize) -> HashMap<String, FileState> {
         let mut wanted: HashMap<String, Vec<(&String, String)>> = HashMap::new();
         for path in missing {
             let tail = folded(path.trim_start_matches("./").trim_start_matches('/'));
             let name = tail.rsplit(['/', '\\']).next().unwrap_or(&tail).to_owned();
             wanted.entry(name).or_default().push((path, tail));
         }
-        let mut found = HashMap::new();
         if wanted.is_empty() {
-            return found;
+            return HashMap::new();
         }
+        let mut found: HashMap<String, String> = HashMap::new();
+        let mut seen = 0;
         // `dist/cli.js` of a plan is `packages/cli/dist/cli.js` on disk.
         let is_named = |folder: &str| missing.iter().any(|path| path.split('/').any(|part| part == folder));
         let passed_by: Vec<&str> = NOT_SEARCHED.iter().copied().filter(|folder| !is_named(folder)).collect();
         let walk = WalkDir::new(&self.root).follow_links(false).into_iter().filter_entry(|entry| {
             !(entry.file_type().is_dir() && passed_by.contains(&entry.file_name().to_string_lossy().as_ref()))
         });
-        for entry in walk.take(SEARCH_CAP).filter_map(Result::ok) {
+        for entry in walk.take(most).filter_map(Result::ok) {
+            seen += 1;
             let Some(paths) = wanted.get(&folded(&entry.file_name().to_string_lossy())) else { continue };
             let there = entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy();
             let folded_there = folded(&there);
@@ -155,7 +162,13 @@ impl Workspace {
                 }
             }
         }
-        found
+        let mut state_of = |path: &String| match found.remove(path) {
+            None if seen >= most => {
+                FileState::Unreadable("not there, and the workspace is too large to search".into())
+            }
+            elsewhere => FileState::Missing { elsewhere },
+        };
+        missing.iter().map(|path| (path.clone(), state_of(path))).collect()
     }
 
     /// What a file holds. Its kind is judged by the name it is asked by and by the name it really has.
@@ -360,9 +373,21 @@ mod tests {
     #[test]
     fn a_file_that_stands_deeper_is_found() {
         let folder = Folder::with(&[("w/pkg/api/src/a.ts", "x"), ("w/node_modules/src/b.ts", "x")]);
-        let found =
-            folder.workspace().find_elsewhere(&["src/a.ts".into(), "src/b.ts".into(), "rc/a.ts".into()]);
-        assert_eq!(found, HashMap::from([("src/a.ts".into(), "pkg/api/src/a.ts".into())]));
+        let missing = ["src/a.ts", "src/b.ts", "rc/a.ts"].map(String::from);
+        let found = folder.workspace().look_elsewhere(&missing);
+        let is_at = |path: &str| match &found[path] {
+            FileState::Missing { elsewhere } => elsewhere.as_deref(),
+            other => panic!("{path}: {other:?}"),
+        };
+        assert_eq!(missing.each_ref().map(|path| is_at(path)), [Some("pkg/api/src/a.ts"), None, None]);
+    }
+
+    #[test]
+    fn a_search_that_was_cut_proves_nothing() {
+        let folder = Folder::with(&[("w/1", "x"), ("w/2", "x"), ("w/3", "x")]);
+        let missing = ["src/a.ts".to_owned()];
+        let cut = FileState::Unreadable("not there, and the workspace is too large to search".into());
+        assert_eq!(folder.workspace().search(&missing, 2), HashMap::from([(missing[0].clone(), cut)]));
     }
 
     #[test]
@@ -373,8 +398,14 @@ mod tests {
             ("w/packages/cli/dist/cli.js", "x"),
         ]);
         let missing = ["docs/api.md", "docs/caf\u{e9}.md", "dist/cli.js", "docs/tea.md"].map(String::from);
-        let found = folder.workspace().find_elsewhere(&missing);
-        let mut found: Vec<_> = found.values().map(String::as_str).collect();
+        let found = folder.workspace().look_elsewhere(&missing);
+        let mut found: Vec<_> = found
+            .values()
+            .filter_map(|state| match state {
+                FileState::Missing { elsewhere } => elsewhere.as_deref(),
+                _ => None,
+            })
+            .collect();
         found.sort_unstable();
         assert_eq!(found, ["docs/API.md", "docs/cafe\u{301}.md", "packages/cli/dist/cli.js"]);
     }

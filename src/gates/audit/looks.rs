@@ -34,10 +34,10 @@ pub fn looks(workspace: &Workspace, verdict: &Verdict) -> Vec<Option<Look>> {
         .filter(|look| matches!(look.state, FileState::Missing { .. }))
         .map(|look| look.name.clone())
         .collect();
-    let found = workspace.find_elsewhere(&missing);
+    let missing = workspace.look_elsewhere(&missing);
     for look in looks.iter_mut().flatten() {
-        if let FileState::Missing { elsewhere } = &mut look.state {
-            *elsewhere = found.get(&look.name).cloned();
+        if let (FileState::Missing { .. }, Some(looked_for)) = (&look.state, missing.get(&look.name)) {
+            look.state = looked_for.clone();
         }
     }
     looks
