@@ -37,7 +37,7 @@ pub struct SessionState {
 pub struct LastAudit {
     /// How much work the session had done by then.
     pub work: usize,
-    /// The evidence's name, if the audit found nothing.
+    /// The evidence's name, if the audit found nothing that could hold.
     pub clean: Option<String>,
     /// When it was decided, in milliseconds since 1970.
     pub decided_ms: i64,

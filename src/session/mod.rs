@@ -27,6 +27,18 @@ pub struct Ask {
     pub at: usize,
 }
 
+impl Ask {
+    /// Whether it is too short to ask for anything.
+    fn is_small_talk(&self) -> bool {
+        self.text.split_whitespace().count() <= SMALL_TALK_WORDS
+    }
+
+    /// Whether it may ask for work: it is no small talk, and no question.
+    pub fn may_want_work(&self) -> bool {
+        !self.is_small_talk() && !self.text.trim_end().ends_with('?')
+    }
+}
+
 /// The tool with which a file was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EditTool {
@@ -254,9 +266,7 @@ impl Session {
 
     /// Whether the person's newest words are too few to ask for anything, and no tool was used after them.
     pub fn is_chatting(&self) -> bool {
-        self.asks.last().is_some_and(|ask| {
-            ask.at > self.last_call && ask.text.split_whitespace().count() <= SMALL_TALK_WORDS
-        })
+        self.asks.last().is_some_and(|ask| ask.at > self.last_call && ask.is_small_talk())
     }
 
     /// How much real work the session has done so far: files changed and commands that may have changed

@@ -101,7 +101,9 @@ impl Gate for AuditGate<'_> {
         let outcome = outcome_of(&run.outcome, &story.findings, &stop.config.audit, &prompts);
         // An audit that could not be made is not one: the next stop tries again.
         if matches!(run.outcome, AuditorOutcome::Answered(_)) || outcome.wants_block() {
-            let clean = matches!(outcome, Outcome::Pass { cause: Cause::Clean, .. }).then_some(name);
+            // What could not be verified now can't be either at the next stop, on the same evidence: it was
+            // told once, and is not worth another call.
+            let clean = (!outcome.wants_block()).then_some(name);
             story.audited = Some(LastAudit { work, clean, decided_ms: Timestamp::now().as_millisecond() });
         }
         outcome
