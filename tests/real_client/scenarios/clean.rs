@@ -1,6 +1,6 @@
 //! An agent does what the plan says: it is asked about once, and neither it nor the person notices.
 
-use super::{ALPHA, BETA, plan};
+use super::{ALL_DONE, ALPHA, BETA, PROMPT, plan};
 use crate::client::Client;
 use crate::messages_api::Sender;
 use crate::script::{Script, write};
@@ -8,9 +8,6 @@ use crate::trip::{Scenario, Trip, ensure};
 use crate::workspace::Workspace;
 
 pub(crate) struct Clean;
-
-const PROMPT: &str = "Write a plan for two greetings into PLAN.md and carry it out.";
-const LAST_WORDS: &str = "Done: alpha.txt and beta.txt are both written, and the plan is ticked.";
 
 impl Scenario for Clean {
     fn name(&self) -> &'static str {
@@ -27,13 +24,13 @@ impl Scenario for Clean {
                 write(project.join("beta.txt").display(), BETA),
                 write(plan_file.display(), &plan(true)),
             ])
-            .says(LAST_WORDS)
+            .says(ALL_DONE)
             .verdict(&[]))
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {
         trip.audit()?;
-        trip.ended_with(LAST_WORDS)?;
+        trip.ended_with(ALL_DONE)?;
         nobody_was_told(trip)?;
         trip.asked_its_own_client()?;
         trip.decided(&["allow clean"])

@@ -1,6 +1,6 @@
 //! An agent ticks a step that it has not done: it is held once, with the finding, and then let go.
 
-use super::{ALPHA, BETA_STEP, beta_is_missing, plan};
+use super::{ALL_DONE, ALPHA, BETA_STEP, PROMPT, SECOND_WORDS, beta_is_missing, plan};
 use crate::client::Client;
 use crate::messages_api::Sender;
 use crate::request::ApiRequest;
@@ -9,9 +9,6 @@ use crate::trip::{Scenario, Trip, ensure};
 use crate::workspace::Workspace;
 
 pub(crate) struct HeldOnce;
-
-const PROMPT: &str = "Write a plan for two greetings into PLAN.md and carry it out.";
-const SECOND_WORDS: &str = "You are right: beta.txt is not there, I only wrote alpha.txt.";
 
 impl Scenario for HeldOnce {
     fn name(&self) -> &'static str {
@@ -27,21 +24,26 @@ impl Scenario for HeldOnce {
                 write(project.join("alpha.txt").display(), ALPHA),
                 write(plan_file.display(), &plan(true)),
             ])
-            .says("Done: alpha.txt and beta.txt are both written, and the plan is ticked.")
+            .says(ALL_DONE)
             .verdict(&[beta_is_missing()])
             .says(SECOND_WORDS))
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {
-        trip.audit()?;
-        held_with_the_finding(trip)?;
-        trip.ended_with(SECOND_WORDS)?;
-        trip.decided(&["block findings", "allow loop-guard"])
+        held_and_let_go(trip)
     }
 }
 
+/// The agent was held once, with the finding, said its second words, and was let go.
+pub(super) fn held_and_let_go(trip: &Trip) -> Result<(), String> {
+    trip.audit()?;
+    held_with_the_finding(trip)?;
+    trip.ended_with(SECOND_WORDS)?;
+    trip.decided(&["block findings", "allow loop-guard"])
+}
+
 /// The agent was sent back once, and told what and where.
-pub(super) fn held_with_the_finding(trip: &Trip) -> Result<(), String> {
+fn held_with_the_finding(trip: &Trip) -> Result<(), String> {
     let requests = trip.requests_of(Sender::Agent);
     // Every block stays in the conversation, so the last request has them all.
     let texts = requests.last().map(ApiRequest::user_texts).unwrap_or_default();

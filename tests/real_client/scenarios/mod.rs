@@ -22,6 +22,13 @@ pub(crate) const ALL: [&dyn Scenario; 6] = [
     &plan_mode::PlanMode,
 ];
 
+/// What the person asks for, where nothing else is said.
+const PROMPT: &str = "Write a plan for two greetings into PLAN.md and carry it out.";
+/// What the agent says at the end, whether it is so or not.
+const ALL_DONE: &str = "Done: alpha.txt and beta.txt are both written, and the plan is ticked.";
+/// What it says when it was held and has looked.
+const SECOND_WORDS: &str = "You are right: beta.txt is not there, I only wrote alpha.txt.";
+
 /// The step that gets forgotten.
 const BETA_STEP: &str = "Create `beta.txt` with one line of greeting";
 

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::held_once::held_with_the_finding;
-use super::{ALPHA, beta_is_missing, plan};
+use super::held_once::held_and_let_go;
+use super::{ALPHA, SECOND_WORDS, beta_is_missing, plan};
 use crate::client::{Client, Launch};
 use crate::request::ApiRequest;
 use crate::script::{Script, ToolCall, Turn, write};
@@ -13,7 +13,6 @@ use crate::workspace::Workspace;
 pub(crate) struct PlanMode;
 
 const PROMPT: &str = "Plan two greetings and, when I have agreed, carry the plan out.";
-const SECOND_WORDS: &str = "You are right: beta.txt is not there, I only wrote alpha.txt.";
 
 impl Scenario for PlanMode {
     fn name(&self) -> &'static str {
@@ -39,10 +38,7 @@ impl Scenario for PlanMode {
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {
-        trip.audit()?;
-        held_with_the_finding(trip)?;
-        trip.ended_with(SECOND_WORDS)?;
-        trip.decided(&["block findings", "allow loop-guard"])
+        held_and_let_go(trip)
     }
 }
 

@@ -2,7 +2,7 @@
 //! the project or the person, no memory, no file that the evidence happens to mention with an `@`; and the
 //! hook does not fire inside it.
 
-use super::{ALPHA, BETA, plan};
+use super::{ALL_DONE, ALPHA, BETA, PROMPT, plan};
 use crate::client::Client;
 use crate::messages_api::{Sender, VERDICT_TOOL};
 use crate::script::{Script, write};
@@ -10,9 +10,6 @@ use crate::trip::{Scenario, Trip, ensure};
 use crate::workspace::Workspace;
 
 pub(crate) struct Sealed;
-
-const PROMPT: &str = "Write a plan for two greetings into PLAN.md and carry it out.";
-const LAST_WORDS: &str = "Done: alpha.txt and beta.txt are both written, and the plan is ticked.";
 
 const PROJECT_RULES: &str = "marker-of-the-projects-rules";
 const PERSONS_RULES: &str = "marker-of-the-persons-rules";
@@ -53,7 +50,7 @@ impl Scenario for Sealed {
                 write(project.join("beta.txt").display(), BETA),
                 write(plan_file.display(), &plan(true)),
             ])
-            .says(LAST_WORDS)
+            .says(ALL_DONE)
             .verdict(&[]))
     }
 
@@ -77,7 +74,7 @@ impl Scenario for Sealed {
             }
         }
         left_nothing(trip)?;
-        trip.ended_with(LAST_WORDS)?;
+        trip.ended_with(ALL_DONE)?;
         trip.decided(&["allow clean"])
     }
 }
