@@ -25,6 +25,7 @@ pub mod exit;
 pub mod files;
 pub mod names;
 pub mod text;
+pub mod words;
 
 pub mod config;
 pub mod hook;

@@ -209,8 +209,8 @@ fn a_prompt_is_never_longer_than_its_budget() {
     for max_bytes in [10_000, 40_000, 80_000] {
         let prompts = Prompts::default();
         let sections = shown::sections(&session, Some(&plan), max_bytes - prompts.bytes());
-        let taken = prompts.bytes() + sections.bytes() + shown::tables_room(max_bytes);
-        let evidence = folder.gather(session.clone(), Some(plan.clone()), max_bytes.saturating_sub(taken));
+        let room = prompt::room_for_files(&prompts, &sections, max_bytes);
+        let evidence = folder.gather(session.clone(), Some(plan.clone()), room);
         let facts = punchlist::facts::facts(&evidence);
         let fence = punchlist::names::random_fence();
         let prompt =

@@ -100,6 +100,11 @@ pub struct Prompt {
     pub schema: String,
 }
 
+/// What is left of `max_bytes` for the contents of files, beside the templates, the sections and the tables.
+pub fn room_for_files(prompts: &Prompts, sections: &Sections, max_bytes: usize) -> usize {
+    max_bytes.saturating_sub(prompts.bytes() + sections.bytes() + shown::tables_room(max_bytes))
+}
+
 /// Writes the prompt for one audit, `max_bytes` long at the most.
 pub fn write(
     prompts: &Prompts,

@@ -120,6 +120,11 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// Whether the session changed the file of that name.
+    pub fn was_changed(&self, name: &str) -> bool {
+        self.file(name).is_some_and(FileEvidence::was_changed)
+    }
+
     /// The file of that name.
     pub fn file(&self, name: &str) -> Option<&FileEvidence> {
         self.files.iter().find(|file| file.name == name)

@@ -2,6 +2,8 @@
 //! finished work, never that the work is there. Negated, hedged, planned and conditional sentences, questions
 //! and quotes are no claims.
 
+use crate::words::has_words;
+
 /// Words that speak of work as done.
 const DONE: &[&str] = &[
     "added", "addressed", "all set", "applied", "built", "changed", "clean", "committed", "complete",
@@ -105,7 +107,7 @@ fn padded_words(sentence: &str) -> String {
 }
 
 fn has_any(padded: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| padded.contains(&format!(" {word} ")))
+    words.iter().any(|word| has_words(padded, word))
 }
 
 fn is_claim(sentence: &str) -> bool {

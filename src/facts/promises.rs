@@ -2,7 +2,8 @@
 //! will be there. Pure. A wrong yes holds a good session, a wrong no leaves the judgement to the auditor: so
 //! doubt is a no.
 
-use crate::plan::{mentions, normalised};
+use crate::plan::mentions;
+use crate::words::{base_name, has_words, normalised, padded};
 
 /// A text with one of these words does not promise that the paths it names exist.
 const NO_PROMISE: &[&str] = &[
@@ -54,8 +55,8 @@ pub fn promises(text: &str, path: &str) -> bool {
     if !mentions::is_surely_a_path(path) {
         return false;
     }
-    let rest = format!(" {} ", normalised(&text.replace(path, " ")));
-    let has = |word: &str| rest.contains(&format!(" {word} "));
+    let rest = padded(&normalised(&text.replace(path, " ")));
+    let has = |word: &str| has_words(&rest, word);
     if NO_PROMISE.iter().any(|word| has(word)) || has("e g") {
         return false;
     }
@@ -65,7 +66,7 @@ pub fn promises(text: &str, path: &str) -> bool {
     let before = normalised(&before.join(" "));
     let words: Vec<&str> = before.split(' ').filter(|word| !is_filler(word)).collect();
     let verb = words.iter().rev().find(|word| [MAKES, HANDLES, OUTPUTS].iter().any(|t| t.contains(word)));
-    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    let name = base_name(path);
     let is_data =
         name.rsplit_once('.').is_some_and(|(stem, ending)| stem.is_empty() || DATA.contains(&ending));
     // Data is sent "to" a file at run time; code is put into one.

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use globset::GlobSet;
 
 use super::steps::parse_steps;
-use super::{Mark, Plan, PlanSource, normalised};
+use super::{Mark, Plan, PlanSource};
 use crate::session::{ApprovedPlan, Original, Session, shell};
+use crate::words::normalised;
 
 /// Where plans live.
 #[derive(Debug)]

@@ -52,18 +52,3 @@ impl Plan {
         step.mark == Mark::Ticked && !self.ticked_before.contains(&step.number)
     }
 }
-
-/// Words for comparing: lower case, alphanumeric only, single spaces. What marks a step (boxes, emphasis,
-/// numbering) does not count.
-pub fn normalised(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_alphanumeric() {
-            out.extend(c.to_lowercase());
-        } else if !out.ends_with(' ') && !out.is_empty() {
-            out.push(' ');
-        }
-    }
-    out.truncate(out.trim_end().len());
-    out
-}

@@ -9,7 +9,7 @@ mod rules;
 use crate::auditor::{Proposal, Verdict};
 use crate::evidence::{Evidence, FileState};
 use crate::finding::{Finding, Source, Status};
-use crate::plan::normalised;
+use crate::words::normalised;
 
 /// What the disk shows of one proposal: looked up by the workspace, so that judging needs no disk.
 #[derive(Debug, Clone, PartialEq, Eq)]

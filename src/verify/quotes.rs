@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use similar::TextDiff;
 
-use crate::plan::{Plan, Step, normalised};
+use crate::plan::{Plan, Step};
+use crate::words::{normalised, padded};
 
 /// How alike a quote and its source must be when it is not there to the letter.
 const NEARLY: f32 = 0.87;
@@ -42,10 +43,6 @@ fn stand_in_order(parts: &[String], source: &str) -> bool {
         }
         None => false,
     })
-}
-
-fn padded(words: &str) -> String {
-    format!(" {words} ")
 }
 
 /// How much of a text is compared letter by letter: the cost grows with the square of what differs, and an

@@ -8,8 +8,9 @@ use crate::evidence::{Evidence, FileState};
 use crate::facts::promises::promises;
 use crate::facts::{claims, steps};
 use crate::finding::{Category, Problem};
-use crate::plan::{Mark, Plan, Step, normalised};
+use crate::plan::{Mark, Plan, Step};
 use crate::session::{CommandEnd, Session, shell};
+use crate::words::{base_name, has_words, normalised, padded};
 
 /// Files that nobody writes by hand: no plan needs to mention them.
 const GENERATED: &[&str] = &[
@@ -77,10 +78,6 @@ fn worked_elsewhere_on(session: &Session, path: &str) -> bool {
         .any(|command| shell::works_elsewhere(&command.line) && command.line.contains(name))
 }
 
-fn base_name(path: &str) -> &str {
-    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
-}
-
 fn final_message(evidence: &Evidence) -> &str {
     evidence.session.final_message.as_deref().unwrap_or_default()
 }
@@ -137,18 +134,14 @@ fn nobody_claims(
     in_message: bool,
     message: &str,
 ) -> Option<Judged> {
-    let (plan, step) = match step {
-        Some(found) if !in_message => found,
-        _ if in_message => {
-            let claimed = claims::sentences(message);
-            let is_claim = claimed
-                .iter()
-                .any(|sentence| stands_in(&proposal.quote, sentence) || stands_in(sentence, &proposal.quote))
-                || claims::says_finished(message);
-            return (!is_claim).then(|| Judged::refuted("the final message does not claim it"));
-        }
-        _ => return None,
-    };
+    if in_message {
+        let is_claim = claims::sentences(message)
+            .iter()
+            .any(|sentence| stands_in(&proposal.quote, sentence) || stands_in(sentence, &proposal.quote))
+            || claims::says_finished(message);
+        return (!is_claim).then(|| Judged::refuted("the final message does not claim it"));
+    }
+    let (plan, step) = step?;
     if step.mark == Mark::Abandoned {
         return Some(Judged::refuted("the plan marks the step as abandoned"));
     }
@@ -274,7 +267,7 @@ fn short(text: &str) -> String {
 }
 
 fn failed_command(proposal: &Proposal, session: &Session) -> Judged {
-    let squeezed = |text: &str| format!(" {} ", text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let squeezed = |text: &str| padded(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     let wanted = squeezed(&proposal.needle);
     let last = session.commands.iter().rposition(|command| {
         let line = squeezed(&command.line);
@@ -320,7 +313,7 @@ fn no_trace(proposal: &Proposal, look: Option<&Look>, step: Option<&Step>, evide
 
 /// How the session worked on a file, if it did.
 fn did_work_on(evidence: &Evidence, name: &str) -> Option<String> {
-    if evidence.file(name).is_some_and(crate::evidence::FileEvidence::was_changed) {
+    if evidence.was_changed(name) {
         return Some("the session did touch it".into());
     }
     let by_command = evidence
@@ -335,7 +328,7 @@ fn did_work_on(evidence: &Evidence, name: &str) -> Option<String> {
 fn done_not_planned(look: Option<&Look>, evidence: &Evidence) -> Judged {
     let Some(plan) = &evidence.plan else { return Judged::refuted("no plan was in play") };
     let Some(look) = look else { return Judged::cannot_verify("it names no file") };
-    if !evidence.file(&look.name).is_some_and(crate::evidence::FileEvidence::was_changed) {
+    if !evidence.was_changed(&look.name) {
         return Judged::refuted("the session did not change it");
     }
     if !matches!(look.state, FileState::File { .. }) {
@@ -360,9 +353,9 @@ fn done_not_planned(look: Option<&Look>, evidence: &Evidence) -> Judged {
 fn mentions(plan: &str, name: &str) -> bool {
     let file = base_name(name);
     let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or(file);
-    let words = format!(" {} ", normalised(plan));
+    let words = padded(&normalised(plan));
     let stem_words = normalised(stem);
-    let by_stem = stem_words.len() > 3 && words.contains(&format!(" {stem_words} "));
+    let by_stem = stem_words.len() > 3 && has_words(&words, &stem_words);
     let mut folder = name;
     let mut by_folder = false;
     while let Some((above, _)) = folder.rsplit_once('/') {
@@ -427,8 +420,8 @@ const REFERENCES: &[&str] = &[
 ];
 
 fn is_reference(step: &Step) -> bool {
-    let section = format!(" {} ", normalised(step.section.as_deref().unwrap_or_default()));
-    REFERENCES.iter().any(|word| section.contains(&format!(" {word} ")))
+    let section = padded(&normalised(step.section.as_deref().unwrap_or_default()));
+    REFERENCES.iter().any(|word| has_words(&section, word))
 }
 
 /// D: is it on the task list, and does no step cover it?

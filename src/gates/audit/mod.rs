@@ -70,8 +70,7 @@ impl Gate for AuditGate<'_> {
         let prompts = prompts_of(stop, story);
         let max_bytes = stop.config.audit.max_prompt_bytes;
         let sections = shown::sections(&session, plan.as_ref(), max_bytes.saturating_sub(prompts.bytes()));
-        let taken = prompts.bytes() + sections.bytes() + shown::tables_room(max_bytes);
-        let file_bytes = max_bytes.saturating_sub(taken);
+        let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
         let evidence = story.phase("evidence", |_| evidence::gather(session, plan, &workspace, file_bytes));
         story.tell_evidence(&evidence);
         let name = fingerprint(&evidence);
