@@ -114,4 +114,57 @@ pub struct Finding {
     pub settle: String,
     /// What the verifier did and why.
     pub verifier: String,
+    /// The number of the plan's step that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<usize>,
+    /// What disk and session show, a line each: a command and how it ended, a file and what stands there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+}
+
+/// Something that the person should know. Never holds a stop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advisory {
+    /// What it is about.
+    pub kind: AdvisoryKind,
+    /// In words.
+    pub text: String,
+    /// The command, the sentence or the file that it rests on.
+    pub evidence: String,
+}
+
+/// What an advisory is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AdvisoryKind {
+    /// The tests are said to pass, and never ran.
+    UnrunTests,
+    /// It is said to build, and was never built.
+    UnrunBuild,
+    /// The linter is said to be content, and never ran.
+    UnrunLint,
+    /// The tests ran before the last edit.
+    StaleTests,
+    /// It was built before the last edit.
+    StaleBuild,
+    /// The linter ran before the last edit.
+    StaleLint,
+    /// A branch on a remote was overwritten.
+    ForcePush,
+    /// Work that was not committed was thrown away.
+    HardReset,
+    /// A folder was deleted with all that was in it.
+    RecursiveDelete,
+    /// A commit or a push went past its hooks.
+    NoVerify,
+    /// A table or a database was dropped.
+    DroppedTable,
+    /// A download went into a shell unseen.
+    PipedDownload,
+    /// A test was switched off.
+    DisabledTest,
+    /// A test was deleted.
+    DeletedTest,
+    /// A secret was written to a file that git tracks.
+    SecretWritten,
 }

@@ -16,8 +16,8 @@
 //! The modules stand below in the order in which data passes them, and no two of them need each other. The
 //! middle (`session::ledger`, `plan`, `facts`, `verify`, `decision`) is pure: values in, values out, no clock,
 //! no disk, no environment. The edges (`config`, `state`, `session::reader` and `load`, `evidence::workspace`
-//! and `git`, `child`, `log::store` and `keepsakes`) touch the world and decide nothing. `gates` and
-//! `commands` put them together.
+//! and `git`, `child`, `log::store` and `keepsakes`) touch the world and decide nothing. `audit`, `gates`
+//! and `commands` put them together.
 
 pub mod cli;
 pub mod env;
@@ -44,6 +44,8 @@ pub mod child;
 pub mod verify;
 
 pub mod decision;
+
+pub mod audit;
 pub mod gates;
 
 pub mod log;

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use punchlist::auditor::prompt::{self, Prompts};
+use punchlist::config::Config;
 use punchlist::evidence::masking::{mask_plan, mask_session};
 use punchlist::evidence::{Entered, Evidence, FileState, LeftOut, Workspace, gather, shown};
+use punchlist::facts::Facts;
 use punchlist::plan::{Plan, PlanSource, steps::parse_steps};
 use punchlist::session::{Command as Ran, CommandEnd, EditTool, Original, Outcome, Session, Touch};
 
@@ -34,7 +36,15 @@ impl Folder {
 }
 
 fn touch(path: &str, original: Original) -> Touch {
-    Touch { path: path.into(), tool: EditTool::Edit, at: 1, outcome: Outcome::Done, original, agent: None }
+    Touch {
+        path: path.into(),
+        tool: EditTool::Edit,
+        at: 1,
+        outcome: Outcome::Done,
+        original,
+        agent: None,
+        change: None,
+    }
 }
 
 fn session(touches: Vec<Touch>) -> Session {
@@ -150,7 +160,7 @@ fn a_planned_file_that_stands_deeper_is_found_there() {
     let there = FileState::Missing { elsewhere: Some("packages/api/src/a.ts".into()) };
     assert_eq!(evidence.file("src/a.ts").map(|file| &file.state), Some(&there));
     assert!(
-        punchlist::facts::facts(&evidence).is_empty(),
+        punchlist::facts::facts(&evidence, &Config::default().audit).findings.is_empty(),
         "a step that is satisfied elsewhere is no finding"
     );
 }
@@ -175,8 +185,8 @@ fn secrets_are_masked_in_all_that_is_shown() {
     let sections = shown::sections(&session, Some(&plan), PLENTY);
     let evidence = folder.gather(session, Some(plan), PLENTY);
     assert_eq!(evidence.file("deploy.sh").expect("there").masked, 1);
-    let prompt =
-        prompt::write(&Prompts::default(), &sections, &evidence, &[], "FENCE", PLENTY).expect("a prompt");
+    let prompt = prompt::write(&Prompts::default(), &sections, &evidence, &Facts::default(), "FENCE", PLENTY)
+        .expect("a prompt");
     assert!(!prompt.text.contains(&secret));
     assert!(prompt.text.contains("[masked:github-token]"));
 }
@@ -211,7 +221,7 @@ fn a_prompt_is_never_longer_than_its_budget() {
         let sections = shown::sections(&session, Some(&plan), max_bytes - prompts.bytes());
         let room = prompt::room_for_files(&prompts, &sections, max_bytes);
         let evidence = folder.gather(session.clone(), Some(plan.clone()), room);
-        let facts = punchlist::facts::facts(&evidence);
+        let facts = punchlist::facts::facts(&evidence, &Config::default().audit);
         let fence = punchlist::names::random_fence();
         let prompt =
             prompt::write(&prompts, &sections, &evidence, &facts, &fence, max_bytes).expect("a prompt");

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use punchlist::audit::looks::looks;
 use punchlist::auditor::prompt::{self, Prompts};
 use punchlist::auditor::{AuditorOutcome, RecordedReply, reply};
 use punchlist::commands::hook::answer;
@@ -14,7 +15,6 @@ use punchlist::config::{Config, plan_globs};
 use punchlist::env::Env;
 use punchlist::evidence::masking::{mask_plan, mask_session};
 use punchlist::evidence::{self, Workspace, shown};
-use punchlist::gates::audit::looks::looks;
 use punchlist::hook::HookInput;
 use punchlist::log::DecisionLog;
 use punchlist::plan::{self, PlanPlaces};
@@ -124,7 +124,7 @@ fn take(fixture: &Path) -> Vec<String> {
     let sections = shown::sections(&session, plan.as_ref(), config.audit.max_prompt_bytes);
     let evidence = evidence::gather(session, plan, &workspace, config.audit.max_prompt_bytes);
     trip.stage_json("files.json", &evidence.files);
-    let facts = punchlist::facts::facts(&evidence);
+    let facts = punchlist::facts::facts(&evidence, &config.audit);
     trip.stage_json("facts.json", &facts);
 
     let prompts = Prompts::default();
@@ -135,7 +135,7 @@ fn take(fixture: &Path) -> Vec<String> {
     let outcome = reply::outcome_of_exit(0, trip.placed("reply.json").as_bytes(), b"", true);
     let AuditorOutcome::Answered(verdict) = outcome else { panic!("{outcome:?}") };
     trip.stage_json("verdict.json", &verdict);
-    let findings = verify(&verdict, &looks(&workspace, &verdict), &evidence, facts);
+    let findings = verify(&verdict, &looks(&workspace, &verdict), &evidence, facts.findings);
     trip.stage_json("findings.json", &findings);
 
     whole_way(&mut trip);

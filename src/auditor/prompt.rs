@@ -7,7 +7,7 @@ use minijinja::{Environment, context};
 
 use crate::evidence::Evidence;
 use crate::evidence::shown::{self, Sections};
-use crate::finding::Finding;
+use crate::facts::Facts;
 
 /// What the auditor is.
 pub const SYSTEM: &str = include_str!("../../prompts/system.md");
@@ -110,7 +110,7 @@ pub fn write(
     prompts: &Prompts,
     sections: &Sections,
     evidence: &Evidence,
-    facts: &[Finding],
+    facts: &Facts,
     fence: &str,
     max_bytes: usize,
 ) -> Result<Prompt, PromptError> {

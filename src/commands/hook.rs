@@ -190,6 +190,7 @@ fn record_of(
         would_block: decision.would_block,
         plan: story.plan,
         findings: story.findings,
+        advisories: story.advisories,
         files: story.files,
         auditor: story.auditor,
         masked: story.masked,

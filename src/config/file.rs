@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::{ConfigError, plan_glob};
+use super::{ConfigError, Planless, UnrunChecks, plan_glob};
 use crate::files::open_regular;
 use crate::finding::Category;
 
@@ -36,6 +36,8 @@ pub struct AuditTable {
     pub plan: Option<Vec<String>>,
     #[serde(deserialize_with = "prompt_bytes")]
     pub max_prompt_bytes: Option<usize>,
+    pub unrun_checks: Option<UnrunChecks>,
+    pub planless: Option<Planless>,
 }
 
 /// `[auditor]`

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
 
 use crate::env::{self, Env};
 use crate::finding::Category;
@@ -42,6 +43,35 @@ pub struct AuditConfig {
     pub plan: Vec<String>,
     /// How long a prompt may be.
     pub max_prompt_bytes: usize,
+    /// What becomes of checks that are said to pass and were not run.
+    pub unrun_checks: UnrunChecks,
+    /// When a session without a plan is worth a second opinion.
+    pub planless: Planless,
+}
+
+/// What becomes of tests, builds and linters that are said to pass and were not run, or only before the last
+/// edit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnrunChecks {
+    /// The person is told: they may have been run elsewhere.
+    #[default]
+    Advise,
+    /// It is a finding.
+    Block,
+}
+
+/// When a session without a plan is worth a second opinion.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Planless {
+    /// When a claim or an ask is in doubt, or the session is large.
+    #[default]
+    Claims,
+    /// Whenever it has done work.
+    Always,
+    /// Never: such a session is not audited at all.
+    Off,
 }
 
 /// The second model.
@@ -116,6 +146,8 @@ impl Default for Config {
                 max_blocks: audit.max_blocks.unwrap_or_default(),
                 plan: audit.plan.unwrap_or_default(),
                 max_prompt_bytes: audit.max_prompt_bytes.unwrap_or_default(),
+                unrun_checks: audit.unrun_checks.unwrap_or_default(),
+                planless: audit.planless.unwrap_or_default(),
             },
             auditor: AuditorConfig {
                 client: None,
@@ -177,6 +209,8 @@ impl Config {
         set(&mut self.audit.max_blocks, file.audit.max_blocks);
         set(&mut self.audit.plan, file.audit.plan);
         set(&mut self.audit.max_prompt_bytes, file.audit.max_prompt_bytes);
+        set(&mut self.audit.unrun_checks, file.audit.unrun_checks);
+        set(&mut self.audit.planless, file.audit.planless);
         set(&mut self.auditor.client, file.auditor.client.map(Some));
         set(&mut self.auditor.model, file.auditor.model);
         set(&mut self.auditor.timeout, file.auditor.timeout);

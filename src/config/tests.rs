@@ -22,7 +22,11 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
     assert_eq!(
         said("[audit]\nmax_block = 3\n"),
         "punchlist.toml, line 2: audit.max_block: unknown field `max_block`, expected one of `enabled`, `dry_run`, \
-         `block_on`, `max_blocks`, `plan`, `max_prompt_bytes`"
+         `block_on`, `max_blocks`, `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`"
+    );
+    assert_eq!(
+        said("[audit]\nplanless = \"never\"\n"),
+        "punchlist.toml, line 2: audit.planless: unknown variant `never`, expected one of `claims`, `always`, `off`"
     );
     assert_eq!(
         said("[auditor]\n\ntimeout = \"soon\"\n"),

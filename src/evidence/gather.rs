@@ -52,7 +52,7 @@ pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_
     budget.spend(candidates.iter().map(|candidate| candidate.written.len() + shown::FILE_HEADER).sum());
     let files: Vec<_> =
         candidates.into_iter().map(|candidate| enter(candidate, workspace, &missing, &mut budget)).collect();
-    Evidence { plan, session, files }
+    Evidence { plan, session, files, repository: None }
 }
 
 fn candidates(session: &Session, plan: Option<&Plan>, workspace: &Workspace) -> Vec<Candidate> {

@@ -108,6 +108,15 @@ impl FileEvidence {
     }
 }
 
+/// What git says of the workspace as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repository {
+    /// When the newest commit was made, in seconds since 1970; `None` before the first one.
+    pub last_commit: Option<i64>,
+    /// Files that differ from the newest commit, those that git does not track included.
+    pub changed: Vec<String>,
+}
+
 /// Everything that one audit knows. All text in it is masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -117,6 +126,8 @@ pub struct Evidence {
     pub session: Session,
     /// What the disk shows: what the plan names first, then what was touched, the newest first.
     pub files: Vec<FileEvidence>,
+    /// What git says; `None` where there is no repository, or it did not answer.
+    pub repository: Option<Repository>,
 }
 
 impl Evidence {

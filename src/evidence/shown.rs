@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::budget::Budget;
 use super::{Entered, FileEvidence, FileState};
-use crate::finding::Finding;
+use crate::facts::Facts;
 use crate::plan::{Mark, Plan};
 use crate::session::{CommandEnd, Outcome, Session};
 
@@ -152,7 +152,8 @@ fn on_disk(file: &FileEvidence) -> String {
 }
 
 /// What the facts prove, as the auditor's starting point, within half of the tables' room.
-pub fn facts_table(facts: &[Finding], max_bytes: usize) -> String {
+pub fn facts_table(facts: &Facts, max_bytes: usize) -> String {
+    let facts = &facts.findings;
     if facts.is_empty() {
         return "(none)".to_owned();
     }

@@ -1,13 +1,28 @@
-//! What needs no model. Pure: evidence in, findings out.
+//! What needs no model. Pure: evidence in, findings and advisories out.
+//!
+//! `steps` holds what was promised or claimed of files against the disk. Findings of category A are confirmed;
+//! those of the others are candidates, which the auditor has to agree with.
 
 pub mod claims;
 pub mod promises;
 pub mod steps;
 
-use crate::evidence::Evidence;
-use crate::finding::Finding;
+use serde::{Deserialize, Serialize};
 
-/// Everything that disk and session prove by themselves. All of it is category A and confirmed.
-pub fn facts(evidence: &Evidence) -> Vec<Finding> {
-    steps::missing_files(evidence)
+use crate::config::AuditConfig;
+use crate::evidence::Evidence;
+use crate::finding::{Advisory, Finding};
+
+/// What disk and session show by themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// What they prove, and what they make worth a second look.
+    pub findings: Vec<Finding>,
+    /// What the person should know.
+    pub advisories: Vec<Advisory>,
+}
+
+/// Everything that disk and session show by themselves.
+pub fn facts(evidence: &Evidence, _config: &AuditConfig) -> Facts {
+    Facts { findings: steps::missing_files(evidence), advisories: Vec::new() }
 }

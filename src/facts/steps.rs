@@ -35,6 +35,8 @@ pub fn missing_files(evidence: &Evidence) -> Vec<Finding> {
             why: format!("the step is ticked, and there is no {}", file.name),
             settle: format!("create {}, or untick the step", file.name),
             verifier: "no such file on disk; nothing in the session removed or moved it".into(),
+            step: None,
+            evidence: Vec::new(),
         })
         .collect()
 }
@@ -143,6 +145,7 @@ mod tests {
                     file(promised, FileState::Missing { elsewhere: None }, &[1, 2]),
                     file(written, FileState::File { bytes: 1 }, &[]),
                 ],
+                repository: None,
             };
             missing_files(&evidence).len()
         };

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use crate::audit::Brief;
 use crate::auditor::{AuditorOutcome, AuditorRun};
-use crate::evidence::{Evidence, FileEvidence};
-use crate::finding::Finding;
+use crate::evidence::FileEvidence;
+use crate::finding::{Advisory, Finding};
 use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord, millis};
 use crate::plan::{Mark, Plan};
 use crate::session::load::Loaded;
@@ -27,6 +28,8 @@ pub struct Story {
     pub masked: usize,
     /// Every finding, those that were refuted too.
     pub findings: Vec<Finding>,
+    /// What the person should know.
+    pub advisories: Vec<Advisory>,
     /// The second model.
     pub auditor: Option<AuditorRecord>,
     /// What was sent.
@@ -78,9 +81,10 @@ impl Story {
     }
 
     /// Notes the evidence.
-    pub fn tell_evidence(&mut self, evidence: &Evidence) {
-        self.masked += evidence.files.iter().map(|file| file.masked).sum::<usize>();
-        self.files = evidence.files.iter().map(file_record).collect();
+    pub fn tell_evidence(&mut self, brief: &Brief) {
+        self.masked = brief.masked;
+        self.advisories.clone_from(&brief.facts.advisories);
+        self.files = brief.evidence.files.iter().map(file_record).collect();
     }
 
     /// Notes the auditor's part.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::auditor::Usage;
 use crate::decision::{Cause, Held};
 use crate::evidence::{Entered, FileState};
-use crate::finding::Finding;
+use crate::finding::{Advisory, Finding};
 use crate::names::new_id;
 use crate::plan::PlanSource;
 use crate::session::Skipped;
@@ -55,6 +55,9 @@ pub struct Record {
     /// Every finding, those that were refuted too.
     #[serde(default)]
     pub findings: Vec<Finding>,
+    /// What the person should know; never a reason to hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advisories: Vec<Advisory>,
     /// Every file, and how it entered.
     #[serde(default)]
     pub files: Vec<FileRecord>,
@@ -103,6 +106,7 @@ impl Record {
             would_block: false,
             plan: None,
             findings: Vec::new(),
+            advisories: Vec::new(),
             files: Vec::new(),
             auditor: None,
             masked: 0,

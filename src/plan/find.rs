@@ -240,6 +240,7 @@ mod tests {
             outcome: Outcome::Done,
             original,
             agent: None,
+            change: None,
         }
     }
 

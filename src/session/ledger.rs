@@ -9,8 +9,8 @@ use super::asks::{Prompt, persons_words, prompt_of};
 use super::lines::{Block, Content, Lenient, LenientText, Message, Row, is_idle, read};
 use super::results::ToolResult;
 use super::{
-    ApprovedPlan, Ask, Command, CommandEnd, Delegation, EditTool, Original, Outcome, Session, Tail, Todo,
-    Touch,
+    ApprovedPlan, Ask, Change, Command, CommandEnd, Delegation, EditTool, Original, OtherCall, Outcome,
+    Session, Tail, Todo, Touch,
 };
 use crate::text::{first_part, last_part};
 
@@ -26,6 +26,8 @@ pub enum Role {
 /// How much of one ask, one command line and one final message is kept.
 const ASK_CAP: usize = 16 << 10;
 const COMMAND_CAP: usize = 4 << 10;
+/// How much is kept of what an edit took out and put in, each.
+const CHANGE_CAP: usize = 8 << 10;
 pub(super) const MESSAGE_CAP: usize = 64 << 10;
 
 /// A call that waits for its result: which entry the result belongs to.
@@ -50,11 +52,10 @@ pub struct Ledger {
     /// Calls of the agent itself since its last words that still wait for a result.
     open: HashSet<String>,
     seen_rows: HashSet<String>,
-    files_changed: HashSet<String>,
+    files_changed: HashMap<String, usize>,
     files_read: HashSet<String>,
     /// The message to which the newest words belong: its parts are rows of their own.
     words_of: Option<String>,
-    last_time: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -64,6 +65,14 @@ struct ToolInput<'a> {
     file_path: LenientText<'a>,
     #[serde(borrow)]
     notebook_path: LenientText<'a>,
+    #[serde(borrow)]
+    content: LenientText<'a>,
+    #[serde(borrow)]
+    old_string: LenientText<'a>,
+    #[serde(borrow)]
+    new_string: LenientText<'a>,
+    #[serde(borrow)]
+    edits: Lenient<Vec<Lenient<EditInput<'a>>>>,
     #[serde(borrow)]
     command: LenientText<'a>,
     #[serde(borrow)]
@@ -85,6 +94,16 @@ struct ToolInput<'a> {
     task_id: LenientText<'a>,
     #[serde(borrow)]
     status: LenientText<'a>,
+}
+
+/// One of the replacements of a `MultiEdit`.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct EditInput<'a> {
+    #[serde(borrow)]
+    old_string: LenientText<'a>,
+    #[serde(borrow)]
+    new_string: LenientText<'a>,
 }
 
 #[derive(Deserialize, Default)]
@@ -126,10 +145,9 @@ impl Ledger {
             calls: HashMap::new(),
             open: HashSet::new(),
             seen_rows: HashSet::new(),
-            files_changed: HashSet::new(),
+            files_changed: HashMap::new(),
             files_read: HashSet::new(),
             words_of: None,
-            last_time: None,
         }
     }
 
@@ -155,7 +173,7 @@ impl Ledger {
 
     /// When the newest row was written, in the client's words.
     pub fn last_time(&self) -> Option<&str> {
-        self.last_time.as_deref()
+        self.session.ended.as_deref()
     }
 
     /// The session, done with.
@@ -183,13 +201,14 @@ impl Ledger {
         }
         self.session.rows += 1;
         if let Some(time) = row.timestamp.get() {
-            self.last_time = Some(time.to_owned());
+            self.session.ended = Some(time.to_owned());
         }
         let session = &mut self.session;
         for (field, value) in [
             (&mut session.id, &row.session_id),
             (&mut session.cwd, &row.cwd),
             (&mut session.version, &row.version),
+            (&mut session.started, &row.timestamp),
         ] {
             if field.is_none() {
                 *field = owned(value);
@@ -265,7 +284,8 @@ impl Ledger {
                 match (EditTool::named(name), path) {
                     (Some(tool), Some(path)) => {
                         let (outcome, original) = (Outcome::Unanswered, Original::Unknown);
-                        session.touches.push(Touch { path, tool, at, outcome, original, agent });
+                        let change = change_of(&input);
+                        session.touches.push(Touch { path, tool, at, outcome, original, agent, change });
                         Call::Touch(session.touches.len() - 1)
                     }
                     _ => Call::Other,
@@ -312,7 +332,14 @@ impl Ledger {
                 status: owned(&input.status),
                 subject: owned(&input.subject),
             },
-            _ => Call::Other,
+            "TaskList" | "TaskGet" => Call::Other,
+            _ => {
+                match session.other_calls.iter_mut().find(|call| call.tool == name) {
+                    Some(known) => known.at = at,
+                    None => session.other_calls.push(OtherCall { tool: name.to_owned(), at }),
+                }
+                Call::Other
+            }
         };
         self.calls.insert(id.to_owned(), call);
         if !aside {
@@ -374,10 +401,16 @@ impl Ledger {
             Some(Call::Touch(index)) => {
                 let (outcome, original) = result.of_edit();
                 let touch = &mut session.touches[index];
-                if outcome == Outcome::Done && self.files_changed.insert(touch.path.clone()) {
-                    touch.original = original;
-                }
                 touch.outcome = outcome;
+                if touch.outcome == Outcome::Done {
+                    match self.files_changed.insert(touch.path.clone(), index) {
+                        None => touch.original = original,
+                        // Only the newest change of a file can be looked for on disk.
+                        Some(before) => session.touches[before].change = None,
+                    }
+                } else {
+                    touch.change = None;
+                }
             }
             Some(Call::Command(index)) => {
                 let (end, output) = result.of_command();
@@ -438,6 +471,21 @@ impl Ledger {
             _ => {}
         }
     }
+}
+
+/// What an edit puts in the place of what. Of several replacements in one call the last one counts.
+fn change_of(input: &ToolInput<'_>) -> Option<Change> {
+    let cut = |text: &str| text[..text.floor_char_boundary(CHANGE_CAP)].to_owned();
+    if let Some(content) = input.content.get() {
+        return Some(Change { old: String::new(), new: cut(content) });
+    }
+    let last =
+        input.edits.0.as_deref().unwrap_or_default().iter().filter_map(|edit| edit.0.as_ref()).next_back();
+    let (old, new) = match last {
+        Some(edit) => (&edit.old_string, &edit.new_string),
+        None => (&input.old_string, &input.new_string),
+    };
+    Some(Change { old: cut(old.get()?), new: cut(new.get()?) })
 }
 
 fn todos_of(input: &ToolInput<'_>) -> Vec<Todo> {

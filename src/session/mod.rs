@@ -112,6 +112,26 @@ pub struct Touch {
     pub original: Original,
     /// Which subagent did it, if one did.
     pub agent: Option<String>,
+    /// What was put in the place of what; kept only for the newest change of each file that was done.
+    pub change: Option<Change>,
+}
+
+/// What a change put in the place of what, each cut at its end where it is long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// What was taken out; empty for a whole file.
+    pub old: String,
+    /// What was put in.
+    pub new: String,
+}
+
+/// A tool whose calls leave no other trace here: another server's, a web search, a skill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherCall {
+    /// The tool's name.
+    pub tool: String,
+    /// Where in the session it was called last.
+    pub at: usize,
 }
 
 /// How a shell command ended.
@@ -228,6 +248,10 @@ pub struct Session {
     pub cwd: Option<String>,
     /// The client's version.
     pub version: Option<String>,
+    /// When its first row was written, in the client's words.
+    pub started: Option<String>,
+    /// When its newest row was written.
+    pub ended: Option<String>,
     /// The person's asks, in order.
     pub asks: Vec<Ask>,
     /// File changes, in order.
@@ -238,6 +262,9 @@ pub struct Session {
     pub commands: Vec<Command>,
     /// The task list as it stands.
     pub todos: Vec<Todo>,
+    /// Other tools that were called, each once.
+    #[serde(default)]
+    pub other_calls: Vec<OtherCall>,
     /// Accepted plans, oldest first.
     pub plans: Vec<ApprovedPlan>,
     /// Texts of the plans that the person turned down and did not take up later.

@@ -84,6 +84,8 @@ fn finding_of(proposal: &Proposal, look: Option<&Look>, judged: Judged) -> Findi
         why: short(&proposal.why),
         settle: short(&proposal.settle),
         verifier: judged.reason,
+        step: None,
+        evidence: Vec::new(),
     }
 }
 

@@ -36,12 +36,15 @@ fn plan(text: &str) -> Case {
             digest: String::new(),
         })
         .collect();
-    Case { evidence: Evidence { plan: Some(plan), session: Session::default(), files }, disk: Vec::new() }
+    Case {
+        evidence: Evidence { plan: Some(plan), session: Session::default(), files, repository: None },
+        disk: Vec::new(),
+    }
 }
 
 fn no_plan() -> Case {
     Case {
-        evidence: Evidence { plan: None, session: Session::default(), files: Vec::new() },
+        evidence: Evidence { plan: None, session: Session::default(), files: Vec::new(), repository: None },
         disk: Vec::new(),
     }
 }
@@ -84,6 +87,7 @@ impl Case {
             outcome,
             original,
             agent: None,
+            change: None,
         });
         self
     }
@@ -415,7 +419,7 @@ fn one_thing_said_twice_becomes_one_finding() {
         missing("Create `beta.txt`", "beta.txt"),
         proposal(Category::A, Problem::NoTrace, "create beta.txt", "beta.txt", ""),
     ];
-    let facts = crate::facts::facts(&case.evidence);
+    let facts = crate::facts::facts(&case.evidence, &crate::config::Config::default().audit).findings;
     assert_eq!(facts.iter().filter(|fact| fact.path.as_deref() == Some("beta.txt")).count(), 1);
     let looks: Vec<_> = proposals.iter().map(|proposal| case.look(proposal)).collect();
     let found = verify(&Verdict { findings: proposals }, &looks, &case.evidence, facts);

@@ -94,6 +94,8 @@ mod tests {
             why: "there is no beta.txt".into(),
             settle: "create it, or untick the step".into(),
             verifier: "remote".into(),
+            step: None,
+            evidence: Vec::new(),
         }
     }
 

@@ -1,0 +1,89 @@
+//! One audit, whoever wants it: the Stop hook, `punchlist audit`, `punchlist eval`.
+//!
+//! A session, its plan and a workspace become a [`Brief`]: evidence and facts. From it come the prompt and, with
+//! the auditor's word on it, the findings; `outcome` says what they come to. `fingerprint` tells whether anything
+//! has changed, `looks` what the verifier has to see, `reason` finds the words. Must not ask anybody: how the
+//! auditor is reached is the caller's business.
+
+pub mod fingerprint;
+pub mod looks;
+pub mod outcome;
+pub mod reason;
+
+use crate::auditor::prompt::{self, PromptError};
+use crate::auditor::{AuditorOutcome, Prompt, Prompts, Verdict};
+use crate::config::AuditConfig;
+use crate::evidence::masking::{mask_plan, mask_session};
+use crate::evidence::shown::{self, Sections};
+use crate::evidence::{self, Evidence, Workspace};
+use crate::facts::{self, Facts};
+use crate::finding::Finding;
+use crate::names::random_fence;
+use crate::plan::Plan;
+use crate::session::Session;
+use crate::verify::verify;
+
+/// Everything that an audit rests on. All text in it is masked.
+#[derive(Debug)]
+pub struct Brief {
+    /// Plan, session and disk side by side.
+    pub evidence: Evidence,
+    /// What they show by themselves.
+    pub facts: Facts,
+    /// How many secrets were masked.
+    pub masked: usize,
+    prompts: Prompts,
+    sections: Sections,
+    max_bytes: usize,
+}
+
+impl Brief {
+    /// Puts the evidence together, and what it shows by itself.
+    pub fn new(
+        mut session: Session,
+        mut plan: Option<Plan>,
+        workspace: &Workspace,
+        prompts: Prompts,
+        config: &AuditConfig,
+    ) -> Self {
+        // From here on nothing has a secret that could be shown.
+        let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
+        let max_bytes = config.max_prompt_bytes;
+        let sections = shown::sections(&session, plan.as_ref(), max_bytes.saturating_sub(prompts.bytes()));
+        let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
+        let evidence = evidence::gather(session, plan, workspace, file_bytes);
+        let facts = facts::facts(&evidence, config);
+        let masked = masked + evidence.files.iter().map(|file| file.masked).sum::<usize>();
+        Self { evidence, facts, masked, prompts, sections, max_bytes }
+    }
+
+    /// The prompt. A template of the person's own that can't be filled in gives way to the built-in one, and
+    /// what is wrong with it is given beside.
+    pub fn prompt(&self) -> Result<(Prompt, Option<PromptError>), PromptError> {
+        let fence = random_fence();
+        match self.prompt_with(&self.prompts, &fence) {
+            Ok(prompt) => Ok((prompt, None)),
+            Err(fault) => self.prompt_with(&Prompts::default(), &fence).map(|prompt| (prompt, Some(fault))),
+        }
+    }
+
+    fn prompt_with(&self, prompts: &Prompts, fence: &str) -> Result<Prompt, PromptError> {
+        prompt::write(prompts, &self.sections, &self.evidence, &self.facts, fence, self.max_bytes)
+    }
+
+    /// The texts in use.
+    pub fn prompts(&self) -> &Prompts {
+        &self.prompts
+    }
+
+    /// What facts and auditor come to, each finding judged. An auditor that gave no answer has found nothing.
+    pub fn findings(&self, auditor: &AuditorOutcome, workspace: &Workspace) -> Vec<Finding> {
+        let nothing = Verdict::default();
+        let verdict = match auditor {
+            AuditorOutcome::Answered(verdict) => verdict,
+            _ => &nothing,
+        };
+        let looks = looks::looks(workspace, verdict);
+        verify(verdict, &looks, &self.evidence, self.facts.findings.clone())
+    }
+}
