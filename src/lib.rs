@@ -35,6 +35,8 @@ pub mod session;
 
 pub mod plan;
 
+pub mod deeds;
+
 pub mod evidence;
 pub mod facts;
 pub mod finding;

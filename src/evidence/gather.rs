@@ -2,15 +2,19 @@
 //! file that the plan names, what the disk shows. Must not show more than the budget allows, nor leave
 //! anything out without saying so.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::budget::Budget;
 use super::redact::mask;
+use super::signs::{Signs, signs};
 use super::workspace::{Body, Place};
-use super::{Entered, Evidence, FileEvidence, FileState, LeftOut, TouchNote, Workspace, diff, git, shown};
+use super::{
+    Entered, Evidence, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace, diff, git, shown,
+};
+use crate::deeds::{Deed, deeds, promised_names};
 use crate::names::ContentName;
 use crate::plan::Plan;
-use crate::session::{Original, Session};
+use crate::session::{Change, Original, Outcome, Session};
 
 /// Up to this size a file goes in whole; above it, what the session changed says more.
 const SMALL: usize = 6_000;
@@ -24,8 +28,11 @@ struct Candidate {
     state: FileState,
     touches: Vec<TouchNote>,
     original: Original,
+    /// What the newest change that was done put where.
+    change: Option<Change>,
     steps: Vec<usize>,
     last_touch: usize,
+    unchanged: bool,
 }
 
 impl Candidate {
@@ -37,10 +44,13 @@ impl Candidate {
 
 /// Puts the evidence together; file contents get `file_bytes` at the most. Session and plan come masked.
 pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_bytes: usize) -> Evidence {
-    let mut candidates = candidates(&session, plan.as_ref(), workspace);
+    let deeds = deeds(session.final_message.as_deref().unwrap_or_default());
+    let wanted = names_wanted(plan.as_ref(), &deeds);
+    let mut candidates = candidates(&session, plan.as_ref(), &deeds, workspace);
     candidates
         .sort_by_key(|c| (c.steps.is_empty(), c.steps.first().copied(), std::cmp::Reverse(c.last_touch)));
     fill_originals_from_git(&mut candidates, workspace);
+    let repository = ask_git(&mut candidates, &session, workspace);
     let missing: Vec<String> = candidates
         .iter()
         .filter(|c| matches!(c.state, FileState::Missing { .. }))
@@ -50,12 +60,71 @@ pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_
     let mut budget = Budget::new(file_bytes);
     // Every file is named, whatever becomes of its content.
     budget.spend(candidates.iter().map(|candidate| candidate.written.len() + shown::FILE_HEADER).sum());
-    let files: Vec<_> =
-        candidates.into_iter().map(|candidate| enter(candidate, workspace, &missing, &mut budget)).collect();
-    Evidence { plan, session, files, repository: None }
+    let files: Vec<_> = candidates
+        .into_iter()
+        .map(|candidate| enter(candidate, workspace, &missing, &wanted, &mut budget))
+        .collect();
+    Evidence { plan, session, deeds, files, repository }
 }
 
-fn candidates(session: &Session, plan: Option<&Plan>, workspace: &Workspace) -> Vec<Candidate> {
+/// A plan that names more than this many things promises none of them in particular.
+const MOST_NAMES: usize = 400;
+
+/// The names that steps and final message put into files.
+fn names_wanted(plan: Option<&Plan>, deeds: &[Deed]) -> Vec<String> {
+    let promised = plan.iter().flat_map(|plan| plan.promised());
+    let promised = promised.filter(|step| !step.paths.is_empty()).flat_map(promised_names);
+    let said = deeds.iter().flat_map(|deed| deed.symbols.iter().cloned());
+    let mut names: Vec<String> = promised.chain(said).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MOST_NAMES);
+    names
+}
+
+/// What git knows of the session's time; asked only where something hangs on it: a file that was named and not
+/// touched, or a word of a commit. Marks the files that nothing has changed since the session began.
+fn ask_git(candidates: &mut [Candidate], session: &Session, workspace: &Workspace) -> Option<Repository> {
+    let is_idle = |c: &Candidate| {
+        matches!(c.state, FileState::File { .. })
+            && c.place.as_ref().is_some_and(|place| place.path.starts_with(workspace.root()))
+            && !c.touches.iter().any(|touch| touch.outcome == Outcome::Done)
+    };
+    let idle: Vec<String> = candidates.iter().filter(|c| is_idle(c)).map(|c| c.name().to_owned()).collect();
+    let speaks_of_commits = session.final_message.as_deref().is_some_and(|message| {
+        let message = message.to_lowercase();
+        message.contains("commit") || message.contains("push")
+    });
+    if idle.is_empty() && !speaks_of_commits {
+        return None;
+    }
+    let repository = git::repository(workspace.root(), session.started.as_deref(), session.ended.as_deref());
+    let tracked = if repository.is_some() && !idle.is_empty() {
+        git::tracked(workspace.root(), &idle)
+    } else {
+        HashSet::new()
+    };
+    for candidate in candidates.iter_mut().filter(|c| is_idle(c)) {
+        let name = candidate.name().to_owned();
+        candidate.unchanged = match &repository {
+            Some(git) if tracked.contains(&name) => {
+                !git.changed.contains(&name) && !git.committed.contains(&name)
+            }
+            _ => candidate
+                .place
+                .as_ref()
+                .is_some_and(|place| workspace.is_older(place, session.started.as_deref())),
+        };
+    }
+    repository
+}
+
+fn candidates(
+    session: &Session,
+    plan: Option<&Plan>,
+    deeds: &[Deed],
+    workspace: &Workspace,
+) -> Vec<Candidate> {
     let mut all: Vec<Candidate> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
     let mut entry = |written: &str| -> usize {
@@ -68,8 +137,10 @@ fn candidates(session: &Session, plan: Option<&Plan>, workspace: &Workspace) -> 
                 place,
                 touches: Vec::new(),
                 original: Original::Unknown,
+                change: None,
                 steps: Vec::new(),
                 last_touch: 0,
+                unchanged: false,
             });
             all.len() - 1
         })
@@ -81,6 +152,9 @@ fn candidates(session: &Session, plan: Option<&Plan>, workspace: &Workspace) -> 
         .map(|(step, path)| (entry(path), step))
         .collect();
     let touched: Vec<usize> = session.touches.iter().map(|touch| entry(&touch.path)).collect();
+    for path in deeds.iter().flat_map(|deed| &deed.paths) {
+        entry(path);
+    }
     for (at, step) in named {
         if !all[at].steps.contains(&step) {
             all[at].steps.push(step);
@@ -91,6 +165,9 @@ fn candidates(session: &Session, plan: Option<&Plan>, workspace: &Workspace) -> 
         candidate.last_touch = touch.at;
         if candidate.original == Original::Unknown {
             candidate.original = touch.original.clone();
+        }
+        if touch.outcome == Outcome::Done {
+            candidate.change.clone_from(&touch.change);
         }
         let note = TouchNote {
             tool: touch.tool.name().to_owned(),
@@ -133,6 +210,7 @@ fn enter(
     candidate: Candidate,
     workspace: &Workspace,
     missing: &HashMap<String, FileState>,
+    wanted: &[String],
     budget: &mut Budget,
 ) -> FileEvidence {
     let name = candidate.name().to_owned();
@@ -147,8 +225,10 @@ fn enter(
         (FileState::Missing { .. }, _) => Err(LeftOut::Missing),
         (FileState::Unreadable(_), _) => Err(LeftOut::Unreadable),
     };
+    let mut seen = Signs::default();
     let (entered, text, masked, digest) = match body {
         Ok(Body::Text(text)) => {
+            seen = signs(&name, &text, wanted, candidate.change.as_ref(), &candidate.original);
             let digest = ContentName::of(&text);
             let (entered, shown, masked) = show(&text, &candidate.original, true, budget);
             (entered, shown, masked, digest)
@@ -172,6 +252,7 @@ fn enter(
         text,
         masked,
         digest,
+        signs: Signs { unchanged: candidate.unchanged, ..seen },
     }
 }
 

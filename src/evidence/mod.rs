@@ -10,13 +10,16 @@ pub mod git;
 pub mod masking;
 pub mod redact;
 pub mod shown;
+pub mod signs;
 pub mod workspace;
 
 use serde::{Deserialize, Serialize};
 
 pub use gather::gather;
+pub use signs::Signs;
 pub use workspace::{FileState, Workspace};
 
+use crate::deeds::Deed;
 use crate::plan::Plan;
 use crate::session::{Outcome, Session};
 
@@ -99,6 +102,8 @@ pub struct FileEvidence {
     pub masked: usize,
     /// A hash of what is on disk, for telling whether anything changed since.
     pub digest: String,
+    /// What the whole of it shows, whatever entered.
+    pub signs: Signs,
 }
 
 impl FileEvidence {
@@ -111,10 +116,12 @@ impl FileEvidence {
 /// What git says of the workspace as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repository {
-    /// When the newest commit was made, in seconds since 1970; `None` before the first one.
+    /// When the newest commit of the session's time was made, in seconds since 1970; `None` if there is none.
     pub last_commit: Option<i64>,
     /// Files that differ from the newest commit, those that git does not track included.
     pub changed: Vec<String>,
+    /// Files in the commits that were made during the session.
+    pub committed: Vec<String>,
 }
 
 /// Everything that one audit knows. All text in it is masked.
@@ -124,6 +131,8 @@ pub struct Evidence {
     pub plan: Option<Plan>,
     /// What happened.
     pub session: Session,
+    /// What the final message says was done to files.
+    pub deeds: Vec<Deed>,
     /// What the disk shows: what the plan names first, then what was touched, the newest first.
     pub files: Vec<FileEvidence>,
     /// What git says; `None` where there is no repository, or it did not answer.

@@ -123,7 +123,14 @@ impl Workspace {
 
     /// What stands at a place; `None` is one that is outside.
     pub fn state(&self, place: Option<&Place>) -> FileState {
-        place.map_or(FileState::Outside, |place| state_of(&place.path))
+        match place.map(|place| state_of(&place.path)) {
+            None => FileState::Outside,
+            // Nothing can be missing from a folder that is not there itself.
+            Some(FileState::Missing { .. }) if !self.root.is_dir() => {
+                FileState::Unreadable("the workspace is gone".into())
+            }
+            Some(state) => state,
+        }
     }
 
     /// For each of these paths, which are missing, what is so: it stands elsewhere in the workspace, it does
@@ -177,6 +184,14 @@ impl Workspace {
             return Body::Secret;
         }
         body_of(&place.path)
+    }
+
+    /// Whether a file was last changed before a time, which is in the client's words.
+    pub fn is_older(&self, place: &Place, time: Option<&str>) -> bool {
+        let changed = fs::metadata(&place.path).and_then(|meta| meta.modified()).ok();
+        let changed = changed.and_then(|changed| jiff::Timestamp::try_from(changed).ok());
+        let time = time.and_then(|time| time.parse::<jiff::Timestamp>().ok());
+        matches!((changed, time), (Some(changed), Some(time)) if changed < time)
     }
 
     /// The text of a plan: like any other file's, and nothing from outside.

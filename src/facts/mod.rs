@@ -1,9 +1,12 @@
 //! What needs no model. Pure: evidence in, findings and advisories out.
 //!
-//! `steps` holds what was promised or claimed of files against the disk. Findings of category A are confirmed;
+//! `claimed` says what is claimed, `files` holds it against the disk (`promises` and `steps` say what words and
+//! commands mean for a file). Findings of category A are confirmed;
 //! those of the others are candidates, which the auditor has to agree with.
 
+pub mod claimed;
 pub mod claims;
+pub mod files;
 pub mod promises;
 pub mod steps;
 
@@ -24,5 +27,5 @@ pub struct Facts {
 
 /// Everything that disk and session show by themselves.
 pub fn facts(evidence: &Evidence, _config: &AuditConfig) -> Facts {
-    Facts { findings: steps::missing_files(evidence), advisories: Vec::new() }
+    Facts { findings: files::findings(evidence), advisories: Vec::new() }
 }

@@ -80,6 +80,82 @@ pub fn promises(text: &str, path: &str) -> bool {
     }
 }
 
+/// Words for changing a file that is there.
+const CHANGES: &[&str] = &[
+    "add", "added", "adds", "adjust", "adjusted", "amend", "amended", "bump", "bumped", "change", "changed",
+    "changes", "convert", "converted", "correct", "corrected", "document", "documented", "edit", "edited",
+    "extend", "extended", "fix", "fixed", "fixes", "harden", "hardened", "implement", "implemented",
+    "improve", "improved", "insert", "inserted", "modified", "modify", "patch", "patched", "port", "ported",
+    "refactor", "refactored", "rewrite", "rewritten", "rewrote", "simplified", "simplify", "switch",
+    "switched", "tweak", "tweaked", "update", "updated", "updates", "wire", "wired",
+];
+
+/// Whether `text` says that the file at `path`, as written in it, is changed: the file is what the verb is about, or
+/// the place where something is put. "Add tests for `a.rs`" changes another file.
+pub fn is_changed_by(text: &str, path: &str) -> bool {
+    let Some(at) = text.find(path) else { return false };
+    if !promises(text, path) {
+        return false;
+    }
+    let before = words_before(text, at);
+    let Some(last) = before.last() else {
+        // `a.rs`: what was changed in it.
+        return true;
+    };
+    let is_change = |word: &str| CHANGES.contains(&word);
+    let verb = before.iter().rposition(|word| is_change(word));
+    match verb {
+        // Between the verb and the place where it is put there may be anything.
+        Some(_) if PLACES.contains(&last.as_str()) => true,
+        // "Update `a.rs` and `b.rs`"
+        Some(verb) => before[verb + 1..].iter().all(|word| matches!(word.as_str(), "and" | "both")),
+        None => false,
+    }
+}
+
+/// Whether `text` says that `name` is put into the file at `path`: a word of making, then the name, then the place;
+/// or the file first and what it gets after it.
+pub fn is_put_into(text: &str, name: &str, path: &str) -> bool {
+    let (Some(name_at), Some(path_at)) = (text.find(name), text.find(path)) else { return false };
+    if !promises(text, path) || name.contains(path) || path.contains(name) {
+        return false;
+    }
+    let is_made = |before: &[String]| {
+        let verb = before.iter().rev().find(|word| {
+            [MAKES, HANDLES, OUTPUTS, CHANGES].iter().any(|table| table.contains(&word.as_str()))
+        });
+        verb.is_some_and(|verb| PUTS.contains(&verb.as_str()))
+    };
+    let before_name = words_before(text, name_at);
+    let before_path = words_before(text, path_at);
+    if name_at < path_at {
+        is_made(&before_name) && before_path.last().is_some_and(|last| PLACES.contains(&last.as_str()))
+    } else {
+        // "`src/cli.rs`: add `--verbose`", "Create `a.rs` with `parse()`"
+        let between = normalised(&text[path_at + path.len()..name_at]);
+        let between: Vec<String> =
+            between.split(' ').filter(|word| !is_filler(word)).map(String::from).collect();
+        let first = between.first().map_or("", String::as_str);
+        is_made(&between)
+            || (matches!(first, "with" | "containing" | "exporting" | "defining" | "exposing")
+                && between.len() <= 2)
+    }
+}
+
+/// Verbs with which a name is put into a file.
+const PUTS: &[&str] = &[
+    "add", "added", "adds", "create", "created", "creates", "define", "defined", "defines", "expose",
+    "export", "implement", "implemented", "implements", "introduce", "introduced", "write", "writes",
+    "wrote",
+];
+
+/// The words before a place in a text; what stands in backticks are names, not words.
+fn words_before(text: &str, at: usize) -> Vec<String> {
+    let outside: Vec<&str> = text[..at].split('`').step_by(2).collect();
+    let words = normalised(&outside.join(" "));
+    words.split(' ').filter(|word| !word.is_empty() && !is_filler(word)).map(String::from).collect()
+}
+
 fn is_filler(word: &str) -> bool {
     matches!(word, "a" | "an" | "the" | "file" | "folder" | "its" | "our")
 }
@@ -106,6 +182,50 @@ mod tests {
             ("`ci.yml`", "ci.yml"),
         ] {
             assert!(promises(text, path), "{text}: {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_changed_is_told_from_what_is_spoken_of() {
+        for (text, path) in [
+            ("Update `README.md`", "README.md"),
+            ("Updated `src/a.rs` and `src/b.rs`", "src/b.rs"),
+            ("Add a retry to `src/client.rs`", "src/client.rs"),
+            ("Implemented the parser in `src/parser.rs`", "src/parser.rs"),
+            ("`src/a.rs`: now handles empty input", "src/a.rs"),
+        ] {
+            assert!(is_changed_by(text, path), "{text}: {path}");
+        }
+        for (text, path) in [
+            ("Add tests for `src/a.rs`", "src/a.rs"),
+            ("Cover `src/slug.rs` with tests in `tests/slug.rs`", "src/slug.rs"),
+            ("Update `src/a.rs` to use `src/b.rs`", "src/b.rs"),
+            ("Review `src/a.rs`", "src/a.rs"),
+            ("Create `src/b.rs` based on `src/a.rs`", "src/a.rs"),
+            ("Keep `src/a.rs` as it is", "src/a.rs"),
+        ] {
+            assert!(!is_changed_by(text, path), "{text}: {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_put_into_a_file_is_told() {
+        for (text, name, path) in [
+            ("Add `parse_date` to `src/util.rs`", "parse_date", "src/util.rs"),
+            ("Implement `retry()` in `src/client.rs`", "retry", "src/client.rs"),
+            ("`src/cli.rs`: add `--verbose`", "--verbose", "src/cli.rs"),
+            ("Create `src/a.rs` with `parse()`", "parse", "src/a.rs"),
+            ("Added a `## Usage` section to `README.md`", "## Usage", "README.md"),
+        ] {
+            assert!(is_put_into(text, name, path), "{text}: {name}");
+        }
+        for (text, name, path) in [
+            ("Remove `parse_date` from `src/util.rs`", "parse_date", "src/util.rs"),
+            ("Rename `a_b` to `c_d` in `src/util.rs`", "a_b", "src/util.rs"),
+            ("Use `parse_date` in `src/main.rs`", "parse_date", "src/main.rs"),
+            ("Add tests for `parse_date` in `tests/util.rs`", "parse_date", "src/util.rs"),
+        ] {
+            assert!(!is_put_into(text, name, path), "{text}: {name}");
         }
     }
 

@@ -1,49 +1,14 @@
-//! Steps against the disk: a step that this session ticked and whose file is not there. Pure.
-
-use std::collections::HashSet;
+//! A promised file that is not where it was promised: whether the session removed it, moved it, or wrote another
+//! in its place. Pure.
 
 use crate::evidence::{Evidence, FileState};
 use crate::facts::promises::promises;
-use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::plan::Step;
 use crate::session::{Session, shell};
 
-/// Ticked steps that name a file which does not exist, was not removed or moved in the session, and stands
-/// nowhere else in the workspace.
-pub fn missing_files(evidence: &Evidence) -> Vec<Finding> {
-    let Some(plan) = &evidence.plan else { return Vec::new() };
-    let ticked = plan.steps.iter().filter(|step| plan.ticked_now(step));
-    // Steps often share a file: it is missing once, for the first of them.
-    let mut told = HashSet::new();
-    ticked
-        .flat_map(|step| {
-            evidence.files.iter().filter(|file| file.steps.contains(&step.number)).map(move |f| (step, f))
-        })
-        .filter(|(_, file)| file.state == FileState::Missing { elsewhere: None })
-        .filter(|(step, file)| is_promised(step, &file.name))
-        .filter(|(_, file)| !was_removed(&evidence.session, &file.name))
-        .filter(|(_, file)| !is_part_of_a_name(&file.name, evidence))
-        .filter(|(_, file)| stand_in(evidence, &file.name).is_none())
-        .filter(|(_, file)| told.insert(file.name.as_str()))
-        .map(|(step, file)| Finding {
-            category: Category::A,
-            status: Status::Confirmed,
-            source: Source::Facts,
-            problem: Problem::MissingFile,
-            quote: step.text.clone(),
-            path: Some(file.name.clone()),
-            why: format!("the step is ticked, and there is no {}", file.name),
-            settle: format!("create {}, or untick the step", file.name),
-            verifier: "no such file on disk; nothing in the session removed or moved it".into(),
-            step: None,
-            evidence: Vec::new(),
-        })
-        .collect()
-}
-
 /// Whether a file that is there has a space in its name and this as a part of it: prose that says "write
 /// docs/my notes.md" seems to name a `notes.md`.
-fn is_part_of_a_name(name: &str, evidence: &Evidence) -> bool {
+pub(super) fn is_part_of_a_name(name: &str, evidence: &Evidence) -> bool {
     evidence
         .files
         .iter()
@@ -75,11 +40,13 @@ fn stem(path: &str) -> String {
 /// Whether a step promises that a file is there. `name` is its name in the workspace, which a step can write
 /// in other ways.
 pub fn is_promised(step: &Step, name: &str) -> bool {
-    let is_it = |written: &str| {
-        let written = written.trim_start_matches("./").trim_end_matches('/');
-        written == name || written.ends_with(&format!("/{name}")) || name.ends_with(&format!("/{written}"))
-    };
-    step.paths.iter().filter(|written| is_it(written)).any(|written| promises(&step.text, written))
+    step.paths.iter().filter(|path| written_as(path, name)).any(|path| promises(&step.text, path))
+}
+
+/// Whether a path as written means the file of that name in the workspace.
+pub fn written_as(written: &str, name: &str) -> bool {
+    let written = written.trim_start_matches("./").trim_end_matches('/');
+    written == name || written.ends_with(&format!("/{name}")) || name.ends_with(&format!("/{written}"))
 }
 
 /// Whether a command of the session removed or moved away that path, or a folder above it.
@@ -145,9 +112,10 @@ mod tests {
                     file(promised, FileState::Missing { elsewhere: None }, &[1, 2]),
                     file(written, FileState::File { bytes: 1 }, &[]),
                 ],
+                deeds: Vec::new(),
                 repository: None,
             };
-            missing_files(&evidence).len()
+            crate::facts::files::findings(&evidence).len()
         };
         for (promised, written) in [
             ("src/app.js", "src/app.ts"),
@@ -175,6 +143,7 @@ mod tests {
             text: String::new(),
             masked: 0,
             digest: String::new(),
+            signs: crate::evidence::Signs::default(),
         }
     }
 

@@ -34,17 +34,30 @@ fn plan(text: &str) -> Case {
             text: String::new(),
             masked: 0,
             digest: String::new(),
+            signs: crate::evidence::Signs::default(),
         })
         .collect();
     Case {
-        evidence: Evidence { plan: Some(plan), session: Session::default(), files, repository: None },
+        evidence: Evidence {
+            plan: Some(plan),
+            session: Session::default(),
+            files,
+            deeds: Vec::new(),
+            repository: None,
+        },
         disk: Vec::new(),
     }
 }
 
 fn no_plan() -> Case {
     Case {
-        evidence: Evidence { plan: None, session: Session::default(), files: Vec::new(), repository: None },
+        evidence: Evidence {
+            plan: None,
+            session: Session::default(),
+            files: Vec::new(),
+            deeds: Vec::new(),
+            repository: None,
+        },
         disk: Vec::new(),
     }
 }
@@ -69,6 +82,7 @@ impl Case {
                 text: content.into(),
                 masked: 0,
                 digest: String::new(),
+                signs: crate::evidence::Signs::default(),
             }),
         }
         self

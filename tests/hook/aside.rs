@@ -156,6 +156,6 @@ fn a_subagents_stop_is_audited_by_its_own_transcript_and_without_the_plan() {
     let record = run.record();
     run.same(&(&record["event"], &record["agent"]), &(&json!("SubagentStop"), &json!("a1")));
     run.same(&record["plan"], &Value::Null);
-    run.same(&record["findings"][0]["source"], &json!("auditor"));
+    run.same(&record["findings"][0]["source"], &json!("both"));
     run.same(&scene.blocks(), &1);
 }

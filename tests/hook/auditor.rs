@@ -4,17 +4,17 @@
 use serde_json::{Value, json};
 
 use crate::processes::{assert_is_gone, is_alive};
-use crate::scene::{BETA, HELP, LONG, OLD_HELP, Run, Scene};
+use crate::scene::{GREETING, HELP, LONG, OLD_HELP, Run, Scene};
 use rustix::process::{Signal, kill_process};
 
 /// The script's line for an answer with one finding.
 fn verdict() -> String {
-    format!("verdict {BETA}")
+    format!("verdict {GREETING}")
 }
 
 /// A session that only the auditor can fault, with this client.
 fn asked(script: &str) -> (Scene, Run) {
-    let scene = Scene::with_open_steps();
+    let scene = Scene::with_a_wrong_greeting();
     scene.client(script);
     let run = scene.run();
     (scene, run)
@@ -24,7 +24,10 @@ fn asked(script: &str) -> (Scene, Run) {
 #[track_caller]
 fn holds(scene: &Scene, run: &Run) {
     let reason = run.holds();
-    run.check(reason.contains("found: nothing wrote beta.txt"), "the auditor's words are in the reason");
+    run.check(
+        reason.contains("found: beta.txt says something else"),
+        "the auditor's words are in the reason",
+    );
     run.logs("block", "findings");
     run.logs_auditor("answered", None);
     let finding = &run.record()["findings"][0];
@@ -66,7 +69,7 @@ fn unreadable(script: &str, why: &str) {
 /// The same, for one that takes too long; `timeout` is set to a second.
 #[track_caller]
 fn times_out(script: &str) -> (Scene, Run) {
-    let scene = Scene::with_open_steps();
+    let scene = Scene::with_a_wrong_greeting();
     scene.own_config("[auditor]\ntimeout = \"1s\"\n");
     scene.client(script);
     let run = scene.run();
@@ -108,19 +111,22 @@ fn an_answer_without_findings_lets_the_stop_go() {
 
 #[test]
 fn a_finding_that_the_disk_refutes_holds_nobody() {
-    let scene = Scene::with_open_steps();
-    scene.file("beta.txt", "beta\n");
+    let scene = Scene::with_a_wrong_greeting();
+    scene.file("beta.txt", "good evening\n");
     scene.client(&verdict());
     let run = scene.run();
     run.is_silent();
     run.logs("allow", "clean");
     let finding = &run.record()["findings"][0];
-    run.same(&(&finding["status"], &finding["verifier"]), &(&json!("refuted"), &json!("the file exists")));
+    run.same(
+        &(&finding["status"], &finding["verifier"]),
+        &(&json!("refuted"), &json!("the file holds `good evening`")),
+    );
 }
 
 #[test]
 fn a_finding_that_can_not_be_shown_is_told_and_holds_nobody() {
-    let invented = BETA.replace("Create `beta.txt`", "Rewrite the scheduler in assembly");
+    let invented = GREETING.replace("Say 'good evening' in `beta.txt`", "Rewrite the scheduler in assembly");
     let (_, run) = asked(&format!("verdict {invented}"));
     run.logs("allow", "only-unverified");
     run.same(&run.record()["findings"][0]["status"], &json!("cannot-verify"));
@@ -136,7 +142,7 @@ fn a_finding_that_can_not_be_shown_is_told_and_holds_nobody() {
 #[test]
 fn a_client_without_a_schema_may_put_prose_around_its_one_answer() {
     let (scene, run) =
-        asked(&format!("{OLD_HELP}text-verdict Here it is:\\n```json\\n{BETA}\\n```\\nBye {{sic}}."));
+        asked(&format!("{OLD_HELP}text-verdict Here it is:\\n```json\\n{GREETING}\\n```\\nBye {{sic}}."));
     holds(&scene, &run);
 }
 
@@ -196,7 +202,7 @@ fn a_whole_answer_from_a_client_that_does_not_end_is_none() {
 
 #[test]
 fn a_client_whose_help_hangs_is_ended_at_the_deadline() {
-    let mut scene = Scene::with_open_steps();
+    let mut scene = Scene::with_a_wrong_greeting();
     scene.own_config("[auditor]\ntimeout = \"1s\"\n");
     let client = scene.shell_client("echo $$ > DIR/pid; exec sleep 600");
     scene.var("PUNCHLIST_CLAUDE", client);
@@ -208,7 +214,7 @@ fn a_client_whose_help_hangs_is_ended_at_the_deadline() {
 
 #[test]
 fn the_hooks_own_timeout_bounds_the_auditor_too() {
-    let scene = Scene::with_open_steps();
+    let scene = Scene::with_a_wrong_greeting();
     scene.client("hang");
     // Five seconds of it are kept for the answer.
     let run = scene.run_args(&["hook", "--hook-timeout", "6"]);
@@ -250,13 +256,13 @@ fn an_answer_that_does_not_fit_the_schema_is_none() {
 
 #[test]
 fn with_a_schema_an_answer_in_prose_is_none() {
-    unreadable(&format!("text-verdict Here it is: {BETA}"), "it has no structured answer");
+    unreadable(&format!("text-verdict Here it is: {GREETING}"), "it has no structured answer");
 }
 
 #[test]
 fn without_a_schema_two_answers_are_none() {
     unreadable(
-        &format!("{OLD_HELP}text-verdict Either {BETA} or {BETA}"),
+        &format!("{OLD_HELP}text-verdict Either {GREETING} or {GREETING}"),
         "its text holds more than one answer",
     );
 }
@@ -309,7 +315,7 @@ fn a_rate_limit_is_said_to_be_one() {
 fn a_success_that_is_an_error_is_no_answer_however_good_it_looks() {
     let envelope = json!({
         "type": "result", "subtype": "success", "is_error": true, "result": "API Error: 529 Overloaded",
-        "structured_output": serde_json::from_str::<Value>(BETA).expect("JSON"),
+        "structured_output": serde_json::from_str::<Value>(GREETING).expect("JSON"),
     });
     unavailable(
         &format!("stdout {}", envelope.to_string().replace('\\', "\\\\")),
@@ -321,7 +327,7 @@ fn a_success_that_is_an_error_is_no_answer_however_good_it_looks() {
 
 #[test]
 fn a_client_that_is_not_there_is_said_to_be_missing() {
-    let mut scene = Scene::with_open_steps();
+    let mut scene = Scene::with_a_wrong_greeting();
     scene.var("PUNCHLIST_CLAUDE", "/nowhere/claude");
     let run = scene.run();
     let why = "no `claude` program was found (looked at /nowhere/claude); \
@@ -332,7 +338,7 @@ fn a_client_that_is_not_there_is_said_to_be_missing() {
 
 #[test]
 fn a_client_that_is_not_executable_is_said_to_be_missing() {
-    let mut scene = Scene::with_open_steps();
+    let mut scene = Scene::with_a_wrong_greeting();
     let client = scene.path("claude");
     std::fs::write(&client, "#!/bin/sh\n").expect("a file");
     scene.var("PUNCHLIST_CLAUDE", &client);
@@ -345,7 +351,7 @@ fn a_client_that_is_not_executable_is_said_to_be_missing() {
 #[test]
 fn a_client_that_can_not_be_started_is_said_to_be_so() {
     use std::os::unix::fs::PermissionsExt;
-    let mut scene = Scene::with_open_steps();
+    let mut scene = Scene::with_a_wrong_greeting();
     let client = scene.path("claude");
     std::fs::write(&client, [0xff; 64]).expect("a file");
     std::fs::set_permissions(&client, std::fs::Permissions::from_mode(0o755)).expect("executable");
@@ -359,7 +365,7 @@ fn a_client_that_can_not_be_started_is_said_to_be_so() {
 
 #[test]
 fn a_flag_that_the_client_refuses_is_left_out_and_remembered() {
-    let scene = Scene::with_open_steps();
+    let scene = Scene::with_a_wrong_greeting();
     // `on-call` makes the fake count its calls; none is the ninety-ninth.
     scene.client(&format!("{HELP}on-call 99 exit 3\nrefuse-flag --effort\n{}", verdict()));
     let count = || std::fs::read(scene.path("script.calls")).map_or(0, |calls| calls.len());
@@ -380,7 +386,7 @@ fn a_flag_that_the_client_refuses_is_left_out_and_remembered() {
 #[test]
 fn a_client_that_refuses_everything_is_given_up() {
     let refused = HELP.trim_end().trim_start_matches("help").replace(" --", "\nrefuse-flag --");
-    let scene = Scene::with_open_steps();
+    let scene = Scene::with_a_wrong_greeting();
     scene.client(&format!("{HELP}{refused}\n{}", verdict()));
     let run = scene.run();
     run.logs("allow", "auditor-unavailable");

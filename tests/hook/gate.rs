@@ -38,6 +38,8 @@ fn a_ticked_step_whose_file_is_missing_holds_the_stop_on_all_three_channels() {
             "why": "the step is ticked, and there is no beta.txt",
             "settle": "create beta.txt, or untick the step",
             "verifier": "no such file on disk; nothing in the session removed or moved it",
+            "step": 2,
+            "evidence": ["beta.txt: no such file"],
         }]),
     );
     run.same(&record["plan"]["source"], &json!("touched-file"));

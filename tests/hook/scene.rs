@@ -40,8 +40,11 @@ pub(crate) const OLD_HELP: &str = "help --tools --system-prompt --setting-source
 /// The session's id in every scene.
 pub(crate) const SESSION: &str = "session-1";
 
-/// The auditor's finding on `beta.txt`, with which the open plan of [`Scene::with_open_steps`] is held.
+/// The auditor's finding on a `beta.txt` that is not there.
 pub(crate) const BETA: &str = r#"{"findings":[{"category":"A","problem":"missing-file","quote":"Create `beta.txt`","path":"beta.txt","needle":"","why":"nothing wrote beta.txt","settle":"create beta.txt"}]}"#;
+
+/// The auditor's finding with which the session of [`Scene::with_a_wrong_greeting`] is held.
+pub(crate) const GREETING: &str = r#"{"findings":[{"category":"A","problem":"missing-content","quote":"Say 'good evening' in `beta.txt`","path":"beta.txt","needle":"good evening","why":"beta.txt says something else","settle":"say it in beta.txt"}]}"#;
 
 /// A scratch folder and everything that one run needs.
 pub(crate) struct Scene {
@@ -116,13 +119,15 @@ impl Scene {
         scene
     }
 
-    /// A session that left its plan's boxes open and says that all is done. No fact proves that wrong, so
-    /// what becomes of it is the auditor's word alone.
-    pub(crate) fn with_open_steps() -> Self {
+    /// A session that wrote both of its plan's files, and into one of them something else than promised. No
+    /// fact proves that wrong, so what becomes of it is the auditor's word alone.
+    pub(crate) fn with_a_wrong_greeting() -> Self {
         let mut scene = Self::new();
         scene.transcript.asked("Make a plan in PLAN.md and follow it.");
-        scene.wrote("PLAN.md", "# Plan\n\n- [ ] Create `alpha.txt`\n- [ ] Create `beta.txt`\n");
+        scene
+            .wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Say 'good evening' in `beta.txt`\n");
         scene.wrote("alpha.txt", "alpha\n");
+        scene.wrote("beta.txt", "good morning\n");
         scene.says("All steps are done.");
         scene
     }

@@ -65,7 +65,7 @@ fn a_secret_in_the_words_of_a_failed_edit_is_masked() {
 
 #[test]
 fn a_secret_that_the_auditor_repeats_is_not_kept() {
-    let scene = Scene::with_open_steps();
+    let scene = Scene::with_a_wrong_greeting();
     scene.client(&format!("stderr debug: {}\nstdout it is {}\nexit 1", token(), token()));
     let run = scene.run();
     run.logs("allow", "auditor-unavailable");

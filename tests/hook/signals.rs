@@ -34,17 +34,17 @@ fn signalled(scene: &Scene, signal: Signal, name: &str) {
 
 #[test]
 fn sigterm_ends_the_hook_and_its_auditor() {
-    signalled(&Scene::with_open_steps(), Signal::TERM, "SIGTERM");
+    signalled(&Scene::with_a_wrong_greeting(), Signal::TERM, "SIGTERM");
 }
 
 #[test]
 fn sigint_ends_the_hook_and_its_auditor() {
-    signalled(&Scene::with_open_steps(), Signal::INT, "SIGINT");
+    signalled(&Scene::with_a_wrong_greeting(), Signal::INT, "SIGINT");
 }
 
 #[test]
 fn sighup_ends_the_hook_and_its_auditor() {
-    signalled(&Scene::with_open_steps(), Signal::HUP, "SIGHUP");
+    signalled(&Scene::with_a_wrong_greeting(), Signal::HUP, "SIGHUP");
 }
 
 /// Held back by nobody who would see it, a block would only use up the session's budget.
@@ -55,7 +55,7 @@ fn a_hook_that_is_told_to_end_holds_nobody_even_for_what_the_disk_proves() {
 
 #[test]
 fn a_signal_while_the_client_tells_of_its_flags_ends_the_hook_too() {
-    let mut scene = Scene::with_open_steps();
+    let mut scene = Scene::with_a_wrong_greeting();
     let client = scene.shell_client("echo $$ > DIR/pid.new; mv DIR/pid.new DIR/pid; exec sleep 600");
     scene.var("PUNCHLIST_CLAUDE", client);
     let running = scene.start();

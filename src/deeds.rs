@@ -1,0 +1,190 @@
+//! Takes a final message, gives what it says was done to files: each sentence or list item that claims
+//! something, with the files and names in it. Pure. A reading of words: it says what is claimed, never that it
+//! is so. What is proposed, asked, shown as an example or left for later is no deed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::claims;
+use crate::plan::Step;
+use crate::plan::mentions::mentions;
+use crate::words::{has_words, normalised, padded};
+
+/// The names that a step puts into its files: those in backticks, and the headings that it speaks of.
+pub fn promised_names(step: &Step) -> Vec<String> {
+    step.symbols.iter().cloned().chain(headings(&step.text)).collect()
+}
+
+/// Headings that a text speaks of: `## Usage` in backticks or quotes.
+fn headings(text: &str) -> Vec<String> {
+    let quoted = text.split(['`', '"']).skip(1).step_by(2);
+    quoted.filter(|part| part.starts_with('#') && part.contains("# ")).map(String::from).collect()
+}
+
+/// One thing that a message says was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deed {
+    /// The words.
+    pub text: String,
+    /// Files that they name.
+    pub paths: Vec<String>,
+    /// Names of things in files.
+    pub symbols: Vec<String>,
+}
+
+/// Titles under which things are listed that were done, with no verb of their own: "Files created:".
+const DONE_TITLES: &[&str] = &[
+    "added", "changed", "changes", "completed", "created", "delivered", "done", "files", "fixed",
+    "implemented", "modified", "new", "summary", "updated", "what changed", "wrote",
+];
+
+/// Titles under which nothing was done, whatever the words below them.
+const OTHER_TITLES: &[&str] = &[
+    "alternatives", "before", "caveats", "deferred", "example", "examples", "follow", "future", "how to",
+    "if you", "ideas", "known", "later", "left", "limitations", "next", "not done", "not included", "open",
+    "optional", "options", "out of scope", "pending", "plan", "planned", "proposal", "proposed", "questions",
+    "recommend", "recommendations", "remaining", "skipped", "suggested", "suggestions", "to do", "todo",
+    "try it", "unchanged", "usage", "you can", "your turn",
+];
+
+/// More than this of a message is nobody's summary.
+const MOST: usize = 200;
+
+/// What a final message says was done to files.
+pub fn deeds(message: &str) -> Vec<Deed> {
+    let mut deeds = Vec::new();
+    let mut title = Title::None;
+    for line in outside_code(message) {
+        if let Some(words) = title_words(line) {
+            title = Title::of(words);
+            // "**Created** `a.rs`:" is a title and a deed.
+            if !line.contains('`') {
+                continue;
+            }
+        }
+        if title == Title::Other {
+            continue;
+        }
+        let is_item = is_list_item(line);
+        let listed = title == Title::Done && is_item;
+        if !is_item && !line.starts_with('|') && title == Title::Done && line.trim().is_empty() {
+            continue;
+        }
+        let claimed = claims::sentences(line);
+        let said: Vec<&str> =
+            if listed && claimed.is_empty() && !denies(line) { vec![line.trim()] } else { claimed };
+        for sentence in said {
+            let named = mentions(sentence);
+            if !named.paths.is_empty() && deeds.len() < MOST {
+                deeds.push(Deed {
+                    text: sentence.trim_start_matches(['-', '*', '•', ' ']).to_owned(),
+                    paths: named.paths,
+                    symbols: named.symbols,
+                });
+            }
+        }
+    }
+    deeds
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Title {
+    None,
+    Done,
+    Other,
+}
+
+impl Title {
+    fn of(words: &str) -> Self {
+        let words = padded(&normalised(words));
+        let is = |table: &[&str]| table.iter().any(|word| has_words(&words, word));
+        if is(OTHER_TITLES) {
+            Self::Other
+        } else if is(DONE_TITLES) {
+            Self::Done
+        } else {
+            Self::None
+        }
+    }
+}
+
+/// The words of a line that stands above others: a heading, a line all in bold, one that ends with a colon.
+fn title_words(line: &str) -> Option<&str> {
+    let line = line.trim();
+    if line.starts_with('#') {
+        return Some(line.trim_start_matches('#'));
+    }
+    let is_short = line.chars().count() <= 80;
+    let is_bold = line.starts_with("**") && line.trim_end_matches(':').ends_with("**") && is_short;
+    ((is_bold || line.ends_with(':')) && is_short && !is_list_item(line)).then_some(line)
+}
+
+fn is_list_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with(['-', '*', '•', '|', '✅', '✔', '☑']) && !line.starts_with("**")
+        || (numbered.len() < line.len() && numbered.starts_with(['.', ')']))
+}
+
+/// Words with which a list item without a verb says that something is not there.
+const DENIALS: &[&str] = &[
+    "could", "deferred", "exists already", "if", "later", "missing", "never", "no", "not", "optional",
+    "pending", "should", "skipped", "todo", "unchanged", "untouched", "will", "would",
+];
+
+fn denies(line: &str) -> bool {
+    let words = padded(&normalised(line));
+    DENIALS.iter().any(|word| has_words(&words, word)) || line.contains(['❌', '⏭', '⏳'])
+}
+
+/// The lines that are no code and no quote.
+fn outside_code(message: &str) -> impl Iterator<Item = &str> {
+    let mut in_code = false;
+    message.lines().filter(move |line| {
+        let line = line.trim_start();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            in_code = !in_code;
+            return false;
+        }
+        !in_code && !line.starts_with('>')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(message: &str) -> Vec<String> {
+        deeds(message).into_iter().flat_map(|deed| deed.paths).collect()
+    }
+
+    #[test]
+    fn what_is_said_to_be_done_is_heard() {
+        for (message, paths) in [
+            ("I created `src/a.rs` and updated `src/lib.rs`.", &["src/a.rs", "src/lib.rs"][..]),
+            (
+                "All done.\n\n**Files created:**\n- `src/a.rs` - the parser\n- `src/b.rs`\n",
+                &["src/a.rs", "src/b.rs"],
+            ),
+            ("## Summary\n\n1. `docs/api.md`: the endpoints\n", &["docs/api.md"]),
+            ("## What changed\n\n| `src/a.rs` | new |\n", &["src/a.rs"]),
+            ("✅ Added `--verbose` to `src/cli.rs`", &["src/cli.rs"]),
+        ] {
+            assert_eq!(named(message), paths, "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_shown_or_denied_is_not() {
+        for message in [
+            "Next steps:\n- Create `deploy.yaml`\n- Added value: `x.rs`",
+            "## Usage\n\nRun `scripts/run.sh`, and it created `out.csv`.",
+            "```\ncreated src/a.rs\n```",
+            "> I created `src/a.rs`",
+            "I did not create `src/a.rs`.",
+            "Changes:\n- `src/a.rs`: skipped for now",
+            "You should look at `src/a.rs`.",
+        ] {
+            assert_eq!(named(message), Vec::<String>::new(), "{message}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Takes the whole text of a file and what plan, message and session say of it, gives what it shows: the names it
+//! holds, whether it holds anything at all, whether the session's change is still there. Pure. Must not judge.
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::{Change, Original};
+
+/// What the whole of a file shows, beyond what of it enters the prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Signs {
+    /// All of its text was looked through.
+    pub read_whole: bool,
+    /// Which of the names that plan and final message put into files it holds, in whatever form.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<String>,
+    /// It holds nothing but white space and comments.
+    pub hollow: bool,
+    /// The session's newest change of it is gone, and what was there before is back.
+    pub undone: bool,
+    /// Nothing has changed it since the session began, as git or its own time tell.
+    pub unchanged: bool,
+}
+
+/// Looks through a text.
+pub fn signs(
+    name: &str,
+    text: &str,
+    wanted: &[String],
+    change: Option<&Change>,
+    original: &Original,
+) -> Signs {
+    let code = without_comments(name, text);
+    let bare = bare(&code);
+    Signs {
+        read_whole: true,
+        holds: wanted.iter().filter(|symbol| holds(&code, &bare, symbol)).cloned().collect(),
+        hollow: bare.is_empty() && !is_meant_to_be_empty(name),
+        undone: change.is_some_and(|change| is_undone(text, change, original)),
+        unchanged: false,
+    }
+}
+
+/// Letters and digits only, in lower case: how a name is written does not count.
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a text holds a name: as it stands, in another form (`--dry-run` as `dry_run`), or its words on one
+/// line. Of `Config::load` the last part counts.
+fn holds(text: &str, bare_text: &str, symbol: &str) -> bool {
+    let last =
+        symbol.rsplit(['.', ':', '/', '#']).find(|part| !part.trim().is_empty()).unwrap_or(symbol).trim();
+    let bare_last = bare(last);
+    if bare_last.len() < 3 {
+        return text.contains(last);
+    }
+    if bare_text.contains(&bare_last) {
+        return true;
+    }
+    let words = words_of(last);
+    words.len() > 1
+        && text.lines().any(|line| {
+            let line = line.to_lowercase();
+            words.iter().all(|word| line.contains(word.as_str()))
+        })
+}
+
+/// `parseDate`, `parse_date` and `parse-date` are two words.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut was_lower = false;
+    for c in name.chars() {
+        let starts = !c.is_alphanumeric() || (c.is_uppercase() && was_lower) || words.is_empty();
+        if starts {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+        was_lower = c.is_lowercase();
+    }
+    words.retain(|word| word.len() > 2);
+    words
+}
+
+/// What begins a comment, by a file's ending. Files of other kinds have none.
+const COMMENTS: &[(&[&str], &[&str])] = &[
+    (
+        &[
+            "c", "cc", "cpp", "cs", "dart", "go", "h", "hpp", "java", "js", "jsx", "kt", "mjs", "rs",
+            "scala", "swift", "ts", "tsx", "php", "vue", "svelte", "zig",
+        ],
+        &["//", "/*", "*"],
+    ),
+    (&["py", "rb", "sh", "bash", "zsh", "yml", "yaml", "toml", "tf", "ex", "exs", "pl", "r"], &["#"]),
+    (&["sql", "lua", "hs"], &["--"]),
+];
+
+/// A program's text without its comment lines: a promise to write it later is not it.
+fn without_comments(name: &str, text: &str) -> String {
+    let ending = name.rsplit('.').next().unwrap_or_default();
+    let Some((_, starts)) = COMMENTS.iter().find(|(endings, _)| endings.contains(&ending)) else {
+        return text.to_owned();
+    };
+    let is_comment = |line: &str| {
+        let line = line.trim_start();
+        starts.iter().any(|start| line.starts_with(start))
+    };
+    text.lines().filter(|line| !is_comment(line)).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Files that say all they have to say by being there.
+fn is_meant_to_be_empty(name: &str) -> bool {
+    let file = crate::words::base_name(name);
+    file.starts_with('.') || file.starts_with("__init__") || file == "py.typed" || !file.contains('.')
+}
+
+/// An edit of fewer letters than this proves nothing by being absent or back.
+const LEAST: usize = 8;
+
+fn is_undone(text: &str, change: &Change, original: &Original) -> bool {
+    let squeezed = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let (text_now, old, new) = (squeezed(text), squeezed(&change.old), squeezed(&change.new));
+    if old == new || (!new.is_empty() && text_now.contains(&new)) {
+        return false;
+    }
+    // An edit that only takes something out is undone when that is back.
+    let old_is_back = old.len() >= LEAST && text_now.contains(&old);
+    let is_original = matches!(original, Original::Text(before) if before.trim_end() == text.trim_end());
+    old_is_back || (is_original && !new.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(name: &str, text: &str, symbol: &str) -> bool {
+        !signs(name, text, &[symbol.to_owned()], None, &Original::Unknown).holds.is_empty()
+    }
+
+    #[test]
+    fn a_name_is_held_in_whatever_form() {
+        for (text, symbol) in [
+            ("fn parse_date() {}", "parse_date"),
+            ("function parseDate() {}", "parse_date"),
+            ("def date_parse(): pass", "parse_date"),
+            ("#[arg(long)] dry_run: bool", "--dry-run"),
+            ("impl Config { fn load() {} }", "Config::load"),
+            ("# Project\n\n## Usage\n", "## Usage"),
+        ] {
+            assert!(held("a.md", text, symbol), "{text}: {symbol}");
+        }
+        assert!(!held("a.rs", "fn parse_time() {}", "parse_date"));
+        assert!(!held("a.rs", "// TODO: parse_date\nfn main() {}", "parse_date"));
+        assert!(!held("a.py", "# parse_date goes here\n", "parse_date"));
+        assert!(held("a.md", "# parse_date\n", "parse_date"));
+    }
+
+    #[test]
+    fn a_file_of_comments_is_hollow() {
+        let hollow = |name: &str, text: &str| signs(name, text, &[], None, &Original::Unknown).hollow;
+        assert!(hollow("a.rs", "// TODO\n\n") && hollow("a.md", " \n"));
+        assert!(
+            !hollow("a.rs", "// TODO\nfn a() {}") && !hollow("pkg/__init__.py", "") && !hollow("a.md", "# A")
+        );
+    }
+
+    #[test]
+    fn an_undone_change_is_seen() {
+        let undone = |text: &str, old: &str, new: &str, original: Original| {
+            let change = Change { old: old.into(), new: new.into() };
+            signs("a.rs", text, &[], Some(&change), &original).undone
+        };
+        let before = "fn main() { old_way(); }\n";
+        let text = || Original::Text(before.into());
+        assert!(undone(before, "old_way();", "new_way();", text()));
+        assert!(undone(before, "", "fn main() { new_way(); }", text()));
+        assert!(undone(before, "old_way();", "", Original::Unknown));
+        assert!(!undone("fn main() { new_way(); }", "old_way();", "new_way();", text()));
+        assert!(!undone("fn main() {\n    new_way();\n}", "", "fn main() { new_way(); }", text()));
+        assert!(!undone("fn main() { third_way(); }", "old_way();", "new_way();", text()));
+    }
+}

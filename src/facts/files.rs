@@ -1,0 +1,226 @@
+//! What is claimed of files against the disk: a file that is not there, that lacks the very thing it should hold,
+//! that nothing has changed, or whose change is gone again. Pure. All of it is category A and confirmed; where a
+//! doubt is left there is no finding.
+
+use std::collections::HashSet;
+
+use super::claimed::{Claim, How, claimed, is_reference};
+use super::promises::{is_changed_by, is_put_into, promises};
+use super::steps::{is_part_of_a_name, stand_in, was_removed, written_as};
+use crate::evidence::{Evidence, FileEvidence, FileState};
+use crate::finding::{Category, Finding, Problem, Source, Status};
+use crate::session::{Outcome, shell};
+use crate::words::base_name;
+
+/// Everything that is claimed of files and is not so. A file is told once, for the surest claim.
+pub fn findings(evidence: &Evidence) -> Vec<Finding> {
+    let claims = claimed(evidence);
+    let mut told = HashSet::new();
+    let mut findings = Vec::new();
+    for claim in &claims {
+        for file in files_of(claim, evidence) {
+            let found = missing(claim, file, evidence)
+                .or_else(|| lacking(claim, file, evidence))
+                .or_else(|| undone(claim, file, evidence))
+                .or_else(|| untouched(claim, file, evidence));
+            if let Some(finding) = found
+                && told.insert(file.name.as_str())
+            {
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+/// The files that a claim names.
+fn files_of<'a>(claim: &Claim<'_>, evidence: &'a Evidence) -> Vec<&'a FileEvidence> {
+    let named = |file: &&FileEvidence| match claim.step {
+        Some(step) => file.steps.contains(&step.number),
+        None => claim.paths.iter().any(|path| written_as(path, &file.name)),
+    };
+    evidence.files.iter().filter(named).collect()
+}
+
+/// The paths in a claim's words that mean a file.
+fn written<'a>(claim: &Claim<'a>, file: &FileEvidence) -> impl Iterator<Item = &'a str> {
+    let name = file.name.clone();
+    claim.paths.iter().map(String::as_str).filter(move |path| written_as(path, &name))
+}
+
+struct Found {
+    problem: Problem,
+    why: String,
+    settle: String,
+    verifier: &'static str,
+    evidence: String,
+}
+
+fn finding(claim: &Claim<'_>, file: &FileEvidence, found: Found) -> Finding {
+    Finding {
+        category: Category::A,
+        status: Status::Confirmed,
+        source: Source::Facts,
+        problem: found.problem,
+        quote: claim.words.to_owned(),
+        path: Some(file.name.clone()),
+        why: found.why,
+        settle: found.settle,
+        verifier: found.verifier.to_owned(),
+        step: claim.step.map(|step| step.number),
+        evidence: vec![found.evidence],
+    }
+}
+
+/// How a claim is told.
+fn told(claim: &Claim<'_>) -> &'static str {
+    match (claim.step.is_some(), claim.how) {
+        (true, How::Ticked) => "the step is ticked",
+        (true, How::Said) => "the step is said to be done",
+        (true, How::Whole) => "all is said to be done",
+        (false, _) => "the final message says so",
+    }
+}
+
+fn or_take_back(claim: &Claim<'_>) -> &'static str {
+    match (claim.step.is_some(), claim.how) {
+        (true, How::Ticked) => "untick the step",
+        (true, _) => "say that the step is open",
+        (false, _) => "take the claim back",
+    }
+}
+
+/// The file is not there, was not removed or moved in the session, and stands nowhere else in the workspace.
+fn missing(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option<Finding> {
+    if file.state != (FileState::Missing { elsewhere: None }) {
+        return None;
+    }
+    let name = &file.name;
+    let is_promised = written(claim, file).any(|path| promises(claim.words, path));
+    if !is_promised
+        || was_removed(&evidence.session, name)
+        || is_part_of_a_name(name, evidence)
+        || stand_in(evidence, name).is_some()
+        || may_be_elsewhere(evidence, name)
+    {
+        return None;
+    }
+    let was_there = file.was_changed();
+    let found = Found {
+        problem: Problem::MissingFile,
+        why: format!("{}, and there is no {name}", told(claim)),
+        settle: format!("create {name}, or {}", or_take_back(claim)),
+        verifier: "no such file on disk; nothing in the session removed or moved it",
+        evidence: if was_there {
+            format!("{name}: the session wrote it, and it is gone")
+        } else {
+            format!("{name}: no such file")
+        },
+    };
+    Some(finding(claim, file, found))
+}
+
+/// The file is there and lacks a name that the claim puts into it, and so does every other file of the session; or
+/// it holds nothing at all.
+fn lacking(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option<Finding> {
+    if !file.signs.read_whole || may_be_elsewhere(evidence, &file.name) {
+        return None;
+    }
+    let mut paths = written(claim, file);
+    if file.signs.hollow && paths.any(|path| promises(claim.words, path)) {
+        let found = Found {
+            problem: Problem::MissingContent,
+            why: format!("{}, and {} holds nothing but comments and white space", told(claim), file.name),
+            settle: format!("write what belongs into {}, or {}", file.name, or_take_back(claim)),
+            verifier: "the file is there and holds nothing",
+            evidence: format!("{}: nothing but comments and white space", file.name),
+        };
+        return Some(finding(claim, file, found));
+    }
+    let held_somewhere = |name: &String| {
+        evidence.files.iter().any(|other| {
+            let counts = other.name == file.name || other.was_changed();
+            counts && (other.signs.holds.contains(name) || !other.signs.read_whole && is_there(other))
+        })
+    };
+    let lacks = claim.names.iter().find(|name| {
+        written(claim, file).any(|path| is_put_into(claim.words, name, path)) && !held_somewhere(name)
+    })?;
+    let found = Found {
+        problem: Problem::MissingContent,
+        why: format!("{}, and {} does not hold `{lacks}`", told(claim), file.name),
+        settle: format!("put `{lacks}` into {}, or {}", file.name, or_take_back(claim)),
+        verifier: "the file does not hold it in any form, nor does another file of the session",
+        evidence: format!("{}: no `{lacks}`", file.name),
+    };
+    Some(finding(claim, file, found))
+}
+
+fn is_there(file: &FileEvidence) -> bool {
+    matches!(file.state, FileState::File { .. })
+}
+
+/// The session changed it, and what was there before is back.
+fn undone(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option<Finding> {
+    if !file.signs.undone || claim.step.is_some_and(is_reference) || takes_back(evidence, &file.name) {
+        return None;
+    }
+    let found = Found {
+        problem: Problem::MissingContent,
+        why: format!("{}, and the session's change of {} is no longer there", told(claim), file.name),
+        settle: format!("make the change again, or {}", or_take_back(claim)),
+        verifier: "what the session put into the file is not in it, and what was there before is back",
+        evidence: format!("{}: the newest edit is undone", file.name),
+    };
+    Some(finding(claim, file, found))
+}
+
+/// Words with which a message says that it took a change back.
+const TAKEN_BACK: &[&str] =
+    &["back out", "backed out", "discard", "restor", "revert", "roll", "undid", "undo", "undone"];
+
+fn takes_back(evidence: &Evidence, name: &str) -> bool {
+    let message = evidence.session.final_message.as_deref().unwrap_or_default();
+    super::claims::all_sentences(message).any(|sentence| {
+        let sentence = sentence.to_lowercase();
+        let speaks_of_it = sentence.contains(&base_name(name).to_lowercase()) || !sentence.contains('.');
+        speaks_of_it && TAKEN_BACK.iter().any(|word| sentence.contains(word))
+    })
+}
+
+/// It is said to be changed, and neither the session nor anybody else has changed it.
+fn untouched(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option<Finding> {
+    if claim.how == How::Whole || !file.signs.unchanged || !is_there(file) {
+        return None;
+    }
+    let is_changed = written(claim, file).any(|path| is_changed_by(claim.words, path));
+    let is_worked_on = evidence.session.commands.iter().any(|command| {
+        shell::may_change_anything(&command.line)
+            || (command.may_have_effects() && command.line.contains(base_name(&file.name)))
+    });
+    if !is_changed || is_worked_on || may_be_elsewhere(evidence, &file.name) {
+        return None;
+    }
+    let tried = file.touches.iter().any(|touch| matches!(touch.outcome, Outcome::Failed(_)));
+    let found = Found {
+        problem: Problem::NoTrace,
+        why: format!("{}, and nothing has changed {}", told(claim), file.name),
+        settle: format!("change {}, or {}", file.name, or_take_back(claim)),
+        verifier: "no edit and no command of the session changed the file, and it is as it was before",
+        evidence: if tried {
+            format!("{}: every edit of it failed", file.name)
+        } else {
+            format!("{}: not touched, and unchanged since the session began", file.name)
+        },
+    };
+    Some(finding(claim, file, found))
+}
+
+/// Whether the session worked on it on another machine, or in another checkout of the same repository.
+fn may_be_elsewhere(evidence: &Evidence, name: &str) -> bool {
+    let file = base_name(name);
+    evidence.session.commands.iter().any(|command| {
+        (shell::works_elsewhere(&command.line) && command.line.contains(file))
+            || command.line.contains("git worktree add")
+    })
+}
