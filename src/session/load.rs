@@ -44,31 +44,51 @@ pub struct Loaded {
     pub subagents: usize,
 }
 
-/// Reads a session. A transcript that is missing or unreadable gives an empty session and says why.
+/// Reads the session of a stop. A transcript that is missing or unreadable gives an empty session and says why.
 pub fn load(transcript: Option<&Path>, role: Role, last_message: Option<&str>) -> Loaded {
-    let mut ledger = Ledger::new(role);
-    let mut problem = None;
-    let mut waited = Duration::ZERO;
-    match transcript {
-        None => problem = Some("the hook's input names no transcript".to_owned()),
-        Some(path) => match read_until_settled(path, &mut ledger, last_message) {
-            Ok(time) => waited = time,
-            Err(error) => problem = Some(format!("{}: {error}", path.display())),
+    let mut loaded = match transcript {
+        None => Loaded {
+            session: Session::default(),
+            problem: Some("the hook's input names no transcript".to_owned()),
+            waited: Duration::ZERO,
+            subagents: 0,
         },
+        Some(path) => read_with(path, role, |ledger| read_until_settled(path, ledger, last_message)),
+    };
+    if let Some(message) = last_message {
+        loaded.session.final_message = Some(last_part(message, MESSAGE_CAP));
     }
+    loaded
+}
+
+/// Reads a session that is over. Its transcript ends where it ends: nothing is waited for.
+pub fn load_saved(transcript: &Path) -> Loaded {
+    read_with(transcript, Role::Main, |ledger| {
+        reader::fold_from(transcript, 0, ledger).map(|_| Duration::ZERO)
+    })
+}
+
+/// Folds a transcript as `read` reads it, and a main agent's subagents.
+fn read_with(
+    transcript: &Path,
+    role: Role,
+    read: impl FnOnce(&mut Ledger) -> io::Result<Duration>,
+) -> Loaded {
+    let mut ledger = Ledger::new(role);
+    let (waited, problem) = match read(&mut ledger) {
+        Ok(waited) => (waited, None),
+        Err(error) => (Duration::ZERO, Some(format!("{}: {error}", transcript.display()))),
+    };
     let mut session = ledger.into_session();
     let mut subagents = 0;
-    if let (Some(path), Role::Main) = (transcript, role) {
-        for file in subagent_transcripts(path) {
+    if role == Role::Main {
+        for file in subagent_transcripts(transcript) {
             let mut ledger = Ledger::new(Role::Subagent);
             if reader::fold_from(&file, 0, &mut ledger).is_ok() {
                 session.absorb(ledger.into_session(), &agent_name(&file));
                 subagents += 1;
             }
         }
-    }
-    if let Some(message) = last_message {
-        session.final_message = Some(last_part(message, MESSAGE_CAP));
     }
     Loaded { session, problem, waited, subagents }
 }
@@ -219,6 +239,17 @@ mod tests {
         let mut ledger = Ledger::new(Role::Main);
         reader::fold_from(&path, 0, &mut ledger).expect("readable");
         assert_eq!(patience_for(&ledger, Some("done")), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_saved_transcript_that_ends_on_a_call_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.jsonl");
+        std::fs::write(&path, format!("{CALL}\n")).expect("written");
+        let loaded = load_saved(&path);
+        assert_eq!(loaded.waited, Duration::ZERO);
+        assert_eq!(loaded.session.touches[0].outcome, Outcome::Unanswered);
+        assert!(load_saved(&folder.path().join("none.jsonl")).problem.is_some());
     }
 
     #[test]
