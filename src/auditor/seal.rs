@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::flags::Flags;
 use super::prompt::Prompt;
 use crate::child::Job;
+use crate::config::client;
 use crate::env;
 
 /// Variables that make the client quiet and blind.
@@ -119,12 +120,7 @@ impl Seal {
             return;
         }
         let Ok(folder) = std::fs::canonicalize(self.cwd()) else { return };
-        let slug: String = folder
-            .to_string_lossy()
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .collect();
-        let _ = std::fs::remove_dir_all(client_config_dir.join("projects").join(slug));
+        let _ = std::fs::remove_dir_all(client::project_folder(client_config_dir, &folder));
     }
 
     /// What to run.

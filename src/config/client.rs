@@ -1,5 +1,5 @@
-//! What the client itself is set to: takes its settings files, gives the folders in which it keeps plans. Must
-//! not take a folder outside the project from a file that a checkout may bring along.
+//! Where the client itself keeps what: takes its settings files and a folder, gives the folders of its plans and
+//! of its transcripts. Must not take a folder outside the project from a file that a checkout may bring along.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,21 @@ use serde_json::Value;
 
 use crate::env::Env;
 use crate::files::open_regular;
+
+/// The folder of all transcripts, one folder in it for each project.
+pub fn projects_folder(client_config_dir: &Path) -> PathBuf {
+    client_config_dir.join("projects")
+}
+
+/// The folder with the transcripts of the sessions that were started in `cwd`, which must be a real path.
+pub fn project_folder(client_config_dir: &Path, cwd: &Path) -> PathBuf {
+    projects_folder(client_config_dir).join(project_name(cwd))
+}
+
+/// The client's name for a project: its path, with everything that is no ASCII letter or digit as a dash.
+pub fn project_name(cwd: &Path) -> String {
+    cwd.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
 
 /// The client's plan folders: the one that its settings name, where that is in the project, and its own.
 pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {
