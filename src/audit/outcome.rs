@@ -31,10 +31,10 @@ pub fn outcome_of(
         return Outcome::Hold { cause: Cause::Findings, reason };
     }
     match auditor {
-        AuditorOutcome::Answered(_) if unverified.is_empty() => {
+        AuditorOutcome::Answered(_) | AuditorOutcome::NotAsked if unverified.is_empty() => {
             Outcome::Pass { cause: Cause::Clean, detail: None }
         }
-        AuditorOutcome::Answered(_) => Outcome::Advise {
+        AuditorOutcome::Answered(_) | AuditorOutcome::NotAsked => Outcome::Advise {
             cause: Cause::OnlyUnverified,
             message: format!("let go, with what could not be verified: {}", reason::one_line(&unverified)),
         },

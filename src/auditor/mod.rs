@@ -39,6 +39,8 @@ pub trait Auditor {
 pub enum AuditorOutcome {
     /// It answered, and the answer fits the schema.
     Answered(Verdict),
+    /// Nobody was to be asked: what disk and session show is all there is.
+    NotAsked,
     /// It did not answer in time, and is gone.
     TimedOut(Duration),
     /// It could not be asked, or could not answer.
@@ -47,6 +49,20 @@ pub enum AuditorOutcome {
     Unreadable(String),
     /// The client that runs us wants us to end.
     Interrupted(&'static str),
+}
+
+impl AuditorOutcome {
+    /// As the log names it, and what there is to say beyond that.
+    pub fn told(&self) -> (&'static str, Option<String>) {
+        match self {
+            Self::Answered(_) => ("answered", None),
+            Self::NotAsked => ("not-asked", None),
+            Self::TimedOut(after) => ("timed-out", Some(format!("after {:.1} s", after.as_secs_f64()))),
+            Self::Unavailable(why) => ("unavailable", Some(why.to_string())),
+            Self::Unreadable(why) => ("unreadable", Some(why.clone())),
+            Self::Interrupted(signal) => ("interrupted", Some((*signal).to_owned())),
+        }
+    }
 }
 
 /// Why there was no auditor to be had.

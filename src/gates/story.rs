@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::audit::Brief;
-use crate::auditor::{AuditorOutcome, AuditorRun};
+use crate::auditor::AuditorRun;
 use crate::evidence::FileEvidence;
 use crate::finding::{Advisory, Finding};
 use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord, millis};
@@ -89,15 +89,7 @@ impl Story {
 
     /// Notes the auditor's part.
     pub fn tell_auditor(&mut self, run: &AuditorRun, backend: &str, model: &str) {
-        let (outcome, detail) = match &run.outcome {
-            AuditorOutcome::Answered(_) => ("answered", None),
-            AuditorOutcome::TimedOut(after) => {
-                ("timed-out", Some(format!("after {:.1} s", after.as_secs_f64())))
-            }
-            AuditorOutcome::Unavailable(why) => ("unavailable", Some(why.to_string())),
-            AuditorOutcome::Unreadable(why) => ("unreadable", Some(why.clone())),
-            AuditorOutcome::Interrupted(signal) => ("interrupted", Some((*signal).to_owned())),
-        };
+        let (outcome, detail) = run.outcome.told();
         self.phases.insert("auditor", run.duration);
         self.auditor = Some(AuditorRecord {
             backend: backend.to_owned(),
