@@ -12,16 +12,26 @@ pub mod reason;
 
 use crate::auditor::prompt::{self, PromptError};
 use crate::auditor::{AuditorOutcome, Prompt, Prompts, Verdict};
-use crate::config::AuditConfig;
+use crate::config::{AuditConfig, plan_globs};
 use crate::evidence::masking::{mask_plan, mask_session};
 use crate::evidence::shown::{self, Sections};
 use crate::evidence::{self, Evidence, Workspace};
 use crate::facts::{self, Facts};
 use crate::finding::Finding;
 use crate::names::random_fence;
-use crate::plan::Plan;
+use crate::plan::{self, Plan, PlanPlaces};
 use crate::session::Session;
 use crate::verify::verify;
+
+/// The plan in play, as the session and the workspace tell it.
+pub fn plan_in_play(session: &Session, workspace: &Workspace, config: &AuditConfig) -> Option<Plan> {
+    let places = PlanPlaces {
+        root: workspace.root().to_path_buf(),
+        folders: workspace.plan_folders().to_vec(),
+        globs: plan_globs(&config.plan).unwrap_or_default(),
+    };
+    plan::find(session, &places, &|path| workspace.plan_text(path))
+}
 
 /// Everything that an audit rests on. All text in it is masked.
 #[derive(Debug)]

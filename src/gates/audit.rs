@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::{Gate, Stop, Story};
-use crate::audit::Brief;
 use crate::audit::fingerprint::fingerprint;
 use crate::audit::outcome::{could_not, outcome_of};
+use crate::audit::{Brief, plan_in_play};
 use crate::auditor::{Auditor, AuditorOutcome, Prompts};
 use crate::config;
 use crate::decision::{Cause, Outcome};
@@ -16,7 +16,7 @@ use crate::evidence::Workspace;
 use crate::evidence::redact::mask;
 use crate::facts::claims;
 use crate::hook::Event;
-use crate::plan::{self, Plan, PlanPlaces};
+use crate::plan::Plan;
 use crate::session::ledger::Role;
 use crate::session::{Session, load};
 use crate::state::LastAudit;
@@ -104,19 +104,15 @@ fn find_plan(stop: &Stop<'_>, session: &Session, workspace: &Workspace, story: &
     if stop.input.event == Event::SubagentStop {
         return None;
     }
-    let places = PlanPlaces {
-        root: workspace.root().to_path_buf(),
-        folders: workspace.plan_folders().to_vec(),
-        globs: config::plan_globs(&stop.config.audit.plan).unwrap_or_default(),
-    };
-    let plan = plan::find(session, &places, &|path| workspace.plan_text(path));
+    let plan = plan_in_play(session, workspace, &stop.config.audit);
     if let Some(plan) = &plan {
         story.tell_plan(plan);
     }
     plan
 }
 
-fn nothing_to_audit(
+/// Why there is nothing to audit, if there is not. `last` is what is remembered of the session's last audit.
+pub fn nothing_to_audit(
     session: &Session,
     plan: Option<&Plan>,
     work: usize,
