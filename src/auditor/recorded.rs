@@ -1,4 +1,5 @@
-//! A reply of the client as it was printed once: gives what came of it. Must not ask anybody.
+//! A reply that was saved once, as the client printed it or the answer alone: gives what it says. Must not ask
+//! anybody.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ pub struct RecordedReply<'a>(pub &'a str);
 
 impl Auditor for RecordedReply<'_> {
     fn ask(&mut self, _prompt: &Prompt, _deadline: Duration) -> AuditorRun {
-        let outcome = reply::outcome_of_exit(0, self.0.as_bytes(), b"", true);
+        let outcome = reply::outcome_of_saved(self.0);
         let usage = reply::usage_of(self.0.as_bytes());
         AuditorRun { usage, raw_reply: self.0.to_owned(), ..AuditorRun::not_asked(outcome) }
     }

@@ -103,6 +103,21 @@ pub fn outcome_of_exit(code: i32, stdout: &[u8], stderr: &[u8], has_schema: bool
     }
 }
 
+/// What a saved reply says: the client's result as printed, the answer alone, or a text with the answer in it.
+pub fn outcome_of_saved(text: &str) -> AuditorOutcome {
+    let is_result = |envelope: &Envelope<'_>| envelope.is_error.is_some();
+    if let Some(envelope) = envelope(text).filter(is_result) {
+        return outcome_of_exit(0, text.as_bytes(), b"", envelope.structured_output.is_some());
+    }
+    // On its own it gets the exact fault; in a text there may be several objects that do not fit.
+    let alone = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text.trim());
+    let answer = if alone.is_ok() { Verdict::from_json(text.trim()) } else { Verdict::from_text(text) };
+    match answer {
+        Ok(verdict) => AuditorOutcome::Answered(verdict),
+        Err(fault) => AuditorOutcome::Unreadable(excerpt(&fault)),
+    }
+}
+
 /// Which kind of failure the client's words mean.
 fn failure(status: Option<u16>, subtype: Option<&str>, said: &str) -> AuditorOutcome {
     let words = said.to_lowercase();
@@ -205,6 +220,30 @@ mod tests {
                 other => panic!("{rest}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_saved_reply_may_be_a_result_an_answer_or_a_text() {
+        let answer = r#"{"findings":[]}"#;
+        let result = |rest: &str| format!(r#"{{"subtype":"success","is_error":false,{rest}}}"#);
+        for text in [
+            answer.to_owned(),
+            format!("\n{answer}\n"),
+            format!("Here it is:\n```json\n{answer}\n```"),
+            result(&format!(r#""structured_output":{answer}"#)),
+            result(r#""num_turns":1,"result":"Sure: {\"findings\":[]}""#),
+        ] {
+            assert_eq!(outcome_of_saved(&text), AuditorOutcome::Answered(Verdict::default()), "{text}");
+        }
+        assert_eq!(unreadable(outcome_of_saved("All good.")), "its text holds no JSON object");
+        assert_eq!(
+            unreadable(outcome_of_saved(r#"{"findings":[{"category":"A"}]}"#)),
+            "missing field `problem` at line 1 column 29"
+        );
+        assert!(matches!(
+            outcome_of_saved(r#"{"is_error":true,"result":"Not logged in"}"#),
+            AuditorOutcome::Unavailable(Unavailable::NotLoggedIn(_))
+        ));
     }
 
     #[test]
