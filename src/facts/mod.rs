@@ -7,6 +7,7 @@
 pub mod claimed;
 pub mod claims;
 pub mod files;
+pub mod ordinary;
 pub mod promises;
 pub mod steps;
 

@@ -1,12 +1,9 @@
 //! Finds a quote in what was really written. Pure. A quote counts when its words are there, exactly or very
 //! nearly; an invented one must not pass because it sounds alike.
 
-use std::collections::HashSet;
-
-use similar::TextDiff;
-
 use crate::plan::{Plan, Step};
-use crate::words::{normalised, padded};
+pub(super) use crate::words::likeness;
+use crate::words::{normalised, padded, ratio};
 
 /// How alike a quote and its source must be when it is not there to the letter.
 const NEARLY: f32 = 0.87;
@@ -45,16 +42,6 @@ fn stand_in_order(parts: &[String], source: &str) -> bool {
     })
 }
 
-/// How much of a text is compared letter by letter: the cost grows with the square of what differs, and an
-/// auditor may quote as much as it likes.
-const COMPARED: usize = 2_000;
-
-/// How alike two texts are, letter by letter.
-fn ratio(one: &str, other: &str) -> f32 {
-    let start = |text: &str| text[..text.floor_char_boundary(COMPARED)].to_owned();
-    TextDiff::from_chars(&start(one), &start(other)).ratio()
-}
-
 fn nearly(one: &str, other: &str) -> bool {
     one == other
         || (one.len() >= LEAST
@@ -81,21 +68,6 @@ pub(super) fn step_of<'a>(quote: &str, plan: &'a Plan) -> Option<&'a Step> {
     };
     let near = || plan.promised().find(|step| nearly(&wanted, &normalised(&step.text)));
     exact.or_else(part).or_else(near)
-}
-
-/// How alike two texts are, by their words.
-pub(super) fn likeness(one: &str, other: &str) -> f32 {
-    let (one, other) = (normalised(one), normalised(other));
-    let words = |text: &str| -> Vec<String> {
-        text.split(' ').filter(|word| word.len() > 2).map(String::from).collect()
-    };
-    let (one_words, other_words) = (words(&one), words(&other));
-    let of_other: HashSet<&String> = other_words.iter().collect();
-    let shared = one_words.iter().filter(|word| of_other.contains(word)).count();
-    let least = one_words.len().min(other_words.len()).max(1);
-    #[expect(clippy::cast_precision_loss, reason = "counts of words")]
-    let by_words = shared as f32 / least as f32;
-    by_words.max(ratio(&one, &other))
 }
 
 #[cfg(test)]

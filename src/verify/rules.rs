@@ -5,44 +5,13 @@ use super::quotes::{likeness, stands_in, step_of};
 use super::{Judged, Look};
 use crate::auditor::Proposal;
 use crate::evidence::{Evidence, FileState};
+use crate::facts::ordinary::{CHORES, COMPANIONS, COVERED, GENERATED, SCRATCH, TALK, is_reference};
 use crate::facts::promises::promises;
 use crate::facts::{claims, steps};
 use crate::finding::{Category, Problem};
 use crate::plan::{Mark, Plan, Step};
 use crate::session::{CommandEnd, Session, shell};
 use crate::words::{base_name, has_words, normalised, padded};
-
-/// Files that nobody writes by hand: no plan needs to mention them.
-const GENERATED: &[&str] = &[
-    ".lock", "-lock.json", "-lock.yaml", ".lockb", ".sum", ".min.js", ".map", ".snap", ".pb.go", "_pb2.py",
-    ".g.dart", ".generated.ts", "npm-shrinkwrap.json",
-];
-
-/// Files that go along with almost any work: a plan need not mention them either.
-const COMPANIONS: &[&str] = &[
-    ".gitignore", "CHANGELOG.md", "CLAUDE.md", "Cargo.toml", "Gemfile", "__init__.py", "build.gradle",
-    "build.gradle.kts", "composer.json", "go.mod", "index.js", "index.ts", "lib.rs", "mod.rs",
-    "package.json", "pom.xml", "pyproject.toml", "requirements.txt", "tsconfig.json",
-];
-
-/// Tasks that open or go on with these are the chores of any work.
-const CHORES: &[&str] = &[
-    "build", "check", "commit", "explore", "format", "lint", "linter", "push", "read", "review", "run",
-    "test", "tests", "typecheck", "understand", "verify",
-];
-
-/// Asks that open with these can be answered in words.
-const TALK: &[&str] = &[
-    "answer", "are", "compare", "describe", "did", "discuss", "does", "explain", "how", "is", "never",
-    "nevermind", "summarise", "summarize", "tell", "thank", "thanks", "wait", "what", "when", "where",
-    "which", "who", "why",
-];
-
-/// Folders for what is not meant to stay.
-const SCRATCH: &[&str] = &["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/"];
-
-/// A todo this much like a step is that step.
-const COVERED: f32 = 0.6;
 
 /// Judges one proposal.
 pub(super) fn judge(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Judged {
@@ -411,17 +380,6 @@ fn abandoned(proposal: &Proposal, evidence: &Evidence) -> Judged {
     } else {
         Judged::cannot_verify("the step names no file, and the final message does not speak of it")
     }
-}
-
-/// Sections of a plan whose items are there to be known, not to be done.
-const REFERENCES: &[&str] = &[
-    "background", "context", "critical", "existing", "future", "goals", "key files", "notes", "reference",
-    "references", "related", "risks", "scope", "verification",
-];
-
-fn is_reference(step: &Step) -> bool {
-    let section = padded(&normalised(step.section.as_deref().unwrap_or_default()));
-    REFERENCES.iter().any(|word| has_words(&section, word))
 }
 
 /// D: is it on the task list, and does no step cover it?
