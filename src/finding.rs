@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::ContentName;
+
 /// What kind of drift it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Category {
@@ -131,6 +133,13 @@ pub struct Advisory {
     pub text: String,
     /// The command, the sentence or the file that it rests on.
     pub evidence: String,
+}
+
+impl Advisory {
+    /// A short name by which it is known again.
+    pub fn name(&self) -> String {
+        ContentName::of(format!("{:?} {}", self.kind, self.evidence))
+    }
 }
 
 /// What an advisory is about.

@@ -2,7 +2,7 @@
 //! saw, which flags a client has. What can't be read counts as never written. Must not lose a session's count in
 //! silence: one that can't be written is an error to the caller.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,8 @@ pub struct SessionState {
     pub blocks: u32,
     /// What the last audit of each of its agents saw; the main agent's name is empty.
     pub audits: BTreeMap<String, LastAudit>,
+    /// Names of the advisories that the person was told of: once is enough.
+    pub told: BTreeSet<String>,
 }
 
 /// What an audit saw.
@@ -37,6 +39,8 @@ pub struct SessionState {
 pub struct LastAudit {
     /// How much work the session had done by then.
     pub work: usize,
+    /// How many asks of the person that may want work there were by then.
+    pub asks: usize,
     /// The evidence's name, if the audit found nothing that could hold.
     pub clean: Option<String>,
     /// When it was decided, in milliseconds since 1970.

@@ -12,7 +12,7 @@ pub mod reason;
 
 use crate::auditor::prompt::{self, PromptError};
 use crate::auditor::{AuditorOutcome, Prompt, Prompts, Verdict};
-use crate::config::{AuditConfig, plan_globs};
+use crate::config::{AuditConfig, Planless, plan_globs};
 use crate::evidence::masking::{mask_plan, mask_session};
 use crate::evidence::shown::{self, Sections};
 use crate::evidence::{self, Evidence, Workspace};
@@ -32,6 +32,9 @@ pub fn plan_in_play(session: &Session, workspace: &Workspace, config: &AuditConf
     };
     plan::find(session, &places, &|path| workspace.plan_text(path))
 }
+
+/// Up to so many changed files and commands with effects are a small session: what it did can be seen at a glance.
+const SMALL_SESSION: usize = 25;
 
 /// Everything that an audit rests on. All text in it is masked.
 #[derive(Debug)]
@@ -79,6 +82,16 @@ impl Brief {
 
     fn prompt_with(&self, prompts: &Prompts, fence: &str) -> Result<Prompt, PromptError> {
         prompt::write(prompts, &self.sections, &self.evidence, &self.facts, fence, self.max_bytes)
+    }
+
+    /// Whether a second opinion is worth its price. A session without a plan, that claims nothing that is in doubt
+    /// and did little, is not worth it by default.
+    pub fn wants_auditor(&self, config: &AuditConfig) -> bool {
+        let is_small = self.evidence.session.work_done() <= SMALL_SESSION;
+        self.evidence.plan.is_some()
+            || config.planless == Planless::Always
+            || !self.facts.findings.is_empty()
+            || !is_small
     }
 
     /// The texts in use.

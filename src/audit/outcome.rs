@@ -5,7 +5,7 @@ use crate::auditor::AuditorOutcome;
 use crate::config::AuditConfig;
 use crate::decision::{Cause, Outcome};
 use crate::evidence::redact::mask;
-use crate::finding::{Finding, Status};
+use crate::finding::{Advisory, Finding, Source, Status};
 
 /// An audit that could not be made. Why may be the client's words, which nobody has masked yet.
 pub fn could_not(cause: Cause, why: &str) -> Outcome {
@@ -23,7 +23,11 @@ pub fn outcome_of(
     let with = |status: Status| findings.iter().filter(move |finding| finding.status == status);
     let (holding, idle): (Vec<&Finding>, Vec<&Finding>) =
         with(Status::Confirmed).partition(|finding| config.block_on.contains(&finding.category));
-    let unverified: Vec<&Finding> = with(Status::CannotVerify).chain(idle).collect();
+    // A candidate that only the facts bring up is normal work until somebody agrees that it is not: it is kept in
+    // the log, and nobody is told.
+    let (candidates, proposed): (Vec<&Finding>, Vec<&Finding>) =
+        with(Status::CannotVerify).partition(|finding| finding.source == Source::Facts);
+    let unverified: Vec<&Finding> = proposed.into_iter().chain(idle).collect();
     // Whoever tells us to end throws our answer away: a block would be counted and never seen.
     let is_heard = !matches!(auditor, AuditorOutcome::Interrupted(_));
     if !holding.is_empty() && is_heard {
@@ -32,7 +36,12 @@ pub fn outcome_of(
     }
     match auditor {
         AuditorOutcome::Answered(_) | AuditorOutcome::NotAsked if unverified.is_empty() => {
-            Outcome::Pass { cause: Cause::Clean, detail: None }
+            if candidates.is_empty() {
+                Outcome::Pass { cause: Cause::Clean, detail: None }
+            } else {
+                let detail = format!("candidates of the facts alone: {}", reason::one_line(&candidates));
+                Outcome::Pass { cause: Cause::OnlyUnverified, detail: Some(detail) }
+            }
         }
         AuditorOutcome::Answered(_) | AuditorOutcome::NotAsked => Outcome::Advise {
             cause: Cause::OnlyUnverified,
@@ -47,5 +56,83 @@ pub fn outcome_of(
             could_not(Cause::AuditorUnreadable, &format!("the auditor's answer does not count: {why}"))
         }
         AuditorOutcome::Interrupted(signal) => could_not(Cause::Error, &format!("ended by {signal}")),
+    }
+}
+
+/// The same with what the person should know beside it. A held agent is told what holds it, and nothing else.
+pub fn advised(outcome: Outcome, advisories: &[&Advisory]) -> Outcome {
+    if advisories.is_empty() {
+        return outcome;
+    }
+    let known = format!("worth knowing: {}", reason::advice(advisories));
+    match outcome {
+        Outcome::Pass { cause, .. } => Outcome::Advise { cause, message: format!("let go; {known}") },
+        Outcome::Advise { cause, message } => {
+            Outcome::Advise { cause, message: format!("{message}; {known}") }
+        }
+        Outcome::CouldNotCheck { cause, message } => {
+            Outcome::CouldNotCheck { cause, message: format!("{message}; {known}") }
+        }
+        held @ Outcome::Hold { .. } => held,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auditor::Verdict;
+    use crate::config::Config;
+    use crate::finding::{AdvisoryKind, Category, Problem};
+
+    fn candidate(source: Source) -> Finding {
+        Finding {
+            category: Category::B,
+            status: Status::CannotVerify,
+            source,
+            problem: Problem::NotInPlan,
+            quote: String::new(),
+            path: Some("src/helper.rs".into()),
+            why: "no step names it".into(),
+            settle: "name it in the plan".into(),
+            verifier: "nobody has judged it".into(),
+            step: None,
+            evidence: Vec::new(),
+        }
+    }
+
+    fn outcome(findings: &[Finding]) -> Outcome {
+        let answered = AuditorOutcome::Answered(Verdict::default());
+        outcome_of(&answered, findings, &Config::default().audit, "")
+    }
+
+    #[test]
+    fn a_candidate_that_nobody_agrees_with_is_told_to_nobody() {
+        assert!(matches!(
+            outcome(&[candidate(Source::Facts)]),
+            Outcome::Pass { cause: Cause::OnlyUnverified, detail: Some(_) }
+        ));
+        assert!(matches!(
+            outcome(&[candidate(Source::Both)]),
+            Outcome::Advise { cause: Cause::OnlyUnverified, .. }
+        ));
+    }
+
+    #[test]
+    fn advice_goes_along_and_never_holds() {
+        let advisory = Advisory {
+            kind: AdvisoryKind::ForcePush,
+            text: "a branch was overwritten".into(),
+            evidence: "git push --force".into(),
+        };
+        assert_eq!(
+            advised(outcome(&[]), &[&advisory]),
+            Outcome::Advise {
+                cause: Cause::Clean,
+                message: "let go; worth knowing: a branch was overwritten (git push --force)".into()
+            }
+        );
+        let held = Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() };
+        assert_eq!(advised(held.clone(), &[&advisory]), held);
+        assert_eq!(advised(outcome(&[]), &[]), outcome(&[]));
     }
 }

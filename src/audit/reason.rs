@@ -5,7 +5,7 @@ use minijinja::context;
 use serde::Serialize;
 
 use crate::auditor::prompt::{REASON, render};
-use crate::finding::{Finding, Status};
+use crate::finding::{Advisory, Finding, Status};
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -75,6 +75,13 @@ pub fn one_line(findings: &[&Finding]) -> String {
             format!("[{}] \"{subject}\" ({why})", finding.category.name())
         })
         .collect();
+    said.join("; ")
+}
+
+/// Advisories in one line, for the person.
+pub fn advice(advisories: &[&Advisory]) -> String {
+    let said: Vec<_> =
+        advisories.iter().map(|advisory| format!("{} ({})", advisory.text, advisory.evidence)).collect();
     said.join("; ")
 }
 

@@ -8,6 +8,7 @@ use minijinja::{Environment, context};
 use crate::evidence::Evidence;
 use crate::evidence::shown::{self, Sections};
 use crate::facts::Facts;
+use crate::finding::Status;
 
 /// What the auditor is.
 pub const SYSTEM: &str = include_str!("../../prompts/system.md");
@@ -115,8 +116,10 @@ pub fn write(
     max_bytes: usize,
 ) -> Result<Prompt, PromptError> {
     let steps = shown::steps_table(evidence.plan.as_ref(), &evidence.files, max_bytes);
-    let facts = shown::facts_table(facts, max_bytes);
-    let left = max_bytes.saturating_sub(prompts.bytes() + sections.bytes() + steps.len() + facts.len());
+    let proven = shown::facts_table(&facts.findings, Status::Confirmed, max_bytes);
+    let candidates = shown::facts_table(&facts.findings, Status::CannotVerify, max_bytes);
+    let tables = steps.len() + proven.len() + candidates.len();
+    let left = max_bytes.saturating_sub(prompts.bytes() + sections.bytes() + tables);
     let text = render(
         "audit.md",
         &prompts.audit,
@@ -128,7 +131,8 @@ pub fn write(
             commands => sections.commands,
             final_message => sections.final_message,
             steps,
-            facts,
+            facts => proven,
+            candidates,
             files => shown::files_text(&evidence.files, fence, left),
         },
     )?;

@@ -133,7 +133,7 @@ pub fn answer(
 /// Remembers what was audited, and counts a block before it is given.
 fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story) -> Counting {
     let counts = outcome.wants_block() && !stop.config.audit.dry_run;
-    if story.audited.is_none() && !counts {
+    if story.audited.is_none() && story.told.is_empty() && !counts {
         return Counting::NotNeeded;
     }
     let mut spent = false;
@@ -141,6 +141,7 @@ fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story) -> Counting {
         if let Some(audited) = &story.audited {
             session.audits.insert(stop.agent().to_owned(), audited.clone());
         }
+        session.told.extend(story.told.iter().cloned());
         // A subagent's stop may have used the budget up while this one was being audited.
         spent = session.blocks >= stop.config.audit.max_blocks;
         session.blocks += u32::from(counts && !spent);

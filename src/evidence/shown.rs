@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::budget::Budget;
 use super::{Entered, FileEvidence, FileState};
-use crate::facts::Facts;
+use crate::finding::{Finding, Status};
 use crate::plan::{Mark, Plan};
 use crate::session::{CommandEnd, Outcome, Session};
 
@@ -111,7 +111,7 @@ pub fn tables_room(max_bytes: usize) -> usize {
     max_bytes / 8
 }
 
-/// For every step that names files, what the disk shows of them, within half of the tables' room.
+/// For every step that names files, what the disk shows of them, within a third of the tables' room.
 pub fn steps_table(plan: Option<&Plan>, files: &[FileEvidence], max_bytes: usize) -> String {
     let mut text = String::new();
     for step in plan.iter().flat_map(|plan| plan.promised()) {
@@ -135,7 +135,7 @@ pub fn steps_table(plan: Option<&Plan>, files: &[FileEvidence], max_bytes: usize
 }
 
 fn cut_table(text: &str, max_bytes: usize) -> String {
-    Budget::new(tables_room(max_bytes) / 2).start_of(text, usize::MAX).text
+    Budget::new(tables_room(max_bytes) / 3).start_of(text, usize::MAX).text
 }
 
 fn on_disk(file: &FileEvidence) -> String {
@@ -151,17 +151,20 @@ fn on_disk(file: &FileEvidence) -> String {
     format!("{state}, {touched}")
 }
 
-/// What the facts prove, as the auditor's starting point, within half of the tables' room.
-pub fn facts_table(facts: &Facts, max_bytes: usize) -> String {
-    let facts = &facts.findings;
-    if facts.is_empty() {
-        return "(none)".to_owned();
-    }
-    let lines: Vec<_> = facts
+/// What the facts say with this status, as the auditor's starting point, within a third of the tables' room.
+pub fn facts_table(findings: &[Finding], status: Status, max_bytes: usize) -> String {
+    let lines: Vec<_> = findings
         .iter()
-        .map(|fact| format!("- {} \"{}\": {}", fact.category.name(), fact.quote, fact.why))
+        .filter(|finding| finding.status == status)
+        .map(|finding| {
+            let quote =
+                Some(&finding.quote).filter(|quote| !quote.is_empty()).map(|quote| format!(" \"{quote}\""));
+            let path = finding.path.as_ref().map(|path| format!(" [{path}]"));
+            let category = finding.category.name();
+            format!("- {category}{}{}: {}", quote.unwrap_or_default(), path.unwrap_or_default(), finding.why)
+        })
         .collect();
-    cut_table(&lines.join("\n"), max_bytes)
+    if lines.is_empty() { "(none)".to_owned() } else { cut_table(&lines.join("\n"), max_bytes) }
 }
 
 /// Room for what is said of a file beside its name and its content.

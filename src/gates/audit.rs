@@ -7,14 +7,16 @@ use jiff::Timestamp;
 
 use super::{Gate, Stop, Story};
 use crate::audit::fingerprint::fingerprint;
-use crate::audit::outcome::{could_not, outcome_of};
+use crate::audit::outcome::{advised, could_not, outcome_of};
 use crate::audit::{Brief, plan_in_play};
+use crate::auditor::prompt::PromptError;
 use crate::auditor::{Auditor, AuditorOutcome, Prompts};
-use crate::config;
+use crate::config::{self, Planless};
 use crate::decision::{Cause, Outcome};
 use crate::evidence::Workspace;
 use crate::evidence::redact::mask;
 use crate::facts::claims;
+use crate::finding::Advisory;
 use crate::hook::Event;
 use crate::plan::Plan;
 use crate::session::ledger::Role;
@@ -52,6 +54,9 @@ impl Gate for AuditGate<'_> {
         if let Some(nothing) = nothing_to_audit(&session, plan.as_ref(), work, last) {
             return pass(Cause::NothingToAudit, nothing);
         }
+        if plan.is_none() && stop.config.audit.planless == Planless::Off {
+            return pass(Cause::NothingToAudit, "no plan in play, and `planless` is \"off\"");
+        }
         let prompts = prompts_of(stop, story);
         let brief =
             story.phase("evidence", |_| Brief::new(session, plan, &workspace, prompts, &stop.config.audit));
@@ -61,29 +66,62 @@ impl Gate for AuditGate<'_> {
             return pass(Cause::Unchanged, "the same evidence as at the last clean audit");
         }
 
-        let (written, fault) = match brief.prompt() {
-            Ok(written) => written,
-            Err(error) => return could_not(Cause::Error, &error.to_string()),
+        let answer = if brief.wants_auditor(&stop.config.audit) {
+            match self.second_opinion(stop, &brief, story) {
+                Ok(answer) => answer,
+                Err(error) => return could_not(Cause::Error, &error.to_string()),
+            }
+        } else {
+            AuditorOutcome::NotAsked
         };
-        story.config_faults.extend(fault.map(|fault| fault.to_string()));
-        story.prompt = Some(format!("{}\n\n{}", written.system, written.text));
-
-        let deadline = stop.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER);
-        let run = self.auditor.ask(&written, deadline.min(stop.config.auditor.timeout));
-        story.tell_auditor(&run, self.auditor.backend(), self.auditor.model());
-        story.reply = Some(mask(&run.raw_reply).text);
-
-        story.findings = story.phase("verify", |_| brief.findings(&run.outcome, &workspace));
-        let outcome = outcome_of(&run.outcome, &story.findings, &stop.config.audit, &brief.prompts().reason);
+        story.findings = story.phase("verify", |_| brief.findings(&answer, &workspace));
+        let outcome = match outcome_of(&answer, &story.findings, &stop.config.audit, &brief.prompts().reason)
+        {
+            Outcome::Pass { cause, detail: None } if answer == AuditorOutcome::NotAsked => {
+                pass(cause, "no plan in play and no claim in doubt: nobody was asked")
+            }
+            outcome => outcome,
+        };
         // An audit that could not be made is not one: the next stop tries again.
-        if matches!(run.outcome, AuditorOutcome::Answered(_)) || outcome.wants_block() {
+        let was_made = matches!(answer, AuditorOutcome::Answered(_) | AuditorOutcome::NotAsked);
+        if was_made || outcome.wants_block() {
             // What could not be verified now can't be either at the next stop, on the same evidence: it was
             // told once, and is not worth another call.
             let clean = (!outcome.wants_block()).then_some(name);
-            story.audited = Some(LastAudit { work, clean, decided_ms: Timestamp::now().as_millisecond() });
+            let decided_ms = Timestamp::now().as_millisecond();
+            story.audited = Some(LastAudit { work, asks: wants(&brief.evidence.session), clean, decided_ms });
         }
-        outcome
+        let new: Vec<&Advisory> =
+            brief.facts.advisories.iter().filter(|a| !remembered.told.contains(&a.name())).collect();
+        if !outcome.wants_block() {
+            story.told = new.iter().map(|advisory| advisory.name()).collect();
+        }
+        advised(outcome, &new)
     }
+}
+
+impl AuditGate<'_> {
+    /// Asks the auditor, within what is left of the hook's time.
+    fn second_opinion(
+        &mut self,
+        stop: &Stop<'_>,
+        brief: &Brief,
+        story: &mut Story,
+    ) -> Result<AuditorOutcome, PromptError> {
+        let (written, fault) = brief.prompt()?;
+        story.config_faults.extend(fault.map(|fault| fault.to_string()));
+        story.prompt = Some(format!("{}\n\n{}", written.system, written.text));
+        let left = stop.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER);
+        let run = self.auditor.ask(&written, left.min(stop.config.auditor.timeout));
+        story.tell_auditor(&run, self.auditor.backend(), self.auditor.model());
+        story.reply = Some(mask(&run.raw_reply).text);
+        Ok(run.outcome)
+    }
+}
+
+/// How many asks of a session may want work.
+fn wants(session: &Session) -> usize {
+    session.asks.iter().filter(|ask| ask.may_want_work()).count()
 }
 
 fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
@@ -119,10 +157,14 @@ pub fn nothing_to_audit(
     last: Option<&LastAudit>,
 ) -> Option<&'static str> {
     let worked_since = last.map_or(work > 0, |last| work != last.work);
+    let asked_since = last.is_some_and(|last| wants(session) > last.asks);
     let claims =
         session.final_message.as_deref().is_some_and(|message| !claims::sentences(message).is_empty());
     match plan {
-        None if !worked_since => Some("no plan in play, and no work since the last audit"),
+        // What was asked since, and is said to be done with no work at all, is worth a look.
+        None if !worked_since && !(asked_since && claims) => {
+            Some("no plan in play, and no work since the last audit")
+        }
         Some(_) if work == 0 && !claims => Some("a plan, but nothing was done or claimed yet"),
         // "Thanks!", "You're welcome": whoever was held, told or found clean is not asked again for it.
         Some(_) if last.is_some() && !worked_since && !claims && session.is_chatting() => {

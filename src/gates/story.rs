@@ -40,6 +40,8 @@ pub struct Story {
     pub config_faults: Vec<String>,
     /// The place at which this stop is audited: held until what was decided is remembered.
     pub lock: Option<StopLock>,
+    /// Names of the advisories that the person is told of with this decision.
+    pub told: Vec<String>,
     /// What is to be remembered of this audit.
     pub audited: Option<LastAudit>,
     /// Our own time by phase.

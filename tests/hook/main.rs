@@ -17,6 +17,7 @@ mod config;
 mod gate;
 mod input;
 mod message;
+mod planless;
 mod seal;
 mod secrets;
 mod signals;

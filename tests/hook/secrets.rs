@@ -120,6 +120,7 @@ fn a_plan_that_is_a_link_out_of_the_workspace_is_no_plan() {
     scene.transcript.asked("Go on.");
     scene.transcript.wrote(plan.to_str().expect("text"), "");
     scene.says("All done.");
+    scene.project_config("[audit]\nplanless = \"always\"\n");
     let run = scene.run();
     run.logs("allow", "clean");
     run.same(&run.record()["plan"], &serde_json::Value::Null);
