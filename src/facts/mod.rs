@@ -1,14 +1,19 @@
 //! What needs no model. Pure: evidence in, findings and advisories out.
 //!
 //! `claimed` says what is claimed, `files` holds it against the disk (`promises` and `steps` say what words and
-//! commands mean for a file). Findings of category A are confirmed;
-//! those of the others are candidates, which the auditor has to agree with.
+//! commands mean for a file); all of that is category A and confirmed. `drift` compares plan, task list and files,
+//! `asks` what the person wanted on the way: they bring candidates, which the auditor has to agree with. `risks` is
+//! what the person should know.
 
+pub mod alike;
+pub mod asks;
 pub mod claimed;
 pub mod claims;
+pub mod drift;
 pub mod files;
 pub mod ordinary;
 pub mod promises;
+pub mod risks;
 pub mod steps;
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +31,17 @@ pub struct Facts {
     pub advisories: Vec<Advisory>,
 }
 
-/// Everything that disk and session show by themselves.
+/// Everything that disk and session show by themselves. What is proven is no candidate as well.
 pub fn facts(evidence: &Evidence, _config: &AuditConfig) -> Facts {
-    Facts { findings: files::findings(evidence), advisories: Vec::new() }
+    let mut findings = files::findings(evidence);
+    for candidate in drift::candidates(evidence).into_iter().chain(asks::candidates(evidence)) {
+        let is_known = findings.iter().any(|known| {
+            (known.step.is_some() && known.step == candidate.step)
+                || (known.path.is_some() && known.path == candidate.path)
+        });
+        if !is_known {
+            findings.push(candidate);
+        }
+    }
+    Facts { findings, advisories: risks::advisories(evidence) }
 }

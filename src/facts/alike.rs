@@ -1,0 +1,297 @@
+//! Whether two texts speak of the same work. Takes what people and agents write (steps, tasks, asks, file names),
+//! gives bags of stems and names that can be compared in no time. Pure. Must not judge by one common word.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::plan::mentions;
+use crate::words::base_name;
+
+/// Words that say nothing about which work is meant: small words, and nouns that fit any work.
+const EMPTY: &[&str] = &[
+    "a", "about", "above", "after", "again", "all", "along", "already", "also", "an", "and", "any", "app",
+    "application", "approach", "appropriate", "are", "as", "at", "available", "back", "based", "basic", "be",
+    "been", "before", "being", "below", "between", "both", "but", "by", "can", "code", "codebase", "correct",
+    "correctly", "could", "current", "do", "does", "done", "each", "entire", "etc", "every", "existing",
+    "feature", "features", "file", "files", "final", "first", "following", "for", "from", "full", "fully",
+    "function", "functionality", "further", "get", "has", "have", "how", "i", "if", "implementation", "in",
+    "initial", "into", "is", "it", "its", "just", "last", "let", "like", "logic", "main", "me", "more", "my",
+    "necessary", "need", "needed", "needs", "new", "next", "no", "not", "now", "of", "off", "old", "on",
+    "once", "one", "only", "onto", "or", "other", "our", "out", "over", "own", "part", "per", "phase",
+    "please", "proper", "properly", "relevant", "remaining", "required", "same", "section", "should", "so",
+    "some", "src", "step", "steps", "still", "such", "support", "system", "task", "than", "that", "the",
+    "their", "them", "then", "there", "these", "they", "thing", "things", "this", "those", "through", "to",
+    "too", "two", "under", "up", "us", "via", "want", "was", "we", "well", "were", "what", "when", "where",
+    "which", "while", "will", "with", "within", "without", "work", "working", "would", "yet", "you", "your",
+];
+
+/// What is done to things in any work: "add", "create" and "implement" tell no two tasks apart.
+const VERBS: &[&str] = &[
+    "add", "added", "adding", "adds", "adjust", "apply", "build", "building", "change", "changed", "changes",
+    "complete", "create", "created", "creates", "creating", "define", "develop", "edit", "enable", "ensure",
+    "establish", "extend", "finalize", "finish", "fix", "fixed", "fixes", "fixing", "handle", "implement",
+    "implemented", "implementing", "implements", "improve", "include", "integrate", "introduce", "keep",
+    "make", "making", "modify", "perform", "prepare", "provide", "put", "rewrite", "set", "setup", "start",
+    "switch", "update", "updated", "updates", "updating", "use", "uses", "using", "wire", "write", "writes",
+    "writing",
+];
+
+/// Words that stand for each other, by their stems.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("argument", "option"),
+    ("arg", "option"),
+    ("flag", "option"),
+    ("param", "option"),
+    ("parameter", "option"),
+    ("auth", "auth"),
+    ("authentication", "auth"),
+    ("authenticate", "auth"),
+    ("configuration", "config"),
+    ("configure", "config"),
+    ("setting", "config"),
+    ("settings", "config"),
+    ("database", "db"),
+    ("delete", "remove"),
+    ("removal", "remove"),
+    ("dependency", "package"),
+    ("dependencies", "package"),
+    ("deps", "package"),
+    ("doc", "doc"),
+    ("docs", "doc"),
+    ("document", "doc"),
+    ("documentation", "doc"),
+    ("readme", "doc"),
+    ("endpoint", "route"),
+    ("endpoints", "route"),
+    ("router", "route"),
+    ("error", "err"),
+    ("errors", "err"),
+    ("exception", "err"),
+    ("exceptions", "err"),
+    ("frontend", "ui"),
+    ("helper", "util"),
+    ("helpers", "util"),
+    ("utility", "util"),
+    ("utils", "util"),
+    ("method", "fn"),
+    ("pipeline", "ci"),
+    ("workflow", "ci"),
+    ("spec", "test"),
+    ("specs", "test"),
+    ("testing", "test"),
+    ("tests", "test"),
+    ("typescript", "ts"),
+    ("javascript", "js"),
+    ("python", "py"),
+    ("repository", "repo"),
+    ("directory", "folder"),
+    ("dir", "folder"),
+    ("validate", "valid"),
+    ("validation", "valid"),
+    ("validator", "valid"),
+    ("env", "env"),
+    ("environment", "env"),
+    ("variable", "var"),
+    ("variables", "var"),
+    ("message", "msg"),
+    ("messages", "msg"),
+    ("image", "img"),
+    ("images", "img"),
+    ("command", "cmd"),
+    ("commands", "cmd"),
+];
+
+/// So many letters of a stem count: "configur" and "config" are one word, "author" and "authen" are two.
+const STEM: usize = 6;
+/// So many words of a text count. What is longer is no step.
+const WORDS: usize = 4_000;
+
+/// What a text speaks of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bag {
+    /// Hashes of its stems, sorted, each once.
+    stems: Vec<u64>,
+    /// Hashes of the files and symbols that it names, likewise.
+    names: Vec<u64>,
+}
+
+impl Bag {
+    /// What `text` speaks of.
+    pub fn of(text: &str) -> Self {
+        let mut bag = Self::of_words(text);
+        let named = mentions::mentions(text);
+        let paths = named.paths.iter().map(|path| base_name(path).to_lowercase());
+        let symbols = named.symbols.iter().filter(|s| s.len() > 3).map(|s| s.to_lowercase());
+        bag.names = sorted(paths.chain(symbols).map(|name| hash(&name)).collect());
+        bag
+    }
+
+    /// Its words alone: for texts that are no prose, such as code and command lines.
+    pub fn of_words(text: &str) -> Self {
+        let stems = words(text).take(WORDS).filter_map(|word| stem(&word)).map(|stem| hash(&stem)).collect();
+        Self { stems: sorted(stems), names: Vec::new() }
+    }
+
+    /// How many stems it has.
+    pub fn len(&self) -> usize {
+        self.stems.len()
+    }
+
+    /// Whether it speaks of nothing.
+    pub fn is_empty(&self) -> bool {
+        self.stems.is_empty() && self.names.is_empty()
+    }
+
+    /// Puts another one into it.
+    pub fn add(&mut self, other: &Self) {
+        self.stems = sorted([self.stems.as_slice(), &other.stems].concat());
+        self.names = sorted([self.names.as_slice(), &other.names].concat());
+    }
+
+    /// Many in one.
+    pub fn all(bags: impl IntoIterator<Item = Self>) -> Self {
+        let (mut stems, mut names) = (Vec::new(), Vec::new());
+        for bag in bags {
+            stems.extend(bag.stems);
+            names.extend(bag.names);
+        }
+        Self { stems: sorted(stems), names: sorted(names) }
+    }
+
+    /// How many stems both have.
+    pub fn shared(&self, other: &Self) -> usize {
+        shared(&self.stems, &other.stems)
+    }
+
+    /// Whether both name the same file or symbol.
+    pub fn shares_a_name(&self, other: &Self) -> bool {
+        shared(&self.names, &other.names) > 0
+    }
+
+    /// Which part of its stems the other one has; none of nothing.
+    pub fn within(&self, other: &Self) -> f32 {
+        share(self.shared(other), self.len())
+    }
+
+    /// What it has and the other one lacks.
+    pub fn without(&self, other: &Self) -> Self {
+        let stems = self.stems.iter().filter(|stem| other.stems.binary_search(stem).is_err());
+        Self { stems: stems.copied().collect(), names: self.names.clone() }
+    }
+
+    /// Its stems, for counting.
+    pub fn stems(&self) -> &[u64] {
+        &self.stems
+    }
+
+    /// Only those stems that `keep` holds of.
+    pub fn only(&self, keep: impl Fn(u64) -> bool) -> Self {
+        let stems = self.stems.iter().copied().filter(|stem| keep(*stem)).collect();
+        Self { stems, names: self.names.clone() }
+    }
+}
+
+/// From this share of the shorter text's words on, two texts speak of the same work.
+pub const SAME: f32 = 0.5;
+
+/// Whether two texts speak of the same work: they name the same file or symbol, or share enough words. One
+/// word in common is enough only where it is all that one of them says.
+pub fn same_work(one: &Bag, other: &Bag) -> bool {
+    let least = one.len().min(other.len());
+    let shared = one.shared(other);
+    one.shares_a_name(other) || (shared >= 2 && share(shared, least) >= SAME) || (shared == 1 && least == 1)
+}
+
+fn share(part: usize, whole: usize) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "counts of words")]
+    let share = part as f32 / whole.max(1) as f32;
+    share
+}
+
+fn shared(one: &[u64], other: &[u64]) -> usize {
+    let (few, many) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    few.iter().filter(|stem| many.binary_search(stem).is_ok()).count()
+}
+
+fn sorted(mut hashes: Vec<u64>) -> Vec<u64> {
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The words of a text, names taken apart: `parseUser`, `parse_user` and "parse user" are the same words.
+pub fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).flat_map(humps)
+}
+
+/// `parseHTMLPage` as `parse`, `html`, `page`.
+fn humps(word: &str) -> Vec<String> {
+    let chars: Vec<char> = word.chars().collect();
+    let mut parts = vec![String::new()];
+    for (at, c) in chars.iter().enumerate() {
+        let after_small = at > 0 && chars[at - 1].is_lowercase();
+        let before_small =
+            at > 0 && chars[at - 1].is_uppercase() && chars.get(at + 1).is_some_and(|c| c.is_lowercase());
+        if c.is_uppercase() && (after_small || before_small) {
+            parts.push(String::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.extend(c.to_lowercase());
+        }
+    }
+    parts
+}
+
+/// What is left of a word when its endings are off; nothing where it says nothing.
+fn stem(word: &str) -> Option<String> {
+    let is_number = word.chars().all(|c| c.is_ascii_digit());
+    if word.len() < 2 || is_number || EMPTY.binary_search(&word).is_ok() || VERBS.binary_search(&word).is_ok()
+    {
+        return None;
+    }
+    if let Some((_, same)) = SYNONYMS.iter().find(|(from, _)| *from == word) {
+        return Some((*same).to_owned());
+    }
+    if !word.is_ascii() {
+        return Some(word.to_owned());
+    }
+    let mut stem = word.to_owned();
+    while let Some(shorter) = without_ending(&stem) {
+        stem = shorter;
+    }
+    stem.truncate(STEM);
+    match SYNONYMS.iter().find(|(from, _)| *from == stem) {
+        Some((_, same)) => Some((*same).to_owned()),
+        None => Some(stem),
+    }
+}
+
+fn without_ending(word: &str) -> Option<String> {
+    const ENDINGS: &[&str] =
+        &["ations", "ation", "ing", "ions", "ion", "ment", "able", "ers", "er", "or", "ed", "ly", "e", "s"];
+    if let Some(start) = word.strip_suffix("ies").filter(|start| start.len() > 2) {
+        return Some(format!("{start}y"));
+    }
+    let start =
+        ENDINGS.iter().find_map(|ending| word.strip_suffix(ending).filter(|start| start.len() > 2))?;
+    // "class" and "process" are no plurals.
+    if word.ends_with("ss") {
+        return None;
+    }
+    let bytes = start.as_bytes();
+    let doubled =
+        bytes.len() > 3 && bytes[bytes.len() - 1] == bytes[bytes.len() - 2] && !start.ends_with("ss");
+    Some(if doubled && word.len() - start.len() > 1 {
+        start[..start.len() - 1].to_owned()
+    } else {
+        start.to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+//! What the person asked for on the way: takes the evidence, gives candidates of asks that nothing was done for, and
+//! for each later ask a line on what happened after it. Pure. Questions, answers, approvals and what was taken back
+//! ask for nothing. None of the candidates is proven: the auditor has to agree.
+
+use crate::evidence::Evidence;
+use crate::facts::alike::Bag;
+use crate::facts::claims;
+use crate::facts::ordinary::{TALK, asks_for_work};
+use crate::finding::{Category, Finding, Problem, Source, Status};
+use crate::plan::mentions;
+use crate::session::{Ask, Session};
+use crate::words::{base_name, has_words, normalised, padded};
+
+/// So many candidates are worth a look.
+const MOST: usize = 3;
+/// So many asks are told of, the newest.
+const TOLD: usize = 20;
+/// So many names are listed.
+const NAMES: usize = 4;
+/// Up to this share of a request's words may turn up by chance in work that was for something else.
+const BY_CHANCE: f32 = 0.34;
+/// A request of fewer words that count says too little to be missed, unless it names something.
+const LEAST: usize = 3;
+/// So much of each text that the session wrote counts.
+const TEXT: usize = 8_000;
+/// So many sentences of an ask are read: what is longer is a paste.
+const SENTENCES: usize = 12;
+
+/// Words with which a person takes everything back.
+const TAKEN_BACK: &[&str] = &[
+    "cancel that", "forget it", "forget that", "leave it", "never mind", "nevermind", "no need",
+    "scratch that", "undo that",
+];
+
+/// Words with which the agent answers that there was nothing to do, or that it can't.
+const ANSWERED: &[&str] =
+    &["already", "can t", "cannot", "not possible", "unable", "no change", "no changes", "instead"];
+
+/// Asks that nothing was done for, as far as the session shows.
+pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
+    let session = &evidence.session;
+    // The session has not come to its end yet.
+    let Some(message) = session.final_message.as_deref() else { return Vec::new() };
+    later(session)
+        .filter(|(at, ask)| ask.may_want_work() && !is_taken_back(ask, &session.asks[at + 1..]))
+        .filter_map(|(_, ask)| {
+            let after = After::of(session, ask.at, usize::MAX);
+            let (quote, why) = if after.is_nothing() {
+                let request = requests(&ask.text).next()?;
+                if was_answered(message, request) {
+                    return None;
+                }
+                (request, "the person asked for it, and nothing was done after it")
+            } else {
+                let work = after.words(evidence, message);
+                let request = requests(&ask.text).find(|request| is_nowhere(request, &work))?;
+                (request, "the person asked for it, and nothing that was done after it speaks of it")
+            };
+            Some(Finding {
+                category: Category::Ask,
+                status: Status::CannotVerify,
+                source: Source::Facts,
+                problem: Problem::NoTrace,
+                quote: quote.to_owned(),
+                path: mentions::mentions(quote).paths.into_iter().next(),
+                why: why.to_owned(),
+                settle: "do it, or tell the person why not".to_owned(),
+                verifier: "a candidate: nobody has judged it yet".to_owned(),
+                step: None,
+                evidence: vec![after.told()],
+            })
+        })
+        .take(MOST)
+        .collect()
+}
+
+/// For each ask after the first one its words and what happened until the next one.
+pub fn aftermath(session: &Session) -> Vec<(String, String)> {
+    let all: Vec<_> = later(session).collect();
+    let newest = all.len().saturating_sub(TOLD);
+    all[newest..]
+        .iter()
+        .map(|(at, ask)| {
+            let until = session.asks.get(at + 1).map_or(usize::MAX, |next| next.at);
+            (ask.text.clone(), After::of(session, ask.at, until).told())
+        })
+        .collect()
+}
+
+fn later(session: &Session) -> impl Iterator<Item = (usize, &Ask)> {
+    session.asks.iter().enumerate().skip(1)
+}
+
+/// The sentences of an ask that ask for work.
+fn requests(ask: &str) -> impl Iterator<Item = &str> {
+    claims::all_sentences(ask).take(SENTENCES).filter(|sentence| {
+        let words = normalised(sentence);
+        let opens_as_talk = words.split(' ').next().is_some_and(|word| TALK.contains(&word));
+        !opens_as_talk && !is_condition(&words) && asks_for_work(sentence) && has_an_object(sentence)
+    })
+}
+
+fn is_condition(words: &str) -> bool {
+    ["if ", "when ", "once ", "unless "].iter().any(|start| words.starts_with(start))
+}
+
+/// "Do it", "go on", "fix that": what is meant stands elsewhere.
+fn has_an_object(sentence: &str) -> bool {
+    let bag = Bag::of(sentence);
+    bag.len() >= 2 || bag.shares_a_name(&bag)
+}
+
+fn is_taken_back(ask: &Ask, later: &[Ask]) -> bool {
+    let wanted = Bag::of(&ask.text);
+    let next_takes_all_back = later.first().is_some_and(|next| {
+        let words = padded(&normalised(&next.text));
+        TAKEN_BACK.iter().any(|taken| has_words(&words, taken))
+    });
+    next_takes_all_back
+        || later.iter().any(|next| {
+            claims::calls_off(&next.text, |sentence| {
+                let said = Bag::of(sentence);
+                said.shares_a_name(&wanted) || (said.len() > 0 && said.within(&wanted) >= 0.5)
+            })
+            // Said again in other words: the newer one counts.
+            || wanted.within(&Bag::of(&next.text)) >= 0.6
+        })
+}
+
+/// Whether the final message asks back, or says of it why nothing was done.
+fn was_answered(message: &str, request: &str) -> bool {
+    let wanted = Bag::of(request);
+    let asks_back = message.trim_end().ends_with('?');
+    asks_back
+        || claims::all_sentences(message).any(|sentence| {
+            let words = padded(&normalised(sentence));
+            let speaks_of_it =
+                wanted.shared(&Bag::of(sentence)) > 0 || wanted.shares_a_name(&Bag::of(sentence));
+            speaks_of_it && ANSWERED.iter().any(|word| has_words(&words, word))
+        })
+}
+
+/// Whether nothing of a request turns up in the words of what was done after it.
+fn is_nowhere(request: &str, work: &Bag) -> bool {
+    let wanted = Bag::of(request);
+    let named = mentions::mentions(request);
+    let names_something = !named.paths.is_empty() || !named.symbols.is_empty();
+    // A name counts wherever it is written, also as a word of a path or of code.
+    let names =
+        named.paths.iter().map(|path| base_name(path)).chain(named.symbols.iter().map(String::as_str));
+    let is_seen = |name: &str| {
+        let bag = Bag::of_words(name);
+        bag.len() > 0 && bag.within(work) >= 0.99
+    };
+    let names_seen = wanted.shares_a_name(work) || names.into_iter().any(is_seen);
+    let is_enough = if names_something { !wanted.is_empty() } else { wanted.len() >= LEAST };
+    is_enough && !names_seen && wanted.within(work) <= BY_CHANCE
+}
+
+/// What was done in a stretch of the session.
+struct After<'a> {
+    session: &'a Session,
+    from: usize,
+    until: usize,
+}
+
+impl<'a> After<'a> {
+    fn of(session: &'a Session, from: usize, until: usize) -> Self {
+        Self { session, from, until }
+    }
+
+    fn has(&self, at: usize) -> bool {
+        at > self.from && at <= self.until
+    }
+
+    fn files(&self) -> Vec<&'a str> {
+        let mut names: Vec<&str> = Vec::new();
+        for touch in self.session.done_touches().filter(|touch| self.has(touch.at)) {
+            let name = base_name(&touch.path);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn commands(&self) -> impl Iterator<Item = &'a str> {
+        let all = self.session.commands.iter().filter(|command| self.has(command.at));
+        all.filter(|command| command.may_have_effects()).map(|command| command.line.as_str())
+    }
+
+    fn helpers(&self) -> usize {
+        self.session.delegations.iter().filter(|delegation| self.has(delegation.at)).count()
+    }
+
+    /// Tools of other servers: what they do can't be seen here.
+    fn others(&self) -> Vec<&'a str> {
+        self.session
+            .other_calls
+            .iter()
+            .filter(|call| self.has(call.at))
+            .map(|call| call.tool.as_str())
+            .collect()
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.files().is_empty()
+            && self.commands().next().is_none()
+            && self.helpers() == 0
+            && self.others().is_empty()
+            && !self.session.plans.iter().any(|plan| self.has(plan.at))
+    }
+
+    /// What was written, run and said, in words.
+    fn words(&self, evidence: &Evidence, message: &str) -> Bag {
+        let start = |text: &str| Bag::of_words(&text[..text.floor_char_boundary(TEXT)]);
+        let touches = self.session.done_touches().filter(|touch| self.has(touch.at)).flat_map(|touch| {
+            let change = touch.change.as_ref();
+            let texts = change.into_iter().flat_map(|change| [start(&change.new), start(&change.old)]);
+            texts.chain([Bag::of_words(&touch.path)])
+        });
+        let changed = evidence.files.iter().filter(|file| {
+            file.was_changed()
+                && self.session.done_touches().any(|t| self.has(t.at) && t.path.ends_with(&file.name))
+        });
+        let texts = changed.map(|file| start(&file.text));
+        // Also what was only looked at: a look may have been the answer.
+        let lines =
+            self.session.commands.iter().filter(|command| self.has(command.at)).map(|c| start(&c.line));
+        let todos = self
+            .session
+            .todos
+            .iter()
+            .filter(|todo| todo.status == "completed")
+            .map(|todo| Bag::of(&todo.text));
+        let handed =
+            self.session.delegations.iter().filter(|d| self.has(d.at)).map(|d| Bag::of(&d.description));
+        let tools =
+            self.session.other_calls.iter().filter(|c| self.has(c.at)).map(|c| Bag::of_words(&c.tool));
+        Bag::all(
+            touches
+                .chain(texts)
+                .chain(lines)
+                .chain(todos)
+                .chain(handed)
+                .chain(tools)
+                .chain([Bag::of(message)]),
+        )
+    }
+
+    /// In one line.
+    fn told(&self) -> String {
+        let files = self.files();
+        let mut parts = Vec::new();
+        if !files.is_empty() {
+            let more = if files.len() > NAMES { ", …" } else { "" };
+            let names = files[..files.len().min(NAMES)].join(", ");
+            parts.push(format!("{} changed: {names}{more}", counted(files.len(), "file")));
+        }
+        let commands = self.commands().count();
+        if commands > 0 {
+            parts.push(counted(commands, "command"));
+        }
+        if self.helpers() > 0 {
+            parts.push(counted(self.helpers(), "subagent"));
+        }
+        if !self.others().is_empty() {
+            parts
+                .push(format!("other tools: {}", self.others()[..self.others().len().min(NAMES)].join(", ")));
+        }
+        if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") }
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Tests that a session switched off or deleted: takes its newest edits and its commands, gives deeds. Pure. Only
+//! what the old text lacked counts, and a test that was written elsewhere instead was moved, not deleted.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::line::Simple;
+use super::{Deed, short};
+use crate::evidence::Evidence;
+use crate::facts::ordinary::is_test;
+use crate::finding::AdvisoryKind;
+use crate::session::{Original, Touch};
+use crate::words::base_name;
+
+/// What switches a test off where it stands. Conditions (`skipif`) are left out: they say when.
+static OFF: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\b(?:it|test|describe|context|suite|specify)\.(?:skip|fixme|todo)\b",
+        r"|\bx(?:it|test|describe|context|specify)\(",
+        r"|pytest\.mark\.(?:skip|xfail)\b|pytest\.skip\(|@unittest\.skip\(|@skip\(|\.skipTest\(",
+        r"|@Ignore\b|@Disabled\b|#\[ignore\b|\bt\.Skip(?:Now|f)?\(|\[Ignore\]|\bSkip\s*=\s*\x22",
+        r"|\bmarkTestSkipped\(|--deselect\b|testPathIgnorePatterns|--ignore[= ]\S*test",
+        // A test that became a comment.
+        r"|(?m:^\s*(?://|#)\s*(?:(?:it|test|describe)\(|def test_|fn test_|func Test|#\[test\]))",
+    ))
+    .expect("a valid pattern")
+});
+
+/// Where a test begins.
+static TEST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?m)^\s*(?:(?:it|test|specify)(?:\.\w+)?\(|(?:async\s+)?def test_|func Test\w|#\[(?:tokio::)?test\b|@Test\b|\[Fact\b|\[Test\b)",
+    ))
+    .expect("a valid pattern")
+});
+
+/// Files whose words decide which tests run.
+const SETTINGS: &[&str] = &[
+    "jest.config", "vitest.config", "vite.config", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml",
+    "package.json", "playwright.config", "conftest.py", "Makefile",
+];
+
+fn is_of_tests(path: &str) -> bool {
+    is_test(path) || path.ends_with(".rs") || SETTINGS.iter().any(|name| base_name(path).starts_with(name))
+}
+
+/// What a newest change took out and put in. A whole file stands against what was there before the session, as
+/// far as that is known; one that is new takes nothing away.
+fn before_and_after(touch: &Touch, session_original: Option<&Original>) -> Option<(String, String)> {
+    let change = touch.change.as_ref()?;
+    if !change.old.is_empty() {
+        return Some((change.old.clone(), change.new.clone()));
+    }
+    match session_original? {
+        // Cut like the change is: what stands behind the cut can't be compared.
+        Original::Text(text) => {
+            let end = text.floor_char_boundary(change.new.len().max(text.len().min(change.new.len() * 2)));
+            Some((text[..end.min(text.len())].to_owned(), change.new.clone()))
+        }
+        Original::Absent | Original::Unknown => None,
+    }
+}
+
+/// Tests that edits switched off or took out.
+pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
+    let session = &evidence.session;
+    let mut deeds = Vec::new();
+    let mut gone: Vec<(&str, usize)> = Vec::new();
+    let mut come = 0;
+    for touch in session.done_touches().filter(|touch| is_of_tests(&touch.path)) {
+        let first =
+            session.done_touches().find(|first| first.path == touch.path).map(|first| &first.original);
+        let count = |pattern: &Regex, text: &str| pattern.find_iter(text).count();
+        let Some((before, after)) = before_and_after(touch, first) else {
+            come += touch.change.as_ref().map_or(0, |change| count(&TEST, &change.new));
+            continue;
+        };
+        if count(&OFF, &after) > count(&OFF, &before) {
+            let marker = OFF.find_iter(&after).last().map_or("", |found| found.as_str());
+            deeds.push(Deed {
+                kind: AdvisoryKind::DisabledTest,
+                shown: short(&format!("{}: {}", touch.path, marker.trim())),
+                target: touch.path.clone(),
+            });
+        }
+        let (were, are) = (count(&TEST, &before), count(&TEST, &after));
+        come += are.saturating_sub(were);
+        if were > are && is_test(&touch.path) && count(&OFF, &after) <= count(&OFF, &before) {
+            gone.push((&touch.path, were - are));
+        }
+    }
+    // As many came somewhere else: they were moved or written anew.
+    for (path, lost) in gone.into_iter().filter(|(_, lost)| *lost > come) {
+        deeds.push(Deed {
+            kind: AdvisoryKind::DeletedTest,
+            shown: format!("{path}: {lost} {} taken out", if lost == 1 { "test" } else { "tests" }),
+            target: path.to_owned(),
+        });
+    }
+    deeds
+}
+
+/// A test file that a command deleted and that the session had not made itself.
+pub(super) fn deleted_by(command: &Simple, at: usize, evidence: &Evidence) -> Option<Deed> {
+    let from = match (base_name(command.program()), command.words.get(1).map(String::as_str)) {
+        ("rm" | "unlink" | "trash" | "Remove-Item", _) => 1,
+        ("git", Some("rm")) if !command.has("--cached") => 2,
+        _ => return None,
+    };
+    let mut operands = command.words.iter().skip(from).filter(|word| !word.starts_with('-'));
+    let target = operands.find(|word| is_test_source(word) && !super::deletes::is_scratch(word))?;
+    let session = &evidence.session;
+    let name = base_name(target);
+    let is_own = session
+        .done_touches()
+        .any(|touch| touch.original == Original::Absent && base_name(&touch.path) == name)
+        || session.commands.iter().any(|c| c.at < at && c.line.contains(name) && c.line.contains('>'));
+    // Another file of that name was written: the test moved.
+    let moved = session.done_touches().any(|touch| touch.at > at && base_name(&touch.path) == name);
+    (!is_own && !moved).then(|| Deed::of(AdvisoryKind::DeletedTest, command, target.clone()))
+}
+
+/// A file of tests, not what they leave behind.
+fn is_test_source(path: &str) -> bool {
+    const SOURCES: &[&str] = &[
+        "c", "cc", "cpp", "cs", "dart", "ex", "exs", "go", "java", "js", "jsx", "kt", "mjs", "php", "py",
+        "rb", "rs", "scala", "swift", "ts", "tsx", "vue",
+    ];
+    let ending = base_name(path).rsplit_once('.').map_or("", |(_, ending)| ending);
+    is_test(path) && SOURCES.contains(&ending)
+}
