@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use globset::GlobSet;
 
 use super::steps::parse_steps;
-use super::{Mark, Plan, PlanSource};
-use crate::session::{ApprovedPlan, Original, Session, shell};
-use crate::words::normalised;
+use super::{Mark, Plan, PlanSource, Step};
+use crate::session::{ApprovedPlan, Original, Session, Touch, shell};
+use crate::words::{normalised, ratio};
 
 /// Where plans live.
 #[derive(Debug)]
@@ -153,8 +153,60 @@ fn touched_plan(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> O
         }
         let mut plan = plan_of(PlanSource::TouchedFile, text, Some(path.clone()));
         plan.ticked_before = ticked_before(session, places, &path, &plan);
+        plan.dropped = dropped_on_the_way(session, places, &path, &plan);
         Some(plan)
     })
+}
+
+/// Steps that stood in a plan file when the work began, and that the session took out since. A plan that is refined
+/// before the work, a step that is put in other words, and one that the person wanted changed are none.
+fn dropped_on_the_way(session: &Session, places: &PlanPlaces, path: &Path, plan: &Plan) -> Vec<Step> {
+    let is_plan = |touch: &&Touch| places.absolute(&touch.path) == path;
+    let Some(work_began) = session.done_touches().find(|touch| !is_plan(touch)).map(|touch| touch.at) else {
+        return Vec::new();
+    };
+    let asked_to = session.asks.iter().any(|ask| {
+        ask.at > work_began && normalised(&ask.text).split(' ').any(|word| word == "plan" || word == "step")
+    });
+    if asked_to {
+        return Vec::new();
+    }
+    let Some(before) = text_at(session.done_touches().filter(is_plan), work_began) else {
+        return Vec::new();
+    };
+    let whole_text = normalised(&plan.text);
+    let is_kept = |step: &Step| {
+        let words = normalised(&step.text);
+        whole_text.contains(&words)
+            || plan.steps.iter().any(|now| ratio(&normalised(&now.text), &words) >= REWORDED)
+    };
+    let gone = parse_steps(capped(&before)).into_iter().filter(|step| !is_kept(step));
+    (plan.steps.len() + 1..).zip(gone).map(|(number, step)| Step { number, ..step }).collect()
+}
+
+/// A step this much like another is the same in other words.
+const REWORDED: f32 = 0.6;
+
+/// What a file held at a point of the session: what was there before, and every change up to then put in.
+fn text_at<'a>(touches: impl Iterator<Item = &'a Touch>, at: usize) -> Option<String> {
+    let mut text: Option<String> = None;
+    for (number, touch) in touches.enumerate() {
+        if number == 0
+            && let Original::Text(original) = &touch.original
+        {
+            text = Some(original.clone());
+        }
+        if touch.at >= at {
+            break;
+        }
+        let change = touch.change.as_ref()?;
+        text = Some(match text {
+            _ if change.old.is_empty() => change.new.clone(),
+            Some(text) if text.contains(&change.old) => text.replacen(&change.old, &change.new, 1),
+            _ => return None,
+        });
+    }
+    text
 }
 
 /// Which steps of a plan file had their tick before the session changed the file. Where the transcript does
@@ -326,6 +378,33 @@ mod tests {
         assert!(found(&session, &[("/w/PLAN.md", &text)]).expect("a plan").text.len() <= PLAN_CAP);
         let session = Session { plans: vec![approved(Some(&text), None, None)], ..Session::default() };
         assert!(found(&session, &[]).expect("a plan").text.len() <= PLAN_CAP);
+    }
+
+    #[test]
+    fn a_step_that_is_taken_out_while_the_work_goes_on_is_still_promised() {
+        let change = |old: &str, new: &str| Some(crate::session::Change { old: old.into(), new: new.into() });
+        let plan = |at: usize, change| Touch { at, change, ..touch("/w/PLAN.md", Original::Unknown) };
+        let first = "- [ ] add `a.rs`\n- [ ] write the manual\n- [ ] measure the speed\n";
+        let written = Touch { original: Original::Absent, ..plan(1, change("", first)) };
+        let work = Touch { at: 5, ..touch("/w/a.rs", Original::Absent) };
+        let shrunk = plan(9, change("- [ ] write the manual\n", ""));
+        let now = "- [x] add `a.rs`\n- [x] measure how fast it is\n";
+        let dropped = |touches: Vec<Touch>, asks: Vec<Ask>| {
+            let session = Session { touches, asks, ..Session::default() };
+            let plan = found(&session, &[("/w/PLAN.md", now)]).expect("a plan");
+            plan.dropped.into_iter().map(|step| (step.number, step.text)).collect::<Vec<_>>()
+        };
+        let late = vec![written.clone(), work.clone(), shrunk];
+        assert_eq!(dropped(late.clone(), Vec::new())[0], (3, "write the manual".to_owned()));
+        // Refined before the work, or at the person's word.
+        let refined = plan(2, change("- [ ] write the manual\n", ""));
+        assert!(
+            dropped(vec![written, refined, work], Vec::new())
+                .iter()
+                .all(|(_, text)| !text.contains("manual"))
+        );
+        let asked = Ask { text: "take the manual out of the plan".into(), at: 8 };
+        assert_eq!(dropped(late, vec![asked]), []);
     }
 
     #[test]

@@ -405,8 +405,12 @@ impl Ledger {
                 if touch.outcome == Outcome::Done {
                     match self.files_changed.insert(touch.path.clone(), index) {
                         None => touch.original = original,
-                        // Only the newest change of a file can be looked for on disk.
-                        Some(before) => session.touches[before].change = None,
+                        // Only the newest change of a file can be looked for on disk. What a plan was before
+                        // it was changed counts as well.
+                        Some(before) if !is_markdown(&session.touches[before].path) => {
+                            session.touches[before].change = None;
+                        }
+                        Some(_) => {}
                     }
                 } else {
                     touch.change = None;
@@ -471,6 +475,10 @@ impl Ledger {
             _ => {}
         }
     }
+}
+
+fn is_markdown(path: &str) -> bool {
+    path.rsplit('.').next().is_some_and(|ending| ending.eq_ignore_ascii_case("md"))
 }
 
 /// What an edit puts in the place of what. Of several replacements in one call the last one counts.

@@ -112,7 +112,8 @@ pub struct Touch {
     pub original: Original,
     /// Which subagent did it, if one did.
     pub agent: Option<String>,
-    /// What was put in the place of what; kept only for the newest change of each file that was done.
+    /// What was put in the place of what; kept for the newest change of each file that was done, and for all of a
+    /// Markdown file's.
     pub change: Option<Change>,
 }
 
