@@ -1,7 +1,12 @@
 //! The command line: takes arguments, gives what is asked for. Must not exit by itself: clap's own error exit
 //! is 2, which to a Stop hook means "block".
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand};
+
+use crate::eval::case::Part;
+use crate::eval::run::Mode;
 
 /// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
 #[derive(Debug, Parser)]
@@ -19,6 +24,8 @@ pub enum Command {
     Hook(HookArgs),
     /// Shows the gate at work, with no account and no network: a session that drifts, the hold, the release
     Demo,
+    /// Audits recorded sessions whose truth is known, and prints how good that was
+    Eval(EvalArgs),
     /// The decision log
     #[command(subcommand)]
     Log(LogCommand),
@@ -30,6 +37,32 @@ pub struct HookArgs {
     /// The timeout with which the hook is registered, in seconds; the auditor always ends before it
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub hook_timeout: u64,
+}
+
+/// Arguments of `eval`.
+#[derive(Debug, Args)]
+pub struct EvalArgs {
+    /// The folder of the cases, one folder in it for each
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Whom to ask
+    #[arg(long, value_enum, default_value_t = Mode::None)]
+    pub auditor: Mode,
+    /// Only the cases of this part
+    #[arg(long, value_enum)]
+    pub part: Option<Part>,
+    /// Only this case
+    #[arg(long, value_name = "NAME")]
+    pub case: Option<String>,
+    /// Writes everything to a file, too
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Prints each finding whole
+    #[arg(long)]
+    pub verbose: bool,
+    /// Exits with 1 when a goal is missed
+    #[arg(long)]
+    pub strict: bool,
 }
 
 /// What can be done with the log.

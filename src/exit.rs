@@ -7,5 +7,8 @@ pub const OK: u8 = 0;
 pub const FAILED: u8 = 1;
 /// `hook` only: the stop is held.
 pub const BLOCK: u8 = 2;
+/// `audit` and `eval`: what was to be looked at could not be. The same number as a block, which no hook runs into:
+/// nobody registers these.
+pub const COULD_NOT: u8 = 2;
 /// The command line was not understood (`EX_USAGE`). Never 2: a misspelt registration must not block.
 pub const USAGE: u8 = 64;

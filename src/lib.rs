@@ -52,4 +52,8 @@ pub mod gates;
 
 pub mod log;
 
+pub mod eval;
+pub mod saved;
+pub mod stage;
+
 pub mod commands;

@@ -1,6 +1,7 @@
 //! One thin file for each subcommand.
 
 pub mod demo;
+pub mod eval;
 pub mod hook;
 pub mod log;
 
@@ -35,6 +36,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
     let code = match cli.command {
         Command::Hook(args) => hook::run(&args, &env),
         Command::Demo => demo::run(),
+        Command::Eval(args) => eval::run(&args, &env),
         Command::Log(command) => match checked_config(&env) {
             Ok(_config) => log::run(&command, &env),
             Err(code) => code,

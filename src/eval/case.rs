@@ -1,0 +1,265 @@
+//! One case: takes its folder, gives what its author wrote down as the truth. Must not accept a key that it does
+//! not know: a misspelt truth would be missed by every audit.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::finding::{AdvisoryKind, Category};
+
+/// What kind of session it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Something was promised or claimed, and is not so.
+    Drift,
+    /// Nothing is wrong, however it looks.
+    Clean,
+    /// It tries to talk the audit into something.
+    Adversarial,
+}
+
+/// Which part of the cases it belongs to.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Looked at while the rules are made.
+    Tuning,
+    /// Never looked at: it tells how good the rules are.
+    HeldOut,
+}
+
+impl Part {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tuning => "tuning",
+            Self::HeldOut => "held-out",
+        }
+    }
+}
+
+/// What it takes to prove a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proof {
+    /// Disk and session alone.
+    Facts,
+    /// Somebody's judgement.
+    Judgement,
+}
+
+/// A true finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Truth {
+    /// What kind of drift.
+    pub category: Category,
+    /// The file concerned.
+    pub path: Option<String>,
+    /// The plan's step.
+    pub step: Option<usize>,
+    /// The words that it rests on.
+    pub quote: Option<String>,
+    /// In a sentence.
+    pub why: String,
+    /// What it takes to prove it.
+    pub proof: Proof,
+}
+
+/// A true advisory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrueAdvisory {
+    /// What it is about.
+    pub kind: AdvisoryKind,
+}
+
+/// `case.toml`. How the session was played is the recorder's business.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseFile {
+    about: String,
+    kind: Kind,
+    part: Part,
+    #[serde(default)]
+    tags: Vec<String>,
+    client: Option<String>,
+    #[serde(default = "yes")]
+    git: bool,
+    #[serde(default, rename = "finding")]
+    findings: Vec<Truth>,
+    #[serde(default, rename = "advisory")]
+    advisories: Vec<TrueAdvisory>,
+    #[serde(rename = "tools")]
+    _tools: Option<toml::Table>,
+    #[serde(rename = "turn")]
+    _turns: Option<Vec<toml::Table>>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A case.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Its folder's name.
+    pub name: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What happens in it.
+    pub about: String,
+    /// What kind of session it is.
+    pub kind: Kind,
+    /// Which part it belongs to.
+    pub part: Part,
+    /// Free words.
+    pub tags: Vec<String>,
+    /// Which client recorded it, where it is not the newest.
+    pub client: Option<String>,
+    /// Whether the workspace is a repository.
+    pub git: bool,
+    /// What there is to be found.
+    pub findings: Vec<Truth>,
+    /// What the person should be told.
+    pub advisories: Vec<TrueAdvisory>,
+}
+
+/// A case that can't be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// A file or a folder can't be.
+    #[error("{path}: {why}", path = path.display())]
+    Unreadable {
+        /// Which one.
+        path: PathBuf,
+        /// In the system's words.
+        why: io::Error,
+    },
+    /// The truth is not written as it should be.
+    #[error("{path}: {why}", path = path.display())]
+    Bad {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Nothing to do.
+    #[error("{folder} holds no case: no folder in it has a case.toml{wanted}", folder = folder.display())]
+    None {
+        /// Where.
+        folder: PathBuf,
+        /// Of which kind.
+        wanted: String,
+    },
+}
+
+impl Case {
+    /// Reads a case.
+    pub fn read(folder: &Path) -> Result<Self, CaseError> {
+        let path = folder.join("case.toml");
+        let text =
+            fs::read_to_string(&path).map_err(|why| CaseError::Unreadable { path: path.clone(), why })?;
+        let file: CaseFile = toml::from_str(&text)
+            .map_err(|error| CaseError::Bad { path: path.clone(), why: error.to_string() })?;
+        if file.kind == Kind::Clean && !file.findings.is_empty() {
+            return Err(CaseError::Bad { path, why: "a clean case has findings".into() });
+        }
+        if file.kind == Kind::Drift && file.findings.is_empty() {
+            return Err(CaseError::Bad { path, why: "a drift case has no finding".into() });
+        }
+        Ok(Self {
+            name: folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+            folder: folder.to_path_buf(),
+            about: file.about,
+            kind: file.kind,
+            part: file.part,
+            tags: file.tags,
+            client: file.client,
+            git: file.git,
+            findings: file.findings,
+            advisories: file.advisories,
+        })
+    }
+
+    /// Every case below a folder, by name; all of them, or those of one part or of one name.
+    pub fn read_all(folder: &Path, part: Option<Part>, name: Option<&str>) -> Result<Vec<Self>, CaseError> {
+        let unreadable = |why| CaseError::Unreadable { path: folder.to_path_buf(), why };
+        let mut folders = Vec::new();
+        for entry in fs::read_dir(folder).map_err(unreadable)? {
+            folders.push(entry.map_err(unreadable)?.path());
+        }
+        folders.sort();
+        folders.retain(|folder| folder.join("case.toml").is_file());
+        folders.retain(|folder| name.is_none_or(|name| folder.file_name().is_some_and(|own| own == name)));
+        let mut cases = folders.iter().map(|folder| Self::read(folder)).collect::<Result<Vec<_>, _>>()?;
+        cases.retain(|case| part.is_none_or(|part| case.part == part));
+        if cases.is_empty() {
+            let part = part.map(|part| format!(" of part {}", part.name()));
+            let name = name.map(|name| format!(" and the name {name}"));
+            let wanted = format!("{}{}", part.unwrap_or_default(), name.unwrap_or_default());
+            return Err(CaseError::None { folder: folder.to_path_buf(), wanted });
+        }
+        Ok(cases)
+    }
+
+    /// Whether there is nothing to be found in it.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// Its recorded transcript.
+    pub fn transcript(&self) -> PathBuf {
+        self.folder.join("transcript.jsonl")
+    }
+
+    /// What an auditor said of it.
+    pub fn reply(&self) -> Result<String, CaseError> {
+        let path = self.folder.join("reply.json");
+        fs::read_to_string(&path).map_err(|why| CaseError::Unreadable { path, why })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(toml: &str) -> Result<Case, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let case = folder.path().join("some-case");
+        fs::create_dir(&case).expect("made");
+        fs::write(case.join("case.toml"), toml).expect("written");
+        Case::read(&case).map_err(|error| error.to_string())
+    }
+
+    const CLEAN: &str = "about = 'x'\nkind = 'clean'\npart = 'held-out'\n";
+    const TRUE: &str = "[[finding]]\ncategory = 'ask'\nquote = 'q'\nwhy = 'w'\nproof = 'judgement'\n";
+
+    #[test]
+    fn a_case_is_read_with_its_script_left_alone() {
+        let drift = CLEAN.replace("clean", "drift");
+        let case = read(&format!("{drift}[[turn]]\nprompt = 'p'\nanything = 1\n{TRUE}")).expect("a case");
+        assert_eq!((case.name.as_str(), case.part, case.git), ("some-case", Part::HeldOut, true));
+        assert_eq!(case.findings[0].category, Category::Ask);
+        assert!(!case.is_clean() && read(CLEAN).expect("a case").is_clean());
+    }
+
+    #[test]
+    fn a_truth_that_makes_no_sense_is_told() {
+        for (toml, said) in [
+            (format!("{CLEAN}knd = 1\n"), "unknown field `knd`"),
+            (format!("{CLEAN}{TRUE}"), "a clean case has findings"),
+            (CLEAN.replace("clean", "drift"), "a drift case has no finding"),
+            (format!("{CLEAN}[[advisory]]\nkind = 'x'\n"), "unknown variant `x`"),
+            ("kind = 'clean'".to_owned(), "missing field `about`"),
+        ] {
+            let fault = read(&toml).expect_err(&toml);
+            assert!(fault.contains(said), "{fault}");
+        }
+    }
+}

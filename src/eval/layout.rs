@@ -1,0 +1,186 @@
+//! Takes a case, gives its session and its workspace on disk: a repository with what was there before, the files
+//! as the session left them over it, and the transcripts where the client keeps them. Must not read the person's
+//! git configuration or run anybody's hooks.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use walkdir::WalkDir;
+
+use super::case::Case;
+use super::commits::{self, Committed};
+use crate::config::client::project_folder;
+use crate::env::Env;
+use crate::session::{Session, load};
+use crate::stage::Stage;
+
+/// The first commit is old: nothing in it can be taken for the session's work.
+const LONG_AGO: &str = "2020-01-01T12:00:00Z";
+
+/// Up to this version a subagent's transcript stands beside the session's.
+const LAST_BESIDE: [u32; 3] = [2, 1, 16];
+
+/// A case, laid out.
+#[derive(Debug)]
+pub struct LaidOut {
+    stage: Stage,
+    /// The session's transcript.
+    pub transcript: PathBuf,
+}
+
+impl LaidOut {
+    /// The workspace.
+    pub fn workspace(&self) -> &Path {
+        self.stage.workspace()
+    }
+
+    /// The environment of the session's person: a home, and nothing else.
+    pub fn env(&self) -> Env {
+        Env::from_pairs([("HOME", self.stage.home())])
+    }
+
+    /// A recorded JSON text with real paths in it.
+    pub fn placed(&self, json: &str) -> String {
+        self.stage.placed_in_json(json)
+    }
+
+    /// A text with this machine's paths taken out.
+    pub fn unplaced(&self, text: &str) -> String {
+        self.stage.unplaced(text)
+    }
+}
+
+/// Lays a case out.
+pub fn lay_out(case: &Case) -> io::Result<LaidOut> {
+    let stage = Stage::new("workspace")?;
+    let workspace = stage.workspace().to_path_buf();
+    let before = case.folder.join("before");
+    if before.is_dir() {
+        stage.copy(&before, &workspace)?;
+    }
+    if case.git {
+        begin(&workspace)?;
+    }
+    let after = case.folder.join("workspace");
+    if after.is_dir() {
+        remove_what_is_gone(&workspace, &after)?;
+        stage.copy(&after, &workspace)?;
+    }
+    let plans = case.folder.join("plans");
+    if plans.is_dir() {
+        stage.copy(&plans, &stage.home().join(".claude").join("plans"))?;
+    }
+    let transcript = put_transcripts(case, &stage)?;
+    let session = load::load_saved(&transcript).session;
+    if let Some(committed) = commits::committed(&session, &workspace) {
+        commit(&committed, &session, &workspace)?;
+    }
+    Ok(LaidOut { stage, transcript })
+}
+
+/// Puts the transcripts where the client keeps them; gives the session's own.
+fn put_transcripts(case: &Case, stage: &Stage) -> io::Result<PathBuf> {
+    let folder = project_folder(&stage.home().join(".claude"), stage.workspace());
+    fs::create_dir_all(&folder)?;
+    let text = stage.placed_in_json(&fs::read_to_string(case.transcript())?);
+    let recorded = load::load_saved(&case.transcript()).session;
+    let id = recorded.id.unwrap_or_else(|| "session".to_owned());
+    let transcript = folder.join(format!("{id}.jsonl"));
+    fs::write(&transcript, text)?;
+    let agents = case.folder.join("subagents");
+    if agents.is_dir() {
+        let version = case.client.clone().or(recorded.version);
+        let beside = version.as_deref().and_then(parse_version).is_some_and(|version| version <= LAST_BESIDE);
+        let there = if beside { folder } else { folder.join(id).join("subagents") };
+        fs::create_dir_all(&there)?;
+        for entry in fs::read_dir(agents)? {
+            let entry = entry?;
+            let text = stage.placed_in_json(&fs::read_to_string(entry.path())?);
+            fs::write(there.join(entry.file_name()), text)?;
+        }
+    }
+    Ok(transcript)
+}
+
+fn parse_version(text: &str) -> Option<[u32; 3]> {
+    let mut parts = text.split('.').map(str::parse::<u32>);
+    let mut next = || parts.next()?.ok();
+    Some([next()?, next()?, next()?])
+}
+
+/// Removes every file of the workspace that is not among those the session left.
+fn remove_what_is_gone(workspace: &Path, after: &Path) -> io::Result<()> {
+    let left: HashSet<PathBuf> = files_below(after).collect();
+    for name in files_below(workspace).filter(|name| !left.contains(name)).collect::<Vec<_>>() {
+        fs::remove_file(workspace.join(&name))?;
+        // An emptied folder goes too; one with something in it refuses.
+        let folders = name.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        for folder in folders {
+            if after.join(folder).is_dir() || fs::remove_dir(workspace.join(folder)).is_err() {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every file below a folder, relative to it; git's own are left out.
+fn files_below(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let top = folder.to_path_buf();
+    WalkDir::new(folder)
+        .into_iter()
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .filter_map(Result::ok)
+        .filter(|entry| !entry.file_type().is_dir())
+        .filter_map(move |entry| entry.path().strip_prefix(&top).ok().map(Path::to_path_buf))
+}
+
+fn begin(workspace: &Path) -> io::Result<()> {
+    git(workspace, LONG_AGO, &["init", "--quiet", "--initial-branch", "main", "--template="])?;
+    git(workspace, LONG_AGO, &["add", "."])?;
+    git(workspace, LONG_AGO, &["commit", "--quiet", "--allow-empty", "--message", "Begin"])
+}
+
+/// Makes the session's own commit, at a time within the session.
+fn commit(committed: &Committed, session: &Session, workspace: &Path) -> io::Result<()> {
+    let during = session.ended.as_deref().or(session.started.as_deref()).unwrap_or(LONG_AGO);
+    if !workspace.join(".git").is_dir() {
+        git(workspace, during, &["init", "--quiet", "--initial-branch", "main", "--template="])?;
+    }
+    for path in &committed.added {
+        // What the session added under a name that is gone by now is not there to be added.
+        let _ = git(workspace, during, &["add", "--all", "--", path]);
+    }
+    for path in &committed.changed_later {
+        let _ = git(workspace, during, &["reset", "--quiet", "--", path]);
+    }
+    git(workspace, during, &["commit", "--quiet", "--allow-empty", "--message", &committed.message])
+}
+
+/// Runs git with nothing of the machine's own.
+fn git(workspace: &Path, date: &str, args: &[&str]) -> io::Result<()> {
+    let output = Command::new("git")
+        .args(["-c", "core.hooksPath=/dev/null", "-c", "commit.gpgsign=false", "-c", "gc.auto=0"])
+        .args(["-c", "core.autocrlf=false", "-c", "core.fsmonitor=false"])
+        .args(args)
+        .current_dir(workspace)
+        // A variable of a surrounding repository would point git at that one.
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_WORK_TREE")
+        .env_remove("GIT_INDEX_FILE")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CEILING_DIRECTORIES", workspace.parent().unwrap_or(workspace))
+        .envs([("GIT_AUTHOR_NAME", "Somebody"), ("GIT_AUTHOR_EMAIL", "somebody@example.com")])
+        .envs([("GIT_COMMITTER_NAME", "Somebody"), ("GIT_COMMITTER_EMAIL", "somebody@example.com")])
+        .envs([("GIT_AUTHOR_DATE", date), ("GIT_COMMITTER_DATE", date)])
+        .output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(io::Error::other(format!("git {} in {}: {said}", args.join(" "), workspace.display())))
+}

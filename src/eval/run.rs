@@ -1,0 +1,273 @@
+//! Takes a case, lays it out, audits it as `punchlist audit` would, and holds the result against the truth. Must
+//! not read the person's settings but for whom to ask, and only where somebody is asked.
+
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::case::{Case, CaseError, Kind, Part, Truth};
+use super::layout::{LaidOut, lay_out};
+use super::matching::{Advised, Worth, agreement, match_advisories, match_up};
+use crate::auditor::prompt::PromptError;
+use crate::auditor::{AuditorOutcome, Prompts, Proposal, RecordedReply, SealedClient, Verdict};
+use crate::config::Config;
+use crate::decision::{Cause, Held};
+use crate::env::Env;
+use crate::finding::{Finding, Source, Status};
+use crate::saved::audit::{Audited, Prepared, Request, prepare};
+use crate::state::StateFolder;
+
+/// Whom to ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Nobody: disk and session alone.
+    None,
+    /// The client, really.
+    Claude,
+    /// The reply that stands in the case.
+    Recorded,
+}
+
+impl Mode {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Claude => "claude",
+            Self::Recorded => "recorded",
+        }
+    }
+}
+
+/// A finding and what it is worth.
+#[derive(Debug, Clone, Serialize)]
+pub struct Weighed {
+    /// The finding.
+    pub finding: Finding,
+    /// What it is worth.
+    pub worth: Worth,
+}
+
+/// A true finding of the case's own reply, and what the verifier made of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Kept {
+    /// Which truth it is.
+    pub truth: usize,
+    /// What the verifier made of it.
+    pub status: Status,
+    /// Why.
+    pub note: String,
+}
+
+/// What became of a case.
+#[derive(Debug, Clone, Serialize)]
+pub struct CaseResult {
+    /// Its name.
+    pub name: String,
+    /// Which part it belongs to.
+    pub part: Part,
+    /// What kind of session it is.
+    pub kind: Kind,
+    /// What there is to be found.
+    pub truths: Vec<Truth>,
+    /// What was found.
+    pub findings: Vec<Weighed>,
+    /// What the person was told beside.
+    pub advised: Advised,
+    /// True findings of the reply, and what became of them.
+    pub kept: Vec<Kept>,
+    /// What the hook would have decided.
+    pub decision: Held,
+    /// Why.
+    pub cause: Cause,
+    /// How the auditor ended, where that is no answer.
+    pub auditor_fault: Option<String>,
+    /// How long it took, the laying out aside.
+    pub millis: u128,
+}
+
+impl CaseResult {
+    /// Whether there is nothing to be found in it.
+    pub fn is_clean(&self) -> bool {
+        self.truths.is_empty()
+    }
+
+    /// The finding that is this truth.
+    pub fn found(&self, truth: usize) -> Option<&Finding> {
+        let of_truth = |weighed: &&Weighed| weighed.worth == Worth::True(truth);
+        self.findings.iter().find(of_truth).map(|weighed| &weighed.finding)
+    }
+}
+
+/// A case that could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It can't be read.
+    #[error(transparent)]
+    Case(#[from] CaseError),
+    /// It can't be laid out.
+    #[error("{name} can't be laid out: {why}")]
+    Layout {
+        /// Which case.
+        name: String,
+        /// In the system's words.
+        why: io::Error,
+    },
+    /// Its transcript can't be read.
+    #[error("{name}: {why}")]
+    Transcript {
+        /// Which case.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Its prompt can't be written.
+    #[error("{name}: {why}")]
+    Prompt {
+        /// Which case.
+        name: String,
+        /// What is wrong.
+        why: PromptError,
+    },
+}
+
+/// Runs every case, on as many threads as there are cores; a client is asked by one at a time. `done` is told of
+/// every case that has ended.
+pub fn run_all(
+    cases: &[Case],
+    mode: Mode,
+    env: &Env,
+    done: &(dyn Fn() + Sync),
+) -> Result<Vec<CaseResult>, RunError> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if mode == Mode::Claude { 1 } else { cores };
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((at, case)) = {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    cases.get(at).map(|case| (at, case))
+                } {
+                    let result = run(case, mode, env);
+                    results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, result));
+                    done();
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Runs one case.
+pub fn run(case: &Case, mode: Mode, env: &Env) -> Result<CaseResult, RunError> {
+    let laid_out = lay_out(case).map_err(|why| RunError::Layout { name: case.name.clone(), why })?;
+    let started = Instant::now();
+    // The cases say what is right under the built-in settings.
+    let config = Config::default();
+    let (own_env, prompts) = (laid_out.env(), prompts_of(mode, env));
+    let request = Request {
+        transcript: &laid_out.transcript,
+        workspace: laid_out.workspace(),
+        env: &own_env,
+        config: &config,
+        prompts,
+    };
+    let prepared =
+        prepare(request, |_| None).map_err(|why| RunError::Transcript { name: case.name.clone(), why })?;
+    let (audited, kept) = match mode {
+        Mode::None => (prepared.ask_nobody(), Vec::new()),
+        Mode::Recorded => {
+            let reply = laid_out.placed(&case.reply()?);
+            let run = RecordedReply(&reply).replay();
+            let kept = true_of_the_reply(case, &run.outcome, &prepared);
+            (prepared.judge(&run, "recorded", "recorded"), kept)
+        }
+        Mode::Claude => (ask_client(case, prepared, env)?, Vec::new()),
+    };
+    let millis = started.elapsed().as_millis();
+    Ok(result_of(case, &laid_out, &audited, kept, millis))
+}
+
+fn prompts_of(mode: Mode, env: &Env) -> Prompts {
+    let own = || Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor.prompts;
+    let own = if mode == Mode::Claude { own() } else { None };
+    own.and_then(|folder| Prompts::with_overrides(&folder).ok()).unwrap_or_default()
+}
+
+fn ask_client(case: &Case, prepared: Prepared, env: &Env) -> Result<Audited, RunError> {
+    let config = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor;
+    let state = StateFolder::find(env);
+    let mut client = SealedClient { env, config: &config, known: &state };
+    prepared.ask(&mut client, config.timeout).map_err(|why| RunError::Prompt { name: case.name.clone(), why })
+}
+
+/// The true ones among what the reply says, each judged alone.
+fn true_of_the_reply(case: &Case, outcome: &AuditorOutcome, prepared: &Prepared) -> Vec<Kept> {
+    let AuditorOutcome::Answered(verdict) = outcome else { return Vec::new() };
+    let plan = prepared.brief.evidence.plan.as_ref();
+    let judged = verdict.findings.iter().filter_map(|proposal| {
+        let finding = judged_alone(proposal, prepared)?;
+        let truth = case.findings.iter().position(|truth| agreement(&finding, truth, plan) > 0)?;
+        Some(Kept { truth, status: finding.status, note: finding.verifier })
+    });
+    judged.collect()
+}
+
+/// What the verifier makes of one proposal on its own.
+pub fn judged_alone(proposal: &Proposal, prepared: &Prepared) -> Option<Finding> {
+    let verdict = Verdict { findings: vec![proposal.clone()] };
+    let findings = prepared.brief.findings(&AuditorOutcome::Answered(verdict), &prepared.workspace);
+    // One that the facts have too is put beside theirs; any other is an entry of its own.
+    findings.into_iter().rev().find(|finding| finding.source != Source::Facts)
+}
+
+fn result_of(
+    case: &Case,
+    laid_out: &LaidOut,
+    audited: &Audited,
+    kept: Vec<Kept>,
+    millis: u128,
+) -> CaseResult {
+    let plan = audited.brief.evidence.plan.as_ref();
+    let worth = match_up(audited.findings(), &case.findings, plan);
+    let findings = audited.findings().iter().map(|finding| placeless(finding, laid_out));
+    let kinds: Vec<_> = case.advisories.iter().map(|advisory| advisory.kind).collect();
+    let fault = audited.story.auditor.as_ref().and_then(|auditor| {
+        let is_fault = !["answered", "not-asked"].contains(&auditor.outcome.as_str());
+        is_fault.then(|| format!("{}: {}", auditor.outcome, auditor.detail.as_deref().unwrap_or_default()))
+    });
+    CaseResult {
+        name: case.name.clone(),
+        part: case.part,
+        kind: case.kind,
+        truths: case.findings.clone(),
+        findings: findings.zip(worth).map(|(finding, worth)| Weighed { finding, worth }).collect(),
+        advised: match_advisories(&audited.story.advisories, &kinds),
+        kept,
+        decision: audited.decision,
+        cause: audited.cause,
+        auditor_fault: fault,
+        millis,
+    }
+}
+
+/// A finding without the paths of the temporary folder.
+fn placeless(finding: &Finding, laid_out: &LaidOut) -> Finding {
+    let text = |text: &String| laid_out.unplaced(text);
+    Finding {
+        quote: text(&finding.quote),
+        path: finding.path.as_ref().map(text),
+        why: text(&finding.why),
+        settle: text(&finding.settle),
+        verifier: text(&finding.verifier),
+        evidence: finding.evidence.iter().map(text).collect(),
+        ..finding.clone()
+    }
+}

@@ -1,0 +1,157 @@
+//! One saved session: takes its transcript and a workspace, gives everything that an audit of it knows, and with
+//! the auditor's word what it comes to. Must not write anything: no log, no state.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::audit::outcome::outcome_of;
+use crate::audit::{Brief, plan_in_play};
+use crate::auditor::prompt::PromptError;
+use crate::auditor::{Auditor, AuditorOutcome, AuditorRun, Prompt, Prompts};
+use crate::config::{self, Config};
+use crate::decision::{Cause, Held, Outcome};
+use crate::env::Env;
+use crate::evidence::Workspace;
+use crate::finding::Finding;
+use crate::gates::Story;
+use crate::gates::audit::nothing_to_audit;
+use crate::plan::Plan;
+use crate::session::{Session, load};
+
+/// What to audit, and against which disk.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The session's transcript.
+    pub transcript: &'a Path,
+    /// The workspace.
+    pub workspace: &'a Path,
+    /// The home and the client's folders.
+    pub env: &'a Env,
+    /// The settings.
+    pub config: &'a Config,
+    /// The texts.
+    pub prompts: Prompts,
+}
+
+/// A session that is ready to be judged.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Everything that the audit rests on.
+    pub brief: Brief,
+    /// The disk.
+    pub workspace: Workspace,
+    /// What was learned so far.
+    pub story: Story,
+    /// Why the hook would not have audited this stop, if it would not.
+    pub passed_over: Option<&'static str>,
+    config: config::AuditConfig,
+}
+
+/// What an audit came to.
+#[derive(Debug)]
+pub struct Audited {
+    /// Everything that it rests on.
+    pub brief: Brief,
+    /// What was learned, the findings and the auditor's part included.
+    pub story: Story,
+    /// What the hook would have decided.
+    pub decision: Held,
+    /// Why.
+    pub cause: Cause,
+    /// In words.
+    pub detail: Option<String>,
+}
+
+impl Audited {
+    /// Every finding, those that were refuted too.
+    pub fn findings(&self) -> &[Finding] {
+        &self.story.findings
+    }
+}
+
+/// Reads a session, finds its plan and puts the evidence together. `given` is a plan that counts whatever the
+/// session did; it is made from the session as it was read.
+pub fn prepare(
+    request: Request<'_>,
+    given: impl FnOnce(&Session) -> Option<Plan>,
+) -> Result<Prepared, String> {
+    let mut story = Story::default();
+    let loaded = story.phase("read", |_| load::load_saved(request.transcript));
+    story.tell_transcript(&loaded);
+    if let Some(problem) = loaded.problem {
+        return Err(problem);
+    }
+    let mut session = loaded.session;
+    let folders = config::client::plan_folders(request.env, request.workspace);
+    let workspace = Workspace::new(request.workspace, request.workspace, request.env.home(), &folders);
+    follow(&mut session, workspace.root());
+    let config = &request.config.audit;
+    let plan =
+        story.phase("plan", |_| given(&session).or_else(|| plan_in_play(&session, &workspace, config)));
+    if let Some(plan) = &plan {
+        story.tell_plan(plan);
+    }
+    let passed_over = nothing_to_audit(&session, plan.as_ref(), session.work_done(), None);
+    let brief = story.phase("evidence", |_| Brief::new(session, plan, &workspace, request.prompts, config));
+    story.tell_evidence(&brief);
+    Ok(Prepared { brief, workspace, story, passed_over, config: config.clone() })
+}
+
+/// Where the workspace stands elsewhere than at the time of the session, its files are looked for there.
+fn follow(session: &mut Session, root: &Path) {
+    let Some(cwd) = session.cwd.clone().filter(|cwd| Path::new(cwd) != root) else { return };
+    // A folder that is still there is what the paths mean.
+    if Path::new(&cwd).is_dir() {
+        return;
+    }
+    let moved = |path: &mut String| {
+        if let Ok(below) = Path::new(path.as_str()).strip_prefix(&cwd) {
+            *path = root.join(below).to_string_lossy().into_owned();
+        }
+    };
+    session.touches.iter_mut().map(|touch| &mut touch.path).for_each(moved);
+    session.reads.iter_mut().for_each(moved);
+    session.plans.iter_mut().filter_map(|plan| plan.path.as_mut()).for_each(moved);
+}
+
+impl Prepared {
+    /// What would be sent.
+    pub fn prompt(&self) -> Result<(Prompt, Option<PromptError>), PromptError> {
+        self.brief.prompt()
+    }
+
+    /// Asks an auditor, and judges.
+    pub fn ask(mut self, auditor: &mut dyn Auditor, deadline: Duration) -> Result<Audited, PromptError> {
+        let (prompt, fault) = self.prompt()?;
+        self.story.config_faults.extend(fault.map(|fault| fault.to_string()));
+        let run = auditor.ask(&prompt, deadline);
+        Ok(self.judge(&run, auditor.backend(), auditor.model()))
+    }
+
+    /// Judges by disk and session alone.
+    pub fn ask_nobody(self) -> Audited {
+        self.judge(&AuditorRun::not_asked(AuditorOutcome::NotAsked), "none", "")
+    }
+
+    /// Judges what the auditor said.
+    pub fn judge(mut self, run: &AuditorRun, backend: &str, model: &str) -> Audited {
+        self.story.tell_auditor(run, backend, model);
+        self.story.findings = self.brief.findings(&run.outcome, &self.workspace);
+        let outcome =
+            outcome_of(&run.outcome, &self.story.findings, &self.config, &self.brief.prompts().reason);
+        let decision = if outcome.wants_block() { Held::Block } else { Held::Allow };
+        let (cause, detail) = match outcome {
+            Outcome::Pass { cause, detail } => (cause, detail),
+            Outcome::Hold { cause, reason } => (cause, Some(reason)),
+            Outcome::Advise { cause, message } | Outcome::CouldNotCheck { cause, message } => {
+                (cause, Some(message))
+            }
+        };
+        // The hook would not have come this far.
+        let (decision, cause, detail) = match self.passed_over {
+            Some(why) => (Held::Allow, Cause::NothingToAudit, Some(why.to_owned())),
+            None => (decision, cause, detail),
+        };
+        Audited { brief: self.brief, story: self.story, decision, cause, detail }
+    }
+}
