@@ -172,10 +172,9 @@ impl Bag {
         share(self.shared(other), self.len())
     }
 
-    /// What it has and the other one lacks.
-    pub fn without(&self, other: &Self) -> Self {
-        let stems = self.stems.iter().filter(|stem| other.stems.binary_search(stem).is_err());
-        Self { stems: stems.copied().collect(), names: self.names.clone() }
+    /// Which part of its stems `holds` is true of; none of nothing.
+    pub fn share_of(&self, holds: impl Fn(u64) -> bool) -> f32 {
+        share(self.stems.iter().filter(|stem| holds(**stem)).count(), self.len())
     }
 
     /// Its stems, for counting.

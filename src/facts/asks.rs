@@ -2,6 +2,8 @@
 //! for each later ask a line on what happened after it. Pure. Questions, answers, approvals and what was taken back
 //! ask for nothing. None of the candidates is proven: the auditor has to agree.
 
+use std::collections::HashMap;
+
 use crate::evidence::Evidence;
 use crate::facts::alike::Bag;
 use crate::facts::claims;
@@ -41,6 +43,7 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     let session = &evidence.session;
     // The session has not come to its end yet.
     let Some(message) = session.final_message.as_deref() else { return Vec::new() };
+    let trace = Trace::of(evidence, message);
     later(session)
         .filter(|(at, ask)| ask.may_want_work() && !is_taken_back(ask, &session.asks[at + 1..]))
         .filter_map(|(_, ask)| {
@@ -52,8 +55,7 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
                 }
                 (request, "the person asked for it, and nothing was done after it")
             } else {
-                let work = after.words(evidence, message);
-                let request = requests(&ask.text).find(|request| is_nowhere(request, &work))?;
+                let request = requests(&ask.text).find(|request| is_nowhere(request, ask.at, &trace))?;
                 (request, "the person asked for it, and nothing that was done after it speaks of it")
             };
             Some(Finding {
@@ -107,7 +109,12 @@ fn is_condition(words: &str) -> bool {
 /// "Do it", "go on", "fix that": what is meant stands elsewhere.
 fn has_an_object(sentence: &str) -> bool {
     let bag = Bag::of(sentence);
-    bag.len() >= 2 || bag.shares_a_name(&bag)
+    let words = normalised(sentence);
+    let points_elsewhere = words
+        .split(' ')
+        .take(4)
+        .any(|word| matches!(word, "above" | "it" | "rest" | "that" | "them" | "these" | "this" | "those"));
+    bag.shares_a_name(&bag) || (bag.len() >= 2 && !points_elsewhere)
 }
 
 fn is_taken_back(ask: &Ask, later: &[Ask]) -> bool {
@@ -140,21 +147,64 @@ fn was_answered(message: &str, request: &str) -> bool {
         })
 }
 
-/// Whether nothing of a request turns up in the words of what was done after it.
-fn is_nowhere(request: &str, work: &Bag) -> bool {
+/// Whether nothing of a request turns up in what was done after it.
+fn is_nowhere(request: &str, asked_at: usize, trace: &Trace) -> bool {
     let wanted = Bag::of(request);
     let named = mentions::mentions(request);
     let names_something = !named.paths.is_empty() || !named.symbols.is_empty();
     // A name counts wherever it is written, also as a word of a path or of code.
-    let names =
+    let mut names =
         named.paths.iter().map(|path| base_name(path)).chain(named.symbols.iter().map(String::as_str));
     let is_seen = |name: &str| {
         let bag = Bag::of_words(name);
-        bag.len() > 0 && bag.within(work) >= 0.99
+        bag.len() > 0 && trace.share_after(&bag, asked_at) >= 0.99
     };
-    let names_seen = wanted.shares_a_name(work) || names.into_iter().any(is_seen);
     let is_enough = if names_something { !wanted.is_empty() } else { wanted.len() >= LEAST };
-    is_enough && !names_seen && wanted.within(work) <= BY_CHANCE
+    is_enough && !names.any(is_seen) && trace.share_after(&wanted, asked_at) <= BY_CHANCE
+}
+
+/// Where in the session each word was written, run or said last: whether that was after an ask is one look.
+struct Trace(HashMap<u64, usize>);
+
+impl Trace {
+    fn of(evidence: &Evidence, message: &str) -> Self {
+        let session = &evidence.session;
+        let mut last = HashMap::new();
+        let mut add = |at: usize, text: &str| {
+            for stem in Bag::of_words(&text[..text.floor_char_boundary(TEXT)]).stems() {
+                let known = last.entry(*stem).or_insert(at);
+                *known = at.max(*known);
+            }
+        };
+        for touch in session.done_touches() {
+            add(touch.at, &touch.path);
+            if let Some(change) = &touch.change {
+                add(touch.at, &change.new);
+                add(touch.at, &change.old);
+            }
+        }
+        for file in evidence.files.iter().filter(|file| file.was_changed()) {
+            let touches = session.done_touches().filter(|touch| touch.path.ends_with(&file.name));
+            add(touches.map(|touch| touch.at).max().unwrap_or_default(), &file.text);
+        }
+        // Also what was only looked at: a look may have been the answer.
+        session.commands.iter().for_each(|command| add(command.at, &command.line));
+        session.delegations.iter().for_each(|delegation| add(delegation.at, &delegation.description));
+        session.other_calls.iter().for_each(|call| add(call.at, &call.tool));
+        session
+            .todos
+            .iter()
+            .filter(|todo| todo.status == "completed")
+            .for_each(|todo| add(usize::MAX, &todo.text));
+        add(usize::MAX, message);
+        Self(last)
+    }
+
+    /// Which part of these words turned up after that.
+    fn share_after(&self, wanted: &Bag, at: usize) -> f32 {
+        let seen = |stem: &u64| self.0.get(stem).is_some_and(|last| *last > at);
+        wanted.share_of(|stem| seen(&stem))
+    }
 }
 
 /// What was done in a stretch of the session.
@@ -209,43 +259,6 @@ impl<'a> After<'a> {
             && self.helpers() == 0
             && self.others().is_empty()
             && !self.session.plans.iter().any(|plan| self.has(plan.at))
-    }
-
-    /// What was written, run and said, in words.
-    fn words(&self, evidence: &Evidence, message: &str) -> Bag {
-        let start = |text: &str| Bag::of_words(&text[..text.floor_char_boundary(TEXT)]);
-        let touches = self.session.done_touches().filter(|touch| self.has(touch.at)).flat_map(|touch| {
-            let change = touch.change.as_ref();
-            let texts = change.into_iter().flat_map(|change| [start(&change.new), start(&change.old)]);
-            texts.chain([Bag::of_words(&touch.path)])
-        });
-        let changed = evidence.files.iter().filter(|file| {
-            file.was_changed()
-                && self.session.done_touches().any(|t| self.has(t.at) && t.path.ends_with(&file.name))
-        });
-        let texts = changed.map(|file| start(&file.text));
-        // Also what was only looked at: a look may have been the answer.
-        let lines =
-            self.session.commands.iter().filter(|command| self.has(command.at)).map(|c| start(&c.line));
-        let todos = self
-            .session
-            .todos
-            .iter()
-            .filter(|todo| todo.status == "completed")
-            .map(|todo| Bag::of(&todo.text));
-        let handed =
-            self.session.delegations.iter().filter(|d| self.has(d.at)).map(|d| Bag::of(&d.description));
-        let tools =
-            self.session.other_calls.iter().filter(|c| self.has(c.at)).map(|c| Bag::of_words(&c.tool));
-        Bag::all(
-            touches
-                .chain(texts)
-                .chain(lines)
-                .chain(todos)
-                .chain(handed)
-                .chain(tools)
-                .chain([Bag::of(message)]),
-        )
     }
 
     /// In one line.

@@ -7,8 +7,10 @@ mod todos;
 
 use crate::evidence::Evidence;
 use crate::facts::alike::Bag;
+use crate::facts::ordinary::asks_for_work;
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::plan::{Plan, Step};
+use crate::session::Ask;
 
 /// So many of a category are worth a look; the rest would say the same.
 const MOST: usize = 4;
@@ -18,11 +20,32 @@ const COMPARED: usize = 400;
 /// Every candidate.
 pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     let Some(plan) = evidence.plan.as_ref().filter(|plan| !plan.steps.is_empty()) else { return Vec::new() };
+    // A session that only wrote the plan has not parted from it.
+    if !evidence.session.done_touches().any(|touch| !is_plan(plan, &touch.path)) {
+        return Vec::new();
+    }
     let promised = Promised::of(plan, evidence);
     let mut found = files::candidates(evidence, &promised);
     found.extend(steps::candidates(evidence, &promised));
     found.extend(todos::candidates(evidence, &promised));
     found
+}
+
+/// Whether a path is the plan's own file.
+fn is_plan(plan: &Plan, path: &str) -> bool {
+    plan.path.as_deref().is_some_and(|own| own == path || own.ends_with(&format!("/{path}")))
+}
+
+/// Asks that came after the plan and may have sent the session elsewhere: what follows them may be for them.
+fn detours(evidence: &Evidence) -> impl Iterator<Item = &Ask> {
+    let session = &evidence.session;
+    let approved = session.plans.last().map(|plan| plan.at);
+    let from = approved.or(session.asks.first().map(|ask| ask.at)).unwrap_or_default();
+    session
+        .asks
+        .iter()
+        .filter(move |ask| ask.at > from)
+        .filter(|ask| ask.may_want_work() || asks_for_work(&ask.text))
 }
 
 /// A step and what it speaks of.

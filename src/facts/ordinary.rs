@@ -48,6 +48,12 @@ pub fn is_reference(step: &Step) -> bool {
     REFERENCES.iter().any(|word| has_words(&section, word))
 }
 
+/// A path as seen from the folder in which the session began, where it is below it.
+pub fn seen_from<'a>(cwd: Option<&str>, path: &'a str) -> &'a str {
+    let below = cwd.and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')));
+    below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+}
+
 /// Parts of a path that stand for tests.
 const TESTS: &[&str] =
     &["__tests__", "__test__", "e2e", "spec", "specs", "test", "testdata", "testing", "tests", "unittests"];

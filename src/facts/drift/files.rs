@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::{COMPARED, MOST, Promised, candidate};
+use super::{COMPARED, MOST, Promised, candidate, detours};
+use crate::evidence::redact::is_secret_file;
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::facts::alike::Bag;
 use crate::facts::ordinary::{COMPANIONS, is_by_machine, is_joint, is_test};
@@ -71,11 +72,19 @@ fn is_aside(name: &str, evidence: &Evidence) -> bool {
     name.starts_with(['/', '~'])
         || name.starts_with("../")
         || is_by_machine(name)
+        || is_secret_file(name.as_ref())
+        || is_of_a_tool(name)
         || COMPANIONS.contains(&base_name(name))
         || is_joint(name)
         || plan.is_some_and(|plan| plan == name || plan.ends_with(&format!("/{name}")))
         // A plan beside the one in play is a note, not work.
         || normalised(name).split(' ').any(|word| matches!(word, "plan" | "plans" | "todo" | "notes" | "progress"))
+}
+
+/// What tools keep in folders of their own.
+fn is_of_a_tool(name: &str) -> bool {
+    let top = name.split('/').next().unwrap_or_default();
+    name.contains('/') && top.starts_with('.') && !matches!(top, ".github" | ".circleci" | ".storybook")
 }
 
 /// What plan and person speak of, for looking files up.
@@ -142,6 +151,11 @@ impl<'a> Index<'a> {
     fn covers(&self, file: &FileEvidence, evidence: &Evidence) -> bool {
         let name = &file.name;
         let touches: Vec<&Touch> = touches_of(&evidence.session, name).collect();
+        // Changed only after the person had asked for something else, it is likely to be for that.
+        let first = touches.iter().map(|touch| touch.at).min().unwrap_or_default();
+        if detours(evidence).any(|ask| ask.at < first) {
+            return true;
+        }
         let is_new = touches.iter().any(|touch| touch.original == Original::Absent);
         let in_name = Bag::of_words(stem(name));
         let in_path = Bag::of_words(name.rsplit_once('.').map_or(name, |(path, _)| path));

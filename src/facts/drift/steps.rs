@@ -3,13 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{MOST, PlannedStep, Promised, candidate};
+use super::{MOST, PlannedStep, Promised, candidate, detours, is_plan};
 use crate::evidence::{Evidence, FileState};
 use crate::facts::alike::Bag;
 use crate::facts::claims;
 use crate::facts::ordinary::{asks_for_work, is_chore, is_reference};
 use crate::finding::{Category, Finding};
-use crate::plan::{Mark, PlanSource, StepKind};
+use crate::plan::{Mark, StepKind};
 use crate::words::{base_name, has_words, normalised, padded};
 
 /// A step is known by the words that few other steps have; up to this share of them may turn up by chance.
@@ -31,34 +31,31 @@ const LEFT: &[&str] = &[
 
 pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Finding> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
-    let is_over = claims::says_finished(message);
+    let is_over = says_the_plan_is_over(message, evidence);
     let left: Vec<Bag> = sentences_of_the_left(message);
     if !is_over && left.is_empty() {
         return Vec::new();
     }
-    let work = Work::of(evidence);
-    let common = common_words(promised);
+    let untouched = if is_over { untouched(evidence, promised) } else { HashSet::new() };
     let mut told = HashSet::new();
-    let open = promised
-        .steps
-        .iter()
-        .filter(|planned| is_open(planned, promised) && !is_called_off(planned, evidence));
+    let open = promised.steps.iter().filter(|planned| is_open(planned, promised));
     open.filter_map(|planned| {
-        if is_over && misses_a_file(planned, evidence) {
-            return None;
-        }
         let why = if left.iter().any(|sentence| speaks_of(sentence, &planned.bag)) {
             "the final message says that the step was left, and the plan lists it as if nothing had happened"
-        } else if is_over && is_a_task(planned) && !work.shows(planned, &common, evidence) {
+        } else if untouched.contains(&planned.step.number) {
             "the session says that all is done, and nothing in it worked on the step"
         } else {
             return None;
         };
         Some((planned, why))
     })
+    .filter(|(planned, _)| {
+        !(is_over && misses_a_file(planned, evidence)) && !is_called_off(planned, evidence)
+    })
     // The parts of one forgotten section say one thing.
     .filter(|(planned, _)| {
-        told.insert(planned.step.section.clone().unwrap_or_else(|| planned.step.text.clone()))
+        let section = planned.step.section.clone().filter(|_| planned.step.depth > 0);
+        told.insert(section.unwrap_or_else(|| planned.step.text.clone()))
     })
     .take(MOST)
     .map(|(planned, why)| Finding {
@@ -67,6 +64,42 @@ pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Fi
         ..candidate(Category::C, why.to_owned(), "do the step, or mark it as dropped in the plan")
     })
     .collect()
+}
+
+/// Whether the message says of the plan that it is finished. After a detour "done" is said of the detour, unless
+/// it names the whole.
+fn says_the_plan_is_over(message: &str, evidence: &Evidence) -> bool {
+    let is_of_the_plan = || {
+        claims::sentences(message).iter().any(|sentence| {
+            let words = padded(&normalised(sentence));
+            ["plan", "steps", "everything", "all tasks", "all phases"]
+                .iter()
+                .any(|whole| has_words(&words, whole))
+        })
+    };
+    claims::says_finished(message) && (detours(evidence).next().is_none() || is_of_the_plan())
+}
+
+/// Steps that nothing worked on. Where most of them seem so, it is our reading that fails.
+fn untouched(evidence: &Evidence, promised: &Promised<'_>) -> HashSet<usize> {
+    let work = Work::of(evidence);
+    let common = common_words(promised);
+    let tasks = promised.steps.iter().enumerate().filter(|(_, planned)| {
+        is_a_task(planned)
+            && planned.step.mark != Mark::Abandoned
+            && !is_reference(planned.step)
+            && !is_chore(&planned.step.text)
+    });
+    let tasks: Vec<_> = tasks.collect();
+    let shows = |at: usize| {
+        // What is nested in a step is a part of it.
+        let depth = promised.steps[at].step.depth;
+        let parts = promised.steps[at + 1..].iter().take_while(|part| part.step.depth > depth);
+        promised.steps[at..=at].iter().chain(parts).any(|part| work.shows(part, &common, evidence))
+    };
+    let idle: HashSet<usize> =
+        tasks.iter().filter(|(at, _)| !shows(*at)).map(|(_, planned)| planned.step.number).collect();
+    if idle.len() * 2 > tasks.len() { HashSet::new() } else { idle }
 }
 
 fn sentences_of_the_left(message: &str) -> Vec<Bag> {
@@ -126,17 +159,25 @@ fn common_words(promised: &Promised<'_>) -> HashSet<u64> {
 struct Work {
     bag: Bag,
     lines: Vec<String>,
+    /// Whether something was written that is not to be seen: older changes are not kept.
+    is_blind: bool,
 }
 
 impl Work {
     fn of(evidence: &Evidence) -> Self {
         let session = &evidence.session;
         let start = |text: &str| Bag::of_words(&text[..text.floor_char_boundary(TEXT)]);
-        let plan = evidence.plan.as_ref().filter(|plan| plan.source != PlanSource::Approved);
-        let is_plan = |path: &str| {
-            plan.and_then(|plan| plan.path.as_deref())
-                .is_some_and(|plan| plan.ends_with(path) || path.ends_with(plan))
+        let is_plan = |path: &str| evidence.plan.as_ref().is_some_and(|plan| is_plan(plan, path));
+        let is_seen = |path: &str| {
+            let mut files = evidence
+                .files
+                .iter()
+                .filter(|file| path == file.name || path.ends_with(&format!("/{}", file.name)));
+            files.any(|file| !file.text.is_empty())
         };
+        let is_blind = session
+            .done_touches()
+            .any(|touch| touch.change.is_none() && !is_plan(&touch.path) && !is_seen(&touch.path));
         let touches = session.done_touches().filter(|touch| !is_plan(&touch.path)).flat_map(|touch| {
             let new = touch.change.as_ref().map(|change| start(&change.new));
             let old = touch.change.as_ref().map(|change| start(&change.old));
@@ -150,7 +191,7 @@ impl Work {
         let handed = session.delegations.iter().map(|delegation| Bag::of(&delegation.description));
         let said = session.final_message.iter().map(|message| Bag::of(message));
         let bag = Bag::all(touches.chain(texts).chain(ran).chain(todos).chain(handed).chain(said));
-        Self { bag, lines: commands }
+        Self { bag, lines: commands, is_blind }
     }
 
     /// Whether anything of it was for the step.
@@ -159,6 +200,9 @@ impl Work {
         let files = evidence.files.iter().filter(|file| file.steps.contains(&step.number));
         let mut names = files.map(|file| (base_name(&file.name), file.was_changed()));
         if names.any(|(name, changed)| changed || self.lines.iter().any(|line| line.contains(name))) {
+            return true;
+        }
+        if self.is_blind && step.paths.is_empty() {
             return true;
         }
         let own = planned.bag.only(|stem| !common.contains(&stem));

@@ -12,10 +12,17 @@ const ON_A_LINE: f32 = 0.6;
 const ANYWHERE: f32 = 0.75;
 
 pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Finding> {
-    let todos = evidence.session.todos.iter().take(COMPARED);
-    todos
-        .filter(|todo| !is_chore(&todo.text))
-        .filter(|todo| !is_covered(&Bag::of(&todo.text), promised))
+    let todos = &evidence.session.todos[..evidence.session.todos.len().min(COMPARED)];
+    let unplanned: Vec<_> = todos
+        .iter()
+        .filter(|todo| !is_chore(&todo.text) && !is_covered(&Bag::of(&todo.text), promised))
+        .collect();
+    // A list that has hardly anything of the plan is not about the plan.
+    if unplanned.len() * 2 > todos.len().max(2) {
+        return Vec::new();
+    }
+    unplanned
+        .into_iter()
         .take(MOST)
         .map(|todo| Finding {
             quote: todo.text.clone(),

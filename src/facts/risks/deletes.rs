@@ -28,12 +28,6 @@ const LEFTOVERS: &[&str] = &[
     ".tsbuildinfo", "-cache", "_cache", ".whl", "~",
 ];
 
-/// Programs that make folders, by the words that tell.
-const MAKERS: &[&str] = &[
-    "add", "clone", "cp", "create", "export", "extract", "generate", "init", "install", "mkdir", "mktemp",
-    "mv", "new", "rsync", "scaffold", "tar", "unzip", "venv",
-];
-
 /// Whether a path is in a folder for what is not meant to stay.
 pub(super) fn is_scratch(path: &str) -> bool {
     let with_end = format!("{}/", path.trim_end_matches('/'));
@@ -141,31 +135,62 @@ fn is_nothing_lost(target: &str, folder: &str) -> bool {
         || (target.contains('$') && !target.starts_with("$HOME") && !target.starts_with("${HOME"))
 }
 
-/// Whether the session made it itself: a file written there that was not there before, or a command that makes
-/// things and names it.
-fn is_own(target: &str, at: usize, evidence: &Evidence) -> bool {
+/// Whether the session made it itself: a file written there that was not there before, or an earlier command that
+/// may have made it, since it names it and does more than look.
+pub(super) fn is_own(target: &str, at: usize, evidence: &Evidence) -> bool {
     let target = target.trim_start_matches("./").trim_end_matches(['/', '*']);
-    if target.is_empty() || target == "." {
+    // Of a pattern its plain start counts.
+    let name = base_name(target).split(['*', '?', '[', '{', '$']).next().unwrap_or_default();
+    if name.len() < 3 {
         return false;
     }
-    let name = base_name(target);
     let session = &evidence.session;
-    let wrote_into = session.done_touches().filter(|touch| touch.original == Original::Absent).any(|touch| {
-        let padded = format!("/{}/", touch.path.trim_start_matches('/'));
-        padded.contains(&format!("/{}/", target.trim_start_matches('/')))
+    let folder = format!("/{}/", target.trim_start_matches('/'));
+    let wrote = session.done_touches().filter(|touch| touch.original == Original::Absent).any(|touch| {
+        format!("/{}/", touch.path.trim_start_matches('/')).contains(&folder)
+            || base_name(&touch.path).starts_with(name)
     });
-    let made = || {
-        session.commands.iter().filter(|c| c.at < at && c.may_have_effects() && c.line.contains(name)).any(
-            |c| {
-                line::read(&c.line).iter().any(|simple| {
-                    let makes = simple.words.iter().take(4).any(|word| {
-                        let word = base_name(word);
-                        MAKERS.contains(&word) || word.starts_with("create-")
-                    });
-                    makes && simple.words.iter().any(|word| word.split('/').any(|part| part == name))
+    let mut commands =
+        session.commands.iter().filter(|command| command.at <= at && command.line.contains(name));
+    wrote
+        || commands.any(|command| {
+            // In the line that deletes it, it was made where something is sent into it.
+            let into = |gap: &str| {
+                command.line.split(gap).skip(1).any(|rest| {
+                    rest.trim_start_matches(['>', ' ', '"', '\''])
+                        .split_whitespace()
+                        .next()
+                        .is_some_and(|word| word.contains(name))
                 })
-            },
-        )
-    };
-    wrote_into || made()
+            };
+            into(">") || (command.at < at && makes(&command.line, name))
+        })
+}
+
+fn makes(written: &str, name: &str) -> bool {
+    line::read(written).iter().any(|simple| {
+        let names_it =
+            simple.words.iter().any(|word| word.split(['/', '=', ':']).any(|part| part.starts_with(name)));
+        let program = base_name(simple.program());
+        let looks = matches!(
+            program,
+            "cat"
+                | "cd"
+                | "du"
+                | "echo"
+                | "find"
+                | "grep"
+                | "head"
+                | "ls"
+                | "rg"
+                | "rm"
+                | "stat"
+                | "tail"
+                | "tree"
+                | "wc"
+        );
+        let is_git_look = program == "git"
+            && !simple.words.iter().any(|word| matches!(word.as_str(), "clone" | "worktree" | "init"));
+        names_it && !looks && !is_git_look
+    })
 }

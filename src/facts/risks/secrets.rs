@@ -4,7 +4,7 @@
 use super::Deed;
 use crate::evidence::Evidence;
 use crate::evidence::redact::{is_secret_file, mask};
-use crate::facts::ordinary::is_test;
+use crate::facts::ordinary::{is_test, seen_from};
 use crate::finding::AdvisoryKind;
 use crate::session::shell;
 use crate::words::base_name;
@@ -23,14 +23,16 @@ const PLACEHOLDERS: &[&str] = &[
 ];
 
 pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
-    let inside = evidence.session.done_touches().filter(|touch| may_be_tracked(&touch.path, evidence));
+    let cwd = evidence.session.cwd.as_deref();
+    let inside =
+        evidence.session.done_touches().filter(|touch| may_be_tracked(seen_from(cwd, &touch.path), evidence));
     inside
         .filter_map(|touch| {
             let change = touch.change.as_ref()?;
             let line = new_secret(&change.old, &change.new)?;
             Some(Deed {
                 kind: AdvisoryKind::SecretWritten,
-                shown: super::short(&format!("{}: {line}", touch.path)),
+                shown: super::short(&format!("{}: {line}", seen_from(cwd, &touch.path))),
                 target: touch.path.clone(),
             })
         })

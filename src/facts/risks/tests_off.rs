@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::deletes::{is_own, is_scratch};
 use super::line::Simple;
 use super::{Deed, short};
 use crate::evidence::Evidence;
-use crate::facts::ordinary::is_test;
+use crate::facts::ordinary::{is_test, seen_from};
 use crate::finding::AdvisoryKind;
 use crate::session::{Original, Touch};
 use crate::words::base_name;
@@ -66,9 +67,14 @@ fn before_and_after(touch: &Touch, session_original: Option<&Original>) -> Optio
 pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     let session = &evidence.session;
     let mut deeds = Vec::new();
-    let mut gone: Vec<(&str, usize)> = Vec::new();
+    // With no word of the person in sight nobody knows what they asked for.
+    if session.asks.is_empty() {
+        return deeds;
+    }
+    let name = |touch: &Touch| seen_from(session.cwd.as_deref(), &touch.path).to_owned();
+    let mut gone: Vec<(String, usize)> = Vec::new();
     let mut come = 0;
-    for touch in session.done_touches().filter(|touch| is_of_tests(&touch.path)) {
+    for touch in session.done_touches().filter(|touch| is_of_tests(&name(touch))) {
         let first =
             session.done_touches().find(|first| first.path == touch.path).map(|first| &first.original);
         let count = |pattern: &Regex, text: &str| pattern.find_iter(text).count();
@@ -80,14 +86,14 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
             let marker = OFF.find_iter(&after).last().map_or("", |found| found.as_str());
             deeds.push(Deed {
                 kind: AdvisoryKind::DisabledTest,
-                shown: short(&format!("{}: {}", touch.path, marker.trim())),
+                shown: short(&format!("{}: {}", name(touch), marker.trim())),
                 target: touch.path.clone(),
             });
         }
         let (were, are) = (count(&TEST, &before), count(&TEST, &after));
         come += are.saturating_sub(were);
-        if were > are && is_test(&touch.path) && count(&OFF, &after) <= count(&OFF, &before) {
-            gone.push((&touch.path, were - are));
+        if were > are && is_test(&name(touch)) && count(&OFF, &after) <= count(&OFF, &before) {
+            gone.push((name(touch), were - are));
         }
     }
     // As many came somewhere else: they were moved or written anew.
@@ -95,7 +101,7 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
         deeds.push(Deed {
             kind: AdvisoryKind::DeletedTest,
             shown: format!("{path}: {lost} {} taken out", if lost == 1 { "test" } else { "tests" }),
-            target: path.to_owned(),
+            target: path,
         });
     }
     deeds
@@ -109,15 +115,14 @@ pub(super) fn deleted_by(command: &Simple, at: usize, evidence: &Evidence) -> Op
         _ => return None,
     };
     let mut operands = command.words.iter().skip(from).filter(|word| !word.starts_with('-'));
-    let target = operands.find(|word| is_test_source(word) && !super::deletes::is_scratch(word))?;
+    let target = operands.find(|word| is_test_source(word) && !is_scratch(word))?;
     let session = &evidence.session;
-    let name = base_name(target);
-    let is_own = session
-        .done_touches()
-        .any(|touch| touch.original == Original::Absent && base_name(&touch.path) == name)
-        || session.commands.iter().any(|c| c.at < at && c.line.contains(name) && c.line.contains('>'));
-    // Another file of that name was written: the test moved.
-    let moved = session.done_touches().any(|touch| touch.at > at && base_name(&touch.path) == name);
+    // As many came somewhere else: it was moved or written anew.
+    let written = session.done_touches().filter(|touch| {
+        touch.original == Original::Absent && is_test(seen_from(session.cwd.as_deref(), &touch.path))
+    });
+    let moved = written.filter_map(|touch| touch.change.as_ref()).any(|change| TEST.is_match(&change.new));
+    let is_own = is_own(target, at, evidence);
     (!is_own && !moved).then(|| Deed::of(AdvisoryKind::DeletedTest, command, target.clone()))
 }
 
