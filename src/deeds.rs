@@ -17,7 +17,18 @@ pub fn promised_names(step: &Step) -> Vec<String> {
 /// Headings that a text speaks of: `## Usage` in backticks or quotes.
 fn headings(text: &str) -> Vec<String> {
     let quoted = text.split(['`', '"']).skip(1).step_by(2);
-    quoted.filter(|part| part.starts_with('#') && part.contains("# ")).map(String::from).collect()
+    let marked = quoted.filter(|part| part.starts_with('#') && part.contains("# ")).map(String::from);
+    marked.chain(titles(text)).collect()
+}
+
+/// What a text calls a section: `an "Upgrading" section`.
+fn titles(text: &str) -> Vec<String> {
+    let parts: Vec<&str> = text.split('"').collect();
+    let is_section = |after: &str| {
+        ["section", "heading", "chapter"].iter().any(|word| after.trim_start().starts_with(word))
+    };
+    let quoted = parts.windows(2).skip(1).step_by(2);
+    quoted.filter(|pair| is_section(pair[1])).map(|pair| format!("# {}", pair[0])).collect()
 }
 
 /// One thing that a message says was done.
@@ -29,6 +40,8 @@ pub struct Deed {
     pub paths: Vec<String>,
     /// Names of things in files.
     pub symbols: Vec<String>,
+    /// They are a mere list, with no word that says what was done.
+    pub listed: bool,
 }
 
 /// Titles under which things are listed that were done, with no verb of their own: "Files created:".
@@ -56,7 +69,7 @@ pub fn deeds(message: &str) -> Vec<Deed> {
     for line in outside_code(message) {
         if let Some(words) = title_words(line) {
             title = Title::of(words);
-            // "**Created** `a.rs`:" is a title and a deed.
+            // "Created `a.rs`:" is a title and a deed.
             if !line.contains('`') {
                 continue;
             }
@@ -64,26 +77,33 @@ pub fn deeds(message: &str) -> Vec<Deed> {
         if title == Title::Other {
             continue;
         }
-        let is_item = is_list_item(line);
-        let listed = title == Title::Done && is_item;
-        if !is_item && !line.starts_with('|') && title == Title::Done && line.trim().is_empty() {
-            continue;
-        }
         let claimed = claims::sentences(line);
-        let said: Vec<&str> =
-            if listed && claimed.is_empty() && !denies(line) { vec![line.trim()] } else { claimed };
+        let is_list = claimed.is_empty() && is_list_item(line) && !denies(line);
+        let is_listed = is_list && (title == Title::Done || opens_with_a_name(line));
+        let said = if is_listed { vec![line.trim()] } else { claimed };
         for sentence in said {
-            let named = mentions(sentence);
+            let mut named = mentions(sentence);
+            if is_listed {
+                // Without a verb only what is named first is what it is about.
+                named.paths.truncate(1);
+            }
             if !named.paths.is_empty() && deeds.len() < MOST {
                 deeds.push(Deed {
                     text: sentence.trim_start_matches(['-', '*', '•', ' ']).to_owned(),
                     paths: named.paths,
                     symbols: named.symbols,
+                    listed: is_listed && title != Title::Done,
                 });
             }
         }
     }
     deeds
+}
+
+/// Whether a list item is about something that it names first: "- **`docs/a.md`**: the rota".
+fn opens_with_a_name(line: &str) -> bool {
+    line.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || "-*•.)".contains(c))
+        .starts_with('`')
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,8 +114,12 @@ enum Title {
 }
 
 impl Title {
-    fn of(words: &str) -> Self {
-        let words = padded(&normalised(words));
+    fn of(title: &str) -> Self {
+        // "All parts of the plan are done:" is a claim, whatever else it speaks of.
+        if !claims::sentences(title).is_empty() {
+            return Self::Done;
+        }
+        let words = padded(&normalised(title));
         let is = |table: &[&str]| table.iter().any(|word| has_words(&words, word));
         if is(OTHER_TITLES) {
             Self::Other
@@ -168,6 +192,11 @@ mod tests {
             ("## Summary\n\n1. `docs/api.md`: the endpoints\n", &["docs/api.md"]),
             ("## What changed\n\n| `src/a.rs` | new |\n", &["src/a.rs"]),
             ("✅ Added `--verbose` to `src/cli.rs`", &["src/cli.rs"]),
+            (
+                "All four parts of the plan are done:\n\n| Part | File |\n| Docs | `docs/a.md` |",
+                &["docs/a.md"],
+            ),
+            ("The docs are in:\n\n- `docs/a.md`: the rota", &["docs/a.md"]),
         ] {
             assert_eq!(named(message), paths, "{message}");
         }

@@ -30,7 +30,11 @@ pub fn plan_in_play(session: &Session, workspace: &Workspace, config: &AuditConf
         folders: workspace.plan_folders().to_vec(),
         globs: plan_globs(&config.plan).unwrap_or_default(),
     };
-    plan::find(session, &places, &|path| workspace.plan_text(path))
+    let read = plan::Read {
+        now: &|path| workspace.plan_text(path),
+        committed: &|path| workspace.committed_text(path),
+    };
+    plan::find(session, &places, read)
 }
 
 /// Up to so many changed files and commands with effects are a small session: what it did can be seen at a glance.

@@ -14,6 +14,9 @@ pub struct Signs {
     /// Which of the names that plan and final message put into files it holds, in whatever form.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub holds: Vec<String>,
+    /// Which of them it defines, not only uses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub defines: Vec<String>,
     /// It holds nothing but white space and comments.
     pub hollow: bool,
     /// The session's newest change of it is gone, and what was there before is back.
@@ -35,6 +38,7 @@ pub fn signs(
     Signs {
         read_whole: true,
         holds: wanted.iter().filter(|symbol| holds(&code, &bare, symbol)).cloned().collect(),
+        defines: wanted.iter().filter(|symbol| defines(name, &code, symbol)).cloned().collect(),
         hollow: bare.is_empty() && !is_meant_to_be_empty(name),
         undone: change.is_some_and(|change| is_undone(text, change, original)),
         unchanged: false,
@@ -49,6 +53,13 @@ fn bare(text: &str) -> String {
 /// Whether a text holds a name: as it stands, in another form (`--dry-run` as `dry_run`), or its words on one
 /// line. Of `Config::load` the last part counts.
 fn holds(text: &str, bare_text: &str, symbol: &str) -> bool {
+    if symbol.starts_with('#') && symbol.contains("# ") {
+        let title = bare(symbol);
+        return text
+            .lines()
+            .filter(|line| line.starts_with(['#', '*', '=']))
+            .any(|line| bare(line).contains(&title));
+    }
     let last =
         symbol.rsplit(['.', ':', '/', '#']).find(|part| !part.trim().is_empty()).unwrap_or(symbol).trim();
     let bare_last = bare(last);
@@ -64,6 +75,39 @@ fn holds(text: &str, bare_text: &str, symbol: &str) -> bool {
             let line = line.to_lowercase();
             words.iter().all(|word| line.contains(word.as_str()))
         })
+}
+
+/// Words before a name that define it.
+const DECLARES: &[&str] = &[
+    "class", "const", "def", "defp", "describe", "enum", "fn", "fun", "func", "function", "interface", "it",
+    "let", "macro_rules", "module", "object", "record", "resource", "static", "struct", "test", "trait",
+    "type", "val", "var", "variable",
+];
+
+/// Whether a program defines a name, as far as its lines tell: a word that declares stands before it, or a flag or a
+/// key is written in quotes. Prose defines nothing but its headings.
+fn defines(file: &str, text: &str, symbol: &str) -> bool {
+    if symbol.starts_with('#') {
+        return holds(text, "", symbol);
+    }
+    if file.ends_with(".md") {
+        return false;
+    }
+    let last = symbol.rsplit(['.', ':', '/']).find(|part| !part.trim().is_empty()).unwrap_or(symbol).trim();
+    let wanted = bare(last);
+    let is_flag = symbol.starts_with("--");
+    text.lines().any(|line| {
+        if !bare(line).contains(&wanted) || line.trim_start().starts_with("import ") {
+            return false;
+        }
+        let is_declared = line
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .take_while(|word| bare(word) != wanted)
+            .any(|word| DECLARES.contains(&word));
+        // A method of Java or Ruby has no word of its own: `void append(String line) {`
+        let is_method = line.trim_end().ends_with('{') && !line.contains('=') && !line.contains("if ");
+        is_declared || is_flag || is_method || line.trim_start().starts_with(&format!("{last}:"))
+    })
 }
 
 /// `parseDate`, `parse_date` and `parse-date` are two words.
@@ -157,6 +201,24 @@ mod tests {
         assert!(!held("a.rs", "// TODO: parse_date\nfn main() {}", "parse_date"));
         assert!(!held("a.py", "# parse_date goes here\n", "parse_date"));
         assert!(held("a.md", "# parse_date\n", "parse_date"));
+    }
+
+    #[test]
+    fn to_use_a_name_is_not_to_define_it() {
+        let defined = |name: &str, text: &str, symbol: &str| {
+            !signs(name, text, &[symbol.to_owned()], None, &Original::Unknown).defines.is_empty()
+        };
+        assert!(defined("a.ts", "export const formatMoney = (x) => x", "formatMoney"));
+        assert!(defined("A.java", "    void append(String line) {", "append"));
+        assert!(defined("a.py", "parser.add_argument(\"--dry-run\")", "--dry-run"));
+        assert!(!defined("b.ts", "import { formatMoney } from './a'\nprint(formatMoney(1))", "formatMoney"));
+        assert!(!defined("a.md", "`formatMoney` formats money", "formatMoney"));
+    }
+
+    #[test]
+    fn a_heading_is_a_heading() {
+        assert!(held("a.md", "# A\n\n## Upgrading from 1.0\n", "# Upgrading"));
+        assert!(!held("a.md", "# A\n\nUpgrading is easy.\n", "# Upgrading"));
     }
 
     #[test]

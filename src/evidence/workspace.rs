@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
+use super::git;
 use super::redact::is_secret_file;
 use crate::files::open_regular;
 
@@ -201,6 +202,12 @@ impl Workspace {
             Body::Text(text) | Body::Start(text) => Some(text),
             Body::Binary | Body::Secret | Body::Unreadable(_) => None,
         }
+    }
+
+    /// The text of a file in the last commit.
+    pub fn committed_text(&self, path: &Path) -> Option<String> {
+        let place = self.locate(path.to_str()?).filter(|place| place.path.starts_with(&self.root))?;
+        git::committed(&self.root, &[&place.name]).remove(&place.name)
     }
 
     /// Whether a file holds a text, white space aside; `None` when that can't be told.

@@ -2,10 +2,12 @@
 //! steps of a plan that it calls finished, and what its final message says was done to files. Pure. Must not
 //! look at files: what is claimed is one thing, what is there another.
 
+use super::steps::written_as;
 use crate::deeds::promised_names;
 use crate::evidence::Evidence;
 use crate::facts::claims;
 use crate::plan::{Mark, Plan, Step};
+use crate::session::Command;
 use crate::words::{base_name, has_words, normalised, padded};
 
 /// How something is claimed.
@@ -32,12 +34,31 @@ pub struct Claim<'a> {
     pub paths: &'a [String],
     /// The names of things in files.
     pub names: Vec<String>,
+    /// It is a mere list, with no word that says what was done.
+    pub listed: bool,
+}
+
+/// Whether the final message says that the work is over, and there was any: a plan that is written and not begun is
+/// not carried out.
+pub fn says_all_is_done(evidence: &Evidence) -> bool {
+    let message = evidence.session.final_message.as_deref().unwrap_or_default();
+    let is_plan = |path: &str| {
+        let plan = evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
+        plan.is_some_and(|plan| base_name(plan) == base_name(path))
+    };
+    let has_worked = evidence.session.done_touches().any(|touch| !is_plan(&touch.path))
+        || evidence.session.commands.iter().any(Command::may_have_effects);
+    let nothing_yet = claims::all_sentences(message).any(|sentence| {
+        let words = padded(&normalised(sentence));
+        has_words(&words, "nothing") && has_words(&words, "yet")
+    });
+    claims::says_finished(message) && has_worked && !nothing_yet
 }
 
 /// Everything that is claimed as done, the surest claims first.
 pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
-    let is_over = claims::says_finished(message);
+    let is_over = says_all_is_done(evidence);
     let said = claims::sentences(message);
     let mut all: Vec<Claim<'_>> = Vec::new();
     if let Some(plan) = &evidence.plan {
@@ -49,16 +70,25 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
                     how,
                     paths: &step.paths,
                     names: promised_names(step),
+                    listed: false,
                 });
             }
         }
     }
-    all.extend(evidence.deeds.iter().map(|deed| Claim {
+    // A bare list of files is what was done only where some of them were: else it may be of anything.
+    let is_of_work = evidence
+        .deeds
+        .iter()
+        .flat_map(|deed| &deed.paths)
+        .any(|path| evidence.files.iter().any(|file| file.was_changed() && written_as(path, &file.name)));
+    let deeds = evidence.deeds.iter().filter(|deed| !deed.listed || is_of_work);
+    all.extend(deeds.map(|deed| Claim {
         words: &deed.text,
         step: None,
         how: How::Said,
         paths: &deed.paths,
         names: deed.symbols.clone(),
+        listed: deed.listed,
     }));
     all.retain(|claim| !is_taken_back(claim, message, evidence));
     all.sort_by_key(|claim| claim.how == How::Whole);

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use super::claimed::{Claim, How, claimed, is_reference};
+use super::claimed::{Claim, How, claimed, is_reference, says_all_is_done};
 use super::promises::{is_changed_by, is_put_into, promises};
 use super::steps::{is_part_of_a_name, stand_in, was_removed, written_as};
 use crate::evidence::{Evidence, FileEvidence, FileState};
@@ -30,6 +30,7 @@ pub fn findings(evidence: &Evidence) -> Vec<Finding> {
             }
         }
     }
+    findings.extend(lost(evidence, &mut told));
     findings
 }
 
@@ -137,10 +138,14 @@ fn lacking(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Optio
         };
         return Some(finding(claim, file, found));
     }
+    // To use a name elsewhere is not to put it where it belongs; to define it there may be.
     let held_somewhere = |name: &String| {
-        evidence.files.iter().any(|other| {
-            let counts = other.name == file.name || other.was_changed();
-            counts && (other.signs.holds.contains(name) || !other.signs.read_whole && is_there(other))
+        evidence.files.iter().any(|other| match other.name == file.name {
+            true => other.signs.holds.contains(name),
+            false => {
+                other.was_changed()
+                    && (other.signs.defines.contains(name) || !other.signs.read_whole && is_there(other))
+            }
         })
     };
     let lacks = claim.names.iter().find(|name| {
@@ -175,6 +180,28 @@ fn undone(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option
     Some(finding(claim, file, found))
 }
 
+/// What the session wrote and is gone again, where all is said to be done and no claim names it.
+fn lost<'a>(evidence: &'a Evidence, told: &mut HashSet<&'a str>) -> Vec<Finding> {
+    let message = evidence.session.final_message.as_deref().unwrap_or_default();
+    let Some(words) =
+        super::claims::sentences(message).into_iter().find(|said| super::claims::says_finished(said))
+    else {
+        return Vec::new();
+    };
+    if !says_all_is_done(evidence) {
+        return Vec::new();
+    }
+    let claim = Claim { words, step: None, how: How::Whole, paths: &[], names: Vec::new(), listed: false };
+    let written = evidence.files.iter().filter(|file| file.was_changed());
+    written
+        .filter_map(|file| undone(&claim, file, evidence))
+        .filter(|finding| {
+            let name = finding.path.as_deref().unwrap_or_default();
+            evidence.file(name).is_some_and(|file| told.insert(file.name.as_str()))
+        })
+        .collect()
+}
+
 /// Words with which a message says that it took a change back.
 const TAKEN_BACK: &[&str] =
     &["back out", "backed out", "discard", "restor", "revert", "roll", "undid", "undo", "undone"];
@@ -190,7 +217,7 @@ fn takes_back(evidence: &Evidence, name: &str) -> bool {
 
 /// It is said to be changed, and neither the session nor anybody else has changed it.
 fn untouched(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option<Finding> {
-    if claim.how == How::Whole || !file.signs.unchanged || !is_there(file) {
+    if claim.how == How::Whole || claim.listed || !file.signs.unchanged || !is_there(file) {
         return None;
     }
     let is_changed = written(claim, file).any(|path| is_changed_by(claim.words, path));

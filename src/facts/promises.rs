@@ -7,12 +7,18 @@ use crate::words::{base_name, has_words, normalised, padded};
 
 /// A text with one of these words does not promise that the paths it names exist.
 const NO_PROMISE: &[&str] = &[
-    "abandon", "avoid", "clean", "cleanup", "delete", "deleted", "deletes", "deprecate", "don", "drop",
-    "dropped", "eg", "example", "examples", "exclude", "excluded", "excludes", "gitignore", "gitignored",
-    "if", "ignore", "ignored", "ignores", "instance", "instead", "like", "migrate", "move", "moved", "moves",
-    "never", "no", "not", "optional", "optionally", "prune", "purge", "remove", "removed", "removes",
-    "rename", "renamed", "renames", "replace", "replaced", "replaces", "revert", "skip", "skipped", "such",
-    "temporary", "undo", "uninstall", "unless", "without",
+    "abandon", "avoid", "clean", "cleanup", "delete", "deleted", "deprecate", "don", "drop", "dropped",
+    "exclude", "excluded", "gitignore", "gitignored", "ignore", "ignored", "instead", "migrate", "move",
+    "moved", "never", "not", "optional", "optionally", "prune", "purge", "remove", "removed", "rename",
+    "renamed", "replace", "replaced", "revert", "skip", "skipped", "temporary", "undo", "uninstall",
+    "unless",
+];
+
+/// The same for words before the path, or close behind it: further on they say what the file is for
+/// ("`prune.sh` removes old archives").
+const NO_PROMISE_NEAR: &[&str] = &[
+    "called", "deletes", "e g", "eg", "example", "examples", "excludes", "if", "ignores", "instance", "like",
+    "moves", "no", "removes", "renames", "replaces", "such", "without",
 ];
 
 /// Words for what a program does with files of its users, or for a look at one: "detect `go.mod`".
@@ -57,26 +63,31 @@ pub fn promises(text: &str, path: &str) -> bool {
     }
     let rest = padded(&normalised(&text.replace(path, " ")));
     let has = |word: &str| has_words(&rest, word);
-    if NO_PROMISE.iter().any(|word| has(word)) || has("e g") {
+    if NO_PROMISE.iter().any(|word| has(word)) {
         return false;
     }
     let Some(at) = text.find(path) else { return true };
-    // What stands in backticks before it are names, not words about it.
-    let before: Vec<&str> = text[..at].split('`').step_by(2).collect();
-    let before = normalised(&before.join(" "));
-    let words: Vec<&str> = before.split(' ').filter(|word| !is_filler(word)).collect();
-    let verb = words.iter().rev().find(|word| [MAKES, HANDLES, OUTPUTS].iter().any(|t| t.contains(word)));
+    let words = words_before(text, at);
+    let near = padded(&words.join(" ")) + &padded(&words_close_behind(text, at + path.len()));
+    if NO_PROMISE_NEAR.iter().any(|word| has_words(&near, word)) {
+        return false;
+    }
+    let verb =
+        words.iter().rev().find(|word| [MAKES, HANDLES, OUTPUTS].iter().any(|t| t.contains(&word.as_str())));
     let name = base_name(path);
     let is_data =
         name.rsplit_once('.').is_some_and(|(stem, ending)| stem.is_empty() || DATA.contains(&ending));
     // Data is sent "to" a file at run time; code is put into one.
-    let is_placed = words.last().is_some_and(|last| PLACES.contains(last) && !(is_data && *last == "to"));
+    let is_placed =
+        words.last().is_some_and(|last| PLACES.contains(&last.as_str()) && !(is_data && last == "to"));
+    // "The limits, read by `src/config.rs`": what does it has to be there.
+    let is_actor = words.last().is_some_and(|last| last == "by") && !is_data;
     let is_set_off = text[..at].trim_end_matches(['`', ' ']).ends_with([':', '(', '—', '–']);
     match verb {
-        Some(verb) if OUTPUTS.contains(verb) => !is_data,
-        Some(verb) if HANDLES.contains(verb) => is_placed || (is_set_off && !is_data),
+        Some(verb) if OUTPUTS.contains(&verb.as_str()) => !is_data,
+        Some(verb) if HANDLES.contains(&verb.as_str()) => is_placed || is_actor || (is_set_off && !is_data),
         Some(_) => true,
-        None => before.is_empty() || !is_data || is_placed,
+        None => words.is_empty() || !is_data || is_placed,
     }
 }
 
@@ -113,32 +124,40 @@ pub fn is_changed_by(text: &str, path: &str) -> bool {
     }
 }
 
-/// Whether `text` says that `name` is put into the file at `path`: a word of making, then the name, then the place;
-/// or the file first and what it gets after it.
+/// Whether `text` says that `name` is put into the file at `path`: a word of making or none at all, then the name, then
+/// the place; or the file first and what it gets after it.
 pub fn is_put_into(text: &str, name: &str, path: &str) -> bool {
+    // A heading is written without its marks.
+    let name = if text.contains(name) { name } else { name.trim_start_matches(['#', ' ']) };
     let (Some(name_at), Some(path_at)) = (text.find(name), text.find(path)) else { return false };
-    if !promises(text, path) || name.contains(path) || path.contains(name) {
+    if !promises(text, path) || (path_at..path_at + path.len()).contains(&name_at) {
         return false;
     }
     let is_made = |before: &[String]| {
         let verb = before.iter().rev().find(|word| {
             [MAKES, HANDLES, OUTPUTS, CHANGES].iter().any(|table| table.contains(&word.as_str()))
         });
-        verb.is_some_and(|verb| PUTS.contains(&verb.as_str()))
+        verb.is_none_or(|verb| PUTS.contains(&verb.as_str()))
     };
-    let before_name = words_before(text, name_at);
-    let before_path = words_before(text, path_at);
     if name_at < path_at {
-        is_made(&before_name) && before_path.last().is_some_and(|last| PLACES.contains(&last.as_str()))
+        let last = words_before(text, path_at).pop().unwrap_or_default();
+        is_made(&words_before(text, name_at)) && PLACES.contains(&last.as_str())
     } else {
-        // "`src/cli.rs`: add `--verbose`", "Create `a.rs` with `parse()`"
-        let between = normalised(&text[path_at + path.len()..name_at]);
-        let between: Vec<String> =
-            between.split(' ').filter(|word| !is_filler(word)).map(String::from).collect();
-        let first = between.first().map_or("", String::as_str);
-        is_made(&between)
-            || (matches!(first, "with" | "containing" | "exporting" | "defining" | "exposing")
-                && between.len() <= 2)
+        // "`src/cli.rs`: add `--verbose`", "Create `a.rs` with `parse()`": what comes right behind it.
+        let between = normalised(&text[path_at + path.len()..name_at].replace('`', " "));
+        let between: Vec<String> = between
+            .split(' ')
+            .filter(|word| !word.is_empty() && !is_filler(word))
+            .map(String::from)
+            .collect();
+        let is_close = between.len() <= 2;
+        let (first, rest) =
+            between.split_first().map_or(("", &between[..]), |(first, rest)| (first.as_str(), rest));
+        let is_with = matches!(first, "with" | "containing" | "exporting" | "defining" | "exposing");
+        let is_set_off =
+            text[path_at + path.len()..].trim_start_matches(['`', '*']).starts_with([':', '—', '–', '(']);
+        is_close
+            && ((is_with && rest.is_empty()) || PUTS.contains(&first) || (is_set_off && between.is_empty()))
     }
 }
 
@@ -148,6 +167,12 @@ const PUTS: &[&str] = &[
     "export", "implement", "implemented", "implements", "introduce", "introduced", "write", "writes",
     "wrote",
 ];
+
+/// A few words behind a place in a text.
+fn words_close_behind(text: &str, at: usize) -> String {
+    let words = normalised(text[at..].trim_start_matches(['`', '"', '*']));
+    words.split(' ').take(2).collect::<Vec<_>>().join(" ")
+}
 
 /// The words before a place in a text; what stands in backticks are names, not words.
 fn words_before(text: &str, at: usize) -> Vec<String> {
@@ -180,6 +205,9 @@ mod tests {
             ("Add unit tests for parsing: `tests/parse.rs`", "tests/parse.rs"),
             ("Set up `tsconfig.json`", "tsconfig.json"),
             ("`ci.yml`", "ci.yml"),
+            ("New page `docs/search.md` with three examples", "docs/search.md"),
+            ("`scripts/prune.sh` removes archives after thirty days", "scripts/prune.sh"),
+            ("Limits from `limits.json`, read by `src/limits.go`", "src/limits.go"),
         ] {
             assert!(promises(text, path), "{text}: {path}");
         }
@@ -216,11 +244,16 @@ mod tests {
             ("`src/cli.rs`: add `--verbose`", "--verbose", "src/cli.rs"),
             ("Create `src/a.rs` with `parse()`", "parse", "src/a.rs"),
             ("Added a `## Usage` section to `README.md`", "## Usage", "README.md"),
+            ("`docs/a.md`: an \"Upgrading\" section", "# Upgrading", "docs/a.md"),
+            ("`formatMoney(cents)` in `src/format.ts`", "formatMoney", "src/format.ts"),
+            ("`src/a.go`: `Backoff(n int)`, doubling", "Backoff", "src/a.go"),
+            ("`Writer` with `append` and `rotate` in `src/Writer.java`", "rotate", "src/Writer.java"),
         ] {
             assert!(is_put_into(text, name, path), "{text}: {name}");
         }
         for (text, name, path) in [
             ("Remove `parse_date` from `src/util.rs`", "parse_date", "src/util.rs"),
+            ("`src/a.ts`: the caller of `parse_date`", "parse_date", "src/a.ts"),
             ("Rename `a_b` to `c_d` in `src/util.rs`", "a_b", "src/util.rs"),
             ("Use `parse_date` in `src/main.rs`", "parse_date", "src/main.rs"),
             ("Add tests for `parse_date` in `tests/util.rs`", "parse_date", "src/util.rs"),

@@ -46,16 +46,25 @@ fn capped(text: &str) -> &str {
 /// Gives a file's text, or nothing when there is none to be had.
 pub type ReadText<'a> = &'a dyn Fn(&Path) -> Option<String>;
 
+/// How files are read: as they are, and as they were in the last commit.
+#[derive(Clone, Copy)]
+pub struct Read<'a> {
+    /// As it is.
+    pub now: ReadText<'a>,
+    /// As it was in the last commit.
+    pub committed: ReadText<'a>,
+}
+
 /// The plan in play: the newest approved one, else a plan file that the session changed, else one that the
 /// person named, else none.
-pub fn find(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> Option<Plan> {
-    let read: ReadText<'_> = &|path| read(path).map(|text| capped(&text).to_owned());
+pub fn find(session: &Session, places: &PlanPlaces, files: Read<'_>) -> Option<Plan> {
+    let read: ReadText<'_> = &|path| (files.now)(path).map(|text| capped(&text).to_owned());
     session
         .plans
         .iter()
         .rev()
         .find_map(|approved| approved_plan(approved, places, read))
-        .or_else(|| touched_plan(session, places, read))
+        .or_else(|| touched_plan(session, places, Read { now: read, ..files }))
         .or_else(|| named_plan(session, places, read))
 }
 
@@ -136,7 +145,7 @@ fn kept_up(approved: &str, file: &str) -> KeptUp {
     if found * 2 >= steps.len() { KeptUp::Related } else { KeptUp::Other }
 }
 
-fn touched_plan(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> Option<Plan> {
+fn touched_plan(session: &Session, places: &PlanPlaces, files: Read<'_>) -> Option<Plan> {
     let by_tool = session.done_touches().map(|touch| (touch.at, places.absolute(&touch.path)));
     let by_command =
         session.commands.iter().filter(|command| command.may_have_effects()).flat_map(|command| {
@@ -146,13 +155,13 @@ fn touched_plan(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> O
     let mut candidates: Vec<_> = by_tool.chain(by_command).filter(|(_, path)| places.is_plan(path)).collect();
     candidates.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     candidates.into_iter().find_map(|(_, path)| {
-        let text = read(&path)?;
+        let text = (files.now)(&path)?;
         // Plan mode writes the file before the person has seen the plan.
         if session.rejected_plans.iter().any(|rejected| rejected.trim() == text.trim()) {
             return None;
         }
         let mut plan = plan_of(PlanSource::TouchedFile, text, Some(path.clone()));
-        plan.ticked_before = ticked_before(session, places, &path, &plan);
+        plan.ticked_before = ticked_before(session, places, &path, &plan, files.committed);
         plan.dropped = dropped_on_the_way(session, places, &path, &plan);
         Some(plan)
     })
@@ -209,16 +218,23 @@ fn text_at<'a>(touches: impl Iterator<Item = &'a Touch>, at: usize) -> Option<St
     text
 }
 
-/// Which steps of a plan file had their tick before the session changed the file. Where the transcript does
-/// not tell what the file was, no step counts as this session's claim unless the session wrote it new.
-fn ticked_before(session: &Session, places: &PlanPlaces, path: &Path, plan: &Plan) -> Vec<usize> {
+/// Which steps of a plan file had their tick before the session changed the file. Where the transcript does not tell
+/// what the file was (a command changed it), the last commit does; where there is none either, all ticks are the
+/// session's.
+fn ticked_before(
+    session: &Session,
+    places: &PlanPlaces,
+    path: &Path,
+    plan: &Plan,
+    committed: ReadText<'_>,
+) -> Vec<usize> {
     let first = session.done_touches().find(|touch| places.absolute(&touch.path) == path);
-    let ticked = |step: &&super::Step| step.mark == Mark::Ticked;
-    match first.map(|touch| &touch.original) {
-        Some(Original::Absent) => Vec::new(),
-        Some(Original::Text(original)) => ticked_in(plan, &ticked_words(capped(original))),
-        Some(Original::Unknown) | None => plan.steps.iter().filter(ticked).map(|step| step.number).collect(),
-    }
+    let before = match first.map(|touch| &touch.original) {
+        Some(Original::Absent) => None,
+        Some(Original::Text(original)) => Some(original.clone()),
+        Some(Original::Unknown) | None => committed(path),
+    };
+    before.map(|text| ticked_in(plan, &ticked_words(capped(&text)))).unwrap_or_default()
 }
 
 /// A plan that the person named in an ask, or that the session read when the person spoke of a plan.
@@ -272,7 +288,7 @@ mod tests {
     fn found(session: &Session, files: &[(&str, &str)]) -> Option<Plan> {
         let files: HashMap<PathBuf, String> =
             files.iter().map(|(k, v)| (PathBuf::from(k), (*v).to_owned())).collect();
-        find(session, &places(), &|path| files.get(path).cloned())
+        find(session, &places(), Read { now: &|path| files.get(path).cloned(), committed: &|_| None })
     }
 
     fn approved(text: Option<&str>, path: Option<&str>, slug: Option<&str>) -> ApprovedPlan {

@@ -6,7 +6,7 @@ pub mod steps;
 
 use serde::{Deserialize, Serialize};
 
-pub use find::{PlanPlaces, find};
+pub use find::{PlanPlaces, Read, find};
 pub use steps::{Mark, Step, StepKind};
 
 /// How the plan came to be in play.
