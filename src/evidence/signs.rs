@@ -105,7 +105,7 @@ fn defines(file: &str, text: &str, symbol: &str) -> bool {
             .take_while(|word| bare(word) != wanted)
             .any(|word| DECLARES.contains(&word));
         // A method of Java or Ruby has no word of its own: `void append(String line) {`
-        let is_method = line.trim_end().ends_with('{') && !line.contains('=') && !line.contains("if ");
+        let is_method = line.trim_end().ends_with('{') && line.contains(&format!("{last}("));
         is_declared || is_flag || is_method || line.trim_start().starts_with(&format!("{last}:"))
     })
 }

@@ -2,6 +2,9 @@
 //! finished work, never that the work is there. Negated, hedged, planned and conditional sentences, questions
 //! and quotes are no claims.
 
+mod asides;
+pub mod kinds;
+
 use crate::words::has_words;
 
 /// Words that speak of work as done.

@@ -7,6 +7,7 @@
 
 pub mod alike;
 pub mod asks;
+pub mod checks;
 pub mod claimed;
 pub mod claims;
 pub mod drift;
@@ -32,8 +33,10 @@ pub struct Facts {
 }
 
 /// Everything that disk and session show by themselves. What is proven is no candidate as well.
-pub fn facts(evidence: &Evidence, _config: &AuditConfig) -> Facts {
+pub fn facts(evidence: &Evidence, config: &AuditConfig) -> Facts {
     let mut findings = files::findings(evidence);
+    let (unbacked, mut advisories) = checks::findings(evidence, config);
+    findings.extend(unbacked);
     for candidate in drift::candidates(evidence).into_iter().chain(asks::candidates(evidence)) {
         let is_known = findings.iter().any(|known| {
             (known.step.is_some() && known.step == candidate.step)
@@ -43,5 +46,6 @@ pub fn facts(evidence: &Evidence, _config: &AuditConfig) -> Facts {
             findings.push(candidate);
         }
     }
-    Facts { findings, advisories: risks::advisories(evidence) }
+    advisories.extend(risks::advisories(evidence));
+    Facts { findings, advisories }
 }

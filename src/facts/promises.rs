@@ -14,12 +14,14 @@ const NO_PROMISE: &[&str] = &[
     "unless",
 ];
 
-/// The same for words before the path, or close behind it: further on they say what the file is for
-/// ("`prune.sh` removes old archives").
-const NO_PROMISE_NEAR: &[&str] = &[
+/// The same for words before the path: behind it they say what the file is for ("`prune.sh` removes old archives").
+const NO_PROMISE_BEFORE: &[&str] = &[
     "called", "deletes", "e g", "eg", "example", "examples", "excludes", "if", "ignores", "instance", "like",
     "moves", "no", "removes", "renames", "replaces", "such", "without",
 ];
+
+/// The same for words right behind the path.
+const NO_PROMISE_BEHIND: &[&str] = &["example", "if", "no longer"];
 
 /// Words for what a program does with files of its users, or for a look at one: "detect `go.mod`".
 const HANDLES: &[&str] = &[
@@ -61,15 +63,20 @@ pub fn promises(text: &str, path: &str) -> bool {
     if !mentions::is_surely_a_path(path) {
         return false;
     }
-    let rest = padded(&normalised(&text.replace(path, " ")));
+    // What stands in backticks are names, not words: `deleted_at` deletes nothing.
+    let outside: Vec<&str> = text.split('`').step_by(2).collect();
+    let rest = padded(&normalised(&outside.join(" ").replace(path, " ")));
     let has = |word: &str| has_words(&rest, word);
     if NO_PROMISE.iter().any(|word| has(word)) {
         return false;
     }
     let Some(at) = text.find(path) else { return true };
     let words = words_before(text, at);
-    let near = padded(&words.join(" ")) + &padded(&words_close_behind(text, at + path.len()));
-    if NO_PROMISE_NEAR.iter().any(|word| has_words(&near, word)) {
+    let before = padded(&words.join(" "));
+    let behind = padded(&words_close_behind(text, at + path.len()));
+    if NO_PROMISE_BEFORE.iter().any(|word| has_words(&before, word))
+        || NO_PROMISE_BEHIND.iter().any(|word| has_words(&behind, word))
+    {
         return false;
     }
     let verb =
@@ -134,7 +141,7 @@ pub fn is_put_into(text: &str, name: &str, path: &str) -> bool {
         return false;
     }
     let is_made = |before: &[String]| {
-        let verb = before.iter().rev().find(|word| {
+        let verb = before.iter().rev().filter(|word| *word != "with").find(|word| {
             [MAKES, HANDLES, OUTPUTS, CHANGES].iter().any(|table| table.contains(&word.as_str()))
         });
         verb.is_none_or(|verb| PUTS.contains(&verb.as_str()))

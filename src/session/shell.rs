@@ -1,14 +1,29 @@
 //! Takes a shell command line, says what it does at a glance: whether it only looks, what it removes or
 //! moves, whether it works elsewhere. A reading of words, not a shell: must not be used to prove more than
 //! "this name was removed on purpose".
+//!
+//! `parts` cuts a line into commands and joints, `wrappers` finds the program of each, `deeds` says by the
+//! tables in `runners` what it does, `masks` whether the end of the line tells how it ended.
+
+pub mod deeds;
+pub mod masks;
+pub mod parts;
+mod runners;
+pub mod wrappers;
+
+pub use deeds::{Check, Deed};
+use parts::{Part, parts};
+use wrappers::program_words;
+
+use crate::words::base_name;
 
 /// Programs that change nothing by themselves.
 const LOOKERS: &[&str] = &[
     "[", "awk", "basename", "cat", "cd", "column", "cut", "date", "df", "diff", "dirname", "du", "echo",
     "done", "esac", "exit", "export", "false", "fd", "fi", "file", "find", "for", "grep", "head", "hostname",
     "id", "jq", "less", "ls", "more", "nl", "ps", "printenv", "printf", "pwd", "readlink", "realpath", "rg",
-    "sed", "sleep", "sort", "stat", "tail", "test", "tree", "true", "type", "uname", "uniq", "wc", "which",
-    "whoami", "xxd",
+    "sed", "set", "sleep", "sort", "stat", "tail", "test", "tree", "true", "type", "uname", "uniq", "wc",
+    "which", "whoami", "xxd",
 ];
 
 /// `git` subcommands that change nothing.
@@ -23,119 +38,25 @@ const REMOTE: &[&str] = &[
     "vercel", "netlify", "wrangler", "ansible", "ansible-playbook", "terraform",
 ];
 
-/// Checks by what they check, each by words of a command line. They change no file of anybody's work.
-const CHECKS: &[(Check, &[&str])] = &[
-    (
-        Check::Tests,
-        &[
-            "ava", "ctest", "jest", "mocha", "nextest", "phpunit", "pytest", "rspec", "test", "tests", "tox",
-            "vitest",
-        ],
-    ),
-    (
-        Check::Lint,
-        &["clippy", "eslint", "flake8", "golangci-lint", "lint", "mypy", "pylint", "pyright", "ruff", "vet"],
-    ),
-    (Check::Build, &["build", "check", "compile", "tsc", "typecheck"]),
-];
-
-/// What a command checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Check {
-    /// The tests.
-    Tests,
-    /// The style.
-    Lint,
-    /// That it builds.
-    Build,
-}
-
 /// Programs and `git` subcommands that change what is there only by names on their line, or not at all.
 const NAMERS: &[&str] = &["chmod", "cp", "mkdir", "mv", "rm", "rmdir", "tee", "touch"];
 const GIT_NAMERS: &[&str] = &["add", "commit", "fetch", "mv", "push", "rm", "tag"];
 
-/// What can stand before a program: shell words, and programs that run another.
-const WRAPPERS: &[&str] = &[
-    "!", "(", "command", "do", "else", "env", "exec", "if", "nohup", "sudo", "then", "time", "while",
-    "xargs", "{",
-];
-
-/// The simple commands of a line: cut at `;`, `&&`, `||`, `|` and newlines outside quotes, each as words.
+/// The simple commands of a line: cut at `;`, `&&`, `||`, `|` and newlines outside quotes, each as words. Files
+/// that they read from or write to stand after the others.
 pub fn simple_commands(line: &str) -> Vec<Vec<String>> {
-    let mut commands = Vec::new();
-    let mut words: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut in_word = false;
-    let mut quote: Option<char> = None;
-    let mut chars = line.chars().peekable();
-    let end_word = |word: &mut String, in_word: &mut bool, words: &mut Vec<String>| {
-        if *in_word {
-            words.push(std::mem::take(word));
-            *in_word = false;
-        }
-    };
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some('"') | None, '\\') => {
-                if let Some(next) = chars.next().filter(|next| *next != '\n') {
-                    word.push(next);
-                    in_word = true;
-                }
-            }
-            (Some(_), c) => word.push(c),
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                in_word = true;
-            }
-            (None, ';' | '|' | '\n') => {
-                end_word(&mut word, &mut in_word, &mut words);
-                commands.push(std::mem::take(&mut words));
-            }
-            // `2>&1` and `&>` are redirections, not an end of the command.
-            (None, '&') if !word.ends_with('>') && chars.peek() != Some(&'>') => {
-                end_word(&mut word, &mut in_word, &mut words);
-                commands.push(std::mem::take(&mut words));
-            }
-            (None, c) if c.is_whitespace() => end_word(&mut word, &mut in_word, &mut words),
-            (None, c) => {
-                word.push(c);
-                in_word = true;
-            }
-        }
-    }
-    end_word(&mut word, &mut in_word, &mut words);
-    commands.push(words);
-    commands.retain(|words| !words.is_empty());
-    commands
-}
-
-/// The words of a simple command from its program on: assignments and wrappers off.
-fn program_words(words: &[String]) -> &[String] {
-    let mut rest = words;
-    while let Some(first) = rest.first() {
-        let is_assignment = first.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        });
-        if is_assignment || WRAPPERS.contains(&first.as_str()) {
-            rest = &rest[1..];
-        } else {
-            break;
-        }
-    }
-    rest
-}
-
-fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+    let all = parts(line).into_iter().map(|part| [part.words, part.writes, part.reads].concat());
+    all.filter(|words| !words.is_empty()).collect()
 }
 
 /// Whether nothing in the line can have changed a file.
 pub fn only_looks(line: &str) -> bool {
-    simple_commands(line).iter().all(|words| {
-        let words = program_words(words);
+    parts(line).iter().all(|part| {
+        if writes_a_file(part) {
+            return false;
+        }
+        let words = program_words(&part.words);
         let Some(program) = words.first() else { return true };
-        let writes_a_file = writes_a_file(words);
         let in_place = words.iter().any(|word| {
             let is_short = word.starts_with('-') && !word.starts_with("--");
             (is_short && word.contains('i') && base_name(program) == "sed")
@@ -144,36 +65,30 @@ pub fn only_looks(line: &str) -> bool {
         });
         match base_name(program) {
             "git" => git_subcommand(words).is_some_and(|sub| GIT_LOOKERS.contains(&sub)),
-            "sed" | "find" => !in_place && !writes_a_file,
-            name => LOOKERS.contains(&name) && !writes_a_file,
+            "sed" | "find" => !in_place,
+            name => LOOKERS.contains(&name),
         }
     })
 }
 
-/// Whether a simple command sends its output to a file. Quotes are off by now, so that a `>` in a pattern
-/// seems to be one: then a command that only looks counts as work, which is the lesser fault.
-fn writes_a_file(words: &[String]) -> bool {
-    words.iter().enumerate().any(|(at, word)| {
-        let Some((before, target)) = word.split_once('>') else { return false };
-        let is_redirection = before.chars().all(|c| c.is_ascii_digit() || c == '&');
-        let target = target.trim_start_matches(['>', '|']);
-        let target = if target.is_empty() { words.get(at + 1).map_or("", String::as_str) } else { target };
-        is_redirection && !target.is_empty() && !target.starts_with('&') && target != "/dev/null"
-    })
+/// Whether a simple command sends its output to a file.
+fn writes_a_file(part: &Part) -> bool {
+    part.writes.iter().any(|target| !target.starts_with("/dev/"))
 }
 
-/// What a line checks, if it runs a check.
+/// What a line checks, if it runs a check that changes nothing.
 pub fn check(line: &str) -> Option<Check> {
-    simple_commands(line).iter().find_map(|words| {
-        let words = program_words(words);
-        let program = words.first().map(|program| base_name(program))?;
-        if LOOKERS.contains(&program) || program == "git" {
-            return None;
-        }
-        let has = |name: &&str| {
-            words.iter().take(4).any(|word| base_name(word).split(':').any(|part| part == *name))
-        };
-        CHECKS.iter().find(|(_, names)| names.iter().any(&has)).map(|(check, _)| *check)
+    wrappers::flat_parts(line).iter().find_map(|part| {
+        let words = program_words(&part.words);
+        let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.as_str()));
+        let checks = deeds::does(words).deeds.into_iter().find_map(|deed| match deed {
+            Deed::Check(check) => Some(check),
+            _ => None,
+        });
+        checks.filter(|check| match check {
+            Check::Format => has(&["--check", "-c", "-l", "--list-different", "--diff"]),
+            _ => !has(&["--fix", "--write"]),
+        })
     })
 }
 
@@ -182,8 +97,8 @@ pub fn may_change_anything(line: &str) -> bool {
     if only_looks(line) || check(line).is_some() {
         return false;
     }
-    simple_commands(line).iter().any(|words| {
-        let words = program_words(words);
+    parts(line).iter().any(|part| {
+        let words = program_words(&part.words);
         let Some(program) = words.first().map(|program| base_name(program)) else { return false };
         let is_git_namer = program == "git"
             && git_subcommand(words)
@@ -208,15 +123,10 @@ fn git_subcommand(words: &[String]) -> Option<&str> {
 /// Paths that the line removes or moves away (`rm`, `mv`, `git rm`, `git mv`), as written.
 pub fn removed_paths(line: &str) -> Vec<String> {
     let mut removed = Vec::new();
-    for words in simple_commands(line) {
-        let words = program_words(&words);
+    for part in parts(line) {
+        let words = program_words(&part.words);
         let operands = |from: usize| -> Vec<String> {
-            words
-                .iter()
-                .skip(from)
-                .filter(|word| !word.starts_with('-') && !word.contains('>'))
-                .cloned()
-                .collect()
+            words.iter().skip(from).filter(|word| !word.starts_with('-')).cloned().collect()
         };
         let git_sub = git_subcommand(words);
         let git_at = words.iter().position(|word| Some(word.as_str()) == git_sub).map_or(2, |at| at + 1);
@@ -238,15 +148,25 @@ fn all_but_last(mut words: Vec<String>) -> Vec<String> {
 
 /// Whether any part of the line works on another machine or in a container.
 pub fn works_elsewhere(line: &str) -> bool {
-    simple_commands(line).iter().any(|words| {
-        let words = program_words(words);
-        let second = words.get(1).map(String::as_str);
-        match words.first().map(|program| base_name(program)) {
-            Some("docker" | "podman") => matches!(second, Some("exec" | "cp" | "compose" | "run")),
-            Some("gh") => second == Some("api"),
-            Some(name) => REMOTE.contains(&name),
-            None => false,
-        }
+    parts(line).iter().any(|part| {
+        // `docker exec web touch a` has a program of its own, and works in the container all the same.
+        let starts = [part.words.as_slice(), program_words(&part.words)];
+        starts.iter().any(|words| {
+            let words: Vec<&str> = words
+                .iter()
+                .map(String::as_str)
+                .skip_while(|word| {
+                    word.contains('=') || matches!(*word, "sudo" | "time" | "env" | "then" | "do")
+                })
+                .collect();
+            let second = words.get(1).copied();
+            match words.first().map(|program| base_name(program)) {
+                Some("docker" | "podman") => matches!(second, Some("exec" | "cp" | "compose" | "run")),
+                Some("gh") => second == Some("api"),
+                Some(name) => REMOTE.contains(&name),
+                None => false,
+            }
+        })
     })
 }
 
@@ -273,6 +193,7 @@ mod tests {
         for line in [
             "cargo build",
             "echo x > a",
+            "echo x>a.txt",
             "echo x > a 2>/dev/null",
             "cat >>a",
             "env A=1 cargo build",
@@ -296,6 +217,7 @@ mod tests {
             ("python -m pytest -q", Check::Tests),
             ("cargo clippy", Check::Lint),
             ("npm run build", Check::Build),
+            ("tsc --noEmit", Check::Types),
         ] {
             assert_eq!(check(line), Some(expected), "{line}");
             assert!(!may_change_anything(line), "{line}");

@@ -1,0 +1,351 @@
+use super::*;
+use crate::config::Config;
+use crate::evidence::Repository;
+use crate::plan::{Plan, PlanSource, steps::parse_steps};
+use crate::session::{Change, CommandEnd, Delegation, EditTool, Original, OtherCall, Outcome, Touch};
+
+/// A session in the making: each thing done gets the next number.
+#[derive(Default)]
+struct Scene {
+    session: Session,
+    repository: Option<Repository>,
+    plan: Option<Plan>,
+}
+
+impl Scene {
+    fn next(&mut self) -> usize {
+        self.session.rows += 1;
+        self.session.rows
+    }
+
+    fn ran(mut self, line: &str, code: i32, output: &str) -> Self {
+        let end = if code == 0 { CommandEnd::Succeeded } else { CommandEnd::Failed(Some(code)) };
+        let at = self.next();
+        self.session.commands.push(Command {
+            line: line.into(),
+            at,
+            end,
+            output: output.into(),
+            agent: None,
+        });
+        self
+    }
+
+    fn by_helper(mut self) -> Self {
+        let last = self.session.commands.last_mut().expect("a command");
+        last.agent = Some("helper".into());
+        self
+    }
+
+    fn ended(mut self, end: CommandEnd) -> Self {
+        self.session.commands.last_mut().expect("a command").end = end;
+        self
+    }
+
+    fn edited(self, path: &str) -> Self {
+        self.wrote(path, "x")
+    }
+
+    fn wrote(mut self, path: &str, text: &str) -> Self {
+        let at = self.next();
+        self.session.touches.push(Touch {
+            path: path.into(),
+            tool: EditTool::Write,
+            at,
+            outcome: Outcome::Done,
+            original: Original::Unknown,
+            agent: None,
+            change: Some(Change { old: String::new(), new: text.into() }),
+        });
+        self
+    }
+
+    fn called(mut self, tool: &str) -> Self {
+        let at = self.next();
+        self.session.other_calls.push(OtherCall { tool: tool.into(), at });
+        self
+    }
+
+    fn delegated(mut self) -> Self {
+        let at = self.next();
+        let outcome = Outcome::Done;
+        self.session.delegations.push(Delegation {
+            description: "x".into(),
+            agent_type: "general-purpose".into(),
+            outcome,
+            at,
+        });
+        self
+    }
+
+    fn planned(mut self, plan: &str) -> Self {
+        self.plan = Some(Plan {
+            source: PlanSource::TouchedFile,
+            path: None,
+            steps: parse_steps(plan),
+            text: plan.into(),
+            dropped: Vec::new(),
+            ticked_before: Vec::new(),
+        });
+        self
+    }
+
+    fn committed_at(mut self, started: &str, last_commit: i64) -> Self {
+        self.session.started = Some(started.into());
+        self.repository = Some(Repository { last_commit: Some(last_commit), changed: vec!["a.rs".into()] });
+        self
+    }
+
+    fn says(mut self, message: &str) -> (Vec<Finding>, Vec<Advisory>) {
+        self.session.final_message = Some(message.into());
+        let evidence = Evidence {
+            plan: self.plan,
+            session: self.session,
+            files: Vec::new(),
+            repository: self.repository,
+        };
+        findings(&evidence, &Config::default().audit)
+    }
+
+    fn problems(self, message: &str) -> Vec<Problem> {
+        self.says(message).0.into_iter().map(|finding| finding.problem).collect()
+    }
+
+    fn kinds(self, message: &str) -> Vec<AdvisoryKind> {
+        let (findings, advisories) = self.says(message);
+        assert_eq!(findings, Vec::new(), "{message}");
+        advisories.into_iter().map(|advisory| advisory.kind).collect()
+    }
+
+    fn is_quiet(self, message: &str) {
+        let (findings, advisories) = self.says(message);
+        assert!(findings.is_empty() && advisories.is_empty(), "{message}: {findings:?} {advisories:?}");
+    }
+}
+
+fn scene() -> Scene {
+    Scene::default()
+}
+
+#[test]
+fn tests_that_failed_last_are_no_pass() {
+    let (findings, advisories) =
+        scene().edited("/w/a.js").ran("npm test", 1, "").says("Done. All tests pass.");
+    assert_eq!(advisories, Vec::new());
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    assert_eq!(finding.category, Category::A);
+    assert_eq!(finding.status, Status::Confirmed);
+    assert_eq!(finding.problem, Problem::FailedCommand);
+    assert_eq!(finding.quote, "All tests pass.");
+    assert_eq!(finding.evidence, ["`npm test` ended with exit code 1"]);
+}
+
+#[test]
+fn failures_however_they_show() {
+    let failed = [Problem::FailedCommand];
+    for (line, code, output) in [
+        ("cd web && npm test", 1, ""),
+        ("pytest -q | tail -5", 0, "1 failed, 5 passed in 0.1s"),
+        ("pytest || true", 0, "=== 1 failed, 5 passed in 0.1s ==="),
+        ("npm test 2>&1 | tee log", 0, "Tests:       1 failed, 5 passed, 6 total"),
+        ("cargo test; echo done", 0, "test result: FAILED. 1 passed; 1 failed"),
+        ("go test ./...", 0, "--- FAIL: TestA (0.00s)\nFAIL"),
+        ("timeout 60 bash -c 'npm test'", 1, ""),
+        ("docker compose run --rm app pytest", 1, ""),
+        ("npm run lint && npm test", 1, "Tests:       1 failed, 5 passed, 6 total"),
+    ] {
+        assert_eq!(scene().ran(line, code, output).problems("All tests pass."), failed, "{line}");
+    }
+    assert_eq!(scene().ran("cargo build", 101, "").problems("The build passes."), failed);
+    assert_eq!(
+        scene()
+            .ran("npx tsc --noEmit | head", 0, "a.ts(1,1): error TS2322: x")
+            .problems("Type checks: clean"),
+        failed
+    );
+    assert_eq!(scene().ran("npx eslint .", 1, "").problems("No lint errors."), failed);
+    assert_eq!(scene().ran("git push", 1, "").problems("Pushed to origin."), failed);
+    assert_eq!(scene().ran("git commit -m x", 1, "hook failed").problems("Committed the changes."), failed);
+}
+
+#[test]
+fn a_failure_made_good_is_none() {
+    for (first, then) in [
+        ("npm test", "npm test"),
+        ("npm test", "npx vitest run"),
+        ("pytest", "python -m pytest -q"),
+        ("cargo test --lib", "cargo test"),
+        ("pytest", "pytest tests/test_a.py"),
+    ] {
+        scene().ran(first, 1, "").ran(then, 0, "").is_quiet("All tests pass.");
+    }
+    // What failed is what was run again.
+    scene()
+        .ran("pytest", 1, "FAILED tests/test_a.py::test_x - assert")
+        .ran("pytest tests/test_a.py", 0, "1 passed in 0.1s")
+        .is_quiet("All tests pass.");
+    // And what is plainly something else is not.
+    let problems = scene()
+        .ran("pytest", 1, "FAILED tests/test_b.py::test_x - assert")
+        .ran("pytest tests/test_a.py", 0, "tests/test_a.py . 1 passed in 0.1s")
+        .problems("All tests pass.");
+    assert_eq!(problems, [Problem::FailedCommand]);
+}
+
+#[test]
+fn what_is_admitted_or_of_a_part_is_not_held() {
+    scene().ran("npm test", 1, "").is_quiet("2 tests still fail. All other tests pass.");
+    scene().ran("npx jest slug", 0, "").ran("npm test", 1, "").is_quiet("The slug tests pass.");
+    scene().ran("npm test", 1, "").is_quiet("I added the flag.");
+}
+
+#[test]
+fn a_failure_that_may_be_anothers_is_left() {
+    scene().ran("npm run lint && npm test", 1, "").is_quiet("All tests pass.");
+    scene().ran("npm test | grep foo", 1, "").is_quiet("All tests pass.");
+    scene().ran("make check", 2, "").is_quiet("All tests pass.");
+    scene().ran("npm test", 143, "").is_quiet("All tests pass.");
+    scene().ran("npm test", 1, "").ran("./ci.sh", 0, "").is_quiet("All tests pass.");
+    scene().ran("npm test", 1, "").called("mcp__ci__run").is_quiet("All tests pass.");
+    scene()
+        .ran("npm test", 1, "")
+        .ran("npm test", 0, "")
+        .ended(CommandEnd::Background)
+        .is_quiet("All tests pass.");
+    scene().ran("npm test", 1, "").ran("npm test", 0, "").by_helper().is_quiet("All tests pass.");
+    let refused = scene().ran("npm test", 1, "The user doesn't want to proceed with this tool use.");
+    assert_eq!(refused.ended(CommandEnd::Failed(None)).kinds("All tests pass."), [AdvisoryKind::UnrunTests]);
+}
+
+#[test]
+fn checks_that_never_ran_are_told() {
+    assert_eq!(
+        scene().edited("/w/a.rs").ran("ls", 0, "").kinds("All tests pass."),
+        [AdvisoryKind::UnrunTests]
+    );
+    assert_eq!(scene().edited("/w/a.rs").kinds("The build passes."), [AdvisoryKind::UnrunBuild]);
+    assert_eq!(
+        scene().edited("/w/a.rs").kinds("Lint is clean and type checks pass."),
+        [AdvisoryKind::UnrunLint]
+    );
+    for line in [
+        "pytest || true", "pytest || echo x", "pytest; true", "! pytest", "echo '5 passed'", "cat test.log",
+        "pytest --collect-only",
+    ] {
+        assert_eq!(scene().ran(line, 0, "").kinds("All tests pass."), [AdvisoryKind::UnrunTests], "{line}");
+    }
+    let gutted = scene().wrote("/w/package.json", r#"{"scripts":{"test":"exit 0"}}"#).ran("npm test", 0, "");
+    assert_eq!(gutted.kinds("All tests pass."), [AdvisoryKind::UnrunTests]);
+}
+
+#[test]
+fn what_may_have_run_unseen_is_not_told() {
+    scene().ran("./ci.sh", 0, "").is_quiet("All tests pass.");
+    scene().ran("make all", 0, "").is_quiet("All tests pass.");
+    scene().ran("python -c 'x'", 0, "").is_quiet("All tests pass.");
+    scene().called("mcp__ci__run").is_quiet("All tests pass.");
+    scene().delegated().is_quiet("All tests pass.");
+    scene().ran("ssh host pytest", 0, "").is_quiet("All tests pass.");
+    scene().ran("pytest | tail -5", 0, "x").is_quiet("All tests pass.");
+    scene().ran("pytest | tail -5", 0, "5 passed in 0.1s").is_quiet("All tests pass.");
+    scene().is_quiet("All CI checks pass.");
+}
+
+#[test]
+fn checks_before_the_last_edit_are_told() {
+    let stale = scene().edited("/w/a.rs").ran("cargo test", 0, "").edited("/w/a.rs");
+    assert_eq!(stale.kinds("All tests pass."), [AdvisoryKind::StaleTests]);
+    for path in ["/w/README.md", "/w/CHANGELOG.md", "/w/docs/plan.md", "/w/notes.txt"] {
+        scene().edited("/w/a.rs").ran("cargo test", 0, "").edited(path).is_quiet("All tests pass.");
+    }
+    scene().edited("/w/a.rs").ran("cargo test", 0, "").is_quiet("All tests pass and it builds cleanly.");
+    scene().ran("cargo test", 0, "").edited("/w/a.rs").ran("./ci.sh", 0, "").is_quiet("All tests pass.");
+}
+
+#[test]
+fn where_the_config_says_so_they_are_findings() {
+    let mut config = Config::default().audit;
+    config.unrun_checks = UnrunChecks::Block;
+    let mut session = scene().edited("/w/a.rs").session;
+    session.final_message = Some("All tests pass.".into());
+    let evidence = Evidence { plan: None, session, files: Vec::new(), repository: None };
+    let (findings, advisories) = findings(&evidence, &config);
+    assert!(advisories.is_empty());
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].problem, Problem::NoTrace);
+}
+
+#[test]
+fn deeds_without_a_trace() {
+    for message in [
+        "Committed as `abc1234`.",
+        "Changes are pushed.",
+        "Opened PR #12.",
+        "Filed issue #12.",
+        "Deployed to staging.",
+        "I installed the dependencies.",
+    ] {
+        assert_eq!(
+            scene().edited("/w/a.rs").ran("ls", 0, "").problems(message),
+            [Problem::NoTrace],
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn deeds_with_a_trace_or_a_doubt() {
+    for (line, message) in [
+        ("git commit -m x", "Committed the changes."),
+        ("git -C a -c b=c commit -m x", "Committed the changes."),
+        ("git add . && git commit -m x && git push", "Committed and pushed."),
+        ("git commit -m x 2>&1 | tail -3", "Committed the changes."),
+        ("git push 2>&1 | tail -1", "Pushed."),
+        ("gh pr create --fill", "Opened PR #12."),
+        ("gt submit", "Opened a PR."),
+        ("gh issue create -t x", "Filed issue #12."),
+        ("npm run release", "Committed and pushed."),
+        ("make ship", "Pushed."),
+        ("git ship", "Pushed."),
+        ("vercel --prod", "Deployed to production."),
+        ("git push", "Deployed to staging."),
+        ("scp a host:b", "Deployed to the server."),
+        ("npm ci", "Installed the dependencies."),
+        ("cargo build", "Installed the dependencies."),
+    ] {
+        scene().ran(line, 0, "").is_quiet(message);
+    }
+    scene().called("mcp__github__create_pull_request").is_quiet("Opened PR #12.");
+    scene()
+        .edited("/w/a.rs")
+        .committed_at("2026-01-01T00:00:00Z", 1_767_225_700)
+        .is_quiet("Committed the changes.");
+    let before = scene().edited("/w/a.rs").committed_at("2026-01-01T00:00:00Z", 1_767_225_500);
+    assert_eq!(before.problems("Committed the changes."), [Problem::NoTrace]);
+    scene().is_quiet("Committed the changes.");
+    // A chain that failed at its end has committed all the same.
+    let pushed =
+        scene().ran("git commit -m x && git push", 1, "[main 1a2b3c4] x\n ! [rejected] main -> main");
+    assert_eq!(pushed.problems("Committed and pushed."), [Problem::FailedCommand]);
+    scene()
+        .ran("git commit -m x", 1, "nothing to commit, working tree clean")
+        .is_quiet("Everything is committed.");
+}
+
+#[test]
+fn a_ticked_step_is_a_claim() {
+    let (findings, _) =
+        scene().ran("npm test", 1, "").planned("- [ ] Other\n- [x] Run `npm test`\n").says("Some words.");
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    assert_eq!((finding.step, finding.quote.as_str()), (Some(2), "Run `npm test`"));
+    let commit = scene().edited("/w/a.rs").planned("- [x] Commit the changes\n").problems("Some words.");
+    assert_eq!(commit, [Problem::NoTrace]);
+    scene().edited("/w/a.rs").planned("- [ ] Commit the changes\n").is_quiet("Some words.");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_session_makes_it_panic(line in ".{0,120}", output in ".{0,120}", code in 0..3) {
+        let _ = scene().ran(&line, code, &output).says("All tests pass. Committed and pushed. The build passes.");
+    }
+}

@@ -1,0 +1,428 @@
+//! Takes a message or a ticked step, gives what it claims of commands: that tests, builds or linters pass, that
+//! something was committed, pushed, opened, deployed or installed. A reading of words, by tables of wordings.
+//! A wrong claim holds a good session: what is hedged, negated, planned, quoted, asked, told of somebody else or
+//! of what code does is none, and doubt is a no.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::asides;
+use crate::session::shell::deeds::does;
+use crate::session::shell::wrappers::{flat_parts, program_words};
+use crate::session::shell::{Check, Deed};
+
+/// One thing that a sentence claims.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim<'a> {
+    /// The sentence, as written.
+    pub sentence: &'a str,
+    /// What it claims to have been done.
+    pub deed: Deed,
+    /// Whether it speaks of a part only: "the parser tests pass".
+    pub is_of_a_part: bool,
+}
+
+/// Words between a subject and what is said of it: "tests are now all".
+const BETWEEN: &str = r"are|is|all|now|still|also|again|have|has|been|successfully|cleanly|fully|both|run|runs|ran|and|it|completed?|finish(?:ed|es)?|results?|status|checks?|the|suite|step|reports?|shows?|locally|everything|tests|\d+";
+
+/// What is said of checks that pass. What is passed to something is none of it.
+const PASS: &str =
+    r"(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|success(?:ful|fully)?|green|clean|ok|okay|happy)\b";
+
+/// Subjects, by what they are checks of. Backticks with a command in them stand as `§tests` and so on.
+const SUBJECTS: &[(Check, &str)] = &[
+    (Check::Tests, r"(?:tests?|specs?|test suites?|suites?|§tests)"),
+    (Check::Build, r"(?:builds?|compilation|§build)"),
+    (
+        Check::Lint,
+        r"(?:lint|lints|linting|linter|linters|eslint|clippy|ruff|flake8|pylint|golangci lint|rubocop|biome|oxlint|shellcheck|§lint)",
+    ),
+    (
+        Check::Types,
+        r"(?:type checks?|typechecks?|type checking|typechecking|type checker|tsc|mypy|pyright|typescript|types|§types)",
+    ),
+    (Check::Format, r"(?:formatting|format|format check|prettier|rustfmt|gofmt|fmt|§format)"),
+];
+
+/// Wordings of checks that pass which name no subject before the word for passing.
+const OTHER_WORDINGS: &[(Check, &str)] = &[
+    (Check::Tests, r"\b\d+ passing tests?\b"),
+    (Check::Tests, r"\b\d+ tests?,? (?:and )?(?:0|no|zero) fail"),
+    (Check::Tests, r"\b(?:everything|all|it) (?:builds? and )?pass(?:es|ing)? (?:with|under|in) §tests"),
+    (
+        Check::Build,
+        r"\b(?:everything|project|code|codebase|app|application|crate|workspace|package|solution|library|site|binary|frontend|backend|^it)(?: all| now| still| also)? (?:builds?|compiles?|built|compiled)(?: and| with no| without| cleanly| successfully| fine| ok|,|;| —|$| \()",
+    ),
+    (
+        Check::Build,
+        r"\b(?:builds|compiles|built|compiled) (?:cleanly|successfully|fine|without (?:any )?(?:errors?|warnings?)|with (?:no|zero|0) (?:errors?|warnings?))",
+    ),
+    (
+        Check::Lint,
+        r"\b(?:no|zero|0) (?:new )?(?:lint|linter|linting|eslint|clippy|ruff|flake8|pylint) (?:errors?|warnings?|issues?|problems?|violations?)\b",
+    ),
+    (
+        Check::Types,
+        r"\b(?:no|zero|0) (?:new )?(?:type|typescript|ts|type check|typecheck|tsc|mypy|pyright) (?:errors?|issues?|problems?)\b",
+    ),
+    (
+        Check::Lint,
+        r"§lint(?: reports?| shows?| finds?| found| —| gives?|:)? (?:no|zero|0) (?:errors?|warnings?|issues?|problems?)",
+    ),
+    (
+        Check::Types,
+        r"§types(?: reports?| shows?| finds?| found| —| gives?|:)? (?:no|zero|0) (?:errors?|issues?|problems?)",
+    ),
+];
+
+/// What may come before a deed at the start of a sentence: "Done. Committed", "I have also pushed".
+const OPENING: &str = r"^(?:(?:done|perfect|great|yes|ok|okay|all|now|also|then|finally|successfully|and|i|i've|i have|we|we've|we have|just|already|everything|changes?|both|all changes|the changes|all files|status|result|git)[,:!]? (?:— )?)*";
+
+/// What a deed is done to.
+const WORK: &str = r"(?:changes?|everything|work|all|it|fix|fixes|files?|code|features?|updates?|docs|branch|commits?|both|implementation|plan|tag|refactor|refactoring|cleanup)";
+
+/// Forms of "to be" and "to have" between work and deed.
+const BEEN: &str =
+    r"(?: (?:is|are|was|were|has|have|been|now|all|also|both|successfully|fully|safely|already))*";
+
+/// What may follow a deed that is over, lest "committed lines" be one.
+const AFTER: &str = r"(?: (?:and|as|to|in|with|on|under|at|—|locally|separately|successfully|the|all|your|my|our|this|these|both|everything|it|§|via|upstream|origin|[0-9a-f]{7,40}|fix(?:es)?|changes?)\b|[.,;:!)]| \(|: | §| —| ✅|$)";
+
+static CHECKS: LazyLock<Vec<(Check, Regex)>> = LazyLock::new(|| {
+    let subjects = SUBJECTS.iter().map(|(check, subject)| {
+        // "Tests: passing", "tests — all passing", "tests (3577 passing)", "tests and lint are clean".
+        let more = r"(?:(?:,| and|,? \+| &| /) [§\w ]{1,24}?){0,3}";
+        let wording = format!(
+            r"(?:^|[^\w§-]){subject}{more}(?: \([^)]*\))?(?: ?[:,—(|✅])* ?(?:(?:{BETWEEN}) ){{0,5}}{PASS}"
+        );
+        (*check, wording)
+    });
+    let others = OTHER_WORDINGS.iter().map(|(check, wording)| (*check, (*wording).to_owned()));
+    subjects.chain(others).filter_map(|(check, wording)| Some((check, Regex::new(&wording).ok()?))).collect()
+});
+
+static DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
+    let request = r"(?:prs?|pull requests?|merge requests?|mrs?)";
+    let ends = r"(?: (?:#\d+|§|for|with|at|to|from|on|titled|against|and|here|successfully|is|—)|[.,;:!)]| \(|: | #| https?:|$)";
+    let wordings = [
+        (Deed::Commit, format!(r"{OPENING}committed{AFTER}")),
+        (Deed::Commit, format!(r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then))* committed{AFTER}")),
+        (Deed::Commit, format!(r"\b{WORK}{BEEN} committed{AFTER}")),
+        (Deed::Commit, r"\b(?:created|made) (?:a |the |an |new |empty |single |clean |\d+ |two |three )*commits?(?: §| with| for|[.,:;]|$)".to_owned()),
+        (Deed::Commit, r"^commit(?:ted)?(?: created| hash| sha)?:? §hash".to_owned()),
+        (Deed::Push, format!(r"{OPENING}(?:committed (?:and|&) )?pushed{AFTER}")),
+        (Deed::Push, format!(r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then|fixed and|committed and))* pushed{AFTER}")),
+        (Deed::Push, format!(r"\b{WORK}{BEEN}(?: committed (?:and|&))? pushed{AFTER}")),
+        (Deed::PullRequest, format!(r"\b(?:opened|created|submitted|raised)(?: (?:a|the|new|draft|an|github|gitlab|follow up|single|separate|two|three))* {request}{ends}")),
+        (Deed::PullRequest, format!(r"^{request}(?: #\d+| §)?(?: has been| is| was)?(?: now| successfully)? (?:created|opened|submitted){ends}")),
+        (Deed::Issue, r"\b(?:filed|opened|raised|created|submitted)(?: (?:a|an|the|new|github|gitlab|follow up|tracking|separate|bug|linear|jira|two|three))* (?:issues?|tickets?|bug reports?)(?: (?:#\d+|for|to track|at|on|about|§|and)|[.,;:]| \(|: | #|$)".to_owned()),
+        (Deed::Issue, r"\bfiled (?:as )?#\d+".to_owned()),
+        (Deed::Deploy, format!(r"{OPENING}deployed(?: (?:to|and|the|it|successfully|with|on|via|as)\b|[.,;:!]| \(|$)")),
+        (Deed::Deploy, r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then))* deployed\b".to_owned()),
+        (Deed::Deploy, format!(r"\b(?:{WORK}|app|site|service|server|version|application|website){BEEN} deployed(?: (?:to|and|successfully|on)\b|[.,;:!]|$)")),
+        (Deed::Deploy, r"\bdeployment(?: is| was| has)?(?: now| been| fully)? (?:complete|completed|successful|succeeded|done)\b".to_owned()),
+        (Deed::Install, r"^(?:done[.,!]? )?(?:successfully )?installed (?:the |all |all the |new |required |missing |npm |project )*(?:dependenc|packages?\b|§)".to_owned()),
+        (Deed::Install, r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then))* installed (?:the |all |all the |new |required |missing )*(?:dependenc|packages?\b|§)".to_owned()),
+        (Deed::Install, r"\b(?:dependencies|packages) (?:are|were|have been|are now|all) (?:now |all |successfully )*installed\b".to_owned()),
+    ];
+    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, Regex::new(&wording).ok()?))).collect()
+});
+
+/// Words that make of a sentence no claim of anything.
+static NO_CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\b(?:not|never|cannot|can't|couldn't|didn't|doesn't|don't|hasn't|haven't|isn't|wasn't|won't|wouldn't|aren't|weren't|",
+        r"will|i'll|we'll|you'll|it'll|would|should|could|might|may|must|shall|can be|to be|being|get|gets|getting|",
+        r"if|once|unless|until|when|whenever|while|before|after (?:you|that|this|the|it)|whether|assuming|provided|so that|in case|",
+        r"want|wants|need|needs|needed|plan to|planning|going to|about to|ready to|able to|next|todo|later|soon|(?:still|is|are) pending|remaining|awaiting|waiting|",
+        r"make sure|makes sure|ensure|ensures|ensuring|verify|verifies|confirm that you|please|let me|let's|try|",
+        r"you|user|users|someone|team|teammate|maintainers?|developer|colleague|",
+        r"make|makes|making|lets|allows?|helps?|requires?|expects?|expected|returns?|prints?|displays?|logs?|",
+        r"previous session|earlier session|last session|previously|originally|yesterday|last week|used to|already was|were passing|was passing|",
+        r"without (?:running|testing|building|committing|pushing)|instead of|rather than|example|e\.g|eg|hypothetical|wip|draft of|estimated|would've)\b"
+    ))
+    .ok()
+});
+
+/// Words that make of a sentence no claim that all checks pass.
+static NOT_ALL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\b(?:except|excluding|apart from|aside from|other than|besides|but|only|most|mostly|some|several|almost|nearly|partially|partly|half|",
+        r"fail|fails|failed|failing|flaky|skipped|broken|errors? remain|red|timed? ?out|",
+        r"ci|cd|pipeline|workflow|workflows|github actions|actions|hooks?|remotely|upstream|on main|on master|baseline|",
+        r"manual|manually|smoke|by hand|(?:was|were) (?:already )?(?:passing|green|clean))\b"
+    ))
+    .ok()
+});
+
+/// "0 failed", "no failures": the fail in it is none.
+static NO_FAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:fail(?:s|ed|ures?|ing)?|errors?|skipped|flaky)\b(?: tests?)?|\b(?:fixed|resolved|repaired)(?: \w+){0,4} (?:failing|broken|failed|flaky)\b|\bpreviously (?:failing|broken)\b").ok()
+});
+
+static PARTIAL: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b(\d+) ?(?:of|/|out of)(?: the)? ?(\d+)\b").ok());
+
+/// What is passed on: "the tests pass the flag".
+static PASSES_ON: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\bpass(?:es|ed|ing)? (?:the|a|an|its|their|it|them|this|null|arguments?|args|values?|parameters?|data|options?|along|through|control|§code|in (?:the|a|an)|to|by|down|as|around|over|judgement)\b").ok()
+});
+
+/// Words that set a subject apart from the whole: "the parser tests", "26 new tests".
+const WHOLE_WORDS: &[&str] = &[
+    "a", "all", "and", "are", "every", "everything", "existing", "full", "implementation", "is", "now",
+    "our", "passing", "project", "same", "still", "suite", "test", "tests", "the", "whole", "entire",
+    "complete", "done", "build", "lint", "clean", "pass", "i", "ran", "run", "verified", "confirmed", "that",
+    "with", "its", "both", "linting", "types", "yes", "no", "✅",
+];
+
+/// What a message claims, in order. Each kind once for a sentence.
+pub fn claimed(message: &str) -> Vec<Claim<'_>> {
+    let mut found: Vec<Claim<'_>> = Vec::new();
+    for sentence in asides::told(message) {
+        for (deed, is_of_a_part) in deeds_of(sentence) {
+            if !found.iter().any(|claim| claim.sentence == sentence && claim.deed == deed) {
+                found.push(Claim { sentence, deed, is_of_a_part });
+            }
+        }
+    }
+    let admitted = admitted(message);
+    found.retain(|claim| !admitted.contains(&claim.deed));
+    found
+}
+
+fn deeds_of(sentence: &str) -> Vec<(Deed, bool)> {
+    let is_unticked =
+        ["[ ]", "❌", "✗", "✘", "⚠", "⏳", "🚧", "⬜", "☐"].iter().any(|mark| sentence.contains(mark));
+    if is_unticked || sentence.trim_end().ends_with('?') {
+        return Vec::new();
+    }
+    let words = plain(sentence);
+    if is_match(&NO_CLAIM, &words) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    if !is_not_all(&words) {
+        for (check, wording) in CHECKS.iter() {
+            if let Some(at) = wording.find(&words)
+                && !found.iter().any(|(deed, _)| *deed == Deed::Check(*check))
+            {
+                found.push((Deed::Check(*check), is_of_a_part(&words[..at.start()])));
+            }
+        }
+        found.extend(ticked_subject(sentence, &words).map(|check| (Deed::Check(check), false)));
+    }
+    for (deed, wording) in DEEDS.iter() {
+        if wording.is_match(&words) && !found.iter().any(|(other, _)| other == deed) {
+            found.push((*deed, false));
+        }
+    }
+    found
+}
+
+fn is_match(regex: &LazyLock<Option<Regex>>, words: &str) -> bool {
+    regex.as_ref().is_some_and(|regex| regex.is_match(words))
+}
+
+/// Whether a sentence about checks speaks of less than all of them, or of somebody else's run.
+fn is_not_all(words: &str) -> bool {
+    let rest = NO_FAILS.as_ref().map_or_else(|| words.into(), |regex| regex.replace_all(words, " "));
+    let is_partial = PARTIAL.as_ref().is_some_and(|regex| {
+        regex
+            .captures_iter(words)
+            .any(|found| found.get(1).map(|m| m.as_str()) != found.get(2).map(|m| m.as_str()))
+    });
+    is_partial || is_match(&NOT_ALL, &rest) || is_match(&PASSES_ON, &rest)
+}
+
+/// Whether words before a subject set it apart from the whole.
+fn is_of_a_part(words: &str) -> bool {
+    let before =
+        words.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '§'));
+    let mut before = before.filter(|word| !word.is_empty());
+    before.any(|word| {
+        !WHOLE_WORDS.contains(&word) && !word.starts_with('§') && !word.chars().all(|c| c.is_ascii_digit())
+    })
+}
+
+/// "✅ Tests", "| Tests | ✅ |": nothing but a subject and a mark.
+fn ticked_subject(sentence: &str, words: &str) -> Option<Check> {
+    if !sentence.contains(['✅', '✔', '✓', '☑']) {
+        return None;
+    }
+    let rest = words.replace(['✅', '|', ':', '-', '—'], " ");
+    let rest: Vec<&str> = rest
+        .split_whitespace()
+        .filter(|word| !matches!(*word, "all" | "the" | "full" | "unit" | "integration" | "step"))
+        .collect();
+    match rest.as_slice() {
+        ["tests" | "§tests"] | ["test", "suite"] => Some(Check::Tests),
+        ["build" | "§build"] => Some(Check::Build),
+        ["lint" | "linting" | "§lint"] => Some(Check::Lint),
+        ["typecheck" | "types" | "§types"] | ["type", "check" | "checking" | "checks"] => Some(Check::Types),
+        ["formatting" | "§format"] => Some(Check::Format),
+        _ => None,
+    }
+}
+
+/// Checks and deeds that the message itself says to have failed or been left out, in any sentence.
+fn admitted(message: &str) -> Vec<Deed> {
+    let mut found = Vec::new();
+    for sentence in super::all_sentences(message) {
+        let words = plain(sentence);
+        let rest = NO_FAILS
+            .as_ref()
+            .map_or_else(|| words.clone(), |regex| regex.replace_all(&words, " ").into_owned());
+        if !is_match(&ADMISSION, &rest) {
+            continue;
+        }
+        for (check, noun) in NOUNS {
+            if noun.iter().any(|noun| crate::words::has_words(&padded(&rest), noun)) {
+                found.push(Deed::Check(*check));
+            }
+        }
+        for (deed, stems) in DEED_STEMS {
+            if stems.iter().any(|stem| rest.contains(stem)) {
+                found.push(*deed);
+            }
+        }
+    }
+    found
+}
+
+fn padded(words: &str) -> String {
+    let only: String = words.chars().map(|c| if c.is_alphanumeric() || c == '§' { c } else { ' ' }).collect();
+    format!(" {} ", only.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+static ADMISSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b(?:fails?|failed|failing|failures?|broken|pre ?existing|couldn't|could not|cannot|can't|unable|didn't|did not|haven't|have not|hasn't|not been|wasn't|weren't|not run|not yet|unrelated|rejected|blocked)\b").ok()
+});
+
+const NOUNS: &[(Check, &[&str])] = &[
+    (Check::Tests, &["test", "tests", "suite", "spec", "specs", "§tests"]),
+    (Check::Build, &["build", "builds", "compile", "compilation", "§build"]),
+    (Check::Lint, &["lint", "linting", "linter", "eslint", "clippy", "ruff", "§lint"]),
+    (Check::Types, &["type", "types", "typecheck", "tsc", "mypy", "typescript", "§types"]),
+    (Check::Format, &["format", "formatting", "prettier", "§format"]),
+];
+
+const DEED_STEMS: &[(Deed, &[&str])] = &[
+    (Deed::Commit, &["commit"]),
+    (Deed::Push, &["push"]),
+    (Deed::PullRequest, &["pull request", " pr ", " pr."]),
+    (Deed::Issue, &["issue", "ticket"]),
+    (Deed::Deploy, &["deploy"]),
+    (Deed::Install, &["install"]),
+];
+
+/// A sentence for comparing: lower case, single spaces, emphasis, list and heading marks and what stands in double
+/// quotes off, commands in backticks by what they do.
+fn plain(sentence: &str) -> String {
+    let mut out = String::with_capacity(sentence.len());
+    for (at, piece) in sentence.split('`').enumerate() {
+        if at % 2 == 1 && sentence.matches('`').count() > at {
+            out.push_str(code_word(piece));
+        } else {
+            out.push_str(piece);
+        }
+    }
+    let unquoted: String = without_quotes(&out);
+    let mut words = String::with_capacity(unquoted.len());
+    for c in unquoted.chars() {
+        match c {
+            '’' => words.push('\''),
+            '✔' | '✓' | '☑' => words.push('✅'),
+            '*' | '_' | '-' | '🎉' | '🟢' => words.push(' '),
+            '–' => words.push('—'),
+            '|' => words.push_str(" | "),
+            c => words.extend(c.to_lowercase()),
+        }
+    }
+    let joined = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let start = joined.trim_start_matches(|c: char| {
+        matches!(c, '#' | '>' | '+' | '•' | '|' | ' ' | '✅' | '\u{fe0f}' | '.' | ')')
+            || c.is_ascii_digit() && joined.starts_with(|c: char| c.is_ascii_digit()) && is_numbering(&joined)
+    });
+    let start = start.replace("[x]", "✅").replace(" ,", ",").replace(" :", ":").replace(" .", ".");
+    if joined.contains('✅') && !start.contains('✅') {
+        format!("{start} ✅").trim().to_owned()
+    } else {
+        start.trim().to_owned()
+    }
+}
+
+/// "1. ", "2) ": a number that counts an item.
+fn is_numbering(words: &str) -> bool {
+    let rest = words.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.starts_with(". ") || rest.starts_with(") ")
+}
+
+fn without_quotes(text: &str) -> String {
+    let text = text.replace(['“', '”'], "\"");
+    if text.matches('"').count() % 2 == 1 {
+        return text;
+    }
+    text.split('"').step_by(2).collect::<Vec<_>>().join(" ")
+}
+
+/// What stands in backticks: a command by what it does, the name of a commit, or any code.
+fn code_word(code: &str) -> &'static str {
+    let is_hash = (7..=40).contains(&code.len()) && code.chars().all(|c| c.is_ascii_hexdigit());
+    if is_hash {
+        return "§hash";
+    }
+    if code.len() > 200 {
+        return "§code";
+    }
+    let parts = flat_parts(code);
+    let found = parts.iter().find_map(|part| does(program_words(&part.words)).deeds.into_iter().next());
+    match found {
+        Some(Deed::Check(Check::Tests)) => "§tests",
+        Some(Deed::Check(Check::Build)) => "§build",
+        Some(Deed::Check(Check::Lint)) => "§lint",
+        Some(Deed::Check(Check::Types)) => "§types",
+        Some(Deed::Check(Check::Format)) => "§format",
+        _ => "§code",
+    }
+}
+
+/// What a ticked step says to have been run: "Run `npm test`", "Commit and push".
+pub fn steps_deeds(step: &str) -> Vec<Deed> {
+    let words = plain(step);
+    if is_match(&NO_STEP, &words) {
+        return Vec::new();
+    }
+    let mut found: Vec<Deed> = Vec::new();
+    for (deed, wording) in STEPS.iter() {
+        if wording.is_match(&words) && !found.contains(deed) {
+            found.push(*deed);
+        }
+    }
+    found
+}
+
+static NO_STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b(?:fail|fails|failing|red|ci|workflow|workflows|hook|hooks|script|scripts|not|don't|if|optional|optionally|manual|manually|you|user|document|docs|add|write|create a script|implement|later|support|command)\b").ok()
+});
+
+static STEPS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
+    let run = r"^(?:step \d+:? |\d+\. |final(?:ly)?,? |then,? )?(?:run|re run|rerun|execute|verify with|verify:|check with)(?: [\w./&,+]+){0,4}? ";
+    let ends = r"(?:$|[.,;:)(]| and| pass| with| again| to (?:verify|confirm|check|make)| —| via| using|/| \+| &| locally)";
+    let wordings = [
+        (Deed::Check(Check::Tests), format!("{run}(?:tests?|test suites?|suite|specs|§tests){ends}")),
+        (Deed::Check(Check::Tests), "^§tests$".to_owned()),
+        (Deed::Check(Check::Build), format!("{run}(?:build|§build){ends}")),
+        (Deed::Check(Check::Lint), format!("{run}(?:lint|linter|linting|linters|clippy|eslint|§lint){ends}")),
+        (Deed::Check(Check::Types), format!("{run}(?:typecheck|type checks?|type checker|tsc|§types){ends}")),
+        (Deed::Commit, r"^(?:git )?commit(?: (?:the |all |your |my )*(?:changes|work|everything|it|all|fix|result|files))?(?:$|[.:;]|,? (?:and|&|\+) push| —| with (?:a )?(?:message|clear|descriptive))".to_owned()),
+        (Deed::Push, r"^(?:(?:git )?commit(?: (?:the |all )*(?:changes|work|everything|it|all))? ?(?:,|and|&|\+) )?(?:git )?push(?: (?:the |all )*(?:changes|work|everything|it|all|branch|commits?|to (?:origin|remote|main|github|the remote|the branch)))?(?:$|[.:;]| and| —| to (?:origin|remote|main|github))".to_owned()),
+        (Deed::PullRequest, r"^(?:(?:push|commit)[\w ,&+]{0,30}(?:and|,|&|\+) )?(?:open|create|submit|raise) (?:a |the |draft |new )*(?:pr|pull request|merge request)(?:$|[.:;]| for| with| against| to| on| —)".to_owned()),
+    ];
+    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, Regex::new(&wording).ok()?))).collect()
+});
+
+#[cfg(test)]
+#[path = "kinds_tests.rs"]
+mod tests;

@@ -1,0 +1,194 @@
+use super::*;
+
+fn deeds(message: &str) -> Vec<Deed> {
+    claimed(message).into_iter().map(|claim| claim.deed).collect()
+}
+
+#[test]
+fn claims_of_every_kind() {
+    let tests = Deed::Check(Check::Tests);
+    let build = Deed::Check(Check::Build);
+    let lint = Deed::Check(Check::Lint);
+    let types = Deed::Check(Check::Types);
+    let format = Deed::Check(Check::Format);
+    let cases: &[(&str, &[Deed])] = &[
+        ("All 42 tests pass.", &[tests]),
+        ("✅ Tests: passing", &[tests]),
+        ("- ✅ **63 tests** pass", &[tests]),
+        ("- ✅ **Linting** passes", &[lint]),
+        ("The suite is green.", &[tests]),
+        ("The test suite is now green!", &[tests]),
+        ("`npm test` passes.", &[tests]),
+        ("- All tests pass (`mise run test:ci`)", &[tests]),
+        ("- `go test ./...` — all passing", &[tests]),
+        ("- All pass with `go test ./...` and `go test -race ./...`", &[tests]),
+        ("Tests pass.", &[tests]),
+        ("Tests are passing.", &[tests]),
+        ("All tests passed successfully.", &[tests]),
+        ("**Tests:** All 40 tests pass with 100% branch coverage", &[tests]),
+        ("All 42/42 tests pass.", &[tests]),
+        ("| Tests | ✅ |", &[tests]),
+        ("| Tests | pass |", &[tests]),
+        ("### ✅ Tests", &[tests]),
+        ("- [x] Tests pass", &[tests]),
+        ("Full test suite passes with 0 failures.", &[tests]),
+        ("87 tests, 0 failures", &[tests]),
+        ("I fixed the failing test and all tests pass.", &[tests]),
+        ("Build succeeds.", &[build]),
+        ("The build passes with no new warnings.", &[build]),
+        ("✅ Build: success", &[build]),
+        ("It compiles cleanly.", &[build]),
+        ("The project now builds without errors.", &[build]),
+        ("`cargo build` succeeds", &[build]),
+        ("Type checks: clean", &[types]),
+        ("Typecheck passes.", &[types]),
+        ("No type errors.", &[types]),
+        ("`npx tsc --noEmit` is clean", &[types]),
+        ("There are no lint errors.", &[lint]),
+        ("- Zero lint errors", &[lint]),
+        ("Linting clean (`mise run lint`)", &[lint]),
+        ("**Linting:** `ruff check` passes with no issues", &[lint]),
+        ("- ✅ **Formatting** passes", &[format]),
+        ("All tests pass and lint is clean.", &[tests, lint]),
+        ("Committed as `abc1234`.", &[Deed::Commit]),
+        ("Changes are committed and pushed.", &[Deed::Commit, Deed::Push]),
+        ("I've committed the changes.", &[Deed::Commit]),
+        ("Both features are now committed:", &[Deed::Commit]),
+        ("Done. I committed all pending changes.", &[Deed::Commit]),
+        ("**Commit**: `5efdc56`", &[Deed::Commit]),
+        ("Successfully committed the project restructuring!", &[Deed::Commit]),
+        ("Pushed to PR #65.", &[Deed::Push]),
+        ("Everything is pushed.", &[Deed::Push]),
+        ("I pushed the fix to main.", &[Deed::Push]),
+        ("Opened PR #12.", &[Deed::PullRequest]),
+        ("I created a pull request: https://x.y/pull/1", &[Deed::PullRequest]),
+        ("PR created: https://github.com/a/b/pull/141", &[Deed::PullRequest]),
+        ("I filed #12 for it.", &[Deed::Issue]),
+        ("Filed issue #12.", &[Deed::Issue]),
+        ("Opened a GitHub issue for the flake.", &[Deed::Issue]),
+        ("Deployed to staging.", &[Deed::Deploy]),
+        ("The deployment is complete and verified working.", &[Deed::Deploy]),
+        ("Installed the dependencies.", &[Deed::Install]),
+        ("Dependencies are installed.", &[Deed::Install]),
+    ];
+    for (message, expected) in cases {
+        let found = deeds(message);
+        assert!(
+            expected.iter().all(|deed| found.contains(deed)) && found.len() == expected.len(),
+            "{message}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_claim() {
+    for message in [
+        "The tests should pass.",
+        "Tests don't pass yet.",
+        "The tests were failing.",
+        "Once tests pass, I'll commit.",
+        "I'll commit next.",
+        "Please run the tests.",
+        "You can now push.",
+        "Do all tests pass?",
+        "All tests pass except the two flaky ones.",
+        "3 of 5 tests pass.",
+        "3/5 tests pass",
+        "Tests pass locally but fail in CI.",
+        "All CI checks passing on PR #18.",
+        "The script commits the file and pushes it.",
+        "Added a function that installs hooks.",
+        "Added tests that verify the parser.",
+        "The deploy workflow runs tests on push.",
+        "> All tests pass",
+        "```\nAll tests pass\n```",
+        "It prints \"all tests pass\".",
+        "The tests pass the flag to the parser.",
+        "Only the unit tests pass.",
+        "Make sure the build passes.",
+        "**Next steps:**\n- All tests pass\n- Deployed to staging",
+        "## Test plan\n- Tests pass",
+        "- [ ] Tests pass",
+        "❌ Tests pass",
+        "2 tests still fail. The other tests pass.",
+        "All tests pass. Note that one integration test fails on main, too.",
+        "I added the tests.",
+        "✅ Added tests",
+        "The build script is in scripts/build.sh.",
+        "The tool builds the index.",
+        "When the session is committed, the hook runs.",
+        "Files committed by the user are kept.",
+        "You committed without making any manual edits.",
+        "Ready to be committed.",
+        "The changes are not committed.",
+        "I have not pushed anything.",
+        "PR is ready for review at https://github.com/a/b/pull/183.",
+        "Created a PR template.",
+        "Created issue templates.",
+        "What happens when hooks are installed",
+        "It can be installed with `npm install`.",
+        "The package is not installed.",
+        "Want me to commit these changes?",
+        "CI should pass now.",
+        "| **Full tree state** | ✅ Git commit captures it | ✅ Shadow branch captures it |",
+        "committedContent = HEAD version",
+        "The user said the tests pass.",
+        "Pre-commit hooks (tests, lint) all passed.",
+        "All tests passed in the previous session.",
+        "Items are pushed onto the stack.",
+        "The values are pushed to the array.",
+        "Manual test passed: exit code 0",
+        "The immediate issue was the version.",
+        "22 issues closed.",
+        "All 22 issues closed.",
+    ] {
+        assert_eq!(deeds(message), Vec::<Deed>::new(), "{message}");
+    }
+}
+
+#[test]
+fn a_claim_of_a_part_is_told_from_one_of_the_whole() {
+    let is_part = |message: &str| claimed(message)[0].is_of_a_part;
+    for message in ["The parser tests pass.", "The 26 new tests pass."] {
+        assert!(is_part(message), "{message}");
+    }
+    for message in
+        ["All 26 tests pass.", "The full test suite passes.", "✅ Tests: passing", "`npm test` passes."]
+    {
+        assert!(!is_part(message), "{message}");
+    }
+}
+
+#[test]
+fn steps_that_name_a_command_to_run() {
+    let tests = Deed::Check(Check::Tests);
+    for (step, expected) in [
+        ("Run `npm test`", vec![tests]),
+        ("Run the test suite", vec![tests]),
+        ("Run tests and fix what breaks", vec![tests]),
+        ("Run full test suite with `cargo test`", vec![tests]),
+        ("Run `cargo clippy`", vec![Deed::Check(Check::Lint)]),
+        ("Commit", vec![Deed::Commit]),
+        ("Commit the changes", vec![Deed::Commit]),
+        ("Commit and push", vec![Deed::Commit, Deed::Push]),
+        ("Open a PR", vec![Deed::PullRequest]),
+        ("Push and open a PR", vec![Deed::Push, Deed::PullRequest]),
+        ("Add `npm test` to CI", vec![]),
+        ("Document how to run the tests", vec![]),
+        ("Run the test to verify it fails", vec![]),
+        ("Implement the commit command", vec![]),
+        ("Commit graph rendering", vec![]),
+        ("Create `beta.txt`", vec![]),
+        ("Write tests for the parser", vec![]),
+        ("Push notifications", vec![]),
+    ] {
+        assert_eq!(steps_deeds(step), expected, "{step}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_message_makes_it_panic(message in ".{0,300}") {
+        let _ = (claimed(&message), steps_deeds(&message));
+    }
+}

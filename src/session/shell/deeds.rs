@@ -1,0 +1,587 @@
+//! Takes the words of a program, says what it does of what people claim: test, build, lint, commit, push, and so
+//! on. By the tables in `runners`. Must not take an unknown program for harmless.
+
+use super::runners::{
+    HARMLESS, IDLE_OPTIONS, NARROWING_OPTIONS, RUNNERS, Runner, SCRIPT_MIXES, SCRIPT_OTHERS, SCRIPT_RUNNERS,
+    SCRIPT_WORDS, VALUED_OPTIONS,
+};
+use super::wrappers::program_name;
+use super::{GIT_LOOKERS, LOOKERS, git_subcommand};
+
+/// What a command checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Check {
+    /// The tests.
+    Tests,
+    /// That it builds.
+    Build,
+    /// The style.
+    Lint,
+    /// The types.
+    Types,
+    /// The layout of the code.
+    Format,
+}
+
+/// What a command does of what people claim to have done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Deed {
+    /// It checks something.
+    Check(Check),
+    /// It makes a commit.
+    Commit,
+    /// It sends commits, or an image, to another place.
+    Push,
+    /// It opens a pull request.
+    PullRequest,
+    /// It files an issue.
+    Issue,
+    /// It puts the work into service.
+    Deploy,
+    /// It installs something.
+    Install,
+}
+
+/// All checks.
+const CHECKS: [Check; 5] = [Check::Tests, Check::Build, Check::Lint, Check::Types, Check::Format];
+
+/// What one program does.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Does {
+    /// What it does: done if it succeeds, failed if it fails.
+    pub deeds: Vec<Deed>,
+    /// What is shown as well if it succeeds.
+    pub shows: Vec<Deed>,
+    /// Whether it is for a part only: some tests, one package.
+    pub is_narrow: bool,
+    /// The script of the project that it runs by name, if it does: `test` of `npm test`, `scripts/test.sh`.
+    pub script: Option<String>,
+}
+
+/// What a program does; nothing for one that is not known to do any of it.
+pub fn does(words: &[String]) -> Does {
+    let Some(program) = words.first().map(|word| program_name(word)) else { return Does::default() };
+    let is_idle = |word: &String| {
+        let word = word.split('=').next().unwrap_or(word);
+        IDLE_OPTIONS.contains(&word)
+    };
+    let is_looker = LOOKERS.contains(&program) && program != "test";
+    if is_looker
+        || words.iter().any(is_idle)
+        || matches!(words.get(1).map(String::as_str), Some("-h" | "-V" | "-v" | "help"))
+            && words.len() == 2
+            && program != "pytest"
+            && program != "go"
+    {
+        return Does::default();
+    }
+    let plain = plain_words(words);
+    if let Some((runner, used)) =
+        RUNNERS.iter().find_map(|runner| Some((runner, fits(runner, words, &plain)?)))
+    {
+        return of_runner(runner, used, words, &plain);
+    }
+    of_script(program, words, &plain)
+}
+
+fn of_runner(runner: &Runner, used: usize, words: &[String], plain: &[&str]) -> Does {
+    let mut does = Does {
+        deeds: vec![runner.deed],
+        shows: runner.shows.iter().map(|check| Deed::Check(*check)).collect(),
+        is_narrow: is_narrow(words, plain, used),
+        script: None,
+    };
+    let has = |option: &str| words.iter().any(|word| word == option);
+    // `cargo test --no-run` and `go test -c` build and do not test.
+    if runner.deed == Deed::Check(Check::Tests)
+        && (has("--no-run") || (plain.first() == Some(&"go") && has("-c")))
+    {
+        does.deeds = vec![Deed::Check(Check::Build)];
+        does.shows.retain(|deed| *deed != Deed::Check(Check::Tests));
+    }
+    if runner.deed == Deed::PullRequest {
+        does.shows = vec![Deed::Push];
+    }
+    if matches!(plain, ["svn", ..]) {
+        does.shows = vec![Deed::Push];
+    }
+    if matches!(plain, ["npm" | "pnpm" | "yarn" | "composer", name, ..] if SCRIPT_WORDS.iter().any(|(word, _)| name.starts_with(word)))
+    {
+        does.script = plain.get(1).map(|name| (*name).to_owned());
+    }
+    does
+}
+
+/// The words without options and the values of those that are known to take one. An option with its value in
+/// one word is an option.
+fn plain_words(words: &[String]) -> Vec<&str> {
+    let mut plain = Vec::new();
+    let mut rest = words.iter().map(String::as_str);
+    if let Some(program) = rest.next() {
+        plain.push(program_name(program));
+    }
+    while let Some(word) = rest.next() {
+        if VALUED_OPTIONS.contains(&word) {
+            rest.next();
+        } else if !(word.starts_with('-') || word.starts_with('+')) {
+            plain.push(word);
+        }
+    }
+    plain
+}
+
+/// Whether a runner's words are these; gives how many of the plain words they take.
+fn fits(runner: &Runner, words: &[String], plain: &[&str]) -> Option<usize> {
+    let mut pattern = runner.words.split(' ');
+    let program = *plain.first()?;
+    // `./gradlew`, `./mvnw` and `gradle.bat` are called like what they stand for.
+    let program = match program {
+        "gradlew" | "gradlew.bat" => "gradle",
+        "mvnw" | "mvnd" => "mvn",
+        other => other,
+    };
+    if !matches_word(pattern.next()?, program) {
+        return None;
+    }
+    // `python -m build` is a builder, a `build` script of the project is not known.
+    if program == "build" && words.first()?.contains('/') {
+        return None;
+    }
+    let mut at = 1;
+    let mut anywhere = false;
+    for wanted in pattern {
+        if wanted == "…" {
+            anywhere = true;
+        } else if wanted.starts_with("--") {
+            words.iter().find(|word| *word == wanted)?;
+        } else if anywhere {
+            at += plain[at.min(plain.len())..].iter().position(|word| matches_word(wanted, word))? + 1;
+        } else {
+            if !matches_word(wanted, plain.get(at)?) {
+                return None;
+            }
+            at += 1;
+        }
+    }
+    Some(at)
+}
+
+fn matches_word(pattern: &str, word: &str) -> bool {
+    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(_), Some(_)) => word.contains(pattern.trim_matches('*')),
+        (None, Some(start)) => word.starts_with(start),
+        (Some(end), None) => word.ends_with(end),
+        (None, None) => word == pattern,
+    }
+}
+
+fn is_narrow(words: &[String], plain: &[&str], used: usize) -> bool {
+    let is_whole = |word: &&&str| {
+        matches!(
+            **word,
+            "." | "./..."
+                | "..."
+                | "run"
+                | "all"
+                | "tests"
+                | "test"
+                | "src"
+                | "tests/"
+                | "discover"
+                | "//..."
+        )
+    };
+    let by_operand = plain.iter().skip(used).any(|word| !is_whole(&word));
+    let by_option = words.iter().skip(1).any(|word| {
+        let name = word.split('=').next().unwrap_or(word);
+        NARROWING_OPTIONS.contains(&name)
+    });
+    by_operand || by_option
+}
+
+/// What a script of the project does, by its name: `npm run test:unit`, `make lint`, `./scripts/test.sh`.
+fn of_script(program: &str, words: &[String], plain: &[&str]) -> Does {
+    let by_runner = SCRIPT_RUNNERS.iter().find_map(|runner| {
+        let mut pattern = runner.split(' ');
+        let mut at = 0;
+        for wanted in pattern.by_ref() {
+            if wanted != "…" && plain.get(at) != Some(&wanted) {
+                return None;
+            }
+            at += 1;
+        }
+        Some(at)
+    });
+    let ending = program.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_own = words.first().is_some_and(|word| word.contains('/')) || matches!(ending, "sh" | "py");
+    let names: Vec<&str> = match by_runner {
+        // All that follow are names of scripts for these, one for the others.
+        Some(at)
+            if matches!(
+                program,
+                "make"
+                    | "gmake"
+                    | "just"
+                    | "task"
+                    | "rake"
+                    | "turbo"
+                    | "nx"
+                    | "mage"
+                    | "ant"
+                    | "inv"
+                    | "invoke"
+                    | "run-s"
+                    | "run-p"
+                    | "npm-run-all"
+            ) =>
+        {
+            plain.iter().skip(at).copied().filter(|word| !word.contains('=')).collect()
+        }
+        Some(at) => plain.get(at).copied().into_iter().collect(),
+        None if is_own => vec![words.first().map_or("", String::as_str)],
+        None => return Does::default(),
+    };
+    // `make` alone builds whatever is built there.
+    if names.is_empty() && matches!(program, "make" | "gmake") {
+        return Does { deeds: vec![Deed::Check(Check::Build)], ..Does::default() };
+    }
+    let mut does = Does::default();
+    for name in &names {
+        for deed in deeds_by_name(name) {
+            if !does.deeds.contains(&deed) {
+                does.deeds.push(deed);
+            }
+        }
+    }
+    if !does.deeds.is_empty() {
+        does.script = names.first().map(|name| (*name).to_owned());
+        does.is_narrow = plain
+            .iter()
+            .skip_while(|word| Some(*word) != names.last())
+            .skip(1)
+            .any(|word| !word.starts_with('-'));
+    }
+    does
+}
+
+/// What a script is called after. A mix of checks gives all of them.
+fn deeds_by_name(name: &str) -> Vec<Deed> {
+    let is_file = name.contains('/') || name.contains('.');
+    let stem = crate::words::base_name(name);
+    let stem = if is_file { stem.rsplit_once('.').map_or(stem, |(stem, _)| stem) } else { stem };
+    let lower = stem.to_lowercase();
+    let parts: Vec<&str> = lower.split([':', '-', '_', '.', '/']).filter(|part| !part.is_empty()).collect();
+    if parts.iter().any(|part| SCRIPT_OTHERS.contains(part)) {
+        return Vec::new();
+    }
+    if parts.contains(&"type") && (parts.contains(&"check") || parts.contains(&"checks")) {
+        return vec![Deed::Check(Check::Types)];
+    }
+    let found: Vec<Deed> = SCRIPT_WORDS
+        .iter()
+        .filter(|(word, _)| *word != "type" && parts.contains(word))
+        .map(|(_, check)| Deed::Check(*check))
+        .collect();
+    if !found.is_empty() {
+        return found.into_iter().take(1).collect();
+    }
+    if parts.iter().any(|part| SCRIPT_MIXES.contains(part)) {
+        return CHECKS.into_iter().map(Deed::Check).collect();
+    }
+    Vec::new()
+}
+
+/// Whether a program may do what its words do not show: a script, an interpreter, a tool that is not known.
+pub fn may_do_anything(words: &[String]) -> bool {
+    let Some(first) = words.first() else { return false };
+    let name = program_name(first);
+    if first.contains('/')
+        && !first.starts_with("/usr/")
+        && !first.starts_with("/bin/")
+        && !first.starts_with("/opt/")
+    {
+        return true;
+    }
+    if first.starts_with('$') || first.starts_with('`') {
+        return true;
+    }
+    if name == "git" {
+        // `git foo` can be an alias.
+        return git_subcommand(words)
+            .is_some_and(|sub| !GIT_KNOWN.contains(&sub) && !GIT_LOOKERS.contains(&sub));
+    }
+    if LOOKERS.contains(&name) {
+        return words.iter().any(|word| matches!(word.as_str(), "-exec" | "-execdir"));
+    }
+    let second = words.iter().skip(1).find(|word| !word.starts_with('-')).map(String::as_str);
+    match name {
+        "npm" => matches!(
+            second,
+            Some("run" | "run-script" | "start" | "exec" | "init" | "create" | "restart" | "stop")
+        ),
+        "cargo" => second.is_some_and(|sub| !CARGO_KNOWN.contains(&sub)),
+        "go" => matches!(second, Some("generate" | "run" | "tool")),
+        "node" | "dotnet" => !words.iter().any(|word| word == "--version" || word == "-v"),
+        "docker" | "podman" => {
+            matches!(second, Some("exec" | "run" | "compose" | "start" | "build" | "buildx"))
+        }
+        "gh" => matches!(second, Some("api" | "workflow" | "extension" | "alias" | "copilot")),
+        "source" => false,
+        _ => !HARMLESS.contains(&name) && does(words).deeds.is_empty() && !is_runner(words),
+    }
+}
+
+/// Whether a runner of the table is called, if only for its version.
+fn is_runner(words: &[String]) -> bool {
+    let plain = plain_words(words);
+    RUNNERS.iter().any(|runner| fits(runner, words, &plain).is_some())
+}
+
+/// `git` subcommands that do what they are known to do.
+const GIT_KNOWN: &[&str] = &[
+    "add", "am", "apply", "archive", "bisect", "branch", "cat-file", "check-ignore", "checkout",
+    "cherry-pick", "clean", "clone", "commit", "config", "count-objects", "fetch", "for-each-ref",
+    "format-patch", "fsck", "gc", "hash-object", "help", "init", "lfs", "ls-remote", "merge", "merge-base",
+    "mv", "name-rev", "notes", "prune", "pull", "push", "rebase", "remote", "reset", "restore", "rev-list",
+    "revert", "rm", "shortlog", "show-ref", "sparse-checkout", "stash", "submodule", "switch",
+    "symbolic-ref", "tag", "update-index", "update-ref", "version", "whatchanged", "worktree", "write-tree",
+];
+
+/// `cargo` subcommands that do what they are known to do.
+const CARGO_KNOWN: &[&str] = &[
+    "add", "b", "bench", "build", "c", "check", "clean", "clippy", "doc", "expand", "fetch", "fix", "fmt",
+    "generate-lockfile", "init", "install", "locate-project", "metadata", "new", "nextest", "pkgid",
+    "publish", "remove", "search", "t", "test", "tree", "uninstall", "update", "vendor", "version", "yank",
+    "audit", "deny", "machete", "outdated", "udeps", "llvm-cov", "tarpaulin", "search", "info",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::parts::parts;
+    use super::super::wrappers::program_words;
+    use super::*;
+
+    fn of(line: &str) -> Does {
+        let part = parts(line).remove(0);
+        does(program_words(&part.words))
+    }
+
+    fn first(line: &str) -> Option<Deed> {
+        of(line).deeds.first().copied()
+    }
+
+    #[test]
+    fn runners_of_every_kind() {
+        for (check, lines) in [
+            (
+                Check::Tests,
+                &[
+                    "cargo test",
+                    "cargo +nightly test --workspace",
+                    "cargo nextest run",
+                    "npm test",
+                    "npm run test:unit -- a",
+                    "npm --prefix web test",
+                    "pnpm --filter web test",
+                    "yarn test",
+                    "yarn workspace web test",
+                    "bun test",
+                    "npx jest src/a",
+                    "deno test -A",
+                    "npx nx test web",
+                    "npx nx run web:test",
+                    "turbo run test",
+                    "python -m pytest -q",
+                    "uv run pytest",
+                    "poetry run pytest",
+                    "tox -e py312",
+                    "nox -s tests",
+                    "python -m unittest discover",
+                    "python manage.py test",
+                    "go test ./...",
+                    "bundle exec rspec",
+                    "bin/rails test",
+                    "mvn -q test",
+                    "mvn clean verify",
+                    "./gradlew :app:testDebugUnitTest",
+                    "gradle clean test",
+                    "dotnet test",
+                    "vendor/bin/phpunit",
+                    "php artisan test",
+                    "mix test",
+                    "swift test",
+                    "xcodebuild -scheme A test",
+                    "ctest --test-dir build",
+                    "make test",
+                    "make -C sub -j4 unit-test",
+                    "bazel test //...",
+                    "meson test -C b",
+                    "flutter test",
+                    "stack test",
+                    "cabal test all",
+                    "sbt test",
+                    "just test",
+                    "task test",
+                    "mise run test:ci",
+                    "docker compose run --rm app pytest",
+                    "./scripts/test.sh",
+                    "bash run_tests.sh",
+                    "python run_tests.py",
+                    "node --test",
+                    "./run-tests",
+                    "npm t",
+                    "sudo npm test",
+                    "timeout 60 npm test",
+                ][..],
+            ),
+            (
+                Check::Build,
+                &[
+                    "cargo build --release",
+                    "cargo check",
+                    "npm run build",
+                    "pnpm build",
+                    "yarn build",
+                    "npx vite build",
+                    "next build",
+                    "go build ./...",
+                    "mvn compile",
+                    "./gradlew assembleDebug",
+                    "dotnet build",
+                    "cmake --build b",
+                    "make",
+                    "make -j8",
+                    "ninja -C b",
+                    "cargo test --no-run",
+                    "go test -c ./x",
+                    "tsup",
+                    "docker build .",
+                    "swift build",
+                ],
+            ),
+            (
+                Check::Lint,
+                &[
+                    "cargo clippy --all-targets",
+                    "npm run lint",
+                    "npx eslint .",
+                    "ruff check .",
+                    "uv run ruff check",
+                    "flake8",
+                    "go vet ./...",
+                    "golangci-lint run",
+                    "rubocop",
+                    "pre-commit run -a",
+                    "shellcheck a.sh",
+                    "terraform validate",
+                    "make lint",
+                    "biome check",
+                ],
+            ),
+            (
+                Check::Types,
+                &[
+                    "tsc --noEmit", "npx tsc -p .", "npm run typecheck", "npm run type-check",
+                    "pnpm check-types", "mypy src", "pyright",
+                ],
+            ),
+            (
+                Check::Format,
+                &[
+                    "cargo fmt --check", "prettier --check .", "black --check .", "gofmt -l .",
+                    "npm run format:check",
+                ],
+            ),
+        ] {
+            for line in lines {
+                assert_eq!(first(line), Some(Deed::Check(check)), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_runs_nothing() {
+        for line in [
+            "pytest --collect-only",
+            "npm test --help",
+            "cargo --version",
+            "jest --listTests",
+            "vitest --watch",
+            "echo npm test",
+            "cat test.sh",
+            "npm run dev",
+            "make clean",
+            "npm run test:watch",
+            "./scripts/test-server.sh",
+            "git log --grep test",
+            "test -f x",
+            "[ -f test ]",
+            "npm run build:watch",
+            "grep -rn test .",
+            "ls tests",
+            "npm install",
+            "which pytest",
+            "cargo test --help",
+        ] {
+            assert!(!of(line).deeds.iter().any(|deed| matches!(deed, Deed::Check(_))), "{line}");
+        }
+    }
+
+    #[test]
+    fn other_deeds() {
+        for (line, deed) in [
+            ("git commit -m x", Deed::Commit),
+            ("git -C a -c user.name=b commit -am x", Deed::Commit),
+            ("git push -u origin main", Deed::Push),
+            ("gh pr create --fill", Deed::PullRequest),
+            ("glab mr create", Deed::PullRequest),
+            ("gh issue create -t x", Deed::Issue),
+            ("jj git push", Deed::Push),
+            ("vercel --prod", Deed::Deploy),
+            ("npm ci", Deed::Install),
+            ("uv sync", Deed::Install),
+            ("sudo apt-get install -y x", Deed::Install),
+        ] {
+            assert_eq!(first(line), Some(deed), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_mix_of_checks_is_all_of_them() {
+        assert_eq!(of("make check").deeds.len(), 5);
+        assert_eq!(of("npm run ci").deeds.len(), 5);
+        assert_eq!(of("make lint test").deeds, [Deed::Check(Check::Lint), Deed::Check(Check::Tests)]);
+    }
+
+    #[test]
+    fn a_run_of_a_part_is_narrow() {
+        for line in [
+            "pytest tests/x.py", "pytest -k a", "cargo test -p a", "cargo test name", "go test ./pkg",
+            "npm test -- a.js",
+        ] {
+            assert!(of(line).is_narrow, "{line}");
+        }
+        for line in [
+            "pytest -q", "cargo test --workspace", "go test ./...", "npm test", "vitest run", "make test",
+            "pytest tests/",
+        ] {
+            assert!(!of(line).is_narrow, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_may_do_anything() {
+        let anything = |line: &str| may_do_anything(program_words(&parts(line).remove(0).words));
+        for line in [
+            "./x.sh", "make release", "npm run release", "just x", "python x.py", "node -e 1", "git ship",
+            "foo", "$CMD", "docker exec a b",
+        ] {
+            assert!(anything(line), "{line}");
+        }
+        for line in [
+            "git commit", "ls", "npm install", "mkdir x", "cargo build", "gh pr create", "cd x", "git status",
+        ] {
+            assert!(!anything(line), "{line}");
+        }
+    }
+}
