@@ -85,6 +85,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("repository", "repo"),
     ("directory", "folder"),
     ("dir", "folder"),
+    ("valida", "valid"),
     ("validate", "valid"),
     ("validation", "valid"),
     ("validator", "valid"),
@@ -183,6 +184,7 @@ impl Bag {
     }
 
     /// Only those stems that `keep` holds of.
+    #[must_use]
     pub fn only(&self, keep: impl Fn(u64) -> bool) -> Self {
         let stems = self.stems.iter().copied().filter(|stem| keep(*stem)).collect();
         Self { stems, names: self.names.clone() }
@@ -259,7 +261,9 @@ fn stem(word: &str) -> Option<String> {
     if !word.is_ascii() {
         return Some(word.to_owned());
     }
-    let mut stem = word.to_owned();
+    // Only the last "s" makes a plural: "pars" is what is left of "parse".
+    let mut stem =
+        word.strip_suffix('s').filter(|one| one.len() > 2 && !one.ends_with('s')).unwrap_or(word).to_owned();
     while let Some(shorter) = without_ending(&stem) {
         stem = shorter;
     }
@@ -272,8 +276,8 @@ fn stem(word: &str) -> Option<String> {
 
 fn without_ending(word: &str) -> Option<String> {
     const ENDINGS: &[&str] =
-        &["ations", "ation", "ing", "ions", "ion", "ment", "able", "ers", "er", "or", "ed", "ly", "e", "s"];
-    if let Some(start) = word.strip_suffix("ies").filter(|start| start.len() > 2) {
+        &["ations", "ation", "ing", "ions", "ion", "ment", "able", "ers", "er", "or", "ed", "ly", "e"];
+    if let Some(start) = word.strip_suffix("ie").filter(|start| start.len() > 2) {
         return Some(format!("{start}y"));
     }
     let start =

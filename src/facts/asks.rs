@@ -127,7 +127,7 @@ fn is_taken_back(ask: &Ask, later: &[Ask]) -> bool {
         || later.iter().any(|next| {
             claims::calls_off(&next.text, |sentence| {
                 let said = Bag::of(sentence);
-                said.shares_a_name(&wanted) || (said.len() > 0 && said.within(&wanted) >= 0.5)
+                said.shares_a_name(&wanted) || (!said.is_empty() && said.within(&wanted) >= 0.5)
             })
             // Said again in other words: the newer one counts.
             || wanted.within(&Bag::of(&next.text)) >= 0.6
@@ -153,14 +153,14 @@ fn is_nowhere(request: &str, asked_at: usize, trace: &Trace) -> bool {
     let named = mentions::mentions(request);
     let names_something = !named.paths.is_empty() || !named.symbols.is_empty();
     // A name counts wherever it is written, also as a word of a path or of code.
-    let mut names =
+    let mut written =
         named.paths.iter().map(|path| base_name(path)).chain(named.symbols.iter().map(String::as_str));
     let is_seen = |name: &str| {
         let bag = Bag::of_words(name);
-        bag.len() > 0 && trace.share_after(&bag, asked_at) >= 0.99
+        !bag.is_empty() && trace.share_after(&bag, asked_at) >= 0.99
     };
     let is_enough = if names_something { !wanted.is_empty() } else { wanted.len() >= LEAST };
-    is_enough && !names.any(is_seen) && trace.share_after(&wanted, asked_at) <= BY_CHANCE
+    is_enough && !written.any(is_seen) && trace.share_after(&wanted, asked_at) <= BY_CHANCE
 }
 
 /// Where in the session each word was written, run or said last: whether that was after an ask is one look.

@@ -151,12 +151,14 @@ const LOOKS: &[&str] = &[
     "fix compilation", "fix compile", "fix errors", "fix failing", "fix lint", "fix linting",
     "fix remaining", "fix test", "fix tests", "fix type", "fix typescript", "fix warnings", "gather", "get",
     "identify", "inspect", "install dependencies", "investigate", "launch", "list", "locate", "look",
-    "make sure", "manual", "map", "monitor", "open pr", "plan", "present", "prototype", "quality", "re run",
-    "rebuild", "report", "rerun", "research", "resolve", "restart", "reproduce", "save", "scan", "search",
-    "self review", "smoke", "stage", "study", "summarise", "summarize", "trace", "update changelog",
-    "update doc", "update docs", "update documentation", "update existing tests", "update memory",
-    "update plan", "update readme", "update test", "update tests", "update the plan", "validate", "wait",
-    "watch", "write plan", "write tests", "write the plan", "write unit tests", "add unit tests",
+    "make sure", "manual", "map", "monitor", "offer", "open pr", "plan", "present", "propose", "prototype",
+    "quality", "re run", "rebuild", "report", "rerun", "research", "resolve", "restart", "reproduce", "save",
+    "scan", "search", "self review", "spec self review", "transition", "user", "return to", "wrap up",
+    "submit", "bump version", "tag", "smoke", "stage", "study", "summarise", "summarize", "trace",
+    "update changelog", "update doc", "update docs", "update documentation", "update existing tests",
+    "update memory", "update plan", "update readme", "update test", "update tests", "update the plan",
+    "validate", "wait", "watch", "write plan", "write tests", "write the plan", "write unit tests",
+    "add unit tests",
 ];
 
 /// Whether a task is a chore of any work: it opens with a word for looking, checking or tidying.

@@ -16,8 +16,11 @@ use crate::words::{base_name, has_words, normalised, padded};
 /// With so many of its name's words in the plan a file is spoken of.
 const NAMED: f32 = 0.5;
 
+/// Whether a file is of a kind, by its name.
+type IsOfKind = fn(&str) -> bool;
+
 /// What a step says when it means files of a kind: the words, and which files.
-const KINDS: &[(&[&str], fn(&str) -> bool)] = &[
+const KINDS: &[(&[&str], IsOfKind)] = &[
     (&["test", "tests", "testing", "tested", "spec", "specs", "coverage", "tdd", "regression"], is_test),
     (
         &["doc", "docs", "document", "documentation", "readme", "guide", "changelog", "notes", "markdown"],
@@ -100,7 +103,9 @@ struct Index<'a> {
     folders: Vec<String>,
     /// Symbols that the plan names.
     symbols: HashSet<String>,
-    /// Those, and the names of planned modules.
+    /// Names of planned modules.
+    planned: HashSet<String>,
+    /// Those and these.
     modules: HashSet<String>,
     names_paths: bool,
     is_broad: bool,
@@ -131,8 +136,12 @@ impl<'a> Index<'a> {
             })
             .filter(|symbol| symbol.len() > 3)
             .collect();
-        let stems = in_plan.iter().map(|path| stem(path).to_owned()).filter(|stem| stem.len() > 3);
-        let modules = symbols.iter().cloned().chain(stems).collect();
+        let planned: HashSet<String> = in_plan
+            .iter()
+            .map(|path| stem(path).to_owned())
+            .filter(|stem| stem.len() > 3 && !is_joint(stem))
+            .collect();
+        let modules = symbols.iter().chain(&planned).cloned().collect();
         let words = normalised(&written);
         Self {
             promised,
@@ -140,6 +149,7 @@ impl<'a> Index<'a> {
             padded: padded(&words),
             folders: in_plan.iter().filter_map(|path| folder_named(path)).collect(),
             symbols,
+            planned,
             modules,
             names_paths: in_plan.iter().any(|path| mentions::is_surely_a_path(path)),
             is_broad: BROAD.iter().any(|word| has_words(&padded(&words), word)),
@@ -156,11 +166,17 @@ impl<'a> Index<'a> {
         if detours(evidence).any(|ask| ask.at < first) {
             return true;
         }
+        // What was changed before the plan was approved is not what the plan is about.
+        let approved = evidence.session.plans.last().map_or(0, |plan| plan.at);
+        if touches.iter().all(|touch| touch.at < approved) {
+            return true;
+        }
         let is_new = touches.iter().any(|touch| touch.original == Original::Absent);
         let in_name = Bag::of_words(stem(name));
         let in_path = Bag::of_words(name.rsplit_once('.').map_or(name, |(path, _)| path));
         if self.is_named(name)
             || self.is_of_a_kind(name)
+            || has_folder_of(name, &self.planned)
             || self.folders.iter().any(|folder| is_under(name, folder))
             || in_name.within(&self.promised.whole) >= NAMED
             || in_name.within(&self.asks) >= NAMED
@@ -188,8 +204,8 @@ impl<'a> Index<'a> {
             }
         }
         // A plan in prose names no files at all: only a new one that has nothing to do with it stands out.
-        !self.names_paths
-            && !(is_new && in_path.shared(&self.promised.whole) == 0 && in_path.shared(&self.asks) == 0)
+        let is_apart = in_path.shared(&self.promised.whole) == 0 && in_path.shared(&self.asks) == 0;
+        !(self.names_paths || is_new && is_apart)
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -242,6 +258,11 @@ fn is_under(name: &str, folder: &str) -> bool {
     padded.contains(&format!("/{}/", folder.trim_start_matches('/')))
         // An absolute folder of the plan, seen from the workspace.
         || name.rsplit_once('/').is_some_and(|(above, _)| folder.ends_with(&format!("/{above}")))
+}
+
+/// Whether a folder above it is called like one of these: a module that grew into a folder.
+fn has_folder_of(name: &str, modules: &HashSet<String>) -> bool {
+    name.split('/').rev().skip(1).any(|folder| modules.contains(folder))
 }
 
 fn identifiers(text: &str) -> impl Iterator<Item = &str> {

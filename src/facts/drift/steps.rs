@@ -49,9 +49,7 @@ pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Fi
         };
         Some((planned, why))
     })
-    .filter(|(planned, _)| {
-        !(is_over && misses_a_file(planned, evidence)) && !is_called_off(planned, evidence)
-    })
+    .filter(|(planned, _)| !(is_called_off(planned, evidence) || is_over && misses_a_file(planned, evidence)))
     // The parts of one forgotten section say one thing.
     .filter(|(planned, _)| {
         let section = planned.step.section.clone().filter(|_| planned.step.depth > 0);
@@ -77,7 +75,10 @@ fn says_the_plan_is_over(message: &str, evidence: &Evidence) -> bool {
                 .any(|whole| has_words(&words, whole))
         })
     };
-    claims::says_finished(message) && (detours(evidence).next().is_none() || is_of_the_plan())
+    // Who asks how to go on has not come to the end.
+    !message.trim_end().ends_with('?')
+        && claims::says_finished(message)
+        && (detours(evidence).next().is_none() || is_of_the_plan())
 }
 
 /// Steps that nothing worked on. Where most of them seem so, it is our reading that fails.

@@ -1,6 +1,6 @@
 //! D: tasks of the session's own list that no step, no line of the plan and no ask speaks of. Chores are none.
 
-use super::{COMPARED, MOST, Promised, candidate};
+use super::{COMPARED, MOST, Promised, candidate, detours};
 use crate::evidence::Evidence;
 use crate::facts::alike::{Bag, same_work};
 use crate::facts::ordinary::is_chore;
@@ -13,12 +13,13 @@ const ANYWHERE: f32 = 0.75;
 
 pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Finding> {
     let todos = &evidence.session.todos[..evidence.session.todos.len().min(COMPARED)];
-    let unplanned: Vec<_> = todos
-        .iter()
-        .filter(|todo| !is_chore(&todo.text) && !is_covered(&Bag::of(&todo.text), promised))
-        .collect();
-    // A list that has hardly anything of the plan is not about the plan.
-    if unplanned.len() * 2 > todos.len().max(2) {
+    let work: Vec<_> = todos.iter().filter(|todo| !is_chore(&todo.text)).collect();
+    let all = work.len();
+    let unplanned: Vec<_> =
+        work.into_iter().filter(|todo| !is_covered(&Bag::of(&todo.text), promised)).collect();
+    // A list that has hardly anything of the plan is not about the plan. After a detour much of it may be for that.
+    let at_most = if detours(evidence).next().is_some() { all / 3 } else { (all / 2).max(1) };
+    if unplanned.len() > at_most || is_late(evidence) {
         return Vec::new();
     }
     unplanned
@@ -33,6 +34,14 @@ pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Fi
             )
         })
         .collect()
+}
+
+/// Whether most of the work was done before the plan was approved: the list may be older than the plan.
+fn is_late(evidence: &Evidence) -> bool {
+    let session = &evidence.session;
+    let Some(approved) = session.plans.last().map(|plan| plan.at) else { return false };
+    let before = session.done_touches().filter(|touch| touch.at < approved).count();
+    before * 2 > session.done_touches().count()
 }
 
 /// Whether plan or person speak of it. One word says too little to be missed anywhere.

@@ -135,7 +135,7 @@ impl Asked {
         let wanted = Bag::of_words(name);
         self.sentences.iter().any(|s| {
             let speaks_of_it = (name.len() > 2 && s.written.contains(name))
-                || (wanted.len() > 0 && wanted.within(&Bag::of_words(&s.written)) >= 0.5);
+                || (!wanted.is_empty() && wanted.within(&Bag::of_words(&s.written)) >= 0.5);
             !s.forbids && speaks_of_it && REMOVE.iter().any(|words| has_words(&s.padded, words))
         })
     }

@@ -25,7 +25,7 @@ const MADE_AGAIN: &[&str] = &[
 /// Endings of what is made again, or not meant to stay.
 const LEFTOVERS: &[&str] = &[
     ".bak", ".class", ".egg-info", ".log", ".o", ".orig", ".pid", ".pyc", ".pyo", ".swp", ".tmp", ".tgz",
-    ".tsbuildinfo", "-cache", "_cache", ".whl", "~",
+    ".tsbuildinfo", "-cache", "_cache", ".whl",
 ];
 
 /// Whether a path is in a folder for what is not meant to stay.
@@ -42,7 +42,6 @@ pub(super) fn is_scratch(path: &str) -> bool {
 pub(super) fn deed(command: &Simple, folder: &str, at: usize, evidence: &Evidence) -> Option<Deed> {
     let targets = match base_name(command.program()) {
         "rm" if is_recursive(command) => operands(command),
-        "xargs" | "parallel" => return None,
         "rimraf" | "del-cli" => operands(command),
         "npx" if command.words.get(1).is_some_and(|w| w == "rimraf") => operands(command).split_off(1),
         "Remove-Item" | "ri" if command.arguments().any(|w| w.eq_ignore_ascii_case("-recurse")) => {
@@ -51,9 +50,11 @@ pub(super) fn deed(command: &Simple, folder: &str, at: usize, evidence: &Evidenc
         "find" => found(command)?,
         _ => return None,
     };
-    let lost = targets
-        .into_iter()
-        .find(|target| !is_nothing_lost(target, folder) && !is_own(target, at, evidence))?;
+    let lost = targets.into_iter().find(|target| {
+        !is_nothing_lost(target, folder)
+            && !is_own(target, at, evidence)
+            && !is_below_own(target, at, evidence)
+    })?;
     Some(Deed::of(AdvisoryKind::RecursiveDelete, command, lost))
 }
 
@@ -111,16 +112,7 @@ fn is_named_scratch(part: &str) -> bool {
     part.split(['-', '_', '.']).any(|word| {
         matches!(
             word.to_lowercase().as_str(),
-            "tmp"
-                | "temp"
-                | "cache"
-                | "scratch"
-                | "backup"
-                | "bak"
-                | "old"
-                | "demo"
-                | "sandbox"
-                | "playground"
+            "tmp" | "temp" | "cache" | "scratch" | "demo" | "sandbox" | "playground"
         )
     })
 }
@@ -165,6 +157,20 @@ pub(super) fn is_own(target: &str, at: usize, evidence: &Evidence) -> bool {
             };
             into(">") || (command.at < at && makes(&command.line, name))
         })
+}
+
+/// Whether an earlier command made a folder above it.
+fn is_below_own(target: &str, at: usize, evidence: &Evidence) -> bool {
+    let earlier = evidence.session.commands.iter().filter(|command| command.at < at);
+    let made = earlier.flat_map(|command| line::read(&command.line)).filter(|simple| {
+        matches!(base_name(simple.program()), "mkdir" | "mktemp")
+            || simple.words.iter().take(3).any(|word| matches!(word.as_str(), "clone" | "worktree"))
+    });
+    let below = format!("/{}", target.trim_start_matches("./"));
+    made.flat_map(|simple| simple.words.into_iter().skip(1)).any(|folder| {
+        let folder = folder.trim_start_matches("./").trim_end_matches('/').trim_start_matches('/');
+        folder.len() > 2 && !folder.starts_with('-') && below.contains(&format!("/{folder}/"))
+    })
 }
 
 fn makes(written: &str, name: &str) -> bool {

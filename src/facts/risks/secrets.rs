@@ -58,7 +58,7 @@ fn may_be_tracked(path: &str, evidence: &Evidence) -> bool {
     let mut parts = path.split(['/', '.', '-', '_']);
     if is_test(path)
         || parts.any(|part| MADE_UP.contains(&part.to_lowercase().as_str()))
-        || path.ends_with(".md")
+        || base_name(path).rsplit('.').next() == Some("md")
     {
         return false;
     }

@@ -30,9 +30,9 @@ static OFF: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Where a test begins.
 static TEST: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    Regex::new(
         r"(?m)^\s*(?:(?:it|test|specify)(?:\.\w+)?\(|(?:async\s+)?def test_|func Test\w|#\[(?:tokio::)?test\b|@Test\b|\[Fact\b|\[Test\b)",
-    ))
+    )
     .expect("a valid pattern")
 });
 
@@ -43,7 +43,9 @@ const SETTINGS: &[&str] = &[
 ];
 
 fn is_of_tests(path: &str) -> bool {
-    is_test(path) || path.ends_with(".rs") || SETTINGS.iter().any(|name| base_name(path).starts_with(name))
+    is_test(path)
+        || base_name(path).rsplit('.').next() == Some("rs")
+        || SETTINGS.iter().any(|name| base_name(path).starts_with(name))
 }
 
 /// What a newest change took out and put in. A whole file stands against what was there before the session, as
