@@ -116,7 +116,11 @@ fn take(fixture: &Path) -> Vec<String> {
         folders: workspace.plan_folders().to_vec(),
         globs: plan_globs(&config.audit.plan).expect("globs"),
     };
-    let mut plan = plan::find(&session, &places, &|path| workspace.plan_text(path));
+    let mut plan = plan::find(
+        &session,
+        &places,
+        plan::Read { now: &|path| workspace.plan_text(path), committed: &|_| None },
+    );
     trip.stage_json("plan.json", &plan);
 
     mask_session(&mut session);
