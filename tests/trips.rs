@@ -139,7 +139,7 @@ fn take(fixture: &Path) -> Vec<String> {
     let outcome = reply::outcome_of_exit(0, trip.placed("reply.json").as_bytes(), b"", true);
     let AuditorOutcome::Answered(verdict) = outcome else { panic!("{outcome:?}") };
     trip.stage_json("verdict.json", &verdict);
-    let findings = verify(&verdict, &looks(&workspace, &verdict), &evidence, facts.findings);
+    let findings = verify(&verdict, &looks(&workspace, &verdict, &evidence), &evidence, facts.findings);
     trip.stage_json("findings.json", &findings);
 
     whole_way(&mut trip);

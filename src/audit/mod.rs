@@ -11,7 +11,7 @@ pub mod outcome;
 pub mod reason;
 
 use crate::auditor::prompt::{self, PromptError};
-use crate::auditor::{AuditorOutcome, Prompt, Prompts, Verdict};
+use crate::auditor::{AuditorOutcome, Prompt, Prompts};
 use crate::config::{AuditConfig, Planless, plan_globs};
 use crate::evidence::masking::{mask_plan, mask_session};
 use crate::evidence::shown::{self, Sections};
@@ -103,14 +103,15 @@ impl Brief {
         &self.prompts
     }
 
-    /// What facts and auditor come to, each finding judged. An auditor that gave no answer has found nothing.
+    /// What facts and auditor come to, each finding judged. Where no auditor answered, the facts stand alone.
     pub fn findings(&self, auditor: &AuditorOutcome, workspace: &Workspace) -> Vec<Finding> {
-        let nothing = Verdict::default();
-        let verdict = match auditor {
-            AuditorOutcome::Answered(verdict) => verdict,
-            _ => &nothing,
-        };
-        let looks = looks::looks(workspace, verdict);
-        verify(verdict, &looks, &self.evidence, self.facts.findings.clone())
+        let facts = self.facts.findings.clone();
+        match auditor {
+            AuditorOutcome::Answered(verdict) => {
+                let looks = looks::looks(workspace, verdict, &self.evidence);
+                verify(verdict, &looks, &self.evidence, facts)
+            }
+            _ => facts,
+        }
     }
 }

@@ -9,6 +9,7 @@ pub mod gather;
 pub mod git;
 pub mod masking;
 pub mod redact;
+pub mod renamed;
 pub mod shown;
 pub mod signs;
 pub mod workspace;

@@ -19,7 +19,7 @@ const READ_CAP: u64 = 1 << 20;
 /// How many entries of the workspace are looked at to find a file that is not where it was said to be.
 const SEARCH_CAP: usize = 200_000;
 /// Folders that hold nobody's own work.
-const NOT_SEARCHED: &[&str] =
+pub(super) const NOT_SEARCHED: &[&str] =
     &[".git", ".hg", ".jj", "node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
 
 /// What stands at a path.
@@ -170,7 +170,8 @@ impl Workspace {
                 }
             }
         }
-        let mut state_of = |path: &String| match found.remove(path) {
+        // One path may be asked for twice.
+        let state_of = |path: &String| match found.get(path).cloned() {
             None if seen >= most => {
                 FileState::Unreadable("not there, and the workspace is too large to search".into())
             }
@@ -224,7 +225,7 @@ impl Workspace {
 /// A name by which to find a file however its letters are written: in any case, and with its accents as
 /// signs of their own (as macOS stores them) or not. Latin letters with accents do not count at all, so that
 /// no table of them is needed; two names that differ in nothing else are one, which only makes a doubt.
-fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     for c in name.chars() {
         match c {
@@ -430,6 +431,14 @@ mod tests {
             .collect();
         found.sort_unstable();
         assert_eq!(found, ["docs/API.md", "docs/cafe\u{301}.md", "packages/cli/dist/cli.js"]);
+    }
+
+    #[test]
+    fn a_path_that_is_asked_for_twice_is_found_twice() {
+        let folder = Folder::with(&[("w/src/a.rs", "x")]);
+        let twice = ["a.rs", "a.rs"].map(String::from);
+        let found = folder.workspace().look_elsewhere(&twice);
+        assert_eq!(found["a.rs"], FileState::Missing { elsewhere: Some("src/a.rs".into()) });
     }
 
     #[test]

@@ -92,7 +92,11 @@ impl Scene {
 
     fn committed_at(mut self, started: &str, last_commit: i64) -> Self {
         self.session.started = Some(started.into());
-        self.repository = Some(Repository { last_commit: Some(last_commit), changed: vec!["a.rs".into()] });
+        self.repository = Some(Repository {
+            last_commit: Some(last_commit),
+            changed: vec!["a.rs".into()],
+            committed: Vec::new(),
+        });
         self
     }
 
@@ -102,6 +106,7 @@ impl Scene {
             plan: self.plan,
             session: self.session,
             files: Vec::new(),
+            deeds: Vec::new(),
             repository: self.repository,
         };
         findings(&evidence, &Config::default().audit)
@@ -268,7 +273,7 @@ fn where_the_config_says_so_they_are_findings() {
     config.unrun_checks = UnrunChecks::Block;
     let mut session = scene().edited("/w/a.rs").session;
     session.final_message = Some("All tests pass.".into());
-    let evidence = Evidence { plan: None, session, files: Vec::new(), repository: None };
+    let evidence = Evidence { plan: None, session, files: Vec::new(), deeds: Vec::new(), repository: None };
     let (findings, advisories) = findings(&evidence, &config);
     assert!(advisories.is_empty());
     assert_eq!(findings.len(), 1);

@@ -31,7 +31,7 @@ impl Trip {
             dropped: Vec::new(),
             ticked_before: Vec::new(),
         };
-        Self(Evidence { plan: Some(plan), session, files: Vec::new(), repository: None })
+        Self(Evidence { plan: Some(plan), session, files: Vec::new(), deeds: Vec::new(), repository: None })
     }
 
     fn wrote(self, name: &str, text: &str) -> Self {
@@ -65,6 +65,7 @@ impl Trip {
             text: new.into(),
             masked: 0,
             digest: String::new(),
+            signs: crate::evidence::Signs::default(),
         });
         self
     }
@@ -79,6 +80,7 @@ impl Trip {
             text: String::new(),
             masked: 0,
             digest: String::new(),
+            signs: crate::evidence::Signs::default(),
         });
         self
     }

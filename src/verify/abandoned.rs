@@ -1,0 +1,83 @@
+//! C: abandoned, and the plan still lists it. Does the plan list it, does the session say that it is over or
+//! that this step was left, and did nothing work on it? Pure. An unfinished plan is normal.
+
+use super::case::Case;
+use super::names::line_names;
+use super::tables::REFERENCES;
+use super::topics::alike;
+use super::{Judged, elsewhere, over, reason, work};
+use crate::evidence::{FileEvidence, FileState};
+use crate::facts::{claims, steps};
+use crate::plan::{Mark, Step};
+use crate::session::shell;
+use crate::words::{base_name, has_words, normalised, padded};
+
+pub(super) fn judge(case: &Case<'_>) -> Judged {
+    let Some(plan) = case.plan() else { return Judged::refuted(reason::NO_PLAN) };
+    let Some(step) = case.step else {
+        return Judged::cannot_verify("quote not found in the plan's steps");
+    };
+    match step.mark {
+        Mark::Abandoned => return Judged::refuted("the plan marks the step as abandoned"),
+        Mark::Ticked => return Judged::cannot_verify("the step is ticked: done or not, it is not abandoned"),
+        Mark::None | Mark::Open => {}
+    }
+    if over::called_off(case) {
+        return Judged::refuted(reason::CALLED_OFF);
+    }
+    let is_left = says_left(case.message(), step);
+    if !is_left && !over::says_plan_is_over(case.evidence, Some(step)) {
+        return Judged::refuted("the session does not say that it is finished: an unfinished plan is normal");
+    }
+    if let Some(how) = work::on_step(case.evidence, plan, step) {
+        return Judged::refuted(how);
+    }
+    let files: Vec<&FileEvidence> =
+        case.evidence.files.iter().filter(|file| file.steps.contains(&step.number)).collect();
+    if let Some(file) = files.iter().find(|file| is_done_already(step, file)) {
+        return Judged::refuted(format!("{} was there already", file.name));
+    }
+    if elsewhere::worked_there(case) {
+        return Judged::cannot_verify(reason::REMOTE);
+    }
+    if is_left {
+        return Judged::confirmed("the final message says that the step was left or replaced");
+    }
+    if files.is_empty() {
+        return Judged::cannot_verify("the step names no file, and the final message does not speak of it");
+    }
+    if is_reference(step) || !files.iter().any(|file| steps::is_promised(step, &file.name)) {
+        return Judged::cannot_verify("the step promises no change of its files");
+    }
+    let is_there = files.iter().any(|file| matches!(file.state, FileState::File { .. }));
+    if is_there && case.session().commands.iter().any(|c| shell::may_change_anything(&c.line)) {
+        return Judged::cannot_verify("a command of the session may have changed it");
+    }
+    if let Some(there) = files.iter().find_map(|file| steps::stand_in(case.evidence, &file.name)) {
+        return Judged::cannot_verify(format!("the session wrote {there}, perhaps in its place"));
+    }
+    Judged::confirmed("the session says that it is over, and nothing in it touched the step's files")
+}
+
+/// Whether the final message says of this very step that it was left or replaced.
+fn says_left(message: &str, step: &Step) -> bool {
+    claims::all_sentences(message).filter(|sentence| claims::says_left_something(sentence)).any(|sentence| {
+        alike(sentence, &step.text) || step.paths.iter().any(|path| line_names(sentence, base_name(path)))
+    })
+}
+
+fn is_reference(step: &Step) -> bool {
+    let section = padded(&normalised(step.section.as_deref().unwrap_or_default()));
+    REFERENCES.iter().any(|word| has_words(&section, word))
+}
+
+/// Whether the disk shows what the step wants, though nothing in the session touched it: a file to be made is
+/// there, or holds everything that the step names.
+fn is_done_already(step: &Step, file: &FileEvidence) -> bool {
+    let first = normalised(&step.text);
+    let makes = ["create", "generate", "make", "new", "scaffold", "write"];
+    let is_made = first.split(' ').next().is_some_and(|word| makes.contains(&word));
+    let holds_all =
+        !step.symbols.is_empty() && step.symbols.iter().all(|symbol| file.text.contains(symbol.as_str()));
+    matches!(file.state, FileState::File { .. }) && (is_made || holds_all)
+}

@@ -1,0 +1,197 @@
+//! Who says that what is done. Takes the final message, the plan and the asks, says whether the session calls
+//! the plan finished, claims a step, or leaves it. Pure. "Done." is said of what was asked last: it claims the
+//! whole plan only where the whole plan was asked for.
+
+use super::case::Case;
+use super::names::line_names;
+use super::quotes::stands_in;
+use super::topics::alike;
+use super::{Judged, reason};
+use crate::evidence::Evidence;
+use crate::facts::claims;
+use crate::plan::{Mark, Plan, Step};
+use crate::words::{has_words, normalised, padded};
+
+/// Words for the whole of a plan in a sentence that says that something is over.
+const WHOLE: &[&str] = &[
+    "all", "both", "entire", "every", "everything", "implementation", "items", "plan", "steps", "tasks",
+    "whole",
+];
+
+/// Words with which a person asks for a plan, or to go on with it.
+const OF_THE_PLAN: &[&str] = &[
+    "all", "carry", "checklist", "continue", "everything", "execute", "finish", "go", "implement", "items",
+    "next", "ok", "plan", "proceed", "resume", "rest", "start", "step", "steps", "tasks", "todo", "yes",
+];
+
+/// Words for all of it, in an ask that also names a part.
+const ALL_OF_IT: &[&str] =
+    &["all", "complete plan", "entire", "every", "everything", "full plan", "remaining", "rest", "whole"];
+
+/// Words for what comes in numbers.
+const NUMBERED: &[&str] = &[
+    "item", "items", "milestone", "milestones", "part", "parts", "phase", "phases", "stage", "stages",
+    "step", "steps", "task", "tasks",
+];
+
+const ORDINALS: &[&str] =
+    &["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+
+/// Words that speak of what is to come, or may come.
+const TO_COME: &[&str] = &[
+    "could", "if", "later", "may", "might", "need", "needs", "next", "once", "shall", "should", "todo",
+    "unless", "until", "want", "will", "would",
+];
+
+/// Whether the session says that the plan, with `step` in it, is finished.
+pub(super) fn says_plan_is_over(evidence: &Evidence, step: Option<&Step>) -> bool {
+    let message = evidence.session.final_message.as_deref().unwrap_or_default();
+    let is_left_out = step.is_some_and(|step| asked_for_other_parts(evidence, step));
+    claims::sentences(message).into_iter().filter(|sentence| claims::says_finished(sentence)).any(
+        |sentence| {
+            let words = padded(&normalised(sentence));
+            let is_of_all = WHOLE.iter().any(|word| has_words(&words, word));
+            let is_of_the_plan = has_words(&words, "plan") || has_words(&words, "all steps");
+            if is_left_out { is_of_the_plan } else { is_of_all || was_plan_asked_for_last(evidence) }
+        },
+    )
+}
+
+/// Whether the person's newest words that ask for anything are about the plan. Where they spoke only once,
+/// they are.
+fn was_plan_asked_for_last(evidence: &Evidence) -> bool {
+    let asks = &evidence.session.asks;
+    let Some(last) = asks.iter().rev().find(|ask| ask.may_want_work()).filter(|_| asks.len() > 1) else {
+        return true;
+    };
+    let words = padded(&normalised(&last.text));
+    let mut steps = evidence.plan.iter().flat_map(Plan::promised);
+    last.at == asks[0].at
+        || OF_THE_PLAN.iter().any(|word| has_words(&words, word))
+        || steps.any(|step| alike(&step.text, &last.text))
+}
+
+/// Whether the person asked for some steps by number, and this one is none of them.
+pub(super) fn asked_for_other_parts(evidence: &Evidence, step: &Step) -> bool {
+    let asks = evidence.session.asks.iter();
+    let mut numbers = Vec::new();
+    for ask in asks {
+        let words = normalised(&ask.text);
+        if ALL_OF_IT.iter().any(|word| has_words(&padded(&words), word)) {
+            return false;
+        }
+        numbers.extend(numbers_asked_for(&words));
+    }
+    let own = numbers_asked_for(&normalised(&step.text));
+    let is_asked = numbers.contains(&step.number) || own.iter().any(|number| numbers.contains(number));
+    !numbers.is_empty() && !is_asked
+}
+
+/// The numbers of steps that an ask names: "step 2", "steps 1-3", "the first phase".
+fn numbers_asked_for(words: &str) -> Vec<usize> {
+    let words: Vec<&str> = words.split(' ').collect();
+    let mut numbers = Vec::new();
+    for at in (0..words.len()).filter(|at| NUMBERED.contains(&words[*at])) {
+        let is_joint = |word: &&&str| matches!(**word, "and" | "to" | "through");
+        let listed: Vec<&str> = words[at + 1..]
+            .iter()
+            .take_while(|word| is_joint(word) || word.parse::<usize>().is_ok())
+            .copied()
+            .collect();
+        let after: Vec<usize> = listed.iter().filter_map(|word| word.parse().ok()).collect();
+        match after.as_slice() {
+            // "Steps 1-3" has lost its dash by now.
+            [from, to] if from < to && to - from < 100 && !listed.contains(&"and") => {
+                numbers.extend(*from..=*to);
+            }
+            _ => numbers.extend(after),
+        }
+        let ordinal = at.checked_sub(1).and_then(|at| ORDINALS.iter().position(|name| *name == words[at]));
+        // "The first two steps" are numbered as well.
+        let counted = at.checked_sub(2).filter(|at| words[*at] == "first").map(|at| match words[at + 1] {
+            "two" | "2" => 2,
+            "three" | "3" => 3,
+            _ => 1,
+        });
+        numbers.extend(ordinal.map(|number| number + 1).into_iter().chain((1..=counted.unwrap_or(0)).rev()));
+    }
+    numbers
+}
+
+/// Whether a sentence speaks of what a finding is about: its file, or its step.
+pub(super) fn speaks_of(sentence: &str, case: &Case<'_>) -> bool {
+    line_names(sentence, case.file_name()) || case.step.is_some_and(|step| alike(sentence, &step.text))
+}
+
+/// Whether the person called it off.
+pub(super) fn called_off(case: &Case<'_>) -> bool {
+    let mut asks = case.session().asks.iter();
+    asks.any(|ask| claims::calls_off(&ask.text, |sentence| speaks_of(sentence, case)))
+}
+
+/// Whether a sentence of the final message speaks of what is to come.
+pub(super) fn is_to_come(sentence: &str) -> bool {
+    let words = padded(&normalised(sentence));
+    sentence.ends_with('?')
+        || TO_COME.iter().any(|word| has_words(&words, word))
+        || claims::admits(sentence, |_| true)
+}
+
+/// Why nobody claims what a finding calls false, if so. An unfinished plan is normal: a step counts as claimed
+/// when it was ticked in this session, when the final message claims that step or file, or when it says that
+/// the whole plan is done.
+pub(super) fn nobody_claims(case: &Case<'_>) -> Option<Judged> {
+    let (quote, message) = (&case.proposal.quote, case.message());
+    let claims_words = || {
+        let mut claimed = claims::sentences(message).into_iter();
+        claimed.any(|sentence| stands_in(quote, sentence) || stands_in(sentence, quote))
+    };
+    let in_message = stands_in(quote, message);
+    if in_message && claims_words() {
+        return None;
+    }
+    let is_over = says_plan_is_over(case.evidence, case.step);
+    let Some((plan, step)) = case.plan().zip(case.step) else {
+        // Under "all done" a list of files claims them, with no verb of its own.
+        let is_listed = || {
+            let mut all = claims::all_sentences(message);
+            all.any(|sentence| stands_in(quote, sentence) && !is_to_come(sentence))
+        };
+        return (!(in_message && is_over && is_listed()))
+            .then(|| Judged::refuted(if in_message { reason::NOT_CLAIMED } else { reason::NO_STEP }));
+    };
+    if step.mark == Mark::Abandoned {
+        return Some(Judged::refuted("the plan marks the step as abandoned"));
+    }
+    let claims_it = || claims::sentences(message).iter().any(|sentence| speaks_of(sentence, case));
+    if plan.ticked_now(step) || claims_it() {
+        return None;
+    }
+    match step.mark {
+        // What was ticked long ago may have been undone since, with good reason.
+        Mark::Ticked => Some(Judged::cannot_verify("the step was ticked before this session")),
+        _ if is_over => None,
+        _ => Some(Judged::refuted("the step is open and nobody claims that it is done")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_asked_for_by_number() {
+        for (ask, expected) in [
+            ("implement step 2", vec![2]),
+            ("please do steps 1 and 3 now", vec![1, 3]),
+            ("please do steps 1-3 now", vec![1, 2, 3]),
+            ("do steps 1, 2, 4", vec![1, 2, 4]),
+            ("Phase 2 only", vec![2]),
+            ("the first step, please", vec![1]),
+            ("the first two steps", vec![2, 1]),
+            ("implement the plan", vec![]),
+        ] {
+            assert_eq!(numbers_asked_for(&normalised(ask)), expected, "{ask}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Reasons that more than one rule gives. Data only.
+
+pub(super) const NOT_CLAIMED: &str = "the final message does not claim it";
+pub(super) const NO_STEP: &str =
+    "the quote is no step of the plan, and words around the steps promise nothing";
+pub(super) const CALLED_OFF: &str = "the person called it off";
+pub(super) const ADMITTED: &str = "the final message says itself that it was not done";
+pub(super) const REMOTE: &str = "remote: the session worked on it on another machine";
+pub(super) const OUTSIDE: &str = "path is outside the workspace";
+pub(super) const NO_PLAN: &str = "no plan was in play";
+pub(super) const ANOTHER_FORM: &str =
+    "the file holds it in another form, or another file of the session does";

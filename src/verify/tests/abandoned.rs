@@ -1,0 +1,93 @@
+//! C: a step that was left.
+
+use super::*;
+
+#[test]
+fn an_unfinished_plan_is_normal() {
+    let step = proposal(Category::C, Problem::NoTrace, "Create `beta.txt`", "", "");
+    let open = "- [x] Create `alpha.txt`\n- [ ] Create `beta.txt`\n";
+    plan(open)
+        .says("Step 1 is in. Shall I go on?")
+        .refutes(&step, "the session does not say that it is finished: an unfinished plan is normal");
+    plan(open)
+        .says("All done.")
+        .confirms(&step, "the session says that it is over, and nothing in it touched the step's files");
+    plan(open)
+        .says("All done.")
+        .on_disk("beta.txt", "x")
+        .touched("beta.txt", 1)
+        .refutes(&step, "the session did touch it");
+    plan(TWO).says("All done.").doubts(&step, "the step is ticked: done or not, it is not abandoned");
+    plan(open).says("All done.").doubts(
+        &proposal(Category::C, Problem::NoTrace, "Write the gamma docs", "", ""),
+        "quote not found in the plan's steps",
+    );
+}
+
+#[test]
+fn an_abandoned_step_without_files_needs_the_sessions_own_word() {
+    let step = proposal(Category::C, Problem::NoTrace, "Migrate the user table", "", "");
+    let open = "1. Migrate the user table\n2. Update docs\n";
+    plan(open)
+        .says("Everything is done. I skipped the user table migration.")
+        .confirms(&step, "the final message says that the step was left or replaced");
+    plan(open)
+        .says("Everything is done.")
+        .doubts(&step, "the step names no file, and the final message does not speak of it");
+}
+
+#[test]
+fn a_step_to_look_at_a_file_or_one_that_a_command_may_have_done_is_not_abandoned() {
+    let left = |quote: &str| proposal(Category::C, Problem::NoTrace, quote, "a.rs", "");
+    let reason = "the step promises no change of its files";
+    plan("1. Review `a.rs`\n").says("All done.").on_disk("a.rs", "x").doubts(&left("Review `a.rs`"), reason);
+    plan("## Critical files\n- `a.rs`: the pattern\n")
+        .says("All done.")
+        .on_disk("a.rs", "x")
+        .doubts(&left("`a.rs`: the pattern"), reason);
+    plan("1. Set up `a.rs`\n")
+        .says("All done.")
+        .on_disk("a.rs", "x")
+        .ran("cargo init .", CommandEnd::Succeeded)
+        .doubts(&left("Set up `a.rs`"), "a command of the session may have changed it");
+}
+
+#[test]
+fn a_step_that_was_worked_on_is_not_abandoned() {
+    let left = |quote: &str| proposal(Category::C, Problem::NoTrace, quote, "", "");
+    let case = |text: &str| plan(text).says("All done.");
+    case("1. Add `validate_row()`\n")
+        .on_disk("src/rows.rs", "fn validate_row() {}")
+        .touched("src/rows.rs", 2)
+        .refutes(&left("Add `validate_row()`"), "the session wrote what the step names, in src/rows.rs");
+    case("1. Run `cargo test --all`\n")
+        .ran("cargo test --all 2>&1 | tail", CommandEnd::Succeeded)
+        .refutes(&left("Run `cargo test --all`"), "the session ran `cargo test --all 2>&1 | tail`");
+    case("1. Show the user profile\n")
+        .on_disk("web/UserProfile.tsx", "x")
+        .touched("web/UserProfile.tsx", 2)
+        .refutes(
+            &left("Show the user profile"),
+            "the session changed web/UserProfile.tsx, which is called like it",
+        );
+    case("1. Migrate the user table\n")
+        .ran("git commit -m 'Migrated the user table'", CommandEnd::Succeeded)
+        .refutes(&left("Migrate the user table"), "a commit of the session speaks of it");
+    case("- [ ] The store\n  - [ ] Create `a.rs`\n")
+        .on_disk("a.rs", "x")
+        .touched("a.rs", 2)
+        .refutes(&left("The store"), "the session worked on a part of it, step 2");
+    case("1. Create `a.rs`\n").on_disk("a.rs", "x").refutes(&left("Create `a.rs`"), "a.rs was there already");
+}
+
+#[test]
+fn what_was_left_elsewhere_does_not_make_an_open_step_abandoned() {
+    let open = "- [x] Create `alpha.txt`\n- [ ] Create `beta.txt`\n";
+    let step = proposal(Category::C, Problem::NoTrace, "Create `beta.txt`", "", "");
+    let normal = "the session does not say that it is finished: an unfinished plan is normal";
+    plan(open).says("Step 1 is in, I skipped the linter. Step 2 next?").refutes(&step, normal);
+    plan(open)
+        .says("Step 1 is in. I skipped beta.txt.")
+        .confirms(&step, "the final message says that the step was left or replaced");
+    plan(open).asked("implement step 1", 1).says("Done.").refutes(&step, normal);
+}
