@@ -6,7 +6,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::request::ApiRequest;
+use crate::rig::message::ToolCall;
+use crate::rig::request::ApiRequest;
 
 /// One turn of a model.
 pub(crate) enum Turn {
@@ -26,18 +27,6 @@ impl fmt::Debug for Turn {
             Self::Reads(_) => write!(f, "a turn made from the request"),
         }
     }
-}
-
-/// One call of a tool.
-#[derive(Debug, Clone)]
-pub(crate) struct ToolCall {
-    pub(crate) name: String,
-    pub(crate) input: Value,
-}
-
-/// A call of `Write`.
-pub(crate) fn write(path: impl fmt::Display, content: &str) -> ToolCall {
-    ToolCall { name: "Write".into(), input: json!({ "file_path": path.to_string(), "content": content }) }
 }
 
 /// Everything that the models say in one trial.

@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 
-use crate::client::{Client, Launch, Run};
 use crate::decision_log::{self, Record};
-use crate::messages_api::{MessagesApi, Sender};
-use crate::request::ApiRequest;
+use crate::models::{self, Models, Sender};
+use crate::rig::client::{Client, Launch, Run};
+use crate::rig::messages_api::MessagesApi;
+use crate::rig::request::ApiRequest;
 use crate::script::Script;
 use crate::workspace::Workspace;
 
@@ -38,7 +39,7 @@ pub(crate) struct Trip {
     pub(crate) workspace: Workspace,
     pub(crate) run: Run,
     pub(crate) records: Vec<Record>,
-    api: MessagesApi,
+    api: MessagesApi<Models>,
     log: String,
 }
 
@@ -62,8 +63,8 @@ async fn travel(scenario: &dyn Scenario, client: &Client) -> Result<Trip, String
     let workspace = Workspace::new()?;
     let script = scenario.prepare(client, &workspace)?;
     let prompt = script.prompt.clone();
-    let api = MessagesApi::start(script).await;
-    let run = client.run(&workspace, &api.url(), scenario.launch(), &prompt).await?;
+    let api = MessagesApi::start(Models::new(script)).await;
+    let run = client.run(&workspace, &api.url(), (scenario.launch(), None), &prompt).await?;
     // A log that can't be read is told with the rest of the story.
     let (records, log) = decision_log::read(&workspace).unwrap_or_else(|problem| (Vec::new(), problem));
     Ok(Trip { client: client.clone(), workspace, run, records, api, log })
@@ -71,7 +72,7 @@ async fn travel(scenario: &dyn Scenario, client: &Client) -> Result<Trip, String
 
 impl Trip {
     fn went_by_the_script(&self) -> Result<(), String> {
-        let problems = self.api.problems();
+        let problems = models::problems(&self.api);
         ensure(problems.is_empty(), || {
             format!("the models' script was not followed:\n{}", problems.join("\n"))
         })?;
@@ -79,7 +80,7 @@ impl Trip {
     }
 
     pub(crate) fn requests_of(&self, sender: Sender) -> Vec<ApiRequest> {
-        self.api.requests_of(sender)
+        self.api.models(|models| models.requests_of(sender))
     }
 
     /// The one request for a verdict.
@@ -120,7 +121,7 @@ impl Trip {
         tell("status", &self.run.ending.to_string());
         tell("stdout", &cut_lines(&self.run.lines));
         tell("stderr", &self.run.stderr);
-        for (at, one) in self.api.recorded().iter().enumerate() {
+        for (at, one) in self.api.models(|models| models.recorded()).iter().enumerate() {
             tell(&format!("request {at} of the {:?}", one.sender), &one.request.brief());
         }
         tell("decision log", &self.log);

@@ -6,9 +6,10 @@ use serde_json::json;
 use super::clean::nobody_was_told;
 use super::subagent::{errand, the_helpers_file_was_seen};
 use super::{ALPHA, BETA, plan};
-use crate::client::Client;
-use crate::request::ApiRequest;
-use crate::script::{Script, ToolCall, Turn, write};
+use crate::rig::client::Client;
+use crate::rig::message::{ToolCall, write};
+use crate::rig::request::ApiRequest;
+use crate::script::{Script, Turn};
 use crate::trip::{Scenario, Trip};
 use crate::workspace::Workspace;
 

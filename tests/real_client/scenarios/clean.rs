@@ -1,9 +1,10 @@
 //! An agent does what the plan says: it is asked about once, and neither it nor the person notices.
 
 use super::{ALL_DONE, ALPHA, BETA, PROMPT, plan};
-use crate::client::Client;
-use crate::messages_api::Sender;
-use crate::script::{Script, write};
+use crate::models::Sender;
+use crate::rig::client::Client;
+use crate::rig::message::write;
+use crate::script::Script;
 use crate::trip::{Scenario, Trip, ensure};
 use crate::workspace::Workspace;
 

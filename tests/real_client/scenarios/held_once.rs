@@ -1,10 +1,11 @@
 //! An agent ticks a step that it has not done: it is held once, with the finding, and then let go.
 
 use super::{ALL_DONE, ALPHA, BETA_STEP, PROMPT, SECOND_WORDS, beta_is_missing, plan};
-use crate::client::Client;
-use crate::messages_api::Sender;
-use crate::request::ApiRequest;
-use crate::script::{Script, write};
+use crate::models::Sender;
+use crate::rig::client::Client;
+use crate::rig::message::write;
+use crate::rig::request::ApiRequest;
+use crate::script::Script;
 use crate::trip::{Scenario, Trip, ensure};
 use crate::workspace::Workspace;
 

@@ -4,9 +4,10 @@ use serde_json::json;
 
 use super::held_once::held_and_let_go;
 use super::{ALPHA, SECOND_WORDS, beta_is_missing, plan};
-use crate::client::{Client, Launch};
-use crate::request::ApiRequest;
-use crate::script::{Script, ToolCall, Turn, write};
+use crate::rig::client::{Client, Launch};
+use crate::rig::message::{ToolCall, write};
+use crate::rig::request::ApiRequest;
+use crate::script::{Script, Turn};
 use crate::trip::{Scenario, Trip};
 use crate::workspace::Workspace;
 
@@ -44,14 +45,5 @@ impl Scenario for PlanMode {
 
 /// The client tells the agent which file the plan belongs in.
 fn write_the_plan_file(request: &ApiRequest) -> Result<Turn, String> {
-    let texts = request.texts();
-    let named = texts.iter().find_map(|text| plan_file(text)).ok_or("the client names no plan file")?;
-    Ok(Turn::Calls(vec![write(named, &plan(false))]))
-}
-
-/// The first path in a text that looks like `…/plans/<name>.md`; a full stop may follow it.
-fn plan_file(text: &str) -> Option<&str> {
-    text.split(|character: char| character.is_whitespace() || "\"'`()".contains(character))
-        .filter(|word| word.contains("/plans/"))
-        .find_map(|word| word.find(".md").map(|at| &word[..at + ".md".len()]))
+    Ok(Turn::Calls(vec![write(request.plan_file()?, &plan(false))]))
 }

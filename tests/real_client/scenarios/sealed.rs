@@ -3,9 +3,10 @@
 //! hook does not fire inside it.
 
 use super::{ALL_DONE, ALPHA, BETA, PROMPT, plan};
-use crate::client::Client;
-use crate::messages_api::{Sender, VERDICT_TOOL};
-use crate::script::{Script, write};
+use crate::models::{Sender, VERDICT_TOOL};
+use crate::rig::client::Client;
+use crate::rig::message::write;
+use crate::script::Script;
 use crate::trip::{Scenario, Trip, ensure};
 use crate::workspace::Workspace;
 

@@ -5,9 +5,10 @@ use serde_json::json;
 
 use super::clean::nobody_was_told;
 use super::{ALPHA, BETA, plan};
-use crate::client::Client;
-use crate::request::ApiRequest;
-use crate::script::{Script, ToolCall, Turn, write};
+use crate::rig::client::Client;
+use crate::rig::message::{ToolCall, write};
+use crate::rig::request::ApiRequest;
+use crate::script::{Script, Turn};
 use crate::trip::{Scenario, Trip, ensure};
 use crate::workspace::Workspace;
 
@@ -58,12 +59,9 @@ fn send_the_helper(request: &ApiRequest) -> Result<Turn, String> {
     errand(request, ERRAND, false)
 }
 
-/// A call of the tool that starts a subagent: `Task` up to 2.1.62, then `Agent`.
+/// A call of the tool that starts a subagent.
 pub(super) fn errand(request: &ApiRequest, words: &str, in_background: bool) -> Result<Turn, String> {
-    let tool = ["Agent", "Task"]
-        .into_iter()
-        .find(|name| request.tool_names().contains(name))
-        .ok_or_else(|| format!("no tool starts a subagent: {:?}", request.tool_names()))?;
+    let tool = request.subagent_tool()?;
     let mut input =
         json!({ "description": "The second greeting", "prompt": words, "subagent_type": "general-purpose" });
     if request.tool_takes(tool, "run_in_background") {

@@ -1,8 +1,7 @@
-//! The real client, one version of it. Takes a workspace, the scripted API's address and a prompt; gives
+//! The real client, one version of it. Takes a scratch folder, the scripted API's address and a prompt; gives
 //! what it printed and how it ended. It runs in a process group of its own under one deadline, and must
 //! talk to nobody but the scripted API.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 
-use crate::workspace::Workspace;
+use super::scratch::Scratch;
 
 /// The versions that are tried, one for each wire format that punchlist meets. `.ci/clients` has the same list.
 pub(crate) const VERSIONS: [&str; 6] = ["1.0.98", "2.0.32", "2.1.42", "2.1.136", "2.1.221", "2.1.325"];
@@ -24,12 +23,21 @@ pub(crate) const VERSIONS: [&str; 6] = ["1.0.98", "2.0.32", "2.1.42", "2.1.136",
 const DEADLINE: Duration = Duration::from_secs(120);
 
 /// How the client is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Launch {
     /// With the prompt on stdin and every permission given.
+    #[default]
     Bypass,
     /// In plan mode, with somebody at the other end of stdin who says yes to whatever is asked.
     Plan,
+}
+
+/// An earlier session that a run goes on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Earlier {
+    pub(crate) session: String,
+    /// Whether the run leaves it as it is, and goes on in a copy.
+    pub(crate) fork: bool,
 }
 
 /// One installed client.
@@ -71,21 +79,22 @@ impl Client {
         place(self.version) >= place(version)
     }
 
-    /// Runs one session from its prompt to its end.
+    /// Runs one session from a prompt to its end: a new one, or an earlier one that goes on.
     pub(crate) async fn run(
         &self,
-        workspace: &Workspace,
+        scratch: &Scratch,
         api: &str,
-        launch: Launch,
+        (launch, earlier): (Launch, Option<&Earlier>),
         prompt: &str,
     ) -> Result<Run, String> {
-        let args = args(launch);
+        let args = args(launch, earlier);
         let mut command = CommandWrap::with_new(self.bin.join("claude"), |command| {
             command
-                .args(args)
-                .current_dir(workspace.project())
+                .args(&args)
+                .current_dir(scratch.project())
                 .env_clear()
-                .envs(workspace.env(self.path()))
+                // Its own folder first: a hook of an older client finds the client by its name alone.
+                .envs(scratch.env(Some(&self.bin)))
                 .envs(client_env(api))
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
@@ -124,21 +133,12 @@ impl Client {
         let program = self.bin.join("claude");
         Ok(Run { command: format!("{} {}", program.display(), args.join(" ")), ending, lines, stderr })
     }
-
-    /// The client's own folder first: a hook of an older client finds the client by its name alone.
-    fn path(&self) -> OsString {
-        let rest = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(self.bin.clone()).chain(std::env::split_paths(&rest));
-        std::env::join_paths(folders).unwrap_or(rest)
-    }
 }
 
-fn args(launch: Launch) -> &'static [&'static str] {
-    match launch {
-        Launch::Bypass => {
-            &["-p", "--permission-mode", "bypassPermissions", "--output-format", "stream-json", "--verbose"]
-        }
-        Launch::Plan => &[
+fn args(launch: Launch, earlier: Option<&Earlier>) -> Vec<String> {
+    let mut args = match launch {
+        Launch::Bypass => vec!["-p", "--permission-mode", "bypassPermissions"],
+        Launch::Plan => vec![
             "-p",
             "--permission-mode",
             "plan",
@@ -146,11 +146,14 @@ fn args(launch: Launch) -> &'static [&'static str] {
             "stdio",
             "--input-format",
             "stream-json",
-            "--output-format",
-            "stream-json",
-            "--verbose",
         ],
+    };
+    args.extend(["--output-format", "stream-json", "--verbose"]);
+    if let Some(earlier) = earlier {
+        args.extend(["--resume", &earlier.session]);
+        args.extend(earlier.fork.then_some("--fork-session"));
     }
+    args.into_iter().map(str::to_owned).collect()
 }
 
 /// Keeps the client to the scripted API. The key is made up; nobody checks it.
@@ -268,6 +271,12 @@ impl Run {
     /// The events that were printed.
     pub(crate) fn events(&self) -> impl Iterator<Item = Value> {
         self.lines.iter().map(|line| serde_json::from_str(line).unwrap_or(Value::String(line.clone())))
+    }
+
+    /// The session that it was, by the client's own word. One that goes on may have got a new name.
+    pub(crate) fn session(&self) -> Option<String> {
+        let named = |event: Value| event["session_id"].as_str().map(str::to_owned);
+        self.events().filter(|event| event["type"] == "result").filter_map(named).last()
     }
 
     /// The session's last words, as the client reports them.

@@ -1,5 +1,5 @@
 //! One request of a client to the Messages API, read as far as the tests need. Takes the body as it came,
-//! gives what it carries. Must not decide who sent it: that is `messages_api`'s.
+//! gives what it carries. Must not decide who sent it.
 
 use serde_json::Value;
 
@@ -52,11 +52,29 @@ impl ApiRequest {
         std::iter::once(&self.body["system"]).chain(messages).flat_map(texts).collect()
     }
 
-    /// Whether a tool has been called and has answered by now.
-    pub(crate) fn has_tool_result(&self) -> bool {
+    /// What the tools that were called have answered by now.
+    pub(crate) fn tool_results(&self) -> impl Iterator<Item = ToolResult<'_>> {
         items(&self.body["messages"])
             .flat_map(|message| items(&message["content"]))
-            .any(|block| block["type"] == "tool_result")
+            .filter(|block| block["type"] == "tool_result")
+            .map(|block| ToolResult {
+                call: block["tool_use_id"].as_str().unwrap_or_default(),
+                failed: block["is_error"] == true,
+                text: texts(&block["content"]).join("\n"),
+            })
+    }
+
+    /// The tool that starts a subagent: `Task` up to 2.1.62, then `Agent`.
+    pub(crate) fn subagent_tool(&self) -> Result<&'static str, String> {
+        ["Agent", "Task"]
+            .into_iter()
+            .find(|name| self.tool_names().contains(name))
+            .ok_or_else(|| format!("no tool starts a subagent: {:?}", self.tool_names()))
+    }
+
+    /// The file that the client wants the plan in. Before 2.1.42 a plan has none.
+    pub(crate) fn plan_file(&self) -> Result<&str, String> {
+        self.texts().into_iter().find_map(plan_file).ok_or_else(|| "the client names no plan file".into())
     }
 
     /// Whether a text stands anywhere in it, tool results and schemas included. For plain words: what JSON
@@ -76,6 +94,22 @@ impl ApiRequest {
             self.tool_names().join(" "),
         )
     }
+}
+
+/// What a tool answered.
+#[derive(Debug)]
+pub(crate) struct ToolResult<'a> {
+    /// The call's id.
+    pub(crate) call: &'a str,
+    pub(crate) failed: bool,
+    pub(crate) text: String,
+}
+
+/// The first path in a text that looks like `…/plans/<name>.md`; a full stop may follow it.
+fn plan_file(text: &str) -> Option<&str> {
+    text.split(|character: char| character.is_whitespace() || "\"'`()".contains(character))
+        .filter(|word| word.contains("/plans/"))
+        .find_map(|word| word.find(".md").map(|at| &word[..at + ".md".len()]))
 }
 
 fn items(value: &Value) -> impl Iterator<Item = &Value> {
