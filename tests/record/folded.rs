@@ -1,0 +1,67 @@
+//! A recording as punchlist sees it: the session that it folds out of the transcripts, and the workspace after it.
+//! Takes a case's folder, gives one text that is the same for two recordings of the same script: what is chance in
+//! them (ids, times, names that the client makes up) is left out. It must not look at what the author wrote.
+
+use std::path::Path;
+
+use punchlist::session::ledger::Role;
+use punchlist::session::load::load;
+use serde_json::{Value, json};
+
+use crate::recording::{all_files, files_in};
+use crate::stage::copy;
+
+/// What says which session it was, and how many rows of the client's own stood beside.
+const CHANCE: &[&str] = &["id", "rows", "skipped"];
+
+/// The recording in a case's folder, as one text.
+pub(crate) fn read(case: &Path) -> Result<String, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", case.display());
+    // Laid out as the client does, with the subagents in a folder that is named for the session.
+    let layout = tempfile::tempdir().map_err(|error| failed(&error))?;
+    let transcript = layout.path().join("session.jsonl");
+    std::fs::copy(case.join("transcript.jsonl"), &transcript).map_err(|error| failed(&error))?;
+    if case.join("subagents").is_dir() {
+        copy(&case.join("subagents"), &layout.path().join("session/subagents"))?;
+    }
+    let loaded = load(Some(&transcript), Role::Main, None);
+    if let Some(problem) = loaded.problem {
+        return Err(problem);
+    }
+    let mut session = serde_json::to_value(&loaded.session).map_err(|error| failed(&error))?;
+    without_chance(&mut session);
+    let mut text = serde_json::to_string_pretty(&session).map_err(|error| failed(&error))?;
+    // The client makes up a name for every plan.
+    for file in files_in(&case.join("plans"), ".md") {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        text = text.replace(&*name, "[plan]");
+    }
+    for file in all_files(&case.join("workspace")) {
+        let name = file.strip_prefix(case).unwrap_or(&file).display();
+        let content = std::fs::read(&file).map_err(|error| failed(&error))?;
+        text.push_str(&format!("\n--- {name}\n{}", String::from_utf8_lossy(&content)));
+    }
+    Ok(text)
+}
+
+fn without_chance(session: &mut Value) {
+    let Some(fields) = session.as_object_mut() else { return };
+    fields.retain(|name, _| !CHANCE.contains(&name.as_str()));
+    for list in ["touches", "commands"] {
+        if let Some(Value::Array(items)) = fields.get_mut(list) {
+            let (mut own, mut others): (Vec<_>, Vec<_>) =
+                std::mem::take(items).into_iter().partition(|item| item["agent"].is_null());
+            // Subagents are folded in by the names of their files, which are chance: so is their order.
+            for item in &mut others {
+                item["agent"] = json!("a subagent");
+                item["at"] = Value::Null;
+            }
+            others.sort_by_key(Value::to_string);
+            own.append(&mut others);
+            *items = own;
+        }
+    }
+    if let Some(Value::Array(reads)) = fields.get_mut("reads") {
+        reads.sort_by_key(Value::to_string);
+    }
+}
