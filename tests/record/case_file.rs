@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::rig::client::VERSIONS;
 
 /// The client that records a case that names none.
-const NEWEST: &str = VERSIONS[VERSIONS.len() - 1];
+pub(crate) const NEWEST: &str = VERSIONS[VERSIONS.len() - 1];
 
 /// Tools of the session's own task list.
 const TASK_LIST_TOOLS: &[&str] = &["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"];

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use punchlist::session::ledger::Role;
 use punchlist::session::load::load;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::recording::{all_files, files_in};
 use crate::stage::copy;
@@ -61,7 +61,25 @@ fn without_chance(session: &mut Value) {
             *items = own;
         }
     }
+    number_anew(fields);
     if let Some(Value::Array(reads)) = fields.get_mut("reads") {
         reads.sort_by_key(Value::to_string);
+    }
+}
+
+/// Places in the session are counted in rows, and how many of those a client writes beside is chance: what comes
+/// before what is not.
+fn number_anew(fields: &mut Map<String, Value>) {
+    let mut places: Vec<&mut Value> = fields
+        .values_mut()
+        .filter_map(Value::as_array_mut)
+        .flatten()
+        .filter_map(|item| item.get_mut("at").filter(|at| at.is_u64()))
+        .collect();
+    let mut known: Vec<_> = places.iter().filter_map(|at| at.as_u64()).collect();
+    known.sort_unstable();
+    known.dedup();
+    for at in &mut places {
+        **at = at.as_u64().and_then(|at| known.binary_search(&at).ok()).into();
     }
 }

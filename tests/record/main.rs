@@ -12,6 +12,7 @@ mod folded;
 mod performance;
 mod places;
 mod recording;
+mod refused;
 #[path = "../support/rig/mod.rs"]
 #[expect(dead_code, reason = "each of the targets that share it leaves a part of it alone")]
 mod rig;
@@ -21,10 +22,12 @@ mod stage;
 use std::path::Path;
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Completion, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use similar::TextDiff;
 
-use case_file::CaseFile;
+use case_file::{CaseFile, NEWEST};
+use performance::Refusal;
+use refused::Refused;
 use rig::client::{self, Client};
 
 /// One case of every form that a session can take in the client's files.
@@ -47,8 +50,11 @@ fn main() -> ExitCode {
         Err(_) => Ok(Vec::new()),
     };
     let trials = match names {
-        Ok(names) if names.is_empty() => FORMS.iter().map(|name| trial("same", name, compare)).collect(),
-        Ok(names) => names.iter().map(|name| trial("record", name, record)).collect(),
+        Ok(names) if names.is_empty() => {
+            let same = FORMS.iter().map(|name| case_trial("same", name, compare));
+            same.chain(refused::ALL.iter().map(refused_trial)).collect()
+        }
+        Ok(names) => names.iter().map(|name| case_trial("record", name, record)).collect(),
         Err(problem) => {
             eprintln!("{problem}");
             return ExitCode::FAILURE;
@@ -73,32 +79,45 @@ fn wanted_cases(wanted: &str) -> Result<Vec<String>, String> {
 type Play = fn(&CaseFile, &Path, &Client) -> Result<(), String>;
 
 /// One case, where its client is installed.
-fn trial(what: &str, name: &str, play: Play) -> Trial {
+fn case_trial(what: &str, name: &str, play: Play) -> Trial {
     let folder = case_file::folder().join(name);
     Trial::ignorable_test(format!("{what}::{name}"), move || {
         let case = CaseFile::read(&folder)?;
-        let version = case.client()?;
-        let Some(client) = Client::find(version) else {
-            let missing = format!("no client {version} in {}; run .ci/clients", client::folder().display());
-            let required =
-                std::env::var_os("PUNCHLIST_TEST_REQUIRE_CLIENTS").is_some_and(|value| value == "1");
-            return if required { Err(missing.into()) } else { Ok(Completion::ignored_with(missing)) };
-        };
-        play(&case, &folder, &client)?;
-        Ok(Completion::Completed)
+        on_client(case.client()?, |client| play(&case, &folder, client))
     })
+}
+
+/// One script that cannot be followed.
+fn refused_trial(script: &'static Refused) -> Trial {
+    Trial::ignorable_test(format!("refused::{}", script.name), || {
+        on_client(NEWEST, |client| script.try_on(client))
+    })
+}
+
+/// Runs it where the client is installed, and is ignored or fails where it is not.
+fn on_client(
+    version: &'static str,
+    run: impl FnOnce(&Client) -> Result<(), String>,
+) -> Result<Completion, Failed> {
+    let Some(client) = Client::find(version) else {
+        let missing = format!("no client {version} in {}; run .ci/clients", client::folder().display());
+        let required = std::env::var_os("PUNCHLIST_TEST_REQUIRE_CLIENTS").is_some_and(|value| value == "1");
+        return if required { Err(missing.into()) } else { Ok(Completion::ignored_with(missing)) };
+    };
+    run(&client)?;
+    Ok(Completion::Completed)
 }
 
 /// Records a case in place.
 fn record(case: &CaseFile, folder: &Path, client: &Client) -> Result<(), String> {
-    let performance = performance::play(case, folder, client)?;
+    let performance = performance::play(case, folder, client).map_err(Refusal::told)?;
     recording::put(&performance, folder, folder)
 }
 
 /// Records a case elsewhere, and says where that is not what is committed.
 fn compare(case: &CaseFile, folder: &Path, client: &Client) -> Result<(), String> {
     let elsewhere = tempfile::tempdir().map_err(|error| format!("no folder: {error}"))?;
-    let performance = performance::play(case, folder, client)?;
+    let performance = performance::play(case, folder, client).map_err(Refusal::told)?;
     recording::put(&performance, folder, elsewhere.path())?;
     let (committed, now) = (folded::read(folder)?, folded::read(elsewhere.path())?);
     if committed == now {

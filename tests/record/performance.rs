@@ -23,13 +23,36 @@ pub(crate) struct Performance {
     pub(crate) session: String,
 }
 
+/// A session that did not go by the script, and where.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) problem: String,
+    scratch: Option<Scratch>,
+}
+
+impl Refusal {
+    /// The whole story for who wants to look: the scratch folder stays.
+    pub(crate) fn told(self) -> String {
+        let Self { problem, scratch } = self;
+        let Some(mut scratch) = scratch else { return problem };
+        scratch.stay();
+        format!("{problem}\n--- folder (kept)\n{}\n", scratch.root().display())
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(problem: String) -> Self {
+        Self { problem, scratch: None }
+    }
+}
+
 /// Plays a case.
-pub(crate) fn play(case: &CaseFile, folder: &Path, client: &Client) -> Result<Performance, String> {
+pub(crate) fn play(case: &CaseFile, folder: &Path, client: &Client) -> Result<Performance, Refusal> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("no runtime: {error}"))?;
-    let (mut scratch, places) = stage::lay_out(case, folder)?;
+    let (scratch, places) = stage::lay_out(case, folder)?;
     let played = runtime.block_on(async {
         let api = MessagesApi::start(Cast::new(places.clone())).await;
         let mut session = None;
@@ -42,10 +65,7 @@ pub(crate) fn play(case: &CaseFile, folder: &Path, client: &Client) -> Result<Pe
     });
     match played {
         Ok(session) => Ok(Performance { scratch, places, session }),
-        Err(problem) => {
-            scratch.stay();
-            Err(format!("{problem}\n--- folder (kept)\n{}\n", scratch.root().display()))
-        }
+        Err(problem) => Err(Refusal { problem, scratch: Some(scratch) }),
     }
 }
 

@@ -17,7 +17,7 @@ const PATH_INPUTS: &[&str] = &["file_path", "notebook_path"];
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     workspace: PathBuf,
-    /// A real path, and what stands for it; inner folders first.
+    /// What is this machine's, and what stands for it; inner folders first.
     stand_ins: Vec<(String, &'static str)>,
 }
 
@@ -25,7 +25,7 @@ impl Places {
     pub(crate) fn of(scratch: &Scratch, tools: &Path) -> Self {
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let (project, home) = (scratch.project(), scratch.home());
-        let stand_ins = vec![
+        let mut stand_ins = vec![
             (slug(&project), "[workspace-slug]"),
             (slug(&home), "[home-slug]"),
             (text(project.clone()), "[workspace]"),
@@ -34,6 +34,8 @@ impl Places {
             (text(scratch.temporary()), "/tmp"),
             (text(tools.to_path_buf()), "/usr/local/bin"),
         ];
+        // Newer clients write down what they run on.
+        stand_ins.extend(kernel().map(|kernel| (kernel, "6.8.0")));
         Self { workspace: project, stand_ins }
     }
 
@@ -90,6 +92,12 @@ pub(crate) fn left_of_this_machine(text: &str, written_by_the_author: &str) -> O
         host_name(),
     ];
     telling.into_iter().flatten().find(|word| text.contains(word) && !written_by_the_author.contains(word))
+}
+
+/// The kernel's release, where there is a telling one.
+fn kernel() -> Option<String> {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok()?.trim().to_owned();
+    (release.len() > 5).then_some(release)
 }
 
 /// The machine's name, unless it is so short that it may stand in any word.
