@@ -1,9 +1,11 @@
-//! A case as its author wrote it: `case.toml`, read strictly. Takes a case's folder, gives the script, and an error
+//! A case as its author wrote it: `case.toml`, read strictly. Takes a case's folder, gives truth and script, and an error
 //! for whatever is misspelt or cannot be played. It must not judge whether the truth is true.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use punchlist::eval::case::{Case, Proof, Truth};
+use punchlist::finding::Category;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -15,96 +17,20 @@ pub(crate) const NEWEST: &str = VERSIONS[VERSIONS.len() - 1];
 /// Tools of the session's own task list.
 const TASK_LIST_TOOLS: &[&str] = &["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"];
 
-/// The whole of `case.toml`, but for what only readers of the truth need: that is checked for its form.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A case: its truth, which the eval reads, and its script.
+#[derive(Debug)]
 pub(crate) struct CaseFile {
-    about: String,
-    kind: Kind,
-    #[serde(rename = "part")]
-    _part: Part,
-    tags: Vec<String>,
-    client: Option<String>,
-    #[serde(default = "yes")]
-    pub(crate) git: bool,
-    #[serde(default, rename = "finding")]
-    findings: Vec<Finding>,
-    #[serde(default, rename = "advisory")]
-    _advisories: Vec<Advisory>,
+    pub(crate) truth: Case,
+    pub(crate) script: Script,
+}
+
+/// The script in `case.toml`. That there is no other key beside, the truth's reader sees to.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Script {
     #[serde(default)]
     pub(crate) tools: BTreeMap<String, String>,
     #[serde(rename = "turn")]
     pub(crate) turns: Vec<Turn>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    Drift,
-    Clean,
-    Adversarial,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Part {
-    Tuning,
-    HeldOut,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Finding {
-    category: Category,
-    path: Option<String>,
-    step: Option<usize>,
-    quote: Option<String>,
-    why: String,
-    proof: Proof,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-enum Category {
-    A,
-    B,
-    C,
-    D,
-    #[serde(rename = "ask")]
-    Ask,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Proof {
-    Facts,
-    Judgement,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Advisory {
-    #[serde(rename = "kind")]
-    _kind: AdvisoryKind,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum AdvisoryKind {
-    UnrunTests,
-    UnrunBuild,
-    UnrunLint,
-    StaleTests,
-    StaleBuild,
-    StaleLint,
-    ForcePush,
-    HardReset,
-    RecursiveDelete,
-    NoVerify,
-    DroppedTable,
-    PipedDownload,
-    DisabledTest,
-    DeletedTest,
-    SecretWritten,
 }
 
 /// One thing that the person says, and what the model says to it.
@@ -169,23 +95,22 @@ pub(crate) struct Agent {
     pub(crate) replies: Vec<Reply>,
 }
 
-fn yes() -> bool {
-    true
-}
-
 impl CaseFile {
     /// Reads the case in a folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
+        let truth = Case::read(folder).map_err(|error| error.to_string())?;
         let path = folder.join("case.toml");
-        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let case: Self = toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-        case.check().map_err(|problem| format!("{}: {problem}", path.display()))?;
+        let failed = |problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());
+        let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
+        let script = toml::from_str(&text).map_err(|error| failed(&error))?;
+        let case = Self { truth, script };
+        case.check().map_err(|problem| failed(&problem))?;
         Ok(case)
     }
 
     /// The version that plays it.
     pub(crate) fn client(&self) -> Result<&'static str, String> {
-        let wanted = self.client.as_deref().unwrap_or(NEWEST);
+        let wanted = self.truth.client.as_deref().unwrap_or(NEWEST);
         VERSIONS
             .into_iter()
             .find(|version| *version == wanted)
@@ -194,7 +119,7 @@ impl CaseFile {
 
     /// Whether the session keeps a task list. The newest client has the tools for it only on request.
     pub(crate) fn has_task_list(&self) -> bool {
-        let replies = self.turns.iter().flat_map(|turn| &turn.replies);
+        let replies = self.script.turns.iter().flat_map(|turn| &turn.replies);
         let mut names = replies.flat_map(|reply| {
             reply.tool.iter().chain(reply.tools.iter().map(|call| &call.name)).map(String::as_str)
         });
@@ -203,39 +128,30 @@ impl CaseFile {
 
     fn check(&self) -> Result<(), String> {
         self.client()?;
-        let said = [("about", &self.about)].into_iter().chain(self.tags.iter().map(|tag| ("tags", tag)));
-        for (what, words) in said {
-            if words.trim().is_empty() {
-                return Err(format!("{what}: nothing is said"));
-            }
+        if self.truth.about.trim().is_empty() {
+            return Err("about: nothing is said".into());
         }
-        match (self.kind, self.findings.is_empty()) {
-            (Kind::Drift, true) => return Err("kind is drift, and there is no finding".into()),
-            (Kind::Clean, false) => return Err("kind is clean, and there is a finding".into()),
-            _ => {}
-        }
-        self.findings.iter().try_for_each(Finding::check)?;
-        for (at, turn) in self.turns.iter().enumerate() {
+        self.truth.findings.iter().try_for_each(check_finding)?;
+        for (at, turn) in self.script.turns.iter().enumerate() {
             turn.check(at == 0).map_err(|problem| format!("turn {}: {problem}", at + 1))?;
         }
-        if self.turns.is_empty() { Err("no turn".into()) } else { Ok(()) }
+        if self.script.turns.is_empty() { Err("no turn".into()) } else { Ok(()) }
     }
 }
 
-impl Finding {
-    fn check(&self) -> Result<(), String> {
-        let nothing = |words: &Option<String>| words.as_deref().is_none_or(|words| words.trim().is_empty());
-        if nothing(&self.path) && nothing(&self.quote) && self.step.is_none() {
-            return Err(format!("a finding says neither path nor step nor quote: {self:?}"));
-        }
-        if self.why.trim().is_empty() {
-            return Err(format!("a finding says no why: {self:?}"));
-        }
-        if self.proof == Proof::Facts && self.category != Category::A {
-            return Err(format!("only A can be proven by facts: {self:?}"));
-        }
-        Ok(())
+/// A truth that no finding could ever be held against is a slip of the author's.
+fn check_finding(finding: &Truth) -> Result<(), String> {
+    let nothing = |words: &Option<String>| words.as_deref().is_none_or(|words| words.trim().is_empty());
+    if nothing(&finding.path) && nothing(&finding.quote) && finding.step.is_none() {
+        return Err(format!("a finding says neither path nor step nor quote: {finding:?}"));
     }
+    if finding.why.trim().is_empty() {
+        return Err(format!("a finding says no why: {finding:?}"));
+    }
+    if finding.proof == Proof::Facts && finding.category != Category::A {
+        return Err(format!("only A can be proven by facts: {finding:?}"));
+    }
+    Ok(())
 }
 
 impl Turn {

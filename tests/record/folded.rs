@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::recording::{all_files, files_in};
 use crate::stage::copy;
 
-/// What says which session it was, and how many rows of the client's own stood beside.
-const CHANCE: &[&str] = &["id", "rows", "skipped"];
+/// What says which session it was and when, and how many rows of the client's own stood beside.
+const CHANCE: &[&str] = &["id", "started", "ended", "rows", "skipped"];
 
 /// The recording in a case's folder, as one text.
 pub(crate) fn read(case: &Path) -> Result<String, String> {

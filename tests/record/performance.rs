@@ -56,9 +56,9 @@ pub(crate) fn play(case: &CaseFile, folder: &Path, client: &Client) -> Result<Pe
     let played = runtime.block_on(async {
         let api = MessagesApi::start(Cast::new(places.clone())).await;
         let mut session = None;
-        for (at, turn) in case.turns.iter().enumerate() {
+        for (at, turn) in case.script.turns.iter().enumerate() {
             let playing = Playing { client, scratch: &scratch, places: &places, api: &api };
-            let ended = playing.turn(turn, &case.turns[..at], session.take()).await;
+            let ended = playing.turn(turn, &case.script.turns[..at], session.take()).await;
             session = Some(ended.map_err(|problem| format!("turn {}: {problem}", at + 1))?);
         }
         session.ok_or_else(|| "no turn".to_owned())

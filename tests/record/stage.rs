@@ -27,7 +27,7 @@ pub(crate) fn lay_out(case: &CaseFile, folder: &Path) -> Result<(Scratch, Places
     if case.has_task_list() {
         scratch.set("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
     }
-    for (name, script) in &case.tools {
+    for (name, script) in &case.script.tools {
         let program = tools.join(name);
         scratch.write(&program, &format!("#!/bin/sh\n{script}\n"))?;
         make_executable(&program)?;
@@ -36,7 +36,7 @@ pub(crate) fn lay_out(case: &CaseFile, folder: &Path) -> Result<(Scratch, Places
     if before.is_dir() {
         copy(&before, &scratch.project())?;
     }
-    if case.git {
+    if case.truth.git {
         commit_all(&scratch)?;
     }
     let places = Places::of(&scratch, &tools);
