@@ -2,6 +2,7 @@
 //! steps of a plan that it calls finished, and what its final message says was done to files. Pure. Must not
 //! look at files: what is claimed is one thing, what is there another.
 
+use super::parts::asked_for_other_parts;
 use super::steps::written_as;
 use crate::deeds::promised_names;
 use crate::evidence::Evidence;
@@ -38,7 +39,7 @@ pub struct Claim<'a> {
     pub listed: bool,
 }
 
-/// Whether the final message says that the work is over, and there was any: a plan that is written and not begun is
+/// Whether the final message says that all of it is done, and there was any work: a plan that is written and not begun is
 /// not carried out.
 pub fn says_all_is_done(evidence: &Evidence) -> bool {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
@@ -52,7 +53,7 @@ pub fn says_all_is_done(evidence: &Evidence) -> bool {
         let words = padded(&normalised(sentence));
         has_words(&words, "nothing") && has_words(&words, "yet")
     });
-    claims::says_finished(message) && has_worked && !nothing_yet
+    claims::says_all_is_done(message) && has_worked && !nothing_yet
 }
 
 /// Everything that is claimed as done, the surest claims first.
@@ -63,6 +64,7 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
     let mut all: Vec<Claim<'_>> = Vec::new();
     if let Some(plan) = &evidence.plan {
         for step in plan.promised() {
+            let is_over = is_over && !asked_for_other_parts(evidence, step);
             if let Some(how) = how_claimed(plan, step, &said, is_over) {
                 all.push(Claim {
                     words: &step.text,

@@ -52,6 +52,18 @@ const WHOLE: &[&str] = &[
     "whole", "work",
 ];
 
+/// Words for every part of it.
+const ALL: &[&str] = &[
+    "all", "both", "checklist", "entire", "every", "everything", "items", "plan", "steps", "tasks", "whole",
+];
+
+/// Words for what a piece of work is made of.
+const PIECES: &[&str] = &[
+    "branch", "build", "class", "command", "commit", "config", "docs", "documentation", "edit", "file",
+    "fix", "function", "helper", "lint", "method", "module", "part", "pr", "run", "setup", "spec", "specs",
+    "step", "suite", "test", "tests", "type", "types",
+];
+
 /// Words for the whole of the work where they open a sentence: "this is done".
 const WHOLE_AT_START: &[&str] = &["feature", "it", "task", "that", "this"];
 
@@ -99,7 +111,9 @@ pub fn all_sentences(message: &str) -> impl Iterator<Item = &str> {
 /// Lower-case words with single spaces around each, so that whole words can be looked for.
 fn padded_words(sentence: &str) -> String {
     let mut words = String::from(" ");
-    for word in sentence.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’')) {
+    // What stands in backticks are names: `round_half_even` is no half of anything.
+    let prose: Vec<&str> = sentence.split('`').step_by(2).collect();
+    for word in prose.join(" ").split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’')) {
         if !word.is_empty() {
             let word = word.replace('’', "'").to_lowercase();
             words.push_str(word.strip_suffix("'s").unwrap_or(&word));
@@ -127,20 +141,56 @@ pub fn sentences(message: &str) -> Vec<&str> {
     all_sentences(message).filter(|sentence| is_claim(sentence)).collect()
 }
 
-/// Whether the message says that the work as a whole is over.
+/// Whether the message says that the work as a whole is over, in whatever words: "Done!", "The migration is complete."
 pub fn says_finished(message: &str) -> bool {
-    sentences(message).into_iter().any(|sentence| {
+    let mut said = sentences(message).into_iter();
+    said.any(|sentence| {
         let words = padded_words(sentence);
         let is_short = words.split_whitespace().count() <= 3;
-        has_any(&words, OVER) && !is_of_a_part(&words) && (is_short || is_of_the_whole(&words))
+        has_any(&words, OVER)
+            && !is_of_a_part(&words)
+            && (is_short || is_of_the_whole(&words) || is_of_one_thing(sentence))
+    })
+}
+
+/// Whether the message says of every step, of the plan or of all that was asked that it is done.
+pub fn says_all_is_done(message: &str) -> bool {
+    sentences(message).into_iter().any(|sentence| {
+        let words = padded_words(sentence);
+        has_any(&words, OVER) && !is_of_a_part(&words) && has_any(&without_checks(&words), ALL)
     })
 }
 
 fn is_of_the_whole(padded: &str) -> bool {
     let start: Vec<_> = padded.split_whitespace().take(2).collect();
-    // "Tests" are said to pass in all kinds of part reports.
-    let rest = padded.replace(" all tests ", " tests ").replace(" all checks ", " checks ");
-    has_any(&rest, WHOLE) || start.iter().any(|word| WHOLE_AT_START.contains(word))
+    has_any(&without_checks(padded), WHOLE) || start.iter().any(|word| WHOLE_AT_START.contains(word))
+}
+
+/// "All tests" are said to pass in all kinds of part reports.
+fn without_checks(padded: &str) -> String {
+    padded
+        .replace(" all tests ", " tests ")
+        .replace(" all checks ", " checks ")
+        .replace(" all specs ", " specs ")
+}
+
+/// Whether a sentence says of one thing with a name of its own that it is over: "The contact importer is finished". A
+/// file, a name in code, and what a piece of work is made of are parts of it.
+fn is_of_one_thing(sentence: &str) -> bool {
+    let words = padded_words(sentence);
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let Some(at) = words.iter().position(|word| {
+        matches!(*word, "complete" | "done" | "finished" | "implemented" | "ready" | "shipped")
+    }) else {
+        return false;
+    };
+    let subject = &words[..at];
+    let is_said = subject.last().is_some_and(|word| matches!(*word, "are" | "fully" | "has" | "is" | "now"))
+        || words.len() == at + 1;
+    (1..=6).contains(&subject.len())
+        && is_said
+        && !sentence.contains('`')
+        && !subject.iter().any(|word| PIECES.contains(word))
 }
 
 fn is_of_a_part(padded: &str) -> bool {
@@ -220,6 +270,9 @@ mod tests {
             "The plan has been fully executed.",
             "All items on the checklist are handled.",
             "This is now complete.",
+            "The protobuf migration is complete. ✅",
+            "The contact importer is finished and works end to end.",
+            "Docs refresh complete!",
         ] {
             assert!(says_finished(message), "{message}");
         }
@@ -233,8 +286,19 @@ mod tests {
             "Everything else is done.",
             "All the steps are done except beta.txt.",
             "The rest of the plan is implemented.",
+            "The test run is done.",
+            "The `parse` function is done.",
+            "The first part of the importer is finished.",
         ] {
             assert!(!says_finished(message), "{message}");
+        }
+        for message in
+            ["All steps are complete.", "Both files are written.", "The plan is fully implemented."]
+        {
+            assert!(says_all_is_done(message), "{message}");
+        }
+        for message in ["Done!", "The migration is complete.", "Setup is done and all tests pass."] {
+            assert!(!says_all_is_done(message), "{message}");
         }
     }
 
@@ -247,6 +311,7 @@ mod tests {
         assert!(!calls_off("Don't stop. Create beta.txt.", about_beta));
         assert!(!calls_off("Don't forget beta.txt, and do not skip it.", about_beta));
         assert!(!admits("I did not run it. I created beta.txt.", about_beta));
+        assert!(!admits("- `beta.txt`: `round_half_even`", about_beta));
     }
 
     #[test]

@@ -184,7 +184,7 @@ fn undone(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option
 fn lost<'a>(evidence: &'a Evidence, told: &mut HashSet<&'a str>) -> Vec<Finding> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
     let Some(words) =
-        super::claims::sentences(message).into_iter().find(|said| super::claims::says_finished(said))
+        super::claims::sentences(message).into_iter().find(|said| super::claims::says_all_is_done(said))
     else {
         return Vec::new();
     };

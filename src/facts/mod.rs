@@ -13,6 +13,7 @@ pub mod claims;
 pub mod drift;
 pub mod files;
 pub mod ordinary;
+pub mod parts;
 pub mod promises;
 pub mod risks;
 pub mod steps;

@@ -67,7 +67,8 @@ pub fn promises(text: &str, path: &str) -> bool {
     let outside: Vec<&str> = text.split('`').step_by(2).collect();
     let rest = padded(&normalised(&outside.join(" ").replace(path, " ")));
     let has = |word: &str| has_words(&rest, word);
-    if NO_PROMISE.iter().any(|word| has(word)) {
+    let is_ignored = text.contains("gitignore") && !path.contains("gitignore");
+    if is_ignored || NO_PROMISE.iter().any(|word| has(word)) {
         return false;
     }
     let Some(at) = text.find(path) else { return true };
