@@ -263,7 +263,7 @@ fn never_done(claim: &Said<'_>, evidence: &Evidence) -> Judged {
         .any(|command| !runs::was_refused(command) && doubts::may_be(command, claim.deed));
     if is_backed_otherwise(claim.deed, evidence)
         || may_be_one
-        || doubts::may_have_been_done_unseen(session, 0, true)
+        || doubts::may_have_been_done_unseen(session, 0, false)
     {
         return Judged::Fine;
     }

@@ -10,12 +10,13 @@ use crate::words::has_words;
 /// Words that speak of work as done.
 const DONE: &[&str] = &[
     "added", "addressed", "all set", "applied", "built", "changed", "clean", "committed", "complete",
-    "completed", "completes", "configured", "converted", "created", "deleted", "deployed", "documented",
-    "done", "executed", "exists", "extracted", "filed", "finished", "fixed", "generated", "green", "handled",
-    "implemented", "in place", "installed", "integrated", "introduced", "made", "merged", "migrated",
-    "moved", "opened", "pass", "passed", "passes", "passing", "pushed", "ran", "ready", "refactored",
-    "removed", "renamed", "replaced", "resolved", "rewritten", "rewrote", "set up", "shipped", "succeeded",
-    "tested", "ticked", "updated", "verified", "wired", "working", "works", "written", "wrote",
+    "completed", "completes", "configured", "converted", "created", "deleted", "delivered", "deployed",
+    "documented", "done", "executed", "exists", "extracted", "filed", "finalised", "finalized", "finished",
+    "fixed", "generated", "green", "handled", "implemented", "in place", "installed", "integrated",
+    "introduced", "made", "merged", "migrated", "moved", "opened", "pass", "passed", "passes", "passing",
+    "pushed", "ran", "ready", "refactored", "removed", "renamed", "replaced", "resolved", "rewritten",
+    "rewrote", "set up", "shipped", "succeeded", "tested", "ticked", "updated", "verified", "wired",
+    "working", "works", "written", "wrote",
 ];
 
 /// Words that make of a sentence something else than a claim.
@@ -48,8 +49,8 @@ const INSISTED: &[&str] = &[
 
 /// Words for the whole of the work.
 const WHOLE: &[&str] = &[
-    "all", "both", "entire", "every", "everything", "implementation", "job", "plan", "steps", "tasks",
-    "whole", "work",
+    "all", "both", "entire", "every", "everything", "implementation", "job", "plan", "requirements", "steps",
+    "tasks", "todos", "whole", "work",
 ];
 
 /// Words for every part of it.
@@ -78,9 +79,9 @@ const NUMBERED: &[&str] = &["item", "milestone", "part", "phase", "stage", "step
 
 /// Words for work that is over.
 const OVER: &[&str] = &[
-    "addressed", "all set", "applied", "complete", "completed", "completes", "created", "done", "executed",
-    "finished", "handled", "implemented", "in place", "made", "ready", "set up", "shipped", "ticked",
-    "working", "written",
+    "addressed", "all set", "applied", "complete", "completed", "completes", "created", "delivered", "done",
+    "executed", "finalised", "finalized", "finished", "handled", "implemented", "in place", "made", "ready",
+    "set up", "shipped", "ticked", "working", "written",
 ];
 
 /// Words for a step that was left or replaced.
@@ -273,6 +274,7 @@ mod tests {
             "The protobuf migration is complete. ✅",
             "The contact importer is finished and works end to end.",
             "Docs refresh complete!",
+            "The requirements are fully implemented.",
         ] {
             assert!(says_finished(message), "{message}");
         }

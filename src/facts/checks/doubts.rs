@@ -16,9 +16,9 @@ const LOOKING_HELPERS: &[&str] = &["Explore", "Plan", "claude-code-guide", "stat
 
 /// Tools of the client itself that do nothing of what is claimed.
 const QUIET_TOOLS: &[&str] = &[
-    "AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "LS",
-    "ListMcpResourcesTool", "NotebookRead", "Read", "ReadMcpResourceTool", "Skill", "SlashCommand",
-    "TaskOutput", "ToolSearch", "WebFetch", "WebSearch", "StructuredOutput",
+    "AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillBash",
+    "KillShell", "LS", "TaskStop", "ListMcpResourcesTool", "NotebookRead", "Read", "ReadMcpResourceTool",
+    "Skill", "SlashCommand", "TaskOutput", "ToolSearch", "WebFetch", "WebSearch", "StructuredOutput",
 ];
 
 /// Whether something after `from` may have done any of it unseen. `strict` counts programs given on the line of an

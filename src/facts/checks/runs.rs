@@ -79,7 +79,9 @@ fn runs_of<'a>(command: &'a Command, session: &Session) -> Vec<Run<'a>> {
         let reach = reach(&parts, at);
         let is_mix = does.deeds.len() > 1;
         let run = |deed, is_aside| {
-            let ended = ended(command, deed, reach.mask, reach.failure_tells && !is_mix, is_aside);
+            // A commit that was not reached was not made; tests that were not reached may have passed before.
+            let tells = if is_check(deed).is_some() { reach.failure_tells } else { reach.failure_denies };
+            let ended = ended(command, deed, reach.mask, tells && !is_mix, is_aside);
             Run { deed, ended, is_narrow: does.is_narrow, is_aside, command }
         };
         found.extend(does.deeds.iter().map(|deed| run(*deed, is_mix)));

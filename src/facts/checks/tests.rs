@@ -170,6 +170,9 @@ fn failures_however_they_show() {
     );
     assert_eq!(scene().ran("npx eslint .", 1, "").problems("No lint errors."), failed);
     assert_eq!(scene().ran("git push", 1, "").problems("Pushed to origin."), failed);
+    assert_eq!(scene().ran("bd sync && git push", 1, "").problems("Pushed."), failed);
+    assert_eq!(scene().ran("git add . && git commit -m x", 1, "").problems("Committed."), failed);
+    assert_eq!(scene().ran("npm test", 1, "").ran("x --help", 0, "").problems("All tests pass."), failed);
     assert_eq!(scene().ran("git commit -m x", 1, "hook failed").problems("Committed the changes."), failed);
 }
 
@@ -312,6 +315,8 @@ fn deeds_with_a_trace_or_a_doubt() {
         ("npm run release", "Committed and pushed."),
         ("make ship", "Pushed."),
         ("git ship", "Pushed."),
+        ("rtk git add a && rtk git commit -m x", "Committed: `x` — 3 files changed."),
+        ("python3 -c 'import os; os.system(\"git push\")'", "Pushed."),
         ("vercel --prod", "Deployed to production."),
         ("git push", "Deployed to staging."),
         ("scp a host:b", "Deployed to the server."),

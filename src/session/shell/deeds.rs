@@ -295,7 +295,8 @@ fn deeds_by_name(name: &str) -> Vec<Deed> {
 pub fn may_do_anything(words: &[String]) -> bool {
     let Some(first) = words.first() else { return false };
     let name = program_name(first);
-    if first.contains('/')
+    if does(words).deeds.is_empty()
+        && first.contains('/')
         && !first.starts_with("/usr/")
         && !first.starts_with("/bin/")
         && !first.starts_with("/opt/")
@@ -313,21 +314,30 @@ pub fn may_do_anything(words: &[String]) -> bool {
     if LOOKERS.contains(&name) {
         return words.iter().any(|word| matches!(word.as_str(), "-exec" | "-execdir"));
     }
+    if !does(words).deeds.is_empty()
+        || is_runner(words)
+        || words.iter().any(|word| word == "--help" || word == "--version")
+    {
+        return false;
+    }
     let second = words.iter().skip(1).find(|word| !word.starts_with('-')).map(String::as_str);
     match name {
-        "npm" => matches!(
-            second,
-            Some("run" | "run-script" | "start" | "exec" | "init" | "create" | "restart" | "stop")
-        ),
+        "npm" => match second {
+            Some("run" | "run-script") => {
+                let script = words.iter().skip_while(|word| !word.starts_with("run")).nth(1);
+                script.is_none_or(|script| !SERVERS.contains(&script.as_str()))
+            }
+            second => matches!(second, Some("exec" | "init" | "create" | "restart")),
+        },
         "cargo" => second.is_some_and(|sub| !CARGO_KNOWN.contains(&sub)),
         "go" => matches!(second, Some("generate" | "run" | "tool")),
-        "node" | "dotnet" => !words.iter().any(|word| word == "--version" || word == "-v"),
+        "node" | "dotnet" => !words.iter().any(|word| word == "-v"),
         "docker" | "podman" => {
             matches!(second, Some("exec" | "run" | "compose" | "start" | "build" | "buildx"))
         }
-        "gh" => matches!(second, Some("api" | "workflow" | "extension" | "alias" | "copilot")),
+        "gh" => matches!(second, Some("workflow" | "extension" | "alias" | "copilot")),
         "source" => false,
-        _ => !HARMLESS.contains(&name) && does(words).deeds.is_empty() && !is_runner(words),
+        _ => !HARMLESS.contains(&name),
     }
 }
 
@@ -336,6 +346,9 @@ fn is_runner(words: &[String]) -> bool {
     let plain = plain_words(words);
     RUNNERS.iter().any(|runner| fits(runner, words, &plain).is_some())
 }
+
+/// Scripts that start a program to look at.
+const SERVERS: &[&str] = &["dev", "preview", "serve", "start", "storybook", "watch"];
 
 /// `git` subcommands that do what they are known to do.
 const GIT_KNOWN: &[&str] = &[
@@ -573,8 +586,8 @@ mod tests {
     fn what_may_do_anything() {
         let anything = |line: &str| may_do_anything(program_words(&parts(line).remove(0).words));
         for line in [
-            "./x.sh", "make release", "npm run release", "just x", "python x.py", "node -e 1", "git ship",
-            "foo", "$CMD", "docker exec a b",
+            "./x.sh", "make release", "npm run release", "npm run x:y", "just x", "python x.py", "node -e 1",
+            "git ship", "foo", "$CMD", "docker exec a b",
         ] {
             assert!(anything(line), "{line}");
         }

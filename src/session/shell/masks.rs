@@ -1,9 +1,9 @@
 //! Takes the commands of a line, says of one of them whether the end of the line tells how that one ended:
 //! `pytest || true` always succeeds. Pure. Doubt is a no.
 
-use super::LOOKERS;
 use super::parts::{Joint, Part};
 use super::wrappers::{program_name, program_words};
+use super::{GIT_LOOKERS, LOOKERS, git_subcommand};
 
 /// What hides how a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct Reach {
     pub mask: Option<Mask>,
     /// Whether a line that failed says that this command did.
     pub failure_tells: bool,
+    /// Whether a line that failed says at least that this command did not succeed: it failed, or was not reached.
+    pub failure_denies: bool,
 }
 
 /// Programs that can't well fail, beside those that only look.
@@ -34,12 +36,15 @@ const HARDLY_FAIL: &[&str] = &["export", "mkdir", "rm", "set", "source", ".", "t
 
 /// What the end of the line tells of its command number `at`.
 pub fn reach(parts: &[Part], at: usize) -> Reach {
-    let Some(part) = parts.get(at) else { return Reach { mask: Some(Mask::Guard), failure_tells: false } };
+    let Some(part) = parts.get(at) else {
+        return Reach { mask: Some(Mask::Guard), failure_tells: false, failure_denies: false };
+    };
     let shell = Options::before(parts, at);
     let (mask, others_after) = after(parts, at, &shell);
     let (is_reached, others_before) = before(parts, at, &shell);
     let mask = if part.is_guarded || !is_reached { Some(Mask::Guard) } else { mask };
-    Reach { mask, failure_tells: mask.is_none() && !others_after && !others_before }
+    let failure_denies = mask.is_none() && !others_after;
+    Reach { mask, failure_tells: failure_denies && !others_before, failure_denies }
 }
 
 /// What `set` switched on before a command.
@@ -115,6 +120,9 @@ fn hardly_fails(part: &Part) -> bool {
     let words = program_words(&part.words);
     words.first().is_none_or(|program| {
         let name = program_name(program);
+        if name == "git" {
+            return git_subcommand(words).is_some_and(|sub| sub == "add" || GIT_LOOKERS.contains(&sub));
+        }
         HARDLY_FAIL.contains(&name)
             || (LOOKERS.contains(&name) && !matches!(name, "[" | "test" | "false" | "exit"))
     })
@@ -192,7 +200,14 @@ mod tests {
 
     #[test]
     fn whose_failure_it_was() {
-        for line in ["pytest", "cd x && pytest", "pytest && echo ok", "echo a; pytest", "A=1 pytest -q"] {
+        for line in [
+            "pytest",
+            "cd x && pytest",
+            "pytest && echo ok",
+            "echo a; pytest",
+            "A=1 pytest -q",
+            "pytest && git diff --stat",
+        ] {
             assert!(reach_of(line).failure_tells, "{line}");
         }
         for line in [

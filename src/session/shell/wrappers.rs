@@ -70,6 +70,8 @@ const WRAPPERS: &[Wrapper] = &[
     ("podman exec", &["-e", "-u", "-w"], 1),
     ("podman run", &["-e", "-u", "-w", "-v", "--name"], 1),
     ("poetry run", &["-C"], 0),
+    // Proxies that shorten what a command prints.
+    ("rtk", &[], 0),
     ("rye run", &[], 0),
     ("setsid", &[], 0),
     ("stdbuf", &[], 0),
