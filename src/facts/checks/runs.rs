@@ -85,7 +85,10 @@ fn runs_of<'a>(command: &'a Command, session: &Session) -> Vec<Run<'a>> {
             Run { deed, ended, is_narrow: does.is_narrow, is_aside, command }
         };
         found.extend(does.deeds.iter().map(|deed| run(*deed, is_mix)));
-        found.extend(does.shows.iter().map(|deed| run(*deed, true)));
+        // Tests that fail say nothing of the build, not even that it was tried again.
+        let has_failed = matches!(command.end, CommandEnd::Failed(_));
+        let shown = does.shows.iter().map(|deed| run(*deed, true));
+        found.extend(shown.filter(|run| !has_failed || run.ended == Ended::Passed));
     }
     found
 }
@@ -108,8 +111,13 @@ fn ended(command: &Command, deed: Deed, mask: Option<Mask>, failure_tells: bool,
             Ended::Failed(format!("printed: {words}"))
         }
         // A signal ended it.
-        (CommandEnd::Failed(Some(130 | 137 | 143)) | CommandEnd::Interrupted, _)
-        | (CommandEnd::Background | CommandEnd::Unanswered, _) => Ended::Unclear,
+        (
+            CommandEnd::Failed(Some(130 | 137 | 143))
+            | CommandEnd::Interrupted
+            | CommandEnd::Background
+            | CommandEnd::Unanswered,
+            _,
+        ) => Ended::Unclear,
         (CommandEnd::Failed(code), _) if failure_tells && !is_aside => Ended::Failed(ended_with(code)),
         (CommandEnd::Failed(_), _) if summary == Told::Pass => Ended::Passed,
         (CommandEnd::Failed(_), _) => Ended::Unclear,

@@ -170,6 +170,10 @@ fn failures_however_they_show() {
     );
     assert_eq!(scene().ran("npx eslint .", 1, "").problems("No lint errors."), failed);
     assert_eq!(scene().ran("git push", 1, "").problems("Pushed to origin."), failed);
+    assert_eq!(
+        scene().ran("cargo build", 101, "").ran("cargo test", 101, "").problems("The build passes."),
+        failed
+    );
     assert_eq!(scene().ran("bd sync && git push", 1, "").problems("Pushed."), failed);
     assert_eq!(scene().ran("git add . && git commit -m x", 1, "").problems("Committed."), failed);
     assert_eq!(scene().ran("npm test", 1, "").ran("x --help", 0, "").problems("All tests pass."), failed);
