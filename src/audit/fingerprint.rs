@@ -38,7 +38,14 @@ mod tests {
     fn name_of(asks: &[&str], message: &str) -> String {
         let asks = asks.iter().map(|text| Ask { text: (*text).to_owned(), at: 1 }).collect();
         let session = Session { asks, final_message: Some(message.into()), ..Session::default() };
-        fingerprint(&Evidence { plan: None, session, files: Vec::new(), deeds: Vec::new(), repository: None })
+        fingerprint(&Evidence {
+            plan: None,
+            session,
+            files: Vec::new(),
+            deeds: Vec::new(),
+            todo_paths: Vec::new(),
+            repository: None,
+        })
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::{
 use crate::deeds::{Deed, deeds, promised_names};
 use crate::names::ContentName;
 use crate::plan::Plan;
+use crate::plan::mentions::mentions;
 use crate::session::{Change, Original, Outcome, Session};
 
 /// Up to this size a file goes in whole; above it, what the session changed says more.
@@ -45,8 +46,9 @@ impl Candidate {
 /// Puts the evidence together; file contents get `file_bytes` at the most. Session and plan come masked.
 pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_bytes: usize) -> Evidence {
     let deeds = deeds(session.final_message.as_deref().unwrap_or_default());
+    let todo_paths: Vec<Vec<String>> = session.todos.iter().map(|todo| mentions(&todo.text).paths).collect();
     let wanted = names_wanted(plan.as_ref(), &deeds);
-    let mut candidates = candidates(&session, plan.as_ref(), &deeds, workspace);
+    let mut candidates = candidates(&session, plan.as_ref(), &deeds, &todo_paths, workspace);
     candidates
         .sort_by_key(|c| (c.steps.is_empty(), c.steps.first().copied(), std::cmp::Reverse(c.last_touch)));
     fill_originals_from_git(&mut candidates, workspace);
@@ -64,7 +66,7 @@ pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_
         .into_iter()
         .map(|candidate| enter(candidate, workspace, &missing, &wanted, &mut budget))
         .collect();
-    Evidence { plan, session, deeds, files, repository }
+    Evidence { plan, session, deeds, todo_paths, files, repository }
 }
 
 /// A plan that names more than this many things promises none of them in particular.
@@ -123,6 +125,7 @@ fn candidates(
     session: &Session,
     plan: Option<&Plan>,
     deeds: &[Deed],
+    todo_paths: &[Vec<String>],
     workspace: &Workspace,
 ) -> Vec<Candidate> {
     let mut all: Vec<Candidate> = Vec::new();
@@ -152,7 +155,7 @@ fn candidates(
         .map(|(step, path)| (entry(path), step))
         .collect();
     let touched: Vec<usize> = session.touches.iter().map(|touch| entry(&touch.path)).collect();
-    for path in deeds.iter().flat_map(|deed| &deed.paths) {
+    for path in deeds.iter().flat_map(|deed| &deed.paths).chain(todo_paths.iter().flatten()) {
         entry(path);
     }
     for (at, step) in named {

@@ -134,6 +134,8 @@ pub struct Evidence {
     pub session: Session,
     /// What the final message says was done to files.
     pub deeds: Vec<Deed>,
+    /// The files that each task of the session's list names, in the list's order.
+    pub todo_paths: Vec<Vec<String>>,
     /// What the disk shows: what the plan names first, then what was touched, the newest first.
     pub files: Vec<FileEvidence>,
     /// What git says; `None` where there is no repository, or it did not answer.

@@ -3,7 +3,6 @@
 //! look at files: what is claimed is one thing, what is there another.
 
 use super::parts::asked_for_other_parts;
-use super::steps::written_as;
 use crate::deeds::promised_names;
 use crate::evidence::Evidence;
 use crate::facts::claims;
@@ -43,17 +42,19 @@ pub struct Claim<'a> {
 /// not carried out.
 pub fn says_all_is_done(evidence: &Evidence) -> bool {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
-    let is_plan = |path: &str| {
-        let plan = evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
-        plan.is_some_and(|plan| base_name(plan) == base_name(path))
-    };
-    let has_worked = evidence.session.done_touches().any(|touch| !is_plan(&touch.path))
-        || evidence.session.commands.iter().any(Command::may_have_effects);
     let nothing_yet = claims::all_sentences(message).any(|sentence| {
         let words = padded(&normalised(sentence));
         has_words(&words, "nothing") && has_words(&words, "yet")
     });
-    claims::says_all_is_done(message) && has_worked && !nothing_yet
+    claims::says_all_is_done(message) && has_worked(evidence) && !nothing_yet
+}
+
+/// Whether the session changed anything but the plan.
+fn has_worked(evidence: &Evidence) -> bool {
+    let plan = evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
+    let is_plan = |path: &str| plan.is_some_and(|plan| base_name(plan) == base_name(path));
+    evidence.session.done_touches().any(|touch| !is_plan(&touch.path))
+        || evidence.session.commands.iter().any(Command::may_have_effects)
 }
 
 /// Everything that is claimed as done, the surest claims first.
@@ -77,13 +78,18 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
             }
         }
     }
-    // A bare list of files is what was done only where some of them were: else it may be of anything.
-    let is_of_work = evidence
-        .deeds
-        .iter()
-        .flat_map(|deed| &deed.paths)
-        .any(|path| evidence.files.iter().any(|file| file.was_changed() && written_as(path, &file.name)));
-    let deeds = evidence.deeds.iter().filter(|deed| !deed.listed || is_of_work);
+    let ticked = evidence.session.todos.iter().zip(&evidence.todo_paths);
+    all.extend(ticked.filter(|(todo, _)| todo.status == "completed").map(|(todo, paths)| Claim {
+        words: &todo.text,
+        step: None,
+        how: How::Ticked,
+        paths,
+        names: Vec::new(),
+        listed: false,
+    }));
+    // A bare list of files is what was done only where anything was: else it may be of anything.
+    let has_worked = has_worked(evidence);
+    let deeds = evidence.deeds.iter().filter(|deed| !deed.listed || has_worked);
     all.extend(deeds.map(|deed| Claim {
         words: &deed.text,
         step: None,

@@ -80,8 +80,8 @@ const NUMBERED: &[&str] = &["item", "milestone", "part", "phase", "stage", "step
 /// Words for work that is over.
 const OVER: &[&str] = &[
     "addressed", "all set", "applied", "complete", "completed", "completes", "created", "delivered", "done",
-    "executed", "finalised", "finalized", "finished", "handled", "implemented", "in place", "made", "ready",
-    "set up", "shipped", "ticked", "working", "written",
+    "executed", "finalised", "finalized", "finished", "handled", "implemented", "in place", "in the repo",
+    "landed", "made", "ready", "set up", "shipped", "ticked", "working", "written",
 ];
 
 /// Words for a step that was left or replaced.

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use super::claimed::{Claim, How, claimed, is_reference, says_all_is_done};
+use super::ordinary::is_by_machine;
 use super::promises::{is_changed_by, is_put_into, promises};
 use super::steps::{is_part_of_a_name, stand_in, was_removed, written_as};
 use crate::evidence::{Evidence, FileEvidence, FileState};
@@ -79,6 +80,7 @@ fn told(claim: &Claim<'_>) -> &'static str {
         (true, How::Ticked) => "the step is ticked",
         (true, How::Said) => "the step is said to be done",
         (true, How::Whole) => "all is said to be done",
+        (false, How::Ticked) => "the task is ticked off",
         (false, _) => "the final message says so",
     }
 }
@@ -87,6 +89,7 @@ fn or_take_back(claim: &Claim<'_>) -> &'static str {
     match (claim.step.is_some(), claim.how) {
         (true, How::Ticked) => "untick the step",
         (true, _) => "say that the step is open",
+        (false, How::Ticked) => "open the task again",
         (false, _) => "take the claim back",
     }
 }
@@ -102,6 +105,7 @@ fn missing(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Optio
         || was_removed(&evidence.session, name)
         || is_part_of_a_name(name, evidence)
         || stand_in(evidence, name).is_some()
+        || is_by_machine(name)
         || may_be_elsewhere(evidence, name)
     {
         return None;

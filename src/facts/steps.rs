@@ -113,6 +113,7 @@ mod tests {
                     file(written, FileState::File { bytes: 1 }, &[]),
                 ],
                 deeds: Vec::new(),
+                todo_paths: Vec::new(),
                 repository: None,
             };
             crate::facts::files::findings(&evidence).len()

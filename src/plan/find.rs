@@ -9,7 +9,7 @@ use globset::GlobSet;
 use super::steps::parse_steps;
 use super::{Mark, Plan, PlanSource, Step};
 use crate::session::{ApprovedPlan, Original, Session, Touch, shell};
-use crate::words::{normalised, ratio};
+use crate::words::{has_words, normalised, padded, ratio};
 
 /// Where plans live.
 #[derive(Debug)]
@@ -250,11 +250,35 @@ fn named_plan(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> Opt
         .any(|ask| normalised(&ask.text).split(' ').any(|word| word == "plan" || word == "plans"));
     let read_for_them =
         session.reads.iter().rev().filter(|_| speaks_of_plan).map(|path| places.absolute(path));
-    named.chain(read_for_them).filter(|path| places.is_plan(path)).find_map(|path| {
+    let plan_at = |path: PathBuf| {
         let mut plan = plan_of(PlanSource::NamedFile, read(&path)?, Some(path));
         plan.ticked_before = plan.steps.iter().filter(|s| s.mark == Mark::Ticked).map(|s| s.number).collect();
         Some(plan)
-    })
+    };
+    let by_name = named.chain(read_for_them).filter(|path| places.is_plan(path)).find_map(plan_at);
+    by_name
+        .or_else(|| orders(session, places).find_map(plan_at).filter(|plan| plan.steps.len() >= LEAST_ORDERS))
+}
+
+/// A list of fewer items is no plan unless it is called one.
+const LEAST_ORDERS: usize = 3;
+
+/// Words with which a person has all of a text carried out.
+const CARRY_OUT: &[&str] = &[
+    "all of", "carry out", "do all", "do everything", "everything in", "everything from", "execute",
+    "go through", "steps from", "steps in", "tick", "work through",
+];
+
+/// Markdown files that the person wants carried out, whatever they are called.
+fn orders<'a>(session: &'a Session, places: &'a PlanPlaces) -> impl Iterator<Item = PathBuf> + 'a {
+    let asks = session.asks.iter().rev().filter(|ask| {
+        let words = padded(&normalised(&ask.text));
+        CARRY_OUT.iter().any(|phrase| has_words(&words, phrase))
+    });
+    let words = asks.flat_map(|ask| ask.text.split_whitespace());
+    let names =
+        words.map(|word| word.trim_matches(|c: char| "`'\"()[]<>,;:!?@".contains(c)).trim_end_matches('.'));
+    names.filter(|name| name.ends_with(".md")).map(|name| places.absolute(name))
 }
 
 fn plan_of(source: PlanSource, text: String, path: Option<PathBuf>) -> Plan {

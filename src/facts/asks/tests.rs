@@ -32,7 +32,14 @@ fn command(line: &str, at: usize) -> Command {
 }
 
 fn found(session: Session) -> Vec<String> {
-    let evidence = Evidence { plan: None, session, files: Vec::new(), deeds: Vec::new(), repository: None };
+    let evidence = Evidence {
+        plan: None,
+        session,
+        files: Vec::new(),
+        deeds: Vec::new(),
+        todo_paths: Vec::new(),
+        repository: None,
+    };
     candidates(&evidence).into_iter().map(|finding| finding.quote).collect()
 }
 

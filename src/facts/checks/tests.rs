@@ -107,6 +107,7 @@ impl Scene {
             session: self.session,
             files: Vec::new(),
             deeds: Vec::new(),
+            todo_paths: Vec::new(),
             repository: self.repository,
         };
         findings(&evidence, &Config::default().audit)
@@ -280,7 +281,14 @@ fn where_the_config_says_so_they_are_findings() {
     config.unrun_checks = UnrunChecks::Block;
     let mut session = scene().edited("/w/a.rs").session;
     session.final_message = Some("All tests pass.".into());
-    let evidence = Evidence { plan: None, session, files: Vec::new(), deeds: Vec::new(), repository: None };
+    let evidence = Evidence {
+        plan: None,
+        session,
+        files: Vec::new(),
+        deeds: Vec::new(),
+        todo_paths: Vec::new(),
+        repository: None,
+    };
     let (findings, advisories) = findings(&evidence, &config);
     assert!(advisories.is_empty());
     assert_eq!(findings.len(), 1);

@@ -31,7 +31,14 @@ impl Trip {
             dropped: Vec::new(),
             ticked_before: Vec::new(),
         };
-        Self(Evidence { plan: Some(plan), session, files: Vec::new(), deeds: Vec::new(), repository: None })
+        Self(Evidence {
+            plan: Some(plan),
+            session,
+            files: Vec::new(),
+            deeds: Vec::new(),
+            todo_paths: Vec::new(),
+            repository: None,
+        })
     }
 
     fn wrote(self, name: &str, text: &str) -> Self {

@@ -15,7 +15,14 @@ fn evidence_of(asks: &[&str], lines: &[&str], touches: Vec<Touch>) -> Evidence {
     let asks = asks.iter().map(|text| Ask { text: (*text).to_owned(), at: 1 }).collect();
     let commands = lines.iter().enumerate().map(|(at, line)| command(line, at + 2)).collect();
     let session = Session { asks, commands, touches, cwd: Some("/w".into()), ..Session::default() };
-    Evidence { plan: None, session, files: Vec::new(), deeds: Vec::new(), repository: None }
+    Evidence {
+        plan: None,
+        session,
+        files: Vec::new(),
+        deeds: Vec::new(),
+        todo_paths: Vec::new(),
+        repository: None,
+    }
 }
 
 fn kinds(evidence: &Evidence) -> Vec<AdvisoryKind> {
