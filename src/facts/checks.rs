@@ -12,7 +12,8 @@ mod summaries;
 
 use crate::config::{AuditConfig, UnrunChecks};
 use crate::evidence::Evidence;
-use crate::facts::claims::kinds::{claimed, steps_deeds};
+use crate::facts::claims::kinds::claimed;
+use crate::facts::claims::ticks::steps_deeds;
 use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Problem, Source, Status};
 use crate::session::shell::{Check, Deed};
 use crate::session::{Command, Session};

@@ -4,6 +4,8 @@
 
 mod asides;
 pub mod kinds;
+pub mod ticks;
+mod wording;
 
 use crate::words::has_words;
 

@@ -7,6 +7,7 @@
 
 pub mod deeds;
 pub mod masks;
+mod names;
 pub mod parts;
 mod runners;
 pub mod wrappers;

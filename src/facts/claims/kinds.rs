@@ -8,8 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::asides;
-use crate::session::shell::deeds::does;
-use crate::session::shell::wrappers::{flat_parts, program_words};
+use super::wording::{is_match, plain};
 use crate::session::shell::{Check, Deed};
 
 /// One thing that a sentence claims.
@@ -221,10 +220,6 @@ fn deeds_of(sentence: &str) -> Vec<(Deed, bool)> {
     found
 }
 
-fn is_match(regex: &LazyLock<Option<Regex>>, words: &str) -> bool {
-    regex.as_ref().is_some_and(|regex| regex.is_match(words))
-}
-
 /// Whether a sentence about checks speaks of less than all of them, or of somebody else's run.
 fn is_not_all(words: &str) -> bool {
     let rest = NO_FAILS.as_ref().map_or_else(|| words.into(), |regex| regex.replace_all(words, " "));
@@ -317,112 +312,5 @@ const DEED_STEMS: &[(Deed, &[&str])] = &[
     (Deed::Install, &["install"]),
 ];
 
-/// A sentence for comparing: lower case, single spaces, emphasis, list and heading marks and what stands in double
-/// quotes off, commands in backticks by what they do.
-fn plain(sentence: &str) -> String {
-    let mut out = String::with_capacity(sentence.len());
-    for (at, piece) in sentence.split('`').enumerate() {
-        if at % 2 == 1 && sentence.matches('`').count() > at {
-            out.push_str(code_word(piece));
-        } else {
-            out.push_str(piece);
-        }
-    }
-    let unquoted: String = without_quotes(&out);
-    let mut words = String::with_capacity(unquoted.len());
-    for c in unquoted.chars() {
-        match c {
-            '’' => words.push('\''),
-            '✔' | '✓' | '☑' => words.push('✅'),
-            '*' | '_' | '-' | '🎉' | '🟢' => words.push(' '),
-            '–' => words.push('—'),
-            '|' => words.push_str(" | "),
-            c => words.extend(c.to_lowercase()),
-        }
-    }
-    let joined = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    let start = joined.trim_start_matches(|c: char| {
-        matches!(c, '#' | '>' | '+' | '•' | '|' | ' ' | '✅' | '\u{fe0f}' | '.' | ')')
-            || c.is_ascii_digit() && joined.starts_with(|c: char| c.is_ascii_digit()) && is_numbering(&joined)
-    });
-    let start = start.replace("[x]", "✅").replace(" ,", ",").replace(" :", ":").replace(" .", ".");
-    if joined.contains('✅') && !start.contains('✅') {
-        format!("{start} ✅").trim().to_owned()
-    } else {
-        start.trim().to_owned()
-    }
-}
-
-/// "1. ", "2) ": a number that counts an item.
-fn is_numbering(words: &str) -> bool {
-    let rest = words.trim_start_matches(|c: char| c.is_ascii_digit());
-    rest.starts_with(". ") || rest.starts_with(") ")
-}
-
-fn without_quotes(text: &str) -> String {
-    let text = text.replace(['“', '”'], "\"");
-    if text.matches('"').count() % 2 == 1 {
-        return text;
-    }
-    text.split('"').step_by(2).collect::<Vec<_>>().join(" ")
-}
-
-/// What stands in backticks: a command by what it does, the name of a commit, or any code.
-fn code_word(code: &str) -> &'static str {
-    let is_hash = (7..=40).contains(&code.len()) && code.chars().all(|c| c.is_ascii_hexdigit());
-    if is_hash {
-        return "§hash";
-    }
-    if code.len() > 200 {
-        return "§code";
-    }
-    let parts = flat_parts(code);
-    let found = parts.iter().find_map(|part| does(program_words(&part.words)).deeds.into_iter().next());
-    match found {
-        Some(Deed::Check(Check::Tests)) => "§tests",
-        Some(Deed::Check(Check::Build)) => "§build",
-        Some(Deed::Check(Check::Lint)) => "§lint",
-        Some(Deed::Check(Check::Types)) => "§types",
-        Some(Deed::Check(Check::Format)) => "§format",
-        _ => "§code",
-    }
-}
-
-/// What a ticked step says to have been run: "Run `npm test`", "Commit and push".
-pub fn steps_deeds(step: &str) -> Vec<Deed> {
-    let words = plain(step);
-    if is_match(&NO_STEP, &words) {
-        return Vec::new();
-    }
-    let mut found: Vec<Deed> = Vec::new();
-    for (deed, wording) in STEPS.iter() {
-        if wording.is_match(&words) && !found.contains(deed) {
-            found.push(*deed);
-        }
-    }
-    found
-}
-
-static NO_STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:fail|fails|failing|red|ci|workflow|workflows|hook|hooks|script|scripts|not|don't|if|optional|optionally|manual|manually|you|user|document|docs|add|write|create a script|implement|later|support|command)\b").ok()
-});
-
-static STEPS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
-    let run = r"^(?:step \d+:? |\d+\. |final(?:ly)?,? |then,? )?(?:run|re run|rerun|execute|verify with|verify:|check with)(?: [\w./&,+]+){0,4}? ";
-    let ends = r"(?:$|[.,;:)(]| and| pass| with| again| to (?:verify|confirm|check|make)| —| via| using|/| \+| &| locally)";
-    let wordings = [
-        (Deed::Check(Check::Tests), format!("{run}(?:tests?|test suites?|suite|specs|§tests){ends}")),
-        (Deed::Check(Check::Tests), "^§tests$".to_owned()),
-        (Deed::Check(Check::Build), format!("{run}(?:build|§build){ends}")),
-        (Deed::Check(Check::Lint), format!("{run}(?:lint|linter|linting|linters|clippy|eslint|§lint){ends}")),
-        (Deed::Check(Check::Types), format!("{run}(?:typecheck|type checks?|type checker|tsc|§types){ends}")),
-        (Deed::Commit, r"^(?:git )?commit(?: (?:the |all |your |my )*(?:changes|work|everything|it|all|fix|result|files))?(?:$|[.:;]|,? (?:and|&|\+) push| —| with (?:a )?(?:message|clear|descriptive))".to_owned()),
-        (Deed::Push, r"^(?:(?:git )?commit(?: (?:the |all )*(?:changes|work|everything|it|all))? ?(?:,|and|&|\+) )?(?:git )?push(?: (?:the |all )*(?:changes|work|everything|it|all|branch|commits?|to (?:origin|remote|main|github|the remote|the branch)))?(?:$|[.:;]| and| —| to (?:origin|remote|main|github))".to_owned()),
-        (Deed::PullRequest, r"^(?:(?:push|commit)[\w ,&+]{0,30}(?:and|,|&|\+) )?(?:open|create|submit|raise) (?:a |the |draft |new )*(?:pr|pull request|merge request)(?:$|[.:;]| for| with| against| to| on| —)".to_owned()),
-    ];
-    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, Regex::new(&wording).ok()?))).collect()
-});
-
 #[cfg(test)]
-#[path = "kinds_tests.rs"]
 mod tests;

@@ -159,36 +159,9 @@ fn a_claim_of_a_part_is_told_from_one_of_the_whole() {
     }
 }
 
-#[test]
-fn steps_that_name_a_command_to_run() {
-    let tests = Deed::Check(Check::Tests);
-    for (step, expected) in [
-        ("Run `npm test`", vec![tests]),
-        ("Run the test suite", vec![tests]),
-        ("Run tests and fix what breaks", vec![tests]),
-        ("Run full test suite with `cargo test`", vec![tests]),
-        ("Run `cargo clippy`", vec![Deed::Check(Check::Lint)]),
-        ("Commit", vec![Deed::Commit]),
-        ("Commit the changes", vec![Deed::Commit]),
-        ("Commit and push", vec![Deed::Commit, Deed::Push]),
-        ("Open a PR", vec![Deed::PullRequest]),
-        ("Push and open a PR", vec![Deed::Push, Deed::PullRequest]),
-        ("Add `npm test` to CI", vec![]),
-        ("Document how to run the tests", vec![]),
-        ("Run the test to verify it fails", vec![]),
-        ("Implement the commit command", vec![]),
-        ("Commit graph rendering", vec![]),
-        ("Create `beta.txt`", vec![]),
-        ("Write tests for the parser", vec![]),
-        ("Push notifications", vec![]),
-    ] {
-        assert_eq!(steps_deeds(step), expected, "{step}");
-    }
-}
-
 proptest::proptest! {
     #[test]
     fn no_message_makes_it_panic(message in ".{0,300}") {
-        let _ = (claimed(&message), steps_deeds(&message));
+        let _ = (claimed(&message), crate::facts::claims::ticks::steps_deeds(&message));
     }
 }

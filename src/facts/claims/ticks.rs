@@ -1,0 +1,76 @@
+//! Takes the words of a ticked step, gives what it says to have been run: "Run `npm test`", "Commit and push". Pure.
+//! A step that builds a command, a script or a workflow runs nothing, and doubt is a no.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::wording::{is_match, plain};
+use crate::session::shell::{Check, Deed};
+
+/// What a ticked step says to have been run: "Run `npm test`", "Commit and push".
+pub fn steps_deeds(step: &str) -> Vec<Deed> {
+    let words = plain(step);
+    if is_match(&NO_STEP, &words) {
+        return Vec::new();
+    }
+    let mut found: Vec<Deed> = Vec::new();
+    for (deed, wording) in STEPS.iter() {
+        if wording.is_match(&words) && !found.contains(deed) {
+            found.push(*deed);
+        }
+    }
+    found
+}
+
+static NO_STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b(?:fail|fails|failing|red|ci|workflow|workflows|hook|hooks|script|scripts|not|don't|if|optional|optionally|manual|manually|you|user|document|docs|add|write|create a script|implement|later|support|command)\b").ok()
+});
+
+static STEPS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
+    let run = r"^(?:step \d+:? |\d+\. |final(?:ly)?,? |then,? )?(?:run|re run|rerun|execute|verify with|verify:|check with)(?: [\w./&,+]+){0,4}? ";
+    let ends = r"(?:$|[.,;:)(]| and| pass| with| again| to (?:verify|confirm|check|make)| —| via| using|/| \+| &| locally)";
+    let wordings = [
+        (Deed::Check(Check::Tests), format!("{run}(?:tests?|test suites?|suite|specs|§tests){ends}")),
+        (Deed::Check(Check::Tests), "^§tests$".to_owned()),
+        (Deed::Check(Check::Build), format!("{run}(?:build|§build){ends}")),
+        (Deed::Check(Check::Lint), format!("{run}(?:lint|linter|linting|linters|clippy|eslint|§lint){ends}")),
+        (Deed::Check(Check::Types), format!("{run}(?:typecheck|type checks?|type checker|tsc|§types){ends}")),
+        (Deed::Commit, r"^(?:git )?commit(?: (?:the |all |your |my )*(?:changes|work|everything|it|all|fix|result|files))?(?:$|[.:;]|,? (?:and|&|\+) push| —| with (?:a )?(?:message|clear|descriptive))".to_owned()),
+        (Deed::Push, r"^(?:(?:git )?commit(?: (?:the |all )*(?:changes|work|everything|it|all))? ?(?:,|and|&|\+) )?(?:git )?push(?: (?:the |all )*(?:changes|work|everything|it|all|branch|commits?|to (?:origin|remote|main|github|the remote|the branch)))?(?:$|[.:;]| and| —| to (?:origin|remote|main|github))".to_owned()),
+        (Deed::PullRequest, r"^(?:(?:push|commit)[\w ,&+]{0,30}(?:and|,|&|\+) )?(?:open|create|submit|raise) (?:a |the |draft |new )*(?:pr|pull request|merge request)(?:$|[.:;]| for| with| against| to| on| —)".to_owned()),
+    ];
+    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, Regex::new(&wording).ok()?))).collect()
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_name_a_command_to_run() {
+        let tests = Deed::Check(Check::Tests);
+        for (step, expected) in [
+            ("Run `npm test`", vec![tests]),
+            ("Run the test suite", vec![tests]),
+            ("Run tests and fix what breaks", vec![tests]),
+            ("Run full test suite with `cargo test`", vec![tests]),
+            ("Run `cargo clippy`", vec![Deed::Check(Check::Lint)]),
+            ("Commit", vec![Deed::Commit]),
+            ("Commit the changes", vec![Deed::Commit]),
+            ("Commit and push", vec![Deed::Commit, Deed::Push]),
+            ("Open a PR", vec![Deed::PullRequest]),
+            ("Push and open a PR", vec![Deed::Push, Deed::PullRequest]),
+            ("Add `npm test` to CI", vec![]),
+            ("Document how to run the tests", vec![]),
+            ("Run the test to verify it fails", vec![]),
+            ("Implement the commit command", vec![]),
+            ("Commit graph rendering", vec![]),
+            ("Create `beta.txt`", vec![]),
+            ("Write tests for the parser", vec![]),
+            ("Push notifications", vec![]),
+        ] {
+            assert_eq!(steps_deeds(step), expected, "{step}");
+        }
+    }
+}

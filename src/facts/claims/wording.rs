@@ -1,0 +1,86 @@
+//! Takes a sentence as written, gives it in a form in which wordings can be looked for. Pure. Must not judge what
+//! it claims.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::session::shell::deeds::does;
+use crate::session::shell::wrappers::{flat_parts, program_words};
+use crate::session::shell::{Check, Deed};
+
+/// A sentence for comparing: lower case, single spaces, emphasis, list and heading marks and what stands in double
+/// quotes off, commands in backticks by what they do.
+pub(super) fn plain(sentence: &str) -> String {
+    let mut out = String::with_capacity(sentence.len());
+    for (at, piece) in sentence.split('`').enumerate() {
+        if at % 2 == 1 && sentence.matches('`').count() > at {
+            out.push_str(code_word(piece));
+        } else {
+            out.push_str(piece);
+        }
+    }
+    let unquoted: String = without_quotes(&out);
+    let mut words = String::with_capacity(unquoted.len());
+    for c in unquoted.chars() {
+        match c {
+            '’' => words.push('\''),
+            '✔' | '✓' | '☑' => words.push('✅'),
+            '*' | '_' | '-' | '🎉' | '🟢' => words.push(' '),
+            '–' => words.push('—'),
+            '|' => words.push_str(" | "),
+            c => words.extend(c.to_lowercase()),
+        }
+    }
+    let joined = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let start = joined.trim_start_matches(|c: char| {
+        matches!(c, '#' | '>' | '+' | '•' | '|' | ' ' | '✅' | '\u{fe0f}' | '.' | ')')
+            || c.is_ascii_digit() && joined.starts_with(|c: char| c.is_ascii_digit()) && is_numbering(&joined)
+    });
+    let start = start.replace("[x]", "✅").replace(" ,", ",").replace(" :", ":").replace(" .", ".");
+    if joined.contains('✅') && !start.contains('✅') {
+        format!("{start} ✅").trim().to_owned()
+    } else {
+        start.trim().to_owned()
+    }
+}
+
+/// "1. ", "2) ": a number that counts an item.
+fn is_numbering(words: &str) -> bool {
+    let rest = words.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.starts_with(". ") || rest.starts_with(") ")
+}
+
+fn without_quotes(text: &str) -> String {
+    let text = text.replace(['“', '”'], "\"");
+    if text.matches('"').count() % 2 == 1 {
+        return text;
+    }
+    text.split('"').step_by(2).collect::<Vec<_>>().join(" ")
+}
+
+/// What stands in backticks: a command by what it does, the name of a commit, or any code.
+fn code_word(code: &str) -> &'static str {
+    let is_hash = (7..=40).contains(&code.len()) && code.chars().all(|c| c.is_ascii_hexdigit());
+    if is_hash {
+        return "§hash";
+    }
+    if code.len() > 200 {
+        return "§code";
+    }
+    let parts = flat_parts(code);
+    let found = parts.iter().find_map(|part| does(program_words(&part.words)).deeds.into_iter().next());
+    match found {
+        Some(Deed::Check(Check::Tests)) => "§tests",
+        Some(Deed::Check(Check::Build)) => "§build",
+        Some(Deed::Check(Check::Lint)) => "§lint",
+        Some(Deed::Check(Check::Types)) => "§types",
+        Some(Deed::Check(Check::Format)) => "§format",
+        _ => "§code",
+    }
+}
+
+/// Whether a wording stands in the words.
+pub(super) fn is_match(regex: &LazyLock<Option<Regex>>, words: &str) -> bool {
+    regex.as_ref().is_some_and(|regex| regex.is_match(words))
+}

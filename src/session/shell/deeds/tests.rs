@@ -1,0 +1,227 @@
+use super::*;
+use crate::session::shell::parts::parts;
+use crate::session::shell::wrappers::program_words;
+
+fn of(line: &str) -> Does {
+    let part = parts(line).remove(0);
+    does(program_words(&part.words))
+}
+
+fn first(line: &str) -> Option<Deed> {
+    of(line).deeds.first().copied()
+}
+
+#[test]
+fn runners_of_every_kind() {
+    for (check, lines) in [
+        (
+            Check::Tests,
+            &[
+                "cargo test",
+                "cargo +nightly test --workspace",
+                "cargo nextest run",
+                "npm test",
+                "npm run test:unit -- a",
+                "npm --prefix web test",
+                "pnpm --filter web test",
+                "yarn test",
+                "yarn workspace web test",
+                "bun test",
+                "npx jest src/a",
+                "deno test -A",
+                "npx nx test web",
+                "npx nx run web:test",
+                "turbo run test",
+                "python -m pytest -q",
+                "uv run pytest",
+                "poetry run pytest",
+                "tox -e py312",
+                "nox -s tests",
+                "python -m unittest discover",
+                "python manage.py test",
+                "go test ./...",
+                "bundle exec rspec",
+                "bin/rails test",
+                "mvn -q test",
+                "mvn clean verify",
+                "./gradlew :app:testDebugUnitTest",
+                "gradle clean test",
+                "dotnet test",
+                "vendor/bin/phpunit",
+                "php artisan test",
+                "mix test",
+                "swift test",
+                "xcodebuild -scheme A test",
+                "ctest --test-dir build",
+                "make test",
+                "make -C sub -j4 unit-test",
+                "bazel test //...",
+                "meson test -C b",
+                "flutter test",
+                "stack test",
+                "cabal test all",
+                "sbt test",
+                "just test",
+                "task test",
+                "mise run test:ci",
+                "docker compose run --rm app pytest",
+                "./scripts/test.sh",
+                "bash run_tests.sh",
+                "python run_tests.py",
+                "node --test",
+                "./run-tests",
+                "npm t",
+                "sudo npm test",
+                "timeout 60 npm test",
+            ][..],
+        ),
+        (
+            Check::Build,
+            &[
+                "cargo build --release",
+                "cargo check",
+                "npm run build",
+                "pnpm build",
+                "yarn build",
+                "npx vite build",
+                "next build",
+                "go build ./...",
+                "mvn compile",
+                "./gradlew assembleDebug",
+                "dotnet build",
+                "cmake --build b",
+                "make",
+                "make -j8",
+                "ninja -C b",
+                "cargo test --no-run",
+                "go test -c ./x",
+                "tsup",
+                "docker build .",
+                "swift build",
+            ],
+        ),
+        (
+            Check::Lint,
+            &[
+                "cargo clippy --all-targets",
+                "npm run lint",
+                "npx eslint .",
+                "ruff check .",
+                "uv run ruff check",
+                "flake8",
+                "go vet ./...",
+                "golangci-lint run",
+                "rubocop",
+                "pre-commit run -a",
+                "shellcheck a.sh",
+                "terraform validate",
+                "make lint",
+                "biome check",
+            ],
+        ),
+        (
+            Check::Types,
+            &[
+                "tsc --noEmit", "npx tsc -p .", "npm run typecheck", "npm run type-check",
+                "pnpm check-types", "mypy src", "pyright",
+            ],
+        ),
+        (
+            Check::Format,
+            &[
+                "cargo fmt --check", "prettier --check .", "black --check .", "gofmt -l .",
+                "npm run format:check",
+            ],
+        ),
+    ] {
+        for line in lines {
+            assert_eq!(first(line), Some(Deed::Check(check)), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_runs_nothing() {
+    for line in [
+        "pytest --collect-only",
+        "npm test --help",
+        "cargo --version",
+        "jest --listTests",
+        "vitest --watch",
+        "echo npm test",
+        "cat test.sh",
+        "npm run dev",
+        "make clean",
+        "npm run test:watch",
+        "./scripts/test-server.sh",
+        "git log --grep test",
+        "test -f x",
+        "[ -f test ]",
+        "npm run build:watch",
+        "grep -rn test .",
+        "ls tests",
+        "npm install",
+        "which pytest",
+        "cargo test --help",
+    ] {
+        assert!(!of(line).deeds.iter().any(|deed| matches!(deed, Deed::Check(_))), "{line}");
+    }
+}
+
+#[test]
+fn other_deeds() {
+    for (line, deed) in [
+        ("git commit -m x", Deed::Commit),
+        ("git -C a -c user.name=b commit -am x", Deed::Commit),
+        ("git push -u origin main", Deed::Push),
+        ("gh pr create --fill", Deed::PullRequest),
+        ("glab mr create", Deed::PullRequest),
+        ("gh issue create -t x", Deed::Issue),
+        ("jj git push", Deed::Push),
+        ("vercel --prod", Deed::Deploy),
+        ("npm ci", Deed::Install),
+        ("uv sync", Deed::Install),
+        ("sudo apt-get install -y x", Deed::Install),
+    ] {
+        assert_eq!(first(line), Some(deed), "{line}");
+    }
+}
+
+#[test]
+fn a_mix_of_checks_is_all_of_them() {
+    assert_eq!(of("make check").deeds.len(), 5);
+    assert_eq!(of("npm run ci").deeds.len(), 5);
+    assert_eq!(of("make lint test").deeds, [Deed::Check(Check::Lint), Deed::Check(Check::Tests)]);
+}
+
+#[test]
+fn a_run_of_a_part_is_narrow() {
+    for line in [
+        "pytest tests/x.py", "pytest -k a", "cargo test -p a", "cargo test name", "go test ./pkg",
+        "npm test -- a.js",
+    ] {
+        assert!(of(line).is_narrow, "{line}");
+    }
+    for line in [
+        "pytest -q", "cargo test --workspace", "go test ./...", "npm test", "vitest run", "make test",
+        "pytest tests/",
+    ] {
+        assert!(!of(line).is_narrow, "{line}");
+    }
+}
+
+#[test]
+fn what_may_do_anything() {
+    let anything = |line: &str| may_do_anything(program_words(&parts(line).remove(0).words));
+    for line in [
+        "./x.sh", "make release", "npm run release", "npm run x:y", "just x", "python x.py", "node -e 1",
+        "git ship", "foo", "$CMD", "docker exec a b",
+    ] {
+        assert!(anything(line), "{line}");
+    }
+    for line in
+        ["git commit", "ls", "npm install", "mkdir x", "cargo build", "gh pr create", "cd x", "git status"]
+    {
+        assert!(!anything(line), "{line}");
+    }
+}
