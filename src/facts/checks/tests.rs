@@ -123,7 +123,7 @@ impl Scene {
         advisories.into_iter().map(|advisory| advisory.kind).collect()
     }
 
-    fn is_quiet(self, message: &str) {
+    fn stays_quiet(self, message: &str) {
         let (findings, advisories) = self.says(message);
         assert!(findings.is_empty() && advisories.is_empty(), "{message}: {findings:?} {advisories:?}");
     }
@@ -190,13 +190,13 @@ fn a_failure_made_good_is_none() {
         ("cargo test --lib", "cargo test"),
         ("pytest", "pytest tests/test_a.py"),
     ] {
-        scene().ran(first, 1, "").ran(then, 0, "").is_quiet("All tests pass.");
+        scene().ran(first, 1, "").ran(then, 0, "").stays_quiet("All tests pass.");
     }
     // What failed is what was run again.
     scene()
         .ran("pytest", 1, "FAILED tests/test_a.py::test_x - assert")
         .ran("pytest tests/test_a.py", 0, "1 passed in 0.1s")
-        .is_quiet("All tests pass.");
+        .stays_quiet("All tests pass.");
     // And what is plainly something else is not.
     let problems = scene()
         .ran("pytest", 1, "FAILED tests/test_b.py::test_x - assert")
@@ -207,25 +207,25 @@ fn a_failure_made_good_is_none() {
 
 #[test]
 fn what_is_admitted_or_of_a_part_is_not_held() {
-    scene().ran("npm test", 1, "").is_quiet("2 tests still fail. All other tests pass.");
-    scene().ran("npx jest slug", 0, "").ran("npm test", 1, "").is_quiet("The slug tests pass.");
-    scene().ran("npm test", 1, "").is_quiet("I added the flag.");
+    scene().ran("npm test", 1, "").stays_quiet("2 tests still fail. All other tests pass.");
+    scene().ran("npx jest slug", 0, "").ran("npm test", 1, "").stays_quiet("The slug tests pass.");
+    scene().ran("npm test", 1, "").stays_quiet("I added the flag.");
 }
 
 #[test]
 fn a_failure_that_may_be_anothers_is_left() {
-    scene().ran("npm run lint && npm test", 1, "").is_quiet("All tests pass.");
-    scene().ran("npm test | grep foo", 1, "").is_quiet("All tests pass.");
-    scene().ran("make check", 2, "").is_quiet("All tests pass.");
-    scene().ran("npm test", 143, "").is_quiet("All tests pass.");
-    scene().ran("npm test", 1, "").ran("./ci.sh", 0, "").is_quiet("All tests pass.");
-    scene().ran("npm test", 1, "").called("mcp__ci__run").is_quiet("All tests pass.");
+    scene().ran("npm run lint && npm test", 1, "").stays_quiet("All tests pass.");
+    scene().ran("npm test | grep foo", 1, "").stays_quiet("All tests pass.");
+    scene().ran("make check", 2, "").stays_quiet("All tests pass.");
+    scene().ran("npm test", 143, "").stays_quiet("All tests pass.");
+    scene().ran("npm test", 1, "").ran("./ci.sh", 0, "").stays_quiet("All tests pass.");
+    scene().ran("npm test", 1, "").called("mcp__ci__run").stays_quiet("All tests pass.");
     scene()
         .ran("npm test", 1, "")
         .ran("npm test", 0, "")
         .ended(CommandEnd::Background)
-        .is_quiet("All tests pass.");
-    scene().ran("npm test", 1, "").ran("npm test", 0, "").by_helper().is_quiet("All tests pass.");
+        .stays_quiet("All tests pass.");
+    scene().ran("npm test", 1, "").ran("npm test", 0, "").by_helper().stays_quiet("All tests pass.");
     let refused = scene().ran("npm test", 1, "The user doesn't want to proceed with this tool use.");
     assert_eq!(refused.ended(CommandEnd::Failed(None)).kinds("All tests pass."), [AdvisoryKind::UnrunTests]);
 }
@@ -253,15 +253,15 @@ fn checks_that_never_ran_are_told() {
 
 #[test]
 fn what_may_have_run_unseen_is_not_told() {
-    scene().ran("./ci.sh", 0, "").is_quiet("All tests pass.");
-    scene().ran("make all", 0, "").is_quiet("All tests pass.");
-    scene().ran("python -c 'x'", 0, "").is_quiet("All tests pass.");
-    scene().called("mcp__ci__run").is_quiet("All tests pass.");
-    scene().delegated().is_quiet("All tests pass.");
-    scene().ran("ssh host pytest", 0, "").is_quiet("All tests pass.");
-    scene().ran("pytest | tail -5", 0, "x").is_quiet("All tests pass.");
-    scene().ran("pytest | tail -5", 0, "5 passed in 0.1s").is_quiet("All tests pass.");
-    scene().is_quiet("All CI checks pass.");
+    scene().ran("./ci.sh", 0, "").stays_quiet("All tests pass.");
+    scene().ran("make all", 0, "").stays_quiet("All tests pass.");
+    scene().ran("python -c 'x'", 0, "").stays_quiet("All tests pass.");
+    scene().called("mcp__ci__run").stays_quiet("All tests pass.");
+    scene().delegated().stays_quiet("All tests pass.");
+    scene().ran("ssh host pytest", 0, "").stays_quiet("All tests pass.");
+    scene().ran("pytest | tail -5", 0, "x").stays_quiet("All tests pass.");
+    scene().ran("pytest | tail -5", 0, "5 passed in 0.1s").stays_quiet("All tests pass.");
+    scene().stays_quiet("All CI checks pass.");
 }
 
 #[test]
@@ -269,10 +269,10 @@ fn checks_before_the_last_edit_are_told() {
     let stale = scene().edited("/w/a.rs").ran("cargo test", 0, "").edited("/w/a.rs");
     assert_eq!(stale.kinds("All tests pass."), [AdvisoryKind::StaleTests]);
     for path in ["/w/README.md", "/w/CHANGELOG.md", "/w/docs/plan.md", "/w/notes.txt"] {
-        scene().edited("/w/a.rs").ran("cargo test", 0, "").edited(path).is_quiet("All tests pass.");
+        scene().edited("/w/a.rs").ran("cargo test", 0, "").edited(path).stays_quiet("All tests pass.");
     }
-    scene().edited("/w/a.rs").ran("cargo test", 0, "").is_quiet("All tests pass and it builds cleanly.");
-    scene().ran("cargo test", 0, "").edited("/w/a.rs").ran("./ci.sh", 0, "").is_quiet("All tests pass.");
+    scene().edited("/w/a.rs").ran("cargo test", 0, "").stays_quiet("All tests pass and it builds cleanly.");
+    scene().ran("cargo test", 0, "").edited("/w/a.rs").ran("./ci.sh", 0, "").stays_quiet("All tests pass.");
 }
 
 #[test]
@@ -335,23 +335,23 @@ fn deeds_with_a_trace_or_a_doubt() {
         ("npm ci", "Installed the dependencies."),
         ("cargo build", "Installed the dependencies."),
     ] {
-        scene().ran(line, 0, "").is_quiet(message);
+        scene().ran(line, 0, "").stays_quiet(message);
     }
-    scene().called("mcp__github__create_pull_request").is_quiet("Opened PR #12.");
+    scene().called("mcp__github__create_pull_request").stays_quiet("Opened PR #12.");
     scene()
         .edited("/w/a.rs")
         .committed_at("2026-01-01T00:00:00Z", 1_767_225_700)
-        .is_quiet("Committed the changes.");
+        .stays_quiet("Committed the changes.");
     let before = scene().edited("/w/a.rs").committed_at("2026-01-01T00:00:00Z", 1_767_225_500);
     assert_eq!(before.problems("Committed the changes."), [Problem::NoTrace]);
-    scene().is_quiet("Committed the changes.");
+    scene().stays_quiet("Committed the changes.");
     // A chain that failed at its end has committed all the same.
     let pushed =
         scene().ran("git commit -m x && git push", 1, "[main 1a2b3c4] x\n ! [rejected] main -> main");
     assert_eq!(pushed.problems("Committed and pushed."), [Problem::FailedCommand]);
     scene()
         .ran("git commit -m x", 1, "nothing to commit, working tree clean")
-        .is_quiet("Everything is committed.");
+        .stays_quiet("Everything is committed.");
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn a_ticked_step_is_a_claim() {
     assert_eq!((finding.step, finding.quote.as_str()), (Some(2), "Run `npm test`"));
     let commit = scene().edited("/w/a.rs").planned("- [x] Commit the changes\n").problems("Some words.");
     assert_eq!(commit, [Problem::NoTrace]);
-    scene().edited("/w/a.rs").planned("- [ ] Commit the changes\n").is_quiet("Some words.");
+    scene().edited("/w/a.rs").planned("- [ ] Commit the changes\n").stays_quiet("Some words.");
 }
 
 proptest::proptest! {

@@ -11,131 +11,48 @@ fn first(line: &str) -> Option<Deed> {
     of(line).deeds.first().copied()
 }
 
+#[rustfmt::skip]
+const RUNNERS_OF_EVERY_KIND: &[(Check, &[&str])] = &[
+    (Check::Tests, &[
+        "cargo test", "cargo +nightly test --workspace", "cargo nextest run", "npm test",
+        "npm run test:unit -- a", "npm --prefix web test", "pnpm --filter web test", "yarn test",
+        "yarn workspace web test", "bun test", "npx jest src/a", "deno test -A", "npx nx test web",
+        "npx nx run web:test", "turbo run test", "python -m pytest -q", "uv run pytest",
+        "poetry run pytest", "tox -e py312", "nox -s tests", "python -m unittest discover",
+        "python manage.py test", "go test ./...", "bundle exec rspec", "bin/rails test", "mvn -q test",
+        "mvn clean verify", "./gradlew :app:testDebugUnitTest", "gradle clean test", "dotnet test",
+        "vendor/bin/phpunit", "php artisan test", "mix test", "swift test", "xcodebuild -scheme A test",
+        "ctest --test-dir build", "make test", "make -C sub -j4 unit-test", "bazel test //...",
+        "meson test -C b", "flutter test", "stack test", "cabal test all", "sbt test", "just test",
+        "task test", "mise run test:ci", "docker compose run --rm app pytest", "./scripts/test.sh",
+        "bash run_tests.sh", "python run_tests.py", "node --test", "./run-tests", "npm t", "sudo npm test",
+        "timeout 60 npm test",
+    ]),
+    (Check::Build, &[
+        "cargo build --release", "cargo check", "npm run build", "pnpm build", "yarn build",
+        "npx vite build", "next build", "go build ./...", "mvn compile", "./gradlew assembleDebug",
+        "dotnet build", "cmake --build b", "make", "make -j8", "ninja -C b", "cargo test --no-run",
+        "go test -c ./x", "tsup", "docker build .", "swift build",
+    ]),
+    (Check::Lint, &[
+        "cargo clippy --all-targets", "npm run lint", "npx eslint .", "ruff check .", "uv run ruff check",
+        "flake8", "go vet ./...", "golangci-lint run", "rubocop", "pre-commit run -a", "shellcheck a.sh",
+        "terraform validate", "make lint", "biome check",
+    ]),
+    (Check::Types, &[
+        "tsc --noEmit", "npx tsc -p .", "npm run typecheck", "npm run type-check", "pnpm check-types",
+        "mypy src", "pyright",
+    ]),
+    (Check::Format, &[
+        "cargo fmt --check", "prettier --check .", "black --check .", "gofmt -l .", "npm run format:check",
+    ]),
+];
+
 #[test]
 fn runners_of_every_kind() {
-    for (check, lines) in [
-        (
-            Check::Tests,
-            &[
-                "cargo test",
-                "cargo +nightly test --workspace",
-                "cargo nextest run",
-                "npm test",
-                "npm run test:unit -- a",
-                "npm --prefix web test",
-                "pnpm --filter web test",
-                "yarn test",
-                "yarn workspace web test",
-                "bun test",
-                "npx jest src/a",
-                "deno test -A",
-                "npx nx test web",
-                "npx nx run web:test",
-                "turbo run test",
-                "python -m pytest -q",
-                "uv run pytest",
-                "poetry run pytest",
-                "tox -e py312",
-                "nox -s tests",
-                "python -m unittest discover",
-                "python manage.py test",
-                "go test ./...",
-                "bundle exec rspec",
-                "bin/rails test",
-                "mvn -q test",
-                "mvn clean verify",
-                "./gradlew :app:testDebugUnitTest",
-                "gradle clean test",
-                "dotnet test",
-                "vendor/bin/phpunit",
-                "php artisan test",
-                "mix test",
-                "swift test",
-                "xcodebuild -scheme A test",
-                "ctest --test-dir build",
-                "make test",
-                "make -C sub -j4 unit-test",
-                "bazel test //...",
-                "meson test -C b",
-                "flutter test",
-                "stack test",
-                "cabal test all",
-                "sbt test",
-                "just test",
-                "task test",
-                "mise run test:ci",
-                "docker compose run --rm app pytest",
-                "./scripts/test.sh",
-                "bash run_tests.sh",
-                "python run_tests.py",
-                "node --test",
-                "./run-tests",
-                "npm t",
-                "sudo npm test",
-                "timeout 60 npm test",
-            ][..],
-        ),
-        (
-            Check::Build,
-            &[
-                "cargo build --release",
-                "cargo check",
-                "npm run build",
-                "pnpm build",
-                "yarn build",
-                "npx vite build",
-                "next build",
-                "go build ./...",
-                "mvn compile",
-                "./gradlew assembleDebug",
-                "dotnet build",
-                "cmake --build b",
-                "make",
-                "make -j8",
-                "ninja -C b",
-                "cargo test --no-run",
-                "go test -c ./x",
-                "tsup",
-                "docker build .",
-                "swift build",
-            ],
-        ),
-        (
-            Check::Lint,
-            &[
-                "cargo clippy --all-targets",
-                "npm run lint",
-                "npx eslint .",
-                "ruff check .",
-                "uv run ruff check",
-                "flake8",
-                "go vet ./...",
-                "golangci-lint run",
-                "rubocop",
-                "pre-commit run -a",
-                "shellcheck a.sh",
-                "terraform validate",
-                "make lint",
-                "biome check",
-            ],
-        ),
-        (
-            Check::Types,
-            &[
-                "tsc --noEmit", "npx tsc -p .", "npm run typecheck", "npm run type-check",
-                "pnpm check-types", "mypy src", "pyright",
-            ],
-        ),
-        (
-            Check::Format,
-            &[
-                "cargo fmt --check", "prettier --check .", "black --check .", "gofmt -l .",
-                "npm run format:check",
-            ],
-        ),
-    ] {
-        for line in lines {
-            assert_eq!(first(line), Some(Deed::Check(check)), "{line}");
+    for (check, lines) in RUNNERS_OF_EVERY_KIND {
+        for line in *lines {
+            assert_eq!(first(line), Some(Deed::Check(*check)), "{line}");
         }
     }
 }
