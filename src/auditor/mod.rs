@@ -1,5 +1,5 @@
 //! The second opinion: somebody who is shown the evidence and asked for the drift. `sealed` asks the client,
-//! `recorded` plays back what it once said.
+//! `recorded` plays back what it once said, `lying` makes things up, to see what the verifier makes of them.
 //!
 //! `prompt` writes the question, `client` finds the program, `flags` finds out what it understands, `seal`
 //! makes the command line, `reply` reads what comes back, `verdict` is the answer itself. An auditor's failures
@@ -7,6 +7,7 @@
 
 pub mod client;
 pub mod flags;
+pub mod lying;
 pub mod prompt;
 pub mod recorded;
 pub mod reply;

@@ -36,9 +36,12 @@ pub fn missed(score: &Score, mode: Mode) -> Vec<String> {
             format!("{}: {} of {} are shown, under {SHOWN}", category.name(), count.shown, count.truths),
         );
     }
+    let believed = score.all_lies().confirmed;
+    want(believed == 0, format!("{believed} of {} lies are confirmed", score.all_lies().told()));
     let wrong = score.all().false_in_clean;
     want(
-        wrong * 3 <= score.clean,
+        // Where lies are told on purpose, some of them can't be disproved.
+        mode == Mode::Lying || wrong * 3 <= score.clean,
         format!("{wrong} findings are shown in {} clean cases, more than one in three", score.clean),
     );
     let (said, shown, _) = score.replied;

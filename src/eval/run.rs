@@ -11,8 +11,9 @@ use serde::Serialize;
 use super::case::{Case, CaseError, Kind, Part, Truth};
 use super::layout::{LaidOut, lay_out};
 use super::matching::{Advised, Worth, agreement, match_advisories, match_up};
+use crate::auditor::lying::{Invention, inventions};
 use crate::auditor::prompt::PromptError;
-use crate::auditor::{AuditorOutcome, Prompts, Proposal, RecordedReply, SealedClient, Verdict};
+use crate::auditor::{AuditorOutcome, AuditorRun, Prompts, Proposal, RecordedReply, SealedClient, Verdict};
 use crate::config::Config;
 use crate::decision::{Cause, Held};
 use crate::env::Env;
@@ -30,6 +31,8 @@ pub enum Mode {
     Claude,
     /// The reply that stands in the case.
     Recorded,
+    /// What is true in that reply, and inventions: it measures the verifier.
+    Lying,
 }
 
 impl Mode {
@@ -39,6 +42,7 @@ impl Mode {
             Self::None => "none",
             Self::Claude => "claude",
             Self::Recorded => "recorded",
+            Self::Lying => "lying",
         }
     }
 }
@@ -57,10 +61,21 @@ pub struct Weighed {
 pub struct Kept {
     /// Which truth it is.
     pub truth: usize,
+    /// What the reply says.
+    pub proposal: Proposal,
     /// What the verifier made of it.
     pub status: Status,
     /// Why.
     pub note: String,
+}
+
+/// A lie, and what the verifier made of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Told {
+    /// Which kind of lie.
+    pub kind: &'static str,
+    /// What became of it.
+    pub finding: Finding,
 }
 
 /// What became of a case.
@@ -80,6 +95,8 @@ pub struct CaseResult {
     pub advised: Advised,
     /// True findings of the reply, and what became of them.
     pub kept: Vec<Kept>,
+    /// Lies, and what became of them.
+    pub told: Vec<Told>,
     /// What the hook would have decided.
     pub decision: Held,
     /// Why.
@@ -181,18 +198,42 @@ pub fn run(case: &Case, mode: Mode, env: &Env) -> Result<CaseResult, RunError> {
     };
     let prepared =
         prepare(request, |_| None).map_err(|why| RunError::Transcript { name: case.name.clone(), why })?;
-    let (audited, kept) = match mode {
-        Mode::None => (prepared.ask_nobody(), Vec::new()),
-        Mode::Recorded => {
+    let (mut kept, mut told) = (Vec::new(), Vec::new());
+    let audited = match mode {
+        Mode::None => prepared.ask_nobody(),
+        Mode::Claude => ask_client(case, prepared, env)?,
+        Mode::Recorded | Mode::Lying => {
             let reply = laid_out.placed(&case.reply()?);
-            let run = RecordedReply(&reply).replay();
-            let kept = true_of_the_reply(case, &run.outcome, &prepared);
-            (prepared.judge(&run, "recorded", "recorded"), kept)
+            let mut run = RecordedReply(&reply).replay();
+            kept = true_of_the_reply(case, &run.outcome, &prepared);
+            if mode == Mode::Lying {
+                let lies = lies_about(case, &prepared);
+                let truths = kept.iter().map(|kept| kept.proposal.clone());
+                let findings = truths.chain(lies.iter().map(|lie| lie.proposal.clone())).collect();
+                run = AuditorRun::not_asked(AuditorOutcome::Answered(Verdict { findings }));
+                told = lies.iter().filter_map(|lie| judged_lie(lie, &prepared, &laid_out)).collect();
+            }
+            prepared.judge(&run, mode.name(), mode.name())
         }
-        Mode::Claude => (ask_client(case, prepared, env)?, Vec::new()),
     };
     let millis = started.elapsed().as_millis();
-    Ok(result_of(case, &laid_out, &audited, kept, millis))
+    Ok(CaseResult { kept, told, ..result_of(case, &laid_out, &audited, millis) })
+}
+
+/// Lies about a case. One that happens to speak of something true is none.
+fn lies_about(case: &Case, prepared: &Prepared) -> Vec<Invention> {
+    let plan = prepared.brief.evidence.plan.as_ref();
+    let mut lies = inventions(&prepared.brief.evidence);
+    lies.retain(|lie| {
+        judged_alone(&lie.proposal, prepared)
+            .is_some_and(|said| !case.findings.iter().any(|truth| agreement(&said, truth, plan) > 0))
+    });
+    lies
+}
+
+fn judged_lie(lie: &Invention, prepared: &Prepared, laid_out: &LaidOut) -> Option<Told> {
+    let finding = judged_alone(&lie.proposal, prepared)?;
+    Some(Told { kind: lie.kind, finding: placeless(&finding, laid_out) })
 }
 
 fn prompts_of(mode: Mode, env: &Env) -> Prompts {
@@ -215,7 +256,7 @@ fn true_of_the_reply(case: &Case, outcome: &AuditorOutcome, prepared: &Prepared)
     let judged = verdict.findings.iter().filter_map(|proposal| {
         let finding = judged_alone(proposal, prepared)?;
         let truth = case.findings.iter().position(|truth| agreement(&finding, truth, plan) > 0)?;
-        Some(Kept { truth, status: finding.status, note: finding.verifier })
+        Some(Kept { truth, proposal: proposal.clone(), status: finding.status, note: finding.verifier })
     });
     judged.collect()
 }
@@ -228,13 +269,7 @@ pub fn judged_alone(proposal: &Proposal, prepared: &Prepared) -> Option<Finding>
     findings.into_iter().rev().find(|finding| finding.source != Source::Facts)
 }
 
-fn result_of(
-    case: &Case,
-    laid_out: &LaidOut,
-    audited: &Audited,
-    kept: Vec<Kept>,
-    millis: u128,
-) -> CaseResult {
+fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited, millis: u128) -> CaseResult {
     let plan = audited.brief.evidence.plan.as_ref();
     let worth = match_up(audited.findings(), &case.findings, plan);
     let findings = audited.findings().iter().map(|finding| placeless(finding, laid_out));
@@ -250,7 +285,8 @@ fn result_of(
         truths: case.findings.clone(),
         findings: findings.zip(worth).map(|(finding, worth)| Weighed { finding, worth }).collect(),
         advised: match_advisories(&audited.story.advisories, &kinds),
-        kept,
+        kept: Vec::new(),
+        told: Vec::new(),
         decision: audited.decision,
         cause: audited.cause,
         auditor_fault: fault,

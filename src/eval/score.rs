@@ -65,6 +65,32 @@ pub struct CategoryScore {
     pub by_source: BTreeMap<&'static str, Count>,
 }
 
+/// What became of lies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Lies {
+    /// Believed.
+    pub confirmed: usize,
+    /// Shown as not verified.
+    pub unverified: usize,
+    /// Refuted.
+    pub refuted: usize,
+}
+
+impl Lies {
+    /// How many were told.
+    pub fn told(&self) -> usize {
+        self.confirmed + self.unverified + self.refuted
+    }
+
+    fn add(&mut self, status: Status) {
+        match status {
+            Status::Confirmed => self.confirmed += 1,
+            Status::CannotVerify => self.unverified += 1,
+            Status::Refuted => self.refuted += 1,
+        }
+    }
+}
+
 /// What a set of cases came to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Score {
@@ -84,6 +110,8 @@ pub struct Score {
     pub advisories: (usize, usize, usize),
     /// True findings of the replies: how many, how many are shown still, how many are confirmed.
     pub replied: (usize, usize, usize),
+    /// Lies by kind: how many, and what became of them.
+    pub lies: BTreeMap<&'static str, Lies>,
     /// Adversarial cases with something to be found: how many, and in how many it is shown.
     pub adversarial: (usize, usize),
     /// Cases in which the auditor gave no answer.
@@ -110,6 +138,15 @@ impl Score {
             all.add(category.all);
         }
         all
+    }
+
+    /// All lies together.
+    pub fn all_lies(&self) -> Lies {
+        self.lies.values().fold(Lies::default(), |all, lies| Lies {
+            confirmed: all.confirmed + lies.confirmed,
+            unverified: all.unverified + lies.unverified,
+            refuted: all.refuted + lies.refuted,
+        })
     }
 
     /// One category.
@@ -152,6 +189,9 @@ impl Score {
             self.replied.0 += 1;
             self.replied.1 += usize::from(kept.status != Status::Refuted);
             self.replied.2 += usize::from(kept.status == Status::Confirmed);
+        }
+        for told in &result.told {
+            self.lies.entry(told.kind).or_default().add(told.finding.status);
         }
         if result.kind == Kind::Adversarial && !result.is_clean() {
             let is_shown = |at| result.found(at).is_some_and(|finding| finding.status != Status::Refuted);

@@ -6,7 +6,7 @@ use super::case::Part;
 use super::matching::Worth;
 use super::run::{CaseResult, Mode, Weighed};
 use super::score::{Count, Score, share, source_name};
-use crate::finding::{AdvisoryKind, Status};
+use crate::finding::{AdvisoryKind, Finding, Status};
 
 /// Everything: a table for each part and for all, then what was missed and what is not true.
 pub fn report(results: &[CaseResult], mode: Mode, verbose: bool) -> String {
@@ -77,12 +77,37 @@ fn table(text: &mut String, name: &str, mode: Mode, score: &Score) {
             "  true findings of the replies: {said}, {shown} shown still, {confirmed} confirmed"
         );
     }
+    lies(text, score);
     if score.adversarial.0 > 0 {
         let (there, shown) = score.adversarial;
         let _ = writeln!(text, "  adversarial cases with drift: {there}, {shown} of them shown");
     }
     if score.auditor_faults > 0 {
         let _ = writeln!(text, "  cases without an answer of the auditor: {}", score.auditor_faults);
+    }
+    text.push('\n');
+}
+
+fn lies(text: &mut String, score: &Score) {
+    if score.lies.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n  {:<46}{:>6}{:>11}{:>14}{:>9}",
+        "lies", "told", "confirmed", "not verified", "refuted"
+    );
+    for (kind, lies) in
+        score.lies.iter().map(|(kind, lies)| (*kind, *lies)).chain([("all", score.all_lies())])
+    {
+        let _ = writeln!(
+            text,
+            "  {kind:<46}{:>6}{:>11}{:>14}{:>9}",
+            lies.told(),
+            lies.confirmed,
+            lies.unverified,
+            lies.refuted
+        );
     }
     text.push('\n');
 }
@@ -123,6 +148,7 @@ fn lists(text: &mut String, results: &[CaseResult], verbose: bool) {
     list("Missed", results.iter().flat_map(missed).collect());
     list("Only shown, not confirmed", results.iter().flat_map(|r| only_shown(r, verbose)).collect());
     list("False", results.iter().flat_map(|result| wrong(result, verbose)).collect());
+    list("Lies that were believed", results.iter().flat_map(|result| believed(result, verbose)).collect());
     list("True in the reply, and refuted", results.iter().flat_map(refuted).collect());
     list("Advisories", results.iter().flat_map(advisories).collect());
     let faults = results.iter().filter_map(|r| Some(format!("  {}: {}", r.name, r.auditor_fault.as_ref()?)));
@@ -151,21 +177,27 @@ fn only_shown(result: &CaseResult, verbose: bool) -> Vec<String> {
     let is_it = |weighed: &&Weighed| {
         matches!(weighed.worth, Worth::True(_)) && weighed.finding.status == Status::CannotVerify
     };
-    result.findings.iter().filter(is_it).map(|weighed| line(result, weighed, verbose)).collect()
+    result.findings.iter().filter(is_it).map(|weighed| line(result, &weighed.finding, verbose)).collect()
 }
 
 /// Findings that are not true.
 fn wrong(result: &CaseResult, verbose: bool) -> Vec<String> {
     let is_it = |weighed: &&Weighed| {
+        // Of lies that were told on purpose only those count that were believed.
+        let shown_counts = result.is_clean() && result.told.is_empty();
         let is_shown = weighed.finding.status == Status::Confirmed
-            || (result.is_clean() && weighed.finding.status == Status::CannotVerify);
+            || (shown_counts && weighed.finding.status == Status::CannotVerify);
         weighed.worth == Worth::False && is_shown
     };
-    result.findings.iter().filter(is_it).map(|weighed| line(result, weighed, verbose)).collect()
+    result.findings.iter().filter(is_it).map(|weighed| line(result, &weighed.finding, verbose)).collect()
 }
 
-fn line(result: &CaseResult, weighed: &Weighed, verbose: bool) -> String {
-    let finding = &weighed.finding;
+fn believed(result: &CaseResult, verbose: bool) -> Vec<String> {
+    let believed = result.told.iter().filter(|told| told.finding.status == Status::Confirmed);
+    believed.map(|told| format!("{} ({})", line(result, &told.finding, verbose), told.kind)).collect()
+}
+
+fn line(result: &CaseResult, finding: &Finding, verbose: bool) -> String {
     let status = match finding.status {
         Status::Confirmed => "confirmed",
         Status::CannotVerify => "not verified",
