@@ -268,32 +268,28 @@ impl<'a> Liar<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::TouchNote;
-    use crate::plan::steps::parse_steps;
-    use crate::plan::{Plan, PlanSource};
-    use crate::session::{Ask, Command, Outcome, Session, Todo};
+    use crate::evidence::{Workspace, gather};
+    use crate::session::{Ask, Command, EditTool, Original, Outcome, Session, Todo, Touch};
 
     fn evidence() -> Evidence {
-        let text = "- [x] Create `src/a.rs`\n- [ ] Document it\n";
-        let touch = TouchNote { tool: "Write".into(), outcome: Outcome::Done, agent: None };
-        let file = |name: &str, steps: &[usize], entered| FileEvidence {
-            name: name.into(),
-            touches: vec![touch.clone()],
-            steps: steps.to_vec(),
-            state: FileState::File { bytes: 20 },
-            entered,
-            text: "fn main() {}\n".into(),
-            masked: 0,
-            digest: String::new(),
-        };
-        let plan = Plan {
-            source: PlanSource::TouchedFile,
-            path: None,
-            text: text.into(),
-            steps: parse_steps(text),
-            dropped: Vec::new(),
-            ticked_before: Vec::new(),
-        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        let long = "a line of a long file\n".repeat(1_000);
+        let touches = [("a.rs", "fn main() {}\n"), ("b.rs", &long), ("Cargo.lock", "# generated\n")];
+        let touches = touches.map(|(name, text)| {
+            std::fs::write(folder.path().join(name), text).expect("written");
+            Touch {
+                path: path(name),
+                tool: EditTool::Write,
+                at: 1,
+                outcome: Outcome::Done,
+                original: Original::Absent,
+                agent: None,
+                change: None,
+            }
+        });
+        let text = "- [x] Create `a.rs` and `b.rs`\n- [ ] Document it\n";
+        let plan = crate::plan::given(&Session::default(), &folder.path().join("PLAN.md"), text);
         let command = Command {
             line: "cargo test".into(),
             at: 2,
@@ -303,17 +299,14 @@ mod tests {
         };
         let session = Session {
             asks: vec![Ask { text: "Carry out the plan, please.".into(), at: 1 }],
+            touches: touches.to_vec(),
             commands: vec![command],
             todos: vec![Todo { id: None, text: "Create a.rs".into(), status: "completed".into() }],
-            final_message: Some("Created src/a.rs. All tests pass.".into()),
+            final_message: Some("Created a.rs. All tests pass.".into()),
             ..Session::default()
         };
-        let files = vec![
-            file("src/a.rs", &[1], Entered::Whole),
-            file("src/b.rs", &[1], Entered::Cut(10)),
-            file("Cargo.lock", &[], Entered::Whole),
-        ];
-        Evidence { plan: Some(plan), session, files, repository: None }
+        let workspace = Workspace::new(folder.path(), folder.path(), None, &[]);
+        gather(session, Some(plan), &workspace, 20_000)
     }
 
     #[test]
@@ -326,8 +319,9 @@ mod tests {
 
     #[test]
     fn with_nothing_to_lie_about_there_is_little_to_say() {
-        let nothing =
-            Evidence { plan: None, session: Session::default(), files: Vec::new(), repository: None };
+        let folder = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::new(folder.path(), folder.path(), None, &[]);
+        let nothing = gather(Session::default(), None, &workspace, 20_000);
         assert!(inventions(&nothing).iter().all(|lie| lie.kind == "a companion, called unplanned"));
     }
 }

@@ -68,6 +68,17 @@ pub fn find(session: &Session, places: &PlanPlaces, files: Read<'_>) -> Option<P
         .or_else(|| named_plan(session, places, read))
 }
 
+/// A plan that was put up for an audit, whatever the session did with it. Its ticks are claims, but for those that
+/// the transcript shows to be older.
+pub fn given(session: &Session, path: &Path, text: &str) -> Plan {
+    let mut plan = plan_of(PlanSource::GivenFile, capped(text).to_owned(), Some(path.to_path_buf()));
+    let first = session.done_touches().find(|touch| Path::new(&touch.path) == path);
+    if let Some(Original::Text(original)) = first.map(|touch| &touch.original) {
+        plan.ticked_before = ticked_in(&plan, &ticked_words(capped(original)));
+    }
+    plan
+}
+
 fn approved_plan(approved: &ApprovedPlan, places: &PlanPlaces, read: ReadText<'_>) -> Option<Plan> {
     let by_path = approved.path.as_ref().map(|path| places.absolute(path));
     let by_slug = approved
@@ -409,6 +420,17 @@ mod tests {
         };
         assert_eq!(found(&session, &[(FILE, "1. rewrite it all\n")]), None);
         assert!(found(&session, &[(FILE, "1. fix the typo\n")]).is_some());
+    }
+
+    #[test]
+    fn a_plan_that_is_put_up_counts_whatever_the_session_did() {
+        let text = "- [x] old\n- [x] new";
+        let path = Path::new("/w/notes.md");
+        assert_eq!(given(&Session::default(), path, text).ticked_before, [0; 0]);
+        let before = Original::Text("- [x] old\n- [ ] new".into());
+        let session = Session { touches: vec![touch("/w/notes.md", before)], ..Session::default() };
+        let plan = given(&session, path, text);
+        assert_eq!((plan.source, plan.ticked_before), (PlanSource::GivenFile, vec![1]));
     }
 
     #[test]

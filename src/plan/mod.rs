@@ -6,7 +6,7 @@ pub mod steps;
 
 use serde::{Deserialize, Serialize};
 
-pub use find::{PlanPlaces, Read, find};
+pub use find::{PlanPlaces, Read, find, given};
 pub use steps::{Mark, Step, StepKind};
 
 /// How the plan came to be in play.
@@ -21,6 +21,8 @@ pub enum PlanSource {
     TouchedFile,
     /// A plan file that the person named or that the session read for them.
     NamedFile,
+    /// A file that was put up for this audit, whatever the session did with it.
+    GivenFile,
 }
 
 /// The plan in play.

@@ -1,7 +1,7 @@
 //! One saved session: takes its transcript and a workspace, gives everything that an audit of it knows, and with
 //! the auditor's word what it comes to. Must not write anything: no log, no state.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::audit::outcome::outcome_of;
@@ -99,9 +99,9 @@ pub fn prepare(
 
 /// Where the workspace stands elsewhere than at the time of the session, its files are looked for there.
 fn follow(session: &mut Session, root: &Path) {
-    let Some(cwd) = session.cwd.clone().filter(|cwd| Path::new(cwd) != root) else { return };
-    // A folder that is still there is what the paths mean.
-    if Path::new(&cwd).is_dir() {
+    let Some(cwd) = session.cwd.clone().map(PathBuf::from) else { return };
+    let real = std::fs::canonicalize(&cwd).unwrap_or_else(|_| cwd.clone());
+    if real.starts_with(root) || root.starts_with(&real) {
         return;
     }
     let moved = |path: &mut String| {
