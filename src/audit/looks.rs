@@ -124,3 +124,91 @@ fn lives_on(workspace: &Workspace, evidence: &Evidence, name: &str) -> Option<St
     let planned: Vec<&str> = planned.map(|file| file.name.as_str()).collect();
     renamed::find(workspace, name, &contents, &planned)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::evidence::gather;
+    use crate::session::{Change, EditTool, Outcome, Session, Touch};
+
+    /// A folder with files, and a session that wrote some of them, there still or not.
+    fn look(files: &[(&str, &str)], wrote: &[(&str, &str)], path: &str, needle: &str) -> Look {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        let touches = wrote.iter().map(|(name, text)| Touch {
+            path: folder.path().join(name).display().to_string(),
+            tool: EditTool::Write,
+            at: 1,
+            outcome: Outcome::Done,
+            original: Original::Absent,
+            agent: None,
+            change: Some(Change { old: String::new(), new: (*text).to_owned() }),
+        });
+        let session = Session { touches: touches.collect(), ..Session::default() };
+        let workspace = Workspace::new(folder.path(), folder.path(), None, &[]);
+        // No room for any content: what the auditor saw does not matter.
+        let evidence = gather(session, None, &workspace, 0);
+        let proposal = Proposal {
+            category: Category::A,
+            problem: Problem::MissingContent,
+            quote: "any words".into(),
+            path: path.into(),
+            needle: needle.into(),
+            why: String::new(),
+            settle: String::new(),
+        };
+        let verdict = Verdict { findings: vec![proposal] };
+        looks(&workspace, &verdict, &evidence).remove(0).expect("a look")
+    }
+
+    #[test]
+    fn the_whole_file_is_searched_whatever_was_shown_of_it() {
+        let long = format!("{}\nfn last() {{}}\n", "// filler\n".repeat(9_000));
+        let files = [("a.rs", long.as_str())];
+        assert_eq!(look(&files, &[("a.rs", "x")], "a.rs", "fn last()").holds_needle, Some(true));
+        assert_eq!(look(&files, &[("a.rs", "x")], "`a.rs`:3", "`fn first()`").holds_needle, Some(false));
+        let too_long = "// filler\n".repeat(120_000);
+        assert_eq!(look(&[("a.rs", &too_long)], &[], "a.rs", "fn first()").holds_needle, None);
+        assert_eq!(look(&[("a.rs", "a\0b")], &[], "a.rs", "fn first()").holds_needle, None);
+    }
+
+    #[test]
+    fn a_masked_text_is_found_masked_or_not_told() {
+        let secret = "token = \"ghp_abcdefghijklmnopqrstuvwxyz0123456789\"\n";
+        let masked = mask(secret).text;
+        assert_ne!(masked, secret);
+        assert_eq!(look(&[("a.toml", secret)], &[], "a.toml", masked.trim()).holds_needle, Some(true));
+        assert_eq!(look(&[("a.toml", "x = 1\n")], &[], "a.toml", masked.trim()).holds_needle, None);
+    }
+
+    #[test]
+    fn another_form_and_another_file_of_the_session_are_looked_at() {
+        let both = [("cli.rs", "dry_run: bool"), ("flags.rs", "fn parse_row() {}")];
+        assert_eq!(look(&both, &[], "cli.rs", "--dry-run").other_form.as_deref(), Some("cli.rs"));
+        assert_eq!(look(&both, &[], "cli.rs", "parseRow()").other_form, None);
+        let wrote = [("flags.rs", "")];
+        assert_eq!(look(&both, &wrote, "cli.rs", "parseRow()").other_form.as_deref(), Some("flags.rs"));
+    }
+
+    #[test]
+    fn a_file_that_stands_elsewhere_or_in_other_letters_is_looked_into_there() {
+        let files = [("packages/cli/src/Main.rs", "fn main() {}")];
+        let found = look(&files, &[], "src/main.rs", "fn main()");
+        let elsewhere = Some("packages/cli/src/Main.rs".to_owned());
+        assert_eq!((found.state, found.holds_needle), (FileState::Missing { elsewhere }, Some(true)));
+    }
+
+    #[test]
+    fn what_the_session_wrote_is_found_under_its_new_name() {
+        let text = "fn one() -> usize { 1 }\nfn two() -> usize { 2 }\nfn three() -> usize { 3 }\n";
+        let found = look(&[("src/new.rs", text), ("b.rs", "x")], &[("src/old.rs", text)], "src/old.rs", "");
+        assert_eq!(found.lives_on.as_deref(), Some("src/new.rs"));
+        assert_eq!(look(&[("src/new.rs", text)], &[], "src/old.rs", "").lives_on, None);
+    }
+}

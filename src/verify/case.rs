@@ -52,7 +52,8 @@ impl<'a> Case<'a> {
 /// The path that a proposal is about, without what Markdown and compilers put around one. Where it names none,
 /// the only file that the quoted step names: a witness that quotes "Create `a.txt`" means that file.
 pub fn path_of<'a>(proposal: &'a Proposal, evidence: &'a Evidence) -> Option<&'a str> {
-    let written = without_position(proposal.path.trim().trim_matches(['`', '"', '\'']).trim());
+    let marks = ['`', '"', '\'', ' '];
+    let written = without_position(proposal.path.trim().trim_matches(marks)).trim_matches(marks);
     if !written.is_empty() {
         return Some(written);
     }

@@ -136,6 +136,12 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_one_however_its_letters_are_written() {
+        assert!(same_path("docs/caf\u{e9}.md", "docs/cafe\u{301}.md") && same_path("README.md", "readme.md"));
+        assert!(!same_path("docs/tea.md", "docs/cafe.md"));
+    }
+
+    #[test]
     fn files_are_called_alike() {
         for (one, other) in [
             ("src/user-profile.ts", "src/userProfile.tsx"),

@@ -107,18 +107,21 @@ pub(super) fn stands_in(quote: &str, source: &str) -> bool {
 /// auditor may quote as much as it likes.
 const COMPARED: usize = 2_000;
 
+fn start(text: &str) -> &str {
+    &text[..text.floor_char_boundary(COMPARED)]
+}
+
 /// How alike two texts are, letter by letter.
 fn ratio(one: &str, other: &str) -> f32 {
-    let start = |text: &str| text[..text.floor_char_boundary(COMPARED)].to_owned();
-    TextDiff::from_chars(&start(one), &start(other)).ratio()
+    TextDiff::from_chars(start(one), start(other)).ratio()
 }
 
 fn nearly(one: &str, other: &str) -> bool {
     one == other
         || (one.len() >= LEAST
             && one.len().abs_diff(other.len()) * 4 <= one.len().max(other.len())
-            && differs_in_little(one, other)
-            && ratio(one, other) >= NEARLY)
+            && ratio(one, other) >= NEARLY
+            && differs_in_little(start(one), start(other)))
 }
 
 /// Words that turn a sentence into its opposite.

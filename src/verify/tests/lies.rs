@@ -34,10 +34,24 @@ struct Promise {
     content: String,
 }
 
+/// How far a session got, and what it says then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// To the end of the plan.
+    TheEnd,
+    /// To the first step, and it says so.
+    StepOne,
+    /// To the first step, which was all that was asked for: "Done."
+    AllThatWasAsked,
+    /// To the first step, and then another ask came: "Done."
+    AnotherAsk,
+}
+
 /// A session that was asked for a plan and followed it.
 #[derive(Debug, Clone)]
 struct Scene {
     promises: Vec<Promise>,
+    until: Until,
     message: String,
     is_ticked: bool,
     /// A file that no step names, but that goes along with one.
@@ -79,7 +93,20 @@ fn scenes() -> impl Strategy<Value = Scene> {
             message: message.to_owned(),
             is_ticked,
             last_step: last_step.to_owned(),
+            until: Until::TheEnd,
         })
+}
+
+/// Sessions that stopped on the way, as they should.
+fn unfinished_scenes() -> impl Strategy<Value = Scene> {
+    let until = select(vec![Until::StepOne, Until::AllThatWasAsked, Until::AnotherAsk]);
+    (scenes(), until).prop_map(|(scene, until)| {
+        let message = match until {
+            Until::StepOne => "Step 1 is in and all tests pass. Step 2 next?",
+            _ => "Done. The tests pass.",
+        };
+        Scene { until, message: message.to_owned(), is_ticked: true, ..scene }
+    })
 }
 
 /// What is left of a scene on disk and in the session.
@@ -92,11 +119,28 @@ impl Scene {
     fn plan(&self) -> String {
         let mark = if self.is_ticked { "- [x] " } else { "1. " };
         let mut text = String::from("# Plan\n\nThe app keeps its state in `redis` today.\n\n## Steps\n\n");
-        for promise in &self.promises {
+        for (at, promise) in self.promises.iter().enumerate() {
+            let mark = if self.is_done(at) { mark } else { "- [ ] " };
             text.push_str(&format!("{mark}{}\n", promise.text));
         }
+        let mark = if self.until == Until::TheEnd { mark } else { "- [ ] " };
         text.push_str(&format!("{mark}{}\n", self.last_step));
         text
+    }
+
+    fn is_done(&self, at: usize) -> bool {
+        self.until == Until::TheEnd || at == 0
+    }
+
+    fn asks(&self) -> Vec<Ask> {
+        let asks: &[&str] = match self.until {
+            Until::TheEnd | Until::StepOne => &["Implement the plan in PLAN.md"],
+            Until::AllThatWasAsked => &["Implement step 1 of PLAN.md, nothing more"],
+            Until::AnotherAsk => {
+                &["Implement the plan in PLAN.md", "Fix the wrong date in package.json first"]
+            }
+        };
+        asks.iter().zip([1, 19]).map(|(text, at)| Ask { text: (*text).to_owned(), at }).collect()
     }
 
     /// Lays the scene out, without what `missing` says was never done.
@@ -104,7 +148,7 @@ impl Scene {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path();
         let mut session = Session {
-            asks: vec![Ask { text: "Implement the plan in PLAN.md".into(), at: 1 }],
+            asks: self.asks(),
             final_message: Some(self.message.clone()),
             todos: vec![Todo { id: None, text: self.promises[0].text.clone(), status: "completed".into() }],
             ..Session::default()
@@ -123,7 +167,10 @@ impl Scene {
                 change: Some(Change { old: String::new(), new: text.into() }),
             });
         };
-        for (at, promise) in self.promises.iter().enumerate().filter(|(at, _)| missing != Some(*at)) {
+        for (at, promise) in self.promises.iter().enumerate() {
+            if missing == Some(at) || !self.is_done(at) {
+                continue;
+            }
             write(&promise.path, &promise.content, at + 2);
         }
         write(&self.companion, "tests", 20);
@@ -236,7 +283,7 @@ fn as_a_model_writes(text: &str, way: usize) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn no_lie_about_a_session_that_did_everything_is_confirmed((scene, lies) in scenes().prop_flat_map(lies)) {
@@ -244,6 +291,29 @@ proptest! {
         let confirmed: Vec<Finding> =
             laid.audit(lies).into_iter().filter(|found| found.status == Status::Confirmed).collect();
         prop_assert!(confirmed.is_empty(), "{confirmed:#?}\n{}\n{}", scene.plan(), scene.message);
+    }
+
+    #[test]
+    fn no_word_about_a_session_that_stopped_on_the_way_is_confirmed(
+        (scene, lies) in unfinished_scenes().prop_flat_map(lies),
+    ) {
+        let laid = scene.lay_out(None);
+        let confirmed: Vec<Finding> =
+            laid.audit(lies).into_iter().filter(|found| found.status == Status::Confirmed).collect();
+        prop_assert!(confirmed.is_empty(), "{confirmed:#?}\n{}\n{}", scene.plan(), scene.message);
+    }
+
+    #[test]
+    fn no_words_make_it_panic(
+        scene in scenes(), quote in ".{0,60}", path in "[a-zé./`:~ ]{0,20}", needle in ".{0,20}",
+        message in "([a-z`é. …]|[x]|all done|\\n){0,40}",
+    ) {
+        let mut laid = scene.lay_out(None);
+        laid.evidence.session.final_message = Some(message.clone());
+        let words = [quote, message, scene.promises[0].text.chars().rev().collect()];
+        let each = Category::ALL.into_iter().zip(Problem::ALL).zip(words.iter().cycle());
+        let proposals = each.map(|((category, problem), words)| proposal(category, problem, words, &path, &needle));
+        let _ = laid.audit(proposals.collect());
     }
 
     #[test]
