@@ -7,7 +7,7 @@ use minijinja::{Environment, context};
 
 use crate::evidence::Evidence;
 use crate::evidence::shown::{self, Sections};
-use crate::facts::Facts;
+use crate::facts::{Facts, asks};
 use crate::finding::Status;
 
 /// What the auditor is.
@@ -118,7 +118,8 @@ pub fn write(
     let steps = shown::steps_table(evidence.plan.as_ref(), &evidence.files, max_bytes);
     let proven = shown::facts_table(&facts.findings, Status::Confirmed, max_bytes);
     let candidates = shown::facts_table(&facts.findings, Status::CannotVerify, max_bytes);
-    let tables = steps.len() + proven.len() + candidates.len();
+    let aftermath = shown::aftermath_table(&asks::aftermath(&evidence.session), max_bytes);
+    let tables = steps.len() + proven.len() + candidates.len() + aftermath.len();
     let left = max_bytes.saturating_sub(prompts.bytes() + sections.bytes() + tables);
     let text = render(
         "audit.md",
@@ -133,6 +134,7 @@ pub fn write(
             steps,
             facts => proven,
             candidates,
+            aftermath,
             files => shown::files_text(&evidence.files, fence, left),
         },
     )?;

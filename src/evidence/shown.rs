@@ -111,7 +111,7 @@ pub fn tables_room(max_bytes: usize) -> usize {
     max_bytes / 8
 }
 
-/// For every step that names files, what the disk shows of them, within a third of the tables' room.
+/// For every step that names files, what the disk shows of them, within a quarter of the tables' room.
 pub fn steps_table(plan: Option<&Plan>, files: &[FileEvidence], max_bytes: usize) -> String {
     let mut text = String::new();
     for step in plan.iter().flat_map(|plan| plan.promised()) {
@@ -135,7 +135,7 @@ pub fn steps_table(plan: Option<&Plan>, files: &[FileEvidence], max_bytes: usize
 }
 
 fn cut_table(text: &str, max_bytes: usize) -> String {
-    Budget::new(tables_room(max_bytes) / 3).start_of(text, usize::MAX).text
+    Budget::new(tables_room(max_bytes) / 4).start_of(text, usize::MAX).text
 }
 
 fn on_disk(file: &FileEvidence) -> String {
@@ -151,7 +151,7 @@ fn on_disk(file: &FileEvidence) -> String {
     format!("{state}, {touched}")
 }
 
-/// What the facts say with this status, as the auditor's starting point, within a third of the tables' room.
+/// What the facts say with this status, as the auditor's starting point, within a quarter of the tables' room.
 pub fn facts_table(findings: &[Finding], status: Status, max_bytes: usize) -> String {
     let lines: Vec<_> = findings
         .iter()
@@ -166,6 +166,26 @@ pub fn facts_table(findings: &[Finding], status: Status, max_bytes: usize) -> St
         .collect();
     if lines.is_empty() { "(none)".to_owned() } else { cut_table(&lines.join("\n"), max_bytes) }
 }
+
+/// For each later ask the start of its words and what happened after it, within a quarter of the tables' room.
+pub fn aftermath_table(asks: &[(String, String)], max_bytes: usize) -> String {
+    let lines: Vec<_> = asks
+        .iter()
+        .map(|(ask, after)| {
+            let start: String =
+                ask.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(ASK_SHOWN).collect();
+            format!("- \"{start}\": {after}")
+        })
+        .collect();
+    if lines.is_empty() {
+        "(they spoke only once)".to_owned()
+    } else {
+        cut_table(&lines.join("\n"), max_bytes)
+    }
+}
+
+/// How much of an ask is repeated beside what happened after it: enough to know it again.
+const ASK_SHOWN: usize = 120;
 
 /// Room for what is said of a file beside its name and its content.
 pub const FILE_HEADER: usize = 260;
