@@ -3,14 +3,14 @@
 
 use super::case::Case;
 use super::names::line_names;
-use super::tables::REFERENCES;
 use super::topics::alike;
 use super::{Judged, elsewhere, over, reason, work};
 use crate::evidence::{FileEvidence, FileState};
+use crate::facts::ordinary::is_reference;
 use crate::facts::{claims, steps};
 use crate::plan::{Mark, Step};
 use crate::session::shell;
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{base_name, normalised};
 
 pub(super) fn judge(case: &Case<'_>) -> Judged {
     let Some(plan) = case.plan() else { return Judged::refuted(reason::NO_PLAN) };
@@ -64,11 +64,6 @@ fn says_left(message: &str, step: &Step) -> bool {
     claims::all_sentences(message).filter(|sentence| claims::says_left_something(sentence)).any(|sentence| {
         alike(sentence, &step.text) || step.paths.iter().any(|path| line_names(sentence, base_name(path)))
     })
-}
-
-fn is_reference(step: &Step) -> bool {
-    let section = padded(&normalised(step.section.as_deref().unwrap_or_default()));
-    REFERENCES.iter().any(|word| has_words(&section, word))
 }
 
 /// Whether the disk shows what the step wants, though nothing in the session touched it: a file to be made is

@@ -4,10 +4,10 @@
 use super::case::Case;
 use super::names::line_names;
 use super::quotes::stands_in;
-use super::tables::TALK;
 use super::topics::alike;
 use super::{Judged, elsewhere, reason, work};
 use crate::facts::claims;
+use crate::facts::ordinary::TALK;
 use crate::facts::promises::promises;
 use crate::plan::mentions::mentions;
 use crate::session::{Ask, shell};

@@ -5,6 +5,7 @@ use super::case::Case;
 use super::names::{self, line_names};
 use super::{Judged, Look, elsewhere, over, reason, tables, work};
 use crate::evidence::{Evidence, FileState};
+use crate::facts::ordinary::GENERATED;
 use crate::facts::promises::promises;
 use crate::facts::{claims, steps};
 use crate::plan::{Mark, Plan, Step};
@@ -159,7 +160,7 @@ fn was_put_aside(evidence: &Evidence, name: &str) -> bool {
 /// Whether a program writes such a file, and one that may have done it ran.
 fn is_built(evidence: &Evidence, name: &str) -> bool {
     let by_folder = name.split('/').rev().skip(1).any(|part| tables::GENERATED_FOLDERS.contains(&part));
-    let is_generated = by_folder || tables::GENERATED.iter().any(|end| name.ends_with(end));
+    let is_generated = by_folder || GENERATED.iter().any(|end| name.ends_with(end));
     let is_builder =
         |line: &str| shell::check(line) == Some(shell::Check::Build) || shell::may_change_anything(line);
     is_generated && work::effects(&evidence.session).any(|command| is_builder(&command.line))

@@ -31,6 +31,7 @@ mod work;
 
 use crate::auditor::{Proposal, Verdict};
 use crate::evidence::{Evidence, FileState};
+use crate::facts::ordinary::SCRATCH;
 use crate::finding::{Category, Finding, Source, Status};
 
 use case::Case;
@@ -101,7 +102,7 @@ fn judge(case: &Case<'_>) -> Judged {
     let path = case.proposal.path.trim();
     // A workspace may itself stand in a temporary folder: what is inside of it counts.
     if !path.is_empty() && case.look.is_none_or(|look| look.state == FileState::Outside) {
-        let is_scratch = tables::SCRATCH.iter().any(|folder| path.starts_with(folder));
+        let is_scratch = SCRATCH.iter().any(|folder| path.starts_with(folder));
         return Judged::cannot_verify(if is_scratch {
             "scratch: a temporary folder is nobody's promise"
         } else {

@@ -115,24 +115,3 @@ pub(super) fn nobody_claims(case: &Case<'_>) -> Option<Judged> {
         _ => Some(Judged::refuted("the step is open and nobody claims that it is done")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_are_asked_for_by_number() {
-        for (ask, expected) in [
-            ("implement step 2", vec![2]),
-            ("please do steps 1 and 3 now", vec![1, 3]),
-            ("please do steps 1-3 now", vec![1, 2, 3]),
-            ("do steps 1, 2, 4", vec![1, 2, 4]),
-            ("Phase 2 only", vec![2]),
-            ("the first step, please", vec![1]),
-            ("the first two steps", vec![2, 1]),
-            ("implement the plan", vec![]),
-        ] {
-            assert_eq!(numbers_asked_for(&normalised(ask)), expected, "{ask}");
-        }
-    }
-}

@@ -2,10 +2,8 @@
 //! nearly; an invented one must not pass because it sounds alike. What marks a line (emphasis, boxes, numbers,
 //! kinds of quotes) does not count, and what a quote leaves out (`…`) may be anything.
 
-use similar::TextDiff;
-
 use crate::plan::{Plan, Step, StepKind};
-use crate::words::{has_words, normalised, padded};
+use crate::words::{has_words, normalised, padded, ratio};
 
 /// How alike a quote and its source must be when it is not there to the letter.
 const NEARLY: f32 = 0.87;
@@ -103,17 +101,12 @@ pub(super) fn stands_in(quote: &str, source: &str) -> bool {
     source.lines().any(|line| nearly(only, &normalised(unmarked_line(line))))
 }
 
-/// How much of a text is compared letter by letter: the cost grows with the square of what differs, and an
-/// auditor may quote as much as it likes.
+/// How much of a text is compared word by word: the cost grows with the square of it, and an auditor may quote
+/// as much as it likes.
 const COMPARED: usize = 2_000;
 
 fn start(text: &str) -> &str {
     &text[..text.floor_char_boundary(COMPARED)]
-}
-
-/// How alike two texts are, letter by letter.
-fn ratio(one: &str, other: &str) -> f32 {
-    TextDiff::from_chars(start(one), start(other)).ratio()
 }
 
 fn nearly(one: &str, other: &str) -> bool {

@@ -1,30 +1,4 @@
-//! The words that the rules know. Data only.
-
-/// Files that nobody writes by hand: no plan needs to mention them.
-pub(super) const GENERATED: &[&str] = &[
-    ".lock", "-lock.json", "-lock.yaml", ".lockb", ".sum", ".min.js", ".map", ".snap", ".pb.go", "_pb2.py",
-    ".g.dart", ".generated.ts", "npm-shrinkwrap.json",
-];
-
-/// Files that go along with almost any work: a plan need not mention them either.
-pub(super) const COMPANIONS: &[&str] = &[
-    ".gitignore", "CHANGELOG.md", "CLAUDE.md", "Cargo.toml", "Gemfile", "__init__.py", "build.gradle",
-    "build.gradle.kts", "composer.json", "go.mod", "index.js", "index.ts", "lib.rs", "mod.rs",
-    "package.json", "pom.xml", "pyproject.toml", "requirements.txt", "tsconfig.json",
-];
-
-/// Tasks that open or go on with these are the chores of any work.
-pub(super) const CHORES: &[&str] = &[
-    "build", "check", "commit", "explore", "format", "lint", "linter", "push", "read", "review", "run",
-    "test", "tests", "typecheck", "understand", "verify",
-];
-
-/// Asks that open with these can be answered in words.
-pub(super) const TALK: &[&str] = &[
-    "answer", "are", "compare", "describe", "did", "discuss", "does", "explain", "how", "is", "never",
-    "nevermind", "summarise", "summarize", "tell", "thank", "thanks", "wait", "what", "when", "where",
-    "which", "who", "why",
-];
+//! The words that only the rules know; those that the facts know too stand in `facts::ordinary`. Data only.
 
 /// Folders whose files a program writes.
 pub(super) const GENERATED_FOLDERS: &[&str] = &[
@@ -48,18 +22,9 @@ pub(super) const MORE_CHORES: &[&str] = &[
     "prepare", "report", "search", "smoke", "summarise", "summarize", "tick", "tidy", "wrap",
 ];
 
-/// Folders for what is not meant to stay.
-pub(super) const SCRATCH: &[&str] = &["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/"];
-
 /// Folders of a workspace that hold its whole source, so that standing in one of them says nothing.
 pub(super) const ROOM_FOR_ALL: &[&str] =
     &["app", "bin", "cmd", "docs", "internal", "lib", "packages", "pkg", "scripts", "src", "test", "tests"];
-
-/// Sections of a plan whose items are there to be known, not to be done.
-pub(super) const REFERENCES: &[&str] = &[
-    "background", "context", "critical", "existing", "future", "goals", "key files", "notes", "reference",
-    "references", "related", "risks", "scope", "verification",
-];
 
 /// Words that carry no meaning of their own, and the verbs of any step: what is left tells one step from
 /// another.

@@ -3,9 +3,10 @@
 
 use super::case::Case;
 use super::quotes::stands_in;
-use super::tables::{CHORES, MORE_CHORES};
-use super::topics::{COVERED, alike, meaning, share};
+use super::tables::MORE_CHORES;
+use super::topics::{alike, meaning, share};
 use super::{Judged, reason};
+use crate::facts::ordinary::{CHORES, COVERED};
 use crate::plan::mentions::mentions;
 use crate::plan::{Mark, Step};
 use crate::words::{has_words, normalised, padded};

@@ -6,11 +6,9 @@ use std::collections::HashSet;
 
 use super::names::{self, root};
 use super::tables::EMPTY_WORDS;
+use crate::facts::ordinary::COVERED;
 use crate::plan::mentions::mentions;
 use crate::words::base_name;
-
-/// From this share of common words on, two texts are about one thing.
-pub(super) const COVERED: f32 = 0.6;
 
 /// The words of a text that carry meaning, by their roots.
 pub(super) fn meaning(text: &str) -> HashSet<String> {

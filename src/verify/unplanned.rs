@@ -3,11 +3,10 @@
 
 use super::case::Case;
 use super::names::{self, is_test, same_path, subject_of_test};
-use super::tables::{
-    COMPANIONS, GENERATED, GENERATED_FOLDERS, GENERATED_WORDS, KINDS, MORE_COMPANIONS, ROOM_FOR_ALL,
-};
+use super::tables::{GENERATED_FOLDERS, GENERATED_WORDS, KINDS, MORE_COMPANIONS, ROOM_FOR_ALL};
 use super::{Judged, reason, work};
 use crate::evidence::{Entered, Evidence, FileEvidence, FileState};
+use crate::facts::ordinary::{COMPANIONS, GENERATED};
 use crate::plan::{Mark, Plan, Step};
 use crate::session::Original;
 use crate::words::{base_name, has_words, normalised, padded};

@@ -3,8 +3,9 @@
 
 use super::names::{self, line_names};
 use super::tables::ROOM_FOR_ALL;
-use super::topics::{COVERED, alike, meaning, share};
+use super::topics::{alike, meaning, share};
 use crate::evidence::{Evidence, FileEvidence};
+use crate::facts::ordinary::COVERED;
 use crate::plan::{Plan, Step, StepKind};
 use crate::session::{Command, CommandEnd, Outcome, Session, shell};
 use crate::words::{base_name, has_words, normalised, padded};
