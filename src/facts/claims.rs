@@ -5,7 +5,7 @@
 mod asides;
 pub mod kinds;
 pub mod ticks;
-mod wording;
+pub(in crate::facts) mod wording;
 
 use crate::words::has_words;
 

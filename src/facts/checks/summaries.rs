@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::facts::claims::wording::pattern;
 use crate::session::shell::Check;
 
 use Check::{Build, Format, Lint, Tests, Types};
@@ -114,7 +115,7 @@ type Wordings = Vec<(&'static [Check], Regex)>;
 fn compiled(table: &'static [(&'static [Check], &'static str)]) -> Wordings {
     table
         .iter()
-        .filter_map(|(checks, wording)| Some((*checks, Regex::new(&format!("(?m){wording}")).ok()?)))
+        .filter_map(|(checks, wording)| Some((*checks, pattern(&format!("(?m){wording}"))?)))
         .collect()
 }
 

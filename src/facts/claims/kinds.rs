@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::asides;
-use super::wording::{is_match, plain};
+use super::wording::{is_match, pattern, plain};
 use crate::session::shell::{Check, Deed};
 
 /// One thing that a sentence claims.
@@ -98,7 +98,7 @@ static CHECKS: LazyLock<Vec<(Check, Regex)>> = LazyLock::new(|| {
         (*check, wording)
     });
     let others = OTHER_WORDINGS.iter().map(|(check, wording)| (*check, (*wording).to_owned()));
-    subjects.chain(others).filter_map(|(check, wording)| Some((check, Regex::new(&wording).ok()?))).collect()
+    subjects.chain(others).filter_map(|(check, wording)| Some((check, pattern(&wording)?))).collect()
 });
 
 static DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
@@ -125,12 +125,12 @@ static DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
         (Deed::Install, r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then))* installed (?:the |all |all the |new |required |missing )*(?:dependenc|packages?\b|§)".to_owned()),
         (Deed::Install, r"\b(?:dependencies|packages) (?:are|were|have been|are now|all) (?:now |all |successfully )*installed\b".to_owned()),
     ];
-    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, Regex::new(&wording).ok()?))).collect()
+    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, pattern(&wording)?))).collect()
 });
 
 /// Words that make of a sentence no claim of anything.
 static NO_CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
+    pattern(concat!(
         r"\b(?:not|never|cannot|can't|couldn't|didn't|doesn't|don't|hasn't|haven't|isn't|wasn't|won't|wouldn't|aren't|weren't|",
         r"will|i'll|we'll|you'll|it'll|would|should|could|might|may|must|shall|can be|to be|being|get|gets|getting|",
         r"if|once|unless|until|when|whenever|while|before|after (?:you|that|this|the|it)|whether|assuming|provided|so that|in case|",
@@ -141,31 +141,33 @@ static NO_CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"previous session|earlier session|last session|previously|originally|yesterday|last week|used to|already was|were passing|was passing|",
         r"without (?:running|testing|building|committing|pushing)|instead of|rather than|example|e\.g|eg|hypothetical|wip|draft of|estimated|would've)\b"
     ))
-    .ok()
 });
 
 /// Words that make of a sentence no claim that all checks pass.
 static NOT_ALL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
+    pattern(concat!(
         r"\b(?:except|excluding|apart from|aside from|other than|besides|but|only|most|mostly|some|several|almost|nearly|partially|partly|half|",
         r"fail|fails|failed|failing|flaky|skipped|broken|errors? remain|red|timed? ?out|",
         r"ci|cd|pipeline|workflow|workflows|github actions|actions|hooks?|remotely|upstream|on main|on master|baseline|",
         r"manual|manually|smoke|by hand|(?:was|were) (?:already )?(?:passing|green|clean))\b"
     ))
-    .ok()
 });
 
 /// "0 failed", "no failures": the fail in it is none.
 static NO_FAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:fail(?:s|ed|ures?|ing)?|errors?|skipped|flaky)\b(?: tests?)?|\b(?:fixed|resolved|repaired)(?: \w+){0,4} (?:failing|broken|failed|flaky)\b|\bpreviously (?:failing|broken)\b").ok()
+    pattern(
+        r"\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:fail(?:s|ed|ures?|ing)?|errors?|skipped|flaky)\b(?: tests?)?|\b(?:fixed|resolved|repaired)(?: \w+){0,4} (?:failing|broken|failed|flaky)\b|\bpreviously (?:failing|broken)\b",
+    )
 });
 
 static PARTIAL: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\b(\d+) ?(?:of|/|out of)(?: the)? ?(\d+)\b").ok());
+    LazyLock::new(|| pattern(r"\b(\d+) ?(?:of|/|out of)(?: the)? ?(\d+)\b"));
 
 /// What is passed on: "the tests pass the flag".
 static PASSES_ON: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\bpass(?:es|ed|ing)? (?:the|a|an|its|their|it|them|this|null|arguments?|args|values?|parameters?|data|options?|along|through|control|§code|in (?:the|a|an)|to|by|down|as|around|over|judgement)\b").ok()
+    pattern(
+        r"\bpass(?:es|ed|ing)? (?:the|a|an|its|their|it|them|this|null|arguments?|args|values?|parameters?|data|options?|along|through|control|§code|in (?:the|a|an)|to|by|down|as|around|over|judgement)\b",
+    )
 });
 
 /// Words that set a subject apart from the whole: "the parser tests", "26 new tests".
@@ -292,7 +294,9 @@ fn padded(words: &str) -> String {
 }
 
 static ADMISSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:fails?|failed|failing|failures?|broken|pre ?existing|couldn't|could not|cannot|can't|unable|didn't|did not|haven't|have not|hasn't|not been|wasn't|weren't|not run|not yet|unrelated|rejected|blocked)\b").ok()
+    pattern(
+        r"\b(?:fails?|failed|failing|failures?|broken|pre ?existing|couldn't|could not|cannot|can't|unable|didn't|did not|haven't|have not|hasn't|not been|wasn't|weren't|not run|not yet|unrelated|rejected|blocked)\b",
+    )
 });
 
 const NOUNS: &[(Check, &[&str])] = &[

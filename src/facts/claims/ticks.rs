@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::wording::{is_match, plain};
+use super::wording::{is_match, pattern, plain};
 use crate::session::shell::{Check, Deed};
 
 /// What a ticked step says to have been run: "Run `npm test`", "Commit and push".
@@ -24,7 +24,9 @@ pub fn steps_deeds(step: &str) -> Vec<Deed> {
 }
 
 static NO_STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:fail|fails|failing|red|ci|workflow|workflows|hook|hooks|script|scripts|not|don't|if|optional|optionally|manual|manually|you|user|document|docs|add|write|create a script|implement|later|support|command)\b").ok()
+    pattern(
+        r"\b(?:fail|fails|failing|red|ci|workflow|workflows|hook|hooks|script|scripts|not|don't|if|optional|optionally|manual|manually|you|user|document|docs|add|write|create a script|implement|later|support|command)\b",
+    )
 });
 
 static STEPS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
@@ -40,7 +42,7 @@ static STEPS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
         (Deed::Push, r"^(?:(?:git )?commit(?: (?:the |all )*(?:changes|work|everything|it|all))? ?(?:,|and|&|\+) )?(?:git )?push(?: (?:the |all )*(?:changes|work|everything|it|all|branch|commits?|to (?:origin|remote|main|github|the remote|the branch)))?(?:$|[.:;]| and| —| to (?:origin|remote|main|github))".to_owned()),
         (Deed::PullRequest, r"^(?:(?:push|commit)[\w ,&+]{0,30}(?:and|,|&|\+) )?(?:open|create|submit|raise) (?:a |the |draft |new )*(?:pr|pull request|merge request)(?:$|[.:;]| for| with| against| to| on| —)".to_owned()),
     ];
-    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, Regex::new(&wording).ok()?))).collect()
+    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, pattern(&wording)?))).collect()
 });
 
 #[cfg(test)]

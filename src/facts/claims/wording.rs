@@ -84,3 +84,15 @@ fn code_word(code: &str) -> &'static str {
 pub(super) fn is_match(regex: &LazyLock<Option<Regex>>, words: &str) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(words))
 }
+
+/// A wording as a pattern. Its classes are those of plain letters: those of all scripts take long to make, and
+/// looking for their word ends in a text with a dash or a tick takes long each time.
+pub(in crate::facts) fn pattern(wording: &str) -> Option<Regex> {
+    let lean = wording
+        .replace(r"\b", r"(?-u:\b)")
+        .replace(r"\d", "[0-9]")
+        .replace(r"\w", "[A-Za-z0-9_]")
+        .replace(r"\s", r"[ \t\n\r]")
+        .replace(r"\S", r"[^ \t\n\r]");
+    Regex::new(&lean).ok()
+}
