@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::evidence::{Entered, FileEvidence, FileState, TouchNote};
+use crate::evidence::{Entered, FileEvidence, FileState, Signs, TouchNote};
 use crate::plan::PlanSource;
 use crate::plan::steps::parse_steps;
 use crate::session::{
@@ -72,7 +72,7 @@ impl Trip {
             text: new.into(),
             masked: 0,
             digest: String::new(),
-            signs: crate::evidence::Signs::default(),
+            signs: Signs::default(),
         });
         self
     }
@@ -87,7 +87,7 @@ impl Trip {
             text: String::new(),
             masked: 0,
             digest: String::new(),
-            signs: crate::evidence::Signs::default(),
+            signs: Signs::default(),
         });
         self
     }

@@ -18,7 +18,7 @@ pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Fi
     let unplanned: Vec<_> =
         work.into_iter().filter(|todo| !is_covered(&Bag::of(&todo.text), promised)).collect();
     // A list that has hardly anything of the plan is not about the plan. After a detour much of it may be for that.
-    let at_most = if detours(evidence).next().is_some() { all / 3 } else { (all / 2).max(1) };
+    let at_most = (if detours(evidence).next().is_some() { all / 3 } else { all / 2 }).max(1);
     if unplanned.len() > at_most || is_late(evidence) {
         return Vec::new();
     }
