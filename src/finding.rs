@@ -177,3 +177,78 @@ pub enum AdvisoryKind {
     /// A secret was written to a file that git tracks.
     SecretWritten,
 }
+
+impl AdvisoryKind {
+    /// All of them, in order.
+    pub const ALL: [Self; 15] = [
+        Self::UnrunTests,
+        Self::UnrunBuild,
+        Self::UnrunLint,
+        Self::StaleTests,
+        Self::StaleBuild,
+        Self::StaleLint,
+        Self::ForcePush,
+        Self::HardReset,
+        Self::RecursiveDelete,
+        Self::NoVerify,
+        Self::DroppedTable,
+        Self::PipedDownload,
+        Self::DisabledTest,
+        Self::DeletedTest,
+        Self::SecretWritten,
+    ];
+
+    /// As written in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UnrunTests => "unrun-tests",
+            Self::UnrunBuild => "unrun-build",
+            Self::UnrunLint => "unrun-lint",
+            Self::StaleTests => "stale-tests",
+            Self::StaleBuild => "stale-build",
+            Self::StaleLint => "stale-lint",
+            Self::ForcePush => "force-push",
+            Self::HardReset => "hard-reset",
+            Self::RecursiveDelete => "recursive-delete",
+            Self::NoVerify => "no-verify",
+            Self::DroppedTable => "dropped-table",
+            Self::PipedDownload => "piped-download",
+            Self::DisabledTest => "disabled-test",
+            Self::DeletedTest => "deleted-test",
+            Self::SecretWritten => "secret-written",
+        }
+    }
+
+    /// In words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::UnrunTests => "the tests are said to pass, and never ran",
+            Self::UnrunBuild => "it is said to build, and was never built",
+            Self::UnrunLint => "the linter is said to be content, and never ran",
+            Self::StaleTests => "the tests ran before the last edit",
+            Self::StaleBuild => "it was built before the last edit",
+            Self::StaleLint => "the linter ran before the last edit",
+            Self::ForcePush => "a branch on a remote was overwritten",
+            Self::HardReset => "work that was not committed was thrown away",
+            Self::RecursiveDelete => "a folder was deleted with all that was in it",
+            Self::NoVerify => "a commit or a push went past its hooks",
+            Self::DroppedTable => "a table or a database was dropped",
+            Self::PipedDownload => "a download went into a shell unseen",
+            Self::DisabledTest => "a test was switched off",
+            Self::DeletedTest => "a test was deleted",
+            Self::SecretWritten => "a secret was written to a file that git tracks",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_advisory_is_written_by_its_name() {
+        for kind in AdvisoryKind::ALL {
+            assert_eq!(serde_json::json!(kind), kind.name());
+        }
+    }
+}

@@ -52,8 +52,12 @@ pub mod gates;
 
 pub mod log;
 
-pub mod eval;
 pub mod saved;
+
+pub mod report;
+
 pub mod stage;
+
+pub mod eval;
 
 pub mod commands;

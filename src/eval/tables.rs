@@ -233,8 +233,7 @@ fn refuted(result: &CaseResult) -> Vec<String> {
 }
 
 fn advisories(result: &CaseResult) -> Vec<String> {
-    let names =
-        |kinds: &[AdvisoryKind]| kinds.iter().map(|kind| kind_name(*kind)).collect::<Vec<_>>().join(", ");
+    let names = |kinds: &[AdvisoryKind]| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
     let said = |what: &str, kinds: &[AdvisoryKind]| {
         (!kinds.is_empty()).then(|| format!("  {}: {what}: {}", result.name, names(kinds)))
     };
@@ -242,8 +241,4 @@ fn advisories(result: &CaseResult) -> Vec<String> {
         .into_iter()
         .flatten()
         .collect()
-}
-
-fn kind_name(kind: AdvisoryKind) -> String {
-    serde_json::to_value(kind).ok().and_then(|name| name.as_str().map(String::from)).unwrap_or_default()
 }

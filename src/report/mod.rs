@@ -1,0 +1,318 @@
+//! What an audit of a saved session came to, for people and for other programs. [`Report`] is the whole of it and,
+//! as it stands, the JSON; `text`, `markdown` and `sarif` say the same in other forms, `table` says it of many
+//! sessions. Pure. `docs/audit-json.md` documents every field, and a test holds the two together.
+
+pub mod markdown;
+pub mod sarif;
+pub mod table;
+pub mod text;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::auditor::Usage;
+use crate::config::AuditConfig;
+use crate::decision::{Cause, Held};
+use crate::evidence::{Entered, FileState};
+use crate::finding::{Advisory, Category, Finding, Problem, Source, Status};
+use crate::plan::{Mark, Plan, PlanSource};
+use crate::saved::audit::Audited;
+use crate::words::normalised;
+
+/// The number of this format. Fields may be added under it; none is renamed or given another meaning.
+pub const SCHEMA: u32 = 1;
+
+/// What an audit came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`]
+    pub schema: u32,
+    /// The session.
+    pub session: SessionReport,
+    /// The plan in play.
+    pub plan: Option<PlanReport>,
+    /// Its steps.
+    pub steps: Vec<StepReport>,
+    /// Every finding, those that were refuted too.
+    pub findings: Vec<FindingReport>,
+    /// What the person should know; never a reason to hold.
+    pub advisories: Vec<Advisory>,
+    /// Every file, and how it was looked at.
+    pub files: Vec<FileReport>,
+    /// The second model.
+    pub auditor: AuditorReport,
+    /// What the hook would have decided.
+    pub decision: Held,
+    /// Why.
+    pub cause: Cause,
+    /// What to keep in mind when reading this.
+    pub cautions: Vec<String>,
+    /// The workspace, for locations. No part of the format.
+    #[serde(skip)]
+    pub workspace: PathBuf,
+}
+
+/// The session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct SessionReport {
+    pub id: String,
+    pub transcript: String,
+    pub cwd: String,
+    pub client_version: Option<String>,
+    pub started: Option<String>,
+    pub ended: Option<String>,
+}
+
+/// The plan in play.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct PlanReport {
+    pub source: PlanSource,
+    pub path: Option<String>,
+    pub steps: usize,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct StepReport {
+    pub number: usize,
+    pub line: usize,
+    pub text: String,
+    pub mark: Mark,
+    pub paths: Vec<String>,
+    pub ticked_now: bool,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct FindingReport {
+    pub category: Category,
+    pub status: Status,
+    pub source: Source,
+    pub step: Option<usize>,
+    pub quote: String,
+    pub path: Option<String>,
+    pub problem: Problem,
+    pub detail: String,
+    pub evidence: Vec<String>,
+    pub settle: String,
+    pub note: String,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct FileReport {
+    pub path: String,
+    pub touched: Vec<String>,
+    pub state: &'static str,
+    pub entered: &'static str,
+}
+
+/// The second model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct AuditorReport {
+    pub backend: String,
+    pub model: String,
+    pub outcome: String,
+    pub detail: Option<String>,
+    pub duration_ms: f64,
+    pub usage: Usage,
+}
+
+impl Report {
+    /// Puts a report together. `id` and `transcript` are those by which the session was found.
+    pub fn new(id: &str, transcript: &Path, workspace: &Path, audited: &Audited) -> Self {
+        let evidence = &audited.brief.evidence;
+        let (session, plan) = (&evidence.session, evidence.plan.as_ref());
+        let auditor = audited.story.auditor.as_ref();
+        let text = |value: Option<&String>| value.cloned().unwrap_or_default();
+        Self {
+            schema: SCHEMA,
+            session: SessionReport {
+                id: session.id.clone().unwrap_or_else(|| id.to_owned()),
+                transcript: transcript.display().to_string(),
+                cwd: workspace.display().to_string(),
+                client_version: session.version.clone(),
+                started: session.started.clone(),
+                ended: session.ended.clone(),
+            },
+            plan: plan.map(|plan| PlanReport {
+                source: plan.source,
+                path: plan.path.as_deref().map(|path| relative(path, workspace)),
+                steps: plan.promised().count(),
+            }),
+            steps: plan.map(steps_of).unwrap_or_default(),
+            findings: audited.findings().iter().map(|finding| finding_of(finding, plan)).collect(),
+            advisories: audited.story.advisories.clone(),
+            files: audited
+                .story
+                .files
+                .iter()
+                .map(|file| FileReport {
+                    path: file.path.clone(),
+                    touched: file.touched.clone(),
+                    state: state_name(&file.state),
+                    entered: entered_name(&file.entered),
+                })
+                .collect(),
+            auditor: AuditorReport {
+                backend: text(auditor.map(|auditor| &auditor.backend)),
+                model: text(auditor.map(|auditor| &auditor.model)),
+                outcome: text(auditor.map(|auditor| &auditor.outcome)),
+                detail: auditor.and_then(|auditor| auditor.detail.clone()),
+                duration_ms: auditor.map_or(0.0, |auditor| auditor.duration_ms),
+                usage: auditor.map(|auditor| auditor.usage).unwrap_or_default(),
+            },
+            decision: audited.decision,
+            cause: audited.cause,
+            cautions: Vec::new(),
+            workspace: workspace.to_path_buf(),
+        }
+    }
+
+    /// The findings of a status.
+    pub fn with(&self, status: Status) -> impl Iterator<Item = &FindingReport> {
+        self.findings.iter().filter(move |finding| finding.status == status)
+    }
+
+    /// How many findings have a status.
+    pub fn count(&self, status: Status) -> usize {
+        self.with(status).count()
+    }
+
+    /// Whether the auditor was asked and gave no answer.
+    pub fn auditor_failed(&self) -> bool {
+        !["answered", "not-asked"].contains(&self.auditor.outcome.as_str())
+    }
+
+    /// Takes back what rests on a disk that has moved on since: it may have been so then, and can't be told now.
+    pub fn doubt_the_disk(&mut self, why: &str, config: &AuditConfig) {
+        let rests_on_disk = |finding: &FindingReport| match finding.problem {
+            Problem::MissingFile | Problem::MissingContent => true,
+            Problem::NoTrace => finding.path.is_some(),
+            Problem::FailedCommand | Problem::NotInPlan => false,
+        };
+        let doubtful =
+            |finding: &&mut FindingReport| finding.status == Status::Confirmed && rests_on_disk(finding);
+        for finding in self.findings.iter_mut().filter(doubtful) {
+            finding.status = Status::CannotVerify;
+            finding.note = format!("the disk has moved on since this session ended ({why})");
+        }
+        let holds = self.with(Status::Confirmed).any(|finding| config.block_on.contains(&finding.category));
+        if self.decision == Held::Block && !holds {
+            self.decision = Held::Allow;
+            self.cause = Cause::OnlyUnverified;
+        }
+    }
+}
+
+fn steps_of(plan: &Plan) -> Vec<StepReport> {
+    let steps = plan.promised().map(|step| StepReport {
+        number: step.number,
+        line: step.line,
+        text: step.text.clone(),
+        mark: step.mark,
+        paths: step.paths.clone(),
+        ticked_now: plan.ticked_now(step),
+    });
+    steps.collect()
+}
+
+fn finding_of(finding: &Finding, plan: Option<&Plan>) -> FindingReport {
+    // A finding that quotes a step whole is about that step.
+    let quoted = || {
+        let words = normalised(&finding.quote);
+        let step = plan?.promised().find(|step| !words.is_empty() && normalised(&step.text) == words)?;
+        Some(step.number)
+    };
+    FindingReport {
+        category: finding.category,
+        status: finding.status,
+        source: finding.source,
+        step: finding.step.or_else(quoted),
+        quote: finding.quote.clone(),
+        path: finding.path.clone(),
+        problem: finding.problem,
+        detail: finding.why.clone(),
+        evidence: finding.evidence.clone(),
+        settle: finding.settle.clone(),
+        note: finding.verifier.clone(),
+    }
+}
+
+/// A path as the workspace has it; one that is outside stays as it is.
+fn relative(path: &str, workspace: &Path) -> String {
+    let real = std::fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_path_buf());
+    let path = Path::new(path);
+    let below = path.strip_prefix(workspace).or_else(|_| path.strip_prefix(&real));
+    below.unwrap_or(path).to_string_lossy().into_owned()
+}
+
+fn state_name(state: &FileState) -> &'static str {
+    match state {
+        FileState::File { .. } => "file",
+        FileState::Folder => "folder",
+        FileState::Missing { elsewhere: None } => "missing",
+        FileState::Missing { elsewhere: Some(_) } => "elsewhere",
+        FileState::Outside => "outside",
+        FileState::Unreadable(_) => "unreadable",
+    }
+}
+
+fn entered_name(entered: &Entered) -> &'static str {
+    match entered {
+        Entered::Whole => "whole",
+        Entered::Diff => "diff",
+        Entered::Cut(_) => "cut",
+        Entered::LeftOut(_) => "left-out",
+    }
+}
+
+/// One of something, or several.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Who says so, in words.
+pub(crate) fn by_whom(source: Source) -> &'static str {
+    match source {
+        Source::Facts => "disk and session",
+        Source::Auditor => "the auditor",
+        Source::Both => "disk and session, and the auditor",
+    }
+}
+
+/// What the hook would have decided, in a sentence.
+pub(crate) fn verdict(report: &Report) -> String {
+    let cause = report.cause.name();
+    match report.decision {
+        Held::Block => format!("The hook would have held this stop ({cause})."),
+        Held::Allow => format!("The hook would have let this stop go ({cause})."),
+    }
+}
+
+/// How the auditor took part, where that has to be said.
+pub(crate) fn auditor_words(report: &Report) -> Option<String> {
+    let auditor = &report.auditor;
+    match auditor.outcome.as_str() {
+        "answered" => None,
+        "not-asked" => {
+            Some("No auditor was asked: what needs judgement is only a candidate here.".to_owned())
+        }
+        outcome => {
+            let detail = auditor.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
+            Some(format!(
+                "The auditor gave no answer ({outcome}{detail}); only disk and session were looked at."
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

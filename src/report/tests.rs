@@ -1,0 +1,324 @@
+//! One report with everything in it, and what each form makes of it.
+
+use super::*;
+use crate::finding::AdvisoryKind;
+
+fn finding(category: Category, status: Status, source: Source) -> FindingReport {
+    FindingReport {
+        category,
+        status,
+        source,
+        step: None,
+        quote: String::new(),
+        path: None,
+        problem: Problem::MissingFile,
+        detail: "the step is ticked, and there is no beta.txt".into(),
+        evidence: Vec::new(),
+        settle: "create beta.txt, or untick the step".into(),
+        note: "no such file on disk".into(),
+    }
+}
+
+/// A report with everything in it.
+pub(crate) fn report() -> Report {
+    let step = |number, text: &str, mark| StepReport {
+        number,
+        line: number + 2,
+        text: text.into(),
+        mark,
+        paths: vec!["beta.txt".into()],
+        ticked_now: mark == Mark::Ticked,
+    };
+    Report {
+        schema: SCHEMA,
+        session: SessionReport {
+            id: "3f2a91c0-1111-2222-3333-444444444444".into(),
+            transcript: "/home/me/.claude/projects/-w/3f2a91c0-1111-2222-3333-444444444444.jsonl".into(),
+            cwd: "/w".into(),
+            client_version: Some("2.1.325".into()),
+            started: Some("2026-01-01T10:00:00.000Z".into()),
+            ended: Some("2026-01-01T10:07:30.000Z".into()),
+        },
+        plan: Some(PlanReport { source: PlanSource::TouchedFile, path: Some("PLAN.md".into()), steps: 2 }),
+        steps: vec![step(1, "Create `beta.txt`", Mark::Ticked), step(2, "Document it", Mark::Open)],
+        findings: vec![
+            FindingReport {
+                step: Some(1),
+                quote: "Create `beta.txt`".into(),
+                path: Some("beta.txt".into()),
+                evidence: vec!["$ touch beta.txt => failed, exit code 1".into()],
+                ..finding(Category::A, Status::Confirmed, Source::Both)
+            },
+            FindingReport {
+                path: Some("src/my helper.rs".into()),
+                problem: Problem::NotInPlan,
+                detail:
+                    "no step names src/my helper.rs, which the session wrote while it was about something \
+                         else altogether, as the plan has it"
+                        .into(),
+                settle: "name it in the plan".into(),
+                note: "nobody has judged it".into(),
+                ..finding(Category::B, Status::CannotVerify, Source::Facts)
+            },
+            finding(Category::Ask, Status::Refuted, Source::Auditor),
+        ],
+        advisories: vec![Advisory {
+            kind: AdvisoryKind::ForcePush,
+            text: "a branch on a remote was overwritten".into(),
+            evidence: "git push --force".into(),
+        }],
+        files: vec![FileReport {
+            path: "beta.txt".into(),
+            touched: Vec::new(),
+            state: "missing",
+            entered: "left-out",
+        }],
+        auditor: AuditorReport {
+            backend: "claude".into(),
+            model: "haiku".into(),
+            outcome: "answered".into(),
+            detail: None,
+            duration_ms: 4210.0,
+            usage: Usage::default(),
+        },
+        decision: Held::Block,
+        cause: Cause::Findings,
+        cautions: vec!["2 later sessions worked here since".into()],
+        workspace: "/w".into(),
+    }
+}
+
+fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+const TEXT: &str = r#"Session 3f2a91c0, 2026-01-01 10:07, plan PLAN.md (2 steps, 1 ticked)
+Caution: 2 later sessions worked here since
+
+Confirmed (1)
+
+  A  claimed done, not on disk
+     words    "Create `beta.txt`"
+     path     beta.txt
+     found    the step is ticked, and there is no beta.txt
+              $ touch beta.txt => failed, exit code 1
+     settle   create beta.txt, or untick the step
+     checked  no such file on disk
+     said by  disk and session, and the auditor
+
+Not verified (1)
+
+  B  done, but the plan does not mention it
+     path     src/my helper.rs
+     found    no step names src/my helper.rs, which the
+              session wrote while it was about something
+              else altogether, as the plan has it
+     settle   name it in the plan
+     checked  nobody has judged it
+     said by  disk and session
+
+Worth knowing (1)
+
+  force-push: a branch on a remote was overwritten
+              git push --force
+
+1 confirmed, 1 not verified, 1 refuted, 1 thing worth
+knowing. The hook would have held this stop (findings).
+"#;
+
+#[test]
+fn a_report_is_made_to_be_read() {
+    let text = text::text(&report(), 60);
+    assert_eq!(
+        plain(&text),
+        TEXT.replace(
+            "Session 3f2a91c0, 2026-01-01 10:07, plan PLAN.md (2 steps, 1 ticked)",
+            "Session 3f2a91c0, 2026-01-01 10:07, plan PLAN.md (2 steps, 1\n  ticked)"
+        )
+    );
+    assert_ne!(text, plain(&text), "there are colours for whoever can show them");
+    assert!(plain(&text::text(&report(), 100)).starts_with(TEXT.lines().next().expect("a line")));
+}
+
+#[test]
+fn an_audit_without_an_answer_says_so() {
+    let mut unasked = report();
+    unasked.auditor.outcome = "not-asked".into();
+    assert!(plain(&text::text(&unasked, 120)).contains("\nNo auditor was asked: "));
+    unasked.auditor.outcome = "timed-out".into();
+    unasked.auditor.detail = Some("after 45.0 s".into());
+    assert!(plain(&text::text(&unasked, 120)).contains(
+        "\nThe auditor gave no answer (timed-out: after 45.0 s); only disk and session were looked at.\n"
+    ));
+}
+
+#[test]
+fn a_clean_report_is_short() {
+    let clean = Report {
+        findings: Vec::new(),
+        advisories: Vec::new(),
+        cautions: Vec::new(),
+        plan: None,
+        steps: Vec::new(),
+        decision: Held::Allow,
+        cause: Cause::Clean,
+        ..report()
+    };
+    assert_eq!(
+        plain(&text::text(&clean, 120)),
+        "Session 3f2a91c0, 2026-01-01 10:07, no plan in play\n\n0 confirmed, 0 not verified, 0 refuted, 0 things \
+         worth knowing. The hook would have let this stop go (clean).\n"
+    );
+}
+
+#[test]
+fn a_comment_has_the_confirmed_in_the_open_and_the_rest_folded() {
+    assert_eq!(
+        markdown::markdown(&report()),
+        "### Punchlist: 1 finding is confirmed
+
+Session `3f2a91c0`, plan `PLAN.md` (2 steps). The hook would have held this stop (findings).
+
+**Caution:** 2 later sessions worked here since
+
+- **A**: claimed done, not on disk, `beta.txt`
+  > Create `beta.txt`
+
+  the step is ticked, and there is no beta.txt
+  To settle it: create beta.txt, or untick the step
+  (disk and session, and the auditor: no such file on disk)
+
+<details><summary>Not verified (1)</summary>
+
+- **B**: done, but the plan does not mention it, `src/my helper.rs`
+
+  no step names src/my helper.rs, which the session wrote while it was about something else altogether, as the plan has it
+  To settle it: name it in the plan
+  (disk and session: nobody has judged it)
+
+</details>
+
+<details><summary>Worth knowing (1)</summary>
+
+- `force-push`: a branch on a remote was overwritten (`git push --force`)
+
+</details>
+"
+    );
+}
+
+/// What the schema of SARIF 2.1.0 requires of the objects that are used here, and which keys it knows in them.
+#[test]
+fn a_sarif_log_has_what_the_schema_requires() {
+    let log = sarif::sarif(&report());
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    let driver = &run["tool"]["driver"];
+    assert_eq!(driver["name"], "punchlist");
+    let rules = driver["rules"].as_array().expect("rules");
+    let mut ids: Vec<_> = rules.iter().map(|rule| rule["id"].as_str().expect("an id")).collect();
+    assert_eq!(ids[..6], ["A", "B", "C", "D", "ask", "unrun-tests"]);
+    ids.dedup();
+    assert_eq!(ids.len(), 5 + AdvisoryKind::ALL.len());
+    for rule in rules {
+        assert!(rule["shortDescription"]["text"].is_string(), "{rule}");
+        let level = rule["defaultConfiguration"]["level"].as_str().expect("a level");
+        assert!(["none", "note", "warning", "error"].contains(&level), "{rule}");
+    }
+    let results = run["results"].as_array().expect("results");
+    let levels: Vec<_> = results.iter().map(|result| result["level"].as_str().expect("a level")).collect();
+    assert_eq!(levels, ["error", "note", "note"], "what was refuted is no result");
+    for result in results {
+        assert!(result["message"]["text"].is_string(), "{result}");
+        let index = usize::try_from(result["ruleIndex"].as_u64().expect("an index")).expect("small");
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        for place in result["locations"].as_array().into_iter().flatten() {
+            let artifact = &place["physicalLocation"]["artifactLocation"];
+            let uri = artifact["uri"].as_str().expect("a uri");
+            assert!(!uri.contains(' ') && !uri.starts_with('/'), "{uri}");
+            assert!(run["originalUriBaseIds"][artifact["uriBaseId"].as_str().expect("a base")].is_object());
+        }
+    }
+    let place = &results[0]["locations"][0]["physicalLocation"];
+    assert_eq!(
+        (&place["artifactLocation"]["uri"], &place["region"]["startLine"]),
+        (&"PLAN.md".into(), &3.into())
+    );
+    let related = &results[0]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert_eq!(related, "beta.txt");
+    assert_eq!(run["invocations"][0]["executionSuccessful"], true);
+    assert_eq!(run["originalUriBaseIds"]["%SRCROOT%"]["uri"], "file:///w/");
+}
+
+#[test]
+fn many_sessions_are_a_table() {
+    let clean = Report {
+        findings: Vec::new(),
+        advisories: Vec::new(),
+        plan: None,
+        steps: Vec::new(),
+        cause: Cause::NothingToAudit,
+        ..report()
+    };
+    assert_eq!(
+        plain(&table::table(&[clean, report()], false)),
+        "\
+session   when              plan     steps  confirmed  not verified  worth knowing  cause
+3f2a91c0  2026-01-01 10:07  -        -      0          0             0              nothing-to-audit
+3f2a91c0  2026-01-01 10:07  PLAN.md  1/2    1          1             1              findings
+
+2 sessions, 1 with confirmed findings. No auditor was asked: what needs judgement is only a candidate here.
+"
+    );
+    assert!(plain(&table::table(&[report()], true)).lines().nth(1).expect("a row").ends_with("  /w"));
+}
+
+#[test]
+fn what_rests_on_the_disk_is_doubted_and_what_the_session_shows_is_not() {
+    let config = crate::config::Config::default().audit;
+    let mut doubted = report();
+    doubted.doubt_the_disk("its folder is gone", &config);
+    assert_eq!((doubted.decision, doubted.cause), (Held::Allow, Cause::OnlyUnverified));
+    assert_eq!(doubted.findings[0].status, Status::CannotVerify);
+    assert_eq!(
+        doubted.findings[0].note,
+        "the disk has moved on since this session ended (its folder is gone)"
+    );
+    let mut failed = report();
+    failed.findings[0].problem = Problem::FailedCommand;
+    failed.doubt_the_disk("its folder is gone", &config);
+    assert_eq!((failed.decision, failed.findings[0].status), (Held::Block, Status::Confirmed));
+}
+
+/// Every field is in the document, and nothing else is.
+#[test]
+fn the_document_names_every_field_and_no_other() {
+    let document = include_str!("../../docs/audit-json.md");
+    let documented: std::collections::BTreeSet<String> = document
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `"))
+        .filter_map(|rest| rest.split_once('`'))
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    let mut fields = std::collections::BTreeSet::new();
+    fields_of(&serde_json::to_value(report()).expect("json"), "", &mut fields);
+    assert_eq!(documented, fields);
+}
+
+fn fields_of(value: &serde_json::Value, path: &str, fields: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(object) => {
+            for (name, value) in object {
+                let name = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                fields.insert(name.clone());
+                fields_of(value, &name, fields);
+            }
+        }
+        serde_json::Value::Array(items) => {
+            for item in items {
+                fields_of(item, &format!("{path}[]"), fields);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,145 @@
+//! The report for a terminal: takes a report and a width, gives lines, with colours that whoever prints them
+//! takes out where they do not belong. Pure.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+
+use super::{FindingReport, Report, auditor_words, by_whom, counted, verdict};
+use crate::finding::Status;
+use crate::plan::Mark;
+use crate::saved::find::short_id;
+
+const TITLE: Style = Style::new().bold();
+const CONFIRMED: Style = AnsiColor::Red.on_default().bold();
+const UNVERIFIED: Style = AnsiColor::Yellow.on_default().bold();
+const CLEAN: Style = AnsiColor::Green.on_default().bold();
+const LABEL: Style = Style::new().dimmed();
+
+/// How far the labels of a finding reach.
+const LABELS: usize = 9;
+
+/// The whole report.
+pub fn text(report: &Report, width: usize) -> String {
+    let mut page = Page { text: String::new(), width };
+    page.title(report);
+    for caution in &report.cautions {
+        page.wrapped(&format!("Caution: {caution}"), UNVERIFIED, "");
+    }
+    page.findings("Confirmed", CONFIRMED, report.with(Status::Confirmed).collect());
+    page.findings("Not verified", UNVERIFIED, report.with(Status::CannotVerify).collect());
+    page.advisories(report);
+    if let Some(words) = auditor_words(report) {
+        page.gap();
+        page.wrapped(&words, LABEL, "");
+    }
+    page.summary(report);
+    page.text
+}
+
+struct Page {
+    text: String,
+    width: usize,
+}
+
+impl Page {
+    fn gap(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// A paragraph in one style, its further lines under an indent.
+    fn wrapped(&mut self, words: &str, style: Style, indent: &str) {
+        let options = textwrap::Options::new(self.width.max(20)).subsequent_indent(indent).break_words(false);
+        for line in textwrap::wrap(words, options) {
+            let _ = writeln!(self.text, "{style}{line}{style:#}");
+        }
+    }
+
+    /// A label and what stands behind it, its further lines under the first.
+    fn labelled(&mut self, label: &str, words: &str) {
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        if words.is_empty() {
+            return;
+        }
+        let indent = " ".repeat(5 + LABELS);
+        let options = textwrap::Options::new(self.width.max(40))
+            .initial_indent(&indent)
+            .subsequent_indent(&indent)
+            .break_words(false);
+        for (at, line) in textwrap::wrap(&words, options).into_iter().enumerate() {
+            let label = if at == 0 { label } else { "" };
+            let rest = line.get(indent.len()..).unwrap_or_default();
+            let _ = writeln!(self.text, "     {LABEL}{label:<LABELS$}{LABEL:#}{rest}");
+        }
+    }
+
+    fn title(&mut self, report: &Report) {
+        let session = &report.session;
+        let when = session.ended.as_deref().or(session.started.as_deref()).map(minute).unwrap_or_default();
+        let when = if when.is_empty() { String::new() } else { format!(", {when}") };
+        let plan = match &report.plan {
+            None => "no plan in play".to_owned(),
+            Some(plan) => {
+                let ticked = report.steps.iter().filter(|step| step.mark == Mark::Ticked).count();
+                let name = plan.path.as_deref().unwrap_or("approved in the session");
+                format!("plan {name} ({}, {ticked} ticked)", counted(plan.steps, "step", "steps"))
+            }
+        };
+        self.wrapped(&format!("Session {}{when}, {plan}", short_id(&session.id)), TITLE, "  ");
+    }
+
+    fn findings(&mut self, title: &str, style: Style, findings: Vec<&FindingReport>) {
+        if findings.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.text, "\n{style}{title} ({}){style:#}", findings.len());
+        for finding in findings {
+            let name = finding.category.name();
+            let _ = writeln!(
+                self.text,
+                "\n  {style}{name}{style:#}{}{TITLE}{}{TITLE:#}",
+                " ".repeat(3usize.saturating_sub(name.len()).max(1)),
+                finding.category.title()
+            );
+            let quote = format!("\"{}\"", finding.quote);
+            self.labelled("words", if finding.quote.is_empty() { "" } else { &quote });
+            self.labelled("path", finding.path.as_deref().unwrap_or_default());
+            self.labelled("found", &finding.detail);
+            for line in &finding.evidence {
+                self.labelled("", line);
+            }
+            self.labelled("settle", &finding.settle);
+            self.labelled("checked", &finding.note);
+            self.labelled("said by", by_whom(finding.source));
+        }
+    }
+
+    fn advisories(&mut self, report: &Report) {
+        if report.advisories.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.text, "\n{TITLE}Worth knowing ({}){TITLE:#}\n", report.advisories.len());
+        for advisory in &report.advisories {
+            self.wrapped(&format!("  {}: {}", advisory.kind.name(), advisory.text), Style::new(), "     ");
+            self.labelled("", &advisory.evidence);
+        }
+    }
+
+    fn summary(&mut self, report: &Report) {
+        let confirmed = report.count(Status::Confirmed);
+        let counts = format!(
+            "{confirmed} confirmed, {} not verified, {} refuted, {}. {}",
+            report.count(Status::CannotVerify),
+            report.count(Status::Refuted),
+            counted(report.advisories.len(), "thing worth knowing", "things worth knowing"),
+            verdict(report)
+        );
+        self.gap();
+        self.wrapped(&counts, if confirmed == 0 { CLEAN } else { CONFIRMED }, "");
+    }
+}
+
+/// A time of the client's, to the minute.
+pub(super) fn minute(time: &str) -> String {
+    time.get(..16).unwrap_or(time).replace('T', " ")
+}
