@@ -29,6 +29,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, timeout};
@@ -44,6 +46,12 @@ const GRACE: Duration = Duration::from_millis(250);
 /// How long the pipes may stay open after the group is killed. What the program wrote before its
 /// end is in the kernel's buffer already, so this bounds only a holder that escaped the group.
 const DRAIN: Duration = Duration::from_millis(100);
+
+/// A flag that goes up when somebody asks this process to end. For commands that run many jobs: what they do
+/// between two of them would go on to its end.
+pub fn watch_interrupts() -> Arc<AtomicBool> {
+    interrupts::watch()
+}
 
 /// What to run, and within which limits.
 #[derive(Debug)]

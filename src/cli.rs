@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::eval::case::Part;
 use crate::eval::run::Mode;
@@ -24,6 +24,8 @@ pub enum Command {
     Hook(HookArgs),
     /// Shows the gate at work, with no account and no network: a session that drifts, the hold, the release
     Demo,
+    /// Audits a saved session: the newest one of this project, or the one that is named
+    Audit(AuditArgs),
     /// Audits recorded sessions whose truth is known, and prints how good that was
     Eval(EvalArgs),
     /// The decision log
@@ -37,6 +39,60 @@ pub struct HookArgs {
     /// The timeout with which the hook is registered, in seconds; the auditor always ends before it
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub hook_timeout: u64,
+}
+
+/// Arguments of `audit`.
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// A transcript's path, or a session's id or the start of one
+    #[arg(value_name = "TRANSCRIPT|SESSION-ID")]
+    pub session: Option<String>,
+    /// Takes this plan, whatever the session did
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// The workspace; else the session's own folder if it is still there, else the current one
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// Whom to ask [default: claude]
+    #[arg(long, value_enum)]
+    pub auditor: Option<AuditorChoice>,
+    /// Prints what would be sent, and asks nobody
+    #[arg(long, conflicts_with_all = ["verdict", "format"])]
+    pub show_prompt: bool,
+    /// Takes a saved reply (a file, or - for stdin) in place of asking
+    #[arg(long, value_name = "FILE", conflicts_with = "auditor")]
+    pub verdict: Option<PathBuf>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Every saved session of the project, with nobody asked
+    #[arg(long, conflicts_with_all = ["session", "plan", "auditor", "show_prompt", "verdict"])]
+    pub all: bool,
+    /// Every saved session of every project, with nobody asked
+    #[arg(long, conflicts_with_all = ["session", "plan", "auditor", "show_prompt", "verdict", "all", "cwd"])]
+    pub all_projects: bool,
+}
+
+/// Whom `audit` asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AuditorChoice {
+    /// The client, with the model of the config
+    Claude,
+    /// Nobody: disk and session alone
+    None,
+}
+
+/// How a report is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For a terminal
+    Text,
+    /// For programs; docs/audit-json.md has the fields
+    Json,
+    /// For a comment on a pull request
+    Markdown,
+    /// For code scanning
+    Sarif,
 }
 
 /// Arguments of `eval`.

@@ -4,6 +4,8 @@
 //! the caller to know.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -38,6 +40,24 @@ impl Interrupts {
             else => std::future::pending().await,
         }
     }
+}
+
+/// A flag that goes up when somebody asks this process to end, for work that can stop between its parts: from the
+/// first run on, the signals themselves end nothing any more.
+pub(super) fn watch() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&flag);
+    // Without a thread or a runtime to listen in, the signals go on to do what they do by themselves.
+    let _ = std::thread::Builder::new().spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+        runtime.block_on(async {
+            let name = Interrupts::listen().ok()?.next().await;
+            tracing::debug!(name, "asked to end");
+            raised.store(true, Ordering::Relaxed);
+            Some(())
+        })
+    });
+    flag
 }
 
 /// Nothing to listen to: the job object ends with us, however we are ended.

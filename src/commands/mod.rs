@@ -1,5 +1,6 @@
 //! One thin file for each subcommand.
 
+pub mod audit;
 pub mod demo;
 pub mod eval;
 pub mod hook;
@@ -36,6 +37,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
     let code = match cli.command {
         Command::Hook(args) => hook::run(&args, &env),
         Command::Demo => demo::run(),
+        Command::Audit(args) => audit::run(&args, &env),
         Command::Eval(args) => eval::run(&args, &env),
         Command::Log(command) => match checked_config(&env) {
             Ok(_config) => log::run(&command, &env),

@@ -90,7 +90,7 @@ fn escaped(words: &str) -> String {
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts: Vec<&str> = words.split('`').collect();
     // With an odd number of ticks it is not clear what is code, so nothing is.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return plain(&words.replace('`', "'"));
     }
     let part = |(at, part): (usize, &&str)| match (at % 2, part.is_empty()) {

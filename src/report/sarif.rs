@@ -117,7 +117,9 @@ fn finding_result(finding: &FindingReport, report: &Report) -> Value {
 fn result(rule: &str, level: &str, text: &str, same: &[&str], more: &Value) -> Value {
     let mut name = ContentName::default();
     name.add(rule);
-    same.iter().for_each(|part| name.add(part));
+    for part in same {
+        name.add(part);
+    }
     let index = rules().iter().position(|known| known["id"] == rule);
     let mut result = json!({
         "ruleId": rule,

@@ -42,10 +42,10 @@ pub fn table(reports: &[Report], projects: bool) -> String {
         let project = if projects { report.session.cwd.as_str() } else { "" };
         let _ = writeln!(text, "{style}{}{style:#}", line(row, project));
     }
-    let held = reports.iter().filter(|report| report.count(Status::Confirmed) > 0).count();
+    let with_findings = reports.iter().filter(|report| report.count(Status::Confirmed) > 0).count();
     let _ = writeln!(
         text,
-        "\n{}, {held} with confirmed findings. No auditor was asked: what needs judgement is only a candidate here.",
+        "\n{}, {with_findings} with confirmed findings. No auditor was asked: what needs judgement is only a candidate here.",
         counted(reports.len(), "session", "sessions")
     );
     text

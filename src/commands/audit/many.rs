@@ -1,0 +1,111 @@
+//! Every saved session of a project, or of all: audited on all cores with nobody asked, printed as a table. What
+//! rests on a disk that has moved on since is not trusted.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Refusal, code_of, has_conversation, json, print, progress, project};
+use crate::auditor::Prompts;
+use crate::child;
+use crate::cli::{AuditArgs, Format};
+use crate::commands::complain;
+use crate::config::Config;
+use crate::env::Env;
+use crate::report::Report;
+use crate::report::table::table;
+use crate::saved::audit::{Request, prepare};
+use crate::saved::find::{Found, Shelf};
+use crate::saved::moved_on::moved_on;
+
+/// Runs it.
+pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
+    let shelf = Shelf::of(env).map_err(|why| why.to_string())?;
+    let found = if args.all_projects { shelf.all() } else { shelf.of_project(&project(args)?) };
+    let found = found.map_err(|why| why.to_string())?;
+    let mut reports = audit_all(&found, args.cwd.as_deref(), env)?;
+    reports.sort_by(|one, other| {
+        (&one.session.ended, &one.session.id).cmp(&(&other.session.ended, &other.session.id))
+    });
+    doubt_old_disks(&mut reports, env);
+    match args.format {
+        Format::Json => print(&json(&reports)?)?,
+        _ => print(&table(&reports, args.all_projects))?,
+    }
+    Ok(code_of(&reports))
+}
+
+/// Audits them, on as many threads as there are cores.
+fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Report>, Refusal> {
+    let bar = progress::bar(found.len());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let (next, reports) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let interrupted = child::watch_interrupts();
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some(found) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if interrupted.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let report = audit(found, cwd, env);
+                    reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(report);
+                    bar.inc(1);
+                }
+            });
+        }
+    });
+    bar.finish_and_clear();
+    if interrupted.load(Ordering::Relaxed) {
+        return Err("interrupted".to_owned());
+    }
+    let reports = reports.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut good = Vec::new();
+    for report in reports {
+        match report {
+            Ok(Some(report)) => good.push(report),
+            Ok(None) => {}
+            Err(why) => complain(&format!("passed over: {why}")),
+        }
+    }
+    Ok(good)
+}
+
+/// One of them; `None` if nothing was said in it.
+fn audit(found: &Found, cwd: Option<&Path>, env: &Env) -> Result<Option<Report>, String> {
+    let loaded = crate::session::load::load_saved(&found.transcript);
+    if loaded.problem.is_none() && !has_conversation(&loaded.session) {
+        return Ok(None);
+    }
+    let own = loaded.session.cwd.map(PathBuf::from);
+    let workspace = cwd.map(Path::to_path_buf).or(own).unwrap_or_default();
+    let workspace = std::fs::canonicalize(&workspace).unwrap_or(workspace);
+    let (config, _) = Config::load(env, &workspace);
+    let request = Request {
+        transcript: &found.transcript,
+        workspace: &workspace,
+        env,
+        config: &config,
+        prompts: Prompts::default(),
+    };
+    let audited = prepare(request, |_| None)?.ask_nobody();
+    Ok(Some(Report::new(&found.id, &found.transcript, &workspace, &audited)))
+}
+
+/// Takes back what rests on a disk that is another one by now.
+fn doubt_old_disks(reports: &mut [Report], env: &Env) {
+    let mut ends: HashMap<PathBuf, Vec<Option<String>>> = HashMap::new();
+    for report in reports.iter() {
+        ends.entry(report.workspace.clone()).or_default().push(report.session.ended.clone());
+    }
+    for report in reports {
+        let ended = report.session.ended.as_deref();
+        let others = ends.get(&report.workspace).map(Vec::as_slice).unwrap_or_default();
+        let later = others.iter().filter(|other| other.as_deref() > ended).count();
+        if let Some(why) = moved_on(&report.workspace, ended, later) {
+            let (config, _) = Config::load(env, &report.workspace);
+            report.doubt_the_disk(&why, &config.audit);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether the disk is still the one that a session left: takes a workspace and when the session ended, says what
+//! has happened since. Asks git; must not change anything.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::child::{self, Ending, Job};
+
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// What has happened since, if anything has. `later` is how many sessions of the project ended after this one.
+pub fn moved_on(workspace: &Path, ended: Option<&str>, later: usize) -> Option<String> {
+    if !workspace.is_dir() {
+        return Some("its folder is gone".to_owned());
+    }
+    if later > 0 {
+        return Some(later_sessions(later));
+    }
+    let ended: Timestamp = ended?.parse().ok()?;
+    let newest = newest_commit(workspace)?;
+    (newest > ended.as_second()).then(|| "the repository has newer commits".to_owned())
+}
+
+/// How many later sessions there are, in words.
+pub fn later_sessions(later: usize) -> String {
+    match later {
+        1 => "a later session of this project exists".to_owned(),
+        _ => format!("{later} later sessions of this project exist"),
+    }
+}
+
+/// When the newest commit was made, in seconds since 1970.
+fn newest_commit(workspace: &Path) -> Option<i64> {
+    let ended = child::run(Job {
+        program: PathBuf::from("git"),
+        args: ["-c", "core.fsmonitor=false", "log", "-1", "--format=%ct"].map(Into::into).to_vec(),
+        cwd: workspace.to_path_buf(),
+        env_set: vec![("GIT_OPTIONAL_LOCKS".into(), "0".into()), ("GIT_TERMINAL_PROMPT".into(), "0".into())],
+        env_unset: Vec::new(),
+        stdin: Vec::new(),
+        deadline: DEADLINE,
+        stdout_cap: 1 << 10,
+        stderr_cap: 1 << 10,
+    });
+    match ended.how {
+        Ending::Exited(0) => String::from_utf8_lossy(&ended.stdout).trim().parse().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_gone_and_a_later_session_are_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let since = |path: &Path, later| moved_on(path, Some("2026-01-01T00:00:00Z"), later);
+        assert_eq!(since(&folder.path().join("none"), 0).as_deref(), Some("its folder is gone"));
+        assert_eq!(since(folder.path(), 1).as_deref(), Some("a later session of this project exists"));
+        assert_eq!(since(folder.path(), 3).as_deref(), Some("3 later sessions of this project exist"));
+        assert_eq!(since(folder.path(), 0), None);
+    }
+}
