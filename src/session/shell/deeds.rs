@@ -1,6 +1,9 @@
 //! Takes the words of a program, says what it does of what people claim: test, build, lint, commit, push, and so
 //! on. By the tables in `runners`. Must not take an unknown program for harmless.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::names::{
     HARMLESS, IDLE_OPTIONS, NARROWING_OPTIONS, SCRIPT_MIXES, SCRIPT_OTHERS, SCRIPT_RUNNERS, SCRIPT_WORDS,
     VALUED_OPTIONS,
@@ -78,7 +81,7 @@ pub fn does(words: &[String]) -> Does {
     }
     let plain = plain_words(words);
     if let Some((runner, used)) =
-        RUNNERS.iter().find_map(|runner| Some((runner, fits(runner, words, &plain)?)))
+        runners_called(&plain).find_map(|runner| Some((runner, fits(runner, words, &plain)?)))
     {
         return of_runner(runner, used, words, &plain);
     }
@@ -131,16 +134,36 @@ fn plain_words(words: &[String]) -> Vec<&str> {
     plain
 }
 
-/// Whether a runner's words are these; gives how many of the plain words they take.
-fn fits(runner: &Runner, words: &[String], plain: &[&str]) -> Option<usize> {
-    let mut pattern = runner.words.split(' ');
-    let program = *plain.first()?;
-    // `./gradlew`, `./mvnw` and `gradle.bat` are called like what they stand for.
-    let program = match program {
+/// The runners of that program. The table is long, and a session has hundreds of commands.
+fn runners_called(plain: &[&str]) -> impl Iterator<Item = &'static Runner> {
+    let program = plain.first().map_or("", |program| stands_for(program));
+    let of_program = BY_PROGRAM.get(program).into_iter().flatten().copied();
+    of_program.chain(BY_PROGRAM.get("*").into_iter().flatten().copied())
+}
+
+/// Runners by their program; under `*` those whose program is only named by its start.
+static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<&'static Runner>>> = LazyLock::new(|| {
+    let mut by_program: HashMap<_, Vec<_>> = HashMap::new();
+    for runner in RUNNERS {
+        let program = runner.words.split(' ').next().unwrap_or_default();
+        by_program.entry(if program.ends_with('*') { "*" } else { program }).or_default().push(runner);
+    }
+    by_program
+});
+
+/// `./gradlew`, `./mvnw` and `gradlew.bat` are called like what they stand for.
+fn stands_for(program: &str) -> &str {
+    match program {
         "gradlew" | "gradlew.bat" => "gradle",
         "mvnw" | "mvnd" => "mvn",
         other => other,
-    };
+    }
+}
+
+/// Whether a runner's words are these; gives how many of the plain words they take.
+fn fits(runner: &Runner, words: &[String], plain: &[&str]) -> Option<usize> {
+    let mut pattern = runner.words.split(' ');
+    let program = stands_for(plain.first()?);
     if !matches_word(pattern.next()?, program) {
         return None;
     }
@@ -345,7 +368,7 @@ pub fn may_do_anything(words: &[String]) -> bool {
 /// Whether a runner of the table is called, if only for its version.
 fn is_runner(words: &[String]) -> bool {
     let plain = plain_words(words);
-    RUNNERS.iter().any(|runner| fits(runner, words, &plain).is_some())
+    runners_called(&plain).any(|runner| fits(runner, words, &plain).is_some())
 }
 
 /// Scripts that start a program to look at.
