@@ -37,68 +37,68 @@ const VERBS: &[&str] = &[
 
 /// Words that stand for each other, by their stems.
 const SYNONYMS: &[(&str, &str)] = &[
-    ("argument", "option"),
     ("arg", "option"),
-    ("flag", "option"),
-    ("param", "option"),
-    ("parameter", "option"),
+    ("argument", "option"),
     ("auth", "auth"),
-    ("authentication", "auth"),
     ("authenticate", "auth"),
+    ("authentication", "auth"),
+    ("command", "cmd"),
+    ("commands", "cmd"),
     ("configuration", "config"),
     ("configure", "config"),
-    ("setting", "config"),
-    ("settings", "config"),
     ("database", "db"),
     ("delete", "remove"),
-    ("removal", "remove"),
-    ("dependency", "package"),
     ("dependencies", "package"),
+    ("dependency", "package"),
     ("deps", "package"),
+    ("dir", "folder"),
+    ("directory", "folder"),
     ("doc", "doc"),
     ("docs", "doc"),
     ("document", "doc"),
     ("documentation", "doc"),
-    ("readme", "doc"),
     ("endpoint", "route"),
     ("endpoints", "route"),
-    ("router", "route"),
+    ("env", "env"),
+    ("environment", "env"),
     ("error", "err"),
     ("errors", "err"),
     ("exception", "err"),
     ("exceptions", "err"),
+    ("flag", "option"),
     ("frontend", "ui"),
     ("helper", "util"),
     ("helpers", "util"),
-    ("utility", "util"),
-    ("utils", "util"),
+    ("image", "img"),
+    ("images", "img"),
+    ("javascript", "js"),
+    ("message", "msg"),
+    ("messages", "msg"),
     ("method", "fn"),
+    ("param", "option"),
+    ("parameter", "option"),
     ("pipeline", "ci"),
-    ("workflow", "ci"),
+    ("python", "py"),
+    ("readme", "doc"),
+    ("removal", "remove"),
+    ("repository", "repo"),
+    ("router", "route"),
+    ("setting", "config"),
+    ("settings", "config"),
     ("spec", "test"),
     ("specs", "test"),
     ("testing", "test"),
     ("tests", "test"),
     ("typescript", "ts"),
-    ("javascript", "js"),
-    ("python", "py"),
-    ("repository", "repo"),
-    ("directory", "folder"),
-    ("dir", "folder"),
+    ("utility", "util"),
+    ("utils", "util"),
     ("valida", "valid"),
     ("validate", "valid"),
     ("validation", "valid"),
     ("validator", "valid"),
-    ("env", "env"),
-    ("environment", "env"),
     ("variable", "var"),
     ("variables", "var"),
-    ("message", "msg"),
-    ("messages", "msg"),
-    ("image", "img"),
-    ("images", "img"),
-    ("command", "cmd"),
-    ("commands", "cmd"),
+    ("workflow", "ci"),
 ];
 
 /// So many letters of a stem count: "configur" and "config" are one word, "author" and "authen" are two.
@@ -255,8 +255,8 @@ fn stem(word: &str) -> Option<String> {
     {
         return None;
     }
-    if let Some((_, same)) = SYNONYMS.iter().find(|(from, _)| *from == word) {
-        return Some((*same).to_owned());
+    if let Some(same) = synonym(word) {
+        return Some(same.to_owned());
     }
     if !word.is_ascii() {
         return Some(word.to_owned());
@@ -268,10 +268,11 @@ fn stem(word: &str) -> Option<String> {
         stem = shorter;
     }
     stem.truncate(STEM);
-    match SYNONYMS.iter().find(|(from, _)| *from == stem) {
-        Some((_, same)) => Some((*same).to_owned()),
-        None => Some(stem),
-    }
+    Some(synonym(&stem).map_or(stem, str::to_owned))
+}
+
+fn synonym(word: &str) -> Option<&'static str> {
+    SYNONYMS.binary_search_by_key(&word, |(from, _)| from).ok().map(|at| SYNONYMS[at].1)
 }
 
 fn without_ending(word: &str) -> Option<String> {

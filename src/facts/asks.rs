@@ -45,8 +45,8 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     let Some(message) = session.final_message.as_deref() else { return Vec::new() };
     let trace = Trace::of(evidence, message);
     later(session)
-        .filter(|(at, ask)| ask.may_want_work() && !is_taken_back(ask, &session.asks[at + 1..]))
-        .filter_map(|(_, ask)| {
+        .filter(|(_, ask)| ask.may_want_work())
+        .filter_map(|(at, ask)| {
             let after = After::of(session, ask.at, usize::MAX);
             let (quote, why) = if after.is_nothing() {
                 let request = requests(&ask.text).next()?;
@@ -58,6 +58,10 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
                 let request = requests(&ask.text).find(|request| is_nowhere(request, ask.at, &trace))?;
                 (request, "the person asked for it, and nothing that was done after it speaks of it")
             };
+            // Last, since it compares the ask with every later one.
+            if is_taken_back(ask, &session.asks[at + 1..]) {
+                return None;
+            }
             Some(Finding {
                 category: Category::Ask,
                 status: Status::CannotVerify,
