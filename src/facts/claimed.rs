@@ -6,6 +6,7 @@ use super::parts::asked_for_other_parts;
 use crate::deeds::promised_names;
 use crate::evidence::Evidence;
 use crate::facts::claims;
+use crate::facts::ordinary::is_reference;
 use crate::plan::{Mark, Plan, Step};
 use crate::session::Command;
 use crate::words::{base_name, has_words, normalised, padded};
@@ -61,7 +62,8 @@ fn has_worked(evidence: &Evidence) -> bool {
 pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
     let is_over = says_all_is_done(evidence);
-    let said = claims::sentences(message);
+    let said: Vec<Words> =
+        claims::sentences(message).into_iter().map(Words::of).filter(Words::counts_steps).collect();
     let mut all: Vec<Claim<'_>> = Vec::new();
     if let Some(plan) = &evidence.plan {
         for step in plan.promised() {
@@ -98,57 +100,58 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
         names: deed.symbols.clone(),
         listed: deed.listed,
     }));
-    all.retain(|claim| !is_taken_back(claim, message, evidence));
+    let cancelled = evidence.session.asks.iter().flat_map(|ask| claims::cancellations(&ask.text));
+    let taken_back: Vec<Words> =
+        claims::admissions(message).into_iter().chain(cancelled).map(Words::of).collect();
+    all.retain(|claim| !taken_back.iter().any(|said| speaks_of(said, claim)));
     all.sort_by_key(|claim| claim.how == How::Whole);
     all
 }
 
-fn how_claimed(plan: &Plan, step: &Step, said: &[&str], is_over: bool) -> Option<How> {
+fn how_claimed(plan: &Plan, step: &Step, said: &[Words<'_>], is_over: bool) -> Option<How> {
     if step.mark == Mark::Abandoned || plan.ticked_before.contains(&step.number) {
         return None;
     }
     if plan.ticked_now(step) {
         return Some(How::Ticked);
     }
-    if said.iter().any(|sentence| is_of_step(sentence, step)) {
+    if said.iter().any(|said| said.is_of_step(step)) {
         return Some(How::Said);
     }
     (is_over && !is_reference(step)).then_some(How::Whole)
 }
 
-/// Whether a sentence speaks of a step by its number: "step 3 is done".
-fn is_of_step(sentence: &str, step: &Step) -> bool {
-    has_words(&padded(&normalised(sentence)), &format!("step {}", step.number))
+/// A sentence, as written and ready to be looked through: each is held against every step.
+struct Words<'a> {
+    text: &'a str,
+    padded: String,
 }
 
-/// Sections of a plan whose items are there to be known, not to be done.
-const REFERENCES: &[&str] = &[
-    "alternatives", "background", "context", "critical", "existing", "future", "goals", "key files", "later",
-    "non goals", "notes", "open questions", "optional", "out of scope", "reference", "references", "related",
-    "risks", "scope", "verification",
-];
+impl<'a> Words<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text, padded: padded(&normalised(text)) }
+    }
 
-/// Whether a step stands in a section of things to be known.
-pub fn is_reference(step: &Step) -> bool {
-    let section = padded(&normalised(step.section.as_deref().unwrap_or_default()));
-    REFERENCES.iter().any(|word| has_words(&section, word))
+    fn counts_steps(&self) -> bool {
+        has_words(&self.padded, "step")
+    }
+
+    /// Whether it speaks of a step by its number: "step 3 is done".
+    fn is_of_step(&self, step: &Step) -> bool {
+        self.counts_steps() && has_words(&self.padded, &format!("step {}", step.number))
+    }
+
+    /// Whether most of a step's words are in it.
+    fn is_like(&self, step: &str) -> bool {
+        let step = normalised(step);
+        let words: Vec<&str> = step.split(' ').filter(|word| word.len() > 3).collect();
+        let shared = words.iter().filter(|word| has_words(&self.padded, word)).count();
+        words.len() > 2 && shared * 4 >= words.len() * 3
+    }
 }
 
-/// Whether the message itself says that it was not done, or the person called it off.
-fn is_taken_back(claim: &Claim<'_>, message: &str, evidence: &Evidence) -> bool {
-    let speaks_of_it = |sentence: &str| {
-        claim.paths.iter().any(|path| sentence.contains(base_name(path)))
-            || claim.step.is_some_and(|step| is_of_step(sentence, step) || is_like(sentence, &step.text))
-    };
-    let called_off = evidence.session.asks.iter().any(|ask| claims::calls_off(&ask.text, speaks_of_it));
-    called_off || claims::admits(message, speaks_of_it)
-}
-
-/// Whether a sentence is about a step: most of the step's words are in it.
-fn is_like(sentence: &str, step: &str) -> bool {
-    let sentence = padded(&normalised(sentence));
-    let step = normalised(step);
-    let words: Vec<&str> = step.split(' ').filter(|word| word.len() > 3).collect();
-    let shared = words.iter().filter(|word| has_words(&sentence, word)).count();
-    words.len() > 2 && shared * 4 >= words.len() * 3
+/// Whether words in which something is taken back are about a claim.
+fn speaks_of(said: &Words<'_>, claim: &Claim<'_>) -> bool {
+    claim.paths.iter().any(|path| said.text.contains(base_name(path)))
+        || claim.step.is_some_and(|step| said.is_of_step(step) || said.is_like(&step.text))
 }

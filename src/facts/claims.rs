@@ -202,21 +202,32 @@ fn is_of_a_part(padded: &str) -> bool {
     has_any(padded, PARTS) || words.windows(2).any(|pair| NUMBERED.contains(&pair[0]) && is_number(pair[1]))
 }
 
+/// The sentences in which a message itself says that something was not done.
+pub fn admissions(message: &str) -> Vec<&str> {
+    let is_admission = |sentence: &&str| {
+        let words = padded_words(sentence);
+        [LEFT, UNDONE, PARTS].iter().any(|table| has_any(&words, table))
+    };
+    all_sentences(message).filter(is_admission).collect()
+}
+
 /// Whether the message itself says, in a sentence of which `speaks_of_it` holds, that it was not done.
 pub fn admits(message: &str, speaks_of_it: impl Fn(&str) -> bool) -> bool {
-    all_sentences(message).any(|sentence| {
+    admissions(message).into_iter().any(speaks_of_it)
+}
+
+/// The sentences in which the person calls something off.
+pub fn cancellations(ask: &str) -> Vec<&str> {
+    let is_cancellation = |sentence: &&str| {
         let words = padded_words(sentence);
-        let is_admission = [LEFT, UNDONE, PARTS].iter().any(|table| has_any(&words, table));
-        is_admission && speaks_of_it(sentence)
-    })
+        has_any(&words, CALLED_OFF) && !has_any(&words, INSISTED)
+    };
+    all_sentences(ask).filter(is_cancellation).collect()
 }
 
 /// Whether the person, in a sentence of which `speaks_of_it` holds, called something off.
 pub fn calls_off(ask: &str, speaks_of_it: impl Fn(&str) -> bool) -> bool {
-    all_sentences(ask).any(|sentence| {
-        let words = padded_words(sentence);
-        has_any(&words, CALLED_OFF) && !has_any(&words, INSISTED) && speaks_of_it(sentence)
-    })
+    cancellations(ask).into_iter().any(speaks_of_it)
 }
 
 /// Whether the message says that something was left undone or done another way.

@@ -4,26 +4,28 @@
 
 use std::collections::HashSet;
 
-use super::claimed::{Claim, How, claimed, is_reference, says_all_is_done};
-use super::ordinary::is_by_machine;
+use super::claimed::{Claim, How, claimed, says_all_is_done};
+use super::doings::Doings;
+use super::ordinary::{is_by_machine, is_reference};
 use super::promises::{is_changed_by, is_put_into, promises};
-use super::steps::{is_part_of_a_name, stand_in, was_removed, written_as};
+use super::steps::{is_part_of_a_name, stand_in, written_as};
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::finding::{Category, Finding, Problem, Source, Status};
-use crate::session::{Outcome, shell};
+use crate::session::Outcome;
 use crate::words::base_name;
 
 /// Everything that is claimed of files and is not so. A file is told once, for the surest claim.
 pub fn findings(evidence: &Evidence) -> Vec<Finding> {
     let claims = claimed(evidence);
+    let doings = Doings::of(&evidence.session);
     let mut told = HashSet::new();
     let mut findings = Vec::new();
     for claim in &claims {
         for file in files_of(claim, evidence) {
-            let found = missing(claim, file, evidence)
-                .or_else(|| lacking(claim, file, evidence))
+            let found = missing(claim, file, evidence, &doings)
+                .or_else(|| lacking(claim, file, evidence, &doings))
                 .or_else(|| undone(claim, file, evidence))
-                .or_else(|| untouched(claim, file, evidence));
+                .or_else(|| untouched(claim, file, &doings));
             if let Some(finding) = found
                 && told.insert(file.name.as_str())
             {
@@ -95,18 +97,23 @@ fn or_take_back(claim: &Claim<'_>) -> &'static str {
 }
 
 /// The file is not there, was not removed or moved in the session, and stands nowhere else in the workspace.
-fn missing(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option<Finding> {
+fn missing(
+    claim: &Claim<'_>,
+    file: &FileEvidence,
+    evidence: &Evidence,
+    doings: &Doings<'_>,
+) -> Option<Finding> {
     if file.state != (FileState::Missing { elsewhere: None }) {
         return None;
     }
     let name = &file.name;
     let is_promised = written(claim, file).any(|path| promises(claim.words, path));
     if !is_promised
-        || was_removed(&evidence.session, name)
+        || doings.removed(name)
         || is_part_of_a_name(name, evidence)
         || stand_in(evidence, name).is_some()
         || is_by_machine(name)
-        || may_be_elsewhere(evidence, name)
+        || doings.worked_elsewhere_on(name)
     {
         return None;
     }
@@ -127,8 +134,13 @@ fn missing(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Optio
 
 /// The file is there and lacks a name that the claim puts into it, and so does every other file of the session; or
 /// it holds nothing at all.
-fn lacking(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option<Finding> {
-    if !file.signs.read_whole || may_be_elsewhere(evidence, &file.name) {
+fn lacking(
+    claim: &Claim<'_>,
+    file: &FileEvidence,
+    evidence: &Evidence,
+    doings: &Doings<'_>,
+) -> Option<Finding> {
+    if !file.signs.read_whole || doings.worked_elsewhere_on(&file.name) {
         return None;
     }
     let mut paths = written(claim, file);
@@ -220,16 +232,13 @@ fn takes_back(evidence: &Evidence, name: &str) -> bool {
 }
 
 /// It is said to be changed, and neither the session nor anybody else has changed it.
-fn untouched(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option<Finding> {
+fn untouched(claim: &Claim<'_>, file: &FileEvidence, doings: &Doings<'_>) -> Option<Finding> {
     if claim.how == How::Whole || claim.listed || !file.signs.unchanged || !is_there(file) {
         return None;
     }
     let is_changed = written(claim, file).any(|path| is_changed_by(claim.words, path));
-    let is_worked_on = evidence.session.commands.iter().any(|command| {
-        shell::may_change_anything(&command.line)
-            || (command.may_have_effects() && command.line.contains(base_name(&file.name)))
-    });
-    if !is_changed || is_worked_on || may_be_elsewhere(evidence, &file.name) {
+    let is_worked_on = doings.may_have_changed(&file.name);
+    if !is_changed || is_worked_on || doings.worked_elsewhere_on(&file.name) {
         return None;
     }
     let tried = file.touches.iter().any(|touch| matches!(touch.outcome, Outcome::Failed(_)));
@@ -245,13 +254,4 @@ fn untouched(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Opt
         },
     };
     Some(finding(claim, file, found))
-}
-
-/// Whether the session worked on it on another machine, or in another checkout of the same repository.
-fn may_be_elsewhere(evidence: &Evidence, name: &str) -> bool {
-    let file = base_name(name);
-    evidence.session.commands.iter().any(|command| {
-        (shell::works_elsewhere(&command.line) && command.line.contains(file))
-            || command.line.contains("git worktree add")
-    })
 }

@@ -10,6 +10,7 @@ pub mod asks;
 pub mod checks;
 pub mod claimed;
 pub mod claims;
+pub mod doings;
 pub mod drift;
 pub mod files;
 pub mod ordinary;

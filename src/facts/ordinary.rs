@@ -38,8 +38,9 @@ pub const COVERED: f32 = 0.6;
 
 /// Sections of a plan whose items are there to be known, not to be done.
 pub const REFERENCES: &[&str] = &[
-    "background", "context", "critical", "existing", "future", "goals", "key files", "notes", "reference",
-    "references", "related", "risks", "scope", "verification",
+    "alternatives", "background", "context", "critical", "existing", "future", "goals", "key files", "later",
+    "non goals", "notes", "open questions", "optional", "out of scope", "reference", "references", "related",
+    "risks", "scope", "verification",
 ];
 
 /// Whether a step stands in such a section.

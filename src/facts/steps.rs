@@ -60,7 +60,7 @@ pub fn was_removed(session: &Session, name: &str) -> bool {
 
 /// Whether `removed`, as written on a command line somewhere in the workspace, is `name` or above it. Read
 /// generously: a doubt here must not become a finding.
-fn names_same(removed: &str, name: &str) -> bool {
+pub(super) fn names_same(removed: &str, name: &str) -> bool {
     let removed = removed.trim_start_matches("./").trim_end_matches('/');
     if removed.is_empty() {
         return false;
