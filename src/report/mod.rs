@@ -204,6 +204,7 @@ impl Report {
             finding.status = Status::CannotVerify;
             finding.note = format!("the disk has moved on since this session ended ({why})");
         }
+        self.cautions.push(format!("the disk has moved on since this session ended ({why})"));
         let holds = self.with(Status::Confirmed).any(|finding| config.block_on.contains(&finding.category));
         if self.decision == Held::Block && !holds {
             self.decision = Held::Allow;

@@ -43,6 +43,9 @@ pub fn table(reports: &[Report], projects: bool) -> String {
         let _ = writeln!(text, "{style}{}{style:#}", line(row, project));
     }
     let with_findings = reports.iter().filter(|report| report.count(Status::Confirmed) > 0).count();
+    if reports.iter().any(|report| !report.cautions.is_empty()) {
+        text.push_str("\n* The disk has moved on since: what rests on it is not verified.\n");
+    }
     let _ = writeln!(
         text,
         "\n{}, {with_findings} with confirmed findings. No auditor was asked: what needs judgement is only a candidate here.",
@@ -70,6 +73,6 @@ fn row(report: &Report) -> [String; 8] {
         report.count(Status::Confirmed).to_string(),
         report.count(Status::CannotVerify).to_string(),
         report.advisories.len().to_string(),
-        report.cause.name().to_owned(),
+        format!("{}{}", report.cause.name(), if report.cautions.is_empty() { "" } else { "*" }),
     ]
 }

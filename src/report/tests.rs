@@ -99,6 +99,7 @@ Confirmed (1)
 
   A  claimed done, not on disk
      words    "Create `beta.txt`"
+     step     1 (PLAN.md:3)
      path     beta.txt
      found    the step is ticked, and there is no beta.txt
               $ touch beta.txt => failed, exit code 1
@@ -255,6 +256,7 @@ fn many_sessions_are_a_table() {
     let clean = Report {
         findings: Vec::new(),
         advisories: Vec::new(),
+        cautions: Vec::new(),
         plan: None,
         steps: Vec::new(),
         cause: Cause::NothingToAudit,
@@ -265,7 +267,9 @@ fn many_sessions_are_a_table() {
         "\
 session   when              plan     steps  confirmed  not verified  worth knowing  cause
 3f2a91c0  2026-01-01 10:07  -        -      0          0             0              nothing-to-audit
-3f2a91c0  2026-01-01 10:07  PLAN.md  1/2    1          1             1              findings
+3f2a91c0  2026-01-01 10:07  PLAN.md  1/2    1          1             1              findings*
+
+* The disk has moved on since: what rests on it is not verified.
 
 2 sessions, 1 with confirmed findings. No auditor was asked: what needs judgement is only a candidate here.
 "

@@ -26,8 +26,8 @@ pub fn text(report: &Report, width: usize) -> String {
     for caution in &report.cautions {
         page.wrapped(&format!("Caution: {caution}"), UNVERIFIED, "");
     }
-    page.findings("Confirmed", CONFIRMED, report.with(Status::Confirmed).collect());
-    page.findings("Not verified", UNVERIFIED, report.with(Status::CannotVerify).collect());
+    page.findings("Confirmed", CONFIRMED, Status::Confirmed, report);
+    page.findings("Not verified", UNVERIFIED, Status::CannotVerify, report);
     page.advisories(report);
     if let Some(words) = auditor_words(report) {
         page.gap();
@@ -88,7 +88,8 @@ impl Page {
         self.wrapped(&format!("Session {}{when}, {plan}", short_id(&session.id)), TITLE, "  ");
     }
 
-    fn findings(&mut self, title: &str, style: Style, findings: Vec<&FindingReport>) {
+    fn findings(&mut self, title: &str, style: Style, status: Status, report: &Report) {
+        let findings: Vec<_> = report.with(status).collect();
         if findings.is_empty() {
             return;
         }
@@ -103,6 +104,7 @@ impl Page {
             );
             let quote = format!("\"{}\"", finding.quote);
             self.labelled("words", if finding.quote.is_empty() { "" } else { &quote });
+            self.labelled("step", &step_words(finding, report));
             self.labelled("path", finding.path.as_deref().unwrap_or_default());
             self.labelled("found", &finding.detail);
             for line in &finding.evidence {
@@ -136,6 +138,17 @@ impl Page {
         );
         self.gap();
         self.wrapped(&counts, if confirmed == 0 { CLEAN } else { CONFIRMED }, "");
+    }
+}
+
+/// Which step it is about, and where that stands; nothing where it is about none.
+fn step_words(finding: &FindingReport, report: &Report) -> String {
+    let step = report.steps.iter().find(|step| Some(step.number) == finding.step);
+    let path = report.plan.as_ref().and_then(|plan| plan.path.as_deref());
+    match (step, path) {
+        (Some(step), Some(path)) => format!("{} ({path}:{})", step.number, step.line),
+        (Some(step), None) => step.number.to_string(),
+        (None, _) => String::new(),
     }
 }
 

@@ -1,19 +1,23 @@
-//! The hook as the client runs it: the real binary, a scripted client in place of `claude`, and the three
+//! The program as the client and a person run it: the real binary, a scripted client in place of `claude`, and the three
 //! channels of its answer, its log and the processes it leaves, looked at from the outside.
 //!
-//! `scene` builds and runs one stop, `transcript` writes what the session did. The other modules are the
+//! `scene` builds and runs one stop, `transcript` writes what the session did, `saved` puts it where the client keeps it. The other modules are the
 //! tests, by what they look at. Nothing here leaves the machine: no network, no account.
 #![cfg(unix)]
 
 #[path = "../support/processes.rs"]
 #[expect(dead_code, reason = "shared with tests/child.rs, which needs more of it")]
 mod processes;
+mod saved;
 mod scene;
 mod transcript;
 
 mod aside;
+mod audit;
+mod audit_all;
 mod auditor;
 mod config;
+mod eval;
 mod gate;
 mod input;
 mod message;

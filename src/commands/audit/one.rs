@@ -30,7 +30,8 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
     if let Some(problem) = session.problem {
         return Err(format!("the transcript can't be read: {problem}"));
     }
-    if let Some(what) = what_else(&session.session) {
+    let is_empty = std::fs::metadata(&found.transcript).is_ok_and(|meta| meta.len() == 0);
+    if let Some(what) = what_else(&session.session, is_empty) {
         return Err(format!("{} is not a transcript: {what}", found.transcript.display()));
     }
     let workspace = workspace_of(args, &session.session)?;
@@ -94,11 +95,11 @@ fn looks_like_a_path(named: &str) -> bool {
 }
 
 /// What a file is that is no transcript.
-fn what_else(session: &Session) -> Option<String> {
+fn what_else(session: &Session, is_empty: bool) -> Option<String> {
     let skipped = session.skipped;
     match (session.rows, skipped.unreadable, skipped.unknown) {
-        (0, 0, 0) => Some("it is empty".to_owned()),
-        (0, torn, 0) => {
+        _ if is_empty => Some("it is empty".to_owned()),
+        (0, torn @ 1.., 0) => {
             Some(format!("none of its lines ({torn}) is JSON; a transcript has one object a line"))
         }
         _ if has_conversation(session) => None,
