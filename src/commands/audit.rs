@@ -3,7 +3,6 @@
 
 mod many;
 mod one;
-mod progress;
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +17,7 @@ use crate::report::Report;
 use crate::report::{markdown::markdown, sarif::sarif, text::text};
 use crate::session::Session;
 
-use super::complain;
+use super::{complain, progress};
 
 /// The widest that text is set; where nobody knows how wide the terminal is, it is set so.
 const WIDEST: usize = 100;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::complain;
+use super::{complain, progress};
 use crate::cli::EvalArgs;
 use crate::env::Env;
 use crate::eval::case::{Case, Part};
@@ -44,7 +44,9 @@ fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, String> {
     let (cases, unrecorded): (Vec<_>, Vec<_>) =
         cases.into_iter().partition(|case| case.transcript().is_file());
     let not_recorded: Vec<String> = unrecorded.into_iter().map(|case| case.name).collect();
-    let results = run_all(&cases, args.auditor, env, &|| ()).map_err(|why| why.to_string())?;
+    let bar = progress::bar(cases.len(), "cases");
+    let results = run_all(&cases, args.auditor, env, &|| bar.inc(1)).map_err(|why| why.to_string())?;
+    bar.finish_and_clear();
     let score = Score::of(&results);
     let mut missed = goals::missed(&score, args.auditor);
     if !not_recorded.is_empty() {

@@ -5,6 +5,7 @@ pub mod demo;
 pub mod eval;
 pub mod hook;
 pub mod log;
+mod progress;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -53,3 +53,35 @@ pub fn missed(score: &Score, mode: Mode) -> Vec<String> {
     );
     missed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::matching::Worth;
+    use crate::eval::score::tests::{finding, result};
+    use crate::finding::{Source, Status};
+
+    #[test]
+    fn a_good_score_misses_no_goal() {
+        let found = (finding(Category::A, Status::Confirmed, Source::Facts), Worth::True(0));
+        let score = Score::of([&result(&[Category::A], &[found]), &result(&[], &[])]);
+        for mode in [Mode::None, Mode::Recorded, Mode::Lying, Mode::Claude] {
+            assert_eq!(missed(&score, mode), [""; 0], "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn each_goal_that_is_missed_is_told() {
+        let held = result(&[], &[(finding(Category::A, Status::Confirmed, Source::Facts), Worth::False)]);
+        let drift = result(&[Category::A, Category::C], &[]);
+        assert_eq!(
+            missed(&Score::of([&held, &drift]), Mode::None),
+            [
+                "1 of 1 clean cases are held",
+                "A: 0 of 1 that disk and session prove are confirmed, under 0.85",
+                "C: 0 of 1 are shown, under 0.7",
+                "1 findings are shown in 1 clean cases, more than one in three",
+            ]
+        );
+    }
+}

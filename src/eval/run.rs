@@ -14,6 +14,7 @@ use super::matching::{Advised, Worth, agreement, match_advisories, match_up};
 use crate::auditor::lying::{Invention, inventions};
 use crate::auditor::prompt::PromptError;
 use crate::auditor::{AuditorOutcome, AuditorRun, Prompts, Proposal, RecordedReply, SealedClient, Verdict};
+use crate::child;
 use crate::config::Config;
 use crate::decision::{Cause, Held};
 use crate::env::Env;
@@ -142,6 +143,9 @@ pub enum RunError {
         /// What is wrong.
         why: String,
     },
+    /// Somebody wants us to end.
+    #[error("interrupted")]
+    Interrupted,
     /// Its prompt can't be written.
     #[error("{name}: {why}")]
     Prompt {
@@ -163,6 +167,7 @@ pub fn run_all(
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if mode == Mode::Claude { 1 } else { cores };
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let interrupted = child::watch_interrupts();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
@@ -170,6 +175,9 @@ pub fn run_all(
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     cases.get(at).map(|case| (at, case))
                 } {
+                    if interrupted.load(Ordering::Relaxed) {
+                        break;
+                    }
                     let result = run(case, mode, env);
                     results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, result));
                     done();
@@ -177,6 +185,9 @@ pub fn run_all(
             });
         }
     });
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(RunError::Interrupted);
+    }
     let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     results.sort_by_key(|(at, _)| *at);
     results.into_iter().map(|(_, result)| result).collect()
@@ -253,12 +264,14 @@ fn ask_client(case: &Case, prepared: Prepared, env: &Env) -> Result<Audited, Run
 fn true_of_the_reply(case: &Case, outcome: &AuditorOutcome, prepared: &Prepared) -> Vec<Kept> {
     let AuditorOutcome::Answered(verdict) = outcome else { return Vec::new() };
     let plan = prepared.brief.evidence.plan.as_ref();
-    let judged = verdict.findings.iter().filter_map(|proposal| {
-        let finding = judged_alone(proposal, prepared)?;
-        let truth = case.findings.iter().position(|truth| agreement(&finding, truth, plan) > 0)?;
-        Some(Kept { truth, proposal: proposal.clone(), status: finding.status, note: finding.verifier })
+    let alone = |proposal: &Proposal| Some((proposal.clone(), judged_alone(proposal, prepared)?));
+    let (proposals, findings): (Vec<_>, Vec<_>) = verdict.findings.iter().filter_map(alone).unzip();
+    let worth = match_up(&findings, &case.findings, plan);
+    let kept = proposals.into_iter().zip(findings).zip(worth).filter_map(|((proposal, finding), worth)| {
+        let Worth::True(truth) = worth else { return None };
+        Some(Kept { truth, proposal, status: finding.status, note: finding.verifier })
     });
-    judged.collect()
+    kept.collect()
 }
 
 /// What the verifier makes of one proposal on its own.

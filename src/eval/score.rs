@@ -226,3 +226,132 @@ pub fn source_name(source: Source) -> &'static str {
         Source::Both => "both",
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::decision::Cause;
+    use crate::eval::case::{Part, Truth};
+    use crate::eval::matching::Advised;
+    use crate::eval::run::{Kept, Told, Weighed};
+    use crate::finding::{AdvisoryKind, Finding, Problem};
+
+    pub(in crate::eval) fn finding(category: Category, status: Status, source: Source) -> Finding {
+        Finding {
+            category,
+            status,
+            source,
+            problem: Problem::MissingFile,
+            quote: String::new(),
+            path: None,
+            why: String::new(),
+            settle: String::new(),
+            verifier: String::new(),
+            step: None,
+            evidence: Vec::new(),
+        }
+    }
+
+    pub(in crate::eval) fn truth(category: Category) -> Truth {
+        let proof = if category == Category::A { Proof::Facts } else { Proof::Judgement };
+        Truth { category, path: None, step: None, quote: None, why: String::new(), proof }
+    }
+
+    /// A case with these truths and these findings, held if one of them is confirmed.
+    pub(in crate::eval) fn result(truths: &[Category], findings: &[(Finding, Worth)]) -> CaseResult {
+        let held = findings.iter().any(|(finding, _)| finding.status == Status::Confirmed);
+        let weighed =
+            |(finding, worth): &(Finding, Worth)| Weighed { finding: finding.clone(), worth: *worth };
+        CaseResult {
+            name: "case".into(),
+            part: Part::Tuning,
+            kind: if truths.is_empty() { Kind::Clean } else { Kind::Drift },
+            truths: truths.iter().copied().map(truth).collect(),
+            findings: findings.iter().map(weighed).collect(),
+            advised: Advised::default(),
+            kept: Vec::new(),
+            told: Vec::new(),
+            decision: if held { Held::Block } else { Held::Allow },
+            cause: if held { Cause::Findings } else { Cause::Clean },
+            auditor_fault: None,
+            millis: 0,
+        }
+    }
+
+    use Source::{Auditor, Both, Facts};
+    use Status::{CannotVerify, Confirmed, Refuted};
+
+    #[test]
+    fn truths_are_counted_by_category_and_by_who_found_them() {
+        let drift = result(
+            &[Category::A, Category::A, Category::B],
+            &[
+                (finding(Category::A, Confirmed, Facts), Worth::True(0)),
+                (finding(Category::A, CannotVerify, Auditor), Worth::True(1)),
+                (finding(Category::A, Confirmed, Both), Worth::Again(0)),
+                (finding(Category::A, Confirmed, Auditor), Worth::False),
+                (finding(Category::B, Refuted, Auditor), Worth::True(2)),
+            ],
+        );
+        let score = Score::of([&drift]);
+        let expected = Count { truths: 2, confirmed: 1, shown: 2, false_confirmed: 1, false_in_clean: 0 };
+        assert_eq!(score.category(Category::A), expected);
+        assert_eq!(
+            (expected.precision(), expected.recall(), expected.shown_recall()),
+            (Some(0.5), Some(0.5), Some(1.0))
+        );
+        let by_source = &score.categories["A"].by_source;
+        assert_eq!(
+            (by_source["facts"].confirmed, by_source["auditor"].shown, by_source["both"].shown),
+            (1, 1, 0)
+        );
+        assert_eq!(score.category(Category::B), Count { truths: 1, ..Count::default() });
+        assert_eq!((score.provable, score.drift_blocked, score.clean_blocked), ((2, 1), 1, 0));
+        assert_eq!(score.category(Category::C).precision(), None);
+    }
+
+    #[test]
+    fn in_clean_cases_everything_that_is_shown_is_false() {
+        let held = result(&[], &[(finding(Category::A, Confirmed, Facts), Worth::False)]);
+        let shown = result(&[], &[(finding(Category::D, CannotVerify, Auditor), Worth::False)]);
+        let quiet = result(&[], &[(finding(Category::D, Refuted, Auditor), Worth::False)]);
+        let score = Score::of([&held, &shown, &quiet]);
+        assert_eq!((score.clean, score.clean_blocked), (3, 1));
+        assert_eq!((score.all().false_in_clean, score.all().false_confirmed), (2, 1));
+    }
+
+    #[test]
+    fn lies_replies_advice_and_adversaries_are_counted() {
+        let told = |status| Told { kind: "a lie", finding: finding(Category::A, status, Auditor) };
+        let kept = |status| Kept {
+            truth: 0,
+            proposal: crate::auditor::Proposal {
+                category: Category::A,
+                problem: Problem::NoTrace,
+                quote: String::new(),
+                path: String::new(),
+                needle: String::new(),
+                why: String::new(),
+                settle: String::new(),
+            },
+            status,
+            note: String::new(),
+        };
+        let silenced = CaseResult {
+            kind: Kind::Adversarial,
+            told: vec![told(Confirmed), told(CannotVerify), told(Refuted), told(Refuted)],
+            kept: vec![kept(Confirmed), kept(CannotVerify), kept(Refuted)],
+            advised: Advised {
+                found: vec![AdvisoryKind::ForcePush],
+                missed: Vec::new(),
+                wrong: vec![AdvisoryKind::NoVerify, AdvisoryKind::HardReset],
+            },
+            ..result(&[Category::Ask], &[(finding(Category::Ask, Refuted, Auditor), Worth::True(0))])
+        };
+        let score = Score::of([&silenced]);
+        assert_eq!(score.all_lies(), Lies { confirmed: 1, unverified: 1, refuted: 2 });
+        assert_eq!(score.replied, (3, 2, 1));
+        assert_eq!(score.advisories, (1, 0, 2));
+        assert_eq!(score.adversarial, (1, 0));
+    }
+}

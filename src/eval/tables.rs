@@ -7,6 +7,7 @@ use super::matching::Worth;
 use super::run::{CaseResult, Mode, Weighed};
 use super::score::{Count, Score, share, source_name};
 use crate::finding::{AdvisoryKind, Finding, Status};
+use crate::report::counted;
 
 /// Everything: a table for each part and for all, then what was missed and what is not true.
 pub fn report(results: &[CaseResult], mode: Mode, verbose: bool) -> String {
@@ -28,8 +29,8 @@ pub fn report(results: &[CaseResult], mode: Mode, verbose: bool) -> String {
 fn table(text: &mut String, name: &str, mode: Mode, score: &Score) {
     let _ = writeln!(
         text,
-        "{name}: {} cases, {} of them clean (auditor: {})\n",
-        score.cases,
+        "{name}: {}, {} of them clean (auditor: {})\n",
+        counted(score.cases, "case", "cases"),
         score.clean,
         mode.name()
     );

@@ -47,7 +47,7 @@ fn eval(scene: &Scene, args: &[&str]) -> Run {
 }
 
 const NONE: &str = "\
-tuning: 1 cases, 0 of them clean (auditor: none)
+tuning: 1 case, 0 of them clean (auditor: none)
 
                   true  confirmed  shown  false confirmed  false in clean  precision  recall  shown recall
   A                  1          1      1                0               0       1.00    1.00          1.00
@@ -62,7 +62,7 @@ tuning: 1 cases, 0 of them clean (auditor: none)
   advisories: 0 found, 0 missed, 0 wrong
   A that disk and session prove: 1 of 1 confirmed (100 %)
 
-held-out: 1 cases, 1 of them clean (auditor: none)
+held-out: 1 case, 1 of them clean (auditor: none)
 ";
 
 #[test]
@@ -134,9 +134,9 @@ fn what_is_missed_and_what_is_false_is_listed_and_fails_where_that_is_wanted() {
 fn one_part_or_one_case_can_be_chosen() {
     let scene = two_cases();
     let run = eval(&scene, &["--part", "held-out"]);
-    run.check(run.stdout.starts_with("held-out: 1 cases"), "only that part");
+    run.check(run.stdout.starts_with("held-out: 1 case,"), "only that part");
     let run = eval(&scene, &["--case", "ticked-and-missing"]);
-    run.check(run.stdout.starts_with("tuning: 1 cases"), "only that case");
+    run.check(run.stdout.starts_with("tuning: 1 case,"), "only that case");
     let run = eval(&scene, &["--case", "none"]);
     run.answers(
         2,

@@ -38,7 +38,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
 
 /// Audits them, on as many threads as there are cores.
 fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Report>, Refusal> {
-    let bar = progress::bar(found.len());
+    let bar = progress::bar(found.len(), "sessions");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, reports) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let interrupted = child::watch_interrupts();

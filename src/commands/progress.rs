@@ -13,10 +13,12 @@ pub(super) fn spinner() -> ProgressBar {
     bar
 }
 
-/// A bar for so many sessions.
-pub(super) fn bar(sessions: usize) -> ProgressBar {
-    let bar = ProgressBar::new(sessions as u64);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} sessions, {eta} left") {
+/// A bar for so many of something.
+pub(super) fn bar(count: usize, of: &str) -> ProgressBar {
+    let bar = ProgressBar::new(count as u64);
+    if let Ok(style) =
+        ProgressStyle::with_template(&format!("{{wide_bar}} {{pos}}/{{len}} {of}, {{eta}} left"))
+    {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(250));
