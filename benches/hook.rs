@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use punchlist::stage::Stage;
+
 const ROUNDS: usize = 40;
 
 /// The fast path as a script would do it: read the input, look at three fields, log a line.
@@ -22,7 +24,7 @@ fi
 "#;
 
 struct Bench {
-    folder: tempfile::TempDir,
+    folder: Stage,
 }
 
 struct Timed {
@@ -32,28 +34,16 @@ struct Timed {
 
 impl Bench {
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.path(name)
     }
 
     fn lay_out() -> Self {
-        let bench = Self { folder: tempfile::tempdir().expect("a folder") };
+        let bench = Self { folder: Stage::new("workspace").expect("a folder") };
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/trips/clean");
-        for entry in walkdir::WalkDir::new(fixture.join("workspace")).into_iter().filter_map(Result::ok) {
-            let there = bench
-                .path("workspace")
-                .join(entry.path().strip_prefix(fixture.join("workspace")).expect("below"));
-            if entry.file_type().is_dir() {
-                std::fs::create_dir_all(there).expect("made");
-            } else {
-                std::fs::copy(entry.path(), there).expect("copied");
-            }
-        }
+        bench.folder.copy(&fixture.join("workspace"), bench.folder.workspace()).expect("copied");
         for name in ["hook.json", "transcript.jsonl"] {
             let text = std::fs::read_to_string(fixture.join(name)).expect(name);
-            let text = text
-                .replace("[workspace]", &bench.path("workspace").display().to_string())
-                .replace("[trip]", &bench.folder.path().display().to_string());
-            std::fs::write(bench.path(name), text).expect("written");
+            std::fs::write(bench.path(name), bench.folder.placed_in_json(&text)).expect("written");
         }
         let held = std::fs::read_to_string(bench.path("hook.json")).expect("input");
         let held = held.replace("\"stop_hook_active\": false", "\"stop_hook_active\": true");
@@ -64,7 +54,6 @@ impl Bench {
         )
         .expect("written");
         std::fs::create_dir_all(bench.path("state")).expect("made");
-        std::fs::create_dir_all(bench.path("home")).expect("made");
         bench
     }
 

@@ -20,6 +20,7 @@ use punchlist::log::DecisionLog;
 use punchlist::plan::{self, PlanPlaces};
 use punchlist::session::ledger::Role;
 use punchlist::session::load;
+use punchlist::stage::Stage;
 use punchlist::state::StateFolder;
 use punchlist::verify::verify;
 use serde::Serialize;
@@ -31,56 +32,31 @@ const FENCE: &str = "FENCE0";
 /// One trip, laid out in a folder of its own.
 struct Trip {
     fixture: PathBuf,
-    folder: tempfile::TempDir,
+    folder: Stage,
     different: Vec<String>,
 }
 
 impl Trip {
     fn lay_out(fixture: &Path) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let trip = Self { fixture: fixture.to_path_buf(), folder, different: Vec::new() };
-        for part in ["workspace", "home"] {
-            for entry in walkdir::WalkDir::new(fixture.join(part)).into_iter().filter_map(Result::ok) {
-                let below = entry.path().strip_prefix(fixture).expect("below");
-                let there = trip.folder.path().join(below);
-                if entry.file_type().is_dir() {
-                    fs::create_dir_all(there).expect("made");
-                } else {
-                    fs::copy(entry.path(), there).expect("copied");
-                }
+        let folder = Stage::new("workspace").expect("a folder");
+        for (part, there) in [("workspace", folder.workspace().to_path_buf()), ("home", folder.home())] {
+            if fixture.join(part).is_dir() {
+                folder.copy(&fixture.join(part), &there).expect("copied");
             }
         }
-        fs::write(trip.folder.path().join("transcript.jsonl"), trip.placed("transcript.jsonl"))
-            .expect("written");
+        let trip = Self { fixture: fixture.to_path_buf(), folder, different: Vec::new() };
+        fs::write(trip.folder.path("transcript.jsonl"), trip.placed("transcript.jsonl")).expect("written");
         trip
-    }
-
-    fn workspace(&self) -> PathBuf {
-        self.folder.path().join("workspace")
     }
 
     /// A file of the fixture with its placeholders filled in.
     fn placed(&self, name: &str) -> String {
-        let text = fs::read_to_string(self.fixture.join(name)).expect(name);
-        text.replace("[workspace]", &self.workspace().display().to_string())
-            .replace("[trip]", &self.folder.path().display().to_string())
-    }
-
-    /// A text with this machine's paths taken out.
-    fn unplaced(&self, text: &str) -> String {
-        let real = fs::canonicalize(self.folder.path()).expect("real");
-        let mut text = text.to_owned();
-        for folder in [real.as_path(), self.folder.path()] {
-            text = text
-                .replace(&folder.join("workspace").display().to_string(), "[workspace]")
-                .replace(&folder.display().to_string(), "[trip]");
-        }
-        text
+        self.folder.placed_in_json(&fs::read_to_string(self.fixture.join(name)).expect(name))
     }
 
     /// Compares a stage with its file, or writes it.
     fn stage(&mut self, name: &str, text: &str) {
-        let text = self.unplaced(text);
+        let text = self.folder.unplaced(text);
         let path = self.fixture.join(name);
         if std::env::var_os("PUNCHLIST_BLESS").is_some() {
             fs::write(&path, &text).expect("written");
@@ -109,8 +85,8 @@ fn take(fixture: &Path) -> Vec<String> {
         load::load(input.own_transcript(), Role::Main, input.last_assistant_message.as_deref()).session;
     trip.stage_json("session.json", &session);
 
-    let plans = trip.folder.path().join("home/.claude/plans");
-    let workspace = Workspace::new(&trip.workspace(), &trip.workspace(), None, &[plans]);
+    let plans = trip.folder.home().join(".claude/plans");
+    let workspace = Workspace::new(trip.folder.workspace(), trip.folder.workspace(), None, &[plans]);
     let places = PlanPlaces {
         root: workspace.root().to_path_buf(),
         folders: workspace.plan_folders().to_vec(),
@@ -148,8 +124,8 @@ fn take(fixture: &Path) -> Vec<String> {
 
 /// The same trip through the hook itself: its answer, and the record that it leaves.
 fn whole_way(trip: &mut Trip) {
-    let state = StateFolder::at(trip.folder.path().join("state"));
-    let env = Env::from_pairs([("HOME", trip.folder.path().join("home"))]);
+    let state = StateFolder::at(trip.folder.path("state"));
+    let env = Env::from_pairs([("HOME", trip.folder.home())]);
     let (stdin, reply) = (trip.placed("hook.json"), trip.placed("reply.json"));
     let mut auditor = RecordedReply(&reply);
     let timeout = Duration::from_secs(120);

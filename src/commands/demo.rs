@@ -5,7 +5,6 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -18,6 +17,7 @@ use crate::exit;
 use crate::finding::{Finding, Status};
 use crate::hook::{HookInput, Reply};
 use crate::log::DecisionLog;
+use crate::stage::Stage;
 use crate::state::StateFolder;
 
 const HOOK_INPUT: &str = include_str!("../../fixtures/trips/drift/hook.json");
@@ -45,10 +45,10 @@ pub fn run() -> u8 {
 
 /// The whole play, as text.
 pub fn play() -> io::Result<String> {
-    let folder = tempfile::tempdir()?;
-    let stdin = set_the_stage(folder.path())?;
-    let state = StateFolder::at(folder.path().join("state"));
-    let env = Env::from_pairs([("HOME", folder.path().join("home"))]);
+    let stage = Stage::new("slugs")?;
+    let stdin = set_the_stage(&stage)?;
+    let state = StateFolder::at(stage.path("state"));
+    let env = Env::from_pairs([("HOME", stage.home())]);
     let stop = |stdin: &str| {
         let mut auditor = RecordedReply(AUDITOR_REPLY);
         answer(stdin.as_bytes(), &env, &state, Duration::from_secs(120), Timestamp::now(), Some(&mut auditor))
@@ -92,19 +92,14 @@ pub fn play() -> io::Result<String> {
 }
 
 /// Lays out the recorded workspace and transcript; gives the hook's input.
-fn set_the_stage(folder: &Path) -> io::Result<String> {
-    let workspace = folder.join("slugs");
+fn set_the_stage(stage: &Stage) -> io::Result<String> {
     for (name, text) in WORKSPACE {
-        let path = workspace.join(name);
-        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        let path = stage.workspace().join(name);
+        fs::create_dir_all(path.parent().unwrap_or(stage.workspace()))?;
         fs::write(path, text)?;
     }
-    // In JSON strings: a Windows path has backslashes.
-    let in_json = |path: &Path| path.display().to_string().replace('\\', "\\\\");
-    let placed =
-        |text: &str| text.replace("[workspace]", &in_json(&workspace)).replace("[trip]", &in_json(folder));
-    fs::write(folder.join("transcript.jsonl"), placed(TRANSCRIPT))?;
-    Ok(placed(HOOK_INPUT))
+    fs::write(stage.path("transcript.jsonl"), stage.placed_in_json(TRANSCRIPT))?;
+    Ok(stage.placed_in_json(HOOK_INPUT))
 }
 
 /// How wide the play is set.
