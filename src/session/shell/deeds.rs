@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::names::{
-    HARMLESS, IDLE_OPTIONS, NARROWING_OPTIONS, SCRIPT_MIXES, SCRIPT_OTHERS, SCRIPT_RUNNERS, SCRIPT_WORDS,
-    VALUED_OPTIONS,
+    HARMLESS, IDLE_OPTIONS, NARROWING_OPTIONS, PLACE_OPTIONS, SCRIPT_MIXES, SCRIPT_OTHERS, SCRIPT_RUNNERS,
+    SCRIPT_WORDS, VALUED_OPTIONS,
 };
 use super::runners::{RUNNERS, Runner};
 use super::wrappers::program_name;
@@ -58,6 +58,8 @@ pub struct Does {
     pub shows: Vec<Deed>,
     /// Whether it is for a part only: some tests, one package.
     pub is_narrow: bool,
+    /// Which part, where that is a place: files, folders, packages, what is pushed or installed.
+    pub places: Vec<String>,
     /// The script of the project that it runs by name, if it does: `test` of `npm test`, `scripts/test.sh`.
     pub script: Option<String>,
 }
@@ -93,6 +95,7 @@ fn of_runner(runner: &Runner, used: usize, words: &[String], plain: &[&str]) -> 
         deeds: vec![runner.deed],
         shows: runner.shows.iter().map(|check| Deed::Check(*check)).collect(),
         is_narrow: is_narrow(words, plain, used),
+        places: places(words, plain, used),
         script: None,
     };
     let has = |option: &str| words.iter().any(|word| word == option);
@@ -199,23 +202,43 @@ fn matches_word(pattern: &str, word: &str) -> bool {
     }
 }
 
-fn is_narrow(words: &[String], plain: &[&str], used: usize) -> bool {
-    let is_whole = |word: &&&str| {
-        matches!(
-            **word,
-            "." | "./..."
-                | "..."
-                | "run"
-                | "all"
-                | "tests"
-                | "test"
-                | "src"
-                | "tests/"
-                | "discover"
-                | "//..."
-        )
+/// Whether an operand stands for all there is.
+fn is_whole(word: &str) -> bool {
+    matches!(
+        word,
+        "." | "./..." | "..." | "run" | "all" | "tests" | "test" | "src" | "tests/" | "discover" | "//..."
+    )
+}
+
+/// The places that a line names: operands, and values of options that name a package or a folder.
+fn places(words: &[String], plain: &[&str], used: usize) -> Vec<String> {
+    // What follows `cargo test` are names of tests, what follows `git commit` may be a message.
+    let is_by_name = matches!(plain, ["cargo" | "swift" | "git", "test" | "t" | "nextest" | "commit", ..]);
+    let operands = plain.iter().skip(if is_by_name { plain.len() } else { used }).copied();
+    // What follows an option may be its value: `--tb short`.
+    let is_value = |operand: &str| {
+        let follows_option = words.windows(2).any(|pair| pair[1] == operand && pair[0].starts_with('-'));
+        follows_option && !operand.contains(['/', '.'])
     };
-    let by_operand = plain.iter().skip(used).any(|word| !is_whole(&word));
+    let is_installer = matches!(plain.get(1), Some(&("add" | "i" | "install" | "push")));
+    let operands = operands.filter(|word| !is_whole(word) && (is_installer || !is_value(word)));
+    // `gradle :app:test`
+    let tasks = plain.iter().skip(1).take(used).filter_map(|word| word.strip_prefix(':')?.rsplit_once(':'));
+    let of_options = words.iter().enumerate().filter_map(|(at, word)| match word.split_once('=') {
+        Some((option, value)) => PLACE_OPTIONS.contains(&option).then_some(value),
+        None if PLACE_OPTIONS.contains(&word.as_str()) => words.get(at + 1).map(String::as_str),
+        None => None,
+    });
+    // `-p 4`, `-p no:cacheprovider`, `--workspace --locked`
+    let of_options = of_options
+        .filter(|value| *value != "." && !value.starts_with('-') && !value.starts_with("no:"))
+        .filter(|value| !value.starts_with(|c: char| c.is_ascii_digit()));
+    let all = operands.chain(tasks.map(|(project, _)| project)).chain(of_options);
+    all.map(ToOwned::to_owned).collect()
+}
+
+fn is_narrow(words: &[String], plain: &[&str], used: usize) -> bool {
+    let by_operand = plain.iter().skip(used).any(|word| !is_whole(word));
     let by_option = words.iter().skip(1).any(|word| {
         let name = word.split('=').next().unwrap_or(word);
         NARROWING_OPTIONS.contains(&name)
@@ -279,13 +302,33 @@ fn of_script(program: &str, words: &[String], plain: &[&str]) -> Does {
     }
     if !does.deeds.is_empty() {
         does.script = names.first().map(|name| (*name).to_owned());
-        does.is_narrow = plain
-            .iter()
-            .skip_while(|word| Some(*word) != names.last())
-            .skip(1)
-            .any(|word| !word.starts_with('-'));
+        let used = plain.iter().position(|word| Some(word) == names.last()).map_or(plain.len(), |at| at + 1);
+        does.is_narrow = plain.iter().skip(used).any(|word| !word.starts_with('-'));
+        does.places = places(words, plain, used);
+        if let ["yarn", "workspace", package, ..] = plain {
+            does.places.push((*package).to_owned());
+        }
+        // `sh test/copy_test.sh` is one of the tests, `sh scripts/test.sh` runs them.
+        let own = names.iter().find(|name| is_one_of_many(name));
+        if let Some(own) = own {
+            does.is_narrow = true;
+            does.places.push((*own).to_owned());
+        }
     }
     does
+}
+
+/// Whether a script is a file that is called after one thing: `test/copy_test.sh`.
+fn is_one_of_many(script: &str) -> bool {
+    let Some((stem, _)) = crate::words::base_name(script).rsplit_once('.') else { return false };
+    let stem = stem.to_lowercase();
+    let mut parts = stem.split(['-', '_', '.']).filter(|part| !part.is_empty());
+    parts.any(|part| {
+        let is_of_all = ["all", "ci", "do", "full", "local", "main", "quick", "run", "script", "suite"];
+        !is_of_all.contains(&part)
+            && !SCRIPT_MIXES.contains(&part)
+            && !SCRIPT_WORDS.iter().any(|(word, _)| *word == part)
+    })
 }
 
 /// What a script is called after. A mix of checks gives all of them.
@@ -330,6 +373,9 @@ pub fn may_do_anything(words: &[String]) -> bool {
     if first.starts_with('$') || first.starts_with('`') {
         return true;
     }
+    if only_parses(name, words) {
+        return false;
+    }
     if name == "git" {
         // `git foo` can be an alias.
         return git_subcommand(words)
@@ -363,6 +409,18 @@ pub fn may_do_anything(words: &[String]) -> bool {
         "source" => false,
         _ => !HARMLESS.contains(&name),
     }
+}
+
+/// Whether an interpreter is told to read a script and not to run it: `sh -n`, `php -l`.
+fn only_parses(program: &str, words: &[String]) -> bool {
+    let option = match program {
+        "bash" | "dash" | "ksh" | "sh" | "zsh" => "-n",
+        "php" => "-l",
+        "perl" | "ruby" => "-c",
+        "node" => "--check",
+        _ => return false,
+    };
+    words.get(1).is_some_and(|word| word == option)
 }
 
 /// Whether a runner of the table is called, if only for its version.

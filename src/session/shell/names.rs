@@ -85,6 +85,12 @@ pub(super) const NARROWING_OPTIONS: &[&str] = &[
     "--run",
 ];
 
+/// Options whose value is the package or the folder that a run is for.
+pub(super) const PLACE_OPTIONS: &[&str] = &[
+    "--cwd", "--dir", "--directory", "--filter", "--manifest-path", "--package", "--prefix", "--project",
+    "--rootDir", "--scope", "--workspace", "-C", "-F", "-chdir", "-p", "-pl", "-w",
+];
+
 /// Options before a subcommand that take a value.
 pub(super) const VALUED_OPTIONS: &[&str] = &[
     "--config", "--context", "--cwd", "--dir", "--directory", "--file", "--filter", "--kubeconfig",

@@ -128,6 +128,33 @@ fn a_run_of_a_part_is_narrow() {
 }
 
 #[test]
+fn the_places_that_a_run_is_for() {
+    for (line, places) in [
+        ("go test ./internal/unit/...", vec!["./internal/unit/..."]),
+        ("pytest tests/a.py -k name", vec!["tests/a.py"]),
+        ("pytest -q --tb short -n 4", vec![]),
+        ("pytest -p no:cacheprovider", vec![]),
+        ("cargo test -p core name", vec!["core"]),
+        ("cargo test --workspace --locked", vec![]),
+        ("npm --prefix web test", vec!["web"]),
+        ("npm test -w packages/a", vec!["packages/a"]),
+        ("pnpm --filter=api test", vec!["api"]),
+        ("yarn workspace api test", vec!["api"]),
+        ("make -C lib test", vec!["lib"]),
+        ("gradle :app:test", vec!["app"]),
+        ("sh test/copy_test.sh", vec!["test/copy_test.sh"]),
+        ("./scripts/run-tests.sh", vec![]),
+        ("git push -u origin v1", vec!["origin", "v1"]),
+        ("git commit -m x", vec![]),
+        ("npm test", vec![]),
+    ] {
+        assert_eq!(of(line).places, places, "{line}");
+    }
+    assert!(of("sh test/copy_test.sh").is_narrow);
+    assert!(!of("sh scripts/test.sh").is_narrow);
+}
+
+#[test]
 fn what_may_do_anything() {
     let anything = |line: &str| may_do_anything(program_words(&parts(line).remove(0).words));
     for line in [
@@ -136,9 +163,10 @@ fn what_may_do_anything() {
     ] {
         assert!(anything(line), "{line}");
     }
-    for line in
-        ["git commit", "ls", "npm install", "mkdir x", "cargo build", "gh pr create", "cd x", "git status"]
-    {
+    for line in [
+        "git commit", "ls", "npm install", "mkdir x", "cargo build", "gh pr create", "cd x", "git status",
+        "sh -n a.sh", "bash -n a.sh", "php -l a.php", "ruby -c a.rb", "perl -c a.pl", "node --check a.js",
+    ] {
         assert!(!anything(line), "{line}");
     }
 }
