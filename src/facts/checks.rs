@@ -2,23 +2,27 @@
 //! with no push. Takes the evidence, gives findings of category A and advisories. Pure: no disk, no model. A wrong
 //! finding holds a good session, so doubt goes to the session.
 //!
-//! `runs` finds what ran and how it ended, by exit code and by the `summaries` that runners print; `scripts` tells
-//! scripts that can only succeed; `doubts` tells what may have been done unseen.
+//! `said` gathers what is claimed; `runs` finds what ran and how it ended, by exit code and by the `summaries` that runners print; `standing`
+//! tells which failure was never made good; `scripts` tells scripts that can only succeed; `doubts` tells what may
+//! have been done unseen.
 
 mod doubts;
 mod runs;
+mod said;
 mod scripts;
+mod standing;
 mod summaries;
 
 use crate::config::{AuditConfig, UnrunChecks};
 use crate::evidence::Evidence;
-use crate::facts::claims::kinds::claimed;
-use crate::facts::claims::ticks::steps_deeds;
+use crate::facts::claims::kinds::Extent;
 use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Problem, Source, Status};
 use crate::session::shell::{Check, Deed};
 use crate::session::{Command, Session};
 use crate::words::base_name;
 use runs::{Ended, Run, is_check};
+use said::{Said, said};
+use standing::standing_failure;
 
 /// How much of a command line is shown.
 const SHOWN_LINE: usize = 120;
@@ -31,18 +35,10 @@ const SOURCES: &[&str] = &[
     "tf", "ts", "tsx", "vue", "zig",
 ];
 
-/// One thing claimed, and where.
-#[derive(Debug, Clone)]
-struct Said<'a> {
-    deed: Deed,
-    quote: &'a str,
-    step: Option<usize>,
-    is_of_a_part: bool,
-}
-
 /// What the session claims of commands and its commands do not bear out.
 pub fn findings(evidence: &Evidence, config: &AuditConfig) -> (Vec<Finding>, Vec<Advisory>) {
     let said = said(evidence);
+    let about = |finding: Finding, claim: &Said<'_>| said::pointed(finding, claim.deed, &said, evidence);
     if said.is_empty() {
         return (Vec::new(), Vec::new());
     }
@@ -59,12 +55,12 @@ pub fn findings(evidence: &Evidence, config: &AuditConfig) -> (Vec<Finding>, Vec
             Judged::Fine => {}
             Judged::Wrong(finding) => {
                 told.push(claim.deed);
-                findings.push(*finding);
+                findings.push(about(*finding, claim));
             }
             Judged::Doubtful(kind, text, shown) => {
                 told.push(claim.deed);
                 if config.unrun_checks == UnrunChecks::Block {
-                    findings.push(unrun(claim, &text, shown));
+                    findings.push(about(unrun(claim, &text, shown), claim));
                 } else if !advisories.iter().any(|advisory| advisory.kind == kind) {
                     advisories.push(Advisory { kind, text, evidence: claim.quote.to_owned() });
                 }
@@ -72,30 +68,6 @@ pub fn findings(evidence: &Evidence, config: &AuditConfig) -> (Vec<Finding>, Vec
         }
     }
     (findings, advisories)
-}
-
-/// Everything claimed: ticked steps first, since a step is easier to point at.
-fn said(evidence: &Evidence) -> Vec<Said<'_>> {
-    let mut said = Vec::new();
-    if let Some(plan) = &evidence.plan {
-        for step in plan.steps.iter().filter(|step| plan.ticked_now(step)) {
-            let deeds = steps_deeds(&step.text).into_iter();
-            said.extend(deeds.map(|deed| Said {
-                deed,
-                quote: &step.text,
-                step: Some(step.number),
-                is_of_a_part: false,
-            }));
-        }
-    }
-    let message = evidence.session.final_message.as_deref().unwrap_or_default();
-    said.extend(claimed(message).into_iter().map(|claim| Said {
-        deed: claim.deed,
-        quote: claim.sentence,
-        step: None,
-        is_of_a_part: claim.is_of_a_part,
-    }));
-    said
 }
 
 enum Judged {
@@ -109,86 +81,25 @@ fn judge(claim: &Said<'_>, runs: &[Run<'_>], evidence: &Evidence) -> Judged {
     let session = &evidence.session;
     let of_kind: Vec<&Run<'_>> =
         runs.iter().filter(|run| run.deed == claim.deed && run.ended != Ended::Masked).collect();
-    if let Some((run, how)) = standing_failure(&of_kind, claim.is_of_a_part) {
+    if let Some((run, how)) = standing_failure(&of_kind, claim) {
         let is_settled = is_check(claim.deed).is_none() && is_backed_otherwise(claim.deed, evidence);
         if is_settled || doubts::may_have_been_done_unseen(session, run.command.at + 1, false) {
             return Judged::Fine;
         }
         return Judged::Wrong(Box::new(failed(claim, run.command, how)));
     }
+    if claim.extent == Extent::Loose {
+        return Judged::Fine;
+    }
     let is_backed = of_kind.iter().any(|run| matches!(run.ended, Ended::Passed | Ended::Unclear));
     match is_check(claim.deed) {
         // Which run a claim of a part is about, nobody can say.
-        Some(_) if is_backed && claim.is_of_a_part => Judged::Fine,
+        Some(_) if is_backed && claim.extent == Extent::Part => Judged::Fine,
         Some(check) if is_backed => stale(check, &of_kind, evidence),
         Some(check) => never_checked(check, claim, runs, session),
         None if is_backed => Judged::Fine,
         None => never_done(claim, evidence),
     }
-}
-
-/// The run that failed and that no later run made good, if there is one. A helper's runs and the session's own have
-/// no common order: a pass of one of them may have come last.
-fn standing_failure<'r>(runs: &[&'r Run<'r>], is_of_a_part: bool) -> Option<(&'r Run<'r>, &'r str)> {
-    let mut standing: Option<(&Run<'_>, &str)> = None;
-    for run in runs {
-        match &run.ended {
-            Ended::Failed(how) => standing = Some((run, how)),
-            Ended::Passed | Ended::Unclear => {
-                let other_stream =
-                    standing.is_some_and(|(failed, _)| failed.command.agent != run.command.agent);
-                if standing.is_some_and(|(failed, _)| other_stream || makes_good(failed, run)) {
-                    standing = None;
-                }
-            }
-            Ended::Masked => {}
-        }
-    }
-    let (failed, how) = standing?;
-    let passed_elsewhere = runs.iter().any(|run| {
-        matches!(run.ended, Ended::Passed | Ended::Unclear)
-            && (is_of_a_part || run.command.agent != failed.command.agent)
-    });
-    (!passed_elsewhere).then_some((failed, how))
-}
-
-/// Whether a later run that passed covers one that failed. A run of a part does, unless the failed one named what
-/// failed and the later one is plainly about something else.
-fn makes_good(failed: &Run<'_>, later: &Run<'_>) -> bool {
-    if !later.is_narrow || failed.command.line == later.command.line {
-        return true;
-    }
-    let names = failing_names(&failed.command.output);
-    let seen = format!("{} {}", later.command.line, later.command.output).to_lowercase();
-    names.is_empty() || names.iter().all(|name| seen.contains(name.as_str()))
-}
-
-/// Files and tests that an output names as failed, by what they are called.
-fn failing_names(output: &str) -> Vec<String> {
-    let mut names: Vec<String> = output
-        .lines()
-        .filter_map(|line| {
-            let line = line.trim();
-            let rest = line
-                .strip_prefix("FAILED ")
-                .or_else(|| line.strip_prefix("ERROR "))
-                .or_else(|| line.strip_prefix("FAIL "))
-                .or_else(|| line.strip_prefix("--- FAIL: "))
-                .or_else(|| line.strip_prefix("❯ "))
-                .or_else(|| line.strip_suffix(" ... FAILED").and_then(|line| line.strip_prefix("test ")))?;
-            let word = rest.split_whitespace().next()?;
-            let file = word.split("::").next().unwrap_or(word);
-            let name = if file.contains('.') {
-                base_name(file).split('.').next()?
-            } else {
-                word.rsplit("::").next()?
-            };
-            (name.len() > 2).then(|| name.to_lowercase())
-        })
-        .collect();
-    names.sort();
-    names.dedup();
-    names
 }
 
 /// Whether a check that passed did so before the last edit.

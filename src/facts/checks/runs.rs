@@ -5,6 +5,7 @@ use super::scripts::is_gutted;
 use super::summaries::{Told, told};
 use crate::session::shell::deeds::does;
 use crate::session::shell::masks::{Mask, reach};
+use crate::session::shell::parts::Part;
 use crate::session::shell::wrappers::{flat_parts, program_words};
 use crate::session::shell::{Check, Deed};
 use crate::session::{Command, CommandEnd, Session};
@@ -28,6 +29,11 @@ pub(super) struct Run<'a> {
     pub deed: Deed,
     pub ended: Ended,
     pub is_narrow: bool,
+    /// Which part it is for, where that is a place. Of runs on one line, nobody knows which one printed what: they
+    /// share their places.
+    pub places: Vec<String>,
+    /// The folder that the line changed into for it.
+    pub folder: Option<String>,
     /// Whether it was not for this, and shows it all the same: `cargo test` builds.
     pub is_aside: bool,
     pub command: &'a Command,
@@ -82,7 +88,8 @@ fn runs_of<'a>(command: &'a Command, session: &Session) -> Vec<Run<'a>> {
             // A commit that was not reached was not made; tests that were not reached may have passed before.
             let tells = if is_check(deed).is_some() { reach.failure_tells } else { reach.failure_denies };
             let ended = ended(command, deed, reach.mask, tells && !is_mix, is_aside);
-            Run { deed, ended, is_narrow: does.is_narrow, is_aside, command }
+            let (places, folder) = (does.places.clone(), folder(&parts[..at]));
+            Run { deed, ended, is_narrow: does.is_narrow, places, folder, is_aside, command }
         };
         found.extend(does.deeds.iter().map(|deed| run(*deed, is_mix)));
         // Tests that fail say nothing of the build, not even that it was tried again.
@@ -90,7 +97,31 @@ fn runs_of<'a>(command: &'a Command, session: &Session) -> Vec<Run<'a>> {
         let shown = does.shows.iter().map(|deed| run(*deed, true));
         found.extend(shown.filter(|run| !has_failed || run.ended == Ended::Passed));
     }
+    share_places(&mut found);
     found
+}
+
+/// The folder that a line has changed into before a command.
+fn folder(before: &[Part]) -> Option<String> {
+    let into = before.iter().rev().find_map(|part| match part.words.as_slice() {
+        [cd, folder, ..] if cd == "cd" || cd == "pushd" => Some(folder.as_str()),
+        _ => None,
+    })?;
+    let names_one = !into.trim_end_matches('/').ends_with("..") && !into.contains('$') && into != ".";
+    names_one.then(|| into.to_owned())
+}
+
+fn share_places(runs: &mut [Run<'_>]) {
+    let all: Vec<_> = runs.iter().map(|run| (run.deed, run.places.clone(), run.folder.clone())).collect();
+    for run in runs {
+        let of_deed = || all.iter().filter(|(deed, ..)| *deed == run.deed);
+        // One of them for all there is: then so are the others.
+        let is_of_all = of_deed().any(|(_, places, _)| places.is_empty());
+        run.places = of_deed().filter(|_| !is_of_all).flat_map(|(_, places, _)| places.clone()).collect();
+        if of_deed().any(|(.., folder)| *folder != run.folder) {
+            run.folder = None;
+        }
+    }
 }
 
 fn ended(command: &Command, deed: Deed, mask: Option<Mask>, failure_tells: bool, is_aside: bool) -> Ended {

@@ -206,6 +206,99 @@ fn a_failure_made_good_is_none() {
 }
 
 #[test]
+fn a_pass_of_something_else_makes_nothing_good() {
+    let failed = "FAIL join_path with a space";
+    for (first, output, then) in [
+        ("go test ./internal/format/...", "FAIL", "go test ./internal/report/..."),
+        ("pytest tests/test_a.py", "", "pytest tests/test_b.py"),
+        ("cargo test -p core", "", "cargo test -p web"),
+        ("npm --prefix web test", "", "npm --prefix api test"),
+        ("pnpm --filter web test", "", "pnpm --filter api test"),
+        ("yarn workspace web test", "", "yarn workspace api test"),
+        ("cd web && npm test", "", "cd ../api && npm test"),
+        ("cd /w && go test ./a", "", "cd /w && go test ./b"),
+        ("gradle :app:test", "", "gradle :lib:test"),
+        ("make test", failed, "sh test/copy_test.sh && echo copy ok"),
+    ] {
+        let scene = scene().ran(first, 1, output).ran(then, 0, "ok");
+        assert_eq!(scene.problems("All tests pass."), [Problem::FailedCommand], "{first}, then {then}");
+    }
+    for (first, output, then) in [
+        ("go test ./internal/format/...", "FAIL", "go test ./..."),
+        ("go test ./internal/format/...", "FAIL", "go test ./internal/..."),
+        ("pytest tests/test_a.py::test_x", "", "pytest tests/test_a.py"),
+        ("pytest tests/test_a.py", "", "pytest -q"),
+        ("pytest -k a", "", "pytest tests/test_b.py"),
+        ("pytest --tb short", "", "pytest tests/test_b.py"),
+        ("jest slug", "", "npx jest src/slug.test.ts"),
+        ("cargo test parser", "", "cargo test lexer"),
+        ("cd web && npm test", "", "npm test"),
+        ("cd web && npm test", "", "cd /w/web && npx vitest run"),
+        ("cd web && npm test; cd ../api && npm test", "1 failed", "cd web && npm test"),
+        ("pytest test/a.py", "ERROR: file or directory not found: test/a.py", "pytest tests/b.py"),
+        ("make test", "", "sh test/copy_test.sh"),
+        ("npm test", "", "npm run test:unit"),
+    ] {
+        scene().ran(first, 1, output).ran(then, 0, "ok").stays_quiet("All tests pass.");
+    }
+    // Of several that failed, each has to be made good.
+    let both = scene().ran("go test ./a", 1, "").ran("go test ./b", 1, "").ran("go test ./b", 0, "");
+    assert_eq!(both.problems("All tests pass."), [Problem::FailedCommand]);
+}
+
+#[test]
+fn words_that_name_no_kind_are_only_spoken_against_by_a_failure() {
+    let doc_test = scene().ran("cargo test", 101, "test result: FAILED. 1 passed; 1 failed;");
+    assert_eq!(doc_test.problems("Everything passes."), [Problem::FailedCommand]);
+    scene().edited("/w/a.rs").stays_quiet("Everything passes.");
+    scene().edited("/w/a.rs").stays_quiet("The proxy is deployed to staging.");
+    let applied = scene().ran("terraform -chdir=infra apply -auto-approve", 1, "Error: quota exceeded");
+    assert_eq!(applied.problems("The proxy is deployed to staging 🚀"), [Problem::FailedCommand]);
+}
+
+#[test]
+fn of_several_deeds_the_one_that_is_meant_counts() {
+    let hook = "hook: lint failed";
+    scene()
+        .ran("git commit -am x", 1, hook)
+        .ran("git commit -am x", 0, "")
+        .stays_quiet("Committed the changes.");
+    let second = scene().ran("git commit -am x", 0, "").ran("git commit -am y", 1, hook);
+    assert_eq!(second.problems("Committed the changes."), [Problem::FailedCommand]);
+    let pushes =
+        || scene().ran("git push origin main", 0, "").ran("git push origin v1.2", 1, "error: failed to push");
+    pushes().stays_quiet("I pushed the changes to main.");
+    assert_eq!(pushes().problems("I pushed the changes and the tag v1.2."), [Problem::FailedCommand]);
+    let installs = || scene().ran("npm install left", 0, "").ran("npm install right", 1, "");
+    installs().stays_quiet("Installed `left`.");
+    assert_eq!(installs().problems("Installed `right`."), [Problem::FailedCommand]);
+    scene()
+        .ran("gh pr create --fill", 1, "gh: not logged in")
+        .ran("hub pull-request -m x", 0, "https://x.y/a/b/pull/1")
+        .stays_quiet("Opened PR #1.");
+    let refused = scene().ran("gh pr create --fill", 1, "gh: not logged in");
+    assert_eq!(refused.problems("Opened PR #1."), [Problem::FailedCommand]);
+}
+
+#[test]
+fn a_step_and_a_sentence_that_claim_the_same_are_one_finding() {
+    let built = |plan: &str, message: &str| {
+        let (findings, _) = scene().edited("/w/a.ts").ran("npm run build", 2, "").planned(plan).says(message);
+        let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+        (finding.step, finding.quote.clone())
+    };
+    let sentence = "The project builds cleanly.".to_owned();
+    let ticked = "- [x] Types\n- [x] `npm run build` passes\n";
+    assert_eq!(built(ticked, &sentence), (Some(2), sentence.clone()));
+    assert_eq!(built(ticked, "Hello."), (Some(2), "`npm run build` passes".to_owned()));
+    let open = "1. Types\n2. Run `npm run build`\n";
+    assert_eq!(built(open, &sentence), (Some(2), sentence.clone()));
+    assert_eq!(built(open, "Both steps of the plan are done."), (Some(2), "Run `npm run build`".to_owned()));
+    let twice = "1. Run `npm run build`\n2. Run `npm run build`\n";
+    assert_eq!(built(twice, &sentence), (None, sentence));
+}
+
+#[test]
 fn what_is_admitted_or_of_a_part_is_not_held() {
     scene().ran("npm test", 1, "").stays_quiet("2 tests still fail. All other tests pass.");
     scene().ran("npx jest slug", 0, "").ran("npm test", 1, "").stays_quiet("The slug tests pass.");
@@ -242,8 +335,15 @@ fn checks_that_never_ran_are_told() {
         [AdvisoryKind::UnrunLint]
     );
     for line in [
-        "pytest || true", "pytest || echo x", "pytest; true", "! pytest", "echo '5 passed'", "cat test.log",
+        "pytest || true",
+        "pytest || echo x",
+        "pytest; true",
+        "! pytest",
+        "echo '5 passed'",
+        "cat test.log",
         "pytest --collect-only",
+        "sh -n bin/x.sh && echo 'all tests passed'",
+        "php -l a.php",
     ] {
         assert_eq!(scene().ran(line, 0, "").kinds("All tests pass."), [AdvisoryKind::UnrunTests], "{line}");
     }

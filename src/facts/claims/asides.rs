@@ -12,6 +12,9 @@ const NOT_TOLD: &[&str] = &[
     "will", "workflow", "would", "you",
 ];
 
+/// Those of them that are only called after a list: "All parts of the plan are done:" tells of deeds.
+const LISTS: &[&str] = &["checklist", "goal", "goals", "plan", "todo", "workflow"];
+
 /// The sentences that tell what was done.
 pub(super) fn told(message: &str) -> Vec<&str> {
     let mut found = Vec::new();
@@ -62,7 +65,32 @@ fn is_item(line: &str) -> bool {
 }
 
 fn speaks_of_no_deed(heading: &str) -> bool {
+    let tells_of_deeds = super::is_claim(heading);
     let words = heading.to_lowercase();
     let mut words = words.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| NOT_TOLD.contains(&word))
+    words.any(|word| NOT_TOLD.contains(&word) && !(tells_of_deeds && LISTS.contains(&word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_that_names_the_plan_and_tells_of_deeds_is_no_aside() {
+        for message in [
+            "All three parts of the plan are done:\n- tests pass",
+            "The items in TODO.md are done:\n- tests pass",
+            "## Checklist completed\n- tests pass",
+        ] {
+            assert!(told(message).contains(&"- tests pass"), "{message}");
+        }
+        for message in [
+            "## Test plan\n- tests pass",
+            "What is done once you merge:\n- tests pass",
+            "Next, once the plan is done:\n- tests pass",
+            "TODO:\n- tests pass",
+        ] {
+            assert!(!told(message).contains(&"- tests pass"), "{message}");
+        }
+    }
 }

@@ -18,8 +18,19 @@ pub struct Claim<'a> {
     pub sentence: &'a str,
     /// What it claims to have been done.
     pub deed: Deed,
-    /// Whether it speaks of a part only: "the parser tests pass".
-    pub is_of_a_part: bool,
+    /// How much of it.
+    pub extent: Extent,
+}
+
+/// How much of a kind a sentence speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it: "the tests pass".
+    Whole,
+    /// A part: "the parser tests pass".
+    Part,
+    /// It names no kind, or may tell of something else: "everything passes". Only a failure speaks against it.
+    Loose,
 }
 
 /// Words between a subject and what is said of it: "tests are now all".
@@ -65,15 +76,30 @@ const OTHER_WORDINGS: &[(Check, &str)] = &[
         Check::Types,
         r"\b(?:no|zero|0) (?:new )?(?:type|typescript|ts|type check|typecheck|tsc|mypy|pyright) (?:errors?|issues?|problems?)\b",
     ),
-    (
-        Check::Lint,
-        r"§lint(?: reports?| shows?| finds?| found| —| gives?|:)? (?:no|zero|0) (?:errors?|warnings?|issues?|problems?)",
-    ),
-    (
-        Check::Types,
-        r"§types(?: reports?| shows?| finds?| found| —| gives?|:)? (?:no|zero|0) (?:errors?|issues?|problems?)",
-    ),
 ];
+
+/// What checks find nothing of: "clippy reports no warnings", "0 errors from tsc".
+const NOTHING: &str = r"(?:no|zero|0|without(?: any)?) (?:new |more |further |remaining |lint |type )*(?:errors?|warnings?|issues?|problems?|violations?|complaints?|offenses?|failures?)\b";
+
+/// Words for all that was checked, with no word for what that is.
+static EVERYTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let all = r"(?:everything|it all|all of (?:it|them|this|these)|all (?:the )?checks|all \d+(?: checks)?|every check|(?:they |these )?all)";
+    let then = r"(?: (?:is|are|now|still|also|again|come back|came back|comes back))*";
+    let ends = r"(?:$|[.,;:!)]| \(| —| ✅| and| with| including| in| on| across| for| again| now| locally)";
+    pattern(&format!(r"(?:^|[,;:—(] |\band )(?:now )?{all}{then} (?:pass(?:es|ed|ing)?|green|clean){ends}"))
+});
+
+/// Deeds in words that may tell how things are rather than what was done.
+static LOOSE_DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
+    let place = r"(?:staging|stage|prod|production|live|the (?:\w+ ){0,2}(?:cluster|server|environment|host)|npm|pypi|crates §code|the registry|dev|qa|test|preview)";
+    let wordings = [(
+        Deed::Deploy,
+        format!(
+            r"\b(?:is|are|was|were|been|now)(?: (?:now|all|both|fully|successfully|live and))* (?:deployed|rolled out|released|published|applied|live|up|running) (?:to|on|in) {place}\b"
+        ),
+    )];
+    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, pattern(&wording)?))).collect()
+});
 
 /// What may come before a deed at the start of a sentence: "Done. Committed", "I have also pushed".
 const OPENING: &str = r"^(?:(?:done|perfect|great|yes|ok|okay|all|now|also|then|finally|successfully|and|i|i've|i have|we|we've|we have|just|already|everything|changes?|both|all changes|the changes|all files|status|result|git)[,:!]? (?:— )?)*";
@@ -92,11 +118,18 @@ static CHECKS: LazyLock<Vec<(Check, Regex)>> = LazyLock::new(|| {
     let subjects = SUBJECTS.iter().map(|(check, subject)| {
         // "Tests: passing", "tests — all passing", "tests (3577 passing)", "tests and lint are clean".
         let more = r"(?:(?:,| and|,? \+| &| /) [§\w ]{1,24}?){0,3}";
-        let wording = format!(
-            r"(?:^|[^\w§-]){subject}{more}(?: \([^)]*\))?(?: ?[:,—(|✅])* ?(?:(?:{BETWEEN}) ){{0,5}}{PASS}"
+        // "tests of all three packages".
+        let of_all = r"(?: (?:of|in|for|across) (?:all|both|every|each|the (?:whole|entire|full)) (?:[§\w]+ ){0,3}?[§\w]+)?";
+        let passes = format!(
+            r"(?:^|[^\w§-]){subject}{of_all}{more}(?: \([^)]*\))?(?: ?[:,—(|✅])* ?(?:(?:{BETWEEN}) ){{0,5}}{PASS}"
         );
-        (*check, wording)
+        let finds = r"(?: (?:now|still|also|run|ran|runs|reports?|shows?|finds?|found|gives?|has|have|with|is|are|—)|[:,(])*";
+        let finds_nothing = format!(
+            r"(?:^|[^\w§-]){subject}{finds} {NOTHING}|\b{NOTHING} (?:from|by|in|under) (?:the )?{subject}(?:$|[^\w-])"
+        );
+        [(*check, passes), (*check, finds_nothing)]
     });
+    let subjects = subjects.flatten();
     let others = OTHER_WORDINGS.iter().map(|(check, wording)| (*check, (*wording).to_owned()));
     subjects.chain(others).filter_map(|(check, wording)| Some((check, pattern(&wording)?))).collect()
 });
@@ -182,9 +215,9 @@ const WHOLE_WORDS: &[&str] = &[
 pub fn claimed(message: &str) -> Vec<Claim<'_>> {
     let mut found: Vec<Claim<'_>> = Vec::new();
     for sentence in asides::told(message) {
-        for (deed, is_of_a_part) in deeds_of(sentence) {
+        for (deed, extent) in deeds_of(sentence) {
             if !found.iter().any(|claim| claim.sentence == sentence && claim.deed == deed) {
-                found.push(Claim { sentence, deed, is_of_a_part });
+                found.push(Claim { sentence, deed, extent });
             }
         }
     }
@@ -193,7 +226,8 @@ pub fn claimed(message: &str) -> Vec<Claim<'_>> {
     found
 }
 
-fn deeds_of(sentence: &str) -> Vec<(Deed, bool)> {
+/// What a sentence claims, and how much of it.
+pub(super) fn deeds_of(sentence: &str) -> Vec<(Deed, Extent)> {
     let is_unticked =
         ["[ ]", "❌", "✗", "✘", "⚠", "⏳", "🚧", "⬜", "☐"].iter().any(|mark| sentence.contains(mark));
     if is_unticked || sentence.trim_end().ends_with('?') {
@@ -209,17 +243,32 @@ fn deeds_of(sentence: &str) -> Vec<(Deed, bool)> {
             if let Some(at) = wording.find(&words)
                 && !found.iter().any(|(deed, _)| *deed == Deed::Check(*check))
             {
-                found.push((Deed::Check(*check), is_of_a_part(&words[..at.start()])));
+                found.push((Deed::Check(*check), extent(&words[..at.start()])));
             }
         }
-        found.extend(ticked_subject(sentence, &words).map(|check| (Deed::Check(check), false)));
+        found.extend(ticked_subject(sentence, &words).map(|check| (Deed::Check(check), Extent::Whole)));
+        if found.is_empty() && is_match(&EVERYTHING, &words) {
+            found.extend(everything(&words));
+        }
     }
-    for (deed, wording) in DEEDS.iter() {
+    let deeds = DEEDS.iter().map(|wording| (wording, Extent::Whole));
+    for ((deed, wording), extent) in deeds.chain(LOOSE_DEEDS.iter().map(|wording| (wording, Extent::Loose))) {
         if wording.is_match(&words) && !found.iter().any(|(other, _)| other == deed) {
-            found.push((*deed, false));
+            found.push((*deed, extent));
         }
     }
     found
+}
+
+/// What "everything passes" claims: the checks that the sentence names, else any.
+fn everything(words: &str) -> Vec<(Deed, Extent)> {
+    let words = padded(words);
+    let is_named = |nouns: &[&str]| nouns.iter().any(|noun| crate::words::has_words(&words, noun));
+    let named: Vec<_> = NOUNS.iter().filter(|(_, nouns)| is_named(nouns)).collect();
+    if named.is_empty() {
+        return NOUNS.iter().map(|(check, _)| (Deed::Check(*check), Extent::Loose)).collect();
+    }
+    named.into_iter().map(|(check, _)| (Deed::Check(*check), Extent::Whole)).collect()
 }
 
 /// Whether a sentence about checks speaks of less than all of them, or of somebody else's run.
@@ -233,14 +282,21 @@ fn is_not_all(words: &str) -> bool {
     is_partial || is_match(&NOT_ALL, &rest) || is_match(&PASSES_ON, &rest)
 }
 
-/// Whether words before a subject set it apart from the whole.
-fn is_of_a_part(words: &str) -> bool {
+/// Whether words before a subject set it apart from the whole. What stands in a clause of its own does not.
+fn extent(words: &str) -> Extent {
+    let is_set_apart = ["for ", "in ", "on ", "under ", "with "].iter().any(|start| words.starts_with(start));
+    if is_set_apart {
+        return Extent::Part;
+    }
+    let clause = words.rsplit([',', ';', ':', '—']).next().unwrap_or(words);
+    let clause = clause.rsplit(" and ").next().unwrap_or(clause);
     let before =
-        words.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '§'));
+        clause.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '§'));
     let mut before = before.filter(|word| !word.is_empty());
-    before.any(|word| {
+    let is_apart = before.any(|word| {
         !WHOLE_WORDS.contains(&word) && !word.starts_with('§') && !word.chars().all(|c| c.is_ascii_digit())
-    })
+    });
+    if is_apart { Extent::Part } else { Extent::Whole }
 }
 
 /// "✅ Tests", "| Tests | ✅ |": nothing but a subject and a mark.

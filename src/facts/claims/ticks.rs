@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::kinds::{Extent, deeds_of};
 use super::wording::{is_match, pattern, plain};
 use crate::session::shell::{Check, Deed};
 
@@ -20,6 +21,13 @@ pub fn steps_deeds(step: &str) -> Vec<Deed> {
             found.push(*deed);
         }
     }
+    // "`npm run build` passes": a step that says how a check has to end.
+    let states = deeds_of(step).into_iter().filter(|(_, extent)| *extent == Extent::Whole);
+    for deed in states.map(|(deed, _)| deed).filter(|deed| matches!(deed, Deed::Check(_))) {
+        if !found.contains(&deed) {
+            found.push(deed);
+        }
+    }
     found
 }
 
@@ -31,10 +39,20 @@ static NO_STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 static STEPS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
     let run = r"^(?:step \d+:? |\d+\. |final(?:ly)?,? |then,? )?(?:run|re run|rerun|execute|verify with|verify:|check with)(?: [\w./&,+]+){0,4}? ";
-    let ends = r"(?:$|[.,;:)(]| and| pass| with| again| to (?:verify|confirm|check|make)| —| via| using|/| \+| &| locally)";
+    let ends = r"(?:$|[.,;:)(]| and| pass| with| again| to (?:verify|confirm|check|make)| —| via| using|/| \+| &| locally| (?:of|in|for|across) (?:all|both|every|each|the (?:whole|entire|full)))";
+    let sure = r"^(?:make sure|ensure|verify|check|confirm)(?: that)? (?:all |the |full |whole |entire |existing |unit )*";
+    let good = r"(?: (?:still|all|suite|is|are))* (?:pass|passes|green|clean|succeeds?|works?)\b";
     let wordings = [
         (Deed::Check(Check::Tests), format!("{run}(?:tests?|test suites?|suite|specs|§tests){ends}")),
+        (Deed::Check(Check::Tests), format!("{sure}(?:tests?|test suites?|suite|specs|§tests){good}")),
+        (Deed::Check(Check::Build), format!("{sure}(?:build|§build){good}")),
+        (Deed::Check(Check::Lint), format!("{sure}(?:lint|linter|linting|clippy|eslint|§lint){good}")),
         (Deed::Check(Check::Tests), "^§tests$".to_owned()),
+        (Deed::Check(Check::Build), "^§build$".to_owned()),
+        (Deed::Check(Check::Lint), "^§lint$".to_owned()),
+        (Deed::Check(Check::Types), "^§types$".to_owned()),
+        (Deed::Deploy, "^(?:run |execute )?§deploy(?:$|[.,;:]| on| to| in| against| and| with)".to_owned()),
+        (Deed::Deploy, r"^(?:deploy|roll out|release)(?: (?:the|it|this|app|service|site|changes|new|version|everything))* to (?:staging|production|prod|the (?:server|cluster))\b".to_owned()),
         (Deed::Check(Check::Build), format!("{run}(?:build|§build){ends}")),
         (Deed::Check(Check::Lint), format!("{run}(?:lint|linter|linting|linters|clippy|eslint|§lint){ends}")),
         (Deed::Check(Check::Types), format!("{run}(?:typecheck|type checks?|type checker|tsc|§types){ends}")),
@@ -63,6 +81,16 @@ mod tests {
             ("Commit and push", vec![Deed::Commit, Deed::Push]),
             ("Open a PR", vec![Deed::PullRequest]),
             ("Push and open a PR", vec![Deed::Push, Deed::PullRequest]),
+            ("`npm run build` passes", vec![Deed::Check(Check::Build)]),
+            ("Run the tests of all three packages", vec![tests]),
+            ("Make sure the tests pass", vec![tests]),
+            ("Verify that `npm test` is green", vec![tests]),
+            ("All tests pass", vec![tests]),
+            ("`terraform apply` on staging", vec![Deed::Deploy]),
+            ("Deploy to staging", vec![Deed::Deploy]),
+            ("Tests", vec![]),
+            ("Deploy keys for staging", vec![]),
+            ("Check that the parser tests its input", vec![]),
             ("Add `npm test` to CI", vec![]),
             ("Document how to run the tests", vec![]),
             ("Run the test to verify it fails", vec![]),

@@ -32,7 +32,8 @@ pub(super) fn plain(sentence: &str) -> String {
             c => words.extend(c.to_lowercase()),
         }
     }
-    let joined = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = words.split_whitespace().map(|word| if is_file_name(word) { "§code" } else { word });
+    let joined = words.collect::<Vec<_>>().join(" ");
     let start = joined.trim_start_matches(|c: char| {
         matches!(c, '#' | '>' | '+' | '•' | '|' | ' ' | '✅' | '\u{fe0f}' | '.' | ')')
             || c.is_ascii_digit() && joined.starts_with(|c: char| c.is_ascii_digit()) && is_numbering(&joined)
@@ -43,6 +44,17 @@ pub(super) fn plain(sentence: &str) -> String {
     } else {
         start.trim().to_owned()
     }
+}
+
+/// `TODO.md`, `src/plan.rs`: what a file is called says nothing of what is claimed.
+pub(super) fn is_file_name(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '§');
+    word.rsplit_once('.').is_some_and(|(stem, ending)| {
+        stem.ends_with(char::is_alphanumeric)
+            && (2..=5).contains(&ending.len())
+            && ending.starts_with(|c: char| c.is_ascii_lowercase())
+            && ending.chars().all(|c| c.is_ascii_alphanumeric())
+    })
 }
 
 /// "1. ", "2) ": a number that counts an item.
@@ -76,6 +88,7 @@ fn code_word(code: &str) -> &'static str {
         Some(Deed::Check(Check::Lint)) => "§lint",
         Some(Deed::Check(Check::Types)) => "§types",
         Some(Deed::Check(Check::Format)) => "§format",
+        Some(Deed::Deploy) => "§deploy",
         _ => "§code",
     }
 }

@@ -50,6 +50,17 @@ fn claims_of_every_kind() {
         ("**Linting:** `ruff check` passes with no issues", &[lint]),
         ("- ✅ **Formatting** passes", &[format]),
         ("All tests pass and lint is clean.", &[tests, lint]),
+        ("Everything passes, including the doc tests.", &[tests]),
+        ("Everything passes (tests and clippy).", &[tests, lint]),
+        ("4. tests of all three packages are green", &[tests]),
+        ("The tests in both packages pass.", &[tests]),
+        ("All three items in TODO.md are done, and all 14 tests pass:", &[tests]),
+        ("Verification: 2 tests pass, clippy reports no warnings with `-D warnings`.", &[tests, lint]),
+        ("Clippy has no complaints.", &[lint]),
+        ("I ran eslint with no errors.", &[lint]),
+        ("0 errors from tsc.", &[types]),
+        ("The build ran with no errors.", &[build]),
+        ("Tests: 0 failures", &[tests]),
         ("Committed as `abc1234`.", &[Deed::Commit]),
         ("Changes are committed and pushed.", &[Deed::Commit, Deed::Push]),
         ("I've committed the changes.", &[Deed::Commit]),
@@ -68,6 +79,8 @@ fn claims_of_every_kind() {
         ("Opened a GitHub issue for the flake.", &[Deed::Issue]),
         ("Deployed to staging.", &[Deed::Deploy]),
         ("The deployment is complete and verified working.", &[Deed::Deploy]),
+        ("The image proxy is deployed to staging 🚀", &[Deed::Deploy]),
+        ("The chart is now live on production.", &[Deed::Deploy]),
         ("Installed the dependencies.", &[Deed::Install]),
         ("Dependencies are installed.", &[Deed::Install]),
     ];
@@ -141,6 +154,11 @@ fn what_is_no_claim() {
         "The immediate issue was the version.",
         "22 issues closed.",
         "All 22 issues closed.",
+        "Everything passes through the queue.",
+        "All green buttons are gone.",
+        "Everything else passes.",
+        "The lint rule has no errors of its own.",
+        "The image is deployed to staging by CI once you merge.",
     ] {
         assert_eq!(deeds(message), Vec::<Deed>::new(), "{message}");
     }
@@ -148,14 +166,39 @@ fn what_is_no_claim() {
 
 #[test]
 fn a_claim_of_a_part_is_told_from_one_of_the_whole() {
-    let is_part = |message: &str| claimed(message)[0].is_of_a_part;
-    for message in ["The parser tests pass.", "The 26 new tests pass."] {
+    let is_part = |message: &str| claimed(message)[0].extent == Extent::Part;
+    for message in [
+        "The parser tests pass.",
+        "The 26 new tests pass.",
+        "The flag works and the parser tests pass.",
+        "In `pkg/a`, the tests pass.",
+    ] {
         assert!(is_part(message), "{message}");
     }
-    for message in
-        ["All 26 tests pass.", "The full test suite passes.", "✅ Tests: passing", "`npm test` passes."]
-    {
+    for message in [
+        "All 26 tests pass.",
+        "The full test suite passes.",
+        "✅ Tests: passing",
+        "`npm test` passes.",
+        "All three items in TODO.md are done, and all 14 tests pass:",
+        "Tests of all three packages are green.",
+    ] {
         assert!(!is_part(message), "{message}");
+    }
+}
+
+#[test]
+fn words_that_name_no_kind_claim_any_loosely() {
+    for message in [
+        "Everything passes.",
+        "All checks pass.",
+        "All green.",
+        "All 14 pass.",
+        "They all pass.",
+        "Everything is green ✅",
+    ] {
+        let claims = claimed(message);
+        assert!(claims.len() == 5 && claims.iter().all(|claim| claim.extent == Extent::Loose), "{message}");
     }
 }
 
