@@ -5,7 +5,10 @@ use super::case::Case;
 use super::elsewhere::works_elsewhere;
 use super::{Judged, over};
 use crate::facts::claims;
-use crate::session::shell::{self, Check};
+use crate::session::shell::deeds::does;
+use crate::session::shell::masks::{Mask, reach};
+use crate::session::shell::wrappers::{flat_parts, program_words};
+use crate::session::shell::{self, Check, Deed};
 use crate::session::{Command, CommandEnd};
 use crate::words::{has_words, normalised, padded};
 
@@ -16,6 +19,9 @@ pub(super) fn judge(case: &Case<'_>) -> Judged {
     };
     let command = &commands[at];
     let failed = match command.end {
+        CommandEnd::Succeeded if hides_its_end(command) => {
+            return Judged::cannot_verify("it was run in a way in which it can't fail");
+        }
         CommandEnd::Succeeded => return Judged::refuted("the command succeeded when it was run last"),
         CommandEnd::Failed(Some(code)) => {
             format!("the command ended with exit code {code} when it was run last")
@@ -30,10 +36,12 @@ pub(super) fn judge(case: &Case<'_>) -> Judged {
     }
     let kind = shell::check(&command.line);
     let later = || commands[at + 1..].iter().filter(|later| later.end == CommandEnd::Succeeded);
-    if later().any(|later| kind.is_some() && shell::check(&later.line) == kind) {
+    let is_pass_of_kind =
+        |later: &Command| kind.is_some() && shell::check(&later.line) == kind && !hides_its_end(later);
+    if later().any(is_pass_of_kind) {
         return Judged::cannot_verify("another check of that kind succeeded after it");
     }
-    if later().any(|later| is_same_program(&command.line, &later.line)) {
+    if later().any(|later| is_same_program(&command.line, &later.line) && !hides_its_end(later)) {
         return Judged::cannot_verify("the same program succeeded after it");
     }
     if later()
@@ -51,13 +59,27 @@ fn squeezed(text: &str) -> String {
     padded(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Where the command that is meant was run last.
+/// Where the command that is meant was run last, in a way in which it could fail: where it could not, how it ended
+/// does not show. If it was never run so, where it was run last.
 pub(super) fn last_run(commands: &[Command], needle: &str) -> Option<usize> {
     let wanted = squeezed(needle.trim().trim_matches('`').trim_start_matches("$ "));
-    commands.iter().rposition(|command| {
+    let is_meant = |command: &Command| {
         let line = squeezed(&command.line);
         wanted.len() > 4 && (line.contains(&wanted) || wanted.contains(&line))
-    })
+    };
+    let could_fail = |command: &&Command| is_meant(command) && !hides_its_end(command);
+    commands.iter().rposition(|command| could_fail(&command)).or_else(|| commands.iter().rposition(is_meant))
+}
+
+/// Whether a line that succeeded does so whatever the check in it does: `pytest || true`.
+fn hides_its_end(command: &Command) -> bool {
+    let parts = flat_parts(&command.line);
+    let is_masked = |at: usize| matches!(reach(&parts, at).mask, Some(Mask::Or | Mask::Next | Mask::Guard));
+    let is_check = |at: usize| {
+        let deeds = does(program_words(&parts[at].words)).deeds;
+        deeds.iter().any(|deed| matches!(deed, Deed::Check(_)))
+    };
+    command.end == CommandEnd::Succeeded && (0..parts.len()).any(|at| is_check(at) && is_masked(at))
 }
 
 /// Whether two lines run the same program, with the same subcommand where it has one.

@@ -40,10 +40,26 @@ fn is_same(one: &Finding, other: &Finding) -> bool {
         return one_path == other_path && !(lacks && is_of_steps && one.step != other.step);
     }
     let is_command = both.iter().all(|finding| finding.problem == Problem::FailedCommand);
+    if is_command && let (Some(one), Some(other)) = (command_of(one), command_of(other)) {
+        // One sentence may claim many commands, and one of them be spoken of.
+        return is_same_command(one, other);
+    }
     let words = |finding: &Finding| normalised(&finding.quote);
-    (is_of_steps && one.step == other.step)
-        || (!one.quote.is_empty() && words(one) == words(other))
-        || (is_command && !one.evidence.is_empty() && one.evidence.first() == other.evidence.first())
+    (is_of_steps && one.step == other.step) || (!one.quote.is_empty() && words(one) == words(other))
+}
+
+/// How much of a command line is surely shown.
+const SHOWN: usize = 80;
+
+/// Whether two lines are one. Long ones are cut where they are shown, not always at one place.
+fn is_same_command(one: &str, other: &str) -> bool {
+    let is_cut = |line: &str| line.chars().count() >= SHOWN;
+    one == other || (is_cut(one) && is_cut(other) && one.chars().take(SHOWN).eq(other.chars().take(SHOWN)))
+}
+
+/// The command that a finding is about, as its evidence shows it.
+fn command_of(finding: &Finding) -> Option<&str> {
+    finding.evidence.first()?.strip_prefix('`')?.split('`').next()
 }
 
 /// Whether one's end says anything of the other. That a file exists refutes that it is missing, and says

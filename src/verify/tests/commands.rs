@@ -78,3 +78,19 @@ fn a_failure_that_nobody_claims_to_be_a_success_is_part_of_the_work() {
             "remote: a check of that kind succeeded on another machine after it",
         );
 }
+
+#[test]
+fn a_run_that_cannot_fail_neither_refutes_nor_makes_good() {
+    let claim = proposal(Category::A, Problem::FailedCommand, "All tests pass.", "", "pytest");
+    let case = || no_plan().says("All tests pass.");
+    case()
+        .ran("pytest", CommandEnd::Failed(Some(1)))
+        .ran("pytest || true", CommandEnd::Succeeded)
+        .confirms(&claim, "the command ended with exit code 1 when it was run last");
+    case()
+        .ran("pytest -q; echo done", CommandEnd::Succeeded)
+        .doubts(&claim, "it was run in a way in which it can't fail");
+    case()
+        .ran("pytest -q | tail -3", CommandEnd::Succeeded)
+        .refutes(&claim, "the command succeeded when it was run last");
+}

@@ -122,3 +122,18 @@ fn two_claims_on_one_failed_command_are_one() {
     assert_eq!((found.len(), found[0].status), (1, Status::Confirmed));
     assert_eq!(found[0].evidence, ["`cargo test`, run last: exit code 101"]);
 }
+
+#[test]
+fn a_word_on_one_command_says_nothing_of_another() {
+    let sentence = "The types are in and the project builds cleanly.";
+    let case = no_plan()
+        .says(sentence)
+        .ran("npm run build", CommandEnd::Failed(Some(2)))
+        .ran("sed -i s/a/b/ x", CommandEnd::Succeeded);
+    let facts = crate::facts::facts(&case.evidence, &crate::config::Config::default().audit).findings;
+    assert_eq!(facts.len(), 1);
+    let failed = |needle: &str| proposal(Category::A, Problem::FailedCommand, sentence, "", needle);
+    let found = audited(&case, vec![failed("sed -i s/a/b/ x"), failed("npm run build")], facts);
+    let ends: Vec<_> = found.iter().map(|finding| (finding.status, finding.source)).collect();
+    assert_eq!(ends, [(Status::Confirmed, Source::Both), (Status::Refuted, Source::Auditor)]);
+}
