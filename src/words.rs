@@ -30,6 +30,11 @@ pub fn has_words(padded: &str, wanted: &str) -> bool {
     padded.contains(&self::padded(wanted))
 }
 
+/// Whether a file is Markdown, by its name.
+pub fn is_markdown(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("md"))
+}
+
 /// The last part of a path, a folder's too.
 pub fn base_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)

@@ -47,11 +47,18 @@ pub fn run() -> u8 {
 pub fn play() -> io::Result<String> {
     let stage = Stage::new("slugs")?;
     let stdin = set_the_stage(&stage)?;
-    let state = StateFolder::at(stage.path("state"));
+    let memory = StateFolder::at(stage.path("state"));
     let env = Env::from_pairs([("HOME", stage.home())]);
     let stop = |stdin: &str| {
         let mut auditor = RecordedReply(AUDITOR_REPLY);
-        answer(stdin.as_bytes(), &env, &state, Duration::from_secs(120), Timestamp::now(), Some(&mut auditor))
+        answer(
+            stdin.as_bytes(),
+            &env,
+            &memory,
+            Duration::from_secs(120),
+            Timestamp::now(),
+            Some(&mut auditor),
+        )
     };
 
     let mut text = String::from(
@@ -65,7 +72,7 @@ pub fn play() -> io::Result<String> {
     text.push_str("\nPunchlist reads the transcript, the plan and the disk, and asks an auditor (a recorded reply\nhere, a sealed `claude -p --model haiku` in real life). ");
     let held = stop(&stdin);
     text.push_str("It checks each thing that the auditor says:\n\n");
-    let _ = DecisionLog::in_folder(state.root()).read(|record, _| {
+    let _ = DecisionLog::in_folder(memory.root()).read(|record, _| {
         for finding in &record.findings {
             quote(&mut text, &checked(finding));
         }
@@ -85,7 +92,7 @@ pub fn play() -> io::Result<String> {
     };
     let _ = writeln!(text, "\nThe agent fixes it or disputes it, and stops again. This time it {end}\n");
     text.push_str("Both decisions are in the log (`punchlist log list` shows yours):\n\n");
-    let _ = DecisionLog::in_folder(state.root()).read(|record, _| {
+    let _ = DecisionLog::in_folder(memory.root()).read(|record, _| {
         let _ = writeln!(text, "    {}", super::log::one_line(&record));
     });
     Ok(text)

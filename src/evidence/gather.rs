@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::budget::Budget;
 use super::redact::mask;
-use super::signs::{Signs, signs};
+use super::signs::{Fate, Signs, signs};
 use super::workspace::{Body, Place};
 use super::{
     Entered, Evidence, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace, diff, git, shown,
@@ -255,7 +255,7 @@ fn enter(
         text,
         masked,
         digest,
-        signs: Signs { unchanged: candidate.unchanged, ..seen },
+        signs: if candidate.unchanged { Signs { fate: Fate::Unchanged, ..seen } } else { seen },
     }
 }
 

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Change, Original};
+use crate::words::is_markdown;
 
 /// What the whole of a file shows, beyond what of it enters the prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,10 +20,21 @@ pub struct Signs {
     pub defines: Vec<String>,
     /// It holds nothing but white space and comments.
     pub hollow: bool,
+    /// What became of it in the session's time, beside what the session's own edits say.
+    pub fate: Fate,
+}
+
+/// What became of a file in the session's time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// Nothing that would contradict the session.
+    #[default]
+    Plain,
     /// The session's newest change of it is gone, and what was there before is back.
-    pub undone: bool,
+    Undone,
     /// Nothing has changed it since the session began, as git or its own time tell.
-    pub unchanged: bool,
+    Unchanged,
 }
 
 /// Looks through a text.
@@ -40,8 +52,10 @@ pub fn signs(
         holds: wanted.iter().filter(|symbol| holds(&code, &bare, symbol)).cloned().collect(),
         defines: wanted.iter().filter(|symbol| defines(name, &code, symbol)).cloned().collect(),
         hollow: bare.is_empty() && !is_meant_to_be_empty(name),
-        undone: change.is_some_and(|change| is_undone(text, change, original)),
-        unchanged: false,
+        fate: match change {
+            Some(change) if is_undone(text, change, original) => Fate::Undone,
+            _ => Fate::Plain,
+        },
     }
 }
 
@@ -90,7 +104,7 @@ fn defines(file: &str, text: &str, symbol: &str) -> bool {
     if symbol.starts_with('#') {
         return holds(text, "", symbol);
     }
-    if file.ends_with(".md") {
+    if is_markdown(file) {
         return false;
     }
     let last = symbol.rsplit(['.', ':', '/']).find(|part| !part.trim().is_empty()).unwrap_or(symbol).trim();
@@ -234,7 +248,7 @@ mod tests {
     fn an_undone_change_is_seen() {
         let undone = |text: &str, old: &str, new: &str, original: Original| {
             let change = Change { old: old.into(), new: new.into() };
-            signs("a.rs", text, &[], Some(&change), &original).undone
+            signs("a.rs", text, &[], Some(&change), &original).fate == Fate::Undone
         };
         let before = "fn main() { old_way(); }\n";
         let text = || Original::Text(before.into());

@@ -62,7 +62,7 @@ fn has_worked(evidence: &Evidence) -> bool {
 pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
     let is_over = says_all_is_done(evidence);
-    let said: Vec<Words> =
+    let said: Vec<Words<'_>> =
         claims::sentences(message).into_iter().map(Words::of).filter(Words::counts_steps).collect();
     let mut all: Vec<Claim<'_>> = Vec::new();
     if let Some(plan) = &evidence.plan {
@@ -101,7 +101,7 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
         listed: deed.listed,
     }));
     let cancelled = evidence.session.asks.iter().flat_map(|ask| claims::cancellations(&ask.text));
-    let taken_back: Vec<Words> =
+    let taken_back: Vec<Words<'_>> =
         claims::admissions(message).into_iter().chain(cancelled).map(Words::of).collect();
     all.retain(|claim| !taken_back.iter().any(|said| speaks_of(said, claim)));
     all.sort_by_key(|claim| claim.how == How::Whole);

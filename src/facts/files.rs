@@ -9,6 +9,7 @@ use super::doings::Doings;
 use super::ordinary::{is_by_machine, is_reference};
 use super::promises::{is_changed_by, is_put_into, promises};
 use super::steps::{is_part_of_a_name, stand_in, written_as};
+use crate::evidence::signs::Fate;
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::session::Outcome;
@@ -156,12 +157,12 @@ fn lacking(
     }
     // To use a name elsewhere is not to put it where it belongs; to define it there may be.
     let held_somewhere = |name: &String| {
-        evidence.files.iter().any(|other| match other.name == file.name {
-            true => other.signs.holds.contains(name),
-            false => {
-                other.was_changed()
-                    && (other.signs.defines.contains(name) || !other.signs.read_whole && is_there(other))
+        evidence.files.iter().any(|other| {
+            if other.name == file.name {
+                return other.signs.holds.contains(name);
             }
+            let is_unseen = !other.signs.read_whole && is_there(other);
+            other.was_changed() && (other.signs.defines.contains(name) || is_unseen)
         })
     };
     let lacks = claim.names.iter().find(|name| {
@@ -183,7 +184,10 @@ fn is_there(file: &FileEvidence) -> bool {
 
 /// The session changed it, and what was there before is back.
 fn undone(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option<Finding> {
-    if !file.signs.undone || claim.step.is_some_and(is_reference) || takes_back(evidence, &file.name) {
+    if file.signs.fate != Fate::Undone
+        || claim.step.is_some_and(is_reference)
+        || takes_back(evidence, &file.name)
+    {
         return None;
     }
     let found = Found {
@@ -233,7 +237,7 @@ fn takes_back(evidence: &Evidence, name: &str) -> bool {
 
 /// It is said to be changed, and neither the session nor anybody else has changed it.
 fn untouched(claim: &Claim<'_>, file: &FileEvidence, doings: &Doings<'_>) -> Option<Finding> {
-    if claim.how == How::Whole || claim.listed || !file.signs.unchanged || !is_there(file) {
+    if claim.how == How::Whole || claim.listed || file.signs.fate != Fate::Unchanged || !is_there(file) {
         return None;
     }
     let is_changed = written(claim, file).any(|path| is_changed_by(claim.words, path));

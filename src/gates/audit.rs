@@ -162,7 +162,7 @@ pub fn nothing_to_audit(
         session.final_message.as_deref().is_some_and(|message| !claims::sentences(message).is_empty());
     match plan {
         // What was asked since, and is said to be done with no work at all, is worth a look.
-        None if !worked_since && !(asked_since && claims) => {
+        None if !(worked_since || (asked_since && claims)) => {
             Some("no plan in play, and no work since the last audit")
         }
         Some(_) if work == 0 && !claims => Some("a plan, but nothing was done or claimed yet"),

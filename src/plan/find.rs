@@ -9,7 +9,7 @@ use globset::GlobSet;
 use super::steps::parse_steps;
 use super::{Mark, Plan, PlanSource, Step};
 use crate::session::{ApprovedPlan, Original, Session, Touch, shell};
-use crate::words::{has_words, normalised, padded, ratio};
+use crate::words::{has_words, is_markdown, normalised, padded, ratio};
 
 /// Where plans live.
 #[derive(Debug)]
@@ -289,7 +289,7 @@ fn orders<'a>(session: &'a Session, places: &'a PlanPlaces) -> impl Iterator<Ite
     let words = asks.flat_map(|ask| ask.text.split_whitespace());
     let names =
         words.map(|word| word.trim_matches(|c: char| "`'\"()[]<>,;:!?@".contains(c)).trim_end_matches('.'));
-    names.filter(|name| name.ends_with(".md")).map(|name| places.absolute(name))
+    names.filter(|name| is_markdown(name)).map(|name| places.absolute(name))
 }
 
 fn plan_of(source: PlanSource, text: String, path: Option<PathBuf>) -> Plan {
@@ -452,7 +452,7 @@ mod tests {
         let shrunk = plan(9, change("- [ ] write the manual\n", ""));
         let now = "- [x] add `a.rs`\n- [x] measure how fast it is\n";
         let dropped = |touches: Vec<Touch>, asks: Vec<Ask>| {
-            let session = Session { touches, asks, ..Session::default() };
+            let session = Session { asks, touches, ..Session::default() };
             let plan = found(&session, &[("/w/PLAN.md", now)]).expect("a plan");
             plan.dropped.into_iter().map(|step| (step.number, step.text)).collect::<Vec<_>>()
         };

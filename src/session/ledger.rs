@@ -13,6 +13,7 @@ use super::{
     Session, Tail, Todo, Touch,
 };
 use crate::text::{first_part, last_part};
+use crate::words::is_markdown;
 
 /// Whose transcript this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -475,10 +476,6 @@ impl Ledger {
             _ => {}
         }
     }
-}
-
-fn is_markdown(path: &str) -> bool {
-    path.rsplit('.').next().is_some_and(|ending| ending.eq_ignore_ascii_case("md"))
 }
 
 /// What an edit puts in the place of what. Of several replacements in one call the last one counts.
