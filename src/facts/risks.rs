@@ -71,6 +71,7 @@ fn deeds_of(command: &Command, evidence: &Evidence) -> Vec<Deed> {
             "cd" | "pushd" => {
                 folder = simple.words.get(1).cloned().unwrap_or_default();
             }
+            "git" if deletes::cleaned_only_its_own(simple, command, evidence) => {}
             "git" => deeds.extend(git::deeds(simple, &folder)),
             _ => {}
         }

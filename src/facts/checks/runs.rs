@@ -152,8 +152,17 @@ fn ended(command: &Command, deed: Deed, mask: Option<Mask>, failure_tells: bool,
         (CommandEnd::Failed(code), _) if failure_tells && !is_aside => Ended::Failed(ended_with(code)),
         (CommandEnd::Failed(_), _) if summary == Told::Pass => Ended::Passed,
         (CommandEnd::Failed(_), _) => Ended::Unclear,
+        (CommandEnd::Succeeded, _) if mask == Some(Mask::Pipe) && is_silent_test(deed, &summary, command) => {
+            Ended::Masked
+        }
         (CommandEnd::Succeeded, _) => succeeded(mask, summary == Told::Pass),
     }
+}
+
+/// Whether tests printed something, and nothing of how they ended. Their runners sum up; builds and linters that find
+/// nothing are often silent.
+fn is_silent_test(deed: Deed, summary: &Told, command: &Command) -> bool {
+    deed == Deed::Check(Check::Tests) && *summary == Told::Nothing && !command.output.trim().is_empty()
 }
 
 /// Whether a failure says that it was done before: "nothing to commit".

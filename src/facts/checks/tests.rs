@@ -359,7 +359,10 @@ fn what_may_have_run_unseen_is_not_told() {
     scene().called("mcp__ci__run").stays_quiet("All tests pass.");
     scene().delegated().stays_quiet("All tests pass.");
     scene().ran("ssh host pytest", 0, "").stays_quiet("All tests pass.");
-    scene().ran("pytest | tail -5", 0, "x").stays_quiet("All tests pass.");
+    scene().ran("pytest | tail -5", 0, "").stays_quiet("All tests pass.");
+    scene().ran("tsc | tail -5", 0, "x").stays_quiet("Type checks pass.");
+    let silent = scene().ran("pytest | tail -5", 0, "collected 5 items");
+    assert_eq!(silent.kinds("All tests pass."), [AdvisoryKind::UnrunTests]);
     scene().ran("pytest | tail -5", 0, "5 passed in 0.1s").stays_quiet("All tests pass.");
     scene().stays_quiet("All CI checks pass.");
 }

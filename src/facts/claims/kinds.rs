@@ -86,7 +86,7 @@ static EVERYTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let all = r"(?:everything|it all|all of (?:it|them|this|these)|all (?:the )?checks|all \d+(?: checks)?|every check|(?:they |these )?all)";
     let then = r"(?: (?:is|are|now|still|also|again|come back|came back|comes back))*";
     let ends = r"(?:$|[.,;:!)]| \(| —| ✅| and| with| including| in| on| across| for| again| now| locally)";
-    pattern(&format!(r"(?:^|[,;:—(] |\band )(?:now )?{all}{then} (?:pass(?:es|ed|ing)?|green|clean){ends}"))
+    pattern(&format!(r"(?:^|[,;:—(] |\band )(?:now )?{all}{then} (?:pass(?:es|ed|ing)?|green){ends}"))
 });
 
 /// Deeds in words that may tell how things are rather than what was done.

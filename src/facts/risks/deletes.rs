@@ -6,7 +6,7 @@ use super::line::{self, Simple};
 use crate::evidence::Evidence;
 use crate::facts::ordinary::SCRATCH;
 use crate::finding::AdvisoryKind;
-use crate::session::Original;
+use crate::session::{Command, Original};
 use crate::words::base_name;
 
 /// Folders and files that are made again by a command: nobody misses them.
@@ -56,6 +56,14 @@ pub(super) fn deed(command: &Simple, folder: &str, at: usize, evidence: &Evidenc
             && !is_below_own(target, at, evidence)
     })?;
     Some(Deed::of(AdvisoryKind::RecursiveDelete, command, lost))
+}
+
+/// Whether it is a `git clean` that says what it removed, and all of that is the session's own or made again.
+pub(super) fn cleaned_only_its_own(simple: &Simple, command: &Command, evidence: &Evidence) -> bool {
+    let mut removed = command.output.lines().filter_map(|line| line.strip_prefix("Removing ")).peekable();
+    simple.has("clean")
+        && removed.peek().is_some()
+        && removed.all(|path| is_made_again(path) || is_own(path, command.at, evidence))
 }
 
 fn is_recursive(command: &Simple) -> bool {

@@ -46,6 +46,19 @@ fn touch(path: &str, old: &str, new: &str, original: Original) -> Touch {
 }
 
 #[test]
+fn a_clean_up_of_its_own_is_told_from_one_of_others() {
+    let cleaned = |output: &str| {
+        let own = touch("src/Export/Csv.php", "", "x", Original::Absent);
+        let mut evidence = evidence_of(&["Add the exporter."], &["git clean -fd"], vec![own]);
+        evidence.session.commands[0].output = output.into();
+        kinds(&evidence)
+    };
+    assert_eq!(cleaned("Removing build/\nRemoving src/Export/\n"), []);
+    assert_eq!(cleaned("Removing build/\nRemoving notes/\n"), [AdvisoryKind::HardReset]);
+    assert_eq!(cleaned(""), [AdvisoryKind::HardReset]);
+}
+
+#[test]
 fn risky_commands_are_told() {
     use AdvisoryKind::{DroppedTable, ForcePush, HardReset, NoVerify, PipedDownload, RecursiveDelete};
     for (line, kind) in [

@@ -157,6 +157,7 @@ fn what_is_no_claim() {
         "Everything passes through the queue.",
         "All green buttons are gone.",
         "Everything else passes.",
+        "Everything is clean — the tree has no changes.",
         "The lint rule has no errors of its own.",
         "The image is deployed to staging by CI once you merge.",
     ] {
