@@ -12,6 +12,7 @@ mod saved;
 mod scene;
 mod transcript;
 
+mod advice;
 mod aside;
 mod audit;
 mod audit_all;
