@@ -36,6 +36,7 @@ pub mod session;
 pub mod plan;
 
 pub mod deeds;
+pub mod wishes;
 
 pub mod evidence;
 pub mod facts;

@@ -12,10 +12,12 @@ use super::{
     Entered, Evidence, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace, diff, git, shown,
 };
 use crate::deeds::{Deed, deeds, promised_names};
+use crate::facts::requests::requests;
 use crate::names::ContentName;
 use crate::plan::Plan;
 use crate::plan::mentions::mentions;
 use crate::session::{Change, Original, Outcome, Session};
+use crate::wishes;
 
 /// Up to this size a file goes in whole; above it, what the session changed says more.
 const SMALL: usize = 6_000;
@@ -47,7 +49,7 @@ impl Candidate {
 pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_bytes: usize) -> Evidence {
     let deeds = deeds(session.final_message.as_deref().unwrap_or_default());
     let todo_paths: Vec<Vec<String>> = session.todos.iter().map(|todo| mentions(&todo.text).paths).collect();
-    let wanted = names_wanted(plan.as_ref(), &deeds);
+    let wanted = names_wanted(plan.as_ref(), &deeds, &session);
     let mut candidates = candidates(&session, plan.as_ref(), &deeds, &todo_paths, workspace);
     candidates
         .sort_by_key(|c| (c.steps.is_empty(), c.steps.first().copied(), std::cmp::Reverse(c.last_touch)));
@@ -72,12 +74,13 @@ pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_
 /// A plan that names more than this many things promises none of them in particular.
 const MOST_NAMES: usize = 400;
 
-/// The names that steps and final message put into files.
-fn names_wanted(plan: Option<&Plan>, deeds: &[Deed]) -> Vec<String> {
+/// The names that steps and final message put into files, and those that asks want gone or changed.
+fn names_wanted(plan: Option<&Plan>, deeds: &[Deed], session: &Session) -> Vec<String> {
     let promised = plan.iter().flat_map(|plan| plan.promised());
     let promised = promised.filter(|step| !step.paths.is_empty()).flat_map(promised_names);
     let said = deeds.iter().flat_map(|deed| deed.symbols.iter().cloned());
-    let mut names: Vec<String> = promised.chain(said).collect();
+    let asked = session.asks.iter().flat_map(|ask| wishes::names(&ask.text));
+    let mut names: Vec<String> = promised.chain(said).chain(asked).collect();
     names.sort_unstable();
     names.dedup();
     names.truncate(MOST_NAMES);
@@ -155,7 +158,10 @@ fn candidates(
         .map(|(step, path)| (entry(path), step))
         .collect();
     let touched: Vec<usize> = session.touches.iter().map(|touch| entry(&touch.path)).collect();
-    for path in deeds.iter().flat_map(|deed| &deed.paths).chain(todo_paths.iter().flatten()) {
+    // What a later ask names by a file is looked at, so that nobody has to guess whether it was done.
+    let asked = session.asks.iter().skip(1).flat_map(|ask| requests(&ask.text));
+    let asked: Vec<String> = asked.flat_map(|request| mentions(request).paths).collect();
+    for path in deeds.iter().flat_map(|deed| &deed.paths).chain(todo_paths.iter().flatten()).chain(&asked) {
         entry(path);
     }
     for (at, step) in named {

@@ -7,10 +7,14 @@ use std::collections::HashMap;
 use crate::evidence::Evidence;
 use crate::facts::alike::Bag;
 use crate::facts::claims;
-use crate::facts::ordinary::{TALK, asks_for_work};
+use crate::facts::promises::promises;
+use crate::facts::requests::requests;
+use crate::facts::steps::written_as;
+use crate::facts::wished::{Standing, standing};
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::plan::mentions;
-use crate::session::{Ask, Session};
+use crate::session::{Ask, Session, shell};
+use crate::wishes::wish;
 use crate::words::{base_name, has_words, normalised, padded};
 
 /// So many candidates are worth a look.
@@ -25,8 +29,12 @@ const BY_CHANCE: f32 = 0.34;
 const LEAST: usize = 3;
 /// So much of each text that the session wrote counts.
 const TEXT: usize = 8_000;
-/// So many sentences of an ask are read: what is longer is a paste.
-const SENTENCES: usize = 12;
+
+/// Questions with which a message ends out of courtesy: they ask nothing about the request.
+const COURTESY: &[&str] = &[
+    "anything else", "else you", "how does", "let me know", "sound good", "what else", "what next",
+    "what s next",
+];
 
 /// Words with which a person takes everything back.
 const TAKEN_BACK: &[&str] = &[
@@ -45,19 +53,15 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     let Some(message) = session.final_message.as_deref() else { return Vec::new() };
     let trace = Trace::of(evidence, message);
     later(session)
-        .filter(|(_, ask)| ask.may_want_work())
+        .filter(|(_, ask)| may_want_work(ask))
         .filter_map(|(at, ask)| {
             let after = After::of(session, ask.at, usize::MAX);
-            let (quote, why) = if after.is_nothing() {
-                let request = requests(&ask.text).next()?;
-                if was_answered(message, request) {
-                    return None;
-                }
-                (request, "the person asked for it, and nothing was done after it")
-            } else {
-                let request = requests(&ask.text).find(|request| is_nowhere(request, ask.at, &trace))?;
-                (request, "the person asked for it, and nothing that was done after it speaks of it")
-            };
+            let mut requests = requests(&ask.text).into_iter();
+            let (quote, why) = requests.find_map(|request| {
+                undone(request, ask, &after, evidence, &trace)
+                    .filter(|_| !was_answered(message, request))
+                    .map(|why| (request, why))
+            })?;
             // Last, since it compares the ask with every later one.
             if is_taken_back(ask, &session.asks[at + 1..]) {
                 return None;
@@ -69,7 +73,7 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
                 problem: Problem::NoTrace,
                 quote: quote.to_owned(),
                 path: mentions::mentions(quote).paths.into_iter().next(),
-                why: why.to_owned(),
+                why,
                 settle: "do it, or tell the person why not".to_owned(),
                 verifier: "a candidate: nobody has judged it yet".to_owned(),
                 step: None,
@@ -78,6 +82,38 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
         })
         .take(MOST)
         .collect()
+}
+
+/// Whether an ask may want work: it says more than a few words and is no question, or it wants something of a thing
+/// that it names.
+fn may_want_work(ask: &Ask) -> bool {
+    ask.may_want_work() || requests(&ask.text).into_iter().any(|request| is_plain(request))
+}
+
+/// Whether a request says by name what is to be done, however short it is and however it is put.
+fn is_plain(request: &str) -> bool {
+    wish(request).is_some() || !mentions::mentions(request).paths.is_empty()
+}
+
+/// Why a request seems undone, if it does.
+fn undone(request: &str, ask: &Ask, after: &After<'_>, evidence: &Evidence, trace: &Trace) -> Option<String> {
+    let named = mentions::mentions(request).paths;
+    let standing =
+        wish(request).and_then(|wish| standing(&wish, named.first().map(String::as_str), evidence));
+    match standing {
+        Some(Standing::Undone(how)) => return Some(format!("the person asked for it, and {how}")),
+        Some(Standing::Done(_)) => return None,
+        None => {}
+    }
+    if after.is_nothing() {
+        return Some("the person asked for it, and nothing was done after it".to_owned());
+    }
+    let wanted: Vec<&String> = named.iter().filter(|path| promises(request, path)).collect();
+    if !wanted.is_empty() && !wanted.iter().any(|path| after.worked_on(path, evidence)) {
+        return Some(format!("the person asked for it, and nothing touched {} after it", wanted[0]));
+    }
+    is_nowhere(request, ask.at, trace)
+        .then(|| "the person asked for it, and nothing that was done after it speaks of it".to_owned())
 }
 
 /// For each ask after the first one its words and what happened until the next one.
@@ -95,30 +131,6 @@ pub fn aftermath(session: &Session) -> Vec<(String, String)> {
 
 fn later(session: &Session) -> impl Iterator<Item = (usize, &Ask)> {
     session.asks.iter().enumerate().skip(1)
-}
-
-/// The sentences of an ask that ask for work.
-fn requests(ask: &str) -> impl Iterator<Item = &str> {
-    claims::all_sentences(ask).take(SENTENCES).filter(|sentence| {
-        let words = normalised(sentence);
-        let opens_as_talk = words.split(' ').next().is_some_and(|word| TALK.contains(&word));
-        !opens_as_talk && !is_condition(&words) && asks_for_work(sentence) && has_an_object(sentence)
-    })
-}
-
-fn is_condition(words: &str) -> bool {
-    ["if ", "when ", "once ", "unless "].iter().any(|start| words.starts_with(start))
-}
-
-/// "Do it", "go on", "fix that": what is meant stands elsewhere.
-fn has_an_object(sentence: &str) -> bool {
-    let bag = Bag::of(sentence);
-    let words = normalised(sentence);
-    let points_elsewhere = words
-        .split(' ')
-        .take(4)
-        .any(|word| matches!(word, "above" | "it" | "rest" | "that" | "them" | "these" | "this" | "those"));
-    bag.shares_a_name(&bag) || (bag.len() >= 2 && !points_elsewhere)
 }
 
 fn is_taken_back(ask: &Ask, later: &[Ask]) -> bool {
@@ -141,7 +153,9 @@ fn is_taken_back(ask: &Ask, later: &[Ask]) -> bool {
 /// Whether the final message asks back, or says of it why nothing was done.
 fn was_answered(message: &str, request: &str) -> bool {
     let wanted = Bag::of(request);
-    let asks_back = message.trim_end().ends_with('?');
+    let last = claims::all_sentences(message).last().unwrap_or_default();
+    let last_words = padded(&normalised(last));
+    let asks_back = last.ends_with('?') && !COURTESY.iter().any(|words| has_words(&last_words, words));
     asks_back
         || claims::all_sentences(message).any(|sentence| {
             let words = padded(&normalised(sentence));
@@ -241,6 +255,17 @@ impl<'a> After<'a> {
     fn commands(&self) -> impl Iterator<Item = &'a str> {
         let all = self.session.commands.iter().filter(|command| self.has(command.at));
         all.filter(|command| command.may_have_effects()).map(|command| command.line.as_str())
+    }
+
+    /// Whether a file was changed, or a command ran that names it or may have changed anything.
+    fn worked_on(&self, path: &str, evidence: &Evidence) -> bool {
+        if evidence.files.iter().any(|file| written_as(path, &file.name) && file.signs.unchanged) {
+            return false;
+        }
+        let mut touches = self.session.done_touches().filter(|touch| self.has(touch.at));
+        touches.any(|touch| written_as(path, &touch.path))
+            || self.commands().any(|line| line.contains(base_name(path)) || shell::may_change_anything(line))
+            || !self.others().is_empty()
     }
 
     fn helpers(&self) -> usize {

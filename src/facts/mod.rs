@@ -16,8 +16,10 @@ pub mod files;
 pub mod ordinary;
 pub mod parts;
 pub mod promises;
+pub mod requests;
 pub mod risks;
 pub mod steps;
+pub mod wished;
 
 use serde::{Deserialize, Serialize};
 

@@ -37,7 +37,7 @@ pub const SCRATCH: &[&str] = &["/tmp/", "/var/tmp/", "/private/tmp/", "/var/fold
 pub const COVERED: f32 = 0.6;
 
 /// Sections of a plan whose items are there to be known, not to be done.
-pub const REFERENCES: &[&str] = &[
+const REFERENCES: &[&str] = &[
     "alternatives", "background", "context", "critical", "existing", "future", "goals", "key files", "later",
     "non goals", "notes", "open questions", "optional", "out of scope", "reference", "references", "related",
     "risks", "scope", "verification",
@@ -47,6 +47,14 @@ pub const REFERENCES: &[&str] = &[
 pub fn is_reference(step: &Step) -> bool {
     let section = padded(&normalised(step.section.as_deref().unwrap_or_default()));
     REFERENCES.iter().any(|word| has_words(&section, word))
+}
+
+/// Whether a step says of itself that it need not be done.
+pub fn is_optional(step: &Step) -> bool {
+    let words = padded(&normalised(&step.text));
+    ["if time", "maybe", "nice to have", "optional", "optionally", "stretch"]
+        .iter()
+        .any(|word| has_words(&words, word))
 }
 
 /// A path as seen from the folder in which the session began, where it is below it.
@@ -68,6 +76,13 @@ pub fn is_test(path: &str) -> bool {
     folders.any(|folder| TESTS.contains(&folder))
         || parts.any(|part| matches!(part, "test" | "tests" | "spec" | "specs" | "e2e" | "conftest"))
         || stem.len() > 4 && (stem.ends_with("Test") || stem.ends_with("Tests") || stem.ends_with("Spec"))
+}
+
+/// Whether a path is of words for people, by its ending or a folder above it.
+pub fn is_doc(path: &str) -> bool {
+    let ending = base_name(path).rsplit_once('.').map_or("", |(_, ending)| ending);
+    matches!(ending, "md" | "mdx" | "rst" | "adoc" | "txt")
+        || path.split('/').rev().skip(1).any(|folder| matches!(folder, "doc" | "docs"))
 }
 
 /// Folders whose files nobody writes by hand, or nobody plans.
@@ -132,7 +147,7 @@ const LEAD_INS: &[&str] = &[
     "go", "good", "great", "i", "just", "let", "lets", "like", "me", "need", "next", "now", "oh", "ok",
     "okay", "one", "please", "s", "should", "so", "sure", "than", "then", "thing", "to", "want", "we",
     "while", "with", "would", "yes", "you", "more", "re", "at", "it", "ahead", "thanks", "nice", "perfect",
-    "before", "that", "must", "ll",
+    "before", "that", "must", "ll", "here", "in", "there",
 ];
 
 /// Whether words open with a request for work: "also, could you add …".

@@ -6,11 +6,14 @@ use super::names::line_names;
 use super::quotes::stands_in;
 use super::topics::alike;
 use super::{Judged, elsewhere, reason, work};
-use crate::facts::claims;
 use crate::facts::ordinary::TALK;
 use crate::facts::promises::promises;
+use crate::facts::steps::written_as;
+use crate::facts::wished::{Standing, standing};
+use crate::facts::{claims, requests};
 use crate::plan::mentions::mentions;
 use crate::session::{Ask, shell};
+use crate::wishes::wish;
 use crate::words::{base_name, normalised};
 
 pub(super) fn judge(case: &Case<'_>) -> Judged {
@@ -21,13 +24,19 @@ pub(super) fn judge(case: &Case<'_>) -> Judged {
     if is_question(quote, ask) {
         return Judged::cannot_verify("it is a question: an answer is no work that could be seen");
     }
-    if normalised(quote).split(' ').next().is_some_and(|word| TALK.contains(&word)) {
+    if is_talk(quote) {
         return Judged::cannot_verify("words can answer it");
     }
     if was_taken_back(case, ask) {
         return Judged::refuted("the person took it back");
     }
-    if let Some(how) = case.look.and_then(|look| work::on_file(case.evidence, &look.name)) {
+    match wished(case) {
+        Some(Standing::Done(how)) => return Judged::refuted(how),
+        // What else was done to that file does not settle it.
+        Some(Standing::Undone(how)) => return undone(case, &how),
+        None => {}
+    }
+    if let Some(how) = case.look.and_then(|look| work::on_file_after(case.evidence, &look.name, ask.at)) {
         return Judged::refuted(how);
     }
     if let Some(how) = worked_on(case, ask) {
@@ -36,17 +45,39 @@ pub(super) fn judge(case: &Case<'_>) -> Judged {
     if elsewhere::worked_there(case) {
         return Judged::cannot_verify(reason::REMOTE);
     }
-    let speaks_of_it = |sentence: &str| alike(sentence, quote) || line_names(sentence, case.file_name());
-    if claims::admits(case.message(), speaks_of_it) {
+    if claims::admits(case.message(), |sentence| speaks_of_it(sentence, case)) {
         return Judged::cannot_verify(reason::ADMITTED);
     }
     if claims::sentences(case.message())
         .into_iter()
-        .any(|sentence| case.look.is_none() && speaks_of_it(sentence))
+        .any(|sentence| case.look.is_none() && speaks_of_it(sentence, case))
     {
         return Judged::cannot_verify("the final message says that it was done; nothing here shows it");
     }
     judge_by_what_came_after(case, ask)
+}
+
+fn speaks_of_it(sentence: &str, case: &Case<'_>) -> bool {
+    alike(sentence, &case.proposal.quote) || line_names(sentence, case.file_name())
+}
+
+fn is_talk(quote: &str) -> bool {
+    let opens_as_talk = normalised(quote).split(' ').next().is_some_and(|word| TALK.contains(&word));
+    opens_as_talk && !requests::writes_down(quote)
+}
+
+/// How what the quoted words want of a named thing stands, where they want that.
+fn wished(case: &Case<'_>) -> Option<Standing> {
+    let mut clauses = requests::clauses(&case.proposal.quote).into_iter();
+    let path = case.look.map(|look| look.name.as_str());
+    clauses.find_map(|clause| standing(&wish(clause)?, path, case.evidence))
+}
+
+fn undone(case: &Case<'_>, how: &str) -> Judged {
+    if claims::admits(case.message(), |sentence| speaks_of_it(sentence, case)) {
+        return Judged::cannot_verify(reason::ADMITTED);
+    }
+    Judged::confirmed(format!("the person asked for it, and {how}"))
 }
 
 fn judge_by_what_came_after(case: &Case<'_>, ask: &Ask) -> Judged {
@@ -60,8 +91,13 @@ fn judge_by_what_came_after(case: &Case<'_>, ask: &Ask) -> Judged {
         (false, _) if session.last_call > ask.at => {
             Judged::cannot_verify("tools were used after it; nothing shows whether for this")
         }
+        (false, _) if !requests::asks_for_anything(&case.proposal.quote) => {
+            Judged::cannot_verify("nothing in it plainly asks for work")
+        }
         (false, _) => Judged::confirmed("the person asked for it, and nothing was done after it"),
-        (true, Some(look)) if is_asked_for(&look.name, &ask.text) && may_be_changed => {
+        (true, Some(look))
+            if is_asked_for(&look.name, &ask.text) && may_be_changed && !is_unchanged(case) =>
+        {
             Judged::cannot_verify("a command of the session may have changed it")
         }
         (true, Some(look)) if is_asked_for(&look.name, &ask.text) => {
@@ -71,11 +107,17 @@ fn judge_by_what_came_after(case: &Case<'_>, ask: &Ask) -> Judged {
     }
 }
 
-/// Whether the quoted words end in a question mark, in the quote or where they stand.
+/// Whether git, or the file's own time, tells that nothing has changed it in the session's time.
+fn is_unchanged(case: &Case<'_>) -> bool {
+    let file = case.look.and_then(|look| work::file(case.evidence, &look.name));
+    file.is_some_and(|file| file.signs.unchanged)
+}
+
+/// Whether the quoted words are a question, in the quote or where they stand. A request may have the form of one.
 fn is_question(quote: &str, ask: &Ask) -> bool {
     let mut sentences = claims::all_sentences(&ask.text);
-    quote.trim_end().trim_end_matches(['"', '”', '`']).ends_with('?')
-        || sentences.any(|sentence| sentence.ends_with('?') && stands_in(quote, sentence))
+    requests::is_real_question(quote)
+        || sentences.any(|sentence| requests::is_real_question(sentence) && stands_in(quote, sentence))
 }
 
 /// Words with which a person takes back what they said last.
@@ -105,15 +147,16 @@ fn worked_on(case: &Case<'_>, ask: &Ask) -> Option<String> {
         return None;
     }
     let named = mentions(quote);
-    if let Some(how) = named.paths.iter().find_map(|path| work::on_file(case.evidence, path)) {
+    if let Some(how) = named.paths.iter().find_map(|path| work::on_file_after(case.evidence, path, ask.at)) {
         return Some(how);
     }
-    if let Some(file) = named.symbols.iter().find_map(|symbol| work::definer(case.evidence, symbol)) {
+    let is_later = |name: &str| {
+        case.session().done_touches().any(|touch| touch.at > ask.at && written_as(&touch.path, name))
+    };
+    let mut definers = named.symbols.iter().filter_map(|symbol| work::definer(case.evidence, symbol));
+    if let Some(file) = definers.find(|file| is_later(file)) {
         return Some(format!("the session wrote what it names, in {file}"));
     }
-    let is_later = |name: &str| {
-        case.session().done_touches().any(|touch| touch.at > ask.at && touch.path.ends_with(name))
-    };
     if let Some(file) = work::changed_about(case.evidence, quote).filter(|file| is_later(file)) {
         return Some(format!("the session changed {file}, which is called like it"));
     }

@@ -6,6 +6,7 @@ use super::tables::ROOM_FOR_ALL;
 use super::topics::{alike, meaning, share};
 use crate::evidence::{Evidence, FileEvidence};
 use crate::facts::ordinary::COVERED;
+use crate::facts::steps::written_as;
 use crate::plan::{Plan, Step, StepKind};
 use crate::session::{Command, CommandEnd, Outcome, Session, shell};
 use crate::words::{base_name, has_words, normalised, padded};
@@ -38,6 +39,19 @@ pub(super) fn on_file(evidence: &Evidence, name: &str) -> Option<String> {
     }
     let by_command = effects(&evidence.session).any(|command| line_names(&command.line, base_name(name)));
     by_command.then(|| "a command of the session worked on it".into())
+}
+
+/// How the session worked on a file after a point in it, if it did.
+pub(super) fn on_file_after(evidence: &Evidence, name: &str, at: usize) -> Option<String> {
+    let session = &evidence.session;
+    let mut touches = session.done_touches().filter(|touch| touch.at > at);
+    if touches.any(|touch| written_as(&touch.path, name) || names::same_path(&touch.path, name)) {
+        return Some("the session did touch it".into());
+    }
+    let mut commands = effects(session).filter(|command| command.at > at);
+    commands
+        .any(|command| line_names(&command.line, base_name(name)))
+        .then(|| "a command of the session worked on it".into())
 }
 
 /// Commands that may have changed something.

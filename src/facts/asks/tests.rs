@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::evidence::signs::signs;
+use crate::evidence::{Entered, FileEvidence, FileState};
 use crate::session::{Change, Command, CommandEnd, EditTool, Original, Outcome, Touch};
 
 /// Asks at 10, 20, 30 …; the first one is the session's own.
@@ -31,16 +33,19 @@ fn command(line: &str, at: usize) -> Command {
     Command { line: line.into(), at, end: CommandEnd::Succeeded, output: String::new(), agent: None }
 }
 
-fn found(session: Session) -> Vec<String> {
-    let evidence = Evidence {
+fn evidence(session: Session) -> Evidence {
+    Evidence {
         plan: None,
         session,
         files: Vec::new(),
         deeds: Vec::new(),
         todo_paths: Vec::new(),
         repository: None,
-    };
-    candidates(&evidence).into_iter().map(|finding| finding.quote).collect()
+    }
+}
+
+fn found(session: Session) -> Vec<String> {
+    candidates(&evidence(session)).into_iter().map(|finding| finding.quote).collect()
 }
 
 const FIRST: &str = "Write the parser for the config format.";
@@ -79,6 +84,53 @@ fn what_was_done_is_not_told() {
         session.touches.push(touch(path, new, 25));
         session.commands.push(command(line, 26));
         assert_eq!(found(session), Vec::<String>::new(), "{ask}");
+    }
+}
+
+#[test]
+fn a_file_that_is_asked_for_by_name_and_not_touched_is_told() {
+    let ask = "Great! Now a --json flag too, and describe both flags in README.md please.";
+    let mut session = session(&[FIRST, ask, "does it follow links?"], "Flags and README: `--json` is in.");
+    session.touches.push(touch("README.md", "the flags", 15));
+    session.touches.push(touch("bin/disk", "--json, both flags, readme", 25));
+    assert_eq!(found(session.clone()), ["describe both flags in README.md please."]);
+    session.touches.push(touch("README.md", "the flags", 26));
+    assert_eq!(found(session), Vec::<String>::new());
+}
+
+#[test]
+fn a_question_out_of_courtesy_is_no_question_back() {
+    let asks = [FIRST, "ok. Add an entry to CHANGELOG.md for this, and tell me what it prints"];
+    let message = "It prints one line. The entry belongs under Unreleased. Anything else you'd like?";
+    assert_eq!(found(session(&asks, message)), ["Add an entry to CHANGELOG.md for this"]);
+}
+
+#[test]
+fn what_is_still_there_was_not_removed_whatever_else_was_done_to_its_file() {
+    let ask = "thanks. while you're in there drop the unused legacy_hash helper, and make the token 32 bytes";
+    let told = |text: &str| {
+        let mut session = session(&[FIRST, ask], "Tokens are 32 bytes now.");
+        let original = Original::Text("def legacy_hash; end; def token; end".to_owned());
+        session.touches.push(Touch { original, ..touch("lib/auth.rb", "token(32) bytes", 25) });
+        let mut evidence = evidence(session);
+        evidence.files.push(file("lib/auth.rb", text));
+        candidates(&evidence).into_iter().map(|finding| finding.quote).collect::<Vec<_>>()
+    };
+    assert_eq!(told("def legacy_hash; end"), ["while you're in there drop the unused legacy_hash helper"]);
+    assert_eq!(told("def token; end"), Vec::<String>::new());
+}
+
+fn file(name: &str, text: &str) -> FileEvidence {
+    FileEvidence {
+        name: name.into(),
+        touches: Vec::new(),
+        steps: Vec::new(),
+        state: FileState::File { bytes: 1 },
+        entered: Entered::Whole,
+        text: text.into(),
+        masked: 0,
+        digest: String::new(),
+        signs: signs(name, text, &["legacy_hash".to_owned()], None, &Original::Unknown),
     }
 }
 

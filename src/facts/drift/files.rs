@@ -7,7 +7,7 @@ use super::{COMPARED, MOST, Promised, candidate, detours};
 use crate::evidence::redact::is_secret_file;
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::facts::alike::Bag;
-use crate::facts::ordinary::{COMPANIONS, is_by_machine, is_joint, is_test};
+use crate::facts::ordinary::{COMPANIONS, is_by_machine, is_doc, is_joint, is_test};
 use crate::finding::{Category, Finding};
 use crate::plan::mentions;
 use crate::session::{Original, Session, Touch};
@@ -289,10 +289,6 @@ fn ending(name: &str) -> &str {
 
 fn has_folder(name: &str, folders: &[&str]) -> bool {
     name.split('/').rev().skip(1).any(|part| folders.contains(&part))
-}
-
-fn is_doc(name: &str) -> bool {
-    matches!(ending(name), "md" | "mdx" | "rst" | "adoc" | "txt") || has_folder(name, &["doc", "docs"])
 }
 
 fn is_config(name: &str) -> bool {

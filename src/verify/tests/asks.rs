@@ -67,3 +67,65 @@ fn an_ask_that_was_taken_back_or_worked_on_is_not_undone() {
         .says("I did not add the telemetry module: the API is gone.")
         .doubts(&ask("also add a telemetry module"), "the final message says itself that it was not done");
 }
+
+#[test]
+fn work_from_before_the_ask_is_no_answer_to_it() {
+    let quote = "pin postgres to 16.4 in docker-compose.yml";
+    let ask = proposal(Category::Ask, Problem::NoTrace, quote, "docker-compose.yml", "");
+    let case = |text| {
+        no_plan()
+            .asked("write the compose file", 1)
+            .on_disk("docker-compose.yml", text)
+            .touched("docker-compose.yml", 2)
+            .asked(quote, 5)
+            .on_disk("Makefile", "up:")
+            .touched("Makefile", 6)
+    };
+    case("image: postgres:latest")
+        .confirms(&ask, "the person asked for it, and docker-compose.yml has no `16.4`");
+    case("image: postgres:16.4")
+        .confirms(&ask, "the person asked for it by name, and nothing in the session touched that file");
+    case("image: postgres:16.4").touched("docker-compose.yml", 7).refutes(&ask, "the session did touch it");
+}
+
+#[test]
+fn a_name_that_is_still_there_was_not_removed_or_changed() {
+    let rename = "rename load_cfg to load_config everywhere";
+    let ask = proposal(Category::Ask, Problem::NoTrace, rename, "app/settings.py", "");
+    let case = |text| {
+        let asked = "Yes, go on. And rename load_cfg to load_config everywhere, it annoys me.";
+        no_plan()
+            .asked("go", 1)
+            .asked(asked, 5)
+            .on_disk("app/settings.py", text)
+            .touched("app/settings.py", 6)
+    };
+    case("def load_cfg(): pass").confirms(
+        &ask,
+        "the person asked for it, and app/settings.py still has `load_cfg`, and no `load_config`",
+    );
+    case("def load_config(): pass").refutes(&ask, "app/settings.py has `load_config`");
+    case("def load_config(): pass\nload_cfg = load_config").refutes(&ask, "the session did touch it");
+}
+
+#[test]
+fn a_page_to_write_on_makes_work_of_a_description() {
+    let quote = "describe both flags in README.md please";
+    let ask = proposal(Category::Ask, Problem::NoTrace, quote, "README.md", "");
+    no_plan()
+        .asked("go", 1)
+        .asked(quote, 5)
+        .says("Fine.")
+        .confirms(&ask, "the person asked for it, and nothing was done after it");
+}
+
+#[test]
+fn thanks_ask_for_nothing() {
+    let quote = "great, thanks! ran it on the nas, works. all tests pass, ha ha";
+    let ask = proposal(Category::Ask, Problem::NoTrace, quote, "", "");
+    no_plan()
+        .asked("go", 1)
+        .asked(quote, 5)
+        .says("Glad to hear it!")
+        .doubts(&ask, "nothing in it plainly asks for work");
+}
