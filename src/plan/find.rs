@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use globset::GlobSet;
 
+use super::orders::{orders, specs};
 use super::steps::parse_steps;
-use super::{Mark, Plan, PlanSource, Step};
+use super::{Mark, Plan, PlanSource, Step, StepKind};
 use crate::session::{ApprovedPlan, Original, Session, Touch, shell};
-use crate::words::{has_words, is_markdown, normalised, padded, ratio};
+use crate::words::{normalised, ratio};
 
 /// Where plans live.
 #[derive(Debug)]
@@ -267,30 +268,21 @@ fn named_plan(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> Opt
         Some(plan)
     };
     let by_name = named.chain(read_for_them).filter(|path| places.is_plan(path)).find_map(plan_at);
+    let is_long = |plan: &Plan| plan.steps.len() >= LEAST_ORDERS;
+    // A page of notes has bullets; one that is to be built has boxes or numbers.
+    let is_in_order = |plan: &Plan| {
+        let in_order = plan.steps.iter().filter(|step| step.kind != StepKind::Bullet);
+        in_order.count() >= LEAST_ORDERS
+    };
     by_name
-        .or_else(|| orders(session, places).find_map(plan_at).filter(|plan| plan.steps.len() >= LEAST_ORDERS))
+        .or_else(|| orders(&session.asks).map(|name| places.absolute(name)).find_map(plan_at).filter(is_long))
+        .or_else(|| {
+            specs(&session.asks).map(|name| places.absolute(name)).find_map(plan_at).filter(is_in_order)
+        })
 }
 
 /// A list of fewer items is no plan unless it is called one.
 const LEAST_ORDERS: usize = 3;
-
-/// Words with which a person has all of a text carried out.
-const CARRY_OUT: &[&str] = &[
-    "all of", "carry out", "do all", "do everything", "everything in", "everything from", "execute",
-    "go through", "steps from", "steps in", "tick", "work through",
-];
-
-/// Markdown files that the person wants carried out, whatever they are called.
-fn orders<'a>(session: &'a Session, places: &'a PlanPlaces) -> impl Iterator<Item = PathBuf> + 'a {
-    let asks = session.asks.iter().rev().filter(|ask| {
-        let words = padded(&normalised(&ask.text));
-        CARRY_OUT.iter().any(|phrase| has_words(&words, phrase))
-    });
-    let words = asks.flat_map(|ask| ask.text.split_whitespace());
-    let names =
-        words.map(|word| word.trim_matches(|c: char| "`'\"()[]<>,;:!?@".contains(c)).trim_end_matches('.'));
-    names.filter(|name| is_markdown(name)).map(|name| places.absolute(name))
-}
 
 fn plan_of(source: PlanSource, text: String, path: Option<PathBuf>) -> Plan {
     let steps = parse_steps(&text);
@@ -467,6 +459,15 @@ mod tests {
         );
         let asked = Ask { text: "take the manual out of the plan".into(), at: 8 };
         assert_eq!(dropped(late, vec![asked]), []);
+    }
+
+    #[test]
+    fn a_page_that_says_what_to_build_is_a_plan_where_its_steps_are_in_order() {
+        let ask = "Could you build the report? docs/report.md says what we want.";
+        let session = Session { asks: vec![Ask { text: ask.into(), at: 1 }], ..Session::default() };
+        let plan = |text: &str| found(&session, &[("/w/docs/report.md", text)]);
+        assert!(plan("## 1. Totals\n\nx\n\n## 2. Text\n\nx\n\n## 3. Command\n").is_some());
+        assert!(plan("- Totals are fine\n- Text is fine\n- So are commands\n").is_none());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod find;
 pub mod mentions;
+mod orders;
 pub mod steps;
 
 use serde::{Deserialize, Serialize};
