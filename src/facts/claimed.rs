@@ -43,11 +43,17 @@ pub struct Claim<'a> {
 /// not carried out.
 pub fn says_all_is_done(evidence: &Evidence) -> bool {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
+    claims::says_all_is_done(message) && has_worked(evidence) && !has_only_planned(evidence)
+}
+
+/// Whether the session wrote a plan and nothing else, or says itself that nothing is done yet.
+pub fn has_only_planned(evidence: &Evidence) -> bool {
+    let message = evidence.session.final_message.as_deref().unwrap_or_default();
     let nothing_yet = claims::all_sentences(message).any(|sentence| {
         let words = padded(&normalised(sentence));
         has_words(&words, "nothing") && has_words(&words, "yet")
     });
-    claims::says_all_is_done(message) && has_worked(evidence) && !nothing_yet
+    nothing_yet || evidence.session.done_touches().next().is_some() && !has_worked(evidence)
 }
 
 /// Whether the session changed anything but the plan.

@@ -5,12 +5,18 @@ mod files;
 mod steps;
 mod todos;
 
+pub use todos::Standing;
+
+use std::collections::HashSet;
+
 use crate::evidence::Evidence;
 use crate::facts::alike::Bag;
 use crate::facts::ordinary::asks_for_work;
+use crate::facts::whose::Names;
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::plan::{Plan, Step};
 use crate::session::Ask;
+use crate::words::base_name;
 
 /// So many of a category are worth a look; the rest would say the same.
 const MOST: usize = 4;
@@ -29,6 +35,12 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     found.extend(steps::candidates(evidence, &promised));
     found.extend(todos::candidates(evidence, &promised));
     found
+}
+
+/// How each task of the session's list stands to the plan; nothing where there is no plan.
+pub fn tasks(evidence: &Evidence) -> Vec<Standing> {
+    let plan = evidence.plan.as_ref().filter(|plan| !plan.steps.is_empty());
+    plan.map(|plan| todos::standings(evidence, &Promised::of(plan, evidence))).unwrap_or_default()
 }
 
 /// Whether a path is the plan's own file.
@@ -53,37 +65,57 @@ struct PlannedStep<'a> {
     step: &'a Step,
     /// Its own words.
     bag: Bag,
-    /// With those of its section.
-    in_section: Bag,
+    /// With those of its section and of the lines below it.
+    with_details: Bag,
+    /// What its files are called.
+    called: Vec<Bag>,
 }
 
 /// What was promised and asked, in comparable words, worked out once.
 struct Promised<'a> {
     plan: &'a Plan,
     steps: Vec<PlannedStep<'a>>,
-    /// Each line of the plan.
+    /// Each line of the plan that is no step.
     lines: Vec<Bag>,
     /// All of the plan.
     whole: Bag,
     /// Each ask.
     asks: Vec<Bag>,
+    /// What the steps put into files.
+    names: Names,
 }
 
 impl<'a> Promised<'a> {
     fn of(plan: &'a Plan, evidence: &Evidence) -> Self {
-        let steps = plan.promised().take(COMPARED).map(|step| {
+        let all: Vec<&str> = plan.text.lines().collect();
+        let ends = plan.steps.iter().skip(1).map(|next| next.line - 1).chain([all.len()]);
+        let details: Vec<String> = plan
+            .steps
+            .iter()
+            .zip(ends)
+            .map(|(step, end)| all.get(step.line..end).unwrap_or_default().join("\n"))
+            .collect();
+        let steps = plan.promised().take(COMPARED).enumerate().map(|(at, step)| {
             let bag = Bag::of(&step.text);
-            let mut in_section = Bag::of_words(step.section.as_deref().unwrap_or_default());
-            in_section.add(&bag);
-            PlannedStep { step, bag, in_section }
+            let mut with_details = Bag::of_words(step.section.as_deref().unwrap_or_default());
+            with_details.add(&bag);
+            with_details.add(&Bag::of_words(details.get(at).map_or("", String::as_str)));
+            let stem = |path: &String| {
+                let file = base_name(path);
+                Bag::of_words(file.split('.').find(|part| !part.is_empty()).unwrap_or(file))
+            };
+            let called = step.paths.iter().map(stem).filter(|called| called.len() > 0).collect();
+            PlannedStep { step, bag, with_details, called }
         });
         let steps: Vec<_> = steps.collect();
+        let of_steps: HashSet<usize> = plan.steps.iter().map(|step| step.line).collect();
+        let lines = all.iter().enumerate().filter(|(at, _)| !of_steps.contains(&(at + 1))).take(COMPARED);
         let lines: Vec<Bag> =
-            plan.text.lines().map(Bag::of_words).filter(|bag| bag.len() > 1).take(COMPARED).collect();
+            lines.map(|(_, line)| Bag::of_words(line)).filter(|bag| bag.len() > 1).collect();
         let whole =
             Bag::all(std::iter::once(Bag::of(&plan.text)).chain(steps.iter().map(|step| step.bag.clone())));
         let asks = evidence.session.asks.iter().map(|ask| Bag::of(&ask.text)).collect();
-        Self { plan, steps, lines, whole, asks }
+        Self { plan, steps, lines, whole, asks, names: Names::of(plan) }
     }
 }
 

@@ -13,12 +13,14 @@ pub mod claims;
 pub mod doings;
 pub mod drift;
 pub mod files;
+pub mod left;
 pub mod ordinary;
 pub mod parts;
 pub mod promises;
 pub mod requests;
 pub mod risks;
 pub mod steps;
+pub mod whose;
 pub mod wished;
 
 use serde::{Deserialize, Serialize};

@@ -8,6 +8,7 @@ use super::quotes::stands_in;
 use super::topics::alike;
 use super::{Judged, reason};
 use crate::evidence::Evidence;
+use crate::facts::claimed::has_only_planned;
 use crate::facts::claims;
 use crate::facts::parts::asked_for_other_parts;
 use crate::plan::{Mark, Plan, Step};
@@ -35,14 +36,16 @@ const TO_COME: &[&str] = &[
 pub(super) fn says_plan_is_over(evidence: &Evidence, step: Option<&Step>) -> bool {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
     let is_left_out = step.is_some_and(|step| asked_for_other_parts(evidence, step));
-    claims::sentences(message).into_iter().filter(|sentence| claims::says_finished(sentence)).any(
-        |sentence| {
-            let words = padded(&normalised(sentence));
-            let is_of_all = WHOLE.iter().any(|word| has_words(&words, word));
-            let is_of_the_plan = has_words(&words, "plan") || has_words(&words, "all steps");
-            if is_left_out { is_of_the_plan } else { is_of_all || was_plan_asked_for_last(evidence) }
-        },
-    )
+    // A plan that was written is no plan that was carried out.
+    !has_only_planned(evidence)
+        && claims::sentences(message).into_iter().filter(|sentence| claims::says_finished(sentence)).any(
+            |sentence| {
+                let words = padded(&normalised(sentence));
+                let is_of_all = WHOLE.iter().any(|word| has_words(&words, word));
+                let is_of_the_plan = has_words(&words, "plan") || has_words(&words, "all steps");
+                if is_left_out { is_of_the_plan } else { is_of_all || was_plan_asked_for_last(evidence) }
+            },
+        )
 }
 
 /// Whether the person's newest words that ask for anything are about the plan. Where they spoke only once,

@@ -6,6 +6,7 @@ use super::quotes::stands_in;
 use super::tables::MORE_CHORES;
 use super::topics::{alike, meaning, share};
 use super::{Judged, reason};
+use crate::facts::drift::{self, Standing};
 use crate::facts::ordinary::{CHORES, COVERED};
 use crate::plan::mentions::mentions;
 use crate::plan::{Mark, Step};
@@ -16,14 +17,18 @@ const SPOKEN_OF: f32 = 0.75;
 
 pub(super) fn judge(case: &Case<'_>) -> Judged {
     let Some(plan) = case.plan() else { return Judged::refuted(reason::NO_PLAN) };
-    let mut todos = case.session().todos.iter();
-    let Some(todo) = todos.find(|todo| stands_in(&case.proposal.quote, &todo.text)) else {
+    let mut todos = case.session().todos.iter().enumerate();
+    let Some((at, todo)) = todos.find(|(_, todo)| stands_in(&case.proposal.quote, &todo.text)) else {
         return Judged::cannot_verify("quote not found in the task list");
     };
     if matches!(todo.status.as_str(), "cancelled" | "canceled" | "deleted" | "dropped") {
         return Judged::refuted("it was taken off the list");
     }
-    if let Some(step) = plan.promised().find(|step| covers(step, &todo.text)) {
+    let standing = drift::tasks(case.evidence).get(at).copied();
+    // That a step has some of its words says nothing where another task is that step.
+    let is_unplanned = standing == Some(Standing::Unplanned);
+    let covers = |step: &&Step| names(step, &todo.text) || !is_unplanned && is_like(step, &todo.text);
+    if let Some(step) = plan.promised().filter(|step| step.mark != Mark::Abandoned).find(covers) {
         return Judged::refuted(format!("step {} of the plan covers it", step.number));
     }
     if stands_in(&todo.text, &plan.text) {
@@ -43,24 +48,29 @@ pub(super) fn judge(case: &Case<'_>) -> Judged {
     if wanted.is_empty() || share(&wanted, &meaning(&plan.text)) >= SPOKEN_OF {
         return Judged::cannot_verify("the plan speaks of it in other places");
     }
-    Judged::confirmed("it is on the task list, and no step is like it")
+    match standing {
+        Some(Standing::Step(number)) => Judged::refuted(format!("step {number} of the plan covers it")),
+        Some(Standing::InPlaceOf(number)) => {
+            Judged::cannot_verify(format!("it may be step {number} of the plan in other words"))
+        }
+        _ => Judged::confirmed("it is on the task list, and no step is like it"),
+    }
 }
 
-/// Whether a step covers a task: in other words, by its number, or by a file or a thing that both name.
-fn covers(step: &Step, todo: &str) -> bool {
-    if step.mark == Mark::Abandoned {
-        return false;
-    }
+/// Whether a task names a step: by its number, or by a file or a thing that both name.
+fn names(step: &Step, todo: &str) -> bool {
     let words = padded(&normalised(todo));
     let by_number = ["step", "task", "phase", "item"]
         .iter()
         .any(|kind| has_words(&words, &format!("{kind} {}", step.number)));
-    let (wanted, offered) = (meaning(todo), meaning(&step.text));
     let named = mentions(todo);
-    let by_name = named.paths.iter().any(|path| step.paths.contains(path))
-        || named.symbols.iter().any(|symbol| step.symbols.contains(symbol));
     by_number
-        || by_name
-        || alike(&step.text, todo)
-        || (wanted.len() > 1 && share(&wanted, &offered) >= COVERED)
+        || named.paths.iter().any(|path| step.paths.contains(path))
+        || named.symbols.iter().any(|symbol| step.symbols.contains(symbol))
+}
+
+/// Whether a task is a step in other words.
+fn is_like(step: &Step, todo: &str) -> bool {
+    let (wanted, offered) = (meaning(todo), meaning(&step.text));
+    alike(&step.text, todo) || (wanted.len() > 1 && share(&wanted, &offered) >= COVERED)
 }

@@ -7,6 +7,7 @@ use super::topics::{alike, meaning, share};
 use crate::evidence::{Evidence, FileEvidence};
 use crate::facts::ordinary::COVERED;
 use crate::facts::steps::written_as;
+use crate::facts::whose::Names;
 use crate::plan::{Plan, Step, StepKind};
 use crate::session::{Command, CommandEnd, Outcome, Session, shell};
 use crate::words::{base_name, has_words, normalised, padded};
@@ -64,6 +65,9 @@ pub(super) fn effects(session: &Session) -> impl Iterator<Item = &Command> {
 pub(super) fn on_step(evidence: &Evidence, plan: &Plan, step: &Step) -> Option<String> {
     let session = &evidence.session;
     let files = evidence.files.iter().filter(|file| file.steps.contains(&step.number));
+    // A file that was changed for another step only is no trace of this one.
+    let names = Names::of(plan);
+    let files = files.filter(|file| !file.was_changed() || names.may_be_for(step, file));
     if let Some(how) = files.map(|file| file.name.as_str()).find_map(|name| on_file(evidence, name)) {
         return Some(how);
     }
@@ -77,7 +81,7 @@ pub(super) fn on_step(evidence: &Evidence, plan: &Plan, step: &Step) -> Option<S
         return Some(format!("the session worked on a part of it, step {}", part.number));
     }
     let about_it = |text: &str| alike(text, &step.text);
-    if let Some(file) = changed_about(evidence, &step.text) {
+    if let Some(file) = changed_for(evidence, plan, step) {
         return Some(format!("the session changed {file}, which is called like it"));
     }
     let handed = session.delegations.iter().filter(|handed| !matches!(handed.outcome, Outcome::Failed(_)));
@@ -131,6 +135,17 @@ fn runs_what_is_named(command: &Command, text: &str) -> bool {
 pub(super) fn changed_about<'a>(evidence: &'a Evidence, text: &str) -> Option<&'a str> {
     let mut changed = evidence.files.iter().filter(|file| file.was_changed());
     changed.find(|file| is_called_like(&file.name, text)).map(|file| file.name.as_str())
+}
+
+/// A changed file that is called like a step. What another step names, or is called like as well, was changed for that.
+fn changed_for<'a>(evidence: &'a Evidence, plan: &Plan, step: &Step) -> Option<&'a str> {
+    let is_of_another = |file: &FileEvidence| {
+        let mut others = plan.promised().filter(|other| other.number != step.number);
+        let is_named = !file.steps.is_empty() && !file.steps.contains(&step.number);
+        is_named || others.any(|other| is_called_like(&file.name, &other.text))
+    };
+    let mut changed = evidence.files.iter().filter(|file| file.was_changed() && !is_of_another(file));
+    changed.find(|file| is_called_like(&file.name, &step.text)).map(|file| file.name.as_str())
 }
 
 /// Whether all words of a file's name stand in a text.

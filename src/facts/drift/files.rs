@@ -8,6 +8,7 @@ use crate::evidence::redact::is_secret_file;
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::facts::alike::Bag;
 use crate::facts::ordinary::{COMPANIONS, is_by_machine, is_doc, is_joint, is_test};
+use crate::facts::steps::written_as;
 use crate::finding::{Category, Finding};
 use crate::plan::mentions;
 use crate::session::{Original, Session, Touch};
@@ -99,10 +100,12 @@ struct Index<'a> {
     padded: String,
     /// The same with nothing between the letters.
     bare: String,
+    /// Files that plan and person name.
+    paths: HashSet<String>,
     /// Folders that are named for themselves.
     folders: Vec<String>,
-    /// Symbols that the plan names.
-    symbols: HashSet<String>,
+    /// Symbols that the plan names and no file that it names defines: another may be meant to.
+    unmade: HashSet<String>,
     /// Names of planned modules.
     planned: HashSet<String>,
     /// Those and these.
@@ -136,6 +139,14 @@ impl<'a> Index<'a> {
             })
             .filter(|symbol| symbol.len() > 3)
             .collect();
+        let made: HashSet<String> = evidence
+            .files
+            .iter()
+            .filter(|file| file.was_changed() && in_plan.iter().any(|path| written_as(path, &file.name)))
+            .flat_map(|file| defined(&file.text))
+            .map(String::from)
+            .collect();
+        let unmade = symbols.difference(&made).cloned().collect();
         let planned: HashSet<String> = in_plan
             .iter()
             .map(|path| stem(path).to_owned())
@@ -148,12 +159,13 @@ impl<'a> Index<'a> {
             bare: words.replace(' ', ""),
             padded: padded(&words),
             folders: in_plan.iter().filter_map(|path| folder_named(path)).collect(),
-            symbols,
+            unmade,
             planned,
             modules,
             names_paths: in_plan.iter().any(|path| mentions::is_surely_a_path(path)),
             is_broad: BROAD.iter().any(|word| has_words(&padded(&words), word)),
             asks: Bag::all(promised.asks.iter().cloned()),
+            paths: in_plan,
             written,
         }
     }
@@ -176,7 +188,7 @@ impl<'a> Index<'a> {
         let in_path = Bag::of_words(name.rsplit_once('.').map_or(name, |(path, _)| path));
         if self.is_named(name)
             || self.is_of_a_kind(name)
-            || has_folder_of(name, &self.planned)
+            || (has_folder_of(name, &self.planned) && !self.lists_files_beside(name))
             || self.folders.iter().any(|folder| is_under(name, folder))
             || in_name.within(&self.promised.whole) >= NAMED
             || in_name.within(&self.asks) >= NAMED
@@ -191,7 +203,7 @@ impl<'a> Index<'a> {
         let changes = touches.iter().filter_map(|touch| touch.change.as_ref());
         if is_new {
             let texts = changes.map(|change| change.new.as_str()).chain([file.text.as_str()]);
-            if texts.into_iter().any(|text| defines_any(text, &self.symbols)) {
+            if texts.into_iter().any(|text| defines_any(text, &self.unmade)) {
                 return true;
             }
         } else {
@@ -206,6 +218,12 @@ impl<'a> Index<'a> {
         // A plan in prose names no files at all: only a new one that has nothing to do with it stands out.
         let is_apart = in_path.shared(&self.promised.whole) == 0 && in_path.shared(&self.asks) == 0;
         !(self.names_paths || is_new && is_apart)
+    }
+
+    /// Whether the plan names files in the very folder of this one: then it says what goes there, and this is not it.
+    fn lists_files_beside(&self, name: &str) -> bool {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        self.paths.iter().any(|path| path.rsplit_once('/').is_some_and(|(beside, _)| beside == folder))
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -275,12 +293,19 @@ fn uses_any(text: &str, names: &HashSet<String>) -> bool {
 
 /// Whether a text defines one of these names.
 fn defines_any(text: &str, names: &HashSet<String>) -> bool {
+    defined(text).any(|name| names.contains(name))
+}
+
+/// The names that a text defines.
+fn defined(text: &str) -> impl Iterator<Item = &str> {
     const DEFINES: &[&str] = &[
         "class", "const", "def", "enum", "fn", "func", "function", "interface", "let", "struct", "trait",
         "type", "var",
     ];
-    let words: Vec<&str> = identifiers(text).collect();
-    words.windows(2).any(|pair| DEFINES.contains(&pair[0]) && names.contains(pair[1]))
+    identifiers(text)
+        .zip(identifiers(text).skip(1))
+        .filter(|(word, _)| DEFINES.contains(word))
+        .map(|(_, name)| name)
 }
 
 fn ending(name: &str) -> &str {

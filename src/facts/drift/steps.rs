@@ -4,44 +4,38 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{MOST, PlannedStep, Promised, candidate, detours, is_plan};
-use crate::evidence::{Evidence, FileState};
+use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::facts::alike::Bag;
+use crate::facts::claimed::has_only_planned;
 use crate::facts::claims;
-use crate::facts::ordinary::{asks_for_work, is_chore, is_reference};
+use crate::facts::left::{self, speaks_of};
+use crate::facts::ordinary::{asks_for_work, is_chore, is_optional, is_reference};
+use crate::facts::steps::{is_promised, stand_in};
+use crate::facts::whose::lacks_all;
 use crate::finding::{Category, Finding};
-use crate::plan::{Mark, StepKind};
+use crate::plan::{Mark, Step, StepKind};
+use crate::session::shell;
 use crate::words::{base_name, has_words, normalised, padded};
 
 /// A step is known by the words that few other steps have; up to this share of them may turn up by chance.
 const BY_CHANCE: f32 = 0.25;
 /// A word of more steps than this tells none of them apart.
 const COMMON: usize = 2;
-/// A sentence with so many of a step's words speaks of that step.
-const SPOKEN_OF: f32 = 0.6;
 /// So much of each text that the session wrote counts.
 const TEXT: usize = 8_000;
-
-/// Words that say plainly that something was left. The others of `claims` ("instead", "replaced") are as often said
-/// of work that was done.
-const LEFT: &[&str] = &[
-    "abandoned", "deferred", "deferring", "dropped", "left out", "not implemented", "not needed", "omitted",
-    "out of scope", "postponed", "skipped", "skipping", "unnecessary", "won t", "didn t", "did not",
-    "decided against", "for later", "follow up", "future work",
-];
 
 pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Finding> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
     let is_over = says_the_plan_is_over(message, evidence);
-    let left: Vec<Bag> = sentences_of_the_left(message);
-    if !is_over && left.is_empty() {
-        return Vec::new();
-    }
+    let left: Vec<Bag> = left::sentences(message);
     let untouched = if is_over { untouched(evidence, promised) } else { HashSet::new() };
     let mut told = HashSet::new();
     let open = promised.steps.iter().filter(|planned| is_open(planned, promised));
     open.filter_map(|planned| {
         let why = if left.iter().any(|sentence| speaks_of(sentence, &planned.bag)) {
             "the final message says that the step was left, and the plan lists it as if nothing had happened"
+        } else if left::is_replaced(message, planned.step, promised.plan, evidence) {
+            "the final message says that something else was done, and the plan lists the step as if nothing had happened"
         } else if untouched.contains(&planned.step.number) {
             "the session says that all is done, and nothing in it worked on the step"
         } else {
@@ -78,6 +72,7 @@ fn says_the_plan_is_over(message: &str, evidence: &Evidence) -> bool {
     // Who asks how to go on has not come to the end.
     !message.trim_end().ends_with('?')
         && claims::says_finished(message)
+        && !has_only_planned(evidence)
         && (detours(evidence).next().is_none() || is_of_the_plan())
 }
 
@@ -85,8 +80,9 @@ fn says_the_plan_is_over(message: &str, evidence: &Evidence) -> bool {
 fn untouched(evidence: &Evidence, promised: &Promised<'_>) -> HashSet<usize> {
     let work = Work::of(evidence);
     let common = common_words(promised);
+    let lists = Lists::of(promised);
     let tasks = promised.steps.iter().enumerate().filter(|(_, planned)| {
-        is_a_task(planned)
+        is_a_task(planned, &lists)
             && planned.step.mark != Mark::Abandoned
             && !is_reference(planned.step)
             && !is_chore(&planned.step.text)
@@ -96,26 +92,11 @@ fn untouched(evidence: &Evidence, promised: &Promised<'_>) -> HashSet<usize> {
         // What is nested in a step is a part of it.
         let depth = promised.steps[at].step.depth;
         let parts = promised.steps[at + 1..].iter().take_while(|part| part.step.depth > depth);
-        promised.steps[at..=at].iter().chain(parts).any(|part| work.shows(part, &common, evidence))
+        promised.steps[at..=at].iter().chain(parts).any(|part| work.shows(part, &common, promised, evidence))
     };
     let idle: HashSet<usize> =
         tasks.iter().filter(|(at, _)| !shows(*at)).map(|(_, planned)| planned.step.number).collect();
     if idle.len() * 2 > tasks.len().max(2) { HashSet::new() } else { idle }
-}
-
-fn sentences_of_the_left(message: &str) -> Vec<Bag> {
-    claims::all_sentences(message)
-        .filter(|sentence| {
-            let words = padded(&normalised(sentence));
-            // "12 passed, 2 skipped" is said of tests.
-            LEFT.iter().any(|left| has_words(&words, left)) && !has_words(&words, "passed")
-        })
-        .map(Bag::of)
-        .collect()
-}
-
-fn speaks_of(sentence: &Bag, step: &Bag) -> bool {
-    step.len() >= 2 && step.shared(sentence) >= 2 && step.within(sentence) >= SPOKEN_OF
 }
 
 fn is_open(planned: &PlannedStep<'_>, promised: &Promised<'_>) -> bool {
@@ -123,6 +104,7 @@ fn is_open(planned: &PlannedStep<'_>, promised: &Promised<'_>) -> bool {
     let is_dropped = promised.plan.dropped.iter().any(|dropped| dropped.number == step.number);
     (matches!(step.mark, Mark::Open | Mark::None) || is_dropped && step.mark != Mark::Abandoned)
         && !is_reference(step)
+        && !is_optional(step)
         && !is_chore(&step.text)
 }
 
@@ -137,14 +119,36 @@ fn misses_a_file(planned: &PlannedStep<'_>, evidence: &Evidence) -> bool {
     files.any(|file| matches!(file.state, FileState::Missing { .. }))
 }
 
-/// Whether a step is something to do, and not a remark: it has a box, or it opens with a verb.
-fn is_a_task(planned: &PlannedStep<'_>) -> bool {
+/// Whether a step is something to do, and not a remark: it has a box or a number, it opens with a verb, or it stands in
+/// a list of those that do.
+fn is_a_task(planned: &PlannedStep<'_>, lists: &Lists<'_>) -> bool {
     let step = planned.step;
     match step.kind {
         StepKind::Checkbox => true,
         // The steps below a heading speak for it.
         StepKind::Heading => false,
-        StepKind::Numbered | StepKind::Bullet => step.depth == 0 && asks_for_work(&step.text),
+        StepKind::Numbered => step.depth == 0,
+        StepKind::Bullet => step.depth == 0 && (asks_for_work(&step.text) || lists.is_of_tasks(step)),
+    }
+}
+
+/// For the bullets of each section how many there are, and how many of them open with a verb.
+struct Lists<'a>(HashMap<Option<&'a str>, (usize, usize)>);
+
+impl<'a> Lists<'a> {
+    fn of(promised: &Promised<'a>) -> Self {
+        let mut counts: HashMap<Option<&str>, (usize, usize)> = HashMap::new();
+        let bullets = promised.steps.iter().map(|planned| planned.step);
+        for step in bullets.filter(|step| step.kind == StepKind::Bullet && step.depth == 0) {
+            let count = counts.entry(step.section.as_deref()).or_default();
+            count.0 += 1;
+            count.1 += usize::from(asks_for_work(&step.text));
+        }
+        Self(counts)
+    }
+
+    fn is_of_tasks(&self, step: &Step) -> bool {
+        self.0.get(&step.section.as_deref()).is_some_and(|(all, tasks)| tasks * 2 > *all)
     }
 }
 
@@ -185,9 +189,9 @@ impl Work {
             [Some(Bag::of_words(&touch.path)), new, old].into_iter().flatten()
         });
         let texts = evidence.files.iter().filter(|file| file.was_changed()).map(|file| start(&file.text));
-        let commands: Vec<String> = session.commands.iter().map(|command| command.line.clone()).collect();
-        let ran =
-            session.commands.iter().filter(|c| c.may_have_effects()).map(|command| start(&command.line));
+        let effects = || session.commands.iter().filter(|command| command.may_have_effects());
+        let commands: Vec<String> = effects().map(|command| command.line.clone()).collect();
+        let ran = effects().map(|command| start(&command.line));
         let todos = session.todos.iter().map(|todo| Bag::of(&todo.text));
         let handed = session.delegations.iter().map(|delegation| Bag::of(&delegation.description));
         let said = session.final_message.iter().map(|message| Bag::of(message));
@@ -196,17 +200,65 @@ impl Work {
     }
 
     /// Whether anything of it was for the step.
-    fn shows(&self, planned: &PlannedStep<'_>, common: &HashSet<u64>, evidence: &Evidence) -> bool {
+    fn shows(
+        &self,
+        planned: &PlannedStep<'_>,
+        common: &HashSet<u64>,
+        promised: &Promised<'_>,
+        evidence: &Evidence,
+    ) -> bool {
         let step = planned.step;
-        let files = evidence.files.iter().filter(|file| file.steps.contains(&step.number));
-        let mut names = files.map(|file| (base_name(&file.name), file.was_changed()));
-        if names.any(|(name, changed)| changed || self.lines.iter().any(|line| line.contains(name))) {
+        let files: Vec<&FileEvidence> =
+            evidence.files.iter().filter(|file| file.steps.contains(&step.number)).collect();
+        let is_worked_on = |file: &FileEvidence| {
+            let is_run = || self.lines.iter().any(|line| line.contains(base_name(&file.name)));
+            if file.was_changed() { promised.names.may_be_for(step, file) } else { is_run() }
+        };
+        if files.iter().any(|file| is_worked_on(file)) || self.has_own_name_of(step, promised, evidence) {
             return true;
+        }
+        if !files.is_empty() && files.iter().all(|file| self.is_idle(step, file, evidence)) {
+            return false;
         }
         if self.is_blind && step.paths.is_empty() {
             return true;
         }
+        if self.lacks_what_it_calls_by_name(planned, promised) {
+            return false;
+        }
         let own = planned.bag.only(|stem| !common.contains(&stem));
         own.len() < 2 || own.within(&self.bag) > BY_CHANCE || own.shares_a_name(&self.bag)
+    }
+
+    /// Whether a file that the session changed has a name that only this step has.
+    fn has_own_name_of(&self, step: &Step, promised: &Promised<'_>, evidence: &Evidence) -> bool {
+        let names = promised.names.own(step);
+        let mut changed = evidence.files.iter().filter(|file| file.was_changed());
+        !names.is_empty() && changed.any(|file| file.signs.read_whole && !lacks_all(&names, file))
+    }
+
+    /// Whether a file that the step promises to change is as it was, or was changed for other steps only: then no word
+    /// in common tells that it was worked on.
+    fn is_idle(&self, step: &Step, file: &FileEvidence, evidence: &Evidence) -> bool {
+        let may_be_run =
+            evidence.session.commands.iter().any(|command| shell::may_change_anything(&command.line));
+        is_promised(step, &file.name)
+            && (file.was_changed() || file.signs.unchanged || !may_be_run)
+            && stand_in(evidence, &file.name).is_none()
+    }
+
+    /// Whether the step speaks of something with a name of its own ("German", "Redis") that no other step has, and
+    /// nothing that was done has it.
+    fn lacks_what_it_calls_by_name(&self, planned: &PlannedStep<'_>, promised: &Promised<'_>) -> bool {
+        let words = planned.step.text.split_whitespace().skip(1);
+        let names = words.filter(|word| {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+            word.chars().count() > 2 && word.starts_with(char::is_uppercase)
+        });
+        let names = Bag::of_words(&names.collect::<Vec<_>>().join(" "));
+        let is_of_another = |other: &PlannedStep<'_>| {
+            other.step.number != planned.step.number && names.shared(&other.bag) > 0
+        };
+        names.len() > 0 && !promised.steps.iter().any(is_of_another) && names.shared(&self.bag) == 0
     }
 }

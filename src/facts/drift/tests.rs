@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
+use crate::evidence::signs::signs;
 use crate::evidence::{Entered, FileEvidence, FileState, Signs, TouchNote};
 use crate::plan::PlanSource;
 use crate::plan::steps::parse_steps;
@@ -161,6 +162,17 @@ fn a_file_that_goes_along_with_the_plan_is_not() {
 }
 
 #[test]
+fn a_module_does_not_cover_its_folder_where_the_plan_names_what_goes_there() {
+    let plan = "- [ ] Extract `Mailer::Template` into `lib/mailer/template.rb`\n\
+                - [ ] Let `Mailer#deliver` in `lib/mailer.rb` take a name\n";
+    let trip = Trip::with_plan(plan)
+        .wrote("lib/mailer/template.rb", "class Mailer\n class Template\n end\nend")
+        .edited("lib/mailer.rb", "a", "class Mailer\n def deliver\n end\nend")
+        .wrote("lib/mailer/webhook.rb", "class Mailer\n class Webhook\n end\nend");
+    assert_eq!(trip.found(Category::B), ["lib/mailer/webhook.rb"]);
+}
+
+#[test]
 fn a_plan_in_prose_covers_almost_everything() {
     let prose = "1. Add a retry policy to the client\n2. Make the timeout configurable\n";
     let trip = |name: &str, new: bool| {
@@ -190,6 +202,38 @@ fn a_task_that_no_step_is_like_is_told_and_chores_are_not() {
 }
 
 #[test]
+fn a_step_is_the_task_that_fits_it_best_and_the_other_one_is_unplanned() {
+    let plan = "# Config file\n\n- [x] `Config` struct with defaults in `src/config.rs`\n\
+                - [x] Read it from `app.toml` (`Config::load`)\n- [x] `--config PATH` in `src/main.rs`\n";
+    let todos = [
+        "Config struct and defaults",
+        "Load app.toml",
+        "Support reading YAML config alongside TOML",
+        "Add the --config switch",
+    ];
+    let trip = Trip::with_plan(plan).wrote("src/config.rs", "struct Config;").todos(&todos);
+    assert_eq!(trip.found(Category::D), ["Support reading YAML config alongside TOML"]);
+}
+
+#[test]
+fn a_task_at_the_place_of_a_step_that_no_other_is_like_may_be_that_step() {
+    let plan = "- [x] Subscribe form: `public/subscribe.php`\n- [x] Double opt-in with a signed link\n\
+                - [x] Unsubscribe link: `public/unsubscribe.php`\n";
+    let todos = [
+        "Signup page",
+        "Signed confirmation links",
+        "Let people unsubscribe",
+        "Weekly digest mail for inactive readers",
+    ];
+    let trip = Trip::with_plan(plan).wrote("public/subscribe.php", "x").todos(&todos);
+    assert_eq!(trip.found(Category::D), ["Weekly digest mail for inactive readers"]);
+    assert_eq!(tasks(&trip.0)[0], Standing::InPlaceOf(1));
+    let retries = "- [x] `src/retry.js`: `retry(fn, times)` with backoff\n- [x] wrap the delivery\n";
+    let trip = Trip::with_plan(retries).wrote("src/retry.ts", "x").todos(&["Write the retry helper"]);
+    assert_eq!(trip.found(Category::D), Vec::<String>::new());
+}
+
+#[test]
 fn a_list_about_something_else_says_nothing_of_the_plan() {
     let todos = ["Redesign navigation bar", "Port the importer to Go", "Draw latency histograms"];
     assert_eq!(trip().todos(&todos).found(Category::D), Vec::<String>::new());
@@ -209,6 +253,63 @@ fn a_step_that_nothing_worked_on_is_told_when_all_is_said_to_be_done() {
     let trip = done_but_for_the_limit().said("All steps of the plan are implemented and the tests pass.");
     assert_eq!(trip.found(Category::C), ["Add rate limiting to the upload endpoint"]);
     assert_eq!(candidates(&trip.0)[0].step, Some(4));
+}
+
+#[test]
+fn a_file_that_was_changed_for_another_step_is_no_trace_of_this_one() {
+    let plan = "- [x] Parse vCards in `contacts/vcard.py`\n- [x] Call it from `contacts/cli.py`\n\
+                - [ ] Add a `--dry-run` flag to `contacts/cli.py` that writes nothing\n";
+    let trip = |text: &str| {
+        let mut trip = Trip::with_plan(plan)
+            .wrote("contacts/vcard.py", "def parse(): pass")
+            .wrote("contacts/cli.py", text)
+            .said("The contact importer is finished. `contacts/cli.py` ties it together.");
+        for file in &mut trip.0.files {
+            let wanted = ["--dry-run".to_owned()];
+            file.signs = signs(&file.name, &file.text, &wanted, None, &Original::Unknown);
+        }
+        trip.found(Category::C)
+    };
+    assert_eq!(
+        trip("add_argument('file')"),
+        ["Add a `--dry-run` flag to `contacts/cli.py` that writes nothing"]
+    );
+    assert_eq!(trip("add_argument('--dry-run')"), Vec::<String>::new());
+}
+
+#[test]
+fn words_in_common_are_no_trace_where_the_steps_own_file_or_name_is_not_there() {
+    let plan = "1. Write `proto/event.proto`\n2. Read both formats in `store/read.go`\n\
+                3. Have the quickstart in German as well\n\
+                4. Benchmark reading a million events, and put the numbers into `docs/perf.md`\n\
+                5. Rewrite `docs/quickstart.md`\n";
+    let mut trip = Trip::with_plan(plan)
+        .wrote("proto/event.proto", "message Event: reading, numbers, million, benchmark")
+        .wrote("store/read.go", "reads events")
+        .wrote("docs/quickstart.md", "a quickstart")
+        .missing("docs/perf.md", &[4])
+        .said("The protobuf migration is complete.");
+    if let Some(file) = trip.0.files.iter_mut().find(|file| file.name == "docs/perf.md") {
+        file.state = FileState::File { bytes: 1 };
+    }
+    assert_eq!(
+        trip.found(Category::C),
+        [
+            "Have the quickstart in German as well",
+            "Benchmark reading a million events, and put the numbers into `docs/perf.md`"
+        ]
+    );
+}
+
+#[test]
+fn a_step_in_whose_place_something_else_was_done_is_told() {
+    let plan = "- [ ] Store sessions in Redis (`config/session.php`)\n- [x] Session lifetime to 8 hours\n";
+    let trip = |text: &str| {
+        let said = "Done! For storage I ended up using the `database` driver instead of Redis.";
+        Trip::with_plan(plan).edited("config/session.php", "a", text).said(said).found(Category::C)
+    };
+    assert_eq!(trip("'driver' => 'database'"), ["Store sessions in Redis (`config/session.php`)"]);
+    assert_eq!(trip("'driver' => 'redis'"), Vec::<String>::new());
 }
 
 #[test]

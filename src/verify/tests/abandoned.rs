@@ -91,3 +91,69 @@ fn what_was_left_elsewhere_does_not_make_an_open_step_abandoned() {
         .confirms(&step, "the final message says that the step was left or replaced");
     plan(open).asked("implement step 1", 1).says("Done.").refutes(&step, normal);
 }
+
+#[test]
+fn a_file_that_was_changed_for_another_step_is_no_work_on_this_one() {
+    let quote = "Add a `--dry-run` flag to `cli.py`";
+    let left = proposal(Category::C, Problem::NoTrace, quote, "cli.py", "");
+    let case = |text: &'static str| {
+        let mut case = plan("- [x] Call both from `cli.py`\n- [ ] Add a `--dry-run` flag to `cli.py`\n")
+            .says("The importer is finished.")
+            .on_disk("cli.py", text)
+            .touched("cli.py", 2);
+        case.evidence.files.truncate(1);
+        let file = &mut case.evidence.files[0];
+        file.steps = vec![1, 2];
+        file.signs = crate::evidence::signs::signs(
+            "cli.py",
+            text,
+            &["--dry-run".to_owned()],
+            None,
+            &Original::Unknown,
+        );
+        case
+    };
+    case("add_argument('file')")
+        .confirms(&left, "the session says that it is over, and cli.py has nothing of what the step names");
+    case("add_argument('--dry-run')").refutes(&left, "the session did touch it");
+}
+
+#[test]
+fn a_file_that_another_step_is_called_like_as_well_tells_nothing() {
+    let left = proposal(Category::C, Problem::NoTrace, "Have the quickstart in German as well", "", "");
+    plan("1. Rewrite the quickstart\n2. Have the quickstart in German as well\n")
+        .says("All done.")
+        .on_disk("docs/quickstart.md", "x")
+        .touched("docs/quickstart.md", 2)
+        .doubts(&left, "the step names no file, and the final message does not speak of it");
+}
+
+#[test]
+fn a_step_in_whose_place_something_else_was_done_is_abandoned() {
+    let quote = "Store sessions in Redis (`session.php`)";
+    let left = proposal(Category::C, Problem::NoTrace, quote, "", "");
+    let case = |text: &'static str| {
+        plan("- [ ] Store sessions in Redis (`session.php`)\n- [x] Lifetime to 8 hours\n")
+            .says("Done! I ended up using the `database` driver instead of Redis.")
+            .on_disk("session.php", text)
+            .touched("session.php", 2)
+    };
+    case("'database'").confirms(&left, "the final message says that the step was left or replaced");
+    case("'redis'").refutes(&left, "the session did touch it");
+}
+
+#[test]
+fn an_optional_step_and_a_plan_that_was_only_written_are_not_abandoned() {
+    let left = |quote: &str| proposal(Category::C, Problem::NoTrace, quote, "", "");
+    plan("- [ ] (optional) `bin/a.js`\n- [x] b\n")
+        .says("All done. I skipped the optional `bin/a.js`.")
+        .doubts(&left("(optional) `bin/a.js`"), "the step says itself that it is optional");
+    plan("- [ ] Create `a.php`\n- [ ] Create `b.php`\n")
+        .says("The plan is written: two steps.")
+        .on_disk("PLAN.md", "x")
+        .touched("PLAN.md", 2)
+        .refutes(
+            &left("Create `a.php`"),
+            "the session does not say that it is finished: an unfinished plan is normal",
+        );
+}

@@ -29,3 +29,28 @@ fn a_task_in_other_words_or_off_the_list_is_no_drift() {
         .todo("Investigate the flaky runner")
         .doubts(&task("Investigate the flaky"), "it is a chore of any work");
 }
+
+#[test]
+fn a_step_that_another_task_is_does_not_cover_this_one() {
+    let task = |text: &str| proposal(Category::D, Problem::NotInPlan, text, "", "");
+    let plan = || {
+        plan("# Config file\n\n- [x] `Config` struct in `src/config.rs`\n- [x] Read it from `app.toml` (`Config::load`)\n")
+            .todo("Config struct")
+            .todo("Load app.toml")
+            .todo("Support reading YAML config alongside TOML")
+    };
+    plan().confirms(
+        &task("Support reading YAML config alongside TOML"),
+        "it is on the task list, and no step is like it",
+    );
+    plan().refutes(&task("Load app.toml"), "step 2 of the plan covers it");
+}
+
+#[test]
+fn a_task_at_the_place_of_a_step_may_be_that_step() {
+    let task = proposal(Category::D, Problem::NotInPlan, "Signup page", "", "");
+    plan("- [x] Subscribe form: `subscribe.php`\n- [x] Double opt-in with a signed link\n")
+        .todo("Signup page")
+        .todo("Signed confirmation links")
+        .doubts(&task, "it may be step 1 of the plan in other words");
+}
