@@ -24,6 +24,13 @@ pub struct Signs {
     pub fate: Fate,
 }
 
+impl Signs {
+    /// Whether nothing has changed it since the session began.
+    pub fn is_unchanged(&self) -> bool {
+        self.fate == Fate::Unchanged
+    }
+}
+
 /// What became of a file in the session's time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -237,7 +237,7 @@ fn takes_back(evidence: &Evidence, name: &str) -> bool {
 
 /// It is said to be changed, and neither the session nor anybody else has changed it.
 fn untouched(claim: &Claim<'_>, file: &FileEvidence, doings: &Doings<'_>) -> Option<Finding> {
-    if claim.how == How::Whole || claim.listed || file.signs.fate != Fate::Unchanged || !is_there(file) {
+    if claim.how == How::Whole || claim.listed || !file.signs.is_unchanged() || !is_there(file) {
         return None;
     }
     let is_changed = written(claim, file).any(|path| is_changed_by(claim.words, path));

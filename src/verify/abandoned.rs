@@ -68,7 +68,7 @@ pub(super) fn judge(case: &Case<'_>) -> Judged {
         ));
     }
     let may_be_changed =
-        |file: &&FileEvidence| matches!(file.state, FileState::File { .. }) && !file.signs.unchanged;
+        |file: &&FileEvidence| matches!(file.state, FileState::File { .. }) && !file.signs.is_unchanged();
     if files.iter().any(may_be_changed)
         && case.session().commands.iter().any(|c| shell::may_change_anything(&c.line))
     {

@@ -243,7 +243,7 @@ impl Work {
         let may_be_run =
             evidence.session.commands.iter().any(|command| shell::may_change_anything(&command.line));
         is_promised(step, &file.name)
-            && (file.was_changed() || file.signs.unchanged || !may_be_run)
+            && (file.was_changed() || file.signs.is_unchanged() || !may_be_run)
             && stand_in(evidence, &file.name).is_none()
     }
 
