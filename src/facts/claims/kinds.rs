@@ -42,7 +42,10 @@ const PASS: &str =
 
 /// Subjects, by what they are checks of. Backticks with a command in them stand as `§tests` and so on.
 const SUBJECTS: &[(Check, &str)] = &[
-    (Check::Tests, r"(?:tests?|specs?|test suites?|suites?|§tests)"),
+    (
+        Check::Tests,
+        r"(?:tests?|specs?|test suites?|suites?|pytest|jest|vitest|mocha|rspec|phpunit|playwright|nextest|§tests)",
+    ),
     (Check::Build, r"(?:builds?|compilation|§build)"),
     (
         Check::Lint,
@@ -58,11 +61,16 @@ const SUBJECTS: &[(Check, &str)] = &[
 /// Wordings of checks that pass which name no subject before the word for passing.
 const OTHER_WORDINGS: &[(Check, &str)] = &[
     (Check::Tests, r"\b\d+ passing tests?\b"),
-    (Check::Tests, r"\b\d+ tests?,? (?:and )?(?:0|no|zero) fail"),
+    (Check::Tests, r"\b\d+ (?:tests?|examples?),? (?:and )?(?:0|no|zero) fail"),
+    (Check::Tests, r"\b\d+ passed(?:,| and|;| /)? (?:0|no|zero) (?:failed|failures?|errors?)\b"),
+    (Check::Tests, r"\btest (?:results?|runs?|summary):? \d+ pass"),
+    (Check::Tests, r"^\d+ ?/ ?\d+ (?:are )?pass(?:ing|ed)?\b"),
+    (Check::Tests, r"\b(?:tests|specs|test suite) ?[:—|] ?✅"),
+    (Check::Build, r"\bbuild (?:now |still |also )?works(?:$|[.,;:!]| and| again)"),
     (Check::Tests, r"\b(?:everything|all|it) (?:builds? and )?pass(?:es|ing)? (?:with|under|in) §tests"),
     (
         Check::Build,
-        r"\b(?:everything|project|code|codebase|app|application|crate|workspace|package|solution|library|site|binary|frontend|backend|^it)(?: all| now| still| also)? (?:builds?|compiles?|built|compiled)(?: and| with no| without| cleanly| successfully| fine| ok|,|;| —|$| \()",
+        r"\b(?:everything|project|code|codebase|app|application|crate|workspace|package|solution|library|site|binary|frontend|backend|^it)(?: all| now| still| also)? (?:builds?|compiles?|built|compiled)(?: and| with no| without| cleanly| successfully| fine| ok|[.,;!]| —|$| \()",
     ),
     (
         Check::Build,
@@ -92,12 +100,18 @@ static EVERYTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Deeds in words that may tell how things are rather than what was done.
 static LOOSE_DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
     let place = r"(?:staging|stage|prod|production|live|the (?:\w+ ){0,2}(?:cluster|server|environment|host)|npm|pypi|crates §code|the registry|dev|qa|test|preview)";
-    let wordings = [(
+    let wordings = [
+        (Deed::PullRequest, r"^(?:the |a |my )?(?:draft )?(?:pr|pull request|merge request)(?: #\d+)? is (?:now )?(?:up|open|live)\b".to_owned()),
+        (Deed::PullRequest, r"\band (?:the |a )?(?:draft )?(?:pr|pull request|merge request) is (?:now )?(?:up|open|live)\b".to_owned()),
+        (Deed::Install, r"§code(?: (?:and|,) §code)*,? (?:is|are|was|were|has been|have been) (?:now |all |successfully )*installed\b".to_owned()),
+        (Deed::Deploy, format!(r"^(?:released|published|rolled out|shipped) (?:[§\w.@]+ ){{1,5}}(?:to|on) {place}\b")),
+        (
         Deed::Deploy,
         format!(
             r"\b(?:is|are|was|were|been|now)(?: (?:now|all|both|fully|successfully|live and))* (?:deployed|rolled out|released|published|applied|live|up|running) (?:to|on|in) {place}\b"
         ),
-    )];
+    ),
+    ];
     wordings.into_iter().filter_map(|(deed, wording)| Some((deed, pattern(&wording)?))).collect()
 });
 
@@ -112,7 +126,7 @@ const BEEN: &str =
     r"(?: (?:is|are|was|were|has|have|been|now|all|also|both|successfully|fully|safely|already))*";
 
 /// What may follow a deed that is over, lest "committed lines" be one.
-const AFTER: &str = r"(?: (?:and|as|to|in|with|on|under|at|—|locally|separately|successfully|the|all|your|my|our|this|these|both|everything|it|§|via|upstream|origin|[0-9a-f]{7,40}|fix(?:es)?|changes?)\b|[.,;:!)]| \(|: | §| —| ✅|$)";
+const AFTER: &str = r"(?: (?:and|as|to|in|with|on|under|at|—|locally|separately|successfully|the|all|your|my|our|this|these|both|everything|it|§|via|upstream|origin|[0-9a-f]{7,40}|fix(?:es)?|changes?|branch|tags?|them)\b|[.,;:!)]| \(|: | §| —| ✅|$)";
 
 static CHECKS: LazyLock<Vec<(Check, Regex)>> = LazyLock::new(|| {
     let subjects = SUBJECTS.iter().map(|(check, subject)| {
@@ -123,7 +137,7 @@ static CHECKS: LazyLock<Vec<(Check, Regex)>> = LazyLock::new(|| {
         let passes = format!(
             r"(?:^|[^\w§-]){subject}{of_all}{more}(?: \([^)]*\))?(?: ?[:,—(|✅])* ?(?:(?:{BETWEEN}) ){{0,5}}{PASS}"
         );
-        let finds = r"(?: (?:now|still|also|run|ran|runs|reports?|shows?|finds?|found|gives?|has|have|with|is|are|—)|[:,(])*";
+        let finds = r"(?: (?:now|still|also|run|ran|runs|reports?|shows?|finds?|found|gives?|has|have|with|is|are|completes?|completed|finish(?:es|ed)|passes|passed|exits?|succeeds?|succeeded|—)|[:,(])*";
         let finds_nothing = format!(
             r"(?:^|[^\w§-]){subject}{finds} {NOTHING}|\b{NOTHING} (?:from|by|in|under) (?:the )?{subject}(?:$|[^\w-])"
         );
@@ -141,22 +155,24 @@ static DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
         (Deed::Commit, format!(r"{OPENING}committed{AFTER}")),
         (Deed::Commit, format!(r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then))* committed{AFTER}")),
         (Deed::Commit, format!(r"\b{WORK}{BEEN} committed{AFTER}")),
-        (Deed::Commit, r"\b(?:created|made) (?:a |the |an |new |empty |single |clean |\d+ |two |three )*commits?(?: §| with| for|[.,:;]|$)".to_owned()),
+        (Deed::Commit, r"\b(?:created|made) (?:a |the |an |new |empty |single |clean |\d+ |two |three )*commits?(?: §| with| for| and pushed|[.,:;]|$)".to_owned()),
         (Deed::Commit, r"^commit(?:ted)?(?: created| hash| sha)?:? §hash".to_owned()),
         (Deed::Push, format!(r"{OPENING}(?:committed (?:and|&) )?pushed{AFTER}")),
         (Deed::Push, format!(r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then|fixed and|committed and))* pushed{AFTER}")),
         (Deed::Push, format!(r"\b{WORK}{BEEN}(?: committed (?:and|&))? pushed{AFTER}")),
+        (Deed::Push, r"\bcommits? and pushed (?:them|it|both|everything|all|to)\b".to_owned()),
         (Deed::PullRequest, format!(r"\b(?:opened|created|submitted|raised)(?: (?:a|the|new|draft|an|github|gitlab|follow up|single|separate|two|three))* {request}{ends}")),
         (Deed::PullRequest, format!(r"^{request}(?: #\d+| §)?(?: has been| is| was)?(?: now| successfully)? (?:created|opened|submitted){ends}")),
         (Deed::Issue, r"\b(?:filed|opened|raised|created|submitted)(?: (?:a|an|the|new|github|gitlab|follow up|tracking|separate|bug|linear|jira|two|three))* (?:issues?|tickets?|bug reports?)(?: (?:#\d+|for|to track|at|on|about|§|and)|[.,;:]| \(|: | #|$)".to_owned()),
         (Deed::Issue, r"\bfiled (?:as )?#\d+".to_owned()),
+        (Deed::Issue, r"^(?:the |an )?(?:issue|ticket)(?: #\d+)? (?:is|was|has been) (?:now )?(?:filed|opened|created)\b".to_owned()),
         (Deed::Deploy, format!(r"{OPENING}deployed(?: (?:to|and|the|it|successfully|with|on|via|as)\b|[.,;:!]| \(|$)")),
         (Deed::Deploy, r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then))* deployed\b".to_owned()),
         (Deed::Deploy, format!(r"\b(?:{WORK}|app|site|service|server|version|application|website){BEEN} deployed(?: (?:to|and|successfully|on)\b|[.,;:!]|$)")),
         (Deed::Deploy, r"\bdeployment(?: is| was| has)?(?: now| been| fully)? (?:complete|completed|successful|succeeded|done)\b".to_owned()),
         (Deed::Install, r"^(?:done[.,!]? )?(?:successfully )?installed (?:the |all |all the |new |required |missing |npm |project )*(?:dependenc|packages?\b|§)".to_owned()),
         (Deed::Install, r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then))* installed (?:the |all |all the |new |required |missing )*(?:dependenc|packages?\b|§)".to_owned()),
-        (Deed::Install, r"\b(?:dependencies|packages) (?:are|were|have been|are now|all) (?:now |all |successfully )*installed\b".to_owned()),
+        (Deed::Install, r"\b(?:dependencies|packages) (?:are|were|have been|are now|all) (?:now |all |successfully )*installed\b|^(?:all )?(?:dependencies|packages) installed(?:$|[.,;:!]| and| with)".to_owned()),
     ];
     wordings.into_iter().filter_map(|(deed, wording)| Some((deed, pattern(&wording)?))).collect()
 });
