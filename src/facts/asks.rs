@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use crate::evidence::Evidence;
+use crate::evidence::signs::Fate;
 use crate::facts::alike::Bag;
 use crate::facts::claims;
 use crate::facts::promises::promises;
@@ -87,7 +88,7 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
 /// Whether an ask may want work: it says more than a few words and is no question, or it wants something of a thing
 /// that it names.
 fn may_want_work(ask: &Ask) -> bool {
-    ask.may_want_work() || requests(&ask.text).into_iter().any(|request| is_plain(request))
+    ask.may_want_work() || requests(&ask.text).into_iter().any(is_plain)
 }
 
 /// Whether a request says by name what is to be done, however short it is and however it is put.

@@ -4,6 +4,7 @@
 mod files;
 mod steps;
 mod todos;
+mod work;
 
 pub use todos::Standing;
 
@@ -104,7 +105,7 @@ impl<'a> Promised<'a> {
                 let file = base_name(path);
                 Bag::of_words(file.split('.').find(|part| !part.is_empty()).unwrap_or(file))
             };
-            let called = step.paths.iter().map(stem).filter(|called| called.len() > 0).collect();
+            let called = step.paths.iter().map(stem).filter(|called| !called.is_empty()).collect();
             PlannedStep { step, bag, with_details, called }
         });
         let steps: Vec<_> = steps.collect();

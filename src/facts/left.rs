@@ -88,6 +88,6 @@ fn not_taken(sentence: &str) -> Vec<Bag> {
                 name.split_whitespace().take_while(|word| !ENDS_NAME.contains(word)).take(4).collect();
             Bag::of_words(&words.join(" "))
         })
-        .filter(|thing| thing.len() > 0)
+        .filter(|thing| !thing.is_empty())
         .collect()
 }

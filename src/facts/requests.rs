@@ -83,7 +83,9 @@ fn without_joint(part: &str) -> &str {
 
 /// Whether another request begins here, or something else that the person wants.
 fn begins_a_request(rest: &str) -> bool {
-    let words = normalised(without_joint(rest));
+    // A few words tell; a paste may have any number of joints.
+    let start: Vec<&str> = without_joint(rest).split_whitespace().take(6).collect();
+    let words = normalised(&start.join(" "));
     let mut words = words.split(' ').skip_while(|word| matches!(*word, "also" | "please" | "then"));
     let opening = words.next().unwrap_or_default();
     let is_alone = words.next().is_none();

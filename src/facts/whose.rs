@@ -19,7 +19,9 @@ impl Names {
             let mut names = promised_names(step);
             names.sort_unstable();
             names.dedup();
-            names.into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
+            for name in names {
+                *counts.entry(name).or_default() += 1;
+            }
         }
         Self(counts)
     }

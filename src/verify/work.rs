@@ -1,6 +1,8 @@
 //! What the session did: takes a file, a step or an ask, says how it was worked on, if it was. Pure. Read
 //! generously: whoever says that nothing was done has to show it.
 
+use std::cell::LazyCell;
+
 use super::names::{self, line_names};
 use super::tables::ROOM_FOR_ALL;
 use super::topics::{alike, meaning, share};
@@ -66,8 +68,9 @@ pub(super) fn on_step(evidence: &Evidence, plan: &Plan, step: &Step) -> Option<S
     let session = &evidence.session;
     let files = evidence.files.iter().filter(|file| file.steps.contains(&step.number));
     // A file that was changed for another step only is no trace of this one.
-    let names = Names::of(plan);
-    let files = files.filter(|file| !file.was_changed() || names.may_be_for(step, file));
+    let names = LazyCell::new(|| Names::of(plan));
+    let is_its_own = |file: &FileEvidence| file.steps.len() < 2 || names.may_be_for(step, file);
+    let files = files.filter(|file| !file.was_changed() || is_its_own(file));
     if let Some(how) = files.map(|file| file.name.as_str()).find_map(|name| on_file(evidence, name)) {
         return Some(how);
     }

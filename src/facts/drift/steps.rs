@@ -3,26 +3,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{MOST, PlannedStep, Promised, candidate, detours, is_plan};
-use crate::evidence::{Evidence, FileEvidence, FileState};
+use super::work::Work;
+use super::{MOST, PlannedStep, Promised, candidate, detours};
+use crate::evidence::{Evidence, FileState};
 use crate::facts::alike::Bag;
 use crate::facts::claimed::has_only_planned;
 use crate::facts::claims;
 use crate::facts::left::{self, speaks_of};
 use crate::facts::ordinary::{asks_for_work, is_chore, is_optional, is_reference};
-use crate::facts::steps::{is_promised, stand_in};
-use crate::facts::whose::lacks_all;
 use crate::finding::{Category, Finding};
 use crate::plan::{Mark, Step, StepKind};
-use crate::session::shell;
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{has_words, normalised, padded};
 
-/// A step is known by the words that few other steps have; up to this share of them may turn up by chance.
-const BY_CHANCE: f32 = 0.25;
 /// A word of more steps than this tells none of them apart.
 const COMMON: usize = 2;
-/// So much of each text that the session wrote counts.
-const TEXT: usize = 8_000;
 
 pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Finding> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
