@@ -35,6 +35,15 @@ pub fn is_markdown(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("md"))
 }
 
+/// Whether a text names a file, by its whole name: `test_cache.py` does not name `cache.py`.
+pub fn names_file(text: &str, name: &str) -> bool {
+    let is_inside = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, _)| {
+            !text[..at].ends_with(is_inside) && !text[at + name.len()..].starts_with(is_inside)
+        })
+}
+
 /// The last part of a path, a folder's too.
 pub fn base_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
@@ -79,6 +88,13 @@ mod tests {
     fn words_are_found_whole() {
         let words = padded("all tests pass");
         assert!(has_words(&words, "tests") && has_words(&words, "all tests") && !has_words(&words, "test"));
+    }
+
+    #[test]
+    fn a_file_is_named_by_its_whole_name() {
+        assert!(
+            names_file("see `app/cache.py`.", "cache.py") && !names_file("tests/test_cache.py", "cache.py")
+        );
     }
 
     #[test]

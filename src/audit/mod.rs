@@ -21,6 +21,7 @@ use crate::finding::Finding;
 use crate::names::random_fence;
 use crate::plan::{self, Plan, PlanPlaces};
 use crate::session::Session;
+use crate::verify::merge::without_lone_words;
 use crate::verify::verify;
 
 /// The plan in play, as the session and the workspace tell it.
@@ -109,7 +110,9 @@ impl Brief {
         match auditor {
             AuditorOutcome::Answered(verdict) => {
                 let looks = looks::looks(workspace, verdict, &self.evidence);
-                verify(verdict, &looks, &self.evidence, facts)
+                let mut findings = verify(verdict, &looks, &self.evidence, facts);
+                without_lone_words(&mut findings);
+                findings
             }
             _ => facts,
         }

@@ -77,7 +77,7 @@ const MOST_NAMES: usize = 400;
 /// The names that steps and final message put into files, and those that asks want gone or changed.
 fn names_wanted(plan: Option<&Plan>, deeds: &[Deed], session: &Session) -> Vec<String> {
     let promised = plan.iter().flat_map(|plan| plan.promised());
-    let promised = promised.filter(|step| !step.paths.is_empty()).flat_map(promised_names);
+    let promised = promised.filter(|step| !step.paths.is_empty() || step.depth > 0).flat_map(promised_names);
     let said = deeds.iter().flat_map(|deed| deed.symbols.iter().cloned());
     let asked = session.asks.iter().flat_map(|ask| wishes::names(&ask.text));
     let mut names: Vec<String> = promised.chain(said).chain(asked).collect();

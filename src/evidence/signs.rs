@@ -121,10 +121,9 @@ fn defines(file: &str, text: &str, symbol: &str) -> bool {
         if !bare(line).contains(&wanted) || line.trim_start().starts_with("import ") {
             return false;
         }
-        let is_declared = line
-            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .take_while(|word| bare(word) != wanted)
-            .any(|word| DECLARES.contains(&word));
+        let words: Vec<&str> = line.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+        let at = words.iter().position(|word| bare(word) == wanted);
+        let is_declared = at.is_some_and(|at| words[..at].iter().any(|word| DECLARES.contains(word)));
         // A method of Java or Ruby has no word of its own: `void append(String line) {`
         let is_method = line.trim_end().ends_with('{') && line.contains(&format!("{last}("));
         is_declared || is_flag || is_method || line.trim_start().starts_with(&format!("{last}:"))
@@ -233,6 +232,7 @@ mod tests {
         assert!(defined("A.java", "    void append(String line) {", "append"));
         assert!(defined("a.py", "parser.add_argument(\"--dry-run\")", "--dry-run"));
         assert!(!defined("b.ts", "import { formatMoney } from './a'\nprint(formatMoney(1))", "formatMoney"));
+        assert!(!defined("T.php", "public function testSplit(): void {", "Money::split"));
         assert!(!defined("a.md", "`formatMoney` formats money", "formatMoney"));
     }
 

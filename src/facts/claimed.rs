@@ -9,7 +9,7 @@ use crate::facts::claims;
 use crate::facts::ordinary::is_reference;
 use crate::plan::{Mark, Plan, Step};
 use crate::session::Command;
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{base_name, has_words, names_file, normalised, padded};
 
 /// How something is claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub struct Claim<'a> {
     pub names: Vec<String>,
     /// It is a mere list, with no word that says what was done.
     pub listed: bool,
+    /// The step that it is a part of, where that says which file it is about.
+    pub home: Option<&'a Step>,
 }
 
 /// Whether the final message says that all of it is done, and there was any work: a plan that is written and not begun is
@@ -58,10 +60,14 @@ pub fn has_only_planned(evidence: &Evidence) -> bool {
 
 /// Whether the session changed anything but the plan.
 fn has_worked(evidence: &Evidence) -> bool {
+    has_written(evidence) || evidence.session.commands.iter().any(Command::may_have_effects)
+}
+
+/// Whether the session wrote a file that is not the plan.
+fn has_written(evidence: &Evidence) -> bool {
     let plan = evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
     let is_plan = |path: &str| plan.is_some_and(|plan| base_name(plan) == base_name(path));
     evidence.session.done_touches().any(|touch| !is_plan(&touch.path))
-        || evidence.session.commands.iter().any(Command::may_have_effects)
 }
 
 /// Everything that is claimed as done, the surest claims first.
@@ -82,6 +88,7 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
                     paths: &step.paths,
                     names: promised_names(step),
                     listed: false,
+                    home: home_of(plan, step),
                 });
             }
         }
@@ -94,10 +101,11 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
         paths,
         names: Vec::new(),
         listed: false,
+        home: None,
     }));
-    // A bare list of files is what was done only where anything was: else it may be of anything.
-    let has_worked = has_worked(evidence);
-    let deeds = evidence.deeds.iter().filter(|deed| !deed.listed || has_worked);
+    // A bare list of files is what was done only where a file was written: a review lists files, too.
+    let has_written = has_written(evidence);
+    let deeds = evidence.deeds.iter().filter(|deed| !deed.listed || has_written);
     all.extend(deeds.map(|deed| Claim {
         words: &deed.text,
         step: None,
@@ -105,6 +113,7 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
         paths: &deed.paths,
         names: deed.symbols.clone(),
         listed: deed.listed,
+        home: None,
     }));
     let cancelled = evidence.session.asks.iter().flat_map(|ask| claims::cancellations(&ask.text));
     let taken_back: Vec<Words<'_>> =
@@ -112,6 +121,16 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
     all.retain(|claim| !taken_back.iter().any(|said| speaks_of(said, claim)));
     all.sort_by_key(|claim| claim.how == How::Whole);
     all
+}
+
+/// For a nested item that names no file, the step above it, if that names one: "Tests in `a_test.go`:" and below it
+/// the names of the tests.
+fn home_of<'a>(plan: &'a Plan, step: &Step) -> Option<&'a Step> {
+    if step.depth == 0 || !step.paths.is_empty() {
+        return None;
+    }
+    let above = plan.steps.iter().rev().skip_while(|other| other.number >= step.number);
+    above.into_iter().find(|other| other.depth < step.depth).filter(|home| home.paths.len() == 1)
 }
 
 fn how_claimed(plan: &Plan, step: &Step, said: &[Words<'_>], is_over: bool) -> Option<How> {
@@ -158,6 +177,6 @@ impl<'a> Words<'a> {
 
 /// Whether words in which something is taken back are about a claim.
 fn speaks_of(said: &Words<'_>, claim: &Claim<'_>) -> bool {
-    claim.paths.iter().any(|path| said.text.contains(base_name(path)))
+    claim.paths.iter().any(|path| names_file(said.text, base_name(path)))
         || claim.step.is_some_and(|step| said.is_of_step(step) || said.is_like(&step.text))
 }

@@ -18,7 +18,8 @@ const DONE: &[&str] = &[
     "introduced", "made", "merged", "migrated", "moved", "opened", "pass", "passed", "passes", "passing",
     "pushed", "ran", "ready", "refactored", "removed", "renamed", "replaced", "resolved", "rewritten",
     "rewrote", "set up", "shipped", "succeeded", "tested", "ticked", "updated", "verified", "wired",
-    "working", "works", "written", "wrote",
+    "working", "works", "written", "wrote", "worked through", "wrapped up", "wraps up", "landed",
+    "in the repo",
 ];
 
 /// Words that make of a sentence something else than a claim.
@@ -77,13 +78,17 @@ const PARTS: &[&str] = &[
 ];
 
 /// Words for what comes in numbers: with one it is a part, unless it is all of them.
-const NUMBERED: &[&str] = &["item", "milestone", "part", "phase", "stage", "step", "task"];
+const NUMBERED: &[&str] = &[
+    "item", "items", "milestone", "milestones", "part", "parts", "phase", "phases", "stage", "stages",
+    "step", "steps", "task", "tasks",
+];
 
 /// Words for work that is over.
 const OVER: &[&str] = &[
     "addressed", "all set", "applied", "complete", "completed", "completes", "created", "delivered", "done",
     "executed", "finalised", "finalized", "finished", "handled", "implemented", "in place", "in the repo",
-    "landed", "made", "ready", "set up", "shipped", "ticked", "working", "written",
+    "landed", "made", "ready", "set up", "shipped", "ticked", "working", "written", "worked through",
+    "wrapped up", "wraps up",
 ];
 
 /// Words for a step that was left or replaced.
@@ -141,7 +146,14 @@ fn is_claim(sentence: &str) -> bool {
     }
     let words = padded_words(sentence);
     let ticked = sentence.contains(['✅', '✔', '☑']) || sentence.to_lowercase().contains("- [x]");
-    (ticked || has_any(&words, DONE)) && !has_any(&words, NOT_DONE)
+    (ticked || has_any(&words, DONE) || is_in(&words)) && !has_any(&words, NOT_DONE)
+}
+
+/// "Both changes are in", "PLAN.md is through": so much is only said at the end of a sentence.
+fn is_in(padded: &str) -> bool {
+    ["are in", "is in", "in now", "are through", "is through"]
+        .iter()
+        .any(|end| padded.trim_end().ends_with(&format!(" {end}")))
 }
 
 /// The sentences that claim something as done.
@@ -165,7 +177,9 @@ pub fn says_finished(message: &str) -> bool {
 pub fn says_all_is_done(message: &str) -> bool {
     sentences(message).into_iter().any(|sentence| {
         let words = padded_words(sentence);
-        has_any(&words, OVER) && !is_of_a_part(&words) && has_any(&without_checks(&words), ALL)
+        (has_any(&words, OVER) || is_in(&words))
+            && !is_of_a_part(&words)
+            && has_any(&without_checks(&words), ALL)
     })
 }
 
@@ -211,10 +225,33 @@ fn is_of_a_part(padded: &str) -> bool {
 pub fn admissions(message: &str) -> Vec<&str> {
     let is_admission = |sentence: &&str| {
         let words = padded_words(sentence);
-        [LEFT, UNDONE, PARTS].iter().any(|table| has_any(&words, table))
+        [LEFT, UNDONE, EXCEPTIONS].iter().any(|table| has_any(&words, table))
     };
-    all_sentences(message).filter(is_admission).collect()
+    let mut admissions: Vec<&str> = all_sentences(message).filter(is_admission).collect();
+    // "Not started yet:" is said of all that is listed below it.
+    let mut is_below = false;
+    for line in message.lines() {
+        let is_item = line.trim_start().starts_with(['-', '*', '•', '|'])
+            || line.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        if is_below && is_item {
+            admissions.push(line.trim());
+        } else if !line.trim().is_empty() {
+            let is_title = line.trim_end().ends_with([':', '*']) || line.starts_with('#');
+            is_below = is_title && has_any(&padded_words(line), NOT_YET);
+        }
+    }
+    admissions
 }
+
+/// Words of a title under which stands what is not done.
+const NOT_YET: &[&str] = &[
+    "deferred", "later", "left", "next", "not", "open", "pending", "remaining", "skipped", "still", "to do",
+    "todo",
+];
+
+/// Words that take something out of what is done.
+const EXCEPTIONS: &[&str] =
+    &["all of it but", "apart from", "aside from", "but for", "but not", "except", "excluding", "other than"];
 
 /// Whether the message itself says, in a sentence of which `speaks_of_it` holds, that it was not done.
 pub fn admits(message: &str, speaks_of_it: impl Fn(&str) -> bool) -> bool {
@@ -311,6 +348,7 @@ mod tests {
             "The `parse` function is done.",
             "README.md is done.",
             "The first part of the importer is finished.",
+            "Steps 1–3 are done: the parser and its tests.",
         ] {
             assert!(!says_finished(message), "{message}");
         }
@@ -334,6 +372,9 @@ mod tests {
         assert!(!calls_off("Don't forget beta.txt, and do not skip it.", about_beta));
         assert!(!admits("I did not run it. I created beta.txt.", about_beta));
         assert!(!admits("- `beta.txt`: `round_half_even`", about_beta));
+        assert!(!admits("Fixed the half-cent rounding in beta.txt, most of all the first case.", about_beta));
+        assert!(admits("Steps 1–3 are done.\n\nNot started yet:\n- step 4, `beta.txt`\n", about_beta));
+        assert!(!admits("Not started yet:\n- step 4\n\nDone:\n- `beta.txt`\n", about_beta));
     }
 
     #[test]

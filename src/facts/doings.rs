@@ -1,5 +1,5 @@
-//! What the commands of a session did to files, at a glance: takes the session, gives what was removed, what may have
-//! changed anything, and what happened elsewhere. Pure. Worked out once: every claim and every file asks for it.
+//! What the commands of a session did to files, at a glance: takes the session, gives what was removed and what
+//! happened elsewhere. Pure. Worked out once: every claim and every file asks for it.
 
 use super::steps::names_same;
 use crate::session::{Session, shell};
@@ -12,30 +12,19 @@ pub struct Doings<'a> {
     removed: Vec<String>,
     /// Lines that worked on another machine or in a container.
     remote: Vec<&'a str>,
-    /// Lines that may have changed something.
-    effects: Vec<&'a str>,
     /// Another checkout of the repository was made.
     has_copy: bool,
-    /// A command may have changed files that it does not name.
-    changed_anything: bool,
 }
 
 impl<'a> Doings<'a> {
     /// Reads every command once.
     pub fn of(session: &'a Session) -> Self {
         let lines = || session.commands.iter().map(|command| command.line.as_str());
-        let effects: Vec<&str> = session
-            .commands
-            .iter()
-            .filter(|command| command.may_have_effects())
-            .map(|command| command.line.as_str())
-            .collect();
+        let effects = session.commands.iter().filter(|command| command.may_have_effects());
         Self {
-            removed: effects.iter().flat_map(|line| shell::removed_paths(line)).collect(),
+            removed: effects.flat_map(|command| shell::removed_paths(&command.line)).collect(),
             remote: lines().filter(|line| shell::works_elsewhere(line)).collect(),
             has_copy: lines().any(|line| line.contains("git worktree add")),
-            changed_anything: lines().any(shell::may_change_anything),
-            effects,
         }
     }
 
@@ -47,10 +36,5 @@ impl<'a> Doings<'a> {
     /// Whether the file was worked on on another machine, or may have been in another checkout.
     pub fn worked_elsewhere_on(&self, name: &str) -> bool {
         self.has_copy || self.remote.iter().any(|line| line.contains(base_name(name)))
-    }
-
-    /// Whether a command may have changed the file.
-    pub fn may_have_changed(&self, name: &str) -> bool {
-        self.changed_anything || self.effects.iter().any(|line| line.contains(base_name(name)))
     }
 }

@@ -13,7 +13,7 @@ use crate::evidence::signs::Fate;
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::session::Outcome;
-use crate::words::base_name;
+use crate::words::{base_name, names_file};
 
 /// Everything that is claimed of files and is not so. A file is told once, for the surest claim.
 pub fn findings(evidence: &Evidence) -> Vec<Finding> {
@@ -40,7 +40,7 @@ pub fn findings(evidence: &Evidence) -> Vec<Finding> {
 
 /// The files that a claim names.
 fn files_of<'a>(claim: &Claim<'_>, evidence: &'a Evidence) -> Vec<&'a FileEvidence> {
-    let named = |file: &&FileEvidence| match claim.step {
+    let named = |file: &&FileEvidence| match claim.home.or(claim.step) {
         Some(step) => file.steps.contains(&step.number),
         None => claim.paths.iter().any(|path| written_as(path, &file.name)),
     };
@@ -166,7 +166,8 @@ fn lacking(
         })
     };
     let lacks = claim.names.iter().find(|name| {
-        written(claim, file).any(|path| is_put_into(claim.words, name, path)) && !held_somewhere(name)
+        let is_put = || written(claim, file).any(|path| is_put_into(claim.words, name, path));
+        (is_put() || is_all_it_says(claim, name)) && !held_somewhere(name)
     })?;
     let found = Found {
         problem: Problem::MissingContent,
@@ -176,6 +177,12 @@ fn lacking(
         evidence: format!("{}: no `{lacks}`", file.name),
     };
     Some(finding(claim, file, found))
+}
+
+/// Whether an item below "Tests in `a_test.go`:" says nothing but this name.
+fn is_all_it_says(claim: &Claim<'_>, name: &str) -> bool {
+    claim.home.is_some_and(|home| home.text.trim_end().ends_with(':'))
+        && claim.words.trim_start_matches('`').starts_with(name)
 }
 
 fn is_there(file: &FileEvidence) -> bool {
@@ -200,24 +207,30 @@ fn undone(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option
     Some(finding(claim, file, found))
 }
 
-/// What the session wrote and is gone again, where all is said to be done and no claim names it.
+/// What the session wrote and is gone again, where a claim speaks of it by its name alone ("documented in the README"),
+/// or all is said to be done.
 fn lost<'a>(evidence: &'a Evidence, told: &mut HashSet<&'a str>) -> Vec<Finding> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
-    let Some(words) =
-        super::claims::sentences(message).into_iter().find(|said| super::claims::says_all_is_done(said))
-    else {
-        return Vec::new();
-    };
-    if !says_all_is_done(evidence) {
-        return Vec::new();
-    }
-    let claim = Claim { words, step: None, how: How::Whole, paths: &[], names: Vec::new(), listed: false };
-    let written = evidence.files.iter().filter(|file| file.was_changed());
-    written
-        .filter_map(|file| undone(&claim, file, evidence))
-        .filter(|finding| {
-            let name = finding.path.as_deref().unwrap_or_default();
-            evidence.file(name).is_some_and(|file| told.insert(file.name.as_str()))
+    let said = super::claims::sentences(message);
+    let of_all =
+        said.iter().find(|words| super::claims::says_all_is_done(words) && says_all_is_done(evidence));
+    let undone_files =
+        evidence.files.iter().filter(|file| file.was_changed() && file.signs.fate == Fate::Undone);
+    undone_files
+        .filter_map(|file| {
+            let stem = base_name(&file.name).split('.').next().filter(|stem| stem.len() > 3)?;
+            let speaks_of_it = |words: &&&str| names_file(&words.to_lowercase(), &stem.to_lowercase());
+            let words = said.iter().find(speaks_of_it).or(of_all)?;
+            let claim = Claim {
+                words,
+                step: None,
+                how: How::Said,
+                paths: &[],
+                names: Vec::new(),
+                listed: false,
+                home: None,
+            };
+            undone(&claim, file, evidence).filter(|_| told.insert(file.name.as_str()))
         })
         .collect()
 }
@@ -241,8 +254,7 @@ fn untouched(claim: &Claim<'_>, file: &FileEvidence, doings: &Doings<'_>) -> Opt
         return None;
     }
     let is_changed = written(claim, file).any(|path| is_changed_by(claim.words, path));
-    let is_worked_on = doings.may_have_changed(&file.name);
-    if !is_changed || is_worked_on || doings.worked_elsewhere_on(&file.name) {
+    if !is_changed || doings.worked_elsewhere_on(&file.name) {
         return None;
     }
     let tried = file.touches.iter().any(|touch| matches!(touch.outcome, Outcome::Failed(_)));

@@ -98,6 +98,22 @@ fn join(known: &mut Finding, finding: Finding) {
     }
 }
 
+/// What the verifier says of drift that needs judgement and that only the auditor sees.
+pub const LONE_WORD: &str = "only the auditor says so: nothing in plan, session and disk hints at it";
+
+/// Judgement takes two: what only the auditor sees, and no fact hints at, is shown and never held against anybody. What
+/// is claimed and not there needs no hint, the disk shows it.
+pub fn without_lone_words(findings: &mut [Finding]) {
+    for finding in findings.iter_mut().filter(|finding| {
+        finding.category != Category::A
+            && finding.source == Source::Auditor
+            && finding.status == Status::Confirmed
+    }) {
+        finding.status = Status::CannotVerify;
+        finding.verifier = format!("{LONE_WORD} ({})", finding.verifier);
+    }
+}
+
 fn strength(finding: &Finding) -> u8 {
     match finding.status {
         Status::Confirmed => 2,

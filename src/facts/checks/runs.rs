@@ -76,7 +76,7 @@ fn runs_of<'a>(command: &'a Command, session: &Session) -> Vec<Run<'a>> {
     let mut found = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         let does = does(program_words(&part.words));
-        if does.deeds.is_empty() {
+        if does.deeds.is_empty() || is_shadowed(&command.line, &part.words) {
             continue;
         }
         if does.script.as_deref().is_some_and(|script| is_gutted(session, script, command.at)) {
@@ -99,6 +99,19 @@ fn runs_of<'a>(command: &'a Command, session: &Session) -> Vec<Run<'a>> {
     }
     share_places(&mut found);
     found
+}
+
+/// Whether the line itself gives the program's name to something else: `go() { echo ok; }; go test`.
+fn is_shadowed(line: &str, words: &[String]) -> bool {
+    let Some(program) = program_words(words).first() else { return false };
+    [
+        format!("{program}()"),
+        format!("{program} ()"),
+        format!("function {program} "),
+        format!("alias {program}="),
+    ]
+    .iter()
+    .any(|other| line.contains(other.as_str()))
 }
 
 /// The folder that a line has changed into before a command.

@@ -137,3 +137,18 @@ fn a_word_on_one_command_says_nothing_of_another() {
     let ends: Vec<_> = found.iter().map(|finding| (finding.status, finding.source)).collect();
     assert_eq!(ends, [(Status::Confirmed, Source::Both), (Status::Refuted, Source::Auditor)]);
 }
+
+#[test]
+fn judgement_takes_two() {
+    let lone = |category, source| {
+        let mut found = fact(category, Status::Confirmed, "Add a cache", None, None);
+        found.source = source;
+        let mut findings = vec![found];
+        crate::verify::merge::without_lone_words(&mut findings);
+        findings.pop().map(|finding| finding.status)
+    };
+    assert_eq!(lone(Category::D, Source::Auditor), Some(Status::CannotVerify));
+    assert_eq!(lone(Category::D, Source::Both), Some(Status::Confirmed));
+    // What the disk shows needs no hint.
+    assert_eq!(lone(Category::A, Source::Auditor), Some(Status::Confirmed));
+}
