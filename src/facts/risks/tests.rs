@@ -239,6 +239,10 @@ fn tests_that_are_switched_off_are_told() {
         ("src/test/ATest.java", "@Test\nvoid a() {", "@Disabled\n@Test\nvoid a() {"),
         ("pytest.ini", "addopts = -q", "addopts = -q --ignore=tests/test_slow.py"),
         ("a.test.ts", "it('adds', () => {\n  x()\n})", "// it('adds', () => {\n//  x()\n// })"),
+        ("tests/TaxTest.php", "$this->assertSame(0.13, vat());", "$this->assertTrue(true);"),
+        ("a.test.ts", "expect(add(1, 2)).toBe(3)", "expect(true).toBe(true)"),
+        ("tests/test_a.py", "    assert add(1, 2) == 3\n", "    assert True\n"),
+        ("tests/a.rs", "assert_eq!(add(1, 2), 3);", "assert!(true);"),
     ] {
         let evidence = evidence_of(&["Add the parser."], &[], vec![touch(path, old, new, Original::Unknown)]);
         assert_eq!(kinds(&evidence), [AdvisoryKind::DisabledTest], "{path} {new}");
@@ -251,6 +255,8 @@ fn tests_that_are_switched_off_are_told() {
         ("a.test.ts", "", "it.skip('later', () => {})"),
         ("src/list.ts", "a.skip(1)", "a.skip(2).skip(3)"),
         ("docs/a.md", "x", "use it.skip( to skip"),
+        ("tests/test_a.py", "    assert a\n", "    assert a is True\n"),
+        ("a.test.ts", "expect(ok).toBe(false)", "expect(ok).toBe(true)"),
     ] {
         let evidence = evidence_of(&["x"], &[], vec![touch(path, old, new, Original::Absent)]);
         assert_eq!(kinds(&evidence), [], "{path} {new}");
