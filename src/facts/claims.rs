@@ -218,7 +218,10 @@ fn is_of_one_thing(sentence: &str) -> bool {
 fn is_of_a_part(padded: &str) -> bool {
     let words: Vec<_> = padded.split_whitespace().collect();
     let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
-    has_any(padded, PARTS) || words.windows(2).any(|pair| NUMBERED.contains(&pair[0]) && is_number(pair[1]))
+    has_any(padded, PARTS)
+        || words
+            .windows(2)
+            .any(|pair| NUMBERED.contains(&pair[0].trim_end_matches('s')) && is_number(pair[1]))
 }
 
 /// The sentences in which a message itself says that something was not done.
@@ -342,6 +345,7 @@ mod tests {
             "I created a file that holds the alphabet.",
             "I implemented the feature flag for this module.",
             "Everything else is done.",
+            "Steps 1–3 are done.",
             "All the steps are done except beta.txt.",
             "The rest of the plan is implemented.",
             "The test run is done.",

@@ -128,6 +128,9 @@ const BEEN: &str =
 /// What may follow a deed that is over, lest "committed lines" be one.
 const AFTER: &str = r"(?: (?:and|as|to|in|with|on|under|at|—|locally|separately|successfully|the|all|your|my|our|this|these|both|everything|it|§|via|upstream|origin|[0-9a-f]{7,40}|fix(?:es)?|changes?|branch|tags?|them)\b|[.,;:!)]| \(|: | §| —| ✅|$)";
 
+/// How a sentence begins that tells of deeds one after the other: "I added it and committed the change".
+const TOLD: &str = r"^(?:i|i've|we|we've|added|changed|created|fixed|implemented|moved|refactored|removed|renamed|tested|updated|wrote)";
+
 static CHECKS: LazyLock<Vec<(Check, Regex)>> = LazyLock::new(|| {
     let subjects = SUBJECTS.iter().map(|(check, subject)| {
         // "Tests: passing", "tests — all passing", "tests (3577 passing)", "tests and lint are clean".
@@ -155,6 +158,8 @@ static DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
         (Deed::Commit, format!(r"{OPENING}committed{AFTER}")),
         (Deed::Commit, format!(r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then))* committed{AFTER}")),
         (Deed::Commit, format!(r"\b{WORK}{BEEN} committed{AFTER}")),
+        (Deed::Commit, format!(r"{TOLD}\b.*\band(?: then| also| finally)? committed{AFTER}")),
+        (Deed::Push, format!(r"{TOLD}\b.*\band(?: then| also| finally)? (?:committed and )?pushed{AFTER}")),
         (Deed::Commit, r"\b(?:created|made) (?:a |the |an |new |empty |single |clean |\d+ |two |three )*commits?(?: §| with| for| and pushed|[.,:;]|$)".to_owned()),
         (Deed::Commit, r"^commit(?:ted)?(?: created| hash| sha)?:? §hash".to_owned()),
         (Deed::Push, format!(r"{OPENING}(?:committed (?:and|&) )?pushed{AFTER}")),
@@ -224,7 +229,8 @@ const WHOLE_WORDS: &[&str] = &[
     "a", "all", "and", "are", "every", "everything", "existing", "full", "implementation", "is", "now",
     "our", "passing", "project", "same", "still", "suite", "test", "tests", "the", "whole", "entire",
     "complete", "done", "build", "lint", "clean", "pass", "i", "ran", "run", "verified", "confirmed", "that",
-    "with", "its", "both", "linting", "types", "yes", "no", "✅",
+    "with", "its", "both", "linting", "types", "yes", "no", "✅", "two", "three", "four", "five", "six",
+    "seven", "eight", "nine", "ten",
 ];
 
 /// What a message claims, in order. Each kind once for a sentence.
