@@ -5,7 +5,6 @@
 use std::collections::HashMap;
 
 use crate::evidence::Evidence;
-use crate::evidence::signs::Fate;
 use crate::facts::alike::Bag;
 use crate::facts::claims;
 use crate::facts::promises::promises;

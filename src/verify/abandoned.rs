@@ -5,7 +5,6 @@ use super::case::Case;
 use super::names::line_names;
 use super::topics::alike;
 use super::{Judged, elsewhere, over, reason, work};
-use crate::evidence::signs::Fate;
 use crate::evidence::{FileEvidence, FileState};
 use crate::facts::ordinary::{is_optional, is_reference};
 use crate::facts::{claims, left, steps, whose};

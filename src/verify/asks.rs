@@ -6,7 +6,6 @@ use super::names::line_names;
 use super::quotes::stands_in;
 use super::topics::alike;
 use super::{Judged, elsewhere, reason, work};
-use crate::evidence::signs::Fate;
 use crate::facts::ordinary::TALK;
 use crate::facts::promises::promises;
 use crate::facts::steps::written_as;

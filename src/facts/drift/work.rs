@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 
 use super::{PlannedStep, Promised, is_plan};
-use crate::evidence::signs::Fate;
 use crate::evidence::{Evidence, FileEvidence};
 use crate::facts::alike::Bag;
 use crate::facts::steps::{is_promised, stand_in};
@@ -96,7 +95,7 @@ impl Work {
     /// in common tells that it was worked on.
     fn is_idle(&self, step: &Step, file: &FileEvidence, evidence: &Evidence) -> bool {
         is_promised(step, &file.name)
-            && (file.was_changed() || file.signs.fate == Fate::Unchanged || !self.may_be_anything)
+            && (file.was_changed() || file.signs.is_unchanged() || !self.may_be_anything)
             && stand_in(evidence, &file.name).is_none()
     }
 
