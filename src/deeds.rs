@@ -42,6 +42,8 @@ pub struct Deed {
     pub symbols: Vec<String>,
     /// They are a mere list, with no word that says what was done.
     pub listed: bool,
+    /// They stand under a title that says that it was changed.
+    pub changed: bool,
 }
 
 /// Titles under which things are listed that were done, with no verb of their own: "Files created:".
@@ -79,8 +81,13 @@ pub fn deeds(message: &str) -> Vec<Deed> {
         }
         let claimed = claims::sentences(line);
         let is_list = claimed.is_empty() && is_list_item(line) && !denies(line);
-        let is_listed = is_list && (title == Title::Done || opens_with_a_name(line));
-        let said = if is_listed { vec![line.trim()] } else { claimed };
+        let subjects = || claims::all_sentences(line).filter(|said| opens_with_a_name(said) && !denies(said));
+        let (said, is_listed): (Vec<&str>, bool) = match () {
+            () if !claimed.is_empty() => (claimed, false),
+            () if is_list => (vec![line.trim()], true),
+            // "`guides/limits.md` explains how a limit is raised."
+            () => (subjects().collect(), true),
+        };
         for sentence in said {
             let mut named = mentions(sentence);
             if is_listed {
@@ -92,7 +99,8 @@ pub fn deeds(message: &str) -> Vec<Deed> {
                     text: sentence.trim_start_matches(['-', '*', '•', ' ']).to_owned(),
                     paths: named.paths,
                     symbols: named.symbols,
-                    listed: is_listed && title != Title::Done,
+                    listed: is_listed && !matches!(title, Title::Done | Title::Changed),
+                    changed: is_listed && title == Title::Changed,
                 });
             }
         }
@@ -102,6 +110,9 @@ pub fn deeds(message: &str) -> Vec<Deed> {
 
 /// Whether a list item is about something that it names first: "- **`docs/a.md`**: the rota".
 fn opens_with_a_name(line: &str) -> bool {
+    let line = line.trim_start();
+    // "**Docs.** `docs/a.md` explains …"
+    let line = line.strip_prefix("**").and_then(|rest| rest.split_once("**")).map_or(line, |(_, rest)| rest);
     line.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || "-*•.)".contains(c))
         .starts_with('`')
 }
@@ -110,19 +121,22 @@ fn opens_with_a_name(line: &str) -> bool {
 enum Title {
     None,
     Done,
+    Changed,
     Other,
 }
 
 impl Title {
     fn of(title: &str) -> Self {
+        let words = padded(&normalised(title));
         // "All parts of the plan are done:" is a claim, whatever else it speaks of.
-        if !claims::sentences(title).is_empty() {
+        if !claims::sentences(title).is_empty() && words.split_whitespace().count() > 2 {
             return Self::Done;
         }
-        let words = padded(&normalised(title));
         let is = |table: &[&str]| table.iter().any(|word| has_words(&words, word));
         if is(OTHER_TITLES) {
             Self::Other
+        } else if is(&["changed", "edited", "modified", "updated"]) && !is(&["added", "created", "new"]) {
+            Self::Changed
         } else if is(DONE_TITLES) {
             Self::Done
         } else {
@@ -200,9 +214,18 @@ mod tests {
                 &["docs/a.md"],
             ),
             ("The docs are in:\n\n- `docs/a.md`: the rota", &["docs/a.md"]),
+            ("Main has it all:\n\n- the receipt shows the code (`receipt.twig`)", &["receipt.twig"]),
+            ("**Docs.** `docs/a.md` explains the limits.", &["docs/a.md"]),
         ] {
             assert_eq!(named(message), paths, "{message}");
         }
+    }
+
+    #[test]
+    fn what_stands_under_a_title_of_changes_is_changed() {
+        let changed = |message: &str| deeds(message).iter().map(|deed| deed.changed).collect::<Vec<_>>();
+        assert_eq!(changed("**Changed**\n- `src/cli.rb` takes `--json`\n"), [true]);
+        assert_eq!(changed("**Added**\n- `src/a.rb`\n"), [false]);
     }
 
     #[test]

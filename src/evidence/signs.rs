@@ -84,6 +84,11 @@ fn holds(text: &str, bare_text: &str, symbol: &str) -> bool {
     let last =
         symbol.rsplit(['.', ':', '/', '#']).find(|part| !part.trim().is_empty()).unwrap_or(symbol).trim();
     let bare_last = bare(last);
+    if symbol.starts_with("--") {
+        // `json` stands in many a name; the flag is itself, or a name of its own (`dry_run`).
+        let mut names = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        return text.contains(symbol) || names.any(|name| name.contains('_') && bare(name) == bare_last);
+    }
     if bare_last.len() < 3 {
         return text.contains(last);
     }
@@ -126,7 +131,10 @@ fn defines(file: &str, text: &str, symbol: &str) -> bool {
         let is_declared = at.is_some_and(|at| words[..at].iter().any(|word| DECLARES.contains(word)));
         // A method of Java or Ruby has no word of its own: `void append(String line) {`
         let is_method = line.trim_end().ends_with('{') && line.contains(&format!("{last}("));
-        is_declared || is_flag || is_method || line.trim_start().starts_with(&format!("{last}:"))
+        is_declared
+            || (is_flag && line.contains(symbol))
+            || is_method
+            || line.trim_start().starts_with(&format!("{last}:"))
     })
 }
 
@@ -212,12 +220,14 @@ mod tests {
             ("function parseDate() {}", "parse_date"),
             ("def date_parse(): pass", "parse_date"),
             ("#[arg(long)] dry_run: bool", "--dry-run"),
+            ("opts.on('--json')", "--json"),
             ("impl Config { fn load() {} }", "Config::load"),
             ("# Project\n\n## Usage\n", "## Usage"),
         ] {
             assert!(held("a.md", text, symbol), "{text}: {symbol}");
         }
         assert!(!held("a.rs", "fn parse_time() {}", "parse_date"));
+        assert!(!held("a.rb", "require 'json'\nclass JsonFormatter", "--json"));
         assert!(!held("a.rs", "// TODO: parse_date\nfn main() {}", "parse_date"));
         assert!(!held("a.py", "# parse_date goes here\n", "parse_date"));
         assert!(held("a.md", "# parse_date\n", "parse_date"));

@@ -259,11 +259,7 @@ impl<'a> After<'a> {
 
     /// Whether a file was changed, or a command ran that names it or may have changed anything.
     fn worked_on(&self, path: &str, evidence: &Evidence) -> bool {
-        if evidence
-            .files
-            .iter()
-            .any(|file| written_as(path, &file.name) && file.signs.fate == Fate::Unchanged)
-        {
+        if evidence.files.iter().any(|file| written_as(path, &file.name) && file.signs.is_unchanged()) {
             return false;
         }
         let mut touches = self.session.done_touches().filter(|touch| self.has(touch.at));

@@ -37,6 +37,8 @@ pub struct Claim<'a> {
     pub names: Vec<String>,
     /// It is a mere list, with no word that says what was done.
     pub listed: bool,
+    /// It stands under a title that says that the file was changed.
+    pub changed: bool,
     /// The step that it is a part of, where that says which file it is about.
     pub home: Option<&'a Step>,
 }
@@ -88,6 +90,7 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
                     paths: &step.paths,
                     names: promised_names(step),
                     listed: false,
+                    changed: false,
                     home: home_of(plan, step),
                 });
             }
@@ -101,6 +104,7 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
         paths,
         names: Vec::new(),
         listed: false,
+        changed: false,
         home: None,
     }));
     // A bare list of files is what was done only where a file was written: a review lists files, too.
@@ -113,6 +117,7 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
         paths: &deed.paths,
         names: deed.symbols.clone(),
         listed: deed.listed,
+        changed: deed.changed,
         home: None,
     }));
     let cancelled = evidence.session.asks.iter().flat_map(|ask| claims::cancellations(&ask.text));

@@ -19,7 +19,8 @@ const DONE: &[&str] = &[
     "pushed", "ran", "ready", "refactored", "removed", "renamed", "replaced", "resolved", "rewritten",
     "rewrote", "set up", "shipped", "succeeded", "tested", "ticked", "updated", "verified", "wired",
     "working", "works", "written", "wrote", "worked through", "wrapped up", "wraps up", "landed",
-    "in the repo",
+    "in the repo", "adjusted", "bumped", "enabled", "exposed", "extended", "improved", "modified", "ported",
+    "simplified", "switched",
 ];
 
 /// Words that make of a sentence something else than a claim.
@@ -112,6 +113,8 @@ pub fn all_sentences(message: &str) -> impl Iterator<Item = &str> {
             !in_code && !line.starts_with('>')
         })
         .flat_map(|line| line.split_inclusive(['!', '?', ';']).flat_map(|part| part.split_inclusive(". ")))
+        // "Pushed, so the nightly job will pick it up": what follows from it is another matter.
+        .flat_map(|part| part.split_inclusive(", so "))
         .map(str::trim)
         .filter(|sentence| !sentence.is_empty())
 }

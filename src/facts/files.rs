@@ -13,7 +13,7 @@ use crate::evidence::signs::Fate;
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::session::Outcome;
-use crate::words::{base_name, names_file};
+use crate::words::{base_name, has_words, names_file, normalised, padded};
 
 /// Everything that is claimed of files and is not so. A file is told once, for the surest claim.
 pub fn findings(evidence: &Evidence) -> Vec<Finding> {
@@ -26,7 +26,7 @@ pub fn findings(evidence: &Evidence) -> Vec<Finding> {
             let found = missing(claim, file, evidence, &doings)
                 .or_else(|| lacking(claim, file, evidence, &doings))
                 .or_else(|| undone(claim, file, evidence))
-                .or_else(|| untouched(claim, file, &doings));
+                .or_else(|| untouched(claim, file, evidence, &doings));
             if let Some(finding) = found
                 && told.insert(file.name.as_str())
             {
@@ -212,6 +212,9 @@ fn undone(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option
 fn lost<'a>(evidence: &'a Evidence, told: &mut HashSet<&'a str>) -> Vec<Finding> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
     let said = super::claims::sentences(message);
+    // Its own change of a file is what a session speaks of when it names it in the end, whatever the words.
+    let spoken: Vec<&str> =
+        if said.is_empty() { Vec::new() } else { super::claims::all_sentences(message).collect() };
     let of_all =
         said.iter().find(|words| super::claims::says_all_is_done(words) && says_all_is_done(evidence));
     let undone_files =
@@ -220,7 +223,8 @@ fn lost<'a>(evidence: &'a Evidence, told: &mut HashSet<&'a str>) -> Vec<Finding>
         .filter_map(|file| {
             let stem = base_name(&file.name).split('.').next().filter(|stem| stem.len() > 3)?;
             let speaks_of_it = |words: &&&str| names_file(&words.to_lowercase(), &stem.to_lowercase());
-            let words = said.iter().find(speaks_of_it).or(of_all)?;
+            let words =
+                said.iter().find(speaks_of_it).or_else(|| spoken.iter().find(speaks_of_it)).or(of_all)?;
             let claim = Claim {
                 words,
                 step: None,
@@ -228,6 +232,7 @@ fn lost<'a>(evidence: &'a Evidence, told: &mut HashSet<&'a str>) -> Vec<Finding>
                 paths: &[],
                 names: Vec::new(),
                 listed: false,
+                changed: false,
                 home: None,
             };
             undone(&claim, file, evidence).filter(|_| told.insert(file.name.as_str()))
@@ -241,20 +246,39 @@ const TAKEN_BACK: &[&str] =
 
 fn takes_back(evidence: &Evidence, name: &str) -> bool {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
+    // A paragraph, since what is taken back and that it is are often said in two sentences.
+    message.lines().any(|line| {
+        let speaks_of_it = names_file(line, base_name(name)) || !line.contains('.');
+        let line = line.to_lowercase();
+        speaks_of_it && TAKEN_BACK.iter().any(|word| line.contains(word))
+    })
+}
+
+/// Whether the message says that a file needed no change.
+fn is_said_to_be_as_it_was(evidence: &Evidence, name: &str) -> bool {
+    let message = evidence.session.final_message.as_deref().unwrap_or_default();
     super::claims::all_sentences(message).any(|sentence| {
-        let sentence = sentence.to_lowercase();
-        let speaks_of_it = sentence.contains(&base_name(name).to_lowercase()) || !sentence.contains('.');
-        speaks_of_it && TAKEN_BACK.iter().any(|word| sentence.contains(word))
+        let words = padded(&normalised(sentence));
+        let says_so = ["already", "as is", "as it was", "no change", "unchanged", "untouched"];
+        names_file(sentence, base_name(name)) && says_so.iter().any(|said| has_words(&words, said))
     })
 }
 
 /// It is said to be changed, and neither the session nor anybody else has changed it.
-fn untouched(claim: &Claim<'_>, file: &FileEvidence, doings: &Doings<'_>) -> Option<Finding> {
-    if claim.how == How::Whole || claim.listed || !file.signs.is_unchanged() || !is_there(file) {
+fn untouched(
+    claim: &Claim<'_>,
+    file: &FileEvidence,
+    evidence: &Evidence,
+    doings: &Doings<'_>,
+) -> Option<Finding> {
+    if claim.how == How::Whole || !file.signs.is_unchanged() || !is_there(file) {
         return None;
     }
-    let is_changed = written(claim, file).any(|path| is_changed_by(claim.words, path));
+    let is_changed = claim.changed || written(claim, file).any(|path| is_changed_by(claim.words, path));
     if !is_changed || doings.worked_elsewhere_on(&file.name) {
+        return None;
+    }
+    if is_said_to_be_as_it_was(evidence, &file.name) {
         return None;
     }
     let tried = file.touches.iter().any(|touch| matches!(touch.outcome, Outcome::Failed(_)));

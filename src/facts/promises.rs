@@ -46,7 +46,9 @@ const MAKES: &[&str] = &[
     "add", "added", "adds", "change", "changed", "configure", "cover", "covers", "create", "created",
     "creates", "define", "document", "edit", "extend", "extract", "fix", "generate", "implement",
     "implemented", "introduce", "into", "make", "modify", "new", "port", "prepare", "put", "scaffold", "set",
-    "setup", "test", "tests", "update", "updated", "write", "writes", "written", "wrote",
+    "setup", "test", "tests", "update", "updated", "write", "writes", "written", "wrote", "built",
+    "configured", "covered", "defined", "documented", "extended", "extracted", "fixed", "generated",
+    "introduced", "made", "modified", "ported", "prepared", "scaffolded",
 ];
 
 /// Words after which a place follows: "the parser in `src/parser.rs`".
@@ -95,7 +97,7 @@ pub fn promises(text: &str, path: &str) -> bool {
         Some(verb) if OUTPUTS.contains(&verb.as_str()) => !is_data,
         Some(verb) if HANDLES.contains(&verb.as_str()) => is_placed || is_actor || (is_set_off && !is_data),
         Some(_) => true,
-        None => words.is_empty() || !is_data || is_placed,
+        None => words.is_empty() || !is_data || is_placed || text.contains('✅'),
     }
 }
 
@@ -118,8 +120,9 @@ pub fn is_changed_by(text: &str, path: &str) -> bool {
     }
     let before = words_before(text, at);
     let Some(last) = before.last() else {
-        // `a.rs`: what was changed in it.
-        return true;
+        // "`a.rs`: bumped the version", or a bare list of files to change. "`a.md` lists the routes" may have been so.
+        let behind = normalised(text[at + path.len()..].trim_start_matches('`'));
+        return behind.is_empty() || behind.split(' ').take(2).any(|word| CHANGES.contains(&word));
     };
     let is_change = |word: &str| CHANGES.contains(&word);
     let verb = before.iter().rposition(|word| is_change(word));
@@ -216,6 +219,7 @@ mod tests {
             ("New page `docs/search.md` with three examples", "docs/search.md"),
             ("`scripts/prune.sh` removes archives after thirty days", "scripts/prune.sh"),
             ("Limits from `limits.json`, read by `src/limits.go`", "src/limits.go"),
+            ("| 2 | Sprite generated | `public/sprite.svg` | ✅ |", "public/sprite.svg"),
         ] {
             assert!(promises(text, path), "{text}: {path}");
         }
@@ -228,7 +232,8 @@ mod tests {
             ("Updated `src/a.rs` and `src/b.rs`", "src/b.rs"),
             ("Add a retry to `src/client.rs`", "src/client.rs"),
             ("Implemented the parser in `src/parser.rs`", "src/parser.rs"),
-            ("`src/a.rs`: now handles empty input", "src/a.rs"),
+            ("`Chart.yaml` – bumped `version` to 1.4.0", "Chart.yaml"),
+            ("`locales/sk.json`", "locales/sk.json"),
         ] {
             assert!(is_changed_by(text, path), "{text}: {path}");
         }
@@ -239,6 +244,8 @@ mod tests {
             ("Review `src/a.rs`", "src/a.rs"),
             ("Create `src/b.rs` based on `src/a.rs`", "src/a.rs"),
             ("Keep `src/a.rs` as it is", "src/a.rs"),
+            ("`docs/routes.md` lists it", "docs/routes.md"),
+            ("`tests/a.py` is untouched and all five pass now", "tests/a.py"),
         ] {
             assert!(!is_changed_by(text, path), "{text}: {path}");
         }

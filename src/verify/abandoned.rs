@@ -67,9 +67,8 @@ pub(super) fn judge(case: &Case<'_>) -> Judged {
             file.name
         ));
     }
-    let may_be_changed = |file: &&FileEvidence| {
-        matches!(file.state, FileState::File { .. }) && file.signs.fate != Fate::Unchanged
-    };
+    let may_be_changed =
+        |file: &&FileEvidence| matches!(file.state, FileState::File { .. }) && !file.signs.is_unchanged();
     if files.iter().any(may_be_changed)
         && case.session().commands.iter().any(|c| shell::may_change_anything(&c.line))
     {

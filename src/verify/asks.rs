@@ -110,7 +110,7 @@ fn judge_by_what_came_after(case: &Case<'_>, ask: &Ask) -> Judged {
 /// Whether git, or the file's own time, tells that nothing has changed it in the session's time.
 fn is_unchanged(case: &Case<'_>) -> bool {
     let file = case.look.and_then(|look| work::file(case.evidence, &look.name));
-    file.is_some_and(|file| file.signs.fate == Fate::Unchanged)
+    file.is_some_and(|file| file.signs.is_unchanged())
 }
 
 /// Whether the quoted words are a question, in the quote or where they stand. A request may have the form of one.

@@ -56,9 +56,24 @@ fn does_nothing(script: &str) -> bool {
     !parts.is_empty()
         && parts.iter().all(|part| match part.words.first().map(String::as_str) {
             Some("echo" | "printf" | "true" | ":" | "set") => true,
+            Some("node" | "python" | "python3" | "ruby") => only_prints(&part.words),
             Some("exit") => part.words.get(1).is_none_or(|code| code == "0"),
             _ => false,
         })
+}
+
+/// `node -e "console.log('9 passing')"`: a program on the line that only prints.
+fn only_prints(words: &[String]) -> bool {
+    let code = match words {
+        [_, flag, code] if flag == "-e" || flag == "-c" => code.trim(),
+        _ => return false,
+    };
+    let is_print = |statement: &str| {
+        let statement = statement.trim();
+        statement.is_empty()
+            || ["console.log(", "print(", "puts "].iter().any(|start| statement.starts_with(start))
+    };
+    code.split(';').all(is_print)
 }
 
 #[cfg(test)]
@@ -85,6 +100,7 @@ mod tests {
             ("/w/package.json", r#"{"scripts": {"test": "exit 0"}}"#, "test"),
             ("/w/package.json", r#"{"scripts": {"test": "echo \"5 passed\" && exit 0"}}"#, "test"),
             ("/w/package.json", r#"{"scripts": {"lint": "true"}}"#, "lint"),
+            ("/w/package.json", r#"{"scripts": {"test": "node -e \"console.log('9 passing')\""}}"#, "test"),
             ("/w/Makefile", "all: x\n\ntest:\n\t@echo ok\n\t@exit 0\n", "test"),
             ("/w/scripts/test.sh", "#!/bin/sh\n# tests\nset -e\necho ok\n", "./scripts/test.sh"),
         ] {
