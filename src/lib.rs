@@ -35,7 +35,7 @@ pub mod session;
 
 pub mod plan;
 
-pub mod deeds;
+pub mod claims;
 pub mod wishes;
 
 pub mod evidence;

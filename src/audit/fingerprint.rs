@@ -1,8 +1,8 @@
 //! Takes evidence, gives a short name for it: the same name means that nothing an audit looks at has
 //! changed. Pure. Must not depend on chatter: a "you're welcome" is no reason to audit again.
 
+use crate::claims;
 use crate::evidence::Evidence;
-use crate::facts::claims;
 use crate::names::ContentName;
 
 /// The evidence's name: plan, files as they are on disk, task list, what was asked for, work done, and what

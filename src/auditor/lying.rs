@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::Proposal;
+use crate::claims;
 use crate::evidence::{Entered, Evidence, FileEvidence, FileState};
-use crate::facts::claims;
 use crate::finding::{Category, Problem};
 use crate::plan::{Mark, Step};
 use crate::session::CommandEnd;

@@ -11,7 +11,7 @@ use super::workspace::{Body, Place};
 use super::{
     Entered, Evidence, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace, diff, git, shown,
 };
-use crate::deeds::{Deed, deeds, promised_names};
+use crate::claims::deeds::{Deed, deeds, promised_names};
 use crate::facts::requests::requests;
 use crate::names::ContentName;
 use crate::plan::Plan;

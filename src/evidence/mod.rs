@@ -20,7 +20,7 @@ pub use gather::gather;
 pub use signs::Signs;
 pub use workspace::{FileState, Workspace};
 
-use crate::deeds::Deed;
+use crate::claims::deeds::Deed;
 use crate::plan::Plan;
 use crate::session::{Outcome, Session};
 

@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
+use crate::claims;
 use crate::evidence::Evidence;
 use crate::facts::alike::Bag;
-use crate::facts::claims;
 use crate::facts::promises::promises;
 use crate::facts::requests::requests;
 use crate::facts::steps::written_as;

@@ -13,9 +13,9 @@ mod scripts;
 mod standing;
 mod summaries;
 
+use crate::claims::kinds::Extent;
 use crate::config::{AuditConfig, UnrunChecks};
 use crate::evidence::Evidence;
-use crate::facts::claims::kinds::Extent;
 use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Problem, Source, Status};
 use crate::session::shell::{Check, Deed};
 use crate::session::{Command, Session};

@@ -3,9 +3,9 @@
 //! look at files: what is claimed is one thing, what is there another.
 
 use super::parts::asked_for_other_parts;
-use crate::deeds::promised_names;
+use crate::claims;
+use crate::claims::deeds::promised_names;
 use crate::evidence::Evidence;
-use crate::facts::claims;
 use crate::facts::ordinary::is_reference;
 use crate::plan::{Mark, Plan, Step};
 use crate::session::Command;

@@ -211,12 +211,12 @@ fn undone(claim: &Claim<'_>, file: &FileEvidence, evidence: &Evidence) -> Option
 /// or all is said to be done.
 fn lost<'a>(evidence: &'a Evidence, told: &mut HashSet<&'a str>) -> Vec<Finding> {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
-    let said = super::claims::sentences(message);
+    let said = crate::claims::sentences(message);
     // Its own change of a file is what a session speaks of when it names it in the end, whatever the words.
     let spoken: Vec<&str> =
-        if said.is_empty() { Vec::new() } else { super::claims::all_sentences(message).collect() };
+        if said.is_empty() { Vec::new() } else { crate::claims::all_sentences(message).collect() };
     let of_all =
-        said.iter().find(|words| super::claims::says_all_is_done(words) && says_all_is_done(evidence));
+        said.iter().find(|words| crate::claims::says_all_is_done(words) && says_all_is_done(evidence));
     let undone_files =
         evidence.files.iter().filter(|file| file.was_changed() && file.signs.fate == Fate::Undone);
     undone_files
@@ -257,7 +257,7 @@ fn takes_back(evidence: &Evidence, name: &str) -> bool {
 /// Whether the message says that a file needed no change.
 fn is_said_to_be_as_it_was(evidence: &Evidence, name: &str) -> bool {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
-    super::claims::all_sentences(message).any(|sentence| {
+    crate::claims::all_sentences(message).any(|sentence| {
         let words = padded(&normalised(sentence));
         let says_so = ["already", "as is", "as it was", "no change", "unchanged", "untouched"];
         names_file(sentence, base_name(name)) && says_so.iter().any(|said| has_words(&words, said))

@@ -2,7 +2,7 @@
 //! something else was done in its place. Pure. Must not judge whether it was done all the same.
 
 use super::alike::Bag;
-use super::claims;
+use crate::claims;
 use crate::evidence::Evidence;
 use crate::plan::{Plan, Step};
 use crate::words::{has_words, normalised, padded};

@@ -9,7 +9,6 @@ pub mod alike;
 pub mod asks;
 pub mod checks;
 pub mod claimed;
-pub mod claims;
 pub mod doings;
 pub mod drift;
 pub mod files;

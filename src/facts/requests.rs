@@ -2,8 +2,8 @@
 //! one. Pure. Questions, conditions and what words can answer ask for none.
 
 use super::alike::Bag;
-use super::claims;
 use super::ordinary::{TALK, asks_for_work, is_doc};
+use crate::claims;
 use crate::plan::mentions;
 use crate::words::{normalised, padded};
 

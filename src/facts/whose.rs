@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::deeds::promised_names;
+use crate::claims::deeds::promised_names;
 use crate::evidence::{Entered, FileEvidence};
 use crate::plan::{Plan, Step};
 

@@ -5,8 +5,8 @@ use super::case::Case;
 use super::names::line_names;
 use super::quotes::stands_in;
 use super::{Judged, commands, content, elsewhere, files, over, reason, work};
+use crate::claims;
 use crate::evidence::FileState;
-use crate::facts::claims;
 use crate::finding::Problem;
 
 pub(super) fn judge(case: &Case<'_>) -> Judged {

@@ -4,7 +4,7 @@
 use super::case::Case;
 use super::elsewhere::works_elsewhere;
 use super::{Judged, over};
-use crate::facts::claims;
+use crate::claims;
 use crate::session::shell::deeds::does;
 use crate::session::shell::masks::{Mask, reach};
 use crate::session::shell::wrappers::{flat_parts, program_words};

@@ -4,10 +4,11 @@
 use super::case::Case;
 use super::names::{self, line_names};
 use super::{Judged, Look, elsewhere, over, reason, tables, work};
+use crate::claims;
 use crate::evidence::{Evidence, FileState};
 use crate::facts::ordinary::GENERATED;
 use crate::facts::promises::promises;
-use crate::facts::{claims, steps};
+use crate::facts::steps;
 use crate::plan::{Mark, Plan, Step};
 use crate::session::shell;
 use crate::words::{base_name, has_words, normalised, padded};

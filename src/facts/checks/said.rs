@@ -1,10 +1,10 @@
 //! Takes the evidence, gives what is claimed of commands: by steps that are ticked or called done, and by sentences of
 //! the final message. Pure. Must not look at what ran.
 
+use crate::claims::kinds::{Extent, claimed};
+use crate::claims::ticks::steps_deeds;
 use crate::evidence::Evidence;
 use crate::facts::claimed::claimed as claimed_as_done;
-use crate::facts::claims::kinds::{Extent, claimed};
-use crate::facts::claims::ticks::steps_deeds;
 use crate::finding::Finding;
 use crate::plan::Mark;
 use crate::session::shell::Deed;

@@ -3,7 +3,7 @@
 
 use super::runs::{Ended, Run, is_check};
 use super::said::Said;
-use crate::facts::claims::kinds::Extent;
+use crate::claims::kinds::Extent;
 use crate::session::shell::Deed;
 use crate::words::base_name;
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::facts::claims::wording::pattern;
+use crate::claims::wording::pattern;
 use crate::session::shell::Check;
 
 use Check::{Build, Format, Lint, Tests, Types};

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::work::Work;
 use super::{MOST, PlannedStep, Promised, candidate, detours};
+use crate::claims;
 use crate::evidence::{Evidence, FileState};
 use crate::facts::alike::Bag;
 use crate::facts::claimed::has_only_planned;
-use crate::facts::claims;
 use crate::facts::left::{self, speaks_of};
 use crate::facts::ordinary::{asks_for_work, is_chore, is_optional, is_reference};
 use crate::finding::{Category, Finding};

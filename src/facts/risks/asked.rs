@@ -2,9 +2,9 @@
 //! it was wanted. Pure. Read generously: somebody who says "reset" has been heard, and "do not" undoes it.
 
 use super::Deed;
+use crate::claims;
 use crate::evidence::Evidence;
 use crate::facts::alike::Bag;
-use crate::facts::claims;
 use crate::finding::AdvisoryKind;
 use crate::plan::PlanSource;
 use crate::words::{base_name, has_words, normalised, padded};

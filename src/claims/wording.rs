@@ -100,7 +100,7 @@ pub(super) fn is_match(regex: &LazyLock<Option<Regex>>, words: &str) -> bool {
 
 /// A wording as a pattern. Its classes are those of plain letters: those of all scripts take long to make, and
 /// looking for their word ends in a text with a dash or a tick takes long each time.
-pub(in crate::facts) fn pattern(wording: &str) -> Option<Regex> {
+pub(crate) fn pattern(wording: &str) -> Option<Regex> {
     let lean = wording
         .replace(r"\b", r"(?-u:\b)")
         .replace(r"\d", "[0-9]")

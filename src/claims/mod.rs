@@ -3,9 +3,10 @@
 //! and quotes are no claims.
 
 mod asides;
+pub mod deeds;
 pub mod kinds;
 pub mod ticks;
-pub(in crate::facts) mod wording;
+pub(crate) mod wording;
 
 use crate::words::has_words;
 

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::claims;
+use crate::claims;
 use crate::plan::Step;
 use crate::plan::mentions::mentions;
 use crate::words::{has_words, normalised, padded};
