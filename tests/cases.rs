@@ -5,7 +5,6 @@ use std::path::Path;
 
 use punchlist::env::Env;
 use punchlist::eval::case::Case;
-use punchlist::eval::goals;
 use punchlist::eval::run::{CaseResult, Mode, run_all};
 use punchlist::eval::score::Score;
 
@@ -29,17 +28,31 @@ fn there_are_cases_of_every_kind() {
     assert!(cases.iter().all(|case| case.transcript().is_file()), "every case is recorded");
 }
 
-#[test]
-fn with_nobody_asked_the_goals_are_met() {
-    assert_eq!(goals::missed(&Score::of(&results(Mode::None)), Mode::None), Vec::<String>::new());
+/// What is wrong with a score, by what must never be: a clean session that is held.
+fn held(score: &Score) -> usize {
+    score.clean_blocked
 }
 
 #[test]
-fn with_the_recorded_replies_the_goals_are_met() {
-    assert_eq!(goals::missed(&Score::of(&results(Mode::Recorded)), Mode::Recorded), Vec::<String>::new());
+fn with_nobody_asked_no_clean_session_is_held_and_most_false_claims_are() {
+    let score = Score::of(&results(Mode::None));
+    let (provable, confirmed) = score.provable;
+    assert_eq!(held(&score), 0);
+    assert!(confirmed * 100 >= provable * 85, "{confirmed} of {provable}");
+    assert!(score.all().false_in_clean * 3 <= score.clean, "{}", score.all().false_in_clean);
 }
 
 #[test]
-fn an_auditor_that_lies_is_not_believed() {
-    assert_eq!(goals::missed(&Score::of(&results(Mode::Lying)), Mode::Lying), Vec::<String>::new());
+fn with_the_recorded_replies_no_clean_session_is_held_and_most_of_what_is_true_stays() {
+    let score = Score::of(&results(Mode::Recorded));
+    let (said, kept, _) = score.replied;
+    assert_eq!(held(&score), 0);
+    assert!(kept * 100 >= said * 85, "{kept} of {said}");
+}
+
+#[test]
+fn an_auditor_that_lies_holds_no_clean_session() {
+    let score = Score::of(&results(Mode::Lying));
+    assert_eq!(held(&score), 0);
+    assert!(score.all_lies().confirmed * 1000 <= score.all_lies().told(), "{:?}", score.all_lies());
 }

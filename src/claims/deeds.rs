@@ -214,7 +214,7 @@ mod tests {
                 &["docs/a.md"],
             ),
             ("The docs are in:\n\n- `docs/a.md`: the rota", &["docs/a.md"]),
-            ("Main has it all:\n\n- the receipt shows the code (`receipt.twig`)", &["receipt.twig"]),
+            ("Main has it all:\n\n- the receipt shows the code (`receipt.php`)", &["receipt.php"]),
             ("**Docs.** `docs/a.md` explains the limits.", &["docs/a.md"]),
         ] {
             assert_eq!(named(message), paths, "{message}");

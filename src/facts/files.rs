@@ -241,8 +241,10 @@ fn lost<'a>(evidence: &'a Evidence, told: &mut HashSet<&'a str>) -> Vec<Finding>
 }
 
 /// Words with which a message says that it took a change back.
-const TAKEN_BACK: &[&str] =
-    &["back out", "backed out", "discard", "restor", "revert", "roll", "undid", "undo", "undone"];
+const TAKEN_BACK: &[&str] = &[
+    "back out", "backed out", "discard", "restor", "revert", "roll", "undid", "undo", "undone", "as it was",
+    "as they were", "put back", "threw away", "throw away", "thrown away",
+];
 
 fn takes_back(evidence: &Evidence, name: &str) -> bool {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();

@@ -27,7 +27,9 @@ pub(super) fn judge(case: &Case<'_>) -> Judged {
         return Judged::refuted(reason::CALLED_OFF);
     }
     // By name only: sentences about other steps are like this one, too.
-    if claims::admits(case.message(), |sentence| line_names(sentence, case.file_name())) {
+    let speaks_of_it =
+        |sentence: &str| line_names(sentence, case.file_name()) || is_quoted_from(case, sentence);
+    if claims::admits(case.message(), speaks_of_it) {
         return Judged::cannot_verify(reason::ADMITTED);
     }
     match case.proposal.problem {
@@ -37,6 +39,11 @@ pub(super) fn judge(case: &Case<'_>) -> Judged {
         Problem::NoTrace => no_trace(case),
         Problem::NotInPlan => Judged::cannot_verify("not in the plan is no proof of a false claim"),
     }
+}
+
+/// Whether the finding rests on this very sentence, and on nothing that the plan says.
+fn is_quoted_from(case: &Case<'_>, sentence: &str) -> bool {
+    case.step.is_none() && stands_in(&case.proposal.quote, sentence)
 }
 
 fn no_trace(case: &Case<'_>) -> Judged {

@@ -94,3 +94,14 @@ fn a_run_that_cannot_fail_neither_refutes_nor_makes_good() {
         .ran("pytest -q | tail -3", CommandEnd::Succeeded)
         .refutes(&claim, "the command succeeded when it was run last");
 }
+
+#[test]
+fn what_is_said_of_the_rest_claims_nothing_of_this() {
+    no_plan()
+        .says("test_dst still fails, as you know. Everything else is green.")
+        .ran("pytest -q", CommandEnd::Failed(Some(1)))
+        .doubts(
+            &proposal(Category::A, Problem::FailedCommand, "Everything else is green", "", "pytest -q"),
+            "the words do not claim that this command succeeded",
+        );
+}

@@ -104,3 +104,13 @@ fn a_text_that_the_mask_hides_can_not_be_looked_for() {
     let found = verify(&verdict, &[Some(look)], &case.evidence, Vec::new());
     assert_eq!(found[0].verifier, "a part of that text is hidden: it can't be looked for");
 }
+
+#[test]
+fn what_the_message_lists_as_not_included_is_not_claimed() {
+    let quote = "`ScratchDelete` deletes a pad";
+    let claim = proposal(Category::A, Problem::MissingContent, quote, "a.lua", "ScratchDelete");
+    no_plan()
+        .says("All commands are done.\n\nNot included:\n- `ScratchDelete` deletes a pad\n")
+        .on_disk("a.lua", "print(1)")
+        .doubts(&claim, "the final message says itself that it was not done");
+}
