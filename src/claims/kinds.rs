@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::asides;
-use super::wording::{is_match, pattern, plain};
+use super::wording::{Wording, is_match, pattern, plain};
 use crate::session::shell::{Check, Deed};
 
 /// One thing that a sentence claims.
@@ -98,7 +98,7 @@ static EVERYTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Deeds in words that may tell how things are rather than what was done.
-static LOOSE_DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
+static LOOSE_DEEDS: LazyLock<Vec<(Deed, Wording)>> = LazyLock::new(|| {
     let place = r"(?:staging|stage|prod|production|live|the (?:\w+ ){0,2}(?:cluster|server|environment|host)|npm|pypi|crates §code|the registry|dev|qa|test|preview)";
     let wordings = [
         (Deed::PullRequest, r"^(?:the |a |my )?(?:draft )?(?:pr|pull request|merge request)(?: #\d+)? is (?:now )?(?:up|open|live)\b".to_owned()),
@@ -112,7 +112,7 @@ static LOOSE_DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
         ),
     ),
     ];
-    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, pattern(&wording)?))).collect()
+    wordings.into_iter().map(|(deed, wording)| (deed, Wording::new(wording))).collect()
 });
 
 /// What may come before a deed at the start of a sentence: "Done. Committed", "I have also pushed".
@@ -151,7 +151,7 @@ static CHECKS: LazyLock<Vec<(Check, Regex)>> = LazyLock::new(|| {
     subjects.chain(others).filter_map(|(check, wording)| Some((check, pattern(&wording)?))).collect()
 });
 
-static DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
+static DEEDS: LazyLock<Vec<(Deed, Wording)>> = LazyLock::new(|| {
     let request = r"(?:prs?|pull requests?|merge requests?|mrs?)";
     let ends = r"(?: (?:#\d+|§|for|with|at|to|from|on|titled|against|and|here|successfully|is|—)|[.,;:!)]| \(|: | #| https?:|$)";
     let wordings = [
@@ -179,7 +179,7 @@ static DEEDS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
         (Deed::Install, r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then))* installed (?:the |all |all the |new |required |missing )*(?:dependenc|packages?\b|§)".to_owned()),
         (Deed::Install, r"\b(?:dependencies|packages) (?:are|were|have been|are now|all) (?:now |all |successfully )*installed\b|^(?:all )?(?:dependencies|packages) installed(?:$|[.,;:!]| and| with)".to_owned()),
     ];
-    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, pattern(&wording)?))).collect()
+    wordings.into_iter().map(|(deed, wording)| (deed, Wording::new(wording))).collect()
 });
 
 /// Words that make of a sentence no claim of anything.
@@ -249,6 +249,22 @@ pub fn claimed(message: &str) -> Vec<Claim<'_>> {
 }
 
 /// What a sentence claims, and how much of it.
+/// Whether the words have what every wording of a deed has: a look that costs nothing.
+fn may_tell_of(deed: Deed, words: &str) -> bool {
+    let hints: &[&str] = match deed {
+        Deed::Commit => &["commit"],
+        Deed::Push => &["push"],
+        Deed::PullRequest => &["pr", "request", "mr"],
+        Deed::Issue => &["filed", "issue", "ticket", "report"],
+        Deed::Install => &["install"],
+        Deed::Deploy => {
+            &["deploy", "released", "rolled", "published", "shipped", "applied", "live", "up", "running"]
+        }
+        Deed::Check(_) => return true,
+    };
+    hints.iter().any(|hint| words.contains(hint))
+}
+
 pub(super) fn deeds_of(sentence: &str) -> Vec<(Deed, Extent)> {
     let is_unticked =
         ["[ ]", "❌", "✗", "✘", "⚠", "⏳", "🚧", "⬜", "☐"].iter().any(|mark| sentence.contains(mark));
@@ -275,7 +291,10 @@ pub(super) fn deeds_of(sentence: &str) -> Vec<(Deed, Extent)> {
     }
     let deeds = DEEDS.iter().map(|wording| (wording, Extent::Whole));
     for ((deed, wording), extent) in deeds.chain(LOOSE_DEEDS.iter().map(|wording| (wording, Extent::Loose))) {
-        if wording.is_match(&words) && !found.iter().any(|(other, _)| other == deed) {
+        if may_tell_of(*deed, &words)
+            && wording.is_match(&words)
+            && !found.iter().any(|(other, _)| other == deed)
+        {
             found.push((*deed, extent));
         }
     }

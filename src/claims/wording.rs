@@ -1,7 +1,7 @@
 //! Takes a sentence as written, gives it in a form in which wordings can be looked for. Pure. Must not judge what
 //! it claims.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
@@ -96,6 +96,29 @@ fn code_word(code: &str) -> &'static str {
 /// Whether a wording stands in the words.
 pub(super) fn is_match(regex: &LazyLock<Option<Regex>>, words: &str) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(words))
+}
+
+/// A wording that is made into a pattern when it is first needed: most messages need few of them, and making one
+/// takes longer than reading a message.
+#[derive(Debug)]
+pub(crate) struct Wording {
+    text: String,
+    made: OnceLock<Option<Regex>>,
+}
+
+impl Wording {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), made: OnceLock::new() }
+    }
+
+    /// The pattern; `None` for a wording that is none, which a test would tell.
+    pub(crate) fn regex(&self) -> Option<&Regex> {
+        self.made.get_or_init(|| pattern(&self.text)).as_ref()
+    }
+
+    pub(crate) fn is_match(&self, words: &str) -> bool {
+        self.regex().is_some_and(|regex| regex.is_match(words))
+    }
 }
 
 /// A wording as a pattern. Its classes are those of plain letters: those of all scripts take long to make, and

@@ -240,3 +240,10 @@ proptest::proptest! {
         let _ = (claimed(&message), crate::claims::ticks::steps_deeds(&message));
     }
 }
+
+#[test]
+fn every_wording_is_a_pattern() {
+    for (_, wording) in DEEDS.iter().chain(LOOSE_DEEDS.iter()) {
+        assert!(wording.regex().is_some(), "{wording:?}");
+    }
+}
