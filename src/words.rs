@@ -20,6 +20,11 @@ pub fn normalised(text: &str) -> String {
     out
 }
 
+/// Letters and digits only, in lower case: `--dry-run`, `dry_run` and `dryRun` are one.
+pub fn bare(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 /// Words with a space at each end, so that whole words can be looked for in them.
 pub fn padded(words: &str) -> String {
     format!(" {words} ")

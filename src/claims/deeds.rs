@@ -68,7 +68,7 @@ const MOST: usize = 200;
 pub fn deeds(message: &str) -> Vec<Deed> {
     let mut deeds = Vec::new();
     let mut title = Title::None;
-    for line in outside_code(message) {
+    for line in claims::outside_code(message) {
         if let Some(words) = title_words(line) {
             title = Title::of(words);
             // "Created `a.rs`:" is a title and a deed.
@@ -175,19 +175,6 @@ fn denies(line: &str) -> bool {
     let words = normalised(&outside.join(" "));
     let words = padded(&words.split(' ').take(3).collect::<Vec<_>>().join(" "));
     DENIALS.iter().any(|word| has_words(&words, word)) || line.contains(['❌', '⏭', '⏳'])
-}
-
-/// The lines that are no code and no quote.
-fn outside_code(message: &str) -> impl Iterator<Item = &str> {
-    let mut in_code = false;
-    message.lines().filter(move |line| {
-        let line = line.trim_start();
-        if line.starts_with("```") || line.starts_with("~~~") {
-            in_code = !in_code;
-            return false;
-        }
-        !in_code && !line.starts_with('>')
-    })
 }
 
 #[cfg(test)]

@@ -100,19 +100,22 @@ const LEFT: &[&str] = &[
     "won't",
 ];
 
+/// The lines of a message that are no code and no quote.
+fn outside_code(message: &str) -> impl Iterator<Item = &str> {
+    let mut in_code = false;
+    message.lines().filter(move |line| {
+        let line = line.trim_start();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            in_code = !in_code;
+            return false;
+        }
+        !in_code && !line.starts_with('>')
+    })
+}
+
 /// The sentences of a message: cut at line ends and full stops, code blocks and quotes left out.
 pub fn all_sentences(message: &str) -> impl Iterator<Item = &str> {
-    let mut in_code = false;
-    message
-        .lines()
-        .filter(move |line| {
-            let line = line.trim_start();
-            if line.starts_with("```") || line.starts_with("~~~") {
-                in_code = !in_code;
-                return false;
-            }
-            !in_code && !line.starts_with('>')
-        })
+    outside_code(message)
         .flat_map(|line| line.split_inclusive(['!', '?', ';']).flat_map(|part| part.split_inclusive(". ")))
         // "Pushed, so the nightly job will pick it up": what follows from it is another matter.
         .flat_map(|part| part.split_inclusive(", so "))

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Change, Original};
-use crate::words::is_markdown;
+use crate::words::{bare, is_markdown};
 
 /// What the whole of a file shows, beyond what of it enters the prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,11 +64,6 @@ pub fn signs(
             _ => Fate::Plain,
         },
     }
-}
-
-/// Letters and digits only, in lower case: how a name is written does not count.
-fn bare(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether a text holds a name: as it stands, in another form (`--dry-run` as `dry_run`), or its words on one

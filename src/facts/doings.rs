@@ -1,7 +1,7 @@
 //! What the commands of a session did to files, at a glance: takes the session, gives what was removed and what
 //! happened elsewhere. Pure. Worked out once: every claim and every file asks for it.
 
-use super::steps::names_same;
+use super::steps::{names_same, removed_paths};
 use crate::session::{Session, shell};
 use crate::words::base_name;
 
@@ -20,9 +20,8 @@ impl<'a> Doings<'a> {
     /// Reads every command once.
     pub fn of(session: &'a Session) -> Self {
         let lines = || session.commands.iter().map(|command| command.line.as_str());
-        let effects = session.commands.iter().filter(|command| command.may_have_effects());
         Self {
-            removed: effects.flat_map(|command| shell::removed_paths(&command.line)).collect(),
+            removed: removed_paths(session).collect(),
             remote: lines().filter(|line| shell::works_elsewhere(line)).collect(),
             has_copy: lines().any(|line| line.contains("git worktree add")),
         }

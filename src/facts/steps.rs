@@ -49,13 +49,15 @@ pub fn written_as(written: &str, name: &str) -> bool {
     written == name || written.ends_with(&format!("/{name}")) || name.ends_with(&format!("/{written}"))
 }
 
+/// Paths that commands of the session removed or moved away, as written.
+pub(super) fn removed_paths(session: &Session) -> impl Iterator<Item = String> {
+    let effects = session.commands.iter().filter(|command| command.may_have_effects());
+    effects.flat_map(|command| shell::removed_paths(&command.line))
+}
+
 /// Whether a command of the session removed or moved away that path, or a folder above it.
 pub fn was_removed(session: &Session, name: &str) -> bool {
-    session
-        .commands
-        .iter()
-        .filter(|command| command.may_have_effects())
-        .any(|command| shell::removed_paths(&command.line).iter().any(|removed| names_same(removed, name)))
+    removed_paths(session).any(|removed| names_same(&removed, name))
 }
 
 /// Whether `removed`, as written on a command line somewhere in the workspace, is `name` or above it. Read

@@ -3,12 +3,8 @@
 
 use super::tables::DEFINERS;
 use crate::evidence::workspace::folded;
+pub(super) use crate::words::bare;
 use crate::words::base_name;
-
-/// Letters and digits only, in lower case: `--dry-run`, `dry_run` and `dryRun` are one.
-pub(super) fn bare(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
 
 /// The words of a name, however they are joined: `user_profile`, `user-profile`, `UserProfile`.
 pub(super) fn words(name: &str) -> Vec<String> {
