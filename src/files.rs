@@ -1,8 +1,8 @@
 //! Files as everything here needs them: takes paths, gives reads that end, writes that are whole, and folders
 //! that are their owner's alone. Must not know what stands in a file.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Opens a file for reading. Anything but a regular file is an error, before it is opened: opening a pipe waits
@@ -14,13 +14,41 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Part of a file that is open.
+pub fn read_at(mut file: &File, from: u64, bytes: u64) -> io::Result<Vec<u8>> {
+    let mut part = vec![0; usize::try_from(bytes).map_err(io::Error::other)?];
+    file.seek(SeekFrom::Start(from))?;
+    file.read_exact(&mut part)?;
+    Ok(part)
+}
+
+/// A file's own number, which no other file has; 0 where the system does not tell.
+pub fn inode_of(meta: &Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::ino(meta);
+    #[cfg(not(unix))]
+    {
+        let _ = meta;
+        0
+    }
+}
+
 /// Writes a file whole or not at all.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_with(path, bytes, File::sync_data)
+}
+
+/// Writes what can be made again: whole, or after a crash of the system perhaps broken, which its reader must see.
+pub fn write_cache(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_with(path, bytes, |_| Ok(()))
+}
+
+fn write_with(path: &Path, bytes: &[u8], settle: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     make_private_folder(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
-    file.as_file().sync_data()?;
+    settle(file.as_file())?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }

@@ -87,7 +87,7 @@ pub fn prepare(
     follow(&mut session, workspace.root());
     let config = &request.config.audit;
     let plan =
-        story.phase("plan", |_| given(&session).or_else(|| plan_in_play(&session, &workspace, config)));
+        story.phase("plan", |_| given(&session).or_else(|| plan_in_play(&mut session, &workspace, config)));
     if let Some(plan) = &plan {
         story.tell_plan(plan);
     }
