@@ -225,7 +225,7 @@ fn numbers_that_are_asked_for_are_kept_and_files_are_on_disk_as_they_were_left()
             .done_touches()
             .find(|touch| touch.path == path)
             .map(|touch| touch.original.clone())
-            .filter(|_| path.ends_with(".rs"))
+            .filter(|_| !path.ends_with("PLAN.md"))
         {
             let kept = before.lines().zip(text.lines()).filter(|(one, other)| one == other).count();
             assert!(kept + 10 >= text.lines().count(), "{path}: most lines are as they were");

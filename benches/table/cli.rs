@@ -12,9 +12,31 @@ use crate::transcripts::{Odd, Spec};
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
     /// What cargo says to every benchmark.
     #[arg(long, hide = true, global = true)]
     bench: bool,
+}
+
+/// How the table is made.
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// Small sizes and few rounds, to see that everything works.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only these groups of rows: read, memory, later, fast, whole, auditor, all, prompt.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+    /// Writes the rows to a file as well.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Counts instructions instead, and compares them with what is recorded in benches/ceilings.toml.
+    #[arg(long)]
+    pub(crate) instructions: bool,
+    /// Records them anew.
+    #[arg(long, requires = "instructions")]
+    pub(crate) bless: bool,
 }
 
 /// What else there is.
@@ -31,6 +53,7 @@ pub(crate) enum Command {
 
 /// What to make up.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct GenerateArgs {
     /// Where to: `NAME.jsonl`; the truth becomes `NAME.truth.json`.
     pub(crate) transcript: PathBuf,

@@ -6,25 +6,93 @@
 #[path = "../transcripts/mod.rs"]
 mod transcripts;
 
+mod audits;
+mod bench;
 mod cli;
+mod instructions;
+mod measure;
+mod reading;
+mod rows;
+mod scene;
+mod stops;
+mod strace;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command, GenerateArgs};
+use crate::bench::{Bench, Sizes};
+use crate::cli::{Cli, Command, GenerateArgs, TableArgs};
+use crate::measure::Fault;
+use crate::rows::{Row, Verdict, table};
+
+/// A group of rows.
+type Group = fn(&mut Bench) -> Result<(), Fault>;
+
+/// All of them, by the names that `--only` takes.
+const GROUPS: [(&str, Group); 8] = [
+    ("read", reading::first_read),
+    ("memory", reading::memory),
+    ("later", stops::later_stops),
+    ("fast", stops::fast_path),
+    ("whole", audits::whole_hook),
+    ("auditor", audits::over_the_auditor),
+    ("all", audits::all_sessions),
+    ("prompt", audits::prompt),
+];
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match cli.command {
-        Some(Command::Fold { transcript }) => fold(&transcript),
-        Some(Command::Generate(args)) => generate(&args),
-        None => ExitCode::FAILURE,
+    let ended = match &cli.command {
+        Some(Command::Fold { transcript }) => fold(transcript).map(|()| true),
+        Some(Command::Generate(args)) => generate(args).map(|()| true),
+        None if cli.table.instructions => instructions::run(cli.table.bless),
+        None => measure_all(&cli.table),
+    };
+    match ended {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
     }
 }
 
+/// Measures and prints; gives whether everything holds.
+fn measure_all(args: &TableArgs) -> Result<bool, Fault> {
+    let mut bench = Bench::new(if args.quick { Sizes::QUICK } else { Sizes::FULL });
+    let mut faults = Vec::new();
+    for (name, group) in GROUPS {
+        if !args.only.is_empty() && !args.only.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        eprintln!("measuring: {name}");
+        if let Err(why) = group(&mut bench) {
+            faults.push(format!("{name}: {why}"));
+        }
+    }
+    print!("{}", table(&bench.rows));
+    for why in &bench.skipped {
+        println!("SKIPPED {why}");
+    }
+    for why in &faults {
+        println!("FAILED {why}");
+    }
+    if let Some(path) = &args.json {
+        let json = serde_json::to_string_pretty(&bench.rows).map_err(|why| why.to_string())?;
+        std::fs::write(path, json + "\n").map_err(|why| format!("{}: {why}", path.display()))?;
+    }
+    if args.quick {
+        println!("Small sizes and few rounds: of these, only what comes out the same each time is judged.");
+    }
+    let missed = |row: &&Row| row.verdict() == Verdict::Missed && (row.exact || !args.quick);
+    Ok(faults.is_empty() && !bench.rows.iter().any(|row| missed(&row)))
+}
+
 /// Reads a transcript as an audit does, and says what it cost: the child that is measured.
-fn fold(transcript: &std::path::Path) -> ExitCode {
+fn fold(transcript: &Path) -> Result<(), Fault> {
     let loaded = punchlist::session::load::load_saved(transcript);
     let session = &loaded.session;
     println!("rows {}", session.rows);
@@ -36,34 +104,23 @@ fn fold(transcript: &std::path::Path) -> ExitCode {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
     println!("peak {}", peak.trim().trim_end_matches(" kB"));
-    if let Some(problem) = &loaded.problem {
-        eprintln!("{problem}");
-        return ExitCode::FAILURE;
-    }
-    ExitCode::SUCCESS
+    loaded.problem.map_or(Ok(()), Err)
 }
 
-fn generate(args: &GenerateArgs) -> ExitCode {
+fn generate(args: &GenerateArgs) -> Result<(), Fault> {
     let workspace = args.workspace.clone().unwrap_or_else(|| args.transcript.with_extension("workspace"));
     let started = std::time::Instant::now();
-    match transcripts::generate(&args.spec(), &args.transcript, &workspace) {
-        Ok(truth) => {
-            let took = started.elapsed().as_millis().max(1);
-            let speed = u128::from(truth.bytes) / 1000 / took;
-            println!(
-                "{} bytes, {} lines, {} rows that are read, {} changes, {} commands, {} asks; {speed} MB/s",
-                truth.bytes,
-                truth.lines,
-                truth.rows,
-                truth.touches.len(),
-                truth.commands.len(),
-                truth.asks.len()
-            );
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{}: {error}", args.transcript.display());
-            ExitCode::FAILURE
-        }
-    }
+    let truth = transcripts::generate(&args.spec(), &args.transcript, &workspace)
+        .map_err(|why| format!("{}: {why}", args.transcript.display()))?;
+    let speed = u128::from(truth.bytes) / 1000 / started.elapsed().as_millis().max(1);
+    println!(
+        "{} bytes, {} lines, {} rows that are read, {} changes, {} commands, {} asks; {speed} MB/s",
+        truth.bytes,
+        truth.lines,
+        truth.rows,
+        truth.touches.len(),
+        truth.commands.len(),
+        truth.asks.len()
+    );
+    Ok(())
 }

@@ -86,9 +86,8 @@ impl Story<'_> {
                 },
             )?,
             CommandEnd::Background => {
-                output_end = "Command running in background with ID: b7f31".to_owned();
-                let words = output_end.clone();
-                output_end = last_bytes(&output_end);
+                let words = "Command running in background with ID: b7f31";
+                output_end = last_bytes(words);
                 self.rows.result(&call, false, |out| quoted(out, words.as_bytes()), |out| {
                     out.extend_from_slice(b"{\"stdout\":\"\",\"stderr\":\"\",\"interrupted\":false,\"isImage\":false,\"backgroundTaskId\":\"b7f31\"}");
                 })?
@@ -153,7 +152,7 @@ impl Story<'_> {
             self.files[index].write_text(self.pools, false, &mut raw);
             Before::Text { bytes: raw.len(), hash: hash(&raw) }
         };
-        let patch = |out: &mut Vec<u8>| {
+        let hunks = |out: &mut Vec<u8>| {
             let line = change.line;
             let _ = write!(
                 out,
@@ -167,7 +166,7 @@ impl Story<'_> {
             escape(&change.new, out);
             out.extend_from_slice(b"\"]}");
         };
-        self.write_edit(&path, &change.old, &change.new, &before, was, patch)?;
+        self.write_edit(&path, &change.old, &change.new, &before, was, hunks)?;
         self.files[index].apply(place);
         Ok(())
     }
@@ -188,7 +187,7 @@ impl Story<'_> {
         new: &str,
         escaped_before: &[u8],
         before: Before,
-        patch: impl FnOnce(&mut Vec<u8>),
+        hunks: impl FnOnce(&mut Vec<u8>),
     ) -> io::Result<()> {
         let call = self.rows.call_id();
         self.call_edit(&call, path, old, new)?;
@@ -209,7 +208,7 @@ impl Story<'_> {
                 out.extend_from_slice(b"\"originalFile\":");
                 quoted(out, escaped_before);
                 out.extend_from_slice(b",\"structuredPatch\":[");
-                patch(out);
+                hunks(out);
                 out.extend_from_slice(b"],\"userModified\":false,\"replaceAll\":false}");
             },
         )?;

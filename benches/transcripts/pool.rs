@@ -1,6 +1,8 @@
 //! Text to fill rows with, made once from a seed: lines of code, of prose, of a terminal, and base64. Kept as it
 //! stands in a JSON string, so that a large row is a few copies and no escaping.
 
+use std::sync::OnceLock;
+
 use super::chance::Chance;
 
 /// Lines, and the same lines as they stand in a JSON string.
@@ -102,9 +104,14 @@ const TERMINAL: &[&str] = &[
 ];
 
 impl Pools {
-    /// The pools of a seed.
-    pub(crate) fn new(seed: u64) -> Self {
-        let mut chance = Chance::new(seed ^ 0x706f_6f6c);
+    /// The pools, which are the same for all sessions.
+    pub(crate) fn shared() -> &'static Self {
+        static POOLS: OnceLock<Pools> = OnceLock::new();
+        POOLS.get_or_init(Self::new)
+    }
+
+    fn new() -> Self {
+        let mut chance = Chance::new(0x706f_6f6c);
         let code = Pool::of((0..20_000).map(|_| fill(&mut chance, CODE)));
         let terminal = Pool::of((0..20_000).map(|_| fill(&mut chance, TERMINAL)));
         let prose = Pool::of((0..6_000).map(|_| prose_line(&mut chance)));

@@ -35,7 +35,7 @@ pub(super) struct Story<'a> {
 
 /// Tells a whole session.
 pub(super) fn tell(spec: &Spec, transcript: &Path, workspace: &Path) -> io::Result<Truth> {
-    let pools = Pools::new(spec.seed);
+    let pools = Pools::shared();
     let session = format!("5e551000-0000-4000-8000-{:012x}", spec.seed);
     let session = transcript.file_stem().map_or(session, |stem| stem.to_string_lossy().into_owned());
     let root = workspace.display().to_string();
@@ -44,7 +44,7 @@ pub(super) fn tell(spec: &Spec, transcript: &Path, workspace: &Path) -> io::Resu
         .map(|number| {
             let varied = chance.size(6_000, 0.7).clamp(600, 40_000);
             let bytes = if spec.file_bytes == 0 { varied } else { spec.file_bytes };
-            SourceFile::new(number, &root, &pools, bytes, number % 10 != 9)
+            SourceFile::new(number, &root, pools, bytes, number % 10 != 9)
         })
         .collect();
     let plan = (spec.plan_steps > 0).then(|| PlanFile::new(&root, spec.plan_steps, &files));
@@ -52,7 +52,7 @@ pub(super) fn tell(spec: &Spec, transcript: &Path, workspace: &Path) -> io::Resu
     let mut story = Story {
         rows: Rows::new(sink, spec.seed, &session, &root, STARTED, None),
         spec,
-        pools: &pools,
+        pools,
         chance,
         files,
         plan,
@@ -71,10 +71,10 @@ pub(super) fn tell(spec: &Spec, transcript: &Path, workspace: &Path) -> io::Resu
         long_line_is_out: false,
     };
     story.tell_main()?;
-    write_out(workspace, &story.files, story.plan.as_ref(), &pools)?;
+    write_out(workspace, &story.files, story.plan.as_ref(), pools)?;
     let mut truth = story.truth;
     for number in 0..spec.subagents {
-        tell_subagent(spec, number, transcript, workspace, &pools, &mut truth)?;
+        tell_subagent(spec, number, transcript, workspace, pools, &mut truth)?;
     }
     truth.subagents = spec.subagents;
     Ok(truth)
@@ -180,18 +180,17 @@ impl Story<'_> {
         match self.chance.below(1000) {
             _ if command_is_due => self.command()?,
             _ if edit_is_due => self.edit()?,
-            0..400 if self.spec.commands.is_none() => self.command()?,
-            400..560 if self.spec.edits.is_none() => self.edit()?,
-            560..780 => self.read_something()?,
-            780..785 => {
+            205..605 if self.spec.commands.is_none() => self.command()?,
+            605..765 if self.spec.edits.is_none() => self.edit()?,
+            0..5 => {
                 let bytes = self.chance.size(60_000, 0.8).clamp(4_000, 500_000);
                 self.read_picture(bytes)?;
             }
-            785..870 => self.grep()?,
-            870..930 => self.todos(false)?,
-            930..955 => self.delegate()?,
-            955..970 => self.request_blob()?,
-            970..985 => self.api_error()?,
+            5..90 => self.grep()?,
+            90..150 => self.todos(false)?,
+            150..175 => self.delegate()?,
+            175..190 => self.request_blob()?,
+            190..205 => self.api_error()?,
             _ => self.read_something()?,
         }
         if self.chance.happens(40) {
@@ -328,7 +327,7 @@ impl Story<'_> {
     fn interrupted(&mut self) -> io::Result<()> {
         self.unanswered_call()?;
         self.rows.own_user_row("[Request interrupted by user for tool use]", "")?;
-        self.truth.final_message = "(interrupted)".to_owned();
+        "(interrupted)".clone_into(&mut self.truth.final_message);
         Ok(())
     }
 

@@ -1,0 +1,177 @@
+//! Reading a whole transcript: its time against `wc -l`, at two sizes, and the most memory that it takes.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::bench::{Bench, size};
+use crate::measure::{Fault, Rounds, Runner, Times, heard, in_turns};
+use crate::rows::{Row, Unit};
+use crate::scene::Scene;
+use crate::transcripts::{Odd, Spec, Truth};
+
+/// What the child that reads says of itself.
+struct Fold {
+    time: Duration,
+    peak_mb: f64,
+}
+
+/// Reads a transcript in a process of its own, which has to find what is in it.
+fn fold(transcript: &Path, truth: &Truth) -> Result<Fold, Fault> {
+    let own = std::env::current_exe().map_err(|why| why.to_string())?;
+    let mut command = Command::new(own);
+    command.env_clear().arg("fold").arg(transcript);
+    let ran = heard(&mut command, &[0])?;
+    let said = |name: &str| -> Result<f64, Fault> {
+        let line = ran.stdout.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.and_then(|number| number.parse().ok()).ok_or_else(|| format!("fold says no {name}"))
+    };
+    // A line that is too long to be looked at is a row that is passed over, and told.
+    let rows = said("rows")? + said("oversized")?;
+    for (name, found, true_number) in [
+        ("rows", rows, truth.rows),
+        ("touches", said("touches")?, truth.touches.len()),
+        ("commands", said("commands")?, truth.commands.len()),
+        ("asks", said("asks")?, truth.asks.len()),
+    ] {
+        #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "whole numbers, and small ones")]
+        if found != true_number as f64 {
+            return Err(format!("{name}: {found} were read, {true_number} are there"));
+        }
+    }
+    Ok(Fold { time: ran.time, peak_mb: said("peak")? / 1024.0 })
+}
+
+fn folder(scene: &Scene) -> Runner<'_> {
+    Box::new(|| Ok(fold(&scene.transcript, &scene.truth)?.time))
+}
+
+/// `wc -l`, which has to count all lines.
+fn counter(scene: &Scene) -> Runner<'_> {
+    Box::new(|| {
+        let mut command = Command::new("wc");
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let ran = heard(command.arg("-l").arg(&scene.transcript), &[0])?;
+        let lines = ran.stdout.split(' ').next().unwrap_or_default();
+        if lines != scene.truth.lines.to_string() {
+            return Err(format!("wc counts {lines} lines of {}", scene.truth.lines));
+        }
+        Ok(ran.time)
+    })
+}
+
+/// The first read, at both sizes.
+pub(crate) fn first_read(bench: &mut Bench) -> Result<(), Fault> {
+    let sizes = bench.sizes;
+    let (middle, large) = bench.middle_and_large()?;
+    let [wc, read] = in_turns(sizes.rounds, [counter(middle), folder(middle)])?;
+    let mut rows = vec![
+        Row::new(
+            &format!("first read of {}, over wc -l", size(sizes.middle)),
+            read.least() / wc.least(),
+            Unit::Times,
+            2.8,
+        )
+        .aim(2.2)
+        .note(against(&read, "wc", &wc)),
+    ];
+    rows.extend(others(middle, &wc));
+    let few = Rounds { many: sizes.rounds.few, ..sizes.rounds };
+    let [wc, at_middle, at_large] = in_turns(few, [counter(large), folder(middle), folder(large)])?;
+    #[expect(clippy::cast_precision_loss, reason = "a ratio of sizes")]
+    let larger = large.truth.bytes as f64 / middle.truth.bytes as f64;
+    rows.insert(
+        1,
+        Row::new(
+            &format!("the same at {}, over {larger:.1} × that time", size(sizes.large)),
+            at_large.least() / at_middle.least() / larger,
+            Unit::Times,
+            1.15,
+        )
+        .note(against(&at_large, &size(sizes.middle), &at_middle)),
+    );
+    rows.push(
+        Row::beside(
+            &format!("first read of {}, over wc -l", size(sizes.large)),
+            at_large.least() / wc.least(),
+            Unit::Times,
+        )
+        .note(against(&at_large, "wc", &wc)),
+    );
+    bench.rows.extend(rows);
+    Ok(())
+}
+
+/// Two least times, in words.
+fn against(one: &Times, name: &str, other: &Times) -> String {
+    format!("{:.1} ms, {name} {:.1} ms, least of {}", one.least(), other.least(), one.rounds())
+}
+
+/// What others take only to parse the same file, where they are there.
+fn others(scene: &Scene, wc: &Times) -> Vec<Row> {
+    const PYTHON: &str =
+        "import json,sys\nn=0\nfor line in open(sys.argv[1],'rb'):\n    json.loads(line)\n    n+=1\nprint(n)";
+    const NODE: &str = "let n=0;for(const line of require('fs').readFileSync(process.argv[1],'latin1').split('\\n'))if(line){JSON.parse(line);n++};console.log(n)";
+    let path = scene.transcript.display().to_string();
+    let programs: [(&str, &[&str]); 3] = [
+        ("jq", &["-c", ".type", &path]),
+        ("python3", &["-c", PYTHON, &path]),
+        ("node", &["-e", NODE, &path]),
+    ];
+    let mut rows = Vec::new();
+    for (program, args) in programs {
+        let once = || {
+            let mut command = Command::new(program);
+            heard(command.args(args), &[0]).map(|ran| ran.time)
+        };
+        let runner: Runner<'_> = Box::new(once);
+        if let Ok([times]) = in_turns(Rounds { many: 3, few: 2 }, [runner]) {
+            rows.push(
+                Row::beside(
+                    &format!("{program}, parsing the same, over wc -l"),
+                    times.least() / wc.least(),
+                    Unit::Times,
+                )
+                .note(against(&times, "wc", wc)),
+            );
+        }
+    }
+    rows
+}
+
+/// The most memory that reading takes.
+pub(crate) fn memory(bench: &mut Bench) -> Result<(), Fault> {
+    let sizes = bench.sizes;
+    let peak = |scene: &Scene| -> Result<f64, Fault> {
+        let mut peak = 0.0_f64;
+        for _ in 0..3 {
+            peak = peak.max(fold(&scene.transcript, &scene.truth)?.peak_mb);
+        }
+        Ok(peak)
+    };
+    let (middle, large) = bench.middle_and_large()?;
+    let (at_middle, at_large) = (peak(middle)?, peak(large)?);
+    let (commands, edits) = (middle.truth.commands.len(), middle.truth.touches.len());
+    let note = |scene: &Scene| {
+        let truth = &scene.truth;
+        format!("{} commands, {} changes", truth.commands.len(), truth.touches.len())
+    };
+    let mut rows = vec![
+        Row::new(&format!("peak memory at {}", size(sizes.middle)), at_middle, Unit::Megabytes, 16.0)
+            .note(note(middle)),
+        Row::new(&format!("peak memory at {}", size(sizes.large)), at_large, Unit::Megabytes, 16.0)
+            .note(note(large)),
+        Row::new("and what it grew by between them", at_large - at_middle, Unit::Megabytes, 1.0),
+    ];
+    let odd = Odd { long_line: usize::try_from(sizes.middle).unwrap_or(usize::MAX), ..Odd::default() };
+    let scene = Scene::of(&Spec { odd, ..Spec::of(2_000_000) })?;
+    let name = format!("peak memory with a single line of {}", size(sizes.middle));
+    rows.push(Row::new(&name, peak(&scene)?, Unit::Megabytes, 32.0));
+    drop(scene);
+    let as_few = Spec { commands: Some(commands), edits: Some(edits), ..Spec::of(sizes.large) };
+    let scene = Scene::of(&as_few)?;
+    let name = format!("peak memory at {}, no more work than at {}", size(sizes.large), size(sizes.middle));
+    rows.push(Row::beside(&name, peak(&scene)?, Unit::Megabytes).note(note(&scene)));
+    bench.rows.extend(rows);
+    Ok(())
+}
