@@ -6,6 +6,7 @@
 #[path = "../transcripts/mod.rs"]
 mod transcripts;
 
+mod asked;
 mod audits;
 mod bench;
 mod cli;

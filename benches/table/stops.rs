@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 use crate::bench::{Bench, bin_true, size};
 use crate::measure::{Fault, Rounds, Runner, in_turns, timed};
 use crate::rows::{Row, Unit};
-use crate::scene::Scene;
+use crate::scene::{PUNCHLIST, Scene};
 use crate::strace;
 
 /// How many times more a thing of a millisecond is measured than one of a second.
@@ -169,7 +169,7 @@ pub(crate) fn later_stops(bench: &mut Bench) -> Result<(), Fault> {
 fn state_bytes(scene: &Scene) -> u64 {
     let kept = WalkDir::new(scene.state()).into_iter().filter_entry(|entry| {
         let name = entry.file_name().to_string_lossy();
-        !(entry.depth() == 1 && matches!(&*name, "decisions" | "prompts" | "keepsakes" | "jq.jsonl"))
+        !(entry.depth() == 1 && matches!(&*name, "decisions" | "audits" | "tidied" | "jq.jsonl"))
     });
     let files = kept.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
     files.filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum()
@@ -180,7 +180,7 @@ fn bytes_read(scene: &mut Scene, of: u64) -> Result<Vec<Row>, Fault> {
     let state = state_bytes(scene);
     let asked = strace::traced(&command, &input)?;
     scene.decided(&[Cause::NothingToAudit, Cause::Unchanged])?;
-    let read = asked.bytes_of_files();
+    let read = asked.bytes_of_files(PUNCHLIST);
     let of_transcript = asked.read.get(&scene.transcript.display().to_string()).copied().unwrap_or(0);
     #[expect(clippy::cast_precision_loss, reason = "bytes of a few files")]
     let (read, most) = (read as f64, (appended + state + (8 << 10)) as f64);
