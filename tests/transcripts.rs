@@ -75,10 +75,12 @@ fn touch_told(touch: &punchlist::session::Touch) -> truth::TouchTruth {
             Outcome::Failed(_) => TouchEnd::Failed,
             Outcome::Unanswered => TouchEnd::Unanswered,
         },
-        before: match &touch.original {
-            Original::Unknown => Before::Untold,
-            Original::Absent => Before::Nothing,
-            Original::Text(text) => Before::Text { bytes: text.len(), hash: hash(text.as_bytes()) },
+        before: if let Original::Text(text) = &touch.original {
+            Before::Text { bytes: text.len(), hash: hash(text.as_bytes()) }
+        } else if touch.original == Original::Absent {
+            Before::Nothing
+        } else {
+            Before::Untold
         },
         by_subagent: touch.agent.is_some(),
     }

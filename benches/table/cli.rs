@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use bytesize::ByteSize;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 
+use crate::GROUPS;
 use crate::transcripts::{Odd, Spec};
 
 /// What punchlist costs, as ratios in one run.
@@ -25,8 +27,8 @@ pub(crate) struct TableArgs {
     /// Small sizes and few rounds, to see that everything works.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only these groups of rows: read, memory, later, fast, whole, auditor, all, prompt.
-    #[arg(long, value_name = "NAME")]
+    /// Only these groups of rows.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(GROUPS.map(|(name, _)| name)))]
     pub(crate) only: Vec<String>,
     /// Writes the rows to a file as well.
     #[arg(long, value_name = "FILE")]
@@ -46,6 +48,9 @@ pub(crate) enum Command {
     Fold {
         /// Which.
         transcript: PathBuf,
+        /// Prints more of what is in it, which takes longer.
+        #[arg(long)]
+        more: bool,
     },
     /// Makes a transcript up, with the files that it worked on and the truth about it.
     Generate(GenerateArgs),

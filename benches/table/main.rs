@@ -46,7 +46,7 @@ const GROUPS: [(&str, Group); 8] = [
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let ended = match &cli.command {
-        Some(Command::Fold { transcript }) => fold(transcript).map(|()| true),
+        Some(Command::Fold { transcript, more }) => fold(transcript, *more).map(|()| true),
         Some(Command::Generate(args)) => generate(args).map(|()| true),
         None if cli.table.instructions => instructions::run(cli.table.bless),
         None => measure_all(&cli.table),
@@ -93,14 +93,17 @@ fn measure_all(args: &TableArgs) -> Result<bool, Fault> {
 }
 
 /// Reads a transcript as an audit does, and says what it cost: the child that is measured.
-fn fold(transcript: &Path) -> Result<(), Fault> {
+fn fold(transcript: &Path, more: bool) -> Result<(), Fault> {
     let loaded = punchlist::session::load::load_saved(transcript);
     let session = &loaded.session;
     println!("rows {}", session.rows);
-    println!("touches {}", session.touches.len());
-    println!("commands {}", session.commands.len());
-    println!("asks {}", session.asks.len());
     println!("oversized {}", session.skipped.oversized);
+    if more {
+        println!("work {}", session.work_done());
+        println!("asks {}", session.asks.len());
+        let last_words = session.final_message.as_deref().unwrap_or_default();
+        println!("final-message {}", transcripts::truth::hash(last_words.as_bytes()) >> 32);
+    }
     // The most memory this process ever had, as Linux counts it.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");

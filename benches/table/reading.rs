@@ -4,10 +4,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use punchlist::session::shell::only_looks;
+
 use crate::bench::{Bench, size};
-use crate::measure::{Fault, Rounds, Runner, Times, heard, in_turns};
+use crate::measure::{Fault, Ran, Rounds, Runner, Times, heard, in_turns};
 use crate::rows::{Row, Unit};
 use crate::scene::Scene;
+use crate::transcripts::truth::{CommandEnd, TouchEnd, hash};
 use crate::transcripts::{Odd, Spec, Truth};
 
 /// What the child that reads says of itself.
@@ -16,30 +19,49 @@ struct Fold {
     peak_mb: f64,
 }
 
-/// Reads a transcript in a process of its own, which has to find what is in it.
+/// Reads a transcript in a process of its own, which has to find as many rows as there are.
 fn fold(transcript: &Path, truth: &Truth) -> Result<Fold, Fault> {
+    let ran = run_fold(transcript, &[])?;
+    // A line that is too long to be looked at is a row that is passed over, and told.
+    let rows = said(&ran, "rows")? + said(&ran, "oversized")?;
+    same("rows", rows, truth.rows as u64)?;
+    let peak = said(&ran, "peak")?;
+    if peak == 0 {
+        return Err("the system does not say how much memory a process had at the most".to_owned());
+    }
+    #[expect(clippy::cast_precision_loss, reason = "kilobytes")]
+    let peak_mb = peak as f64 / 1024.0;
+    Ok(Fold { time: ran.time, peak_mb })
+}
+
+fn run_fold(transcript: &Path, more: &[&str]) -> Result<Ran, Fault> {
     let own = std::env::current_exe().map_err(|why| why.to_string())?;
     let mut command = Command::new(own);
-    command.env_clear().arg("fold").arg(transcript);
-    let ran = heard(&mut command, &[0])?;
-    let said = |name: &str| -> Result<f64, Fault> {
-        let line = ran.stdout.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.and_then(|number| number.parse().ok()).ok_or_else(|| format!("fold says no {name}"))
-    };
-    // A line that is too long to be looked at is a row that is passed over, and told.
-    let rows = said("rows")? + said("oversized")?;
-    for (name, found, true_number) in [
-        ("rows", rows, truth.rows),
-        ("touches", said("touches")?, truth.touches.len()),
-        ("commands", said("commands")?, truth.commands.len()),
-        ("asks", said("asks")?, truth.asks.len()),
-    ] {
-        #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "whole numbers, and small ones")]
-        if found != true_number as f64 {
-            return Err(format!("{name}: {found} were read, {true_number} are there"));
-        }
-    }
-    Ok(Fold { time: ran.time, peak_mb: said("peak")? / 1024.0 })
+    heard(command.env_clear().arg("fold").args(more).arg(transcript), &[0])
+}
+
+fn said(ran: &Ran, name: &str) -> Result<u64, Fault> {
+    let line = ran.stdout.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.and_then(|number| number.parse().ok()).ok_or_else(|| format!("fold says no {name}"))
+}
+
+fn same(name: &str, read: u64, there: u64) -> Result<(), Fault> {
+    if read == there { Ok(()) } else { Err(format!("{name}: {read} were read, {there} are there")) }
+}
+
+/// How many of the newest prompts have to be kept of a session that is too long to be kept whole.
+const NEWEST_ASKS: u64 = 150;
+
+/// Whether a reader finds what the session came to: all its work, however much of it is kept one by one, and how it ended.
+fn check(scene: &Scene) -> Result<(), Fault> {
+    let (truth, ran) = (&scene.truth, run_fold(&scene.transcript, &["--more"])?);
+    let done = truth.touches.iter().filter(|touch| touch.end == TouchEnd::Done).count();
+    let ended = truth.commands.iter().filter(|command| command.end != CommandEnd::Unanswered);
+    let effective = ended.filter(|command| !only_looks(&command.line)).count();
+    same("pieces of work", said(&ran, "work")?, (done + effective) as u64)?;
+    same("final messages", said(&ran, "final-message")?, hash(truth.final_message.as_bytes()) >> 32)?;
+    let asks = said(&ran, "asks")?;
+    same("prompts", asks, asks.clamp(NEWEST_ASKS.min(truth.asks.len() as u64), truth.asks.len() as u64))
 }
 
 fn folder(scene: &Scene) -> Runner<'_> {
@@ -64,6 +86,8 @@ fn counter(scene: &Scene) -> Runner<'_> {
 pub(crate) fn first_read(bench: &mut Bench) -> Result<(), Fault> {
     let sizes = bench.sizes;
     let (middle, large) = bench.middle_and_large()?;
+    check(middle)?;
+    check(large)?;
     let [wc, read] = in_turns(sizes.rounds, [counter(middle), folder(middle)])?;
     let mut rows = vec![
         Row::new(
