@@ -100,8 +100,7 @@ pub(crate) fn first_read(bench: &mut Bench) -> Result<(), Fault> {
         .note(against(&read, "wc", &wc)),
     ];
     rows.extend(others(middle, &wc));
-    let few = Rounds { many: sizes.rounds.few, ..sizes.rounds };
-    let [wc, at_middle, at_large] = in_turns(few, [counter(large), folder(middle), folder(large)])?;
+    let [wc, at_middle, at_large] = in_turns(sizes.rounds, [counter(large), folder(middle), folder(large)])?;
     #[expect(clippy::cast_precision_loss, reason = "a ratio of sizes")]
     let larger = large.truth.bytes as f64 / middle.truth.bytes as f64;
     rows.insert(
