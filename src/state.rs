@@ -2,6 +2,8 @@
 //! saw, which flags a client has. What can't be read counts as never written. Must not lose a session's count in
 //! silence: one that can't be written is an error to the caller.
 
+mod claim;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -14,6 +16,8 @@ use crate::auditor::flags::{ClientStamp, Flags, KnownClients};
 use crate::env::{self, Env};
 use crate::files::{make_private_folder, write_whole};
 use crate::names::ContentName;
+
+pub use claim::{Claim, Taken};
 
 /// The state folder.
 #[derive(Debug, Clone)]
@@ -84,19 +88,30 @@ impl StateFolder {
     /// Changes what is remembered of a session. Whoever else does the same waits for its turn.
     pub fn update_session(&self, session: &str, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
         let path = self.session_file(session);
-        let lock = lock_file(&path.with_extension("lock"))?;
-        lock.lock()?;
+        let _turn = self.session_turn(session)?;
         let mut state = read_json(&path).unwrap_or_default();
         change(&mut state);
         write_json(&path, &state)
     }
 
+    /// Waits for this process's turn to change what is remembered of a session; over when it is dropped.
+    fn session_turn(&self, session: &str) -> io::Result<File> {
+        let lock = lock_file(&self.session_file(session).with_extension("lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    /// A file of one agent's stops.
+    fn stop_file(&self, session: &str, agent: &str, kind: &str) -> PathBuf {
+        let name =
+            if agent.is_empty() { file_name(session) } else { file_name(&format!("{session}.{agent}")) };
+        self.root.join("sessions").join(format!("{name}.{kind}"))
+    }
+
     /// Takes the one place at which a stop of this agent may be audited; `None` when another hook has it:
     /// the client runs a hook twice, at the same time, if it is registered twice.
     pub fn lock_stop(&self, session: &str, agent: &str) -> Option<StopLock> {
-        let name =
-            if agent.is_empty() { file_name(session) } else { file_name(&format!("{session}.{agent}")) };
-        let Ok(file) = lock_file(&self.root.join("sessions").join(format!("{name}.stop"))) else {
+        let Ok(file) = lock_file(&self.stop_file(session, agent, "stop")) else {
             // Where no file can be made, nothing can be counted either, and nothing will be held.
             return Some(StopLock(None));
         };

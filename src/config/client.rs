@@ -1,12 +1,12 @@
 //! Where the client itself keeps what: takes its settings files and a folder, gives the folders of its plans and
-//! of its transcripts. Must not take a folder outside the project from a file that a checkout may bring along.
+//! of its transcripts, and the session that it has open. Must not take a folder outside the project from a file that a checkout may bring along.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::env::Env;
+use crate::env::{self, Env};
 use crate::files::open_regular;
 
 /// The folder of all transcripts, one folder in it for each project.
@@ -37,10 +37,38 @@ pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {
     inside.into_iter().chain(own.map(|own| own.join("plans"))).collect()
 }
 
+/// The session that the client has open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSession {
+    /// Its id: another one after a `/clear`.
+    pub session: String,
+    /// Whether somebody sits before it; `-p` is nobody.
+    pub is_interactive: bool,
+    /// Since when a turn is under way, in milliseconds since 1970, if one is.
+    pub busy_since_ms: Option<i64>,
+}
+
+/// The session that the client which runs us has open, as its own note on its process says. Seen in 2.1.221 and 2.1.325;
+/// older ones write such notes (2.1.136), and do not tell their hooks which is theirs.
+pub fn open_session(env: &Env) -> Option<OpenSession> {
+    let process: u32 = env.text(env::CLIENT_PID)?.parse().ok()?;
+    let note = env.client_config_dir()?.join("sessions").join(format!("{process}.json"));
+    let note = json_in(&note)?;
+    let text = |key: &str| note.get(key).and_then(Value::as_str);
+    let is_busy = text("status").is_some_and(|status| status != "idle");
+    Some(OpenSession {
+        session: text("sessionId")?.to_owned(),
+        is_interactive: text("entrypoint") == Some("cli"),
+        busy_since_ms: note.get("statusUpdatedAt").and_then(Value::as_i64).filter(|_| is_busy),
+    })
+}
+
+fn json_in(file: &Path) -> Option<Value> {
+    serde_json::from_str(&std::io::read_to_string(open_regular(file).ok()?).ok()?).ok()
+}
+
 fn plans_directory(settings: &Path) -> Option<String> {
-    let settings: Value =
-        serde_json::from_str(&std::io::read_to_string(open_regular(settings).ok()?).ok()?).ok()?;
-    Some(settings.get("plansDirectory")?.as_str()?.to_owned())
+    Some(json_in(settings)?.get("plansDirectory")?.as_str()?.to_owned())
 }
 
 fn is_inside(folder: &Path, project: &Path) -> bool {
@@ -76,5 +104,29 @@ mod tests {
         fs::create_dir_all(folder.path().join("outside")).expect("made");
         set("w/.claude/settings.local.json", "../outside");
         assert_eq!(plan_folders(&env, &project), [own]);
+    }
+
+    #[test]
+    fn the_clients_note_on_its_process_tells_which_session_is_open() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let env = Env::from_pairs([
+            ("CLAUDE_CONFIG_DIR", folder.path().as_os_str()),
+            (env::CLIENT_PID, "7".as_ref()),
+        ]);
+        assert_eq!(open_session(&env), None);
+        let open = |note: &str| {
+            fs::create_dir_all(folder.path().join("sessions")).expect("made");
+            fs::write(folder.path().join("sessions/7.json"), note).expect("written");
+            open_session(&env)
+        };
+        let idle = OpenSession { session: "s".into(), is_interactive: true, busy_since_ms: None };
+        let note = r#"{"pid":7,"sessionId":"s","entrypoint":"cli","status":"idle","statusUpdatedAt":5}"#;
+        assert_eq!(open(note), Some(idle.clone()));
+        let busy = OpenSession { busy_since_ms: Some(5), ..idle.clone() };
+        assert_eq!(open(&note.replace("idle", "busy")), Some(busy));
+        // Under `-p`, 2.1.221 writes no status.
+        let printing = OpenSession { is_interactive: false, ..idle };
+        assert_eq!(open(r#"{"sessionId":"s","entrypoint":"sdk-cli"}"#), Some(printing));
+        assert_eq!(open("{"), None);
     }
 }
