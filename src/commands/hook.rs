@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use super::complain;
 use crate::auditor::{Auditor, SealedClient};
 use crate::cli::HookArgs;
-use crate::config::{Config, Mode};
-use crate::decision::{Cause, Counting, Decision, Outcome, decide};
+use crate::config::{Config, Mode, client};
+use crate::decision::{Cause, Counting, Decision, Held, Outcome, decide};
 use crate::env::{self, Env};
 use crate::gates::aside::aside;
 use crate::gates::audit::AuditGate;
@@ -107,11 +107,10 @@ pub fn answer(
     let project = project_of(&input, env);
     let (config, faults) = Config::load(env, &project);
     let mut faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    for fault in &faults {
-        complain(&format!("{fault} (the default is used)"));
-    }
+    let mut complaints: Vec<String> =
+        faults.iter().map(|fault| format!("{fault} (the default is used)")).collect();
     if let Some(fault) = config.audit.mode.fault(registered.mode) {
-        complain(&fault);
+        complaints.push(fault.clone());
         faults.push(fault);
     }
     let session = session_name(&input);
@@ -135,6 +134,12 @@ pub fn answer(
     if let (Some(_), Some(claim)) = (&aside, &claim) {
         claim.pass_by();
     }
+    if aside.is_none() {
+        // Worth a look only where there is time to take it.
+        let wrong = client::registration_faults(env, &project);
+        complaints.extend(wrong.iter().cloned());
+        faults.extend(wrong);
+    }
     let outcome = aside.unwrap_or_else(|| {
         let is_newest = || claim.as_ref().is_none_or(Claim::is_newest);
         let is_wanted = claim.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
@@ -148,8 +153,12 @@ pub fn answer(
     let counting = remember(&stop, &outcome, &story);
     let decision = decide(outcome, config.audit.dry_run, &counting);
 
-    for fault in &story.config_faults {
-        complain(&format!("{fault} (the built-in text is used)"));
+    complaints.extend(story.config_faults.iter().map(|fault| format!("{fault} (the built-in text is used)")));
+    // A session that is woken is given all of stderr (2.1.325), and what to change in a config is not for the agent.
+    if claim.is_none() || decision.held == Held::Allow {
+        for line in &complaints {
+            complain(line);
+        }
     }
     faults.append(&mut story.config_faults);
     story.phases.insert("total", begun.elapsed());

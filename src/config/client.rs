@@ -27,14 +27,49 @@ pub fn project_name(cwd: &Path) -> String {
 /// The client's plan folders: the one that its settings name, where that is in the project, and its own.
 pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {
     let own = env.client_config_dir();
-    let settings = [
-        Some(project.join(".claude").join("settings.local.json")),
-        Some(project.join(".claude").join("settings.json")),
-        own.as_ref().map(|own| own.join("settings.json")),
-    ];
-    let configured = settings.into_iter().flatten().find_map(|file| plans_directory(&file));
+    let configured = settings_files(env, project).find_map(|file| plans_directory(&file));
     let inside = configured.map(|folder| project.join(folder)).filter(|folder| is_inside(folder, project));
     inside.into_iter().chain(own.map(|own| own.join("plans"))).collect()
+}
+
+/// The client's settings files, the nearest first.
+fn settings_files(env: &Env, project: &Path) -> impl Iterator<Item = PathBuf> {
+    let own = env.client_config_dir().map(|own| own.join("settings.json"));
+    let of_project = ["settings.local.json", "settings.json"].map(|name| project.join(".claude").join(name));
+    of_project.into_iter().chain(own)
+}
+
+/// What is wrong with how the hook is registered in the settings files: the client goes by `asyncRewake`, we go by
+/// `--background`, and one without the other is neither mode. (What a plugin registers is not looked at.)
+pub fn registration_faults(env: &Env, project: &Path) -> Vec<String> {
+    let fault = |file: &Path, hook: &Value| {
+        let line: Vec<&str> = std::iter::once(&hook["command"])
+            .chain(hook["args"].as_array().into_iter().flatten())
+            .filter_map(Value::as_str)
+            .collect();
+        let line = line.join(" ");
+        let is_ours = line.contains("punchlist") && line.split_whitespace().any(|word| word == "hook");
+        let what = match (hook["asyncRewake"] == true, line.contains("--background")) {
+            (true, false) if is_ours => {
+                "\"asyncRewake\" without --background: register `punchlist hook --background`, or take \"asyncRewake\" out"
+            }
+            (false, true) if is_ours => {
+                "--background without \"asyncRewake\": add \"asyncRewake\": true, or take --background out"
+            }
+            _ => return None,
+        };
+        Some(format!("{}: the hook is registered with {what}", file.display()))
+    };
+    let mut faults = Vec::new();
+    for file in settings_files(env, project) {
+        let Some(settings) = json_in(&file) else { continue };
+        let groups = ["Stop", "SubagentStop"].map(|event| settings["hooks"][event].as_array());
+        let hooks =
+            groups.into_iter().flatten().flatten().filter_map(|group| group["hooks"].as_array()).flatten();
+        faults.extend(hooks.filter_map(|hook| fault(&file, hook)));
+    }
+    faults.dedup();
+    faults
 }
 
 /// The session that the client has open.
@@ -128,5 +163,35 @@ mod tests {
         let printing = OpenSession { is_interactive: false, ..idle };
         assert_eq!(open(r#"{"sessionId":"s","entrypoint":"sdk-cli"}"#), Some(printing));
         assert_eq!(open("{"), None);
+    }
+
+    #[test]
+    fn a_registration_that_is_neither_mode_says_what_to_change() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (project, home) = (folder.path().join("w"), folder.path().join("home"));
+        let env = Env::from_pairs([("HOME", &home)]);
+        let faults = |hooks: &str| {
+            let path = home.join(".claude/settings.json");
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{hooks}]}}]}}}}"#)).expect("written");
+            let faults = registration_faults(&env, &project);
+            faults.join("\n").replace(&folder.path().display().to_string(), "[folder]")
+        };
+        assert_eq!(faults(r#"{"command":"punchlist hook"},{"command":"other hook","asyncRewake":true}"#), "");
+        assert_eq!(
+            faults(r#"{"command":"/bin/punchlist","args":["hook","--background"],"asyncRewake":true}"#),
+            ""
+        );
+        assert_eq!(
+            faults(r#"{"command":"punchlist hook","asyncRewake":true}"#),
+            "[folder]/home/.claude/settings.json: the hook is registered with \"asyncRewake\" without --background: \
+             register `punchlist hook --background`, or take \"asyncRewake\" out"
+        );
+        assert_eq!(
+            faults(r#"{"command":"punchlist hook --background"}"#),
+            "[folder]/home/.claude/settings.json: the hook is registered with --background without \"asyncRewake\": \
+             add \"asyncRewake\": true, or take --background out"
+        );
+        assert_eq!(faults("7"), "");
     }
 }

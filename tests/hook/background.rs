@@ -331,6 +331,28 @@ fn a_mode_that_the_registration_contradicts_is_said_and_the_registration_wins() 
     run.check(!scene.path(&format!("state/sessions/{SESSION}.newest")).exists(), "it held");
 }
 
+/// The client gives the agent all of stderr then.
+#[test]
+fn an_agent_that_is_woken_is_not_told_what_to_change_in_the_config() {
+    let scene = Scene::with_drift();
+    let run = scene.run_args(&["hook", "--background"]);
+    run.holds();
+    run.check(run.record()["config_error"].is_string(), "the log has it");
+}
+
+/// The client would not wait, and the hook would go by the rules of one that is waited for.
+#[test]
+fn a_registration_in_the_settings_that_is_neither_mode_is_said() {
+    let scene = Scene::without_drift();
+    let hook = json!({ "type": "command", "command": "punchlist hook", "asyncRewake": true });
+    scene.file(".claude/settings.json", &json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } }).to_string());
+    let fault = "DIR/work/.claude/settings.json: the hook is registered with \"asyncRewake\" without --background: \
+        register `punchlist hook --background`, or take \"asyncRewake\" out";
+    let run = scene.run();
+    run.answers(0, "", &format!("punchlist: {fault}\n"));
+    run.same(&scene.tidy(run.record()["config_error"].as_str().unwrap_or_default()), &fault.to_owned());
+}
+
 /// Nobody sees a `systemMessage` of a hook that was not waited for, so nobody was told.
 #[test]
 fn advice_that_nobody_hears_is_not_taken_for_told() {
