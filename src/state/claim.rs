@@ -89,13 +89,16 @@ impl<'a> Claim<'a> {
         if write_json(&self.file(), &self.mark).is_err() {
             return nothing_kept;
         }
+        // Before the turn is over: a second hook of this stop must not find the place empty.
+        let mut is_waiting = is_held(&place);
         drop(turn);
         let asked = Instant::now();
-        while is_held(&place) && asked.elapsed() < HAND_OVER {
+        while is_waiting && asked.elapsed() < HAND_OVER {
             if !self.is_newest() {
                 return Taken::Superseded;
             }
             std::thread::sleep(LOOK);
+            is_waiting = is_held(&place);
         }
         Taken::Ours { place: StopLock(Some(place)), is_second }
     }
@@ -209,6 +212,38 @@ mod tests {
         assert!(audited.is_newest(), "the same stop");
         aside.pass_by();
         assert!(!audited.is_newest());
+    }
+
+    /// Many hooks at once, two for each stop: no stop has a say once a newer one has claimed its place, and the newest
+    /// of all has the last one.
+    #[test]
+    fn in_a_crowd_the_newest_has_the_last_word() {
+        const STOPS: i64 = 8;
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        let began = now() - STOPS;
+        let said = std::sync::Mutex::new(Vec::new());
+        let decide = |number: i64| {
+            let input = stop(&number.to_string());
+            let claim = Claim::new(&state, "s", &input, began + number);
+            let Taken::Ours { place: _place, .. } = claim.take() else { return };
+            std::thread::sleep(Duration::from_millis(5));
+            let speak = |_: &mut crate::state::SessionState| {
+                if claim.is_newest() {
+                    said.lock().expect("the list").push(number);
+                }
+            };
+            state.update_session("s", speak).expect("written");
+        };
+        std::thread::scope(|scope| {
+            for number in (0..STOPS).flat_map(|number| [number, number]) {
+                let decide = &decide;
+                scope.spawn(move || decide(number));
+            }
+        });
+        let said = said.into_inner().expect("the list");
+        assert!(said.is_sorted(), "{said:?}");
+        assert_eq!(said.last(), Some(&(STOPS - 1)), "{said:?}");
     }
 
     #[test]
