@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::complain;
 use crate::auditor::{Auditor, SealedClient};
 use crate::cli::HookArgs;
-use crate::config::{Config, Mode, client};
+use crate::config::{Config, Mode};
 use crate::decision::{Cause, Counting, Decision, Held, Outcome, decide};
 use crate::env::{self, Env};
 use crate::gates::aside::aside;
@@ -134,12 +134,6 @@ pub fn answer(
     if let (Some(_), Some(claim)) = (&aside, &claim) {
         claim.pass_by();
     }
-    if aside.is_none() {
-        // Worth a look only where there is time to take it.
-        let wrong = client::registration_faults(env, &project);
-        complaints.extend(wrong.iter().cloned());
-        faults.extend(wrong);
-    }
     let outcome = aside.unwrap_or_else(|| {
         let is_newest = || claim.as_ref().is_none_or(Claim::is_newest);
         let is_wanted = claim.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
@@ -153,6 +147,7 @@ pub fn answer(
     let counting = remember(&stop, &outcome, &story);
     let decision = decide(outcome, config.audit.dry_run, &counting);
 
+    complaints.extend(story.registration_faults.iter().cloned());
     complaints.extend(story.config_faults.iter().map(|fault| format!("{fault} (the built-in text is used)")));
     // A session that is woken is given all of stderr (2.1.325), and what to change in a config is not for the agent.
     if claim.is_none() || decision.held == Held::Allow {
@@ -160,6 +155,7 @@ pub fn answer(
             complain(line);
         }
     }
+    faults.append(&mut story.registration_faults);
     faults.append(&mut story.config_faults);
     story.phases.insert("total", begun.elapsed());
     let record = record_of(&stop, &decision, story, &faults, started);

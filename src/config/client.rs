@@ -26,50 +26,63 @@ pub fn project_name(cwd: &Path) -> String {
 
 /// The client's plan folders: the one that its settings name, where that is in the project, and its own.
 pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {
-    let own = env.client_config_dir();
-    let configured = settings_files(env, project).find_map(|file| plans_directory(&file));
-    let inside = configured.map(|folder| project.join(folder)).filter(|folder| is_inside(folder, project));
-    inside.into_iter().chain(own.map(|own| own.join("plans"))).collect()
+    Settings::read(env, project).plan_folders(env, project)
 }
 
-/// The client's settings files, the nearest first.
-fn settings_files(env: &Env, project: &Path) -> impl Iterator<Item = PathBuf> {
-    let own = env.client_config_dir().map(|own| own.join("settings.json"));
-    let of_project = ["settings.local.json", "settings.json"].map(|name| project.join(".claude").join(name));
-    of_project.into_iter().chain(own)
-}
+/// The client's settings files, as far as they are there and can be read; the nearest first.
+#[derive(Debug)]
+pub struct Settings(Vec<(PathBuf, Value)>);
 
-/// What is wrong with how the hook is registered in the settings files: the client goes by `asyncRewake`, we go by
-/// `--background`, and one without the other is neither mode. (What a plugin registers is not looked at.)
-pub fn registration_faults(env: &Env, project: &Path) -> Vec<String> {
-    let fault = |file: &Path, hook: &Value| {
-        let line: Vec<&str> = std::iter::once(&hook["command"])
-            .chain(hook["args"].as_array().into_iter().flatten())
-            .filter_map(Value::as_str)
-            .collect();
-        let line = line.join(" ");
-        let is_ours = line.contains("punchlist") && line.split_whitespace().any(|word| word == "hook");
-        let what = match (hook["asyncRewake"] == true, line.contains("--background")) {
-            (true, false) if is_ours => {
-                "\"asyncRewake\" without --background: register `punchlist hook --background`, or take \"asyncRewake\" out"
-            }
-            (false, true) if is_ours => {
-                "--background without \"asyncRewake\": add \"asyncRewake\": true, or take --background out"
-            }
-            _ => return None,
-        };
-        Some(format!("{}: the hook is registered with {what}", file.display()))
-    };
-    let mut faults = Vec::new();
-    for file in settings_files(env, project) {
-        let Some(settings) = json_in(&file) else { continue };
-        let groups = ["Stop", "SubagentStop"].map(|event| settings["hooks"][event].as_array());
-        let hooks =
-            groups.into_iter().flatten().flatten().filter_map(|group| group["hooks"].as_array()).flatten();
-        faults.extend(hooks.filter_map(|hook| fault(&file, hook)));
+impl Settings {
+    /// Reads those of a project and the person's own.
+    pub fn read(env: &Env, project: &Path) -> Self {
+        let own = env.client_config_dir().map(|own| own.join("settings.json"));
+        let of_project =
+            ["settings.local.json", "settings.json"].map(|name| project.join(".claude").join(name));
+        let files = of_project.into_iter().chain(own);
+        Self(
+            files.filter_map(|file| Some((json_in(&file)?, file))).map(|(json, file)| (file, json)).collect(),
+        )
     }
-    faults.dedup();
-    faults
+
+    /// See [`plan_folders`].
+    pub fn plan_folders(&self, env: &Env, project: &Path) -> Vec<PathBuf> {
+        let configured = self.0.iter().find_map(|(_, settings)| settings["plansDirectory"].as_str());
+        let inside =
+            configured.map(|folder| project.join(folder)).filter(|folder| is_inside(folder, project));
+        inside.into_iter().chain(env.client_config_dir().map(|own| own.join("plans"))).collect()
+    }
+
+    /// What is wrong with how the hook is registered: the client goes by `asyncRewake`, we go by `--background`, and one
+    /// without the other is neither mode. (What a plugin registers is not looked at.)
+    pub fn registration_faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (file, settings) in &self.0 {
+            let groups = ["Stop", "SubagentStop"].map(|event| settings["hooks"][event].as_array());
+            let groups = groups.into_iter().flatten().flatten();
+            let hooks = groups.filter_map(|group| group["hooks"].as_array()).flatten();
+            let found = hooks.filter_map(registration_fault);
+            faults
+                .extend(found.map(|what| format!("{}: the hook is registered with {what}", file.display())));
+        }
+        faults.dedup();
+        faults
+    }
+}
+
+fn registration_fault(hook: &Value) -> Option<&'static str> {
+    let words = std::iter::once(&hook["command"]).chain(hook["args"].as_array().into_iter().flatten());
+    let line = words.filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
+    let is_ours = line.contains("punchlist") && line.split_whitespace().any(|word| word == "hook");
+    match (hook["asyncRewake"] == true, line.contains("--background")) {
+        (true, false) if is_ours => Some(
+            "\"asyncRewake\" without --background: register `punchlist hook --background`, or take \"asyncRewake\" out",
+        ),
+        (false, true) if is_ours => {
+            Some("--background without \"asyncRewake\": add \"asyncRewake\": true, or take --background out")
+        }
+        _ => None,
+    }
 }
 
 /// The session that the client has open.
@@ -100,10 +113,6 @@ pub fn open_session(env: &Env) -> Option<OpenSession> {
 
 fn json_in(file: &Path) -> Option<Value> {
     serde_json::from_str(&std::io::read_to_string(open_regular(file).ok()?).ok()?).ok()
-}
-
-fn plans_directory(settings: &Path) -> Option<String> {
-    Some(json_in(settings)?.get("plansDirectory")?.as_str()?.to_owned())
 }
 
 fn is_inside(folder: &Path, project: &Path) -> bool {
@@ -174,7 +183,7 @@ mod tests {
             let path = home.join(".claude/settings.json");
             fs::create_dir_all(path.parent().expect("a parent")).expect("made");
             fs::write(path, format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{hooks}]}}]}}}}"#)).expect("written");
-            let faults = registration_faults(&env, &project);
+            let faults = Settings::read(&env, &project).registration_faults();
             faults.join("\n").replace(&folder.path().display().to_string(), "[folder]")
         };
         assert_eq!(faults(r#"{"command":"punchlist hook"},{"command":"other hook","asyncRewake":true}"#), "");

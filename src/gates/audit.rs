@@ -13,7 +13,8 @@ use crate::audit::{Brief, plan_in_play};
 use crate::auditor::prompt::PromptError;
 use crate::auditor::{Auditor, AuditorOutcome, Prompts};
 use crate::claims;
-use crate::config::{self, Planless};
+use crate::config::Planless;
+use crate::config::client::Settings;
 use crate::decision::{Cause, NEWER_STOP, Outcome};
 use crate::evidence::Workspace;
 use crate::evidence::redact::mask;
@@ -169,7 +170,9 @@ fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
     let loaded = load::load(stop.input.own_transcript(), role, stop.input.last_assistant_message.as_deref());
     story.tell_transcript(&loaded);
     let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());
-    let folders = config::client::plan_folders(stop.env, stop.project);
+    let settings = Settings::read(stop.env, stop.project);
+    story.registration_faults = settings.registration_faults();
+    let folders = settings.plan_folders(stop.env, stop.project);
     let workspace = Workspace::new(stop.project, &cwd, stop.env.home(), &folders);
     (loaded.session, workspace)
 }
