@@ -39,6 +39,9 @@ pub struct HookArgs {
     /// The timeout with which the hook is registered, in seconds; the auditor always ends before it
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub hook_timeout: u64,
+    /// The hook is registered with "asyncRewake": the turn has ended, and only confirmed findings wake the session
+    #[arg(long)]
+    pub background: bool,
 }
 
 /// Arguments of `audit`.

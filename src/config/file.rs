@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::{ConfigError, Planless, UnrunChecks, plan_glob};
+use super::{ConfigError, Mode, Planless, UnrunChecks, plan_glob};
 use crate::files::open_regular;
 use crate::finding::Category;
 
@@ -38,6 +38,7 @@ pub struct AuditTable {
     pub max_prompt_bytes: Option<usize>,
     pub unrun_checks: Option<UnrunChecks>,
     pub planless: Option<Planless>,
+    pub mode: Option<Mode>,
 }
 
 /// `[auditor]`

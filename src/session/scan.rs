@@ -228,7 +228,8 @@ impl<'a> Scan<'a> {
             let before = rest[..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
             before == Some(&b'}')
         };
-        if !self.text.starts_with("{\"") || memchr::memmem::find_iter(rest, b"{\"").any(starts_another) {
+        let is_whole = self.text.starts_with("{\"") && self.text.ends_with('}');
+        if !is_whole || memchr::memmem::find_iter(rest, b"{\"").any(starts_another) {
             return false;
         }
         self.at = self.text.len();
@@ -436,6 +437,7 @@ mod tests {
         };
         assert!(passes(r#"{"a":{"b":[{"c":1},{"d":"}"}]}}"#) && passes(r#"{"a":"} {\"b\"}"}"#));
         assert!(!passes(r#"{"a":1}{"b":2}"#) && !passes(r#"{"a":1} {"b":2}"#));
+        assert!(!passes(r#"{"a":{"b":1"#), "torn");
         assert!(!passes(r#"{ "a":1}"#), "who writes spaces may write them before a quote");
     }
 
