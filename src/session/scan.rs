@@ -208,28 +208,24 @@ impl<'a> Scan<'a> {
         Raw { text: &self.text[self.at..], at: self.base + self.at }
     }
 
-    /// Goes to the next place where `key` (with its quotes and colon) stands, unless `other` stands before it. Neither
-    /// can stand in a string: there a quote has a backslash before it.
+    /// Goes to the next place in this object where `key` (with its quotes and colon) stands, unless `other` stands
+    /// before it. Neither can stand in a string: there a quote has a backslash before it.
     pub fn jump_to(&mut self, key: &str, other: &str) -> Result<(), Torn> {
         let rest = &self.text.as_bytes()[self.at..];
         let found = memchr::memmem::find(rest, key.as_bytes()).ok_or(Torn)?;
-        if memchr::memmem::find(&rest[..found], other.as_bytes()).is_some() {
+        // The key may be the first one of another object.
+        let passed = &rest[..=found];
+        if memchr::memmem::find(passed, other.as_bytes()).is_some() || starts_another_object(passed) {
             return Err(Torn);
         }
         self.at += found;
         Ok(())
     }
 
-    /// Passes over all that is left of the one object that fills this text, if it is one. What stands in strings can't
-    /// be taken for the start of another object: there a quote has a backslash before it.
+    /// Passes over all that is left of the one object that fills this text, if it is one.
     pub fn pass_to_the_end(&mut self) -> bool {
-        let rest = &self.text.as_bytes()[self.at..];
-        let starts_another = |at: usize| {
-            let before = rest[..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
-            before == Some(&b'}')
-        };
         let is_whole = self.text.starts_with("{\"") && self.text.ends_with('}');
-        if !is_whole || memchr::memmem::find_iter(rest, b"{\"").any(starts_another) {
+        if !is_whole || starts_another_object(&self.text.as_bytes()[self.at..]) {
             return false;
         }
         self.at = self.text.len();
@@ -304,6 +300,15 @@ impl<'a> Scan<'a> {
             |byte: &u8| matches!(byte, b',' | b'}' | b']' | b'"' | b'{' | b'[') || byte.is_ascii_whitespace();
         self.at += rest.iter().position(ends).unwrap_or(rest.len());
     }
+}
+
+/// Whether an object may start here behind the end of another. What stands in strings can't be taken for a start: there
+/// a quote has a backslash before it.
+fn starts_another_object(part: &[u8]) -> bool {
+    memchr::memmem::find_iter(part, b"{\"").any(|at| {
+        let before = part[..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
+        before == Some(&b'}')
+    })
 }
 
 /// How far around the wanted place a place to cut is looked for.
