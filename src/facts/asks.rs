@@ -53,6 +53,8 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     let Some(message) = session.final_message.as_deref() else { return Vec::new() };
     let trace = Trace::of(evidence, message);
     later(session)
+        // What was done for an older one may be forgotten.
+        .filter(|(_, ask)| ask.at >= session.forgotten.until)
         .filter(|(_, ask)| may_want_work(ask))
         .filter_map(|(at, ask)| {
             let after = After::of(session, ask.at, usize::MAX);

@@ -41,12 +41,23 @@ pub(super) fn on_file(evidence: &Evidence, name: &str) -> Option<String> {
         return Some(format!("the session did touch it, at {there}"));
     }
     let by_command = effects(&evidence.session).any(|command| line_names(&command.line, base_name(name)));
-    by_command.then(|| "a command of the session worked on it".into())
+    if by_command {
+        return Some("a command of the session worked on it".into());
+    }
+    let forgotten = &evidence.session.forgotten;
+    (forgotten.commands || forgotten.files).then(not_whole)
+}
+
+fn not_whole() -> String {
+    "the session is too long to be kept whole: what was done early can't be told".into()
 }
 
 /// How the session worked on a file after a point in it, if it did.
 pub(super) fn on_file_after(evidence: &Evidence, name: &str, at: usize) -> Option<String> {
     let session = &evidence.session;
+    if session.forgotten.until > at {
+        return Some(not_whole());
+    }
     let mut touches = session.done_touches().filter(|touch| touch.at > at);
     if touches.any(|touch| written_as(&touch.path, name) || names::same_path(&touch.path, name)) {
         return Some("the session did touch it".into());

@@ -56,7 +56,9 @@ fn an_ask_with_nothing_after_it_is_told() {
     let mut session = session(&asks, "The parser is in place.");
     session.touches.push(touch("src/parser.rs", "fn parse() {}", 15));
     session.commands.push(command("cat CHANGELOG.md", 25));
-    assert_eq!(found(session), ["Also add a CHANGELOG entry for the parser."]);
+    assert_eq!(found(session.clone()), ["Also add a CHANGELOG entry for the parser."]);
+    session.forgotten.until = 24;
+    assert_eq!(found(session), Vec::<String>::new(), "something after it is not kept");
 }
 
 #[test]

@@ -26,7 +26,10 @@ const QUIET_TOOLS: &[&str] = &[
 pub(super) fn may_have_been_done_unseen(session: &Session, from: usize, strict: bool) -> bool {
     let by_tool =
         session.other_calls.iter().any(|call| call.at >= from && !QUIET_TOOLS.contains(&call.tool.as_str()));
+    // A long session is not kept whole.
+    let is_forgotten = session.forgotten.commands && session.forgotten.until >= from;
     by_tool
+        || is_forgotten
         || has_unseen_helper(session, from)
         || session.commands.iter().any(|command| command.at >= from && hides_something(command, strict))
 }

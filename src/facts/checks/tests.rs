@@ -2,7 +2,7 @@ use super::*;
 use crate::config::Config;
 use crate::evidence::Repository;
 use crate::plan::{Plan, PlanSource, steps::parse_steps};
-use crate::session::{Change, CommandEnd, Delegation, EditTool, Original, OtherCall, Outcome, Touch};
+use crate::session::{Change, CommandEnd, Delegation, EditTool, Forgotten, Original, OtherCall, Outcome, Touch};
 
 /// A session in the making: each thing done gets the next number.
 #[derive(Default)]
@@ -39,6 +39,12 @@ impl Scene {
 
     fn ended(mut self, end: CommandEnd) -> Self {
         self.session.commands.last_mut().expect("a command").end = end;
+        self
+    }
+
+    fn forgotten(mut self) -> Self {
+        let until = self.next();
+        self.session.forgotten = Forgotten { commands: true, until, ..Forgotten::default() };
         self
     }
 
@@ -473,4 +479,12 @@ proptest::proptest! {
     fn no_session_makes_it_panic(line in ".{0,120}", output in ".{0,120}", code in 0..3) {
         let _ = scene().ran(&line, code, &output).says("All tests pass. Committed and pushed. The build passes.");
     }
+}
+
+#[test]
+fn of_a_session_that_is_not_kept_whole_nobody_says_that_nothing_was_run() {
+    scene().forgotten().edited("/w/a.js").stays_quiet("Done. All tests pass.");
+    scene().forgotten().edited("/w/a.js").stays_quiet("I committed it and pushed the branch.");
+    let problems = scene().forgotten().ran("npm test", 1, "").problems("Done. All tests pass.");
+    assert_eq!(problems, [Problem::FailedCommand], "the newest run is there");
 }

@@ -17,6 +17,9 @@ fn an_unfinished_plan_is_normal() {
         .on_disk("beta.txt", "x")
         .touched("beta.txt", 1)
         .refutes(&step, "the session did touch it");
+    let mut long = plan(open).says("All done.");
+    long.evidence.session.forgotten.commands = true;
+    long.refutes(&step, "the session is too long to be kept whole: what was done early can't be told");
     plan(TWO).says("All done.").doubts(&step, "the step is ticked: done or not, it is not abandoned");
     plan(open).says("All done.").doubts(
         &proposal(Category::C, Problem::NoTrace, "Write the gamma docs", "", ""),
