@@ -43,6 +43,7 @@ fn touch(path: &str, original: Original) -> Touch {
         outcome: Outcome::Done,
         original,
         agent: None,
+        change_at: None,
         change: None,
     }
 }

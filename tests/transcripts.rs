@@ -4,9 +4,11 @@
 #[path = "../benches/transcripts/mod.rs"]
 mod transcripts;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use punchlist::session::load::{Loaded, load_saved};
+use punchlist::session::cursor;
+use punchlist::session::load::{Loaded, Reading, load_saved};
 use punchlist::session::{CommandEnd, Original, Outcome, Session, originals};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -256,4 +258,63 @@ fn a_session_that_goes_on_has_what_was_appended() {
     assert_eq!((last.path.as_str(), &last.outcome), (file.as_str(), &Outcome::Done));
     let new = &last.change.as_ref().expect("a change").new;
     assert!(std::fs::read_to_string(&file).expect("read").contains(new.as_str()));
+}
+
+/// Reads what is there of a transcript, going on with what was kept; gives what to keep next.
+fn read_on(path: &Path, kept: &[u8]) -> (Reading, Vec<u8>) {
+    let reading = Reading::of_saved(path, cursor::decode(kept).unwrap_or_default());
+    let kept = reading.to_keep().unwrap_or_else(|| kept.to_vec());
+    (reading, kept)
+}
+
+#[test]
+fn a_session_read_in_pieces_is_the_one_that_is_read_at_once() {
+    let odd = Odd { torn: true, paired: true, repeated: true, ..Odd::default() };
+    let many = Spec { commands: Some(2_500), edits: Some(1_700), ..Spec::of(6_000_000) };
+    let specs = [Spec::of(SMALL), Spec { odd, seed: 5, ..Spec::of(SMALL) }, many];
+    for (spec, cuts) in specs.iter().zip([40usize, 40, 6]) {
+        let made = Made::new(spec);
+        let bytes = std::fs::read(made.transcript()).expect("readable");
+        let expected = load_saved(&made.transcript()).session;
+        assert_eq!(expected.forgotten.commands, spec.commands.is_some(), "a long one is not kept whole");
+        let path = made.folder.path().join("growing.jsonl");
+        let (mut kept, mut at, mut number) = (Vec::new(), 0, spec.seed);
+        std::fs::write(&path, b"").expect("made");
+        while at < bytes.len() {
+            // Anywhere: in the middle of a line, of a character, right before a line's end.
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let step = usize::try_from(number >> 33).expect("fits") % (bytes.len() * 2 / cuts) + 1;
+            let next = (at + step).min(bytes.len());
+            let mut file = std::fs::OpenOptions::new().append(true).open(&path).expect("open");
+            file.write_all(&bytes[at..next]).expect("written");
+            at = next;
+            (_, kept) = read_on(&path, &kept);
+        }
+        let (reading, _) = read_on(&path, &kept);
+        assert_eq!(reading.to_keep(), None, "nothing is new");
+        let mut session = reading.finish().session;
+        session.sources.clone_from(&expected.sources);
+        assert_eq!(session, expected, "{spec:?}");
+    }
+}
+
+#[test]
+fn a_transcript_that_was_rewritten_is_read_afresh() {
+    let (one, two) = (Made::new(&Spec::of(SMALL)), Made::new(&Spec { seed: 9, ..Spec::of(SMALL) }));
+    let path = one.folder.path().join("t.jsonl");
+    let written = |from: &Made, bytes: usize| {
+        let text = std::fs::read(from.transcript()).expect("readable");
+        std::fs::write(&path, &text[..bytes.min(text.len())]).expect("written");
+    };
+    let session = |kept: &[u8]| read_on(&path, kept).0.finish().session;
+    written(&one, 400_000);
+    let (_, kept) = read_on(&path, &[]);
+    // Shorter, another one of whatever length, and what was kept is broken.
+    for (from, bytes) in [(&one, 200_000), (&two, 400_000), (&two, usize::MAX)] {
+        written(from, bytes);
+        assert_eq!(session(&kept), session(&[]), "{bytes}");
+        assert_eq!(session(&kept[..kept.len() / 2]), session(&[]), "{bytes}");
+    }
+    written(&one, 500_000);
+    assert_eq!(session(&kept), session(&[]), "the same one, longer");
 }

@@ -148,6 +148,7 @@ mod tests {
             outcome: Outcome::Done,
             original: Original::Absent,
             agent: None,
+            change_at: None,
             change: Some(Change { old: String::new(), new: (*text).to_owned() }),
         });
         let session = Session { touches: touches.collect(), ..Session::default() };

@@ -285,6 +285,7 @@ mod tests {
                 outcome: Outcome::Done,
                 original: Original::Absent,
                 agent: None,
+                change_at: None,
                 change: None,
             }
         });

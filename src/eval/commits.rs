@@ -131,6 +131,7 @@ mod tests {
             outcome: Outcome::Done,
             original: Original::Unknown,
             agent: None,
+            change_at: None,
             change: None,
         });
         Session { touches: touches.collect(), commands, ..Session::default() }

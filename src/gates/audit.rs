@@ -159,6 +159,18 @@ impl AuditGate<'_> {
     }
 }
 
+/// Remembers how far the transcripts were read and what came of it, unless a secret is in that: what is compared with
+/// files can't be masked. Then the next stop reads from where the last one without a secret ended.
+fn keep(stop: &Stop<'_>, reading: &Reading) {
+    let Some(bytes) = reading.to_keep() else { return };
+    if reading.plain_texts().any(|text| mask(text).count > 0) {
+        return;
+    }
+    if let Err(error) = stop.state.keep_cursors(stop.session, stop.agent(), &bytes) {
+        tracing::debug!(%error, "how far the transcript was read can't be kept");
+    }
+}
+
 /// Does once for a session what every stop would have to do again.
 fn settle(session: &mut Session) {
     // What the agent said last comes with the stop itself, and is compared with what the transcript says.
@@ -178,11 +190,7 @@ fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
     let mut reading = Reading::of_stop(stop.input.own_transcript(), role, last_message, kept);
     // What is kept is masked and counted, so that no later stop has to do it again.
     reading.sessions_mut().for_each(settle);
-    if let Some(bytes) = reading.to_keep()
-        && let Err(error) = stop.state.keep_cursors(stop.session, stop.agent(), &bytes)
-    {
-        tracing::debug!(%error, "how far the transcript was read can't be kept");
-    }
+    keep(stop, &reading);
     let loaded = reading.finish();
     story.tell_transcript(&loaded);
     let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());

@@ -335,6 +335,7 @@ mod tests {
             outcome: Outcome::Done,
             original,
             agent: None,
+            change_at: None,
             change: None,
         }
     }

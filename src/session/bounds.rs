@@ -177,8 +177,8 @@ fn forget_changes(session: &mut Session, weights: &mut Weights) {
     let mut left = 0;
     for touch in session.touches.iter_mut().rev() {
         let bytes = touch.change.as_ref().map_or(0, |change| change.old.len() + change.new.len());
-        if left + bytes > CHANGE_BYTES / 2 {
-            touch.change = None;
+        if bytes > 0 && left + bytes > CHANGE_BYTES / 2 {
+            touch.forget_change();
             // From here on nothing older is kept either: what is known of edits has one edge.
             left = CHANGE_BYTES;
         } else {
@@ -242,6 +242,7 @@ mod tests {
             outcome: Outcome::Done,
             original: Original::Unknown,
             agent: None,
+            change_at: None,
             change: Some(Change { old: "a".repeat(400), new: "b".repeat(400) }),
         }
     }

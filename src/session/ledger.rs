@@ -16,8 +16,8 @@ use super::lines::{ASSISTANT, ATTACHMENT, Block, Content, Field, Row, USER, is_i
 use super::recent::Recent;
 use super::results::{Before, ToolResult};
 use super::{
-    ApprovedPlan, Ask, Command, CommandEnd, Delegation, EditTool, Original, OtherCall, Outcome, Recorded,
-    Session, Tail, Todo, Touch,
+    ApprovedPlan, Ask, Change, ChangeAt, Command, CommandEnd, Delegation, EditTool, Original, OtherCall,
+    Outcome, Recorded, Session, Tail, Todo, Touch,
 };
 use crate::text::{first_part, last_part};
 use crate::words::is_markdown;
@@ -135,6 +135,25 @@ impl Ledger {
         &mut self.session
     }
 
+    /// Texts in it that nobody has masked: they are compared with what stands on disk or in the transcript.
+    pub fn plain_texts(&self) -> impl Iterator<Item = &str> {
+        let session = &self.session;
+        let plans = session.plans.iter().filter_map(|plan| plan.text.as_deref());
+        let rejected = session.rejected_plans.iter().map(String::as_str);
+        let changes = session.touches.iter().filter_map(|touch| touch.change.as_ref());
+        let changes = changes.flat_map(|change| [change.old.as_str(), change.new.as_str()]);
+        let originals = session.touches.iter().filter_map(|touch| match &touch.original {
+            Original::Text(text) => Some(text.as_str()),
+            Original::Unknown | Original::Absent | Original::Recorded(_) => None,
+        });
+        plans
+            .chain(rejected)
+            .chain(session.final_message.as_deref())
+            .chain(changes)
+            .chain(originals)
+            .chain(self.calls.texts())
+    }
+
     /// When the newest row was written, in the client's words.
     pub fn last_time(&self) -> Option<&str> {
         self.session.ended.as_deref()
@@ -187,7 +206,7 @@ impl Ledger {
         self.session.rows += 1;
         self.note_frame(row);
         match kind {
-            ASSISTANT => self.fold_assistant(row),
+            ASSISTANT => self.fold_assistant(row, line_at),
             USER => self.fold_user(row, line_at),
             _ => self.fold_attachment(row),
         }
@@ -218,7 +237,7 @@ impl Ledger {
         self.role == Role::Main && row.is_sidechain.is_true()
     }
 
-    fn fold_assistant(&mut self, row: &Row<'_>) {
+    fn fold_assistant(&mut self, row: &Row<'_>, line_at: Option<u64>) {
         let Some(message) = &row.message else { return };
         let aside = self.is_aside(row);
         let speaks = !aside && !row.is_api_error_message.is_true();
@@ -232,7 +251,7 @@ impl Ledger {
                             self.add_words(message.id, &text);
                         }
                     } else if block.kind.is("tool_use") {
-                        self.add_call(block, aside);
+                        self.add_call(block, aside, line_at);
                     }
                 }
             }
@@ -255,7 +274,7 @@ impl Ledger {
         self.calls.close_all();
     }
 
-    fn add_call(&mut self, block: &Block<'_>, aside: bool) {
+    fn add_call(&mut self, block: &Block<'_>, aside: bool, line_at: Option<u64>) {
         let (Some(id), Some(name)) = (hash_of(block.id), block.name.text()) else { return };
         if !self.seen.is_new(id) {
             return;
@@ -265,7 +284,12 @@ impl Ledger {
         if !matches!(name.as_ref(), "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet") {
             self.session.last_call = at;
         }
-        let call = self.call_of(&name, &ToolInput::of(block.input.raw()), aside, at);
+        let input = ToolInput::of(block.input.raw());
+        let call = match (EditTool::named(&name), input.path()) {
+            (Some(tool), Some(path)) => self.add_touch(path, tool, change_of(&input, line_at), aside, at),
+            (Some(_), None) => Call::Other,
+            (None, _) => self.call_of(&name, &input, aside, at),
+        };
         self.calls.add(id, call, !aside, at);
         if !aside {
             self.session.tail = Tail::OpenCall;
@@ -279,24 +303,12 @@ impl Ledger {
 
     /// Enters a call where it belongs.
     fn call_of(&mut self, name: &str, input: &ToolInput<'_>, aside: bool, at: usize) -> Call {
-        let agent = aside.then(|| "sidechain".to_owned());
-        if let Some(tool) = EditTool::named(name) {
-            return match input.file_path.owned().or_else(|| input.notebook_path.owned()) {
-                Some(path) => self.add_touch(path, tool, input, agent, at),
-                None => Call::Other,
-            };
-        }
         let session = &mut self.session;
         match name {
             "Bash" | "PowerShell" => {
                 let line = first_part(&input.command.text().unwrap_or_default(), COMMAND_CAP);
-                self.add_command(Command {
-                    line,
-                    at,
-                    end: CommandEnd::Unanswered,
-                    output: String::new(),
-                    agent,
-                })
+                let (end, output, agent) = (CommandEnd::Unanswered, String::new(), agent_of(aside));
+                self.add_command(Command { line, at, end, output, agent })
             }
             "Read" => {
                 if let Some(path) = input.file_path.text() {
@@ -341,14 +353,13 @@ impl Ledger {
         &mut self,
         path: String,
         tool: EditTool,
-        input: &ToolInput<'_>,
-        agent: Option<String>,
+        (change, change_at): (Option<Change>, Option<ChangeAt>),
+        aside: bool,
         at: usize,
     ) -> Call {
-        let change = change_of(input);
         self.weights.changes += change.as_ref().map_or(0, |change| change.old.len() + change.new.len());
-        let (outcome, original) = (Outcome::Unanswered, Original::Unknown);
-        self.session.touches.push(Touch { path, tool, at, outcome, original, agent, change });
+        let (outcome, original, agent) = (Outcome::Unanswered, Original::Unknown, agent_of(aside));
+        self.session.touches.push(Touch { path, tool, at, outcome, original, agent, change, change_at });
         if let Some(moved) = bounds::tidy_touches(&mut self.session, &mut self.weights) {
             self.calls.renumber_touches(|at| moved[at]);
             self.index.changed = None;
@@ -464,7 +475,7 @@ impl Ledger {
         let (outcome, before) = result.of_edit(newest.is_none());
         if outcome != Outcome::Done {
             touches[index].outcome = outcome;
-            touches[index].change = None;
+            touches[index].forget_change();
             return;
         }
         if let Some(newest) = newest {
@@ -473,7 +484,7 @@ impl Ledger {
             let older = index.min(*newest);
             *newest = index.max(*newest);
             if !is_markdown(path) {
-                touches[older].change = None;
+                touches[older].forget_change();
             }
         } else {
             changed.insert(path.to_owned(), index);
@@ -515,15 +526,16 @@ impl Ledger {
     }
 }
 
+/// Who made a call: a subagent whose rows stand in the main file has no other name.
+fn agent_of(aside: bool) -> Option<String> {
+    aside.then(|| "sidechain".to_owned())
+}
+
 /// What a file was before: where the transcript says so, or, where that place is not known, what it says.
 fn original_of(before: Before<'_>, line_at: Option<u64>) -> Original {
     match (before, line_at) {
         (Before::Absent, _) => Original::Absent,
-        (Before::Text(raw), Some(line_at)) => Original::Recorded(Recorded {
-            source: 0,
-            at: line_at + raw.at() as u64,
-            bytes: u32::try_from(raw.json().len()).unwrap_or_default(),
-        }),
+        (Before::Text(raw), Some(line_at)) => Original::Recorded(Recorded::of(raw, line_at)),
         (Before::Text(raw), None) if raw.json().len() <= HELD_CAP => {
             raw.text().map_or(Original::Unknown, |text| Original::Text(text.into_owned()))
         }
@@ -552,11 +564,13 @@ impl Session {
             at: after,
             agent: Some(name.to_owned()),
             original: match touch.original {
-                Original::Recorded(place) => {
-                    Original::Recorded(Recorded { source: sources + place.source, ..place })
-                }
+                Original::Recorded(place) => Original::Recorded(place.moved_by(sources)),
                 known => known,
             },
+            change_at: touch.change_at.map(|at| ChangeAt {
+                old: at.old.map(|old| old.moved_by(sources)),
+                new: at.new.moved_by(sources),
+            }),
             ..touch
         }));
         self.commands.extend(subagent.commands.into_iter().map(|command| Command {

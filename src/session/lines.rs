@@ -421,6 +421,17 @@ pub fn take_rows(line: &str, taker: &mut impl TakesRows) -> bool {
     true
 }
 
+/// Whether a line holds rows to its end, none of them cut off.
+pub fn is_whole(line: &str) -> bool {
+    let mut scan = Scan::new(line);
+    while let Some(first) = scan.peek() {
+        if first != b'{' || scan.skip().is_err() {
+            return false;
+        }
+    }
+    true
+}
+
 /// Types that carry nothing for an audit. They are known, so they are not counted as unknown.
 const KNOWN_AND_IDLE: &[&str] = &[
     "agent-name", "agent-setting", "ai-title", "api-request", "api-request-blob", "api-response",
@@ -460,6 +471,13 @@ mod tests {
         let mut rows = 0;
         assert!(rows_of(r#"{"type":"user"}{"type":"assistant"}"#, |_| rows += 1));
         assert_eq!(rows, 2);
+    }
+
+    #[test]
+    fn a_line_that_is_being_written_is_not_whole_before_its_end() {
+        let line = r#"{"type":"progress","data":{"a":{"b":1}}}{"type":"user"}"#;
+        let whole: Vec<usize> = (1..=line.len()).filter(|end| is_whole(&line[..*end])).collect();
+        assert_eq!(whole, [line.len() - 15, line.len()]);
     }
 
     #[test]

@@ -88,6 +88,12 @@ impl Reading {
         reading
     }
 
+    /// Reads a session that is over, going on where `kept` ends. Its transcript ends where it ends: nothing is waited
+    /// for.
+    pub fn of_saved(transcript: &Path, kept: Vec<Cursor>) -> Self {
+        Self::of_file(transcript, Role::Main, kept, |opened| opened.read_on().map(|()| Duration::ZERO))
+    }
+
     fn empty(problem: Option<String>) -> Self {
         Self { main: None, subagents: Vec::new(), problem, waited: Duration::ZERO, last_message: None }
     }
@@ -127,6 +133,11 @@ impl Reading {
         self.main.iter_mut().chain(&mut self.subagents).map(|one| one.cursor.ledger.session_mut())
     }
 
+    /// Texts in what was read that nobody has masked.
+    pub fn plain_texts(&self) -> impl Iterator<Item = &str> {
+        self.main.iter().chain(&self.subagents).flat_map(|one| one.cursor.ledger.plain_texts())
+    }
+
     /// What to keep, if there is anything new.
     pub fn to_keep(&self) -> Option<Vec<u8>> {
         let all = || self.main.iter().chain(&self.subagents);
@@ -156,10 +167,9 @@ pub fn load(transcript: Option<&Path>, role: Role, last_message: Option<&str>) -
     Reading::of_stop(transcript, role, last_message, Vec::new()).finish()
 }
 
-/// Reads a session that is over. Its transcript ends where it ends: nothing is waited for.
+/// Reads a session that is over.
 pub fn load_saved(transcript: &Path) -> Loaded {
-    let read_rest = |opened: &mut Opened| opened.read_on().map(|()| Duration::ZERO);
-    Reading::of_file(transcript, Role::Main, Vec::new(), read_rest).finish()
+    Reading::of_saved(transcript, Vec::new()).finish()
 }
 
 /// A transcript that is being read.

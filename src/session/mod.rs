@@ -126,6 +126,18 @@ pub struct Touch {
     /// What was put in the place of what; kept for the newest change of each file that was done, and for all of a
     /// Markdown file's.
     pub change: Option<Change>,
+    /// Where the transcript tells that, if it was not read from there yet (`originals`).
+    #[serde(default)]
+    pub change_at: Option<ChangeAt>,
+}
+
+/// Where a transcript holds what a change put in the place of what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeAt {
+    /// What was taken out; `None` for a whole file.
+    pub old: Option<Recorded>,
+    /// What was put in.
+    pub new: Recorded,
 }
 
 /// What a change put in the place of what, each cut at its end where it is long.

@@ -1,17 +1,18 @@
-//! What files were before the session: takes the places in the transcripts where that is recorded, gives the
-//! texts. Touches the disk; must not read what nobody needs, and a place that does not hold what it should tells
+//! What files were before the session, and what edits put in the place of what: takes the places in the transcripts
+//! where that is recorded, gives the texts. Touches the disk; must not read what nobody needs, and a place that does not hold what it should tells
 //! nothing.
 //!
-//! The texts are the largest part of a long transcript that an audit may need, and most of them it never does.
+//! The texts are the largest part of a long transcript that an audit may need, and most of them it never does. They are
+//! people's files, secrets and all: what is remembered between stops has only the places.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Original, Session, Touch};
-use crate::files::open_regular;
+use super::scan::{Raw, Scan, is_place_to_cut};
+use super::{Change, ChangeAt, Original, Outcome, Session, Touch};
+use crate::files::{open_regular, read_at};
 
 /// Where a transcript holds a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,38 +25,87 @@ pub struct Recorded {
     pub bytes: u32,
 }
 
+impl Recorded {
+    /// The place of a value in the line that starts at `line_at`, in the first source.
+    pub fn of(raw: Raw<'_>, line_at: u64) -> Self {
+        let bytes = u32::try_from(raw.json().len()).unwrap_or_default();
+        Self { source: 0, at: line_at + raw.at() as u64, bytes }
+    }
+
+    /// The same place, where so many sources stand before its own.
+    #[must_use]
+    pub fn moved_by(self, sources: usize) -> Self {
+        Self { source: self.source + sources, ..self }
+    }
+}
+
+impl Touch {
+    /// Forgets what it put in the place of what.
+    pub fn forget_change(&mut self) {
+        (self.change, self.change_at) = (None, None);
+    }
+}
+
+/// How much is used of what an edit took out and put in, each.
+pub const CHANGE_CAP: usize = 8 << 10;
+
 /// How much is read for one session, in all.
-const MOST: u64 = 8 << 20;
+const MOST: u64 = 16 << 20;
 
 /// Puts the texts of the touches that are `wanted` in the place of where they are recorded. The sessions of
 /// most stops have few of them; beyond a bound they count as unknown.
 pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> bool) {
-    let mut files: Vec<Option<File>> = session.sources.iter().map(|_| None).collect();
-    let mut left = MOST;
-    for touch in &mut session.touches {
-        let Original::Recorded(place) = touch.original else { continue };
+    let mut shelf = Shelf { sources: &session.sources, files: Vec::new(), left: MOST };
+    for touch in session.touches.iter_mut().filter(|touch| touch.outcome == Outcome::Done) {
         if !wanted(touch) {
             continue;
         }
-        touch.original = Original::Unknown;
-        let Some(source) = session.sources.get(place.source) else { continue };
-        let Some(rest) = left.checked_sub(u64::from(place.bytes)) else { continue };
-        left = rest;
-        let file = &mut files[place.source];
-        if file.is_none() {
-            *file = open_regular(Path::new(source)).ok();
+        if let Original::Recorded(place) = touch.original {
+            touch.original = shelf.text(place).map_or(Original::Unknown, Original::Text);
         }
-        if let Some(text) = file.as_mut().and_then(|file| read(file, place)) {
-            touch.original = Original::Text(text);
+        if let Some(ChangeAt { old, new }) = touch.change_at.take() {
+            let old = old.map_or(Some(String::new()), |old| shelf.start_of(old));
+            touch.change = old.zip(shelf.start_of(new)).map(|(old, new)| Change { old, new });
         }
     }
 }
 
-fn read(file: &mut File, place: Recorded) -> Option<String> {
-    let mut literal = vec![0; usize::try_from(place.bytes).ok()?];
-    file.seek(SeekFrom::Start(place.at)).ok()?;
-    file.read_exact(&mut literal).ok()?;
-    serde_json::from_slice(&literal).ok()
+/// The transcripts of a session, opened when they are needed.
+struct Shelf<'s> {
+    sources: &'s [String],
+    files: Vec<(usize, File)>,
+    left: u64,
+}
+
+impl Shelf<'_> {
+    /// The text that stands there.
+    fn text(&mut self, place: Recorded) -> Option<String> {
+        serde_json::from_slice(&self.read(place, u64::from(place.bytes))?).ok()
+    }
+
+    /// The start of it.
+    fn start_of(&mut self, place: Recorded) -> Option<String> {
+        // Enough for what is used of it, however much of that are escapes.
+        let bytes = u64::from(place.bytes).min(CHANGE_CAP as u64 * 7);
+        let mut literal = self.read(place, bytes)?;
+        if bytes < u64::from(place.bytes) {
+            let end = (1..literal.len()).rev().take(CHANGE_CAP).find(|at| is_place_to_cut(&literal, *at))?;
+            literal.truncate(end);
+            literal.push(b'"');
+        }
+        let literal = String::from_utf8(literal).ok()?;
+        Scan::new(&literal).value().ok()?.start(CHANGE_CAP)
+    }
+
+    fn read(&mut self, place: Recorded, bytes: u64) -> Option<Vec<u8>> {
+        self.left = self.left.checked_sub(bytes)?;
+        if !self.files.iter().any(|(source, _)| *source == place.source) {
+            let file = open_regular(Path::new(self.sources.get(place.source)?)).ok()?;
+            self.files.push((place.source, file));
+        }
+        let (_, file) = self.files.iter().find(|(source, _)| *source == place.source)?;
+        read_at(file, place.at, bytes).ok()
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +121,7 @@ mod tests {
             outcome: Outcome::Done,
             original: Original::Recorded(Recorded { source: 0, at: *at, bytes: *bytes }),
             agent: None,
+            change_at: None,
             change: None,
         });
         Session { touches: touches.collect(), sources: vec![path.to_owned()], ..Session::default() }
@@ -86,6 +137,24 @@ mod tests {
         let originals: Vec<_> = session.touches.iter().map(|touch| touch.original.clone()).collect();
         let left = Original::Recorded(Recorded { source: 0, at: 11, bytes: 5 });
         assert_eq!(originals, [Original::Text("one\n".into()), left, Original::Unknown, Original::Unknown]);
+    }
+
+    #[test]
+    fn a_change_is_read_as_far_as_it_is_used() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let long = "line\n\"é\" ".repeat(40_000);
+        let literal = serde_json::to_string(&long).expect("JSON");
+        std::fs::write(file.path(), format!("\"old\"{literal}")).expect("written");
+        let mut session = session(file.path().to_str().expect("text"), &[(0, 5)]);
+        let place = |at, bytes| Recorded { source: 0, at, bytes };
+        let new = place(5, u32::try_from(literal.len()).expect("fits"));
+        session.touches[0].change_at = Some(ChangeAt { old: Some(place(0, 5)), new });
+        fetch(&mut session, |_| true);
+        let change = session.touches[0].change.as_ref().expect("a change");
+        assert_eq!(
+            (change.old.as_str(), change.new.as_str()),
+            ("old", &long[..long.floor_char_boundary(CHANGE_CAP)])
+        );
     }
 
     #[test]

@@ -216,7 +216,7 @@ impl TakesRows for Folding<'_> {
 
 /// Whether a last line that has no newline yet is all there.
 fn is_whole_json(line: &[u8]) -> bool {
-    lines::rows_of(&text_of(line).0, |_| ())
+    lines::is_whole(&text_of(line).0)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ fn touch(path: &str, new: &str, at: usize) -> Touch {
         outcome: Outcome::Done,
         original: Original::Unknown,
         agent: None,
+        change_at: None,
         change: Some(Change { old: "x".into(), new: new.into() }),
     }
 }

@@ -89,6 +89,7 @@ mod tests {
             outcome: Outcome::Done,
             original: Original::Unknown,
             agent: None,
+            change_at: None,
             change: Some(Change { old: String::new(), new: text.into() }),
         };
         is_gutted(&Session { touches: vec![touch], ..Session::default() }, script, 2)

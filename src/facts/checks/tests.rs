@@ -2,7 +2,9 @@ use super::*;
 use crate::config::Config;
 use crate::evidence::Repository;
 use crate::plan::{Plan, PlanSource, steps::parse_steps};
-use crate::session::{Change, CommandEnd, Delegation, EditTool, Forgotten, Original, OtherCall, Outcome, Touch};
+use crate::session::{
+    Change, CommandEnd, Delegation, EditTool, Forgotten, Original, OtherCall, Outcome, Touch,
+};
 
 /// A session in the making: each thing done gets the next number.
 #[derive(Default)]
@@ -61,6 +63,7 @@ impl Scene {
             outcome: Outcome::Done,
             original: Original::Unknown,
             agent: None,
+            change_at: None,
             change: Some(Change { old: String::new(), new: text.into() }),
         });
         self

@@ -59,6 +59,7 @@ impl Trip {
             outcome: Outcome::Done,
             original,
             agent: None,
+            change_at: None,
             change: Some(Change { old: old.into(), new: new.into() }),
         });
         let plan = self.0.plan.as_ref().expect("a plan");

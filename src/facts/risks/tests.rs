@@ -41,6 +41,7 @@ fn touch(path: &str, old: &str, new: &str, original: Original) -> Touch {
         outcome: Outcome::Done,
         original,
         agent: None,
+        change_at: None,
         change: Some(Change { old: old.into(), new: new.into() }),
     }
 }

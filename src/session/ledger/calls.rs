@@ -6,11 +6,10 @@ use std::hash::BuildHasherDefault;
 use serde::{Deserialize, Serialize};
 
 use crate::session::lines::{Field, record};
+use crate::session::originals::CHANGE_CAP;
 use crate::session::recent::AsItIs;
-use crate::session::{Change, Todo};
-
-/// How much is kept of what an edit took out and put in, each.
-const CHANGE_CAP: usize = 8 << 10;
+use crate::session::scan::Raw;
+use crate::session::{Change, ChangeAt, Recorded, Todo};
 
 /// How many calls may wait for a result at once; beyond that the oldest are given up.
 const MOST_WAITING: usize = 512;
@@ -105,6 +104,17 @@ impl Calls {
         });
     }
 
+    /// Texts that wait with their calls.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.waiting.values().flat_map(|one| match &one.call {
+            Call::Plan { text, .. } => text.iter().map(String::as_str).collect(),
+            Call::Todos(todos) => todos.iter().map(|todo| todo.text.as_str()).collect(),
+            Call::TaskCreate(text) => vec![text.as_str()],
+            Call::TaskUpdate { subject, .. } => subject.iter().map(String::as_str).collect(),
+            Call::Touch(_) | Call::Command(_) | Call::Delegation(_) | Call::Other => Vec::new(),
+        })
+    }
+
     fn renumber(&mut self, new: impl Fn(Call) -> Call) {
         for one in self.waiting.values_mut() {
             one.call = new(std::mem::replace(&mut one.call, Call::Other));
@@ -150,6 +160,13 @@ record! {
     }
 }
 
+impl ToolInput<'_> {
+    /// The file that an edit is of.
+    pub(super) fn path(&self) -> Option<String> {
+        self.file_path.owned().or_else(|| self.notebook_path.owned())
+    }
+}
+
 record! {
     /// One of the replacements of a `MultiEdit`.
     pub(super) EditInput {
@@ -172,15 +189,12 @@ record! {
     }
 }
 
-/// The start of a text, as much as is kept of a change.
-fn start_of(field: Field<'_>) -> Option<String> {
-    field.raw().and_then(|raw| raw.start(CHANGE_CAP)).filter(|text| !text.is_empty())
-}
-
-/// What an edit puts in the place of what. Of several replacements in one call the last one counts.
-pub(super) fn change_of(input: &ToolInput<'_>) -> Option<Change> {
-    if let Some(new) = start_of(input.content) {
-        return Some(Change { old: String::new(), new });
+/// The texts that an edit takes out and puts in. Of several replacements in one call the last one counts; a whole file
+/// takes nothing out. Where a text is missing or empty nothing can be told.
+fn change_in<'a>(input: &ToolInput<'a>) -> Option<(Option<Raw<'a>>, Raw<'a>)> {
+    let text = |field: Field<'a>| field.raw().filter(|raw| raw.is_text() && raw.json().len() > 2);
+    if let Some(new) = text(input.content) {
+        return Some((None, new));
     }
     let mut last = None;
     input.edits.each_item(|raw| {
@@ -192,7 +206,20 @@ pub(super) fn change_of(input: &ToolInput<'_>) -> Option<Change> {
         Some(edit) => (edit.old_string, edit.new_string),
         None => (input.old_string, input.new_string),
     };
-    Some(Change { old: start_of(old)?, new: start_of(new)? })
+    Some((Some(text(old)?), text(new)?))
+}
+
+/// What an edit puts in the place of what: where the transcript says so, or, where its line is not as it stands there,
+/// what it says.
+pub(super) fn change_of(input: &ToolInput<'_>, line_at: Option<u64>) -> (Option<Change>, Option<ChangeAt>) {
+    let Some((old, new)) = change_in(input) else { return (None, None) };
+    if let Some(line_at) = line_at {
+        let (old, new) = (old.map(|old| Recorded::of(old, line_at)), Recorded::of(new, line_at));
+        return (None, Some(ChangeAt { old, new }));
+    }
+    let start = |raw: Raw<'_>| raw.start(CHANGE_CAP);
+    let old = old.map_or(Some(String::new()), start);
+    (old.zip(start(new)).map(|(old, new)| Change { old, new }), None)
 }
 
 /// The task list that a call sets.

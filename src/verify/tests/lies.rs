@@ -164,6 +164,7 @@ impl Scene {
                 outcome: Outcome::Done,
                 original: Original::Absent,
                 agent: None,
+                change_at: None,
                 change: Some(Change { old: String::new(), new: text.into() }),
             });
         };

@@ -115,6 +115,7 @@ impl Case {
             outcome,
             original,
             agent: None,
+            change_at: None,
             change: None,
         });
         self
