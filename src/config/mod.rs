@@ -134,28 +134,28 @@ pub enum ConfigError {
 }
 
 impl Default for Config {
-    /// What [`DEFAULTS`] says, so that there is one place that says it.
+    /// What [`DEFAULTS`] says. Written out, since every stop starts here, and held to the file by a test.
     fn default() -> Self {
-        let defaults = ConfigFile::parse(DEFAULTS, "the built-in settings").unwrap_or_default();
-        let (audit, auditor, log) = (defaults.audit, defaults.auditor, defaults.log);
         Self {
             audit: AuditConfig {
-                enabled: audit.enabled.unwrap_or(true),
-                dry_run: audit.dry_run.unwrap_or(false),
-                block_on: audit.block_on.unwrap_or_default(),
-                max_blocks: audit.max_blocks.unwrap_or_default(),
-                plan: audit.plan.unwrap_or_default(),
-                max_prompt_bytes: audit.max_prompt_bytes.unwrap_or_default(),
-                unrun_checks: audit.unrun_checks.unwrap_or_default(),
-                planless: audit.planless.unwrap_or_default(),
+                enabled: true,
+                dry_run: false,
+                block_on: Category::ALL.to_vec(),
+                max_blocks: 3,
+                plan: ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"]
+                    .map(String::from)
+                    .to_vec(),
+                max_prompt_bytes: 80_000,
+                unrun_checks: UnrunChecks::Advise,
+                planless: Planless::Claims,
             },
             auditor: AuditorConfig {
                 client: None,
-                model: auditor.model.unwrap_or_default(),
-                timeout: auditor.timeout.unwrap_or_default(),
+                model: "haiku".into(),
+                timeout: Duration::from_secs(45),
                 prompts: None,
             },
-            log: LogConfig { keep: log.keep.unwrap_or_default(), max_size: log.max_size.unwrap_or_default() },
+            log: LogConfig { keep: Duration::from_secs(90 * 24 * 3600), max_size: 200_000_000 },
         }
     }
 }
