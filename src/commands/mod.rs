@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, HookArgs};
 use crate::config::Config;
 use crate::env::Env;
 use crate::exit;
@@ -25,6 +25,9 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
     if env.switch(crate::env::TRACE) {
         // Never stdout: in `hook` that is the channel to the client.
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::DEBUG).init();
+    }
+    if let Some(args) = HookArgs::as_registered(&args) {
+        return ExitCode::from(hook::run(&args, &env));
     }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
