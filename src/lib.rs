@@ -26,6 +26,7 @@ pub mod env;
 pub mod exit;
 pub mod files;
 pub mod names;
+pub mod phases;
 pub mod text;
 pub mod words;
 

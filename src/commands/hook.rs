@@ -2,7 +2,7 @@
 //! log, answer. Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on
 //! stdout but the reply.
 
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -19,8 +19,8 @@ use crate::gates::aside::aside;
 use crate::gates::audit::AuditGate;
 use crate::gates::{Gate, Stop, Story};
 use crate::hook::{Event, HookInput, Reply};
-use crate::log::record::millis;
 use crate::log::{DecisionLog, Record, keepsakes};
+use crate::phases::{self, Phases};
 use crate::state::{SessionState, StateFolder};
 
 /// The most that is read of stdin; the real thing is a few kilobytes and one final message.
@@ -35,21 +35,12 @@ pub fn run(args: &HookArgs, env: &Env) -> u8 {
     let state = StateFolder::find(env);
     // The default hook would print a backtrace hint; one line is enough, and the log has the rest.
     std::panic::set_hook(Box::new(|_| ()));
+    let trace = env.switch(env::TRACE);
+    let mut phases = if trace { Phases::of_process() } else { Phases::default() };
     let answered = catch_unwind(AssertUnwindSafe(|| {
-        let mut stdin = Vec::new();
-        // Somebody who tries it in a terminal should not have to wait for what nobody will type.
-        if !std::io::stdin().is_terminal() {
-            let read = std::io::stdin().lock().take(STDIN_CAP).read_to_end(&mut stdin);
-            tracing::debug!(bytes = stdin.len(), ok = read.is_ok(), "stdin");
-        }
-        answer(
-            &stdin,
-            env,
-            &state,
-            Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT)),
-            started,
-            None,
-        )
+        let stdin = phases.time(phases::INPUT, read_stdin);
+        let timeout = Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT));
+        answer_in(&mut phases, &stdin, env, &state, timeout, started, None)
     }));
     let reply = answered.unwrap_or_else(|panic| {
         let why = panic_words(panic.as_ref());
@@ -57,7 +48,21 @@ pub fn run(args: &HookArgs, env: &Env) -> u8 {
         let _ = catch_unwind(AssertUnwindSafe(|| log_panic(&state, &why, started)));
         Reply::Silent
     });
-    reply.send(std::io::stdout().lock(), std::io::stderr().lock())
+    let code = reply.send(std::io::stdout().lock(), std::io::stderr().lock());
+    if trace {
+        let _ = std::io::stderr().lock().write_all(phases.table().as_bytes());
+    }
+    code
+}
+
+fn read_stdin() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Somebody who tries it in a terminal should not have to wait for what nobody will type.
+    if !std::io::stdin().is_terminal() {
+        let read = std::io::stdin().lock().take(STDIN_CAP).read_to_end(&mut bytes);
+        tracing::debug!(bytes = bytes.len(), ok = read.is_ok(), "stdin");
+    }
+    bytes
 }
 
 /// Decides one stop and writes it down; gives what to answer. `auditor` stands in for the client where one is
@@ -70,9 +75,22 @@ pub fn answer(
     started: Timestamp,
     auditor: Option<&mut dyn Auditor>,
 ) -> Reply {
+    answer_in(&mut Phases::default(), stdin, env, state, hook_timeout, started, auditor)
+}
+
+/// The same, with our own time counted on.
+fn answer_in(
+    phases: &mut Phases,
+    stdin: &[u8],
+    env: &Env,
+    state: &StateFolder,
+    hook_timeout: Duration,
+    started: Timestamp,
+    auditor: Option<&mut dyn Auditor>,
+) -> Reply {
     let begun = Instant::now();
     let log = DecisionLog::in_folder(state.root());
-    let input = match HookInput::parse(stdin) {
+    let input = match phases.time(phases::INPUT, || HookInput::parse(stdin)) {
         Ok(input) => input,
         Err(error) => {
             complain(&error.to_string());
@@ -84,8 +102,11 @@ pub fn answer(
     if let Event::Other(_) = input.event {
         return Reply::Silent;
     }
-    let project = project_of(&input, env);
-    let (config, faults) = Config::load(env, &project);
+    let (project, (config, faults)) = phases.time(phases::CONFIG, || {
+        let project = project_of(&input, env);
+        let loaded = Config::load(env, &project);
+        (project, loaded)
+    });
     let mut faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
     for fault in &faults {
         complain(&format!("{fault} (the default is used)"));
@@ -103,7 +124,9 @@ pub fn answer(
     };
 
     let mut story = Story::default();
-    let outcome = aside(&input, env, &config, || state.session(&session).blocks).unwrap_or_else(|| {
+    std::mem::swap(&mut story.phases, phases);
+    let blocks = || story.phase(phases::STATE, |_| state.session(&session).blocks);
+    let outcome = aside(&input, env, &config, blocks).unwrap_or_else(|| {
         let mut sealed = SealedClient { env, config: &config.auditor, known: state };
         let mut gate = match auditor {
             Some(auditor) => AuditGate { auditor },
@@ -111,22 +134,25 @@ pub fn answer(
         };
         gate.check(&stop, &mut story)
     });
-    let counting = remember(&stop, &outcome, &story);
+    std::mem::swap(&mut story.phases, phases);
+    let counting = phases.time(phases::REMEMBER, || remember(&stop, &outcome, &story));
     let decision = decide(outcome, config.audit.dry_run, &counting);
 
     for fault in &story.config_faults {
         complain(&format!("{fault} (the built-in text is used)"));
     }
     faults.append(&mut story.config_faults);
-    story.phases.insert("total", begun.elapsed());
-    let record = record_of(&stop, &decision, story, &faults, started);
-    write_down(&log, &record.record);
-    if let Some((prompt, reply)) = record.keepsake {
-        if let Err(error) = keepsakes::keep(state.root(), &record.record.id, &prompt, &reply) {
-            tracing::debug!(%error, "the prompt could not be kept");
+    let mut record = record_of(&stop, &decision, story, &faults, started);
+    record.record.phases_ms = phases.in_millis();
+    phases.time(phases::LOG, || {
+        write_down(&log, &record.record);
+        if let Some((prompt, reply)) = record.keepsake {
+            if let Err(error) = keepsakes::keep(state.root(), &record.record.id, &prompt, &reply) {
+                tracing::debug!(%error, "the prompt could not be kept");
+            }
+            keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
         }
-        keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
-    }
+    });
     decision.reply
 }
 
@@ -198,7 +224,6 @@ fn record_of(
         prompt_bytes,
         transcript: story.transcript,
         config_error: (!faults.is_empty()).then(|| faults.join("; ")),
-        phases_ms: story.phases.iter().map(|(name, time)| ((*name).to_owned(), millis(*time))).collect(),
         client_version: stop.env.client_version().or(story.client_version),
         ..Record::new(decision.cause, started)
     };

@@ -18,6 +18,7 @@ use crate::evidence::Workspace;
 use crate::evidence::redact::mask;
 use crate::finding::Advisory;
 use crate::hook::Event;
+use crate::phases;
 use crate::plan::Plan;
 use crate::session::ledger::Role;
 use crate::session::{Session, load};
@@ -35,11 +36,11 @@ const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
 impl Gate for AuditGate<'_> {
     fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
         let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
-        story.lock = stop.state.lock_stop(stop.session, stop.agent());
+        story.lock = story.phase(phases::STATE, |_| stop.state.lock_stop(stop.session, stop.agent()));
         if story.lock.is_none() {
             return pass(Cause::Unchanged, "another hook has this stop in hand");
         }
-        let remembered = stop.state.session(stop.session);
+        let remembered = story.phase(phases::STATE, |_| stop.state.session(stop.session));
         let last = remembered.audits.get(stop.agent());
         // The client runs a hook that is registered twice at the same time: one of them has decided.
         // (A decision from the future is a clock that jumped back.)
@@ -48,8 +49,8 @@ impl Gate for AuditGate<'_> {
             return pass(Cause::Unchanged, "another hook has decided this stop");
         }
 
-        let (session, workspace) = story.phase("read", |story| read_session(stop, story));
-        let plan = story.phase("plan", |story| find_plan(stop, &session, &workspace, story));
+        let (session, workspace) = story.phase(phases::READ, |story| read_session(stop, story));
+        let plan = story.phase(phases::PLAN, |story| find_plan(stop, &session, &workspace, story));
         let work = session.work_done();
         if let Some(nothing) = nothing_to_audit(&session, plan.as_ref(), work, last) {
             return pass(Cause::NothingToAudit, nothing);
@@ -58,8 +59,8 @@ impl Gate for AuditGate<'_> {
             return pass(Cause::NothingToAudit, "no plan in play, and `planless` is \"off\"");
         }
         let prompts = prompts_of(stop, story);
-        let brief =
-            story.phase("evidence", |_| Brief::new(session, plan, &workspace, prompts, &stop.config.audit));
+        let brief = story
+            .phase(phases::EVIDENCE, |_| Brief::new(session, plan, &workspace, prompts, &stop.config.audit));
         story.tell_evidence(&brief);
         let name = fingerprint(&brief.evidence);
         if last.is_some_and(|last| last.clean.as_ref() == Some(&name)) {
@@ -74,7 +75,7 @@ impl Gate for AuditGate<'_> {
         } else {
             AuditorOutcome::NotAsked
         };
-        story.findings = story.phase("verify", |_| brief.findings(&answer, &workspace));
+        story.findings = story.phase(phases::VERIFY, |_| brief.findings(&answer, &workspace));
         let outcome = match outcome_of(&answer, &story.findings, &stop.config.audit, &brief.prompts().reason)
         {
             Outcome::Pass { cause, detail: None } if answer == AuditorOutcome::NotAsked => {
@@ -108,7 +109,7 @@ impl AuditGate<'_> {
         brief: &Brief,
         story: &mut Story,
     ) -> Result<AuditorOutcome, PromptError> {
-        let (written, fault) = brief.prompt()?;
+        let (written, fault) = story.phase(phases::PROMPT, |_| brief.prompt())?;
         story.config_faults.extend(fault.map(|fault| fault.to_string()));
         story.prompt = Some(format!("{}\n\n{}", written.system, written.text));
         let left = stop.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER);
