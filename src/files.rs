@@ -26,19 +26,29 @@ fn is_file(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.is_file())
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all, as every process sees it. The disk is not waited for: what a power cut leaves
+/// half written counts as never written wherever it is read, and the session that it was of is over, too.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    make_private_folder(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = in_private_folder(folder, || tempfile::NamedTempFile::new_in(folder))?;
     file.write_all(bytes)?;
-    file.as_file().sync_data()?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 
+/// Opens something in a folder that is made where it is missing, which it nearly never is.
+pub fn in_private_folder<T>(folder: &Path, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            make_private_folder(folder)?;
+            open()
+        }
+        opened => opened,
+    }
+}
+
 /// Makes a folder that only its owner can look into: what is kept there quotes people's code.
-pub fn make_private_folder(path: &Path) -> io::Result<()> {
+fn make_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -58,5 +68,21 @@ mod tests {
         write_whole(&path, b"x").expect("written");
         assert_eq!(io::read_to_string(open_regular(&path).expect("a file")).expect("text"), "x");
         assert_eq!(open_regular(folder.path()).expect_err("a folder").to_string(), "not a regular file");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_missing_is_made_and_is_the_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("state/inner");
+        for text in ["first", "second"] {
+            write_whole(&inner.join("a"), text.as_bytes()).expect("written");
+            assert_eq!(fs::read_to_string(inner.join("a")).expect("there"), text);
+        }
+        for made in [&inner, &folder.path().join("state")] {
+            assert_eq!(fs::metadata(made).expect("made").permissions().mode() & 0o777, 0o700);
+        }
+        assert_eq!(fs::read_dir(&inner).expect("there").count(), 1, "nothing else is left");
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// From the start of the program to its `main`: the processor's time, which is all that can be told of it.
+/// From the start of the process to our `main`: the processor's time, which is all that can be told of it. A shell
+/// that became us is in it.
 pub const START: &str = "start";
 /// Reading stdin, and what it says.
 pub const INPUT: &str = "input";

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::auditor::flags::{ClientStamp, Flags, KnownClients};
 use crate::env::{self, Env};
-use crate::files::{make_private_folder, write_whole};
+use crate::files::{in_private_folder, write_whole};
 use crate::names::ContentName;
 
 /// The state folder.
@@ -153,8 +153,8 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
 }
 
 fn lock_file(path: &Path) -> io::Result<File> {
-    make_private_folder(path.parent().unwrap_or(Path::new(".")))?;
-    OpenOptions::new().create(true).truncate(false).write(true).open(path)
+    let folder = path.parent().unwrap_or(Path::new("."));
+    in_private_folder(folder, || OpenOptions::new().create(true).truncate(false).write(true).open(path))
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {

@@ -30,13 +30,11 @@ const STDIN_CAP: u64 = 16 << 20;
 const LONGEST_TIMEOUT: u64 = 24 * 3600;
 
 /// Runs the hook in this process: its stdin, its stdout, its stderr.
-pub fn run(args: &HookArgs, env: &Env) -> u8 {
+pub fn run(args: &HookArgs, env: &Env, mut phases: Phases) -> u8 {
     let started = Timestamp::now();
     let state = StateFolder::find(env);
     // The default hook would print a backtrace hint; one line is enough, and the log has the rest.
     std::panic::set_hook(Box::new(|_| ()));
-    let trace = env.switch(env::TRACE);
-    let mut phases = if trace { Phases::of_process() } else { Phases::default() };
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let stdin = phases.time(phases::INPUT, read_stdin);
         let timeout = Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT));
@@ -49,7 +47,7 @@ pub fn run(args: &HookArgs, env: &Env) -> u8 {
         Reply::Silent
     });
     let code = reply.send(std::io::stdout().lock(), std::io::stderr().lock());
-    if trace {
+    if env.switch(env::TRACE) {
         let _ = std::io::stderr().lock().write_all(phases.table().as_bytes());
     }
     code
@@ -135,7 +133,7 @@ fn answer_in(
         gate.check(&stop, &mut story)
     });
     std::mem::swap(&mut story.phases, phases);
-    let counting = phases.time(phases::REMEMBER, || remember(&stop, &outcome, &story));
+    let counting = remember(&stop, &outcome, &story, phases);
     let decision = decide(outcome, config.audit.dry_run, &counting);
 
     for fault in &story.config_faults {
@@ -157,13 +155,13 @@ fn answer_in(
 }
 
 /// Remembers what was audited, and counts a block before it is given.
-fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story) -> Counting {
+fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story, phases: &mut Phases) -> Counting {
     let counts = outcome.wants_block() && !stop.config.audit.dry_run;
     if story.audited.is_none() && story.told.is_empty() && !counts {
         return Counting::NotNeeded;
     }
     let mut spent = false;
-    let written = stop.state.update_session(stop.session, |session: &mut SessionState| {
+    let change = |session: &mut SessionState| {
         if let Some(audited) = &story.audited {
             session.audits.insert(stop.agent().to_owned(), audited.clone());
         }
@@ -171,7 +169,8 @@ fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story) -> Counting {
         // A subagent's stop may have used the budget up while this one was being audited.
         spent = session.blocks >= stop.config.audit.max_blocks;
         session.blocks += u32::from(counts && !spent);
-    });
+    };
+    let written = phases.time(phases::REMEMBER, || stop.state.update_session(stop.session, change));
     match (counts, written) {
         (false, _) => Counting::NotNeeded,
         (true, Ok(())) if spent => Counting::Spent,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::Record;
-use crate::files::make_private_folder;
+use crate::files::in_private_folder;
 
 /// The decision log of one state folder.
 #[derive(Debug, Clone)]
@@ -42,15 +42,11 @@ impl DecisionLog {
 
     /// Appends a record, as one line in one write.
     pub fn append(&self, record: &Record, now: Timestamp) -> io::Result<()> {
-        let path = self.folder().join(now.strftime("%Y-%m.jsonl").to_string());
-        let open = || OpenOptions::new().create(true).append(true).read(true).open(&path);
-        let mut file = match open() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make_private_folder(&self.folder())?;
-                open()?
-            }
-            opened => opened?,
-        };
+        let folder = self.folder();
+        let path = folder.join(now.strftime("%Y-%m.jsonl").to_string());
+        let mut file = in_private_folder(&folder, || {
+            OpenOptions::new().create(true).append(true).read(true).open(&path)
+        })?;
         file.lock()?;
         let mut line = serde_json::to_vec(record).map_err(io::Error::other)?;
         line.push(b'\n');
