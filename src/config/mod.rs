@@ -3,16 +3,17 @@
 
 pub mod client;
 pub mod file;
+pub mod globs;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::env::{self, Env};
 use crate::finding::Category;
 use file::ConfigFile;
+pub use globs::{PlanGlobs, plan_globs};
 
 /// The built-in settings as a file; the README shows it.
 pub const DEFAULTS: &str = include_str!("defaults.toml");
@@ -229,22 +230,6 @@ pub fn own_file(env: &Env) -> Option<PathBuf> {
 /// The project's file.
 pub fn project_file(project: &Path) -> PathBuf {
     project.join(".claude").join("punchlist.toml")
-}
-
-/// The globs as one set. A glob without a slash is a file's name, wherever it stands.
-pub fn plan_globs(globs: &[String]) -> Result<GlobSet, globset::Error> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(plan_glob(glob)?);
-    }
-    set.build()
-}
-
-fn plan_glob(glob: &str) -> Result<Glob, globset::Error> {
-    // A package of a larger repository has a `docs/plans` of its own, and a workspace behind a link has
-    // another name in the transcript.
-    let anywhere = format!("**/{}", glob.trim_start_matches("./"));
-    GlobBuilder::new(&anywhere).literal_separator(true).build()
 }
 
 #[cfg(test)]
