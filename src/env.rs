@@ -13,7 +13,7 @@ pub const DRY_RUN: &str = "PUNCHLIST_DRY_RUN";
 pub const HOME: &str = "PUNCHLIST_HOME";
 /// The client to ask, before any configured one.
 pub const CLAUDE: &str = "PUNCHLIST_CLAUDE";
-/// A [switch](Env::switch): prints what the program is doing, on stderr.
+/// A [switch](Env::switch): prints what the program is doing, on stderr, and in `hook` where the time went.
 pub const TRACE: &str = "PUNCHLIST_TRACE";
 /// Set by punchlist for its auditor, so that a hook that fires inside it steps aside.
 pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
