@@ -8,8 +8,6 @@
 //!   price is that our own image is not randomised. The libraries, the stack and the heap are.)
 //! - The unwinder comes along instead of from a library of its own.
 
-#![expect(clippy::print_stdout, reason = "how Cargo is told")]
-
 use std::env::var;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -29,12 +29,11 @@ pub fn plan_globs(globs: &[String]) -> Result<PlanGlobs, globset::Error> {
     let mut rest = GlobSetBuilder::new();
     let mut is_plain = true;
     for glob in globs {
-        match parts(glob) {
-            Some(parts) => plain.push(parts),
-            None => {
-                is_plain = false;
-                rest.add(plan_glob(glob)?);
-            }
+        if let Some(parts) = parts(glob) {
+            plain.push(parts);
+        } else {
+            is_plain = false;
+            rest.add(plan_glob(glob)?);
         }
     }
     // Even an empty set looks around how many processors there are.
