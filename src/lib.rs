@@ -27,6 +27,7 @@ pub mod exit;
 pub mod files;
 pub mod names;
 pub mod phases;
+pub mod template;
 pub mod text;
 pub mod words;
 
