@@ -153,11 +153,13 @@ mod tests {
     proptest! {
         #[test]
         fn walked_and_compiled_globs_say_the_same(
-            glob in "(\\./)?(\\*\\*|[ab.*]{1,4})(/(\\*\\*|[ab.*]{1,4})){0,3}",
+            glob in "(\\./)?\\*?[ab.]{1,2}\\*?[ab.]?(/(\\*\\*/)?\\*?[ab.]{1,2}\\*?){0,2}(/\\*\\*)?",
             path in "/?[ab.]{0,4}(/[ab.]{0,4}){0,5}",
         ) {
+            let Some(parts) = parts(&glob) else { return Ok(()) };
             let compiled = plan_glob(&glob).expect("a glob").compile_matcher();
-            prop_assert_eq!(is_plan(&[&glob], &path), compiled.is_match(&path), "{} {}", glob, path);
+            let names: Vec<&[u8]> = path.as_bytes().split(|byte| *byte == b'/').collect();
+            prop_assert_eq!(fits(&parts, &names), compiled.is_match(&path), "{} {}", glob, path);
         }
     }
 }
