@@ -1,8 +1,8 @@
 //! Files as everything here needs them: takes paths, gives reads that end, writes that are whole, and folders
 //! that are their owner's alone. Must not know what stands in a file.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Opens a file for reading. Anything but a regular file is an error, before it is opened: opening a pipe waits
@@ -24,6 +24,25 @@ fn is_file(path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_file(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.is_file())
+}
+
+/// Part of a file that is open.
+pub fn read_at(mut file: &File, from: u64, bytes: u64) -> io::Result<Vec<u8>> {
+    let mut part = vec![0; usize::try_from(bytes).map_err(io::Error::other)?];
+    file.seek(SeekFrom::Start(from))?;
+    file.read_exact(&mut part)?;
+    Ok(part)
+}
+
+/// A file's own number, which no other file has; 0 where the system does not tell.
+pub fn inode_of(meta: &Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::ino(meta);
+    #[cfg(not(unix))]
+    {
+        let _ = meta;
+        0
+    }
 }
 
 /// Writes a file whole or not at all, as every process sees it. The disk is not waited for: what a power cut leaves

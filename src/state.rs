@@ -91,11 +91,24 @@ impl StateFolder {
         write_json(&path, &state)
     }
 
+    fn cursor_file(&self, session: &str, agent: &str) -> PathBuf {
+        self.root.join("sessions").join(format!("{}.cursor", agent_file_name(session, agent)))
+    }
+
+    /// What is remembered of the transcripts of one agent of a session, as bytes; empty if nothing is.
+    pub fn cursors(&self, session: &str, agent: &str) -> Vec<u8> {
+        fs::read(self.cursor_file(session, agent)).unwrap_or_default()
+    }
+
+    /// Remembers it. It can be made again, so that a failure costs nothing but time.
+    pub fn keep_cursors(&self, session: &str, agent: &str, bytes: &[u8]) -> io::Result<()> {
+        write_whole(&self.cursor_file(session, agent), bytes)
+    }
+
     /// Takes the one place at which a stop of this agent may be audited; `None` when another hook has it:
     /// the client runs a hook twice, at the same time, if it is registered twice.
     pub fn lock_stop(&self, session: &str, agent: &str) -> Option<StopLock> {
-        let name =
-            if agent.is_empty() { file_name(session) } else { file_name(&format!("{session}.{agent}")) };
+        let name = agent_file_name(session, agent);
         let Ok(file) = lock_file(&self.root.join("sessions").join(format!("{name}.stop"))) else {
             // Where no file can be made, nothing can be counted either, and nothing will be held.
             return Some(StopLock(None));
@@ -134,6 +147,11 @@ impl KnownClients for StateFolder {
         // Forgetting costs one `--help`; not worth a word.
         let _ = write_json(&self.clients_file(), &Clients(known.split_off(from)));
     }
+}
+
+/// A session's agent as a file name; the main agent's name is empty.
+fn agent_file_name(session: &str, agent: &str) -> String {
+    if agent.is_empty() { file_name(session) } else { file_name(&format!("{session}.{agent}")) }
 }
 
 /// A session's id as a file name; one that could be something else becomes its hash.

@@ -114,7 +114,7 @@ fn lives_on(workspace: &Workspace, evidence: &Evidence, name: &str) -> Option<St
         .flat_map(|touch| {
             let before = match &touch.original {
                 Original::Text(text) => Some(text.as_str()),
-                Original::Absent | Original::Unknown => None,
+                Original::Absent | Original::Unknown | Original::Recorded(_) => None,
             };
             touch.change.as_ref().map(|change| change.new.as_str()).into_iter().chain(before)
         })

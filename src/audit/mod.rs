@@ -22,12 +22,15 @@ use crate::facts::{self, Facts};
 use crate::finding::Finding;
 use crate::names::random_fence;
 use crate::plan::{self, Plan, PlanPlaces};
-use crate::session::Session;
+use crate::session::{Session, originals};
 use crate::verify::merge::without_lone_words;
 use crate::verify::verify;
+use crate::words::is_markdown;
 
 /// The plan in play, as the session and the workspace tell it.
-pub fn plan_in_play(session: &Session, workspace: &Workspace, config: &AuditConfig) -> Option<Plan> {
+pub fn plan_in_play(session: &mut Session, workspace: &Workspace, config: &AuditConfig) -> Option<Plan> {
+    // What a plan was before the session tells which ticks are the session's own.
+    originals::fetch(session, |touch| is_markdown(&touch.path));
     let places = PlanPlaces {
         root: workspace.root().to_path_buf(),
         folders: workspace.plan_folders().to_vec(),
@@ -68,6 +71,7 @@ impl Brief {
         prompts: Prompts,
         config: &AuditConfig,
     ) -> Self {
+        originals::fetch(&mut session, |_| true);
         // From here on nothing has a secret that could be shown.
         let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
         let max_bytes = config.max_prompt_bytes;

@@ -5,7 +5,7 @@
 use super::redact::mask;
 use crate::plan::Plan;
 use crate::plan::steps::parse_steps;
-use crate::session::{Outcome, Session};
+use crate::session::{CommandEnd, Masked, Outcome, Session};
 
 fn mask_in_place(text: &mut String) -> usize {
     let masked = mask(text);
@@ -15,19 +15,34 @@ fn mask_in_place(text: &mut String) -> usize {
     masked.count
 }
 
-/// Masks everything that was said and run; gives how many secrets there were.
+/// Masks everything that was said and run; gives how many secrets there were. What was masked before is passed over.
 pub fn mask_session(session: &mut Session) -> usize {
-    let asks = session.asks.iter_mut().map(|ask| &mut ask.text);
-    let lines = session.commands.iter_mut().flat_map(|command| [&mut command.line, &mut command.output]);
-    let todos = session.todos.iter_mut().map(|todo| &mut todo.text);
-    let titles = session.delegations.iter_mut().map(|delegation| &mut delegation.description);
+    let done = session.masked;
+    let asks = session.asks[done.asks..].iter_mut().map(|ask| &mut ask.text);
+    let commands = session.commands[done.commands..].iter_mut();
+    let lines = commands.flat_map(|command| [&mut command.line, &mut command.output]);
+    let titles =
+        session.delegations[done.delegations..].iter_mut().map(|delegation| &mut delegation.description);
     // The client's words for a failed edit hold the text that was to be replaced.
-    let failures = session.touches.iter_mut().filter_map(|touch| match &mut touch.outcome {
+    let failures = session.touches[done.touches..].iter_mut().filter_map(|touch| match &mut touch.outcome {
         Outcome::Failed(why) => Some(why),
         Outcome::Done | Outcome::Unanswered => None,
     });
-    let rest = session.final_message.iter_mut().chain(&mut session.rejected_plans);
-    asks.chain(lines).chain(todos).chain(titles).chain(failures).chain(rest).map(mask_in_place).sum()
+    let lasting: usize = asks.chain(lines).chain(titles).chain(failures).map(mask_in_place).sum();
+    let todos = session.todos.iter_mut().map(|todo| &mut todo.text);
+    let passing: usize =
+        todos.chain(&mut session.rejected_plans).chain(&mut session.final_message).map(mask_in_place).sum();
+    // An entry whose result has not come yet is not done with.
+    let ended = session.commands.iter().take_while(|command| command.end != CommandEnd::Unanswered);
+    let answered = session.touches.iter().take_while(|touch| touch.outcome != Outcome::Unanswered);
+    session.masked = Masked {
+        asks: session.asks.len(),
+        commands: ended.count(),
+        delegations: session.delegations.len(),
+        touches: answered.count(),
+        count: done.count + lasting,
+    };
+    session.masked.count + passing
 }
 
 /// Masks a plan; its steps are read again from the masked text, so that a quote of what the auditor saw is

@@ -15,13 +15,15 @@ use crate::claims;
 use crate::config::{self, Planless};
 use crate::decision::{Cause, Outcome};
 use crate::evidence::Workspace;
+use crate::evidence::masking::mask_session;
 use crate::evidence::redact::mask;
 use crate::finding::Advisory;
 use crate::hook::Event;
 use crate::phases;
 use crate::plan::Plan;
 use crate::session::ledger::Role;
-use crate::session::{Session, load};
+use crate::session::load::Reading;
+use crate::session::{Session, cursor};
 use crate::state::LastAudit;
 
 /// The gate.
@@ -49,8 +51,8 @@ impl Gate for AuditGate<'_> {
             return pass(Cause::Unchanged, "another hook has decided this stop");
         }
 
-        let (session, workspace) = story.phase(phases::READ, |story| read_session(stop, story));
-        let plan = story.phase(phases::PLAN, |story| find_plan(stop, &session, &workspace, story));
+        let (mut session, workspace) = story.phase(phases::READ, |story| read_session(stop, story));
+        let plan = story.phase(phases::PLAN, |story| find_plan(stop, &mut session, &workspace, story));
         let work = session.work_done();
         if let Some(nothing) = nothing_to_audit(&session, plan.as_ref(), work, last) {
             return pass(Cause::NothingToAudit, nothing);
@@ -90,7 +92,7 @@ impl Gate for AuditGate<'_> {
             // told once, and is not worth another call.
             let clean = (!outcome.wants_block()).then_some(name);
             let decided_ms = Timestamp::now().as_millisecond();
-            story.audited = Some(LastAudit { work, asks: wants(&brief.evidence.session), clean, decided_ms });
+            story.audited = Some(LastAudit { work, asks: brief.evidence.session.wants(), clean, decided_ms });
         }
         let new: Vec<&Advisory> =
             brief.facts.advisories.iter().filter(|a| !remembered.told.contains(&a.name())).collect();
@@ -120,9 +122,13 @@ impl AuditGate<'_> {
     }
 }
 
-/// How many asks of a session may want work.
-fn wants(session: &Session) -> usize {
-    session.asks.iter().filter(|ask| ask.may_want_work()).count()
+/// Does once for a session what every stop would have to do again.
+fn settle(session: &mut Session) {
+    // What the agent said last comes with the stop itself, and is compared with what the transcript says.
+    let words = session.final_message.take();
+    mask_session(session);
+    session.final_message = words;
+    session.count_work();
 }
 
 fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
@@ -130,7 +136,17 @@ fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
         Event::SubagentStop => Role::Subagent,
         Event::Stop | Event::Other(_) => Role::Main,
     };
-    let loaded = load::load(stop.input.own_transcript(), role, stop.input.last_assistant_message.as_deref());
+    let kept = cursor::decode(&stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
+    let last_message = stop.input.last_assistant_message.as_deref();
+    let mut reading = Reading::of_stop(stop.input.own_transcript(), role, last_message, kept);
+    // What is kept is masked and counted, so that no later stop has to do it again.
+    reading.sessions_mut().for_each(settle);
+    if let Some(bytes) = reading.to_keep()
+        && let Err(error) = stop.state.keep_cursors(stop.session, stop.agent(), &bytes)
+    {
+        tracing::debug!(%error, "how far the transcript was read can't be kept");
+    }
+    let loaded = reading.finish();
     story.tell_transcript(&loaded);
     let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());
     let folders = config::client::plan_folders(stop.env, stop.project);
@@ -138,7 +154,12 @@ fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
     (loaded.session, workspace)
 }
 
-fn find_plan(stop: &Stop<'_>, session: &Session, workspace: &Workspace, story: &mut Story) -> Option<Plan> {
+fn find_plan(
+    stop: &Stop<'_>,
+    session: &mut Session,
+    workspace: &Workspace,
+    story: &mut Story,
+) -> Option<Plan> {
     // A subagent is asked for a part: the rest of the plan is not its promise.
     if stop.input.event == Event::SubagentStop {
         return None;
@@ -158,7 +179,7 @@ pub fn nothing_to_audit(
     last: Option<&LastAudit>,
 ) -> Option<&'static str> {
     let worked_since = last.map_or(work > 0, |last| work != last.work);
-    let asked_since = last.is_some_and(|last| wants(session) > last.asks);
+    let asked_since = last.is_some_and(|last| session.wants() > last.asks);
     let claims =
         session.final_message.as_deref().is_some_and(|message| !claims::sentences(message).is_empty());
     match plan {

@@ -243,7 +243,7 @@ fn ticked_before(
     let before = match first.map(|touch| &touch.original) {
         Some(Original::Absent) => None,
         Some(Original::Text(original)) => Some(original.clone()),
-        Some(Original::Unknown) | None => committed(path),
+        Some(Original::Unknown | Original::Recorded(_)) | None => committed(path),
     };
     before.map(|text| ticked_in(plan, &ticked_words(capped(&text)))).unwrap_or_default()
 }

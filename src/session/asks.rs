@@ -1,9 +1,9 @@
 //! Takes a user row, gives the person's own words, if it holds any. Must not take the client's own rows
 //! (meta, hook feedback, compaction summaries, command output, notifications) for the person's.
 
-use serde::Deserialize;
+use std::borrow::Cow;
 
-use super::lines::{Content, LenientText, Message, Row, read};
+use super::lines::{Content, Row, record};
 
 /// What a prompt row holds.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,37 +41,37 @@ const NOT_THE_PERSON: &[&str] = &[
 
 const PLAN_HAND_OVER: &str = "Implement the following plan:";
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Origin<'a> {
-    #[serde(borrow)]
-    kind: LenientText<'a>,
+record! {
+    /// Who wrote a prompt.
+    Origin {
+        /// `human`, `task-notification`, …
+        kind = "kind",
+    }
 }
 
 /// The prompt in a user row.
 pub fn prompt_of(row: &Row<'_>) -> Option<Prompt> {
-    let is = |flag: &super::lines::Lenient<bool>| flag.0 == Some(true);
-    if is(&row.is_meta) || is(&row.is_compact_summary) || is(&row.is_visible_in_transcript_only) {
-        return None;
-    }
-    if read::<Origin<'_>>(row.origin)
-        .is_some_and(|origin| origin.kind.get().is_some_and(|kind| kind != "human"))
-        || row.prompt_source.get() == Some("system")
+    if row.is_meta.is_true()
+        || row.is_compact_summary.is_true()
+        || row.is_visible_in_transcript_only.is_true()
     {
         return None;
     }
-    if let Some(plan) = row.plan_content.get() {
-        return Some(Prompt::PlanHandedOver(plan.to_owned()));
+    let origin = Origin::of(row.origin.raw());
+    if origin.kind.text().is_some_and(|kind| kind != "human") || row.prompt_source.is("system") {
+        return None;
     }
-    let message: Message<'_> = read(row.message)?;
-    let text = match Content::of(message.content) {
-        Content::Text(text) => persons_words(&text)?.to_owned(),
+    if let Some(plan) = row.plan_content.owned() {
+        return Some(Prompt::PlanHandedOver(plan));
+    }
+    let text = match &row.message.as_ref()?.content {
+        Content::Text(raw) => persons_words(&raw.text()?)?.to_owned(),
         Content::Blocks(blocks) => {
-            if blocks.iter().any(|block| block.kind.get() == Some("tool_result")) {
+            if blocks.iter().any(|block| block.kind.is("tool_result")) {
                 return None;
             }
-            let words: Vec<_> =
-                blocks.iter().filter_map(|block| block.text.get()).filter_map(persons_words).collect();
+            let texts: Vec<Cow<'_, str>> = blocks.iter().filter_map(|block| block.text.text()).collect();
+            let words: Vec<_> = texts.iter().filter_map(|text| persons_words(text)).collect();
             if words.is_empty() {
                 return None;
             }

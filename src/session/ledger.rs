@@ -1,22 +1,29 @@
 //! Takes a transcript's rows in file order, gives the [`Session`]. Pure. Must not follow parent chains (they
-//! are broken or cyclic in real files), nor trust the order of timestamps (they go back in most).
+//! are broken or cyclic in real files), nor trust the order of timestamps (they go back in most), nor grow with
+//! the transcript: what it keeps is bounded (`bounds`).
+
+mod calls;
 
 use std::collections::{HashMap, HashSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
+use self::calls::{Call, Calls, ToolInput, change_of, todos_of};
 use super::asks::{Prompt, persons_words, prompt_of};
-use super::lines::{Block, Content, Lenient, LenientText, Message, Row, is_idle, read};
-use super::results::ToolResult;
+use super::bounds::{self, Weights};
+use super::lines::{ASSISTANT, ATTACHMENT, Block, Content, Field, Row, USER, is_idle, record};
+use super::recent::Recent;
+use super::results::{Before, ToolResult};
 use super::{
-    ApprovedPlan, Ask, Change, Command, CommandEnd, Delegation, EditTool, Original, OtherCall, Outcome,
+    ApprovedPlan, Ask, Command, CommandEnd, Delegation, EditTool, Original, OtherCall, Outcome, Recorded,
     Session, Tail, Todo, Touch,
 };
 use crate::text::{first_part, last_part};
 use crate::words::is_markdown;
 
 /// Whose transcript this is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// The session's own. Sidechain rows in it are a subagent's (to 1.0.108).
     Main,
@@ -27,114 +34,59 @@ pub enum Role {
 /// How much of one ask, one command line and one final message is kept.
 const ASK_CAP: usize = 16 << 10;
 const COMMAND_CAP: usize = 4 << 10;
-/// How much is kept of what an edit took out and put in, each.
-const CHANGE_CAP: usize = 8 << 10;
 pub(super) const MESSAGE_CAP: usize = 64 << 10;
+/// How long a file's text before the session may be to be held here, where its place in the transcript is not known.
+const HELD_CAP: usize = 32 << 10;
 
-/// A call that waits for its result: which entry the result belongs to.
-#[derive(Debug)]
-enum Call {
-    Touch(usize),
-    Command(usize),
-    Delegation(usize),
-    Plan { text: Option<String>, path: Option<String> },
-    Todos(Vec<Todo>),
-    TaskCreate(String),
-    TaskUpdate { id: String, status: Option<String>, subject: Option<String> },
-    Other,
-}
-
-/// A session in the making.
-#[derive(Debug)]
+/// A session in the making. What it holds can be kept, and gone on with later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
     role: Role,
     session: Session,
-    calls: HashMap<String, Call>,
-    /// Calls of the agent itself since its last words that still wait for a result.
-    open: HashSet<String>,
-    seen_rows: HashSet<String>,
-    files_changed: HashMap<String, usize>,
-    files_read: HashSet<String>,
+    calls: Calls,
+    /// Rows and calls that were folded lately, each by the hash of its id.
+    seen: Recent,
     /// The message to which the newest words belong: its parts are rows of their own.
     words_of: Option<String>,
+    weights: Weights,
+    #[serde(skip)]
+    index: Index,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ToolInput<'a> {
-    #[serde(borrow)]
-    file_path: LenientText<'a>,
-    #[serde(borrow)]
-    notebook_path: LenientText<'a>,
-    #[serde(borrow)]
-    content: LenientText<'a>,
-    #[serde(borrow)]
-    old_string: LenientText<'a>,
-    #[serde(borrow)]
-    new_string: LenientText<'a>,
-    #[serde(borrow)]
-    edits: Lenient<Vec<Lenient<EditInput<'a>>>>,
-    #[serde(borrow)]
-    command: LenientText<'a>,
-    #[serde(borrow)]
-    description: LenientText<'a>,
-    #[serde(borrow)]
-    subagent_type: LenientText<'a>,
-    #[serde(borrow)]
-    plan: LenientText<'a>,
-    /// A plan's text under another name, seen once, in 2.1.12.
-    #[serde(borrow)]
-    plan_content: LenientText<'a>,
-    #[serde(borrow, rename = "planFilePath")]
-    plan_file_path: LenientText<'a>,
-    #[serde(borrow)]
-    todos: Lenient<Vec<Lenient<TodoInput<'a>>>>,
-    #[serde(borrow)]
-    subject: LenientText<'a>,
-    #[serde(borrow, rename = "taskId")]
-    task_id: LenientText<'a>,
-    #[serde(borrow)]
-    status: LenientText<'a>,
+/// What can be told from the session itself, made when it is first asked for.
+#[derive(Debug, Clone, Default)]
+struct Index {
+    /// The newest change of each file that was done.
+    changed: Option<HashMap<String, usize>>,
+    read: Option<HashSet<String>>,
 }
 
-/// One of the replacements of a `MultiEdit`.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct EditInput<'a> {
-    #[serde(borrow)]
-    old_string: LenientText<'a>,
-    #[serde(borrow)]
-    new_string: LenientText<'a>,
+/// The index says nothing that the session does not.
+impl PartialEq for Index {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct TodoInput<'a> {
-    #[serde(borrow)]
-    id: LenientText<'a>,
-    #[serde(borrow)]
-    content: LenientText<'a>,
-    #[serde(borrow)]
-    status: LenientText<'a>,
+record! {
+    /// What an attachment row carries.
+    Attachment {
+        /// What it is.
+        kind = "type",
+        /// A plan's file.
+        plan_file_path = "planFilePath",
+        /// A plan's text.
+        plan_content = "planContent",
+        /// Whether a queued command is a prompt.
+        command_mode = "commandMode",
+        /// The prompt.
+        prompt = "prompt",
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Attachment<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: LenientText<'a>,
-    #[serde(borrow, rename = "planFilePath")]
-    plan_file_path: LenientText<'a>,
-    #[serde(borrow, rename = "planContent")]
-    plan_content: LenientText<'a>,
-    #[serde(borrow, rename = "commandMode")]
-    command_mode: LenientText<'a>,
-    #[serde(borrow)]
-    prompt: Option<&'a serde_json::value::RawValue>,
-}
-
-fn owned(text: &LenientText<'_>) -> Option<String> {
-    text.get().map(String::from)
+/// An id in eight bytes.
+fn hash_of(id: Field<'_>) -> Option<u64> {
+    id.text().map(|id| xxh3_64(id.as_bytes()))
 }
 
 impl Ledger {
@@ -143,13 +95,19 @@ impl Ledger {
         Self {
             role,
             session: Session::default(),
-            calls: HashMap::new(),
-            open: HashSet::new(),
-            seen_rows: HashSet::new(),
-            files_changed: HashMap::new(),
-            files_read: HashSet::new(),
+            calls: Calls::default(),
+            seen: Recent::default(),
             words_of: None,
+            weights: Weights::default(),
+            index: Index::default(),
         }
+    }
+
+    /// An empty one for the transcript at that path.
+    pub fn of_file(role: Role, path: &str) -> Self {
+        let mut ledger = Self::new(role);
+        ledger.session.sources.push(path.to_owned());
+        ledger
     }
 
     /// A line was not JSON.
@@ -172,6 +130,11 @@ impl Ledger {
         &self.session
     }
 
+    /// The session as it stands, to be worked on. What is changed in it must not add or remove entries.
+    pub fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
     /// When the newest row was written, in the client's words.
     pub fn last_time(&self) -> Option<&str> {
         self.session.ended.as_deref()
@@ -182,78 +145,105 @@ impl Ledger {
         self.session
     }
 
-    /// Takes in one row.
-    pub fn fold(&mut self, row: &Row<'_>) {
-        let Some(kind) = row.kind.get() else {
-            self.session.skipped.unknown += 1;
-            return;
-        };
-        if !matches!(kind, "user" | "assistant" | "attachment") {
-            if !is_idle(kind) {
-                self.session.skipped.unknown += 1;
+    /// Whether the result of a call tells nothing but that it has come.
+    pub fn is_idle_result(&self, call: Field<'_>) -> bool {
+        hash_of(call).is_some_and(|call| self.calls.is_idle(call))
+    }
+
+    /// Whether nothing behind the results of a row matters: what stands around every row is known, and the calls that
+    /// are answered want nothing else.
+    pub fn has_enough(&self, row: &Row<'_>) -> bool {
+        let session = &self.session;
+        let knows_frame = session.id.is_some() && session.cwd.is_some() && session.version.is_some();
+        let has = |field: Field<'_>| field.raw().is_some();
+        let blocks = row.blocks();
+        knows_frame
+            && [row.kind, row.uuid, row.timestamp, row.is_sidechain].into_iter().all(has)
+            && !blocks.is_empty()
+            && blocks.iter().all(|block| {
+                let call = hash_of(block.tool_use_id);
+                block.kind.is("tool_result") && call.is_some_and(|call| self.calls.wants_result_only(call))
+            })
+    }
+
+    /// Takes in one row. `line_at` is where its line starts in the transcript, if it is read as it stands there.
+    pub fn fold(&mut self, row: &Row<'_>, line_at: Option<u64>) {
+        let kind = match &row.kind {
+            kind if kind.is(ASSISTANT) => ASSISTANT,
+            kind if kind.is(USER) => USER,
+            kind if kind.is(ATTACHMENT) => ATTACHMENT,
+            kind => {
+                let is_known = kind.text().is_some_and(|kind| is_idle(&kind));
+                self.session.skipped.unknown += usize::from(!is_known);
+                return;
             }
-            return;
-        }
+        };
         // A resumed or forked session can hold a row twice.
-        if let Some(uuid) = row.uuid.get()
-            && !self.seen_rows.insert(uuid.to_owned())
+        if let Some(uuid) = hash_of(row.uuid)
+            && !self.seen.is_new(uuid)
         {
             return;
         }
         self.session.rows += 1;
-        if let Some(time) = row.timestamp.get() {
-            self.session.ended = Some(time.to_owned());
+        self.note_frame(row);
+        match kind {
+            ASSISTANT => self.fold_assistant(row),
+            USER => self.fold_user(row, line_at),
+            _ => self.fold_attachment(row),
         }
+    }
+
+    /// Notes what stands around every row.
+    fn note_frame(&mut self, row: &Row<'_>) {
         let session = &mut self.session;
+        if let Some(time) = row.timestamp.text() {
+            let ended = session.ended.get_or_insert_default();
+            ended.clear();
+            ended.push_str(&time);
+        }
         for (field, value) in [
-            (&mut session.id, &row.session_id),
-            (&mut session.cwd, &row.cwd),
-            (&mut session.version, &row.version),
-            (&mut session.started, &row.timestamp),
+            (&mut session.id, row.session_id),
+            (&mut session.cwd, row.cwd),
+            (&mut session.version, row.version),
+            (&mut session.started, row.timestamp),
         ] {
             if field.is_none() {
-                *field = owned(value);
+                *field = value.owned();
             }
-        }
-        match kind {
-            "assistant" => self.fold_assistant(row),
-            "user" => self.fold_user(row),
-            _ => self.fold_attachment(row),
         }
     }
 
     /// Whether a row is some subagent's inside the main file.
     fn is_aside(&self, row: &Row<'_>) -> bool {
-        self.role == Role::Main && row.is_sidechain.0 == Some(true)
+        self.role == Role::Main && row.is_sidechain.is_true()
     }
 
     fn fold_assistant(&mut self, row: &Row<'_>) {
-        let Some(message) = read::<Message<'_>>(row.message) else { return };
+        let Some(message) = &row.message else { return };
         let aside = self.is_aside(row);
-        let failed_request = row.is_api_error_message.0 == Some(true);
-        match Content::of(message.content) {
-            Content::Text(text) if !aside && !failed_request => self.add_words(owned(&message.id), &text),
+        let speaks = !aside && !row.is_api_error_message.is_true();
+        match &message.content {
+            Content::Text(raw) if speaks => self.add_words(message.id, &raw.text().unwrap_or_default()),
             Content::Text(_) => {}
             Content::Blocks(blocks) => {
-                for block in &blocks {
-                    match block.kind.get() {
-                        Some("text") if !aside && !failed_request => {
-                            if let Some(text) = block.text.get() {
-                                self.add_words(owned(&message.id), text);
-                            }
+                for block in blocks {
+                    if speaks && block.kind.is("text") {
+                        if let Some(text) = block.text.text() {
+                            self.add_words(message.id, &text);
                         }
-                        Some("tool_use") => self.add_call(block, aside),
-                        _ => {}
+                    } else if block.kind.is("tool_use") {
+                        self.add_call(block, aside);
                     }
                 }
             }
         }
     }
 
-    fn add_words(&mut self, message: Option<String>, text: &str) {
+    fn add_words(&mut self, message: Field<'_>, text: &str) {
         if text.trim().is_empty() {
             return;
         }
+        let message = message.owned();
         let goes_on = self.session.tail == Tail::Words && message.is_some() && message == self.words_of;
         self.session.final_message = match self.session.final_message.take() {
             // What is claimed in the end stands at the end.
@@ -262,52 +252,55 @@ impl Ledger {
         };
         self.words_of = message;
         self.session.tail = Tail::Words;
-        // Calls left unanswered before the agent spoke again were interrupted: nobody waits for them.
-        self.open.clear();
+        self.calls.close_all();
     }
 
     fn add_call(&mut self, block: &Block<'_>, aside: bool) {
-        let (Some(id), Some(name)) = (block.id.get(), block.name.get()) else { return };
-        if self.calls.contains_key(id) {
+        let (Some(id), Some(name)) = (hash_of(block.id), block.name.text()) else { return };
+        if !self.seen.is_new(id) {
             return;
         }
         let at = self.session.rows;
-        let agent = aside.then(|| "sidechain".to_owned());
-        let input: ToolInput<'_> = read(block.input).unwrap_or_default();
-        let session = &mut self.session;
         // A task list is a note to itself, not a deed.
-        if !matches!(name, "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet") {
-            session.last_call = at;
+        if !matches!(name.as_ref(), "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet") {
+            self.session.last_call = at;
         }
-        let call = match name {
-            "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
-                let path = owned(&input.file_path).or_else(|| owned(&input.notebook_path));
-                match (EditTool::named(name), path) {
-                    (Some(tool), Some(path)) => {
-                        let (outcome, original) = (Outcome::Unanswered, Original::Unknown);
-                        let change = change_of(&input);
-                        session.touches.push(Touch { path, tool, at, outcome, original, agent, change });
-                        Call::Touch(session.touches.len() - 1)
-                    }
-                    _ => Call::Other,
-                }
-            }
+        let call = self.call_of(&name, &ToolInput::of(block.input.raw()), aside, at);
+        self.calls.add(id, call, !aside, at);
+        if !aside {
+            self.session.tail = Tail::OpenCall;
+            // What was said before a call was on the way, not final.
+            self.session.final_message = None;
+        }
+        if bounds::tidy_lists(&mut self.session, &mut self.weights) {
+            self.index.read = None;
+        }
+    }
+
+    /// Enters a call where it belongs.
+    fn call_of(&mut self, name: &str, input: &ToolInput<'_>, aside: bool, at: usize) -> Call {
+        let agent = aside.then(|| "sidechain".to_owned());
+        if let Some(tool) = EditTool::named(name) {
+            return match input.file_path.owned().or_else(|| input.notebook_path.owned()) {
+                Some(path) => self.add_touch(path, tool, input, agent, at),
+                None => Call::Other,
+            };
+        }
+        let session = &mut self.session;
+        match name {
             "Bash" | "PowerShell" => {
-                let line = first_part(input.command.get().unwrap_or_default(), COMMAND_CAP);
-                session.commands.push(Command {
+                let line = first_part(&input.command.text().unwrap_or_default(), COMMAND_CAP);
+                self.add_command(Command {
                     line,
                     at,
                     end: CommandEnd::Unanswered,
                     output: String::new(),
                     agent,
-                });
-                Call::Command(session.commands.len() - 1)
+                })
             }
             "Read" => {
-                if let Some(path) = input.file_path.get()
-                    && self.files_read.insert(path.to_owned())
-                {
-                    session.reads.push(path.to_owned());
+                if let Some(path) = input.file_path.text() {
+                    self.add_read(&path);
                 }
                 Call::Other
             }
@@ -315,23 +308,23 @@ impl Ledger {
             _ if aside => Call::Other,
             "Agent" | "Task" => {
                 session.delegations.push(Delegation {
-                    description: owned(&input.description).unwrap_or_default(),
-                    agent_type: owned(&input.subagent_type).unwrap_or_default(),
+                    description: input.description.owned().unwrap_or_default(),
+                    agent_type: input.subagent_type.owned().unwrap_or_default(),
                     outcome: Outcome::Unanswered,
                     at,
                 });
-                Call::Delegation(session.delegations.len() - 1)
+                Call::Delegation(self.weights.delegations + session.delegations.len() - 1)
             }
             "ExitPlanMode" | "exit_plan_mode" => Call::Plan {
-                text: owned(&input.plan).or_else(|| owned(&input.plan_content)),
-                path: owned(&input.plan_file_path),
+                text: input.plan.owned().or_else(|| input.plan_content.owned()),
+                path: input.plan_file_path.owned(),
             },
-            "TodoWrite" => Call::Todos(todos_of(&input)),
-            "TaskCreate" => Call::TaskCreate(owned(&input.subject).unwrap_or_default()),
+            "TodoWrite" => Call::Todos(todos_of(input)),
+            "TaskCreate" => Call::TaskCreate(input.subject.owned().unwrap_or_default()),
             "TaskUpdate" => Call::TaskUpdate {
-                id: owned(&input.task_id).unwrap_or_default(),
-                status: owned(&input.status),
-                subject: owned(&input.subject),
+                id: input.task_id.owned().unwrap_or_default(),
+                status: input.status.owned(),
+                subject: input.subject.owned(),
             },
             "TaskList" | "TaskGet" => Call::Other,
             _ => {
@@ -341,27 +334,58 @@ impl Ledger {
                 }
                 Call::Other
             }
-        };
-        self.calls.insert(id.to_owned(), call);
-        if !aside {
-            self.open.insert(id.to_owned());
-            self.session.tail = Tail::OpenCall;
-            // What was said before a call was on the way, not final.
-            self.session.final_message = None;
         }
     }
 
-    fn fold_user(&mut self, row: &Row<'_>) {
+    fn add_touch(
+        &mut self,
+        path: String,
+        tool: EditTool,
+        input: &ToolInput<'_>,
+        agent: Option<String>,
+        at: usize,
+    ) -> Call {
+        let change = change_of(input);
+        self.weights.changes += change.as_ref().map_or(0, |change| change.old.len() + change.new.len());
+        let (outcome, original) = (Outcome::Unanswered, Original::Unknown);
+        self.session.touches.push(Touch { path, tool, at, outcome, original, agent, change });
+        if let Some(moved) = bounds::tidy_touches(&mut self.session, &mut self.weights) {
+            self.calls.renumber_touches(|at| moved[at]);
+            self.index.changed = None;
+        }
+        Call::Touch(self.session.touches.len() - 1)
+    }
+
+    fn add_command(&mut self, command: Command) -> Call {
+        self.weights.commands += command.line.len();
+        self.session.commands.push(command);
+        if let Some(moved) = bounds::tidy_commands(&mut self.session, &mut self.weights) {
+            self.calls.renumber_commands(|at| moved[at]);
+        }
+        Call::Command(self.session.commands.len() - 1)
+    }
+
+    fn add_read(&mut self, path: &str) {
+        let reads = &mut self.session.reads;
+        let known = self.index.read.get_or_insert_with(|| reads.iter().cloned().collect());
+        if !known.contains(path) {
+            known.insert(path.to_owned());
+            reads.push(path.to_owned());
+        }
+    }
+
+    fn fold_user(&mut self, row: &Row<'_>, line_at: Option<u64>) {
         let aside = self.is_aside(row);
-        let Some(message) = read::<Message<'_>>(row.message) else { return };
-        if let Content::Blocks(blocks) = Content::of(message.content) {
-            let results: Vec<_> = blocks.iter().filter(|b| b.kind.get() == Some("tool_result")).collect();
-            if !results.is_empty() {
-                // One structured result can't belong to several blocks.
-                let structured = if results.len() == 1 { row.tool_use_result } else { None };
-                for block in results {
-                    self.add_result(row, ToolResult { block, structured }, aside);
-                }
+        let Some(message) = &row.message else { return };
+        if let Content::Blocks(blocks) = &message.content {
+            let is_result = |block: &&Block<'_>| block.kind.is("tool_result");
+            let results = blocks.iter().filter(is_result).count();
+            // One structured result can't belong to several blocks.
+            let structured = if results == 1 { row.tool_use_result } else { Field::default() };
+            for block in blocks.iter().filter(is_result) {
+                self.add_result(row, ToolResult { block, structured }, aside, line_at);
+            }
+            if results > 0 {
                 return;
             }
         }
@@ -382,47 +406,36 @@ impl Ledger {
         let text = first_part(text, ASK_CAP);
         // A prompt typed while the agent worked is recorded when queued and again when taken up.
         if self.session.asks.last().is_none_or(|last| last.text != text) {
+            self.weights.asks += text.len();
             self.session.asks.push(Ask { text, at: self.session.rows });
+            bounds::tidy_asks(&mut self.session, &mut self.weights);
         }
         self.session.final_message = None;
         self.session.tail = Tail::Prompt;
-        self.open.clear();
+        self.calls.close_all();
     }
 
-    fn add_result(&mut self, row: &Row<'_>, result: ToolResult<'_, '_>, aside: bool) {
-        let Some(id) = result.block.tool_use_id.get() else { return };
-        if !aside {
-            self.open.remove(id);
-            if self.open.is_empty() && self.session.tail == Tail::OpenCall {
-                self.session.tail = Tail::Result;
-            }
+    fn add_result(&mut self, row: &Row<'_>, result: ToolResult<'_, '_>, aside: bool, line_at: Option<u64>) {
+        let Some(id) = hash_of(result.block.tool_use_id) else { return };
+        let call = self.calls.answer(id);
+        if !aside && !self.calls.any_open() && self.session.tail == Tail::OpenCall {
+            self.session.tail = Tail::Result;
         }
         let session = &mut self.session;
-        match self.calls.get_mut(id).map(|call| std::mem::replace(call, Call::Other)) {
-            Some(Call::Touch(index)) => {
-                let (outcome, original) = result.of_edit();
-                let touch = &mut session.touches[index];
-                touch.outcome = outcome;
-                if touch.outcome == Outcome::Done {
-                    match self.files_changed.insert(touch.path.clone(), index) {
-                        None => touch.original = original,
-                        // Only the newest change of a file can be looked for on disk. What a plan was before
-                        // it was changed counts as well.
-                        Some(before) if !is_markdown(&session.touches[before].path) => {
-                            session.touches[before].change = None;
-                        }
-                        Some(_) => {}
-                    }
-                } else {
-                    touch.change = None;
-                }
-            }
+        match call {
+            Some(Call::Touch(index)) => self.end_touch(index, result, line_at),
             Some(Call::Command(index)) => {
                 let (end, output) = result.of_command();
                 let command = &mut session.commands[index];
+                self.weights.commands += output.len();
                 (command.end, command.output) = (end, output);
             }
-            Some(Call::Delegation(index)) => session.delegations[index].outcome = result.of_other(),
+            Some(Call::Delegation(number)) => {
+                let listed = number.checked_sub(self.weights.delegations);
+                if let Some(delegation) = listed.and_then(|at| session.delegations.get_mut(at)) {
+                    delegation.outcome = result.of_other();
+                }
+            }
             Some(Call::Plan { text, path }) => match result.of_plan() {
                 Some((approved_text, approved_path)) => {
                     self.approve(row, approved_text.or(text), approved_path.or(path));
@@ -440,70 +453,82 @@ impl Ledger {
         }
     }
 
+    fn end_touch(&mut self, index: usize, result: ToolResult<'_, '_>, line_at: Option<u64>) {
+        let touches = &mut self.session.touches;
+        let changed = self.index.changed.get_or_insert_with(|| {
+            let done = touches.iter().enumerate().filter(|(_, touch)| touch.outcome == Outcome::Done);
+            done.map(|(at, touch)| (touch.path.clone(), at)).collect()
+        });
+        let path = touches[index].path.as_str();
+        let newest = changed.get_mut(path);
+        let (outcome, before) = result.of_edit(newest.is_none());
+        if outcome != Outcome::Done {
+            touches[index].outcome = outcome;
+            touches[index].change = None;
+            return;
+        }
+        if let Some(newest) = newest {
+            // Only the newest change of a file can be looked for on disk. What a plan was before it was changed
+            // counts as well.
+            let older = index.min(*newest);
+            *newest = index.max(*newest);
+            if !is_markdown(path) {
+                touches[older].change = None;
+            }
+        } else {
+            changed.insert(path.to_owned(), index);
+            touches[index].original = original_of(before, line_at);
+        }
+        touches[index].outcome = outcome;
+    }
+
     fn approve(&mut self, row: &Row<'_>, text: Option<String>, path: Option<String>) {
         if let Some(text) = &text {
             self.session.rejected_plans.retain(|rejected| rejected != text);
         }
-        self.session.plans.push(ApprovedPlan { text, path, slug: owned(&row.slug), at: self.session.rows });
+        self.session.plans.push(ApprovedPlan { text, path, slug: row.slug.owned(), at: self.session.rows });
     }
 
     fn fold_attachment(&mut self, row: &Row<'_>) {
         if self.is_aside(row) {
             return;
         }
-        let attachment: Attachment<'_> = read(row.attachment).unwrap_or_default();
-        match attachment.kind.get() {
-            Some("plan_file_reference") => {
-                let text = owned(&attachment.plan_content);
-                let known = self.session.plans.last().is_some_and(|plan| plan.text == text);
-                let rejected = text.as_ref().is_some_and(|text| self.session.rejected_plans.contains(text));
-                if !known && !rejected {
-                    self.approve(row, text, owned(&attachment.plan_file_path));
-                }
+        let attachment = Attachment::of(row.attachment.raw());
+        if attachment.kind.is("plan_file_reference") {
+            let text = attachment.plan_content.owned();
+            let known = self.session.plans.last().is_some_and(|plan| plan.text == text);
+            let rejected = text.as_ref().is_some_and(|text| self.session.rejected_plans.contains(text));
+            if !known && !rejected {
+                self.approve(row, text, attachment.plan_file_path.owned());
             }
+        } else if attachment.kind.is("plan_mode_exit") {
             // Written when plan mode is left, so after the approval, which may have named no file.
-            Some("plan_mode_exit") => {
-                if let Some(plan) = self.session.plans.last_mut().filter(|plan| plan.path.is_none()) {
-                    plan.path = owned(&attachment.plan_file_path);
-                }
+            if let Some(plan) = self.session.plans.last_mut().filter(|plan| plan.path.is_none()) {
+                plan.path = attachment.plan_file_path.owned();
             }
-            Some("queued_command") if attachment.command_mode.get() == Some("prompt") => {
-                let text = Content::of(attachment.prompt).text();
-                if let Some(words) = persons_words(&text) {
-                    self.add_ask(words);
-                }
+        } else if attachment.kind.is("queued_command") && attachment.command_mode.is("prompt") {
+            let text = Content::of(attachment.prompt).text();
+            if let Some(words) = persons_words(&text) {
+                self.add_ask(words);
             }
-            _ => {}
         }
     }
 }
 
-/// What an edit puts in the place of what. Of several replacements in one call the last one counts.
-fn change_of(input: &ToolInput<'_>) -> Option<Change> {
-    let cut = |text: &str| text[..text.floor_char_boundary(CHANGE_CAP)].to_owned();
-    if let Some(content) = input.content.get() {
-        return Some(Change { old: String::new(), new: cut(content) });
+/// What a file was before: where the transcript says so, or, where that place is not known, what it says.
+fn original_of(before: Before<'_>, line_at: Option<u64>) -> Original {
+    match (before, line_at) {
+        (Before::Absent, _) => Original::Absent,
+        (Before::Text(raw), Some(line_at)) => Original::Recorded(Recorded {
+            source: 0,
+            at: line_at + raw.at() as u64,
+            bytes: u32::try_from(raw.json().len()).unwrap_or_default(),
+        }),
+        (Before::Text(raw), None) if raw.json().len() <= HELD_CAP => {
+            raw.text().map_or(Original::Unknown, |text| Original::Text(text.into_owned()))
+        }
+        (Before::Unknown, _) | (Before::Text(_), None) => Original::Unknown,
     }
-    let last =
-        input.edits.0.as_deref().unwrap_or_default().iter().filter_map(|edit| edit.0.as_ref()).next_back();
-    let (old, new) = match last {
-        Some(edit) => (&edit.old_string, &edit.new_string),
-        None => (&input.old_string, &input.new_string),
-    };
-    Some(Change { old: cut(old.get()?), new: cut(new.get()?) })
-}
-
-fn todos_of(input: &ToolInput<'_>) -> Vec<Todo> {
-    let items = input.todos.0.as_deref().unwrap_or_default();
-    items
-        .iter()
-        .filter_map(|item| item.0.as_ref())
-        .map(|item| Todo {
-            id: owned(&item.id),
-            text: owned(&item.content).unwrap_or_default(),
-            status: owned(&item.status).unwrap_or_default(),
-        })
-        .collect()
 }
 
 impl Session {
@@ -521,9 +546,17 @@ impl Session {
     /// Takes in what a subagent did: its changes and commands, under its name.
     pub fn absorb(&mut self, subagent: Session, name: &str) {
         let after = self.rows;
+        let sources = self.sources.len();
+        self.sources.extend(subagent.sources);
         self.touches.extend(subagent.touches.into_iter().map(|touch| Touch {
             at: after,
             agent: Some(name.to_owned()),
+            original: match touch.original {
+                Original::Recorded(place) => {
+                    Original::Recorded(Recorded { source: sources + place.source, ..place })
+                }
+                known => known,
+            },
             ..touch
         }));
         self.commands.extend(subagent.commands.into_iter().map(|command| Command {
@@ -532,6 +565,9 @@ impl Session {
             ..command
         }));
         self.skipped += subagent.skipped;
+        self.forgotten.work += subagent.forgotten.work;
+        self.forgotten.files |= subagent.forgotten.files;
+        self.forgotten.commands |= subagent.forgotten.commands;
     }
 }
 

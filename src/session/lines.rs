@@ -3,182 +3,420 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
+use super::scan::{Raw, Scan, Torn};
 
-/// A field that counts as absent when it is not what we expect.
-#[derive(Debug, Clone)]
-pub struct Lenient<T>(pub Option<T>);
+/// A field, if it is there.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Field<'a>(Option<Raw<'a>>);
 
-impl<T> Default for Lenient<T> {
-    fn default() -> Self {
-        Self(None)
+impl<'a> Field<'a> {
+    /// The text, if it is text and not empty.
+    pub fn text(self) -> Option<Cow<'a, str>> {
+        self.0.and_then(Raw::text).filter(|text| !text.is_empty())
+    }
+
+    /// The same, as a text of its own.
+    pub fn owned(self) -> Option<String> {
+        self.text().map(Cow::into_owned)
+    }
+
+    /// Whether it is this text.
+    pub fn is(self, word: &str) -> bool {
+        self.0.is_some_and(|raw| raw.is(word))
+    }
+
+    /// Whether it is `true`.
+    pub fn is_true(self) -> bool {
+        self.0.is_some_and(Raw::is_true)
+    }
+
+    /// The value as it stands.
+    pub fn raw(self) -> Option<Raw<'a>> {
+        self.0
+    }
+
+    /// Each item, if it is a list; a list that breaks off is given as far as it goes.
+    pub fn each_item(self, mut each: impl FnMut(Raw<'a>)) {
+        if let Some(raw) = self.0 {
+            let _ = raw.scan().items(|scan| {
+                each(scan.value()?);
+                Ok::<_, Torn>(())
+            });
+        }
+    }
+
+    pub(super) fn take(&mut self, scan: &mut Scan<'a>) -> Result<(), Torn> {
+        // A key that stands twice counts as it stands first.
+        let value = scan.value()?;
+        self.0.get_or_insert(value);
+        Ok(())
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Lenient<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = <&'de RawValue>::deserialize(deserializer)?;
-        Ok(Self(serde_json::from_str(raw.get()).ok()))
-    }
+/// Makes a struct of fields, by their names in JSON, and its reader.
+macro_rules! record {
+    ($(#[$about:meta])* $vis:vis $name:ident { $($(#[$doc:meta])* $field:ident = $key:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, Default)]
+        $vis struct $name<'a> { $($(#[$doc])* $vis $field: $crate::session::lines::Field<'a>,)* }
+
+        impl<'a> $name<'a> {
+            /// Reads what is there; anything but an object has no fields.
+            $vis fn of(raw: Option<$crate::session::scan::Raw<'a>>) -> Self {
+                let mut record = Self::default();
+                if let Some(raw) = raw {
+                    let _ = raw.scan().fields(|key, scan| record.take(key, scan));
+                }
+                record
+            }
+
+            fn take(
+                &mut self,
+                key: &str,
+                scan: &mut $crate::session::scan::Scan<'a>,
+            ) -> Result<(), $crate::session::scan::Torn> {
+                match key {
+                    $($key => self.$field.take(scan),)*
+                    _ => scan.skip(),
+                }
+            }
+        }
+    };
 }
+pub(super) use record;
 
-/// Text that borrows from the line where it has no escapes.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(transparent)]
-pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
-
-/// A text field, read leniently.
-pub type LenientText<'a> = Lenient<Text<'a>>;
-
-impl LenientText<'_> {
-    /// The text, if there is one and it is not empty.
-    pub fn get(&self) -> Option<&str> {
-        self.0.as_ref().map(|text| text.0.as_ref()).filter(|text| !text.is_empty())
-    }
-}
-
-/// One row of a transcript: the fields that an audit may need, the large ones unparsed.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+/// One row of a transcript: the fields that an audit may need, as they stand.
+#[derive(Debug, Default)]
 pub struct Row<'a> {
     /// What the row is. Everything else is read only after a look at this.
-    #[serde(borrow, rename = "type")]
-    pub kind: LenientText<'a>,
+    pub kind: Field<'a>,
     /// The row's own id. A fork copies rows with theirs.
-    #[serde(borrow)]
-    pub uuid: LenientText<'a>,
+    pub uuid: Field<'a>,
     /// The session's id.
-    #[serde(borrow)]
-    pub session_id: LenientText<'a>,
+    pub session_id: Field<'a>,
     /// Where the session stood.
-    #[serde(borrow)]
-    pub cwd: LenientText<'a>,
+    pub cwd: Field<'a>,
     /// The client's version.
-    #[serde(borrow)]
-    pub version: LenientText<'a>,
+    pub version: Field<'a>,
     /// The plan's short name.
-    #[serde(borrow)]
-    pub slug: LenientText<'a>,
+    pub slug: Field<'a>,
     /// When.
-    #[serde(borrow)]
-    pub timestamp: LenientText<'a>,
+    pub timestamp: Field<'a>,
     /// Not of the conversation itself: caveats, hook feedback, injected context.
-    pub is_meta: Lenient<bool>,
+    pub is_meta: Field<'a>,
     /// What compaction left of the conversation so far.
-    pub is_compact_summary: Lenient<bool>,
+    pub is_compact_summary: Field<'a>,
     /// Shown to the person, never sent.
-    pub is_visible_in_transcript_only: Lenient<bool>,
+    pub is_visible_in_transcript_only: Field<'a>,
     /// A subagent's row inside the main file (to 1.0.108), or any row of a subagent's own file.
-    pub is_sidechain: Lenient<bool>,
+    pub is_sidechain: Field<'a>,
     /// The words are the client's own about a failed request.
-    pub is_api_error_message: Lenient<bool>,
+    pub is_api_error_message: Field<'a>,
     /// `typed`, `sdk`, `system`, …
-    #[serde(borrow)]
-    pub prompt_source: LenientText<'a>,
+    pub prompt_source: Field<'a>,
     /// The plan with which a session was opened ("clear context and implement").
-    #[serde(borrow)]
-    pub plan_content: LenientText<'a>,
+    pub plan_content: Field<'a>,
     /// Who wrote a prompt.
-    #[serde(borrow)]
-    pub origin: Option<&'a RawValue>,
+    pub origin: Field<'a>,
     /// The message of a user or assistant row.
-    #[serde(borrow)]
-    pub message: Option<&'a RawValue>,
+    pub message: Option<Message<'a>>,
     /// A tool's result in the client's own shape: an object, a list, or plain text on failure.
-    #[serde(borrow)]
-    pub tool_use_result: Option<&'a RawValue>,
+    pub tool_use_result: Field<'a>,
     /// What an attachment row carries.
-    #[serde(borrow)]
-    pub attachment: Option<&'a RawValue>,
+    pub attachment: Field<'a>,
 }
+
+/// Whoever takes rows in.
+pub trait TakesRows {
+    /// Whether the result of a call tells nothing but that it has come.
+    fn is_idle_result(&self, call: Field<'_>) -> bool;
+    /// Whether what is known of a row with results, up to them, is all that matters but for the results themselves.
+    fn has_enough(&self, row: &Row<'_>) -> bool;
+    /// A row.
+    fn take(&mut self, row: &Row<'_>);
+}
+
+/// Takes rows whole.
+struct Whole<F>(F);
+
+impl<F: FnMut(&Row<'_>)> TakesRows for Whole<F> {
+    fn is_idle_result(&self, _: Field<'_>) -> bool {
+        false
+    }
+
+    fn has_enough(&self, _: &Row<'_>) -> bool {
+        false
+    }
+
+    fn take(&mut self, row: &Row<'_>) {
+        (self.0)(row);
+    }
+}
+
+/// Why a row is not read on.
+enum Halt {
+    Torn,
+    /// The rest of it does not matter.
+    Enough,
+    /// Its one result does not matter.
+    IdleResult,
+    /// Its words and calls are read: what else its message holds does not matter.
+    Said,
+}
+
+impl From<Torn> for Halt {
+    fn from(_: Torn) -> Self {
+        Self::Torn
+    }
+}
+
+impl<'a> Row<'a> {
+    /// Reads a row, until it shows that nothing in it matters, or nothing more to the taker.
+    fn read(&mut self, scan: &mut Scan<'a>, taker: &impl TakesRows) -> Result<(), Halt> {
+        let ended = scan.fields(|key, scan| self.take(key, scan, Some(taker)));
+        match ended {
+            // The client writes the row's own id behind a message with results, and the type and the id behind one with
+            // words. Where that is not so, the row is read whole.
+            Err(Halt::IdleResult) => {
+                scan.jump_to("\"uuid\":", "\"tool_use_id\":")?;
+                scan.fields_from_here(|key, scan| self.take(key, scan, Some(taker)))
+            }
+            Err(Halt::Said) => {
+                scan.jump_to("\"type\":\"assistant\"", "\"isApiErrorMessage\":")?;
+                scan.fields_from_here(|key, scan| self.take(key, scan, Some(taker)))
+            }
+            ended => ended,
+        }
+    }
+
+    /// Reads a row to its end.
+    fn read_whole(&mut self, scan: &mut Scan<'a>) -> Result<(), Halt> {
+        scan.fields(|key, scan| self.take(key, scan, None::<&Whole<fn(&Row<'_>)>>))
+    }
+
+    /// Takes the field of that name; a `taker` may have enough of the row with it.
+    fn take(&mut self, key: &str, scan: &mut Scan<'a>, taker: Option<&impl TakesRows>) -> Result<(), Halt> {
+        match key {
+            "type" => {
+                self.kind.take(scan)?;
+                return if taker.is_some() && self.is_known_idle() { Err(Halt::Enough) } else { Ok(()) };
+            }
+            // The longest part of most rows, and the last one of which anything matters.
+            "toolUseResult" if taker.is_some_and(|taker| taker.has_enough(self)) => {
+                self.tool_use_result = Field(Some(scan.rest()));
+                return Err(Halt::Enough);
+            }
+            // Read at once where it stands: whatever else is long in a row stands in its message.
+            "message" if scan.peek() == Some(b'{') => {
+                let message = self.message.insert(Message::default());
+                let is_idle = |call| taker.is_some_and(|taker| taker.is_idle_result(call));
+                // A person's message comes behind the row's type.
+                let is_agents = taker.is_some() && self.kind.raw().is_none();
+                message.read(scan, is_agents, &is_idle)?;
+            }
+            "uuid" => self.uuid.take(scan)?,
+            "sessionId" => self.session_id.take(scan)?,
+            "cwd" => self.cwd.take(scan)?,
+            "version" => self.version.take(scan)?,
+            "slug" => self.slug.take(scan)?,
+            "timestamp" => self.timestamp.take(scan)?,
+            "isMeta" => self.is_meta.take(scan)?,
+            "isCompactSummary" => self.is_compact_summary.take(scan)?,
+            "isVisibleInTranscriptOnly" => self.is_visible_in_transcript_only.take(scan)?,
+            "isSidechain" => self.is_sidechain.take(scan)?,
+            "isApiErrorMessage" => self.is_api_error_message.take(scan)?,
+            "promptSource" => self.prompt_source.take(scan)?,
+            "planContent" => self.plan_content.take(scan)?,
+            "origin" => self.origin.take(scan)?,
+            "toolUseResult" => self.tool_use_result.take(scan)?,
+            "attachment" => self.attachment.take(scan)?,
+            _ => scan.skip()?,
+        }
+        Ok(())
+    }
+
+    /// Whether it is known by now that nothing in it matters.
+    fn is_known_idle(&self) -> bool {
+        self.kind.raw().is_some_and(|raw| {
+            let kind = raw.json().trim_matches('"');
+            kind != USER && kind != ASSISTANT && kind != ATTACHMENT && is_idle(kind)
+        })
+    }
+
+    /// The blocks of its message.
+    pub fn blocks(&self) -> &[Block<'a>] {
+        match self.message.as_ref().map(|message| &message.content) {
+            Some(Content::Blocks(blocks)) => blocks,
+            _ => &[],
+        }
+    }
+}
+
+/// Rows with prompts and results.
+pub const USER: &str = "user";
+/// Rows with words and calls.
+pub const ASSISTANT: &str = "assistant";
+/// Rows with what the client adds.
+pub const ATTACHMENT: &str = "attachment";
 
 /// A user's or assistant's message.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Default)]
 pub struct Message<'a> {
     /// Shared by the rows of one message.
-    #[serde(borrow)]
-    pub id: LenientText<'a>,
-    /// Text, or a list of blocks.
-    #[serde(borrow)]
-    pub content: Option<&'a RawValue>,
+    pub id: Field<'a>,
+    /// What it says.
+    pub content: Content<'a>,
 }
 
-/// One block of a message.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Block<'a> {
-    /// `text`, `tool_use`, `tool_result`, `thinking`, `image`, …
-    #[serde(borrow, rename = "type")]
-    pub kind: LenientText<'a>,
-    /// A text block's words.
-    #[serde(borrow)]
-    pub text: LenientText<'a>,
-    /// A tool call's id.
-    #[serde(borrow)]
-    pub id: LenientText<'a>,
-    /// A tool call's tool.
-    #[serde(borrow)]
-    pub name: LenientText<'a>,
-    /// A tool call's input.
-    #[serde(borrow)]
-    pub input: Option<&'a RawValue>,
-    /// A result's call.
-    #[serde(borrow)]
-    pub tool_use_id: LenientText<'a>,
-    /// A result's content: text or a list of blocks.
-    #[serde(borrow)]
-    pub content: Option<&'a RawValue>,
-    /// A result of a call that failed.
-    pub is_error: Lenient<bool>,
+impl<'a> Message<'a> {
+    fn read(
+        &mut self,
+        scan: &mut Scan<'a>,
+        is_agents: bool,
+        is_idle: &impl Fn(Field<'a>) -> bool,
+    ) -> Result<(), Halt> {
+        scan.fields(|key, scan| {
+            match key {
+                "id" => self.id.take(scan)?,
+                "content" => {
+                    self.content.read(scan, is_idle)?;
+                    // Behind it stand the counts of tokens, which are as long as most of what is said.
+                    if is_agents && self.id.raw().is_some() {
+                        return Err(Halt::Said);
+                    }
+                }
+                _ => scan.skip()?,
+            }
+            Ok(())
+        })
+    }
+}
+
+record! {
+    /// One block of a message.
+    pub Block {
+        /// `text`, `tool_use`, `tool_result`, `thinking`, `image`, …
+        kind = "type",
+        /// A text block's words.
+        text = "text",
+        /// A tool call's id.
+        id = "id",
+        /// A tool call's tool.
+        name = "name",
+        /// A tool call's input.
+        input = "input",
+        /// A result's call.
+        tool_use_id = "tool_use_id",
+        /// A result's content: text or a list of blocks.
+        content = "content",
+        /// A result of a call that failed.
+        is_error = "is_error",
+    }
+}
+
+impl<'a> Block<'a> {
+    /// Reads a block, unless it turns out to be a result that does not matter.
+    fn read_unless(&mut self, scan: &mut Scan<'a>, is_idle: &impl Fn(Field<'a>) -> bool) -> Result<(), Halt> {
+        scan.fields(|key, scan| {
+            if key == "content" && self.kind.is("tool_result") && is_idle(self.tool_use_id) {
+                return Err(Halt::IdleResult);
+            }
+            Ok(self.take(key, scan)?)
+        })
+    }
 }
 
 /// The content of a message: text, or blocks.
 #[derive(Debug)]
 pub enum Content<'a> {
     /// Plain text.
-    Text(Cow<'a, str>),
+    Text(Raw<'a>),
     /// Blocks, those that can be read.
     Blocks(Vec<Block<'a>>),
 }
 
+impl Default for Content<'_> {
+    fn default() -> Self {
+        Self::Blocks(Vec::new())
+    }
+}
+
 impl<'a> Content<'a> {
     /// Reads it; a shape that we do not know is empty.
-    pub fn of(raw: Option<&'a RawValue>) -> Self {
-        let Some(json) = raw.map(RawValue::get) else { return Self::Blocks(Vec::new()) };
-        if let Ok(Text(text)) = serde_json::from_str::<Text<'a>>(json) {
-            return Self::Text(text);
+    pub fn of(field: Field<'a>) -> Self {
+        let mut content = Self::default();
+        if let Some(raw) = field.raw() {
+            let _ = content.read(&mut raw.scan(), &|_| false);
         }
-        let blocks = serde_json::from_str::<Vec<&'a RawValue>>(json).unwrap_or_default();
-        Self::Blocks(blocks.into_iter().filter_map(|block| serde_json::from_str(block.get()).ok()).collect())
+        content
+    }
+
+    fn read(&mut self, scan: &mut Scan<'a>, is_idle: &impl Fn(Field<'a>) -> bool) -> Result<(), Halt> {
+        let mut blocks = Vec::new();
+        let ended = match scan.peek() {
+            Some(b'"') => {
+                *self = Self::Text(scan.value()?);
+                return Ok(());
+            }
+            Some(b'[') => scan.items(|scan| {
+                if scan.peek() != Some(b'{') {
+                    return Ok(scan.skip()?);
+                }
+                let mut block = Block::default();
+                let ended = block.read_unless(scan, is_idle);
+                blocks.push(block);
+                // Of several results each may matter.
+                if matches!(ended, Err(Halt::IdleResult)) && blocks.len() > 1 {
+                    Err(Halt::Torn)
+                } else {
+                    ended
+                }
+            }),
+            _ => scan.skip().map_err(Halt::from),
+        };
+        *self = Self::Blocks(blocks);
+        ended
     }
 
     /// All its text in one.
-    pub fn text(&self) -> String {
+    pub fn text(&self) -> Cow<'a, str> {
         match self {
-            Self::Text(text) => text.clone().into_owned(),
+            Self::Text(raw) => raw.text().unwrap_or_default(),
             Self::Blocks(blocks) => {
-                blocks.iter().filter_map(|block| block.text.get()).collect::<Vec<_>>().join("\n")
+                let mut texts = blocks.iter().filter_map(|block| block.text.text());
+                let first = texts.next().unwrap_or_default();
+                texts.fold(first, |all, text| Cow::Owned(format!("{all}\n{text}")))
             }
         }
     }
 }
 
-/// Reads a raw value as whatever type is wanted, or not at all.
-pub fn read<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
-}
-
 /// Gives every row on a line to `each`, and says whether the line was readable to its end. A line may hold
 /// two objects; what can be read before a fault is used.
-pub fn rows_of(line: &str, mut each: impl FnMut(&Row<'_>)) -> bool {
-    let mut stream = serde_json::Deserializer::from_str(line).into_iter::<Row<'_>>();
-    for row in &mut stream {
-        match row {
-            Ok(row) => each(&row),
-            Err(_) => return false,
+pub fn rows_of(line: &str, each: impl FnMut(&Row<'_>)) -> bool {
+    take_rows(line, &mut Whole(each))
+}
+
+/// The same, for one who may have enough of a row before its end: what comes after that is not looked at, unless
+/// it may be another row.
+pub fn take_rows(line: &str, taker: &mut impl TakesRows) -> bool {
+    let mut scan = Scan::new(line);
+    while scan.peek().is_some() {
+        let start = scan;
+        let mut row = Row::default();
+        let is_read = match row.read(&mut scan, taker) {
+            Ok(()) => true,
+            Err(Halt::Enough) => scan.pass_to_the_end(),
+            Err(Halt::Torn | Halt::IdleResult | Halt::Said) => false,
+        };
+        if !is_read {
+            // Another row on the same line, an unusual order of keys, or a fault: the plain way tells.
+            (scan, row) = (start, Row::default());
+            if row.read_whole(&mut scan).is_err() {
+                return false;
+            }
         }
+        taker.take(&row);
     }
     true
 }
@@ -211,14 +449,10 @@ mod tests {
     fn a_field_of_another_type_is_absent_and_the_rest_is_used() {
         let mut kinds = Vec::new();
         let whole = rows_of(r#"{"type":"user","uuid":7,"isMeta":null,"slug":["x"],"cwd":"/w"}"#, |row| {
-            kinds.push((
-                row.kind.get().map(String::from),
-                row.uuid.get().is_none(),
-                row.cwd.get() == Some("/w"),
-            ));
+            kinds.push((row.kind.is("user"), row.uuid.text().is_none(), row.cwd.is("/w")));
         });
         assert!(whole);
-        assert_eq!(kinds, [(Some("user".into()), true, true)]);
+        assert_eq!(kinds, [(true, true, true)]);
     }
 
     #[test]
@@ -235,14 +469,88 @@ mod tests {
         assert_eq!(rows, 1);
     }
 
+    /// Has enough of every row with an id.
+    #[derive(Default)]
+    struct Hasty(Vec<String>);
+
+    impl TakesRows for Hasty {
+        fn is_idle_result(&self, call: Field<'_>) -> bool {
+            call.is("idle")
+        }
+
+        fn has_enough(&self, row: &Row<'_>) -> bool {
+            row.uuid.text().is_some()
+        }
+
+        fn take(&mut self, row: &Row<'_>) {
+            let result = row.tool_use_result.raw().and_then(|raw| raw.scan().value().ok());
+            let result = result.map_or("none", |raw| raw.json());
+            self.0.push(format!("{} {result}", row.kind.text().unwrap_or_default()));
+        }
+    }
+
     #[test]
-    fn escapes_are_decoded() {
-        let mut seen = String::new();
-        rows_of(r#"{"type":"user","message":{"content":"a\n\"b\" \u00e9"}}"#, |row| {
-            let message: Message<'_> = read(row.message).expect("a message");
-            seen = Content::of(message.content).text();
-        });
-        assert_eq!(seen, "a\n\"b\" é");
+    fn a_row_of_which_there_is_enough_hides_no_other_row() {
+        let taken = |line: &str| {
+            let mut hasty = Hasty::default();
+            assert!(take_rows(line, &mut hasty), "{line}");
+            hasty.0
+        };
+        let result = r#"{"type":"user","uuid":"1","toolUseResult":{"a":"x"},"more":[1]}"#;
+        let idle = r#"{"type":"progress","data":{"type":"user","message":{"content":"no"}}}"#;
+        assert_eq!(taken(result), [r#"user {"a":"x"}"#]);
+        assert_eq!(taken(idle), ["progress none"]);
+        assert_eq!(taken(&format!("{idle}{result}")), ["progress none", r#"user {"a":"x"}"#]);
+        assert_eq!(taken(&format!("{result} {idle}")), [r#"user {"a":"x"}"#, "progress none"]);
+        let read = |call: &str, rest: &str| {
+            format!(
+                r#"{{"type":"user","message":{{"content":[{{"tool_use_id":"{call}","type":"tool_result","content":"\"uuid\":"}}{rest}"#
+            )
+        };
+        let words = |rest: &str| {
+            let row = format!(
+                r#"{{"message":{{"id":"m","content":[{{"type":"text","text":"\"type\":\"assistant\""}}],"usage":{{}}}}{rest}"#
+            );
+            taken(&row)
+        };
+        assert_eq!(words(r#","requestId":"r","type":"assistant","uuid":"3"}"#), ["assistant none"]);
+        assert_eq!(words(r#","isApiErrorMessage":true,"type":"assistant"}"#), ["assistant none"]);
+        assert_eq!(words(r#","type":"user","toolUseResult":7}"#), ["user 7"]);
+        let usual = r#"]},"uuid":"2","toolUseResult":{"b":1},"x":1}"#;
+        assert_eq!(taken(&read("idle", usual)), [r#"user {"b":1}"#]);
+        assert_eq!(taken(&read("other", usual)), [r#"user {"b":1}"#]);
+        assert_eq!(
+            taken(&read("idle", r#"]},"toolUseResult":{"b":1},"id":7}"#)),
+            [r#"user {"b":1}"#],
+            "no id behind it"
+        );
+        let two =
+            read("idle", &format!(r#",{{"type":"tool_result","tool_use_id":"idle","content":"x"}}{usual}"#));
+        assert_eq!(taken(&two), [r#"user {"b":1}"#]);
+    }
+
+    fn said(json: &str) -> Option<String> {
+        let mut said = None;
+        rows_of(json, |row| said = row.message.as_ref().map(|message| message.content.text().into_owned()));
+        said
+    }
+
+    #[test]
+    fn escapes_are_decoded_and_blocks_are_joined() {
+        let text = r#"{"type":"user","message":{"content":"a\n\"b\" \u00e9"}}"#;
+        assert_eq!(said(text).as_deref(), Some("a\n\"b\" é"));
+        let blocks =
+            r#"{"type":"user","message":{"content":["x",{"text":"a"},{"type":"image"},{"text":"b"}]}}"#;
+        assert_eq!(said(blocks).as_deref(), Some("a\nb"));
+        assert_eq!(said(r#"{"type":"user","message":{"content":7}}"#).as_deref(), Some(""));
+        assert_eq!(said(r#"{"type":"user","message":"x"}"#), None);
+    }
+
+    #[test]
+    fn spaces_and_another_order_of_keys_lose_nothing() {
+        let spaced =
+            r#"{ "message" : { "content" : [ { "text" : "a" , "type" : "text" } ] } , "type" : "user" }"#;
+        assert_eq!(said(spaced).as_deref(), Some("a"));
     }
 
     proptest! {

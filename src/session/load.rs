@@ -1,15 +1,17 @@
-//! Takes a transcript's path, gives the whole session: the file, its subagents' files, and the final message
-//! that the hook's input carries. Touches the disk and the clock; must not decide anything.
+//! Takes a transcript's path and what is remembered of it, gives the whole session: the file, its subagents' files,
+//! and the final message that the hook's input carries. Touches the disk and the clock; must not decide anything.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use walkdir::WalkDir;
 
+use super::cursor::{self, Cursor, Mark, Now};
 use super::ledger::{Ledger, MESSAGE_CAP, Role};
 use super::{Session, Tail, reader};
+use crate::files::{inode_of, open_regular, read_at};
 use crate::text::last_part;
 
 /// The client writes its transcript every 100 ms, so a stop is often seen before its last rows are there.
@@ -44,81 +46,205 @@ pub struct Loaded {
     pub subagents: usize,
 }
 
-/// Reads the session of a stop. A transcript that is missing or unreadable gives an empty session and says why.
-pub fn load(transcript: Option<&Path>, role: Role, last_message: Option<&str>) -> Loaded {
-    let mut loaded = match transcript {
-        None => Loaded {
-            session: Session::default(),
-            problem: Some("the hook's input names no transcript".to_owned()),
-            waited: Duration::ZERO,
-            subagents: 0,
-        },
-        Some(path) => read_with(path, role, |ledger| read_until_settled(path, ledger, last_message)),
-    };
-    if let Some(message) = last_message {
-        loaded.session.final_message = Some(last_part(message, MESSAGE_CAP));
+/// A session's transcripts, read to their ends. What was read can be kept before it is made one.
+#[derive(Debug)]
+pub struct Reading {
+    main: Option<Transcript>,
+    subagents: Vec<Transcript>,
+    problem: Option<String>,
+    waited: Duration,
+    last_message: Option<String>,
+}
+
+/// One transcript, and how far it was read.
+#[derive(Debug)]
+struct Transcript {
+    cursor: Cursor,
+    /// What is remembered is what was read now.
+    is_kept: bool,
+}
+
+impl Reading {
+    /// Reads the session of a stop, going on where `kept` ends, as far as it fits. A transcript that is missing or
+    /// unreadable gives an empty session and says why.
+    pub fn of_stop(
+        transcript: Option<&Path>,
+        role: Role,
+        last_message: Option<&str>,
+        kept: Vec<Cursor>,
+    ) -> Self {
+        let mut reading = match transcript {
+            None => Self::empty(Some("the hook's input names no transcript".to_owned())),
+            Some(path) => {
+                // A session of one quick turn can stop before its transcript is there at all.
+                let for_the_file = wait_while(|waited| !path.exists() && waited < patience::FRESH_ROWS);
+                let mut reading =
+                    Self::of_file(path, role, kept, |opened| read_until_settled(opened, last_message));
+                reading.waited += for_the_file;
+                reading
+            }
+        };
+        reading.last_message = last_message.map(|message| last_part(message, MESSAGE_CAP));
+        reading
     }
-    loaded
+
+    fn empty(problem: Option<String>) -> Self {
+        Self { main: None, subagents: Vec::new(), problem, waited: Duration::ZERO, last_message: None }
+    }
+
+    /// Reads a transcript, the rest of it as `read_rest` does, and a main agent's subagents.
+    fn of_file(
+        path: &Path,
+        role: Role,
+        mut kept: Vec<Cursor>,
+        read_rest: impl FnOnce(&mut Opened) -> io::Result<Duration>,
+    ) -> Self {
+        let read = Opened::open(path, role, &mut kept).and_then(|mut opened| {
+            let waited = read_rest(&mut opened)?;
+            Ok((opened.finish(), waited))
+        });
+        let (main, waited, problem) = match read {
+            Ok((main, waited)) => (main, waited, None),
+            Err(error) => {
+                return Self::empty(Some(format!("{}: {error}", path.display())));
+            }
+        };
+        let mut subagents = Vec::new();
+        if role == Role::Main {
+            for file in subagent_transcripts(path, main.cursor.ledger.peek().version.as_deref()) {
+                let opened = Opened::open(&file, Role::Subagent, &mut kept);
+                subagents.extend(opened.and_then(|mut opened| {
+                    opened.read_on()?;
+                    Ok(opened.finish())
+                }));
+            }
+        }
+        Self { main: Some(main), subagents, problem, waited, last_message: None }
+    }
+
+    /// The sessions as they were read, each apart.
+    pub fn sessions_mut(&mut self) -> impl Iterator<Item = &mut Session> {
+        self.main.iter_mut().chain(&mut self.subagents).map(|one| one.cursor.ledger.session_mut())
+    }
+
+    /// What to keep, if there is anything new.
+    pub fn to_keep(&self) -> Option<Vec<u8>> {
+        let all = || self.main.iter().chain(&self.subagents);
+        if all().all(|one| one.is_kept) {
+            return None;
+        }
+        cursor::encode(&all().map(|one| &one.cursor).collect::<Vec<_>>())
+    }
+
+    /// The whole session.
+    pub fn finish(self) -> Loaded {
+        let mut session = self.main.map(|main| main.cursor.ledger.into_session()).unwrap_or_default();
+        let subagents = self.subagents.len();
+        for one in self.subagents {
+            let name = agent_name(Path::new(&one.cursor.path));
+            session.absorb(one.cursor.ledger.into_session(), &name);
+        }
+        if self.last_message.is_some() {
+            session.final_message = self.last_message;
+        }
+        Loaded { session, problem: self.problem, waited: self.waited, subagents }
+    }
+}
+
+/// Reads the session of a stop afresh.
+pub fn load(transcript: Option<&Path>, role: Role, last_message: Option<&str>) -> Loaded {
+    Reading::of_stop(transcript, role, last_message, Vec::new()).finish()
 }
 
 /// Reads a session that is over. Its transcript ends where it ends: nothing is waited for.
 pub fn load_saved(transcript: &Path) -> Loaded {
-    read_with(transcript, Role::Main, |ledger| {
-        reader::fold_from(transcript, 0, ledger).map(|_| Duration::ZERO)
-    })
+    let read_rest = |opened: &mut Opened| opened.read_on().map(|()| Duration::ZERO);
+    Reading::of_file(transcript, Role::Main, Vec::new(), read_rest).finish()
 }
 
-/// Folds a transcript as `read` reads it, and a main agent's subagents.
-fn read_with(
-    transcript: &Path,
-    role: Role,
-    read: impl FnOnce(&mut Ledger) -> io::Result<Duration>,
-) -> Loaded {
-    let mut ledger = Ledger::new(role);
-    let (waited, problem) = match read(&mut ledger) {
-        Ok(waited) => (waited, None),
-        Err(error) => (Duration::ZERO, Some(format!("{}: {error}", transcript.display()))),
-    };
-    let mut session = ledger.into_session();
-    let mut subagents = 0;
-    if role == Role::Main {
-        for file in subagent_transcripts(transcript) {
-            let mut ledger = Ledger::new(Role::Subagent);
-            if reader::fold_from(&file, 0, &mut ledger).is_ok() {
-                session.absorb(ledger.into_session(), &agent_name(&file));
-                subagents += 1;
-            }
-        }
+/// A transcript that is being read.
+struct Opened {
+    file: File,
+    inode: u64,
+    path: String,
+    ledger: Ledger,
+    /// How far it is read.
+    offset: u64,
+    /// What was remembered, if it fits.
+    kept: Option<Mark>,
+}
+
+impl Opened {
+    /// Opens a transcript where its cursor ends; at its start where there is none that fits.
+    fn open(path: &Path, role: Role, kept: &mut Vec<Cursor>) -> io::Result<Self> {
+        let file = open_regular(path)?;
+        let meta = file.metadata()?;
+        let now = Now { inode: inode_of(&meta), length: meta.len() };
+        let path = path.to_string_lossy().into_owned();
+        let known = kept.iter().position(|cursor| cursor.path == path).map(|at| kept.swap_remove(at));
+        let fits = |cursor: &Cursor| {
+            let (from, mark) = (cursor.mark.tail_from(), &cursor.mark);
+            mark.may_fit(now)
+                && read_at(&file, from, mark.offset - from).is_ok_and(|tail| mark.has_tail(&tail))
+        };
+        let (ledger, kept) = match known.filter(fits) {
+            Some(Cursor { mark, ledger, .. }) => (ledger, Some(mark)),
+            None => (Ledger::of_file(role, &path), None),
+        };
+        let offset = kept.map_or(0, |mark| mark.offset);
+        Ok(Self { file, inode: now.inode, path, ledger, offset, kept })
     }
-    Loaded { session, problem, waited, subagents }
+
+    /// Reads what there is.
+    fn read_on(&mut self) -> io::Result<()> {
+        self.offset = reader::fold_file(&self.file, self.offset, &mut self.ledger)?;
+        Ok(())
+    }
+
+    fn has_grown(&self) -> bool {
+        self.file.metadata().is_ok_and(|meta| meta.len() > self.offset)
+    }
+
+    fn finish(self) -> Transcript {
+        let (inode, offset) = (self.inode, self.offset);
+        if let Some(mark) = self.kept.filter(|mark| mark.offset == offset) {
+            return Transcript {
+                cursor: Cursor { path: self.path, mark, ledger: self.ledger },
+                is_kept: true,
+            };
+        }
+        let mut mark = Mark { inode, offset, tail: 0 };
+        let tail = read_at(&self.file, mark.tail_from(), offset - mark.tail_from());
+        mark.tail = cursor::hash(&tail.unwrap_or_default());
+        Transcript { cursor: Cursor { path: self.path, mark, ledger: self.ledger }, is_kept: false }
+    }
 }
 
 /// Reads the transcript, and what is still being written of it; gives how long was waited for that.
-fn read_until_settled(path: &Path, ledger: &mut Ledger, last_message: Option<&str>) -> io::Result<Duration> {
-    // A session of one quick turn can stop before its transcript is there at all.
-    let for_the_file = wait_while(|waited| !path.exists() && waited < patience::FRESH_ROWS);
-    let mut offset = reader::fold_from(path, 0, ledger)?;
+fn read_until_settled(opened: &mut Opened, last_message: Option<&str>) -> io::Result<Duration> {
+    opened.read_on()?;
     let mut failed = None;
-    let for_rows = wait_while(|waited| {
-        let grown = std::fs::metadata(path).is_ok_and(|meta| meta.len() > offset);
-        if grown {
-            match reader::fold_from(path, offset, ledger) {
-                Ok(after) => offset = after,
-                Err(error) => failed = Some(error),
-            }
+    let waited = wait_while(|waited| {
+        if waited > Duration::ZERO && opened.has_grown() {
+            failed = opened.read_on().err();
         }
-        failed.is_none() && waited < patience_for(ledger, last_message)
+        failed.is_none() && waited < patience_for(&opened.ledger, last_message)
     });
-    failed.map_or(Ok(for_the_file + for_rows), Err)
+    failed.map_or(Ok(waited), Err)
 }
 
 /// Looks again and again, until there is nothing more to wait for; gives how long that took.
 fn wait_while(mut worth_waiting: impl FnMut(Duration) -> bool) -> Duration {
-    let started = Instant::now();
-    while worth_waiting(started.elapsed()) {
-        std::thread::sleep(patience::POLL);
+    if !worth_waiting(Duration::ZERO) {
+        return Duration::ZERO;
     }
-    started.elapsed()
+    let started = Instant::now();
+    loop {
+        std::thread::sleep(patience::POLL);
+        if !worth_waiting(started.elapsed()) {
+            return started.elapsed();
+        }
+    }
 }
 
 /// How long the transcript as read so far is worth waiting for.
@@ -144,35 +270,46 @@ fn patience_for(ledger: &Ledger, last_message: Option<&str>) -> Duration {
 /// Helpers of the client itself: they hold copied rows or no work at all.
 const NOT_WORKERS: &[&str] = &["agent-acompact-", "agent-aprompt_suggestion-"];
 
+/// The first version that keeps a session's subagents in a folder of the session's own.
+const OWN_FOLDER_SINCE: [u32; 3] = [2, 1, 17];
+
 /// The transcripts of a session's subagents: in a folder of its own from 2.1.17 on, beside it in 2.0.x.
-fn subagent_transcripts(transcript: &Path) -> Vec<PathBuf> {
-    let own_folder = transcript.with_extension("").join("subagents");
-    let files = |folder: &Path| -> Vec<PathBuf> {
-        WalkDir::new(folder)
-            .min_depth(1)
-            .max_depth(1)
-            .sort_by_file_name()
-            .into_iter()
-            .filter_map(Result::ok)
-            .filter(|entry| entry.file_type().is_file())
-            .filter(|entry| {
-                let name = entry.file_name().to_string_lossy();
-                name.starts_with("agent-")
-                    && name.ends_with(".jsonl")
-                    && !NOT_WORKERS.iter().any(|start| name.starts_with(start))
-            })
-            .map(walkdir::DirEntry::into_path)
-            .collect()
-    };
-    if own_folder.is_dir() {
-        return files(&own_folder);
+fn subagent_transcripts(transcript: &Path, version: Option<&str>) -> Vec<PathBuf> {
+    let own = agent_files(&transcript.with_extension("").join("subagents"));
+    // The folder of all sessions can be long: it is gone through only for a client that kept them there.
+    if !own.is_empty() || version.and_then(numbers_of).is_some_and(|version| version >= OWN_FOLDER_SINCE) {
+        return own;
     }
     let Some((folder, session)) =
         transcript.parent().zip(transcript.file_stem().and_then(|stem| stem.to_str()))
     else {
         return Vec::new();
     };
-    files(folder).into_iter().filter(|file| belongs_to(file, session)).collect()
+    agent_files(folder).into_iter().filter(|file| belongs_to(file, session)).collect()
+}
+
+/// The subagents' transcripts in a folder, by name.
+fn agent_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut files: Vec<PathBuf> = entries
+        .filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.starts_with("agent-")
+                && name.ends_with(".jsonl")
+                && !NOT_WORKERS.iter().any(|start| name.starts_with(start))
+                && entry.file_type().is_ok_and(|kind| kind.is_file())
+        })
+        .map(|entry| entry.path())
+        .collect();
+    files.sort_unstable();
+    files
+}
+
+/// `2.1.17` in numbers.
+fn numbers_of(version: &str) -> Option<[u32; 3]> {
+    let mut numbers = version.split('.').map(|part| part.parse().ok());
+    Some([numbers.next()??, numbers.next()??, numbers.next()??])
 }
 
 /// Whether a subagent's file is of this session: its first row says so.
@@ -184,7 +321,7 @@ fn belongs_to(file: &Path, session: &str) -> bool {
         return false;
     }
     let mut is_ours = false;
-    super::lines::rows_of(&line, |row| is_ours |= row.session_id.get() == Some(session));
+    super::lines::rows_of(&line, |row| is_ours |= row.session_id.is(session));
     is_ours
 }
 

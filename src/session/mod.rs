@@ -1,19 +1,28 @@
 //! What happened: a session folded from its transcript and its subagents' transcripts.
 //!
-//! `reader` gives lines, `lines` gives rows, `ledger` folds rows into a [`Session`], `load` puts a whole
-//! session together. Only `reader` and `load` touch the disk.
+//! `reader` gives lines, `scan` and `lines` split them into rows, `ledger` folds rows into a [`Session`] of
+//! bounded size (`bounds`), `cursor` remembers how far that went, `load` puts a whole session together. Only
+//! `reader`, `originals` and `load` touch the disk.
 
 pub mod asks;
+pub mod bounds;
+pub mod condense;
+pub mod cursor;
 pub mod ledger;
 pub mod lines;
 pub mod load;
+pub mod originals;
 pub mod reader;
+pub mod recent;
 pub mod results;
+pub mod scan;
 pub mod shell;
 
 use serde::{Deserialize, Serialize};
 
+pub use bounds::Forgotten;
 pub use ledger::Ledger;
+pub use originals::Recorded;
 
 /// "Great, thank you!", "ok, looks good to me": up to so many words hardly ask for anything.
 const SMALL_TALK_WORDS: usize = 5;
@@ -95,6 +104,8 @@ pub enum Original {
     Absent,
     /// This text.
     Text(String),
+    /// The text that stands there in the transcript. It is read when it is needed (`originals`).
+    Recorded(Recorded),
 }
 
 /// One change of one file, tried or done.
@@ -269,14 +280,14 @@ pub struct Session {
     /// Accepted plans, oldest first.
     pub plans: Vec<ApprovedPlan>,
     /// Texts of the plans that the person turned down and did not take up later.
-    #[serde(skip)]
+    #[serde(default)]
     pub rejected_plans: Vec<String>,
     /// What was handed to subagents.
     pub delegations: Vec<Delegation>,
     /// The final message.
     pub final_message: Option<String>,
     /// Where the agent's newest tool call stands, of whatever tool: those of other servers leave no other trace.
-    #[serde(skip)]
+    #[serde(default)]
     pub last_call: usize,
     /// What the transcript ends on.
     pub tail: Tail,
@@ -284,6 +295,39 @@ pub struct Session {
     pub rows: usize,
     /// What could not be used.
     pub skipped: Skipped,
+    /// What was there and is not kept.
+    #[serde(default)]
+    pub forgotten: Forgotten,
+    /// How far the work was counted already.
+    #[serde(default)]
+    pub counted: Counted,
+    /// How far it was masked already.
+    #[serde(default)]
+    pub masked: Masked,
+    /// The transcripts that it was read from; [`Recorded`] refers to them.
+    #[serde(default)]
+    pub sources: Vec<String>,
+}
+
+/// The entries at the start of each list that hold no secret any more, and how many they held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is named like its list")]
+pub struct Masked {
+    pub asks: usize,
+    pub commands: usize,
+    pub delegations: usize,
+    pub touches: usize,
+    /// How many secrets were masked in them.
+    pub count: usize,
+}
+
+/// The commands whose effects were counted: they stand at the start of the list, and all of them have ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// How many commands.
+    pub commands: usize,
+    /// How many of them may have had effects.
+    pub effects: usize,
 }
 
 impl Session {
@@ -300,8 +344,25 @@ impl Session {
     /// How much real work the session has done so far: files changed and commands that may have changed
     /// something. It only grows, so that "since the last audit" is a comparison.
     pub fn work_done(&self) -> usize {
-        self.done_touches().count()
-            + self.commands.iter().filter(|command| command.may_have_effects()).count()
+        let uncounted = self.commands[self.counted.commands..].iter();
+        self.forgotten.work
+            + self.done_touches().count()
+            + self.counted.effects
+            + uncounted.filter(|command| command.may_have_effects()).count()
+    }
+
+    /// How many asks may want work. It only grows, too.
+    pub fn wants(&self) -> usize {
+        self.forgotten.wants + self.asks.iter().filter(|ask| ask.may_want_work()).count()
+    }
+
+    /// Counts the work of the commands that have ended, so that it need not be counted again.
+    pub fn count_work(&mut self) {
+        let ended = self.commands[self.counted.commands..].iter();
+        for command in ended.take_while(|command| command.end != CommandEnd::Unanswered) {
+            self.counted.commands += 1;
+            self.counted.effects += usize::from(command.may_have_effects());
+        }
     }
 }
 

@@ -2,108 +2,221 @@
 //! judge what a line says.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::{Ledger, lines};
+use super::Ledger;
+use super::condense::Condenser;
+use super::lines::{self, Field, Row, TakesRows};
 use crate::files::open_regular;
 
-/// A line longer than this is passed over: what an audit needs is never that large.
-const LINE_CAP: usize = 64 << 20;
+/// How much is read at once, and how much of an unfinished line is carried over to the next time.
+const CHUNK: usize = 256 << 10;
+const CARRY: usize = 256 << 10;
+/// A longer line is put together in a place of its own, and one that is longer still loses the middle of its long
+/// strings on the way in: what an audit needs is never that large.
+const LONG_LINE: usize = 4 << 20;
+/// The kernel copies into a buffer that starts at a page three times as fast as into one that does not.
+const PAGE: usize = 4 << 10;
 
 /// Reads every whole line of `path` from byte `from` on into `ledger`; gives the offset after the last whole
 /// line. A last line with no newline is folded only if it reads as whole JSON: it may still be being written.
 pub fn fold_from(path: &Path, from: u64, ledger: &mut Ledger) -> io::Result<u64> {
-    let mut file = open_regular(path)?;
+    fold_file(&open_regular(path)?, from, ledger)
+}
+
+/// The same for a file that is open.
+pub fn fold_file(mut file: &File, from: u64, ledger: &mut Ledger) -> io::Result<u64> {
     file.seek(SeekFrom::Start(from))?;
-    let mut reader = BufReader::with_capacity(64 << 10, file);
-    let mut line = Vec::new();
+    let mut lines = Lines::new(file);
     let mut offset = from;
-    loop {
-        line.clear();
-        let taken = read_line_capped(&mut reader, &mut line)?;
-        match taken {
-            Taken::End => return Ok(offset),
-            Taken::Line { bytes, oversized, ended } => {
-                if oversized {
-                    ledger.skip_oversized();
-                } else if ended {
-                    fold_line(&line, ledger);
-                } else if !fold_unended(&line, ledger) {
-                    return Ok(offset);
-                }
-                offset += bytes;
+    while let Some(line) = lines.next()? {
+        let (bytes, ended) = (line.bytes, line.ended);
+        let line_at = line.is_whole.then_some(offset);
+        match line.text {
+            None => ledger.skip_oversized(),
+            Some(text) if ended || is_whole_json(text) => fold_line(text, line_at, ledger),
+            Some(_) => return Ok(offset),
+        }
+        offset += bytes;
+    }
+    Ok(offset)
+}
+
+/// One line, without its newline.
+struct Line<'a> {
+    /// Its text; `None` when it is too long.
+    text: Option<&'a [u8]>,
+    /// It stands in the file as it is given here.
+    is_whole: bool,
+    /// How much of the file it takes, the newline included.
+    bytes: u64,
+    /// Whether there is a newline.
+    ended: bool,
+}
+
+/// The lines of a file. What is read stands behind [`CARRY`] bytes of room, into which the start of an
+/// unfinished line moves, so that a line is one piece and every read starts at a page.
+struct Lines<'f> {
+    file: &'f File,
+    buffer: Vec<u8>,
+    /// Where reads go.
+    origin: usize,
+    /// What was read and not given yet.
+    start: usize,
+    end: usize,
+    is_over: bool,
+    /// The line that was put together elsewhere.
+    long: Vec<u8>,
+}
+
+impl<'f> Lines<'f> {
+    fn new(file: &'f File) -> Self {
+        let buffer = vec![0; PAGE + CARRY + CHUNK];
+        let origin = CARRY + (buffer.as_ptr().align_offset(PAGE) % PAGE);
+        Self { file, buffer, origin, start: origin, end: origin, is_over: false, long: Vec::new() }
+    }
+
+    fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        let mut searched = self.start;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[searched..self.end]) {
+                let (start, newline) = (self.start, searched + at);
+                self.start = newline + 1;
+                let text = &self.buffer[start..newline];
+                return Ok(Some(Line {
+                    text: Some(text),
+                    is_whole: true,
+                    bytes: text.len() as u64 + 1,
+                    ended: true,
+                }));
+            }
+            if self.end - self.start > CARRY {
+                return self.next_long().map(Some);
+            }
+            searched = self.origin;
+            if !self.fill()? {
+                let (start, end) = (self.start, self.end);
+                self.start = end;
+                let text = &self.buffer[start..end];
+                let last = Line { text: Some(text), is_whole: true, bytes: text.len() as u64, ended: false };
+                return Ok((!text.is_empty()).then_some(last));
             }
         }
     }
-}
 
-enum Taken {
-    End,
-    Line { bytes: u64, oversized: bool, ended: bool },
-}
-
-/// One line without its newline, at most [`LINE_CAP`] of it held; the rest of a longer one is passed over.
-fn read_line_capped(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Taken> {
-    let (mut bytes, mut oversized) = (0u64, false);
-    loop {
-        let chunk = match reader.fill_buf() {
-            Ok(chunk) => chunk,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
+    /// Reads on. What is left of the last read moves before what comes; it must not be longer than the room there.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.is_over {
+            return Ok(false);
+        }
+        let left = self.end - self.start;
+        self.buffer.copy_within(self.start..self.end, self.origin - left);
+        self.start = self.origin - left;
+        self.end = self.origin;
+        let read = loop {
+            match self.file.read(&mut self.buffer[self.origin..self.origin + CHUNK]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
         };
-        if chunk.is_empty() {
-            return Ok(if bytes == 0 { Taken::End } else { Taken::Line { bytes, oversized, ended: false } });
+        self.end += read;
+        self.is_over = read == 0;
+        Ok(read > 0)
+    }
+
+    /// A line that starts with all that is there and goes on.
+    fn next_long(&mut self) -> io::Result<Line<'_>> {
+        self.long.clear();
+        let mut condenser: Option<Condenser> = None;
+        let mut bytes = 0u64;
+        let mut ended = false;
+        loop {
+            let newline = memchr::memchr(b'\n', &self.buffer[self.start..self.end]);
+            let end = newline.map_or(self.end, |at| self.start + at);
+            let part = &self.buffer[self.start..end];
+            bytes += part.len() as u64;
+            match &mut condenser {
+                Some(condenser) => condenser.add(part),
+                None if self.long.len() + part.len() > LONG_LINE => {
+                    let mut shorter = Condenser::default();
+                    shorter.add(&std::mem::take(&mut self.long));
+                    shorter.add(part);
+                    condenser = Some(shorter);
+                }
+                None => self.long.extend_from_slice(part),
+            }
+            self.start = end;
+            if newline.is_some() {
+                self.start += 1;
+                (bytes, ended) = (bytes + 1, true);
+                break;
+            }
+            if !self.fill()? {
+                break;
+            }
         }
-        let newline = chunk.iter().position(|byte| *byte == b'\n');
-        let part = &chunk[..newline.unwrap_or(chunk.len())];
-        if line.len() + part.len() > LINE_CAP {
-            oversized = true;
-            line.clear();
-        } else if !oversized {
-            line.extend_from_slice(part);
-        }
-        let consumed = newline.map_or(chunk.len(), |at| at + 1);
-        reader.consume(consumed);
-        bytes += consumed as u64;
-        if newline.is_some() {
-            return Ok(Taken::Line { bytes, oversized, ended: true });
-        }
+        let is_whole = condenser.is_none();
+        let text = match condenser {
+            None => true,
+            Some(condenser) => condenser.finish().map(|line| self.long = line).is_some(),
+        };
+        Ok(Line { text: text.then_some(&self.long), is_whole, bytes, ended })
     }
 }
 
-/// The text of a line: NUL padding (seen after a crash of the writer) and white space off its ends.
-fn text_of(line: &[u8]) -> (Cow<'_, str>, bool) {
+/// The text of a line and where it starts: NUL padding (seen after a crash of the writer) and white space are off
+/// its ends. A text of its own is one with bytes replaced that are not UTF-8.
+fn text_of(line: &[u8]) -> (Cow<'_, str>, usize) {
     let is_padding = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
     let start = line.iter().position(|byte| !is_padding(byte)).unwrap_or(line.len());
     let end = line.iter().rposition(|byte| !is_padding(byte)).map_or(start, |at| at + 1);
-    match std::str::from_utf8(&line[start..end]) {
-        Ok(text) => (Cow::Borrowed(text), false),
-        Err(_) => (String::from_utf8_lossy(&line[start..end]), true),
+    match simdutf8::basic::from_utf8(&line[start..end]) {
+        Ok(text) => (Cow::Borrowed(text), start),
+        Err(_) => (String::from_utf8_lossy(&line[start..end]), start),
     }
 }
 
-fn fold_line(line: &[u8], ledger: &mut Ledger) {
-    let (text, repaired) = text_of(line);
+fn fold_line(line: &[u8], line_at: Option<u64>, ledger: &mut Ledger) {
+    let (text, start) = text_of(line);
     if text.is_empty() {
         return;
     }
-    if repaired {
+    let is_as_it_stands = matches!(text, Cow::Borrowed(_));
+    if !is_as_it_stands {
         ledger.skip_repaired();
     }
-    if !lines::rows_of(&text, |row| ledger.fold(row)) {
+    let text_at = line_at.filter(|_| is_as_it_stands).map(|line_at| line_at + start as u64);
+    if !lines::take_rows(&text, &mut Folding { ledger, text_at }) {
         ledger.skip_unreadable();
     }
 }
 
-/// Folds a last line that has no newline yet, if it is whole.
-fn fold_unended(line: &[u8], ledger: &mut Ledger) -> bool {
-    let (text, _) = text_of(line);
-    let whole = serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok();
-    if whole {
-        fold_line(line, ledger);
+/// Folds the rows of one line.
+struct Folding<'l> {
+    ledger: &'l mut Ledger,
+    /// Where the line's text starts in the file, if it is as it stands there.
+    text_at: Option<u64>,
+}
+
+impl TakesRows for Folding<'_> {
+    fn is_idle_result(&self, call: Field<'_>) -> bool {
+        self.ledger.is_idle_result(call)
     }
-    whole
+
+    fn has_enough(&self, row: &Row<'_>) -> bool {
+        self.ledger.has_enough(row)
+    }
+
+    fn take(&mut self, row: &Row<'_>) {
+        self.ledger.fold(row, self.text_at);
+    }
+}
+
+/// Whether a last line that has no newline yet is all there.
+fn is_whole_json(line: &[u8]) -> bool {
+    lines::rows_of(&text_of(line).0, |_| ())
 }
 
 #[cfg(test)]
@@ -144,6 +257,45 @@ mod tests {
     fn a_last_line_without_a_newline_counts_when_it_is_whole() {
         let (session, offset) = folded(ASK.as_bytes());
         assert_eq!((session.asks.len(), offset), (1, ASK.len() as u64));
+    }
+
+    #[test]
+    fn lines_of_any_length_are_read_whole_or_condensed() {
+        let ask = |text: &str| {
+            format!("{{\"type\":\"user\",\"message\":{{\"content\":{}}}}}\n", serde_json::json!(text))
+        };
+        let image = |bytes: usize| format!("{{\"type\":\"progress\",\"data\":\"{}\"}}\n", "x".repeat(bytes));
+        let mut bytes = String::new();
+        let lengths = [
+            10,
+            CHUNK - 100,
+            CHUNK,
+            CARRY + CHUNK - 50,
+            CHUNK * 3 + 7,
+            LONG_LINE - 40,
+            LONG_LINE + 3 * CHUNK,
+            9,
+        ];
+        for (number, length) in lengths.into_iter().enumerate() {
+            bytes += &image(length);
+            bytes += &ask(&format!("ask {number}"));
+        }
+        bytes += &ask(&format!("a long one {}", "words ".repeat(1 << 20)));
+        let (session, offset) = folded(bytes.as_bytes());
+        assert_eq!(offset, bytes.len() as u64);
+        assert_eq!(session.skipped, crate::session::Skipped::default());
+        let asks: Vec<_> = session.asks.iter().map(|ask| &ask.text[..ask.text.len().min(10)]).collect();
+        assert_eq!(
+            asks,
+            ["ask 0", "ask 1", "ask 2", "ask 3", "ask 4", "ask 5", "ask 6", "ask 7", "a long one"]
+        );
+    }
+
+    #[test]
+    fn a_line_that_can_not_be_made_shorter_is_counted_and_the_next_is_read() {
+        let line = format!("{{\"type\":\"user\",\"x\":[{}0]}}\n{ASK}\n", "1,".repeat(6 << 20));
+        let (session, offset) = folded(line.as_bytes());
+        assert_eq!((session.asks.len(), session.skipped.oversized, offset), (1, 1, line.len() as u64));
     }
 
     #[test]

@@ -1,14 +1,12 @@
 //! Takes a tool's result as the transcript has it, says how the call ended. Must not take a failure for an
 //! edit: a plain-text result, `is_error`, or `staged` mean that nothing was written.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::lines::{Block, Content, Lenient, LenientText, Text, read};
-use super::{CommandEnd, Original, Outcome};
+use super::lines::{Block, Content, Field, record};
+use super::scan::Raw;
+use super::{CommandEnd, Outcome};
 use crate::text::last_part;
 
-/// How much of a file's text before the session is kept.
+/// How long a file's text before the session may be, as the transcript writes it, to be of use.
 const ORIGINAL_CAP: usize = 512 << 10;
 /// How much of a command's output is kept: its end.
 const OUTPUT_CAP: usize = 1_200;
@@ -21,112 +19,142 @@ pub struct ToolResult<'a, 'b> {
     /// The block in the message.
     pub block: &'b Block<'a>,
     /// The client's structured result.
-    pub structured: Option<&'a RawValue>,
+    pub structured: Field<'a>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct EditResult<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: LenientText<'a>,
-    #[serde(borrow)]
-    original_file: LenientText<'a>,
-    #[serde(borrow)]
-    original_file_contents: LenientText<'a>,
-    staged: Lenient<bool>,
+/// What a file was before a change, as the result tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before<'a> {
+    /// It does not say.
+    Unknown,
+    /// There was no such file.
+    Absent,
+    /// This text.
+    Text(Raw<'a>),
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct BashResult<'a> {
-    interrupted: Lenient<bool>,
-    #[serde(borrow)]
-    background_task_id: LenientText<'a>,
+record! {
+    /// The result of Write, Edit, `MultiEdit`.
+    EditResult {
+        /// `create` or `update`.
+        kind = "type",
+        /// The file before.
+        original_file = "originalFile",
+        /// The same, from `MultiEdit`.
+        original_file_contents = "originalFileContents",
+        /// Not written.
+        staged = "staged",
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct PlanResult<'a> {
-    #[serde(borrow)]
-    plan: LenientText<'a>,
-    #[serde(borrow)]
-    file_path: LenientText<'a>,
+record! {
+    /// The result of a shell command.
+    BashResult {
+        /// Ended by somebody.
+        interrupted = "interrupted",
+        /// Still running.
+        background_task_id = "backgroundTaskId",
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct TaskResult<'a> {
-    #[serde(borrow)]
-    task: Option<&'a RawValue>,
+record! {
+    /// The result of leaving plan mode.
+    PlanResult {
+        /// The plan's text.
+        plan = "plan",
+        /// The plan's file.
+        file_path = "filePath",
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct TaskId<'a> {
-    #[serde(borrow)]
-    id: LenientText<'a>,
+record! {
+    /// The result of making a task.
+    TaskResult {
+        /// The task.
+        task = "task",
+    }
+}
+
+record! {
+    /// A task.
+    TaskId {
+        /// Its id.
+        id = "id",
+    }
 }
 
 impl<'a> ToolResult<'a, '_> {
-    fn text(&self) -> String {
+    fn text(&self) -> std::borrow::Cow<'a, str> {
         Content::of(self.block.content).text()
     }
 
     /// The plain text that stands where an object should: how the client records a failure.
-    fn plain_text(&self) -> Option<String> {
-        read::<Text<'a>>(self.structured).map(|text| text.0.into_owned())
+    fn plain_text(&self) -> Option<Raw<'a>> {
+        // What stands behind it may be there, too.
+        self.structured.raw().filter(|raw| raw.is_text()).and_then(|raw| raw.scan().value().ok())
     }
 
     /// Whether the call failed, by any of the client's ways to say so.
     fn failure(&self) -> Option<String> {
-        if self.block.is_error.0 == Some(true) {
+        if self.block.is_error.is_true() {
             return Some(first_words(&self.text()));
         }
-        self.plain_text().map(|text| first_words(&text))
+        self.plain_text().map(|raw| first_words(&raw.text().unwrap_or_default()))
     }
 
-    /// How an edit ended, and what the file was before.
-    pub fn of_edit(&self) -> (Outcome, Original) {
+    /// How an edit ended, and what the file was before, where that is wanted: most of the result is that.
+    pub fn of_edit(&self, wants_before: bool) -> (Outcome, Before<'a>) {
         if let Some(failure) = self.failure() {
-            return (Outcome::Failed(failure), Original::Unknown);
+            return (Outcome::Failed(failure), Before::Unknown);
         }
-        let result: EditResult<'_> = read(self.structured).unwrap_or_default();
-        if result.staged.0 == Some(true) {
-            return (Outcome::Failed("staged, not written".into()), Original::Unknown);
+        let raw = self.structured.raw();
+        // No string can hold the key: a quote in it has a backslash before it.
+        let may_be_staged =
+            raw.is_some_and(|raw| memchr::memmem::find(raw.json().as_bytes(), b"\"staged\"").is_some());
+        if !wants_before && !may_be_staged {
+            return (Outcome::Done, Before::Unknown);
         }
-        let original = result.original_file.get().or(result.original_file_contents.get());
-        let original = match (original, result.kind.get()) {
-            (Some(text), _) if text.len() <= ORIGINAL_CAP => Original::Text(text.to_owned()),
-            (None, Some("create")) => Original::Absent,
-            _ => Original::Unknown,
+        let result = EditResult::of(raw);
+        if result.staged.is_true() {
+            return (Outcome::Failed("staged, not written".into()), Before::Unknown);
+        }
+        let text = |field: Field<'a>| field.raw().filter(|raw| raw.is_text() && raw.json().len() > 2);
+        let before = match text(result.original_file).or_else(|| text(result.original_file_contents)) {
+            Some(raw) if raw.json().len() <= ORIGINAL_CAP => Before::Text(raw),
+            None if result.kind.is("create") => Before::Absent,
+            _ => Before::Unknown,
         };
-        (Outcome::Done, original)
+        (Outcome::Done, before)
     }
 
     /// How any other call ended. Plain text is a result like another there.
     pub fn of_other(&self) -> Outcome {
-        match self.block.is_error.0 {
-            Some(true) => Outcome::Failed(first_words(&self.text())),
-            _ => Outcome::Done,
+        if self.block.is_error.is_true() {
+            return Outcome::Failed(first_words(&self.text()));
         }
+        Outcome::Done
     }
 
     /// How a shell command ended, and the end of what it printed.
     pub fn of_command(&self) -> (CommandEnd, String) {
-        let text = self.text();
-        let result: BashResult<'_> = read(self.structured).unwrap_or_default();
-        let end = if self.block.is_error.0 == Some(true) {
-            CommandEnd::Failed(exit_code(&text))
-        } else if result.interrupted.0 == Some(true) {
+        let content = Content::of(self.block.content);
+        let result = BashResult::of(self.structured.raw());
+        let end = if self.block.is_error.is_true() {
+            CommandEnd::Failed(exit_code(&content.text()))
+        } else if result.interrupted.is_true() {
             CommandEnd::Interrupted
-        } else if result.background_task_id.get().is_some() {
+        } else if result.background_task_id.text().is_some() {
             CommandEnd::Background
-        } else if self.plain_text().is_some_and(|text| text.starts_with("Error")) {
-            CommandEnd::Failed(exit_code(&text))
+        } else if self.plain_text().is_some_and(|raw| raw.json().starts_with("\"Error")) {
+            CommandEnd::Failed(exit_code(&content.text()))
         } else {
             CommandEnd::Succeeded
         };
-        (end, last_part(&text, OUTPUT_CAP))
+        let output = match content {
+            Content::Text(raw) => raw.end(OUTPUT_CAP).unwrap_or_default(),
+            Content::Blocks(_) => last_part(&content.text(), OUTPUT_CAP),
+        };
+        (end, output)
     }
 
     /// An approved plan's text and file; `None` when it was rejected.
@@ -134,22 +162,19 @@ impl<'a> ToolResult<'a, '_> {
         if self.failure().is_some() {
             return None;
         }
-        let result: PlanResult<'_> = read(self.structured).unwrap_or_default();
+        let result = PlanResult::of(self.structured.raw());
         let text = self.text();
         let saved_to = || {
             let line = text.lines().find_map(|line| line.split_once("plan has been saved to: "))?.1;
             Some(line.trim().to_owned())
         };
-        Some((
-            result.plan.get().map(String::from),
-            result.file_path.get().map(String::from).or_else(saved_to),
-        ))
+        Some((result.plan.owned(), result.file_path.owned().or_else(saved_to)))
     }
 
     /// The id that the client gave to a new task.
     pub fn of_task_create(&self) -> Option<String> {
-        let result: TaskResult<'_> = read(self.structured).unwrap_or_default();
-        if let Some(id) = read::<TaskId<'_>>(result.task).and_then(|task| task.id.get().map(String::from)) {
+        let task = TaskResult::of(self.structured.raw()).task;
+        if let Some(id) = TaskId::of(task.raw()).id.owned() {
             return Some(id);
         }
         // Without a structured result: "Task #3 created successfully: …".
@@ -173,40 +198,48 @@ fn first_words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::lines::{Message, rows_of};
+    use crate::session::lines::rows_of;
 
     fn with_result<R>(json: &str, look: impl Fn(ToolResult<'_, '_>) -> R) -> R {
         let mut found = None;
         assert!(rows_of(json, |row| {
-            let message: Message<'_> = read(row.message).expect("a message");
-            let Content::Blocks(blocks) = Content::of(message.content) else { panic!("blocks") };
+            let message = row.message.as_ref().expect("a message");
+            let Content::Blocks(blocks) = &message.content else { panic!("blocks") };
             found = Some(look(ToolResult { block: &blocks[0], structured: row.tool_use_result }));
         }));
         found.expect("a row")
     }
 
-    fn edit(rest: &str) -> (Outcome, Original) {
-        with_result(
-            &format!(r#"{{"message":{{"content":[{{"type":"tool_result","content":"x"{rest}}}"#),
-            |result| result.of_edit(),
-        )
+    /// How it ended, and the text before; `None` where that is not told, empty where there was no file.
+    fn edit(rest: &str) -> (Outcome, Option<String>) {
+        let row = format!(r#"{{"message":{{"content":[{{"type":"tool_result","content":"x"{rest}}}"#);
+        with_result(&row, |result| {
+            let (outcome, before) = result.of_edit(true);
+            let before = match before {
+                Before::Unknown => None,
+                Before::Absent => Some(String::new()),
+                Before::Text(raw) => raw.text().map(std::borrow::Cow::into_owned),
+            };
+            (outcome, before)
+        })
     }
 
     #[test]
     fn edits_and_what_was_before_them() {
         assert_eq!(
             edit(r#"}]},"toolUseResult":{"type":"create","originalFile":null}"#),
-            (Outcome::Done, Original::Absent)
+            (Outcome::Done, Some(String::new()))
         );
         assert_eq!(
             edit(r#"}]},"toolUseResult":{"originalFile":"old"}"#),
-            (Outcome::Done, Original::Text("old".into()))
+            (Outcome::Done, Some("old".into()))
         );
         assert_eq!(
             edit(r#"}]},"toolUseResult":{"originalFileContents":"old"}"#),
-            (Outcome::Done, Original::Text("old".into()))
+            (Outcome::Done, Some("old".into()))
         );
-        assert_eq!(edit("}]}"), (Outcome::Done, Original::Unknown));
+        assert_eq!(edit("}]}"), (Outcome::Done, None));
+        assert_eq!(edit(r#"}]},"toolUseResult":{"originalFile":""}"#), (Outcome::Done, None));
     }
 
     #[test]
@@ -217,7 +250,7 @@ mod tests {
             r#","is_error":true}]},"toolUseResult":{"originalFile":"old"}"#,
             r#"}]},"toolUseResult":{"originalFile":"old","staged":true}"#,
         ] {
-            assert!(matches!(edit(rest), (Outcome::Failed(_), Original::Unknown)), "{rest}");
+            assert!(matches!(edit(rest), (Outcome::Failed(_), None)), "{rest}");
         }
     }
 

@@ -64,7 +64,7 @@ fn before_and_after(touch: &Touch, session_original: Option<&Original>) -> Optio
             let end = text.floor_char_boundary(change.new.len().max(text.len().min(change.new.len() * 2)));
             Some((text[..end.min(text.len())].to_owned(), change.new.clone()))
         }
-        Original::Absent | Original::Unknown => None,
+        Original::Absent | Original::Unknown | Original::Recorded(_) => None,
     }
 }
 

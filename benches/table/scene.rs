@@ -1,0 +1,147 @@
+//! A made-up session laid out as the client would have it: a home with its transcript, the workspace, a scripted
+//! auditor, and a state folder of our own. Everything is in one temporary folder, which goes with this value.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use punchlist::config::client::project_name;
+use punchlist::decision::Cause;
+use punchlist::log::{DecisionLog, Record};
+use punchlist::stage::Stage;
+use serde_json::{Value, json};
+
+use crate::measure::Fault;
+use crate::transcripts::{Later, Spec, Truth, generate};
+
+/// The program that is measured.
+pub(crate) const PUNCHLIST: &str = env!("CARGO_BIN_EXE_punchlist");
+/// The scripted auditor.
+pub(crate) const AUDITOR: &str = env!("CARGO_BIN_EXE_fake-claude");
+
+const SESSION: &str = "5e551000-0000-4000-8000-000000000001";
+const SCRIPT: &str = "help --tools --system-prompt --json-schema\nverdict {\"findings\":[]}\n";
+
+/// The scene.
+pub(crate) struct Scene {
+    stage: Stage,
+    /// The session's transcript.
+    pub(crate) transcript: PathBuf,
+    /// What is in it, as it was at first.
+    pub(crate) truth: Truth,
+    /// How it goes on.
+    pub(crate) later: Later,
+}
+
+impl Scene {
+    /// Lays out a session.
+    pub(crate) fn of(spec: &Spec) -> Result<Self, Fault> {
+        let told = |why: std::io::Error| format!("a scene of {} bytes: {why}", spec.bytes);
+        let stage = empty_stage().map_err(told)?;
+        let transcript = project_folder(&stage).join(format!("{SESSION}.jsonl"));
+        let truth = generate(spec, &transcript, stage.workspace()).map_err(told)?;
+        let later = Later::of(&transcript, &truth);
+        Ok(Self { stage, transcript, truth, later })
+    }
+
+    /// The workspace.
+    pub(crate) fn workspace(&self) -> &Path {
+        self.stage.workspace()
+    }
+
+    /// The state folder.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.stage.path("state")
+    }
+
+    /// Writes the person's own config.
+    pub(crate) fn configure(&self, toml: &str) -> Result<(), Fault> {
+        let folder = self.stage.home().join(".config/punchlist");
+        let written = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join("config.toml"), toml));
+        written.map_err(|why| format!("{}: {why}", folder.display()))
+    }
+
+    /// A program in this scene, with nothing of the caller's environment but the path.
+    pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
+        command(&self.stage, program, args)
+    }
+
+    /// `punchlist hook`.
+    pub(crate) fn hook(&self) -> Command {
+        self.command(PUNCHLIST, &["hook"])
+    }
+
+    /// What the client writes to the hook's stdin.
+    pub(crate) fn input(&self, last_message: &str) -> Vec<u8> {
+        self.input_with(last_message, |_| ())
+    }
+
+    /// The same with something changed.
+    pub(crate) fn input_with(&self, last_message: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
+        let mut input = json!({
+            "session_id": SESSION,
+            "transcript_path": self.transcript,
+            "cwd": self.workspace(),
+            "permission_mode": "acceptEdits",
+            "effort": {"level": "high"},
+            "hook_event_name": "Stop",
+            "stop_hook_active": false,
+            "last_assistant_message": last_message,
+            "background_tasks": [],
+            "session_crons": [],
+        });
+        change(&mut input);
+        input.to_string().into_bytes()
+    }
+
+    /// The newest decision, which has to be one of `causes`.
+    pub(crate) fn decided(&self, causes: &[Cause]) -> Result<Record, Fault> {
+        last_record(&self.state(), causes)
+    }
+}
+
+/// A stage with a scripted auditor on it.
+pub(crate) fn empty_stage() -> std::io::Result<Stage> {
+    let stage = Stage::new("workspace")?;
+    fs::create_dir_all(stage.path("state"))?;
+    fs::write(stage.path("script"), SCRIPT)?;
+    Ok(stage)
+}
+
+/// Where the client keeps the transcripts of the stage's workspace.
+pub(crate) fn project_folder(stage: &Stage) -> PathBuf {
+    stage.home().join(".claude/projects").join(project_name(stage.workspace()))
+}
+
+/// A program on a stage.
+pub(crate) fn command(stage: &Stage, program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .current_dir(stage.workspace())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", stage.home())
+        .env("PUNCHLIST_HOME", stage.path("state"))
+        .env("PUNCHLIST_CLAUDE", AUDITOR)
+        .env("FAKE_CLAUDE_SCRIPT", stage.path("script"));
+    command
+}
+
+/// The newest decision in a state folder, which has to be one of `causes`.
+pub(crate) fn last_record(state: &Path, causes: &[Cause]) -> Result<Record, Fault> {
+    let mut last = None;
+    DecisionLog::in_folder(state)
+        .read(|record, _| last = Some(record))
+        .map_err(|why| format!("the decision log: {why}"))?;
+    let record = last.ok_or("nothing was decided")?;
+    if causes.contains(&record.cause) {
+        return Ok(record);
+    }
+    Err(format!(
+        "decided as {} ({}), which is not what was to be measured; findings: {:?}",
+        record.cause.name(),
+        record.detail.as_deref().unwrap_or("no detail"),
+        record.findings.iter().take(3).collect::<Vec<_>>(),
+    ))
+}

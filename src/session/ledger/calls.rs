@@ -1,0 +1,213 @@
+//! Calls on their way to a result: takes a call's block, gives what it is and what its result belongs to. Pure.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::lines::{Field, record};
+use crate::session::recent::AsItIs;
+use crate::session::{Change, Todo};
+
+/// How much is kept of what an edit took out and put in, each.
+const CHANGE_CAP: usize = 8 << 10;
+
+/// How many calls may wait for a result at once; beyond that the oldest are given up.
+const MOST_WAITING: usize = 512;
+
+/// What a call's result belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Call {
+    Touch(usize),
+    Command(usize),
+    Delegation(usize),
+    Plan { text: Option<String>, path: Option<String> },
+    Todos(Vec<Todo>),
+    TaskCreate(String),
+    TaskUpdate { id: String, status: Option<String>, subject: Option<String> },
+    Other,
+}
+
+/// A call that waits for its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Waiting {
+    call: Call,
+    /// The agent itself waits for it. Once it has spoken again, nobody does.
+    is_open: bool,
+    /// Where in the session.
+    at: usize,
+}
+
+/// All calls that wait, by the hash of their id.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Calls {
+    waiting: HashMap<u64, Waiting, BuildHasherDefault<AsItIs>>,
+    /// How many of them the agent itself waits for.
+    open: usize,
+}
+
+impl Calls {
+    /// A call was made.
+    pub(super) fn add(&mut self, id: u64, call: Call, is_open: bool, at: usize) {
+        if self.waiting.len() >= MOST_WAITING
+            && let Some(oldest) =
+                self.waiting.iter().min_by_key(|(id, one)| (one.at, **id)).map(|(id, _)| *id)
+        {
+            self.answer(oldest);
+        }
+        self.open += usize::from(is_open);
+        self.waiting.insert(id, Waiting { call, is_open, at });
+    }
+
+    /// Its result has come.
+    pub(super) fn answer(&mut self, id: u64) -> Option<Call> {
+        let answered = self.waiting.remove(&id)?;
+        self.open -= usize::from(answered.is_open);
+        Some(answered.call)
+    }
+
+    /// Whether a call's result belongs to nothing.
+    pub(super) fn is_idle(&self, id: u64) -> bool {
+        self.waiting.get(&id).is_some_and(|one| one.call == Call::Other)
+    }
+
+    /// Whether the row around a call's result does not matter. It names a plan.
+    pub(super) fn wants_result_only(&self, id: u64) -> bool {
+        self.waiting.get(&id).is_none_or(|one| !matches!(one.call, Call::Plan { .. }))
+    }
+
+    /// Whether the agent itself waits for any.
+    pub(super) fn any_open(&self) -> bool {
+        self.open > 0
+    }
+
+    /// Calls left unanswered before the agent spoke again were interrupted: nobody waits for them.
+    pub(super) fn close_all(&mut self) {
+        if self.open > 0 {
+            self.waiting.values_mut().for_each(|one| one.is_open = false);
+            self.open = 0;
+        }
+    }
+
+    /// Commands have moved: `to` gives the new place of each, `None` for one that is gone.
+    pub(super) fn renumber_commands(&mut self, to: impl Fn(usize) -> Option<usize>) {
+        self.renumber(|call| match call {
+            Call::Command(at) => to(at).map_or(Call::Other, Call::Command),
+            other => other,
+        });
+    }
+
+    /// Touches have moved.
+    pub(super) fn renumber_touches(&mut self, to: impl Fn(usize) -> Option<usize>) {
+        self.renumber(|call| match call {
+            Call::Touch(at) => to(at).map_or(Call::Other, Call::Touch),
+            other => other,
+        });
+    }
+
+    fn renumber(&mut self, new: impl Fn(Call) -> Call) {
+        for one in self.waiting.values_mut() {
+            one.call = new(std::mem::replace(&mut one.call, Call::Other));
+        }
+    }
+}
+
+record! {
+    /// What a tool was called with.
+    pub(super) ToolInput {
+        /// A file.
+        file_path = "file_path",
+        /// A notebook.
+        notebook_path = "notebook_path",
+        /// A whole file's text.
+        content = "content",
+        /// What an edit takes out.
+        old_string = "old_string",
+        /// What it puts in.
+        new_string = "new_string",
+        /// Several edits at once.
+        edits = "edits",
+        /// A shell command.
+        command = "command",
+        /// A subagent's title.
+        description = "description",
+        /// A subagent's type.
+        subagent_type = "subagent_type",
+        /// A plan's text.
+        plan = "plan",
+        /// A plan's text under another name, seen once, in 2.1.12.
+        plan_content = "plan_content",
+        /// A plan's file.
+        plan_file_path = "planFilePath",
+        /// A task list.
+        todos = "todos",
+        /// A task's words.
+        subject = "subject",
+        /// A task's id.
+        task_id = "taskId",
+        /// A task's state.
+        status = "status",
+    }
+}
+
+record! {
+    /// One of the replacements of a `MultiEdit`.
+    pub(super) EditInput {
+        /// What it takes out.
+        old_string = "old_string",
+        /// What it puts in.
+        new_string = "new_string",
+    }
+}
+
+record! {
+    /// One entry of a task list.
+    pub(super) TodoInput {
+        /// Its id.
+        id = "id",
+        /// Its words.
+        content = "content",
+        /// Its state.
+        status = "status",
+    }
+}
+
+/// The start of a text, as much as is kept of a change.
+fn start_of(field: Field<'_>) -> Option<String> {
+    field.raw().and_then(|raw| raw.start(CHANGE_CAP)).filter(|text| !text.is_empty())
+}
+
+/// What an edit puts in the place of what. Of several replacements in one call the last one counts.
+pub(super) fn change_of(input: &ToolInput<'_>) -> Option<Change> {
+    if let Some(new) = start_of(input.content) {
+        return Some(Change { old: String::new(), new });
+    }
+    let mut last = None;
+    input.edits.each_item(|raw| {
+        if raw.json().starts_with('{') {
+            last = Some(EditInput::of(Some(raw)));
+        }
+    });
+    let (old, new) = match last {
+        Some(edit) => (edit.old_string, edit.new_string),
+        None => (input.old_string, input.new_string),
+    };
+    Some(Change { old: start_of(old)?, new: start_of(new)? })
+}
+
+/// The task list that a call sets.
+pub(super) fn todos_of(input: &ToolInput<'_>) -> Vec<Todo> {
+    let mut todos = Vec::new();
+    input.todos.each_item(|raw| {
+        if !raw.json().starts_with('{') {
+            return;
+        }
+        let item = TodoInput::of(Some(raw));
+        todos.push(Todo {
+            id: item.id.owned(),
+            text: item.content.owned().unwrap_or_default(),
+            status: item.status.owned().unwrap_or_default(),
+        });
+    });
+    todos
+}

@@ -1,0 +1,257 @@
+//! The transcripts that the benchmarks are run on are read as what they are: the truth that is written beside each is
+//! what `load_saved` finds, for every odd shape too.
+
+#[path = "../benches/transcripts/mod.rs"]
+mod transcripts;
+
+use std::path::{Path, PathBuf};
+
+use punchlist::session::load::{Loaded, load_saved};
+use punchlist::session::{CommandEnd, Original, Outcome, Session};
+use serde_json::Value;
+use tempfile::TempDir;
+use transcripts::truth::{self, Before, TouchEnd, hash};
+use transcripts::{Later, Odd, Spec, Truth, generate};
+
+struct Made {
+    folder: TempDir,
+    truth: Truth,
+}
+
+impl Made {
+    fn new(spec: &Spec) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let truth = generate(spec, &folder.path().join("s.jsonl"), &folder.path().join("w")).expect("made");
+        Self { folder, truth }
+    }
+
+    fn transcript(&self) -> PathBuf {
+        self.folder.path().join("s.jsonl")
+    }
+
+    fn load(&self) -> Loaded {
+        load_saved(&self.transcript())
+    }
+}
+
+/// What was read, in the words of the truth.
+fn told(loaded: &Loaded, truth: &Truth) -> Truth {
+    let session = &loaded.session;
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    Truth {
+        session: text(&session.id),
+        cwd: text(&session.cwd),
+        version: text(&session.version),
+        started: text(&session.started),
+        ended: text(&session.ended),
+        rows: session.rows,
+        torn: session.skipped.unreadable,
+        asks: session.asks.iter().map(|ask| ask.text.clone()).collect(),
+        touches: session.touches.iter().map(touch_told).collect(),
+        reads: session.reads.clone(),
+        commands: commands_told(session, truth),
+        todos: session.todos.iter().map(|todo| (todo.text.clone(), todo.status.clone())).collect(),
+        delegations: session
+            .delegations
+            .iter()
+            .map(|one| (one.description.clone(), one.agent_type.clone(), one.outcome == Outcome::Done))
+            .collect(),
+        other_tools: session.other_calls.iter().map(|call| call.tool.clone()).collect(),
+        final_message: text(&session.final_message),
+        subagents: loaded.subagents,
+        // What no reader tells.
+        bytes: truth.bytes,
+        lines: truth.lines,
+        kinds: truth.kinds.clone(),
+    }
+}
+
+fn touch_told(touch: &punchlist::session::Touch) -> truth::TouchTruth {
+    truth::TouchTruth {
+        path: touch.path.clone(),
+        tool: touch.tool.name().to_owned(),
+        end: match touch.outcome {
+            Outcome::Done => TouchEnd::Done,
+            Outcome::Failed(_) => TouchEnd::Failed,
+            Outcome::Unanswered => TouchEnd::Unanswered,
+        },
+        before: if let Original::Text(text) = &touch.original {
+            Before::Text { bytes: text.len(), hash: hash(text.as_bytes()) }
+        } else if touch.original == Original::Absent {
+            Before::Nothing
+        } else {
+            Before::Untold
+        },
+        by_subagent: touch.agent.is_some(),
+    }
+}
+
+/// Of the output only the last bytes are in the truth; where they are the end of what was read, they are told.
+fn commands_told(session: &Session, truth: &Truth) -> Vec<truth::CommandTruth> {
+    let ends = truth.commands.iter().map(|command| command.output_end.as_str());
+    let ends = ends.chain(std::iter::repeat(""));
+    let told = session.commands.iter().zip(ends).map(|(command, end)| truth::CommandTruth {
+        line: command.line.clone(),
+        end: match command.end {
+            CommandEnd::Succeeded => truth::CommandEnd::Succeeded,
+            CommandEnd::Failed(code) => truth::CommandEnd::Failed(code.unwrap_or(-1)),
+            CommandEnd::Interrupted => truth::CommandEnd::Interrupted,
+            CommandEnd::Background => truth::CommandEnd::Background,
+            CommandEnd::Unanswered => truth::CommandEnd::Unanswered,
+        },
+        output_end: if command.output.ends_with(end) { end } else { &command.output }.to_owned(),
+        by_subagent: command.agent.is_some(),
+    });
+    told.collect()
+}
+
+fn assert_read_as_it_is(spec: &Spec) -> Made {
+    let made = Made::new(spec);
+    let loaded = made.load();
+    assert_eq!(loaded.problem, None);
+    let json = |truth: &Truth| serde_json::to_value(truth).expect("JSON");
+    let mut found = Vec::new();
+    differences(&json(&told(&loaded, &made.truth)), &json(&made.truth), "", &mut found);
+    assert!(
+        found.is_empty(),
+        "{spec:?}: {} differences, the first:\n{}",
+        found.len(),
+        found[..found.len().min(5)].join("\n")
+    );
+    made
+}
+
+/// Where two values differ: a whole truth is too long to look at.
+fn differences(read: &Value, truth: &Value, at: &str, found: &mut Vec<String>) {
+    match (read, truth) {
+        (Value::Object(one), Value::Object(other)) if one.len() == other.len() => {
+            for (key, value) in other {
+                differences(one.get(key).unwrap_or(&Value::Null), value, &format!("{at}.{key}"), found);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            for (index, (one, other)) in one.iter().zip(other).enumerate() {
+                differences(one, other, &format!("{at}[{index}]"), found);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            found.push(format!("{at}: {} were read, {} are true", one.len(), other.len()));
+        }
+        _ if read != truth => found.push(format!("{at}: read {read}, true {truth}")),
+        _ => {}
+    }
+}
+
+const SMALL: u64 = 600_000;
+
+#[test]
+fn a_session_is_read_as_what_it_is() {
+    for seed in 1..4 {
+        let made = assert_read_as_it_is(&Spec { seed, ..Spec::of(2 << 20) });
+        let truth = &made.truth;
+        assert_eq!(std::fs::metadata(made.transcript()).expect("there").len(), truth.bytes);
+        assert!(truth.bytes >= 2 << 20 && truth.bytes < 4 << 20, "{}", truth.bytes);
+        assert!(truth.commands.len() > 20 && truth.touches.len() > 10 && truth.asks.len() > 5, "{truth:?}");
+        for kind in
+            ["assistant", "user", "attachment", "system", "progress", "file-history-snapshot", "summary"]
+        {
+            assert!(truth.kinds.contains_key(kind), "{kind}: {:?}", truth.kinds);
+        }
+        let beside = std::fs::read(made.transcript().with_extension("truth.json")).expect("written");
+        assert_eq!(&serde_json::from_slice::<Truth>(&beside).expect("JSON"), truth);
+    }
+}
+
+#[test]
+fn the_same_seed_makes_the_same_session_and_another_one_does_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = |seed| {
+        let (transcript, workspace) = (folder.path().join("s.jsonl"), folder.path().join("w"));
+        generate(&Spec { seed, ..Spec::of(SMALL) }, &transcript, &workspace).expect("made");
+        std::fs::read(transcript).expect("read")
+    };
+    let first = made(7);
+    assert_eq!(first, made(7));
+    assert_ne!(first, made(8));
+}
+
+#[test]
+fn odd_shapes_change_nothing_that_is_read() {
+    let odd = Odd::default();
+    for odd in [
+        Odd { spaced: true, ..odd },
+        Odd { shuffled: true, ..odd },
+        Odd { torn: true, ..odd },
+        Odd { paired: true, ..odd },
+        Odd { repeated: true, ..odd },
+        Odd { spaced: true, shuffled: true, paired: true, repeated: true, ..odd },
+        Odd { long_line: 3 << 20, ..odd },
+    ] {
+        let made = assert_read_as_it_is(&Spec { odd, ..Spec::of(SMALL) });
+        assert_eq!(odd.torn, made.truth.torn > 0, "{odd:?}");
+        let text = std::fs::read(made.transcript()).expect("read");
+        let longest = text.split(|byte| *byte == b'\n').map(<[u8]>::len).max().unwrap_or(0);
+        assert_eq!(odd.long_line > 0, longest >= 3 << 20, "{odd:?}: {longest}");
+    }
+}
+
+#[test]
+fn numbers_that_are_asked_for_are_kept_and_files_are_on_disk_as_they_were_left() {
+    let spec = Spec {
+        files: 12,
+        file_bytes: 5_000,
+        plan_steps: 40,
+        commands: Some(33),
+        edits: Some(50),
+        subagents: 2,
+        ..Spec::of(SMALL)
+    };
+    let made = assert_read_as_it_is(&spec);
+    let truth = &made.truth;
+    assert_eq!(truth.commands.iter().filter(|command| !command.by_subagent).count(), 33);
+    assert_eq!(truth.subagents, 2);
+    let session = made.load().session;
+    let mut paths: Vec<_> = session.done_touches().map(|touch| touch.path.as_str()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    assert_eq!(paths.len(), 12 + 1 + 2, "the files, the plan, and one of each subagent");
+    for path in paths {
+        let text = std::fs::read_to_string(path).expect(path);
+        let last = session.done_touches().filter(|touch| touch.path == path).last().expect("a touch");
+        let change = last.change.as_ref().expect("a change");
+        assert!(
+            text.contains(&change.new) && (change.old.is_empty() || !text.contains(&change.old)),
+            "{path}"
+        );
+        if let Some(Original::Text(before)) = session
+            .done_touches()
+            .find(|touch| touch.path == path)
+            .map(|touch| touch.original.clone())
+            .filter(|_| !path.ends_with("PLAN.md"))
+        {
+            let kept = before.lines().zip(text.lines()).filter(|(one, other)| one == other).count();
+            assert!(kept + 10 >= text.lines().count(), "{path}: most lines are as they were");
+            assert!((4_000..6_000).contains(&before.len()), "{path}: {}", before.len());
+        }
+    }
+    let plan = std::fs::read_to_string(Path::new(&truth.cwd).join("PLAN.md")).expect("a plan");
+    assert_eq!(plan.lines().filter(|line| line.starts_with("- [x] ")).count(), 40, "{plan}");
+}
+
+#[test]
+fn a_session_that_goes_on_has_what_was_appended() {
+    let made = Made::new(&Spec::of(SMALL));
+    let mut later = Later::of(&made.transcript(), &made.truth);
+    let chat = later.chat().expect("appended");
+    let file = made.load().session.done_touches().map(|touch| touch.path.clone()).next().expect("a file");
+    let edit = later.edit(Path::new(&file)).expect("appended");
+    let session = made.load().session;
+    let length = std::fs::metadata(made.transcript()).expect("there").len();
+    assert_eq!(length, made.truth.bytes + chat.appended + edit.appended);
+    assert_eq!(session.asks.len(), made.truth.asks.len() + 2);
+    assert_eq!(session.final_message.as_deref(), Some(edit.final_message.as_str()));
+    let last = session.touches.last().expect("a touch");
+    assert_eq!((last.path.as_str(), &last.outcome), (file.as_str(), &Outcome::Done));
+    let new = &last.change.as_ref().expect("a change").new;
+    assert!(std::fs::read_to_string(&file).expect("read").contains(new.as_str()));
+}
