@@ -47,6 +47,9 @@ const GRACE: Duration = Duration::from_millis(250);
 /// end is in the kernel's buffer already, so this bounds only a holder that escaped the group.
 const DRAIN: Duration = Duration::from_millis(100);
 
+/// How often somebody is asked whether the program is still wanted.
+const STILL_WANTED: Duration = Duration::from_millis(100);
+
 /// A flag that goes up when somebody asks this process to end. For commands that run many jobs: what they do
 /// between two of them would go on to its end.
 pub fn watch_interrupts() -> Arc<AtomicBool> {
@@ -103,6 +106,8 @@ pub enum Ending {
     Interrupted(&'static str),
     /// It wrote more to stdout than the job allows.
     Flooded,
+    /// Nobody wanted it any more.
+    Unwanted,
     /// It could not be started. Or it was started and its exit status is lost, because other code
     /// in this process waited for it, which is a bug: there is no ending to tell then, and the
     /// error says so.
@@ -113,12 +118,27 @@ pub enum Ending {
 /// [`run_async`] is the way.
 #[must_use]
 pub fn run(job: Job) -> Ended {
+    block_on(job, std::future::pending())
+}
+
+/// The same, and ends the program when `is_wanted` says no. It is asked at the start and ten times a second, on
+/// this thread: it must be quick.
+#[must_use]
+pub fn run_while(job: Job, is_wanted: &dyn Fn() -> bool) -> Ended {
+    block_on(job, async {
+        while is_wanted() {
+            sleep(STILL_WANTED).await;
+        }
+    })
+}
+
+fn block_on(job: Job, unwanted: impl Future<Output = ()>) -> Ended {
     let started = Instant::now();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return Ended::not_started(error, started),
     };
-    let ended = runtime.block_on(run_async(job));
+    let ended = runtime.block_on(run_until(job, unwanted));
     // Dropping the runtime would wait for its blocking threads, and on Windows a pipe is read on
     // one: an escaped grandchild that holds it must not keep us.
     runtime.shutdown_background();
@@ -128,6 +148,10 @@ pub fn run(job: Job) -> Ended {
 /// Runs `job` to its end, on the runtime of the caller (with I/O and time enabled). Dropping the
 /// future kills the group.
 pub async fn run_async(job: Job) -> Ended {
+    run_until(job, std::future::pending()).await
+}
+
+async fn run_until(job: Job, unwanted: impl Future<Output = ()>) -> Ended {
     let started = Instant::now();
     // The handlers come before the child: else a signal could end us in between, and leave it.
     let (mut interrupts, mut group) = match start(&job) {
@@ -144,6 +168,7 @@ pub async fn run_async(job: Job) -> Ended {
         name = interrupts.next() => Cause::Interrupt(name),
         () = group.exited() => Cause::Exit,
         () = sleep(left) => Cause::Deadline,
+        () = unwanted => Cause::Unwanted,
         Pumped::Flooded = pipes.pump() => Cause::Flood,
     };
 
@@ -180,6 +205,7 @@ enum Cause {
     Exit,
     Deadline,
     Flood,
+    Unwanted,
     Interrupt(&'static str),
 }
 
@@ -187,7 +213,7 @@ impl Cause {
     /// A flood is killed at once: it would go on into the grace.
     fn gets_grace(self) -> bool {
         match self {
-            Cause::Deadline | Cause::Interrupt(_) => true,
+            Cause::Deadline | Cause::Unwanted | Cause::Interrupt(_) => true,
             Cause::Exit | Cause::Flood => false,
         }
     }
@@ -199,6 +225,7 @@ fn ending(cause: Cause, status: io::Result<ExitStatus>, flooded: bool) -> Ending
         (Cause::Interrupt(name), _) => Ending::Interrupted(name),
         (Cause::Deadline, _) => Ending::TimedOut,
         (Cause::Flood, _) => Ending::Flooded,
+        (Cause::Unwanted, _) => Ending::Unwanted,
         // It ended so fast that the rest of its flood was still in the pipe.
         (Cause::Exit, _) if flooded => Ending::Flooded,
         (Cause::Exit, Ok(status)) => own_ending(status),
@@ -274,6 +301,7 @@ mod tests {
             assert!(matches!(how, Ending::Interrupted("SIGHUP")));
             assert!(matches!(ending(Cause::Deadline, Ok(exit(0)), flooded), Ending::TimedOut));
             assert!(matches!(ending(Cause::Flood, Ok(signal(9)), flooded), Ending::Flooded));
+            assert!(matches!(ending(Cause::Unwanted, Ok(signal(15)), flooded), Ending::Unwanted));
         }
     }
 

@@ -43,6 +43,9 @@ pub struct HookArgs {
     /// The timeout with which the hook is registered, in seconds; the auditor always ends before it
     #[arg(long, value_name = "SECONDS", default_value_t = HOOK_TIMEOUT)]
     pub hook_timeout: u64,
+    /// The hook is registered with "asyncRewake": the turn has ended, and only confirmed findings wake the session
+    #[arg(long)]
+    pub background: bool,
 }
 
 impl HookArgs {
@@ -51,13 +54,14 @@ impl HookArgs {
     pub fn as_registered(args: &[OsString]) -> Option<Self> {
         let words: Vec<&str> = args.iter().skip(1).map(|arg| arg.to_str()).collect::<Option<_>>()?;
         let seconds = match words[..] {
-            ["hook"] => return Some(Self { hook_timeout: HOOK_TIMEOUT }),
+            ["hook"] => return Some(Self { hook_timeout: HOOK_TIMEOUT, background: false }),
+            ["hook", "--background"] => return Some(Self { hook_timeout: HOOK_TIMEOUT, background: true }),
             ["hook", "--hook-timeout", seconds] => seconds,
             ["hook", flag] => flag.strip_prefix("--hook-timeout=")?,
             _ => return None,
         };
         let is_plain = seconds.bytes().all(|byte| byte.is_ascii_digit());
-        seconds.parse().ok().filter(|_| is_plain).map(|hook_timeout| Self { hook_timeout })
+        seconds.parse().ok().filter(|_| is_plain).map(|hook_timeout| Self { hook_timeout, background: false })
     }
 }
 
@@ -174,8 +178,14 @@ mod tests {
             ("punchlist hook --hook-timeout 18446744073709551615", u64::MAX),
         ] {
             let (short, parsed) = both(line);
-            assert_eq!((&short, &short), (&parsed, &Some(HookArgs { hook_timeout: seconds })), "{line}");
+            assert_eq!(
+                (&short, &short),
+                (&parsed, &Some(HookArgs { hook_timeout: seconds, background: false })),
+                "{line}"
+            );
         }
+        let (short, parsed) = both("punchlist hook --background");
+        assert!(short == parsed && short.is_some_and(|args| args.background));
     }
 
     #[test]

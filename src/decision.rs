@@ -25,6 +25,10 @@ pub enum Cause {
     NothingToAudit,
     /// The same evidence as at the last clean audit, or another hook has this stop in hand.
     Unchanged,
+    /// A newer stop of the session came while this one was being audited in the background.
+    Superseded,
+    /// What a background audit found no longer fits: the session, or what it spoke of, has moved on.
+    MovedOn,
     /// Confirmed findings.
     Findings,
     /// None.
@@ -55,6 +59,8 @@ impl Cause {
             Self::Budget => "budget",
             Self::NothingToAudit => "nothing-to-audit",
             Self::Unchanged => "unchanged",
+            Self::Superseded => "superseded",
+            Self::MovedOn => "moved-on",
             Self::Findings => "findings",
             Self::Clean => "clean",
             Self::OnlyUnverified => "only-unverified",
@@ -66,6 +72,9 @@ impl Cause {
         }
     }
 }
+
+/// How the log tells of [`Cause::Superseded`].
+pub const NEWER_STOP: &str = "a newer stop of the session has taken over";
 
 /// What a gate makes of a stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +119,8 @@ pub enum Counting {
     Counted,
     /// Another stop of the session had the last one meanwhile.
     Spent,
+    /// A newer stop has taken over, and the decision is its.
+    Superseded,
     /// It could not be.
     Failed(String),
 }
@@ -152,6 +163,7 @@ pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision 
         |cause, detail, reply| Decision { held: Held::Allow, cause, detail, would_block: false, reply };
     match (outcome, dry_run, counting) {
         (Outcome::Pass { cause, detail }, _, _) => allow(cause, detail, Reply::Silent),
+        (_, _, Counting::Superseded) => allow(Cause::Superseded, Some(NEWER_STOP.into()), Reply::Silent),
         (Outcome::Advise { cause, message } | Outcome::CouldNotCheck { cause, message }, _, _) => {
             allow(cause, Some(message.clone()), Reply::Tell(format!("punchlist: {message}")))
         }
@@ -191,8 +203,9 @@ mod tests {
         Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() }
     }
 
-    fn counts() -> [Counting; 4] {
-        [Counting::NotNeeded, Counting::Counted, Counting::Spent, Counting::Failed("full".into())]
+    fn counts() -> [Counting; 5] {
+        let failed = Counting::Failed("full".into());
+        [Counting::NotNeeded, Counting::Counted, Counting::Spent, Counting::Superseded, failed]
     }
 
     #[test]
@@ -225,6 +238,21 @@ mod tests {
                         "{outcome:?} {dry_run} {counting:?}"
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_newer_stop_has_taken_over_says_nothing() {
+        let told = Outcome::CouldNotCheck { cause: Cause::AuditorTimeout, message: "m".into() };
+        for outcome in [hold(), told] {
+            for dry_run in [false, true] {
+                let decision = decide(outcome.clone(), dry_run, &Counting::Superseded);
+                assert_eq!(
+                    (decision.held, decision.cause, decision.reply),
+                    (Held::Allow, Cause::Superseded, Reply::Silent)
+                );
+                assert!(!decision.would_block);
             }
         }
     }

@@ -16,7 +16,7 @@
 //! The modules stand below in the order in which data passes them, and no two of them need each other. The
 //! middle (`session::ledger`, `plan`, `claims`, `facts`, `verify`, `decision`) is pure: values in, values out, no clock,
 //! no disk, no environment. The edges (`config`, `state`, `session::reader` and `load`, `evidence::workspace`
-//! and `git`, `child`, `log::store` and `keepsakes`) touch the world and decide nothing. `audit`, `gates`
+//! and `git`, `child`, `gates::sight`, `log::store` and `keepsakes`) touch the world and decide nothing. `audit`, `gates`
 //! and `commands` put them together.
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
 //! again, `eval` measures all of it on cases whose truth is known.

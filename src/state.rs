@@ -2,6 +2,8 @@
 //! saw, which flags a client has. What can't be read counts as never written. Must not lose a session's count in
 //! silence: one that can't be written is an error to the caller.
 
+mod claim;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -14,6 +16,8 @@ use crate::auditor::flags::{ClientStamp, Flags, KnownClients};
 use crate::env::{self, Env};
 use crate::files::{in_private_folder, write_whole};
 use crate::names::ContentName;
+
+pub use claim::{Claim, Taken};
 
 /// The state folder.
 #[derive(Debug, Clone)]
@@ -84,32 +88,40 @@ impl StateFolder {
     /// Changes what is remembered of a session. Whoever else does the same waits for its turn.
     pub fn update_session(&self, session: &str, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
         let path = self.session_file(session);
-        let lock = lock_file(&path.with_extension("lock"))?;
-        lock.lock()?;
+        let _turn = self.session_turn(session)?;
         let mut state = read_json(&path).unwrap_or_default();
         change(&mut state);
         write_json(&path, &state)
     }
 
-    fn cursor_file(&self, session: &str, agent: &str) -> PathBuf {
-        self.root.join("sessions").join(format!("{}.cursor", agent_file_name(session, agent)))
-    }
-
     /// What is remembered of the transcripts of one agent of a session, as bytes; empty if nothing is.
     pub fn cursors(&self, session: &str, agent: &str) -> Vec<u8> {
-        fs::read(self.cursor_file(session, agent)).unwrap_or_default()
+        fs::read(self.stop_file(session, agent, "cursor")).unwrap_or_default()
     }
 
     /// Remembers it. It can be made again, so that a failure costs nothing but time.
     pub fn keep_cursors(&self, session: &str, agent: &str, bytes: &[u8]) -> io::Result<()> {
-        write_whole(&self.cursor_file(session, agent), bytes)
+        write_whole(&self.stop_file(session, agent, "cursor"), bytes)
+    }
+
+    /// Waits for this process's turn to change what is remembered of a session; over when it is dropped.
+    fn session_turn(&self, session: &str) -> io::Result<File> {
+        let lock = lock_file(&self.session_file(session).with_extension("lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    /// A file of one agent's stops.
+    fn stop_file(&self, session: &str, agent: &str, kind: &str) -> PathBuf {
+        let name =
+            if agent.is_empty() { file_name(session) } else { file_name(&format!("{session}.{agent}")) };
+        self.root.join("sessions").join(format!("{name}.{kind}"))
     }
 
     /// Takes the one place at which a stop of this agent may be audited; `None` when another hook has it:
     /// the client runs a hook twice, at the same time, if it is registered twice.
     pub fn lock_stop(&self, session: &str, agent: &str) -> Option<StopLock> {
-        let name = agent_file_name(session, agent);
-        let Ok(file) = lock_file(&self.root.join("sessions").join(format!("{name}.stop"))) else {
+        let Ok(file) = lock_file(&self.stop_file(session, agent, "stop")) else {
             // Where no file can be made, nothing can be counted either, and nothing will be held.
             return Some(StopLock(None));
         };
@@ -147,11 +159,6 @@ impl KnownClients for StateFolder {
         // Forgetting costs one `--help`; not worth a word.
         let _ = write_json(&self.clients_file(), &Clients(known.split_off(from)));
     }
-}
-
-/// A session's agent as a file name; the main agent's name is empty.
-fn agent_file_name(session: &str, agent: &str) -> String {
-    if agent.is_empty() { file_name(session) } else { file_name(&format!("{session}.{agent}")) }
 }
 
 /// A session's id as a file name; one that could be something else becomes its hash.

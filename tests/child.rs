@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use processes::{assert_group_is_gone, assert_is_gone, eventually, is_alive, kill_group_of};
-use punchlist::child::{Ended, Ending, Job, run, run_async};
+use punchlist::child::{Ended, Ending, Job, run, run_async, run_while};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Far more than any of these runs needs, far less than what would keep it if it waited.
@@ -333,6 +333,31 @@ fn a_child_that_ignores_sigterm_is_killed_too() {
     assert_how!(ended, Ending::TimedOut);
     assert_prompt(started);
     assert_group_is_gone(stage.group());
+}
+
+#[test]
+fn a_child_that_nobody_wants_any_more_is_killed_with_all_it_started() {
+    let stage = Stage::new();
+    let job = stage.fake(&format!("grandchild-holds-pipes {LONG}\nrecord DIR/record\nhang\n"));
+    let started = Instant::now();
+    let ended = run_while(job, &|| !stage.path("record").exists());
+    assert_how!(ended, Ending::Unwanted);
+    assert_prompt(started);
+    assert_group_is_gone(stage.group());
+}
+
+#[test]
+fn a_child_that_is_wanted_to_its_end_is_told_by_its_own_ending() {
+    let stage = Stage::new();
+    let asked = std::cell::Cell::new(0);
+    let wanted = || {
+        asked.set(asked.get() + 1);
+        true
+    };
+    let ended = run_while(stage.fake("sleep 500\nstdout all\nexit 3\n"), &wanted);
+    assert_how!(ended, Ending::Exited(3));
+    assert_eq!(ended.stdout, b"all");
+    assert!(asked.get() > 1, "it was asked for all the while");
 }
 
 #[test]

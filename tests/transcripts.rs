@@ -7,7 +7,7 @@ mod transcripts;
 use std::path::{Path, PathBuf};
 
 use punchlist::session::load::{Loaded, load_saved};
-use punchlist::session::{CommandEnd, Original, Outcome, Session};
+use punchlist::session::{CommandEnd, Original, Outcome, Session, originals};
 use serde_json::Value;
 use tempfile::TempDir;
 use transcripts::truth::{self, Before, TouchEnd, hash};
@@ -30,7 +30,9 @@ impl Made {
     }
 
     fn load(&self) -> Loaded {
-        load_saved(&self.transcript())
+        let mut loaded = load_saved(&self.transcript());
+        originals::fetch(&mut loaded.session, |_| true);
+        loaded
     }
 }
 

@@ -3,7 +3,7 @@
 use super::reason;
 use crate::auditor::AuditorOutcome;
 use crate::config::AuditConfig;
-use crate::decision::{Cause, Outcome};
+use crate::decision::{Cause, NEWER_STOP, Outcome};
 use crate::evidence::redact::mask;
 use crate::finding::{Advisory, Finding, Source, Status};
 
@@ -29,7 +29,7 @@ pub fn outcome_of(
         with(Status::CannotVerify).partition(|finding| finding.source == Source::Facts);
     let unverified: Vec<&Finding> = proposed.into_iter().chain(idle).collect();
     // Whoever tells us to end throws our answer away: a block would be counted and never seen.
-    let is_heard = !matches!(auditor, AuditorOutcome::Interrupted(_));
+    let is_heard = !matches!(auditor, AuditorOutcome::Interrupted(_) | AuditorOutcome::Superseded);
     if !holding.is_empty() && is_heard {
         let reason = reason::reason(reason_template, &holding, &unverified);
         return Outcome::Hold { cause: Cause::Findings, reason };
@@ -54,6 +54,9 @@ pub fn outcome_of(
         AuditorOutcome::Unavailable(why) => could_not(Cause::AuditorUnavailable, &why.to_string()),
         AuditorOutcome::Unreadable(why) => {
             could_not(Cause::AuditorUnreadable, &format!("the auditor's answer does not count: {why}"))
+        }
+        AuditorOutcome::Superseded => {
+            Outcome::Pass { cause: Cause::Superseded, detail: Some(NEWER_STOP.to_owned()) }
         }
         AuditorOutcome::Interrupted(signal) => could_not(Cause::Error, &format!("ended by {signal}")),
     }

@@ -69,6 +69,7 @@ pub fn probe(client: &Path, deadline: Duration) -> Result<Flags, AuditorOutcome>
         Ending::Exited(code) => crashed(format!("its --help ended with exit code {code}")),
         Ending::Signaled(signal) => crashed(format!("its --help was ended by signal {signal}")),
         Ending::Flooded => crashed("its --help does not end".into()),
+        Ending::Unwanted => Err(AuditorOutcome::Superseded),
         Ending::TimedOut => Err(AuditorOutcome::TimedOut(ended.duration)),
         Ending::Interrupted(signal) => Err(AuditorOutcome::Interrupted(signal)),
         Ending::NotStarted(error) => Err(AuditorOutcome::Unavailable(Unavailable::NotStarted {

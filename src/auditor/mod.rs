@@ -48,6 +48,8 @@ pub enum AuditorOutcome {
     Unavailable(Unavailable),
     /// It answered with something that does not count.
     Unreadable(String),
+    /// Nobody wanted its answer any more: a newer stop has taken over.
+    Superseded,
     /// The client that runs us wants us to end.
     Interrupted(&'static str),
 }
@@ -61,6 +63,7 @@ impl AuditorOutcome {
             Self::TimedOut(after) => ("timed-out", Some(format!("after {:.1} s", after.as_secs_f64()))),
             Self::Unavailable(why) => ("unavailable", Some(why.to_string())),
             Self::Unreadable(why) => ("unreadable", Some(why.clone())),
+            Self::Superseded => ("superseded", None),
             Self::Interrupted(signal) => ("interrupted", Some((*signal).to_owned())),
         }
     }

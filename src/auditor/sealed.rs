@@ -30,6 +30,8 @@ pub struct SealedClient<'a> {
     pub config: &'a AuditorConfig,
     /// What is known of clients; added to when a flag is refused.
     pub known: &'a dyn KnownClients,
+    /// Whether the answer is still wanted, where that can change.
+    pub is_wanted: Option<&'a dyn Fn() -> bool>,
 }
 
 impl Auditor for SealedClient<'_> {
@@ -80,7 +82,11 @@ impl SealedClient<'_> {
                 let why = format!("no empty folder to run it in: {error}");
                 AuditorOutcome::Unavailable(Unavailable::Crashed(why))
             })?;
-            let ended = child::run(seal.job(client, left(), STDOUT_CAP, STDERR_CAP));
+            let job = seal.job(client, left(), STDOUT_CAP, STDERR_CAP);
+            let ended = match self.is_wanted {
+                Some(is_wanted) => child::run_while(job, is_wanted),
+                None => child::run(job),
+            };
             tracing::debug!(how = ?ended.how, ms = ended.duration.as_millis(), "auditor ended");
             if let Some(folder) = self.env.client_config_dir() {
                 seal.remove_session_file(&folder);
@@ -124,6 +130,7 @@ fn outcome_of(ended: &Ended, client: &Path, has_schema: bool) -> AuditorOutcome 
             why: error.to_string(),
         }),
         Ending::TimedOut => AuditorOutcome::TimedOut(ended.duration),
+        Ending::Unwanted => AuditorOutcome::Superseded,
         Ending::Interrupted(signal) => AuditorOutcome::Interrupted(signal),
         Ending::Flooded => AuditorOutcome::Unreadable(format!("it printed more than {STDOUT_CAP} bytes")),
         Ending::Signaled(signal) => crashed(format!("it was ended by signal {signal}")),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::complain;
-use super::hook::answer;
+use super::hook::{Registered, answer};
 use crate::auditor::RecordedReply;
 use crate::env::Env;
 use crate::exit;
@@ -55,7 +55,7 @@ pub fn play() -> io::Result<String> {
             stdin.as_bytes(),
             &env,
             &memory,
-            Duration::from_secs(120),
+            Registered::holding(Duration::from_secs(120)),
             Timestamp::now(),
             Some(&mut auditor),
         )

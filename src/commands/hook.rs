@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use super::complain;
 use crate::auditor::{Auditor, SealedClient};
 use crate::cli::HookArgs;
-use crate::config::Config;
-use crate::decision::{Cause, Counting, Decision, Outcome, decide};
+use crate::config::{Config, Mode};
+use crate::decision::{Cause, Counting, Decision, Held, Outcome, decide};
 use crate::env::{self, Env};
 use crate::gates::aside::aside;
 use crate::gates::audit::AuditGate;
@@ -21,13 +21,30 @@ use crate::gates::{Gate, Stop, Story};
 use crate::hook::{Event, HookInput, Reply};
 use crate::log::{DecisionLog, Record, keepsakes};
 use crate::phases::{self, Phases};
-use crate::state::{SessionState, StateFolder};
+use crate::state::{Claim, SessionState, StateFolder};
 
 /// The most that is read of stdin; the real thing is a few kilobytes and one final message.
 const STDIN_CAP: u64 = 16 << 20;
 
 /// A day, in seconds: no hook runs longer, and a clock can't count to every number that fits a flag.
 const LONGEST_TIMEOUT: u64 = 24 * 3600;
+
+/// How the hook is registered. The client gives no sign of it, neither on stdin nor in the environment (2.1.325), so
+/// the command line says it.
+#[derive(Debug, Clone, Copy)]
+pub struct Registered {
+    /// How long the client lets it run.
+    pub timeout: Duration,
+    /// Whether the session waits for it.
+    pub mode: Mode,
+}
+
+impl Registered {
+    /// As always: the session waits.
+    pub fn holding(timeout: Duration) -> Self {
+        Self { timeout, mode: Mode::Hold }
+    }
+}
 
 /// Runs the hook in this process: its stdin, its stdout, its stderr.
 pub fn run(args: &HookArgs, env: &Env, mut phases: Phases) -> u8 {
@@ -37,8 +54,11 @@ pub fn run(args: &HookArgs, env: &Env, mut phases: Phases) -> u8 {
     std::panic::set_hook(Box::new(|_| ()));
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let stdin = phases.time(phases::INPUT, read_stdin);
-        let timeout = Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT));
-        answer_in(&mut phases, &stdin, env, &state, timeout, started, None)
+        let registered = Registered {
+            timeout: Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT)),
+            mode: if args.background { Mode::Background } else { Mode::Hold },
+        };
+        answer_in(&mut phases, &stdin, env, &state, registered, started, None)
     }));
     let reply = answered.unwrap_or_else(|panic| {
         let why = panic_words(panic.as_ref());
@@ -69,11 +89,11 @@ pub fn answer(
     stdin: &[u8],
     env: &Env,
     state: &StateFolder,
-    hook_timeout: Duration,
+    registered: Registered,
     started: Timestamp,
     auditor: Option<&mut dyn Auditor>,
 ) -> Reply {
-    answer_in(&mut Phases::default(), stdin, env, state, hook_timeout, started, auditor)
+    answer_in(&mut Phases::default(), stdin, env, state, registered, started, auditor)
 }
 
 /// The same, with our own time counted on.
@@ -82,7 +102,7 @@ fn answer_in(
     stdin: &[u8],
     env: &Env,
     state: &StateFolder,
-    hook_timeout: Duration,
+    registered: Registered,
     started: Timestamp,
     auditor: Option<&mut dyn Auditor>,
 ) -> Reply {
@@ -106,10 +126,16 @@ fn answer_in(
         (project, loaded)
     });
     let mut faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    for fault in &faults {
-        complain(&format!("{fault} (the default is used)"));
+    let mut complaints: Vec<String> =
+        faults.iter().map(|fault| format!("{fault} (the default is used)")).collect();
+    if let Some(fault) = config.audit.mode.fault(registered.mode) {
+        complaints.push(fault.clone());
+        faults.push(fault);
     }
     let session = session_name(&input);
+    let started_ms = started.as_millisecond();
+    let claim =
+        (registered.mode == Mode::Background).then(|| Claim::new(state, &session, &input, started_ms));
     let stop = Stop {
         input: &input,
         env,
@@ -117,15 +143,22 @@ fn answer_in(
         state,
         session: &session,
         project: &project,
-        started_ms: started.as_millisecond(),
-        deadline: begun + hook_timeout,
+        started_ms,
+        deadline: begun + registered.timeout,
+        claim: claim.as_ref(),
     };
 
     let mut story = Story::default();
     std::mem::swap(&mut story.phases, phases);
     let blocks = || story.phase(phases::STATE, |_| state.session(&session).blocks);
-    let outcome = aside(&input, env, &config, blocks).unwrap_or_else(|| {
-        let mut sealed = SealedClient { env, config: &config.auditor, known: state };
+    let aside = aside(&input, env, &config, blocks);
+    if let (Some(_), Some(claim)) = (&aside, &claim) {
+        claim.pass_by();
+    }
+    let outcome = aside.unwrap_or_else(|| {
+        let is_newest = || claim.as_ref().is_none_or(Claim::is_newest);
+        let is_wanted = claim.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
+        let mut sealed = SealedClient { env, config: &config.auditor, known: state, is_wanted };
         let mut gate = match auditor {
             Some(auditor) => AuditGate { auditor },
             None => AuditGate { auditor: &mut sealed },
@@ -136,9 +169,15 @@ fn answer_in(
     let counting = remember(&stop, &outcome, &story, phases);
     let decision = decide(outcome, config.audit.dry_run, &counting);
 
-    for fault in &story.config_faults {
-        complain(&format!("{fault} (the built-in text is used)"));
+    complaints.extend(story.registration_faults.iter().cloned());
+    complaints.extend(story.config_faults.iter().map(|fault| format!("{fault} (the built-in text is used)")));
+    // A session that is woken is given all of stderr (2.1.325), and what to change in a config is not for the agent.
+    if claim.is_none() || decision.held == Held::Allow {
+        for line in &complaints {
+            complain(line);
+        }
     }
+    faults.append(&mut story.registration_faults);
     faults.append(&mut story.config_faults);
     let mut record = record_of(&stop, &decision, story, &faults, started);
     record.record.phases_ms = phases.in_millis();
@@ -156,12 +195,21 @@ fn answer_in(
 
 /// Remembers what was audited, and counts a block before it is given.
 fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story, phases: &mut Phases) -> Counting {
+    let is_superseded = || stop.claim.is_some_and(|claim| !claim.is_newest());
     let counts = outcome.wants_block() && !stop.config.audit.dry_run;
+    if is_superseded() {
+        return Counting::Superseded;
+    }
     if story.audited.is_none() && story.told.is_empty() && !counts {
         return Counting::NotNeeded;
     }
-    let mut spent = false;
+    let (mut spent, mut superseded) = (false, false);
     let change = |session: &mut SessionState| {
+        // For the last time: no newer stop can come before this is written.
+        superseded = is_superseded();
+        if superseded {
+            return;
+        }
         if let Some(audited) = &story.audited {
             session.audits.insert(stop.agent().to_owned(), audited.clone());
         }
@@ -172,6 +220,7 @@ fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story, phases: &mut Phas
     };
     let written = phases.time(phases::REMEMBER, || stop.state.update_session(stop.session, change));
     match (counts, written) {
+        _ if superseded => Counting::Superseded,
         (false, _) => Counting::NotNeeded,
         (true, Ok(())) if spent => Counting::Spent,
         (true, Ok(())) => Counting::Counted,

@@ -1,12 +1,12 @@
 //! Where the client itself keeps what: takes its settings files and a folder, gives the folders of its plans and
-//! of its transcripts. Must not take a folder outside the project from a file that a checkout may bring along.
+//! of its transcripts, and the session that it has open. Must not take a folder outside the project from a file that a checkout may bring along.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::env::Env;
+use crate::env::{self, Env};
 use crate::files::open_regular;
 
 /// The folder of all transcripts, one folder in it for each project.
@@ -26,21 +26,93 @@ pub fn project_name(cwd: &Path) -> String {
 
 /// The client's plan folders: the one that its settings name, where that is in the project, and its own.
 pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {
-    let own = env.client_config_dir();
-    let settings = [
-        Some(project.join(".claude").join("settings.local.json")),
-        Some(project.join(".claude").join("settings.json")),
-        own.as_ref().map(|own| own.join("settings.json")),
-    ];
-    let configured = settings.into_iter().flatten().find_map(|file| plans_directory(&file));
-    let inside = configured.map(|folder| project.join(folder)).filter(|folder| is_inside(folder, project));
-    inside.into_iter().chain(own.map(|own| own.join("plans"))).collect()
+    Settings::read(env, project).plan_folders(env, project)
 }
 
-fn plans_directory(settings: &Path) -> Option<String> {
-    let settings: Value =
-        serde_json::from_str(&std::io::read_to_string(open_regular(settings).ok()?).ok()?).ok()?;
-    Some(settings.get("plansDirectory")?.as_str()?.to_owned())
+/// The client's settings files, as far as they are there and can be read; the nearest first.
+#[derive(Debug)]
+pub struct Settings(Vec<(PathBuf, Value)>);
+
+impl Settings {
+    /// Reads those of a project and the person's own.
+    pub fn read(env: &Env, project: &Path) -> Self {
+        let own = env.client_config_dir().map(|own| own.join("settings.json"));
+        let of_project =
+            ["settings.local.json", "settings.json"].map(|name| project.join(".claude").join(name));
+        let files = of_project.into_iter().chain(own);
+        Self(
+            files.filter_map(|file| Some((json_in(&file)?, file))).map(|(json, file)| (file, json)).collect(),
+        )
+    }
+
+    /// See [`plan_folders`].
+    pub fn plan_folders(&self, env: &Env, project: &Path) -> Vec<PathBuf> {
+        let configured = self.0.iter().find_map(|(_, settings)| settings["plansDirectory"].as_str());
+        let inside =
+            configured.map(|folder| project.join(folder)).filter(|folder| is_inside(folder, project));
+        inside.into_iter().chain(env.client_config_dir().map(|own| own.join("plans"))).collect()
+    }
+
+    /// What is wrong with how the hook is registered: the client goes by `asyncRewake`, we go by `--background`, and one
+    /// without the other is neither mode. (What a plugin registers is not looked at.)
+    pub fn registration_faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (file, settings) in &self.0 {
+            let groups = ["Stop", "SubagentStop"].map(|event| settings["hooks"][event].as_array());
+            let groups = groups.into_iter().flatten().flatten();
+            let hooks = groups.filter_map(|group| group["hooks"].as_array()).flatten();
+            let found = hooks.filter_map(registration_fault);
+            faults
+                .extend(found.map(|what| format!("{}: the hook is registered with {what}", file.display())));
+        }
+        faults.dedup();
+        faults
+    }
+}
+
+fn registration_fault(hook: &Value) -> Option<&'static str> {
+    let words = std::iter::once(&hook["command"]).chain(hook["args"].as_array().into_iter().flatten());
+    let line = words.filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
+    let is_ours = line.contains("punchlist") && line.split_whitespace().any(|word| word == "hook");
+    match (hook["asyncRewake"] == true, line.contains("--background")) {
+        (true, false) if is_ours => Some(
+            "\"asyncRewake\" without --background: register `punchlist hook --background`, or take \"asyncRewake\" out",
+        ),
+        (false, true) if is_ours => {
+            Some("--background without \"asyncRewake\": add \"asyncRewake\": true, or take --background out")
+        }
+        _ => None,
+    }
+}
+
+/// The session that the client has open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSession {
+    /// Its id: another one after a `/clear`.
+    pub session: String,
+    /// Whether somebody sits before it; `-p` is nobody.
+    pub is_interactive: bool,
+    /// Since when a turn is under way, in milliseconds since 1970, if one is.
+    pub busy_since_ms: Option<i64>,
+}
+
+/// The session that the client which runs us has open, as its own note on its process says. Seen in 2.1.221 and 2.1.325;
+/// older ones write such notes (2.1.136), and do not tell their hooks which is theirs.
+pub fn open_session(env: &Env) -> Option<OpenSession> {
+    let process: u32 = env.text(env::CLIENT_PID)?.parse().ok()?;
+    let note = env.client_config_dir()?.join("sessions").join(format!("{process}.json"));
+    let note = json_in(&note)?;
+    let text = |key: &str| note.get(key).and_then(Value::as_str);
+    let is_busy = text("status").is_some_and(|status| status != "idle");
+    Some(OpenSession {
+        session: text("sessionId")?.to_owned(),
+        is_interactive: text("entrypoint") == Some("cli"),
+        busy_since_ms: note.get("statusUpdatedAt").and_then(Value::as_i64).filter(|_| is_busy),
+    })
+}
+
+fn json_in(file: &Path) -> Option<Value> {
+    serde_json::from_str(&std::io::read_to_string(open_regular(file).ok()?).ok()?).ok()
 }
 
 fn is_inside(folder: &Path, project: &Path) -> bool {
@@ -76,5 +148,59 @@ mod tests {
         fs::create_dir_all(folder.path().join("outside")).expect("made");
         set("w/.claude/settings.local.json", "../outside");
         assert_eq!(plan_folders(&env, &project), [own]);
+    }
+
+    #[test]
+    fn the_clients_note_on_its_process_tells_which_session_is_open() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let env = Env::from_pairs([
+            ("CLAUDE_CONFIG_DIR", folder.path().as_os_str()),
+            (env::CLIENT_PID, "7".as_ref()),
+        ]);
+        assert_eq!(open_session(&env), None);
+        let open = |note: &str| {
+            fs::create_dir_all(folder.path().join("sessions")).expect("made");
+            fs::write(folder.path().join("sessions/7.json"), note).expect("written");
+            open_session(&env)
+        };
+        let idle = OpenSession { session: "s".into(), is_interactive: true, busy_since_ms: None };
+        let note = r#"{"pid":7,"sessionId":"s","entrypoint":"cli","status":"idle","statusUpdatedAt":5}"#;
+        assert_eq!(open(note), Some(idle.clone()));
+        let busy = OpenSession { busy_since_ms: Some(5), ..idle.clone() };
+        assert_eq!(open(&note.replace("idle", "busy")), Some(busy));
+        // Under `-p`, 2.1.221 writes no status.
+        let printing = OpenSession { is_interactive: false, ..idle };
+        assert_eq!(open(r#"{"sessionId":"s","entrypoint":"sdk-cli"}"#), Some(printing));
+        assert_eq!(open("{"), None);
+    }
+
+    #[test]
+    fn a_registration_that_is_neither_mode_says_what_to_change() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (project, home) = (folder.path().join("w"), folder.path().join("home"));
+        let env = Env::from_pairs([("HOME", &home)]);
+        let faults = |hooks: &str| {
+            let path = home.join(".claude/settings.json");
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{hooks}]}}]}}}}"#)).expect("written");
+            let faults = Settings::read(&env, &project).registration_faults();
+            faults.join("\n").replace(&folder.path().display().to_string(), "[folder]")
+        };
+        assert_eq!(faults(r#"{"command":"punchlist hook"},{"command":"other hook","asyncRewake":true}"#), "");
+        assert_eq!(
+            faults(r#"{"command":"/bin/punchlist","args":["hook","--background"],"asyncRewake":true}"#),
+            ""
+        );
+        assert_eq!(
+            faults(r#"{"command":"punchlist hook","asyncRewake":true}"#),
+            "[folder]/home/.claude/settings.json: the hook is registered with \"asyncRewake\" without --background: \
+             register `punchlist hook --background`, or take \"asyncRewake\" out"
+        );
+        assert_eq!(
+            faults(r#"{"command":"punchlist hook --background"}"#),
+            "[folder]/home/.claude/settings.json: the hook is registered with --background without \"asyncRewake\": \
+             add \"asyncRewake\": true, or take --background out"
+        );
+        assert_eq!(faults("7"), "");
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de};
 
 use super::globs::plan_glob;
-use super::{ConfigError, Planless, UnrunChecks};
+use super::{ConfigError, Mode, Planless, UnrunChecks};
 use crate::files::open_regular;
 use crate::finding::Category;
 
@@ -39,6 +39,7 @@ pub struct AuditTable {
     pub max_prompt_bytes: Option<usize>,
     pub unrun_checks: Option<UnrunChecks>,
     pub planless: Option<Planless>,
+    pub mode: Option<Mode>,
 }
 
 /// `[auditor]`

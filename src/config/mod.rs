@@ -48,6 +48,40 @@ pub struct AuditConfig {
     pub unrun_checks: UnrunChecks,
     /// When a session without a plan is worth a second opinion.
     pub planless: Planless,
+    /// Whether the session waits for the audit.
+    pub mode: Mode,
+}
+
+/// Whether the session waits for the audit. The client goes by how the hook is registered; this says what the
+/// person means, and has to agree with it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// The stop is held until the audit is over.
+    #[default]
+    Hold,
+    /// The turn ends at once, the audit runs behind it, and only confirmed findings wake the session.
+    Background,
+}
+
+impl Mode {
+    /// What to change where the config says one thing and the registration another, which wins: it is what
+    /// the client acts on.
+    pub fn fault(self, registered: Self) -> Option<String> {
+        let words = match (self, registered) {
+            (Self::Hold, Self::Hold) | (Self::Background, Self::Background) => return None,
+            (Self::Hold, Self::Background) => {
+                "the hook is registered with --background, but [audit] mode is \"hold\": the audit runs in the \
+                 background; set mode = \"background\", or register `punchlist hook` without --background and \
+                 without \"asyncRewake\""
+            }
+            (Self::Background, Self::Hold) => {
+                "[audit] mode is \"background\", but the hook is registered without --background: the stop is \
+                 held; register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\""
+            }
+        };
+        Some(words.to_owned())
+    }
 }
 
 /// What becomes of tests, builds and linters that are said to pass and were not run, or only before the last
@@ -149,6 +183,7 @@ impl Default for Config {
                 max_prompt_bytes: 80_000,
                 unrun_checks: UnrunChecks::Advise,
                 planless: Planless::Claims,
+                mode: Mode::Hold,
             },
             auditor: AuditorConfig {
                 client: None,
@@ -212,6 +247,7 @@ impl Config {
         set(&mut self.audit.max_prompt_bytes, file.audit.max_prompt_bytes);
         set(&mut self.audit.unrun_checks, file.audit.unrun_checks);
         set(&mut self.audit.planless, file.audit.planless);
+        set(&mut self.audit.mode, file.audit.mode);
         set(&mut self.auditor.client, file.auditor.client.map(Some));
         set(&mut self.auditor.model, file.auditor.model);
         set(&mut self.auditor.timeout, file.auditor.timeout);

@@ -19,6 +19,7 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
             max_prompt_bytes: 0,
             unrun_checks: UnrunChecks::Block,
             planless: Planless::Off,
+            mode: Mode::Background,
         },
         auditor: AuditorConfig { client: None, model: String::new(), timeout: Duration::ZERO, prompts: None },
         log: LogConfig { keep: Duration::ZERO, max_size: 0 },
@@ -33,11 +34,15 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
     assert_eq!(
         said("[audit]\nmax_block = 3\n"),
         "punchlist.toml, line 2: audit.max_block: unknown field `max_block`, expected one of `enabled`, `dry_run`, \
-         `block_on`, `max_blocks`, `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`"
+         `block_on`, `max_blocks`, `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`"
     );
     assert_eq!(
         said("[audit]\nplanless = \"never\"\n"),
         "punchlist.toml, line 2: audit.planless: unknown variant `never`, expected one of `claims`, `always`, `off`"
+    );
+    assert_eq!(
+        said("[audit]\nmode = \"async\"\n"),
+        "punchlist.toml, line 2: audit.mode: unknown variant `async`, expected `hold` or `background`"
     );
     assert_eq!(
         said("[auditor]\n\ntimeout = \"soon\"\n"),
@@ -129,4 +134,27 @@ fn a_file_with_a_fault_counts_as_absent_and_the_other_still_counts() {
     )
     .load(&[]);
     assert_eq!((config.audit.max_blocks, config.audit.enabled, faults.len()), (1, true, 1));
+}
+
+#[test]
+fn a_mode_that_the_registration_contradicts_says_what_to_change() {
+    assert_eq!(Config::default().audit.mode, Mode::Hold);
+    for mode in [Mode::Hold, Mode::Background] {
+        assert_eq!(mode.fault(mode), None);
+    }
+    assert_eq!(
+        Mode::Hold.fault(Mode::Background).as_deref(),
+        Some(
+            "the hook is registered with --background, but [audit] mode is \"hold\": the audit runs in the \
+             background; set mode = \"background\", or register `punchlist hook` without --background and \
+             without \"asyncRewake\""
+        )
+    );
+    assert_eq!(
+        Mode::Background.fault(Mode::Hold).as_deref(),
+        Some(
+            "[audit] mode is \"background\", but the hook is registered without --background: the stop is \
+             held; register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\""
+        )
+    );
 }

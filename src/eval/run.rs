@@ -256,7 +256,7 @@ fn prompts_of(mode: Mode, env: &Env) -> Prompts {
 fn ask_client(case: &Case, prepared: Prepared, env: &Env) -> Result<Audited, RunError> {
     let config = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor;
     let state = StateFolder::find(env);
-    let mut client = SealedClient { env, config: &config, known: &state };
+    let mut client = SealedClient { env, config: &config, known: &state, is_wanted: None };
     prepared.ask(&mut client, config.timeout).map_err(|why| RunError::Prompt { name: case.name.clone(), why })
 }
 

@@ -5,15 +5,17 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::{Gate, Stop, Story};
+use super::sight::{self, SoFar};
+use super::{Gate, Stop, Story, moved};
 use crate::audit::fingerprint::fingerprint;
 use crate::audit::outcome::{advised, could_not, outcome_of};
 use crate::audit::{Brief, plan_in_play};
 use crate::auditor::prompt::PromptError;
 use crate::auditor::{Auditor, AuditorOutcome, Prompts};
 use crate::claims;
-use crate::config::{self, Planless};
-use crate::decision::{Cause, Outcome};
+use crate::config::Planless;
+use crate::config::client::Settings;
+use crate::decision::{Cause, NEWER_STOP, Outcome};
 use crate::evidence::Workspace;
 use crate::evidence::masking::mask_session;
 use crate::evidence::redact::mask;
@@ -24,7 +26,7 @@ use crate::plan::Plan;
 use crate::session::ledger::Role;
 use crate::session::load::Reading;
 use crate::session::{Session, cursor};
-use crate::state::LastAudit;
+use crate::state::{Claim, LastAudit, Taken};
 
 /// The gate.
 pub struct AuditGate<'a> {
@@ -38,7 +40,16 @@ const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
 impl Gate for AuditGate<'_> {
     fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
         let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
-        story.lock = story.phase(phases::STATE, |_| stop.state.lock_stop(stop.session, stop.agent()));
+        let mut may_be_decided = true;
+        story.lock = match story.phase(phases::STATE, |_| stop.claim.map(Claim::take)) {
+            None => story.phase(phases::STATE, |_| stop.state.lock_stop(stop.session, stop.agent())),
+            Some(Taken::Ours { place, is_second }) => {
+                may_be_decided = is_second;
+                Some(place)
+            }
+            Some(Taken::InHand) => None,
+            Some(Taken::Superseded) => return pass(Cause::Superseded, NEWER_STOP),
+        };
         if story.lock.is_none() {
             return pass(Cause::Unchanged, "another hook has this stop in hand");
         }
@@ -47,10 +58,11 @@ impl Gate for AuditGate<'_> {
         // The client runs a hook that is registered twice at the same time: one of them has decided.
         // (A decision from the future is a clock that jumped back.)
         let now = Timestamp::now().as_millisecond();
-        if last.is_some_and(|last| (stop.started_ms + 1..=now).contains(&last.decided_ms)) {
+        if may_be_decided && last.is_some_and(|last| (stop.started_ms + 1..=now).contains(&last.decided_ms)) {
             return pass(Cause::Unchanged, "another hook has decided this stop");
         }
 
+        let so_far = stop.claim.and_then(|_| SoFar::now(stop));
         let (mut session, workspace) = story.phase(phases::READ, |story| read_session(stop, story));
         let plan = story.phase(phases::PLAN, |story| find_plan(stop, &mut session, &workspace, story));
         let work = session.work_done();
@@ -68,6 +80,7 @@ impl Gate for AuditGate<'_> {
         if last.is_some_and(|last| last.clean.as_ref() == Some(&name)) {
             return pass(Cause::Unchanged, "the same evidence as at the last clean audit");
         }
+        let stamps = stop.claim.map(|_| sight::stamps(&workspace, &brief.evidence, &brief.facts.findings));
 
         let answer = if brief.wants_auditor(&stop.config.audit) {
             match self.second_opinion(stop, &brief, story) {
@@ -77,11 +90,27 @@ impl Gate for AuditGate<'_> {
         } else {
             AuditorOutcome::NotAsked
         };
+        if answer == AuditorOutcome::Superseded {
+            return pass(Cause::Superseded, NEWER_STOP);
+        }
         story.findings = story.phase(phases::VERIFY, |_| brief.findings(&answer, &workspace));
-        let outcome = match outcome_of(&answer, &story.findings, &stop.config.audit, &brief.prompts().reason)
-        {
+        let (fitting, moved) = match &stamps {
+            None => (story.findings.clone(), Vec::new()),
+            Some(then) => {
+                let changed = moved::changed(then, &sight::again(&workspace, then));
+                let plan = brief.evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
+                moved::fitting(&mut story.findings, &changed, plan)
+            }
+        };
+        let outcome = match outcome_of(&answer, &fitting, &stop.config.audit, &brief.prompts().reason) {
             Outcome::Pass { cause, detail: None } if answer == AuditorOutcome::NotAsked => {
                 pass(cause, "no plan in play and no claim in doubt: nobody was asked")
+            }
+            Outcome::Pass { .. } if !moved.is_empty() => {
+                return pass(
+                    Cause::MovedOn,
+                    &format!("changed since it was looked at: {}", moved.join(", ")),
+                );
             }
             outcome => outcome,
         };
@@ -96,10 +125,19 @@ impl Gate for AuditGate<'_> {
         }
         let new: Vec<&Advisory> =
             brief.facts.advisories.iter().filter(|a| !remembered.told.contains(&a.name())).collect();
-        if !outcome.wants_block() {
+        // In the background nobody is told: a client that does not wait throws a `systemMessage` away (2.1.325).
+        if !outcome.wants_block() && stop.claim.is_none() {
             story.told = new.iter().map(|advisory| advisory.name()).collect();
         }
-        advised(outcome, &new)
+        let outcome = advised(outcome, &new);
+        if stop.claim.is_some()
+            && !matches!(outcome, Outcome::Pass { .. })
+            && let Some(moved) = sight::moves_since(stop, so_far.as_ref()).into_iter().min()
+        {
+            story.audited = None;
+            return pass(Cause::MovedOn, moved.words());
+        }
+        outcome
     }
 }
 
@@ -149,7 +187,9 @@ fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
     let loaded = reading.finish();
     story.tell_transcript(&loaded);
     let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());
-    let folders = config::client::plan_folders(stop.env, stop.project);
+    let settings = Settings::read(stop.env, stop.project);
+    story.registration_faults = settings.registration_faults();
+    let folders = settings.plan_folders(stop.env, stop.project);
     let workspace = Workspace::new(stop.project, &cwd, stop.env.home(), &folders);
     (loaded.session, workspace)
 }

@@ -3,6 +3,8 @@
 
 pub mod aside;
 pub mod audit;
+pub mod moved;
+pub mod sight;
 pub mod story;
 
 use std::path::Path;
@@ -14,7 +16,7 @@ use crate::config::Config;
 use crate::decision::Outcome;
 use crate::env::Env;
 use crate::hook::HookInput;
-use crate::state::StateFolder;
+use crate::state::{Claim, StateFolder};
 
 /// One stop of one session.
 #[derive(Debug)]
@@ -35,6 +37,8 @@ pub struct Stop<'a> {
     pub started_ms: i64,
     /// By when everything has to be over.
     pub deadline: Instant,
+    /// In the background only: the claim to decide it, which a newer stop takes away.
+    pub claim: Option<&'a Claim<'a>>,
 }
 
 impl Stop<'_> {

@@ -38,6 +38,8 @@ pub struct Story {
     pub reply: Option<String>,
     /// Faults in what the person configured that came up on the way.
     pub config_faults: Vec<String>,
+    /// Faults in how the hook is registered.
+    pub registration_faults: Vec<String>,
     /// The place at which this stop is audited: held until what was decided is remembered.
     pub lock: Option<StopLock>,
     /// Names of the advisories that the person is told of with this decision.

@@ -66,6 +66,8 @@ pub struct HookInput {
     pub stop_hook_active: bool,
     /// The final message, which the transcript may not hold yet (2.1.47 and later).
     pub last_assistant_message: Option<String>,
+    /// The prompt that this turn answers (2.1.145 and later).
+    pub prompt_id: Option<String>,
     /// What still runs (2.1.145 and later).
     pub background_tasks: Vec<BackgroundTask>,
     /// `SubagentStop`: which one.
@@ -120,6 +122,7 @@ impl HookInput {
             permission_mode: text("permission_mode"),
             stop_hook_active: fields.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
             last_assistant_message: text("last_assistant_message"),
+            prompt_id: text("prompt_id"),
             background_tasks: fields.get("background_tasks").map(background_tasks).unwrap_or_default(),
             agent_id: text("agent_id"),
             agent_type: text("agent_type"),

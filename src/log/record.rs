@@ -163,7 +163,7 @@ pub struct AuditorRecord {
     pub client: Option<String>,
     /// Which model.
     pub model: String,
-    /// `answered`, `not-asked`, `timed-out`, `unavailable`, `unreadable`, `interrupted`.
+    /// `answered`, `not-asked`, `timed-out`, `unavailable`, `unreadable`, `superseded`, `interrupted`.
     pub outcome: String,
     /// In words.
     #[serde(default, skip_serializing_if = "Option::is_none")]

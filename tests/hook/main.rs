@@ -17,6 +17,7 @@ mod aside;
 mod audit;
 mod audit_all;
 mod auditor;
+mod background;
 mod config;
 mod cost;
 mod eval;

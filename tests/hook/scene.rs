@@ -256,7 +256,8 @@ impl Scene {
         self.start_with(&["hook"], self.input.to_string().as_bytes())
     }
 
-    fn start_with(&self, args: &[&str], stdin: &[u8]) -> Running {
+    /// Starts the program with any arguments.
+    pub(crate) fn start_with(&self, args: &[&str], stdin: &[u8]) -> Running {
         let mut command = Command::new(PUNCHLIST);
         command.args(args);
         self.start_command(command, stdin)
@@ -286,6 +287,11 @@ impl Scene {
         let stdout = drained(child.stdout.take().expect("stdout"));
         let stderr = drained(child.stderr.take().expect("stderr"));
         Running { child, stdout, stderr, started, command: shown }
+    }
+
+    /// Starts the hook as it is registered for the background.
+    pub(crate) fn start_behind(&self) -> Running {
+        self.start_with(&["hook", "--background"], self.input.to_string().as_bytes())
     }
 
     /// Waits for a run's end, and for nobody to hold its pipes any more: while somebody does, the client
@@ -384,10 +390,17 @@ impl Scene {
 
     /// What is remembered of the session: how often it was held.
     pub(crate) fn blocks(&self) -> u64 {
+        self.remembered()["blocks"].as_u64().unwrap_or(0)
+    }
+
+    /// What is remembered of the session: for how many of its agents there was an audit.
+    pub(crate) fn audits_remembered(&self) -> usize {
+        self.remembered()["audits"].as_object().map_or(0, serde_json::Map::len)
+    }
+
+    fn remembered(&self) -> Value {
         let path = self.path("state/sessions").join(format!("{SESSION}.json"));
-        let state: Value =
-            fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        state["blocks"].as_u64().unwrap_or(0)
+        fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
     /// Asserts that nobody of any client's group is left.

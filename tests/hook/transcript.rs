@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 pub(crate) struct Transcript {
     rows: Vec<Value>,
     calls: usize,
+    /// When what is added happens, if not long ago.
+    time: Option<String>,
 }
 
 impl Transcript {
@@ -19,6 +21,11 @@ impl Transcript {
     /// The person's words.
     pub(crate) fn asked(&mut self, words: &str) {
         self.row("user", json!({ "role": "user", "content": words }), None);
+    }
+
+    /// From here on, what is added happens now.
+    pub(crate) fn happens_now(&mut self) {
+        self.time = Some(jiff::Timestamp::now().to_string());
     }
 
     /// A file that was not there, written whole.
@@ -75,7 +82,7 @@ impl Transcript {
         let mut row = json!({
             "type": kind,
             "uuid": format!("row-{number}"),
-            "timestamp": "2026-01-01T00:00:00.000Z",
+            "timestamp": self.time.as_deref().unwrap_or("2026-01-01T00:00:00.000Z"),
             "message": message,
         });
         if let Some(structured) = structured {

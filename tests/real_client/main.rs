@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use rig::client::{self, Client, VERSIONS};
+use scenarios::seated;
 use trip::Scenario;
 
 fn main() -> ExitCode {
@@ -30,13 +31,45 @@ fn main() -> ExitCode {
     }
     let trials = VERSIONS
         .into_iter()
-        .flat_map(|version| scenarios::ALL.iter().map(move |scenario| trial(version, *scenario, required)))
+        .flat_map(|version| {
+            let scenarios =
+                scenarios::ALL.iter().map(move |scenario| scenario_trial(version, *scenario, required));
+            let seated =
+                seated::ALL.iter().map(move |(name, play)| seated_trial(version, name, *play, required));
+            scenarios.chain(seated)
+        })
         .collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-fn trial(version: &'static str, scenario: &'static dyn Scenario, required: bool) -> Trial {
-    Trial::ignorable_test(format!("{version}::{}", scenario.name()), move || {
+fn scenario_trial(version: &'static str, scenario: &'static dyn Scenario, required: bool) -> Trial {
+    trial(
+        version,
+        scenario.name(),
+        required,
+        |client| scenario.pointless_on(client),
+        |client| trip::play(scenario, client),
+    )
+}
+
+/// Somebody has to type for these, and so there has to be a terminal.
+fn seated_trial(
+    version: &'static str,
+    name: &str,
+    play: fn(&Client) -> Result<(), String>,
+    required: bool,
+) -> Trial {
+    trial(version, name, required, seated::pointless_on, play)
+}
+
+fn trial(
+    version: &'static str,
+    name: &str,
+    required: bool,
+    pointless_on: impl FnOnce(&Client) -> Option<&'static str> + Send + 'static,
+    play: impl FnOnce(&Client) -> Result<(), String> + Send + 'static,
+) -> Trial {
+    Trial::ignorable_test(format!("{version}::{name}"), move || {
         let Some(client) = Client::find(version) else {
             return if required {
                 Err(skipped(&[version]).into())
@@ -44,10 +77,10 @@ fn trial(version: &'static str, scenario: &'static dyn Scenario, required: bool)
                 Ok(Completion::ignored_with("no client"))
             };
         };
-        if let Some(reason) = scenario.pointless_on(&client) {
+        if let Some(reason) = pointless_on(&client) {
             return Ok(Completion::ignored_with(reason));
         }
-        trip::play(scenario, &client).map(|()| Completion::Completed).map_err(Failed::from)
+        play(&client).map(|()| Completion::Completed).map_err(Failed::from)
     })
 }
 

@@ -98,13 +98,14 @@ fn sender(script: &Script, request: &ApiRequest) -> Option<Sender> {
         let done = request.tool_names().contains(&VERDICT_TOOL) && request.tool_results().next().is_some();
         return Some(if done { Sender::AuditorDone } else { Sender::Auditor });
     }
+    // What is asked on the side may quote the prompt.
+    if messages_api::is_side_errand(request) {
+        return Some(Sender::Side);
+    }
     if said(&script.prompt) {
         return Some(Sender::Agent);
     }
-    if script.errand.as_deref().is_some_and(said) {
-        return Some(Sender::Subagent);
-    }
-    messages_api::is_side_errand(request).then_some(Sender::Side)
+    script.errand.as_deref().is_some_and(said).then_some(Sender::Subagent)
 }
 
 fn next_turn(script: &mut Script, sender: Sender, request: &ApiRequest) -> Result<Turn, String> {

@@ -4,7 +4,7 @@
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::rig::scratch::Scratch;
 
@@ -46,9 +46,34 @@ impl Workspace {
     pub(crate) fn register_hook(&self, owner: &Path) -> Result<(), String> {
         // One command line and no `args`: older clients do not know them.
         let command = format!("'{PUNCHLIST}' hook");
-        let hook = json!({ "type": "command", "command": command, "timeout": 120 });
+        self.register(owner, &json!({ "type": "command", "command": command, "timeout": 120 }))
+    }
+
+    /// The same for the background, in place of what was registered there, and the config that agrees.
+    pub(crate) fn register_behind(&self, owner: &Path) -> Result<(), String> {
+        let command = format!("'{PUNCHLIST}' hook --background");
+        let hook = json!({ "type": "command", "command": command, "timeout": 120, "asyncRewake": true });
+        self.register(owner, &hook)?;
+        let config = self.home().join(".config/punchlist/config.toml");
+        self.write(config, "[audit]\nmode = \"background\"\n")
+    }
+
+    fn register(&self, owner: &Path, hook: &Value) -> Result<(), String> {
         let settings = json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } });
         self.write(owner.join(".claude/settings.json"), &settings.to_string())
+    }
+
+    /// A program of the trial's own, by its text.
+    pub(crate) fn program(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.root().join(name);
+        self.write(&path, text)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let executable = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(&path, executable).map_err(|error| format!("{name}: {error}"))?;
+        }
+        Ok(path)
     }
 
     /// Where the client keeps the memory of a folder.

@@ -140,7 +140,7 @@ fn ask(
         AuditorChoice::Claude => {
             spinner.set_message(format!("asking {} for a second opinion", config.auditor.model));
             let known = StateFolder::find(env);
-            let mut client = SealedClient { env, config: &config.auditor, known: &known };
+            let mut client = SealedClient { env, config: &config.auditor, known: &known, is_wanted: None };
             prepared.ask(&mut client, timeout).map_err(|error| error.to_string())
         }
     }

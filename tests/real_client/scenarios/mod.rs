@@ -2,10 +2,12 @@
 //! the models say, and checks what came of it.
 
 mod background;
+mod behind;
 mod clean;
 mod held_once;
 mod plan_mode;
 mod sealed;
+pub(crate) mod seated;
 mod subagent;
 
 use serde_json::{Value, json};
@@ -13,13 +15,14 @@ use serde_json::{Value, json};
 use crate::trip::Scenario;
 
 /// Every scenario.
-pub(crate) const ALL: [&dyn Scenario; 6] = [
+pub(crate) const ALL: [&dyn Scenario; 7] = [
     &held_once::HeldOnce,
     &clean::Clean,
     &sealed::Sealed,
     &subagent::Subagent,
     &background::Background,
     &plan_mode::PlanMode,
+    &behind::Behind,
 ];
 
 /// What the person asks for, where nothing else is said.

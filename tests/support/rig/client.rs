@@ -15,12 +15,16 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use super::scratch::Scratch;
+use super::terminal::Terminal;
 
 /// The versions that are tried, one for each wire format that punchlist meets. `.ci/clients` has the same list.
 pub(crate) const VERSIONS: [&str; 6] = ["1.0.98", "2.0.32", "2.1.42", "2.1.136", "2.1.221", "2.1.325"];
 
 /// A session takes a few seconds; a loaded machine may take ten times as long.
 const DEADLINE: Duration = Duration::from_secs(120);
+
+/// Made up; nobody checks it.
+const KEY: &str = "sk-ant-scripted";
 
 /// How the client is started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -77,6 +81,31 @@ impl Client {
     pub(crate) fn is_since(&self, version: &str) -> bool {
         let place = |wanted: &str| VERSIONS.iter().position(|known| *known == wanted);
         place(self.version) >= place(version)
+    }
+
+    /// The program itself.
+    pub(crate) fn program(&self) -> PathBuf {
+        self.bin.join("claude")
+    }
+
+    /// Opens a terminal with a session in it that nobody has said anything to yet.
+    pub(crate) fn at_a_terminal(&self, scratch: &Scratch, api: &str) -> Result<Terminal, String> {
+        let project = scratch.project();
+        let known = json!({ "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": [] });
+        // It asks whether a key may be used by the key's end.
+        let end_of_key = &KEY[KEY.len().saturating_sub(20)..];
+        let settled = json!({
+            "hasCompletedOnboarding": true,
+            "theme": "dark",
+            "bypassPermissionsModeAccepted": true,
+            "customApiKeyResponses": { "approved": [end_of_key], "rejected": [] },
+            "projects": { project.display().to_string(): known },
+        });
+        scratch.write(scratch.home().join(".claude.json"), &settled.to_string())?;
+        let own = client_env(api).map(|(name, value)| (name.into(), value.into()));
+        let variables = scratch.env(Some(&self.bin)).into_iter().chain(own);
+        let args = ["--permission-mode", "bypassPermissions"];
+        Terminal::open(scratch.root(), &project, &self.program(), &args, variables)
     }
 
     /// Runs one session from a prompt to its end: a new one, or an earlier one that goes on.
@@ -156,11 +185,11 @@ fn args(launch: Launch, earlier: Option<&Earlier>) -> Vec<String> {
     args.into_iter().map(str::to_owned).collect()
 }
 
-/// Keeps the client to the scripted API. The key is made up; nobody checks it.
+/// Keeps the client to the scripted API.
 fn client_env(api: &str) -> [(&'static str, &str); 6] {
     [
         ("ANTHROPIC_BASE_URL", api),
-        ("ANTHROPIC_API_KEY", "sk-ant-scripted"),
+        ("ANTHROPIC_API_KEY", KEY),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
         ("DISABLE_AUTOUPDATER", "1"),
         ("DISABLE_TELEMETRY", "1"),

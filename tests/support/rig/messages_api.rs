@@ -19,6 +19,8 @@ const SIDE_ERRANDS: &[&str] = &[
     // Up to 2.1.42, after a shell command: what to allow next time, and which files it named.
     "Your task is to process Bash commands that an AI coding agent wants to run",
     "Extract any file paths that this command reads or modifies",
+    // To 2.1.221, at a terminal: what to call the session.
+    "Generate a concise, sentence-case title",
     // 2.0.32, after a file was read.
     "You are a framework and library detection assistant",
 ];

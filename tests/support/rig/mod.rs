@@ -7,3 +7,4 @@ pub(crate) mod messages_api;
 pub(crate) mod request;
 pub(crate) mod scratch;
 mod sse;
+pub(crate) mod terminal;
