@@ -1,6 +1,7 @@
 //! The command line: takes arguments, gives what is asked for. Must not exit by itself: clap's own error exit
 //! is 2, which to a Stop hook means "block".
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -33,15 +34,35 @@ pub enum Command {
     Log(LogCommand),
 }
 
+/// The timeout that the README registers, in seconds.
+const HOOK_TIMEOUT: u64 = 120;
+
 /// Arguments of `hook`.
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Eq, Args)]
 pub struct HookArgs {
     /// The timeout with which the hook is registered, in seconds; the auditor always ends before it
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    #[arg(long, value_name = "SECONDS", default_value_t = HOOK_TIMEOUT)]
     pub hook_timeout: u64,
     /// The hook is registered with "asyncRewake": the turn has ended, and only confirmed findings wake the session
     #[arg(long)]
     pub background: bool,
+}
+
+impl HookArgs {
+    /// The arguments of `hook` as it is registered, the program's own name first: a stop has no time for the whole
+    /// parser. `None` is for everything else, right or wrong, and for the parser to say.
+    pub fn as_registered(args: &[OsString]) -> Option<Self> {
+        let words: Vec<&str> = args.iter().skip(1).map(|arg| arg.to_str()).collect::<Option<_>>()?;
+        let seconds = match words[..] {
+            ["hook"] => return Some(Self { hook_timeout: HOOK_TIMEOUT, background: false }),
+            ["hook", "--background"] => return Some(Self { hook_timeout: HOOK_TIMEOUT, background: true }),
+            ["hook", "--hook-timeout", seconds] => seconds,
+            ["hook", flag] => flag.strip_prefix("--hook-timeout=")?,
+            _ => return None,
+        };
+        let is_plain = seconds.bytes().all(|byte| byte.is_ascii_digit());
+        seconds.parse().ok().filter(|_| is_plain).map(|hook_timeout| Self { hook_timeout, background: false })
+    }
 }
 
 /// Arguments of `audit`.
@@ -133,4 +154,55 @@ pub enum LogCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(line: &str) -> (Option<HookArgs>, Option<HookArgs>) {
+        let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
+        let parsed = match Cli::try_parse_from(&args) {
+            Ok(Cli { command: Command::Hook(args) }) => Some(args),
+            _ => None,
+        };
+        (HookArgs::as_registered(&args), parsed)
+    }
+
+    #[test]
+    fn a_registration_is_read_as_the_parser_reads_it() {
+        for (line, seconds) in [
+            ("punchlist hook", 120),
+            ("punchlist hook --hook-timeout 60", 60),
+            ("punchlist hook --hook-timeout=007", 7),
+            ("punchlist hook --hook-timeout 18446744073709551615", u64::MAX),
+        ] {
+            let (short, parsed) = both(line);
+            assert_eq!(
+                (&short, &short),
+                (&parsed, &Some(HookArgs { hook_timeout: seconds, background: false })),
+                "{line}"
+            );
+        }
+        let (short, parsed) = both("punchlist hook --background");
+        assert!(short == parsed && short.is_some_and(|args| args.background));
+    }
+
+    #[test]
+    fn everything_else_is_left_to_the_parser() {
+        for line in [
+            "punchlist",
+            "punchlist hook --hook-timeout",
+            "punchlist hook --hook-timeout soon",
+            "punchlist hook --hook-timeout=",
+            "punchlist hook --hook-timeout 18446744073709551616",
+            "punchlist hook --hook-timeout +5",
+            "punchlist hook --help",
+            "punchlist hook extra",
+            "punchlist hook --hook-timeout 1 --hook-timeout 2",
+            "punchlist log list",
+        ] {
+            assert_eq!(both(line).0, None, "{line}");
+        }
+    }
 }

@@ -1,5 +1,5 @@
-//! The environment: every variable of ours and of the client's that is read, as a documented constant, and a
-//! snapshot to read them from. Must be the only part that looks at the process's own variables.
+//! The environment: every variable of ours and of the client's that is read, as a documented constant, and the
+//! place to read them from. Must be the only part that looks at the process's own variables.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ pub const DRY_RUN: &str = "PUNCHLIST_DRY_RUN";
 pub const HOME: &str = "PUNCHLIST_HOME";
 /// The client to ask, before any configured one.
 pub const CLAUDE: &str = "PUNCHLIST_CLAUDE";
-/// A [switch](Env::switch): prints what the program is doing, on stderr.
+/// A [switch](Env::switch): prints what the program is doing, on stderr, and in `hook` where the time went.
 pub const TRACE: &str = "PUNCHLIST_TRACE";
 /// Set by punchlist for its auditor, so that a hook that fires inside it steps aside.
 pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
@@ -29,29 +29,46 @@ pub const CLIENT_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 /// `claude-code_2-1-325_harness`: the only variable with the client's version.
 pub const CLIENT_AGENT: &str = "AI_AGENT";
 
-/// A copy of the environment, taken once.
+/// The environment: the process's own, or one that is made up. Nothing of the process's own is copied before it is
+/// asked for; it does not change while we run.
 #[derive(Debug, Clone, Default)]
-pub struct Env(HashMap<OsString, OsString>);
+pub struct Env(Source);
+
+#[derive(Debug, Clone)]
+enum Source {
+    Process,
+    MadeUp(HashMap<OsString, OsString>),
+}
+
+impl Default for Source {
+    fn default() -> Self {
+        Self::MadeUp(HashMap::new())
+    }
+}
 
 impl Env {
     /// The process's own environment.
     pub fn of_process() -> Self {
-        Self(std::env::vars_os().collect())
+        Self(Source::Process)
     }
 
     /// A made-up environment.
     pub fn from_pairs<K: Into<OsString>, V: Into<OsString>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
-        Self(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+        Self(Source::MadeUp(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect()))
     }
 
     /// A variable that is set and not empty.
-    pub fn get(&self, name: &str) -> Option<&OsStr> {
-        self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    pub fn get(&self, name: &str) -> Option<OsString> {
+        let value = match &self.0 {
+            Source::Process => std::env::var_os(name),
+            Source::MadeUp(pairs) => pairs.get(OsStr::new(name)).cloned(),
+        };
+        value.filter(|value| !value.is_empty())
     }
 
     /// The same, as text.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.get(name).and_then(OsStr::to_str)
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.get(name).and_then(|value| value.into_string().ok())
     }
 
     /// The same, as a path.
@@ -77,8 +94,9 @@ impl Env {
 
     /// The client's version, from [`CLIENT_AGENT`]: `2.1.325`.
     pub fn client_version(&self) -> Option<String> {
-        let agent = self.text(CLIENT_AGENT)?.strip_prefix("claude-code_")?;
-        Some(agent.split('_').next().unwrap_or(agent).replace('-', "."))
+        let agent = self.text(CLIENT_AGENT)?;
+        let version = agent.strip_prefix("claude-code_")?;
+        Some(version.split('_').next().unwrap_or(version).replace('-', "."))
     }
 }
 

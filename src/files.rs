@@ -8,10 +8,22 @@ use std::path::Path;
 /// Opens a file for reading. Anything but a regular file is an error, before it is opened: opening a pipe waits
 /// for its writer, and a device, to which a checkout may hold a link, never ends.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    if !fs::metadata(path)?.is_file() {
+    if !is_file(path)? {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     File::open(path)
+}
+
+/// `std`'s own way of asking costs a second call the first time that there is no such file.
+#[cfg(unix)]
+fn is_file(path: &Path) -> io::Result<bool> {
+    let stat = rustix::fs::stat(path)?;
+    Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file())
+}
+
+#[cfg(not(unix))]
+fn is_file(path: &Path) -> io::Result<bool> {
+    Ok(fs::metadata(path)?.is_file())
 }
 
 /// Part of a file that is open.
@@ -33,28 +45,29 @@ pub fn inode_of(meta: &Metadata) -> u64 {
     }
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all, as every process sees it. The disk is not waited for: what a power cut leaves
+/// half written counts as never written wherever it is read, and the session that it was of is over, too.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_with(path, bytes, File::sync_data)
-}
-
-/// Writes what can be made again: whole, or after a crash of the system perhaps broken, which its reader must see.
-pub fn write_cache(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_with(path, bytes, |_| Ok(()))
-}
-
-fn write_with(path: &Path, bytes: &[u8], settle: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    make_private_folder(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = in_private_folder(folder, || tempfile::NamedTempFile::new_in(folder))?;
     file.write_all(bytes)?;
-    settle(file.as_file())?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 
+/// Opens something in a folder that is made where it is missing, which it nearly never is.
+pub fn in_private_folder<T>(folder: &Path, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            make_private_folder(folder)?;
+            open()
+        }
+        opened => opened,
+    }
+}
+
 /// Makes a folder that only its owner can look into: what is kept there quotes people's code.
-pub fn make_private_folder(path: &Path) -> io::Result<()> {
+fn make_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -74,5 +87,21 @@ mod tests {
         write_whole(&path, b"x").expect("written");
         assert_eq!(io::read_to_string(open_regular(&path).expect("a file")).expect("text"), "x");
         assert_eq!(open_regular(folder.path()).expect_err("a folder").to_string(), "not a regular file");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_missing_is_made_and_is_the_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("state/inner");
+        for text in ["first", "second"] {
+            write_whole(&inner.join("a"), text.as_bytes()).expect("written");
+            assert_eq!(fs::read_to_string(inner.join("a")).expect("there"), text);
+        }
+        for made in [&inner, &folder.path().join("state")] {
+            assert_eq!(fs::metadata(made).expect("made").permissions().mode() & 0o777, 0o700);
+        }
+        assert_eq!(fs::read_dir(&inner).expect("there").count(), 1, "nothing else is left");
     }
 }

@@ -26,6 +26,8 @@ pub mod env;
 pub mod exit;
 pub mod files;
 pub mod names;
+pub mod phases;
+pub mod template;
 pub mod text;
 pub mod words;
 

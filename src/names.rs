@@ -41,11 +41,23 @@ fn hex(bytes: &[u8]) -> String {
 fn random_bytes() -> [u8; 16] {
     let mut bytes = [0u8; 16];
     // Where the system has no randomness to give, a clock is better than a constant.
-    if getrandom::fill(&mut bytes).is_err() {
+    if !fill(&mut bytes) {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         bytes = now.as_nanos().to_le_bytes();
     }
     bytes
+}
+
+/// Straight from the kernel: the crate asks first whether there is such a call, which is one more.
+#[cfg(target_os = "linux")]
+fn fill(bytes: &mut [u8]) -> bool {
+    let filled = rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty());
+    filled == Ok(bytes.len()) || getrandom::fill(bytes).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn fill(bytes: &mut [u8]) -> bool {
+    getrandom::fill(bytes).is_ok()
 }
 
 /// A word for the fence around data: 128 random bits.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::auditor::flags::{ClientStamp, Flags, KnownClients};
 use crate::env::{self, Env};
-use crate::files::{make_private_folder, write_cache, write_whole};
+use crate::files::{in_private_folder, write_whole};
 use crate::names::ContentName;
 
 pub use claim::{Claim, Taken};
@@ -101,7 +101,7 @@ impl StateFolder {
 
     /// Remembers it. It can be made again, so that a failure costs nothing but time.
     pub fn keep_cursors(&self, session: &str, agent: &str, bytes: &[u8]) -> io::Result<()> {
-        write_cache(&self.stop_file(session, agent, "cursor"), bytes)
+        write_whole(&self.stop_file(session, agent, "cursor"), bytes)
     }
 
     /// Waits for this process's turn to change what is remembered of a session; over when it is dropped.
@@ -178,8 +178,8 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
 }
 
 fn lock_file(path: &Path) -> io::Result<File> {
-    make_private_folder(path.parent().unwrap_or(Path::new(".")))?;
-    OpenOptions::new().create(true).truncate(false).write(true).open(path)
+    let folder = path.parent().unwrap_or(Path::new("."));
+    in_private_folder(folder, || OpenOptions::new().create(true).truncate(false).write(true).open(path))
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {

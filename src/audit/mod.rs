@@ -10,6 +10,8 @@ pub mod looks;
 pub mod outcome;
 pub mod reason;
 
+use std::time::{Duration, Instant};
+
 use crate::auditor::prompt::{self, PromptError};
 use crate::auditor::{AuditorOutcome, Prompt, Prompts};
 use crate::config::{AuditConfig, Planless, plan_globs};
@@ -53,6 +55,8 @@ pub struct Brief {
     pub facts: Facts,
     /// How many secrets were masked.
     pub masked: usize,
+    /// How long it took to see what they show.
+    pub facts_took: Duration,
     prompts: Prompts,
     sections: Sections,
     max_bytes: usize,
@@ -74,9 +78,11 @@ impl Brief {
         let sections = shown::sections(&session, plan.as_ref(), max_bytes.saturating_sub(prompts.bytes()));
         let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
         let evidence = evidence::gather(session, plan, workspace, file_bytes);
+        let begun = Instant::now();
         let facts = facts::facts(&evidence, config);
+        let facts_took = begun.elapsed();
         let masked = masked + evidence.files.iter().map(|file| file.masked).sum::<usize>();
-        Self { evidence, facts, masked, prompts, sections, max_bytes }
+        Self { evidence, facts, masked, facts_took, prompts, sections, max_bytes }
     }
 
     /// The prompt. A template of the person's own that can't be filled in gives way to the built-in one, and

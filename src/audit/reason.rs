@@ -1,8 +1,8 @@
 //! Takes findings, gives words: the reason that becomes the agent's next prompt, and the line that the person
 //! sees. Must not say more than the findings do.
 
-use minijinja::context;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::auditor::prompt::{REASON, render};
 use crate::finding::{Advisory, Finding, Status};
@@ -38,23 +38,23 @@ pub const SWITCH: &str = "PUNCHLIST_OFF=1, or `enabled = false` under [audit] in
 /// How many findings are listed: a list of hundreds is nobody's next step.
 const MOST_LISTED: usize = 20;
 
+fn lines<'a>(findings: &[&'a Finding]) -> Vec<Line<'a>> {
+    findings.iter().take(MOST_LISTED).map(|finding| Line::of(finding)).collect()
+}
+
 /// The reason of a block. A template of the person's own that can't be filled in gives way to the built-in.
 pub fn reason(template: &str, confirmed: &[&Finding], unverified: &[&Finding]) -> String {
-    let lines = |findings: &[&'_ Finding]| {
-        let listed = findings.iter().take(MOST_LISTED);
-        listed.map(|finding| minijinja::Value::from_serialize(Line::of(finding))).collect::<Vec<_>>()
-    };
     let fill = |template: &str| {
         render(
             "reason.md",
             template,
-            context! {
-                count => confirmed.len(),
-                confirmed => lines(confirmed),
-                unverified => lines(unverified),
-                more => confirmed.len().saturating_sub(MOST_LISTED),
-                switch => SWITCH,
-            },
+            &json!({
+                "count": confirmed.len(),
+                "confirmed": lines(confirmed),
+                "unverified": lines(unverified),
+                "more": confirmed.len().saturating_sub(MOST_LISTED),
+                "switch": SWITCH,
+            }),
         )
     };
     let text = fill(template).or_else(|_| fill(REASON)).unwrap_or_else(|_| one_line(confirmed));

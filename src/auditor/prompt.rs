@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
-use minijinja::{Environment, context};
+use serde_json::{Value, json};
 
 use crate::evidence::Evidence;
 use crate::evidence::shown::{self, Sections};
 use crate::facts::{Facts, asks};
 use crate::finding::Status;
+use crate::template::Template;
 
 /// What the auditor is.
 pub const SYSTEM: &str = include_str!("../../prompts/system.md");
@@ -124,19 +125,19 @@ pub fn write(
     let text = render(
         "audit.md",
         &prompts.audit,
-        context! {
-            fence,
-            plan => sections.plan,
-            asks => sections.asks,
-            todos => sections.todos,
-            commands => sections.commands,
-            final_message => sections.final_message,
-            steps,
-            facts => proven,
-            candidates,
-            aftermath,
-            files => shown::files_text(&evidence.files, fence, left),
-        },
+        &json!({
+            "fence": fence,
+            "plan": sections.plan,
+            "asks": sections.asks,
+            "todos": sections.todos,
+            "commands": sections.commands,
+            "final_message": sections.final_message,
+            "steps": steps,
+            "facts": proven,
+            "candidates": candidates,
+            "aftermath": aftermath,
+            "files": shown::files_text(&evidence.files, fence, left),
+        }),
     )?;
     // A prompt that starts with `/` is a command to the client: it answers without asking the model.
     let text = if text.trim_start().starts_with('/') { format!("Audit this session.\n{text}") } else { text };
@@ -144,26 +145,23 @@ pub fn write(
     Ok(Prompt { system, text, schema: one_line(&prompts.schema) })
 }
 
-/// Whether a template can be read at all. What it lacks when it is filled in shows then.
+/// Whether a template can be read at all. What it names and is not there is filled in as nothing.
 fn check(name: &'static str, template: &str) -> Result<(), PromptError> {
-    let read = Environment::new().template_from_str(template).map(drop);
-    read.map_err(|error| PromptError::BadTemplate { name, why: error.to_string() })
+    read(name, template).map(drop)
 }
 
 /// Fills in a template; nothing is escaped, and what is filled in is never read as a template.
-pub fn render(name: &'static str, template: &str, values: minijinja::Value) -> Result<String, PromptError> {
-    let mut engine = Environment::new();
-    engine.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-    engine.set_keep_trailing_newline(false);
-    let bad = |error: &minijinja::Error| PromptError::BadTemplate { name, why: error.to_string() };
-    engine.add_template(name, template).map_err(|error| bad(&error))?;
-    engine.get_template(name).and_then(|template| template.render(values)).map_err(|error| bad(&error))
+pub fn render(name: &'static str, template: &str, values: &Value) -> Result<String, PromptError> {
+    Ok(read(name, template)?.fill(values))
+}
+
+fn read(name: &'static str, template: &str) -> Result<Template, PromptError> {
+    Template::parse(template).map_err(|error| PromptError::BadTemplate { name, why: error.to_string() })
 }
 
 /// The schema as an argument: without line breaks.
 fn one_line(schema: &str) -> String {
-    serde_json::from_str::<serde_json::Value>(schema)
-        .map_or_else(|_| schema.to_owned(), |value| value.to_string())
+    serde_json::from_str::<Value>(schema).map_or_else(|_| schema.to_owned(), |value| value.to_string())
 }
 
 #[cfg(test)]

@@ -123,15 +123,15 @@ impl Seal {
         let _ = std::fs::remove_dir_all(client::project_folder(client_config_dir, &folder));
     }
 
-    /// What to run.
-    pub fn job(&self, client: &Path, deadline: Duration, stdout_cap: usize, stderr_cap: usize) -> Job {
+    /// What to run, once: the prompt goes along.
+    pub fn job(&mut self, client: &Path, deadline: Duration, stdout_cap: usize, stderr_cap: usize) -> Job {
         Job {
             program: client.to_path_buf(),
             args: self.args.iter().map(Into::into).collect(),
             cwd: self.cwd(),
             env_set: env_set(),
             env_unset: env_unset(),
-            stdin: self.stdin.clone().into_bytes(),
+            stdin: std::mem::take(&mut self.stdin).into_bytes(),
             deadline,
             stdout_cap,
             stderr_cap,

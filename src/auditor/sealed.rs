@@ -78,7 +78,7 @@ impl SealedClient<'_> {
         let mut tries = 0;
         loop {
             tries += 1;
-            let seal = Seal::new(&flags, &self.config.model, prompt).map_err(|error| {
+            let mut seal = Seal::new(&flags, &self.config.model, prompt).map_err(|error| {
                 let why = format!("no empty folder to run it in: {error}");
                 AuditorOutcome::Unavailable(Unavailable::Crashed(why))
             })?;

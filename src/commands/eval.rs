@@ -45,8 +45,8 @@ fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, String> {
         cases.into_iter().partition(|case| case.transcript().is_file());
     let not_recorded: Vec<String> = unrecorded.into_iter().map(|case| case.name).collect();
     let bar = progress::bar(cases.len(), "cases");
-    let results = run_all(&cases, args.auditor, env, &|| bar.inc(1)).map_err(|why| why.to_string())?;
-    bar.finish_and_clear();
+    let results = run_all(&cases, args.auditor, env, &|| bar.inc()).map_err(|why| why.to_string())?;
+    drop(bar);
     let score = Score::of(&results);
     let mut missed = goals::missed(&score, args.auditor);
     if !not_recorded.is_empty() {

@@ -2,7 +2,7 @@
 //! log, answer. Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on
 //! stdout but the reply.
 
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -19,8 +19,8 @@ use crate::gates::aside::aside;
 use crate::gates::audit::AuditGate;
 use crate::gates::{Gate, Stop, Story};
 use crate::hook::{Event, HookInput, Reply};
-use crate::log::record::millis;
 use crate::log::{DecisionLog, Record, keepsakes};
+use crate::phases::{self, Phases};
 use crate::state::{Claim, SessionState, StateFolder};
 
 /// The most that is read of stdin; the real thing is a few kilobytes and one final message.
@@ -47,29 +47,18 @@ impl Registered {
 }
 
 /// Runs the hook in this process: its stdin, its stdout, its stderr.
-pub fn run(args: &HookArgs, env: &Env) -> u8 {
+pub fn run(args: &HookArgs, env: &Env, mut phases: Phases) -> u8 {
     let started = Timestamp::now();
     let state = StateFolder::find(env);
     // The default hook would print a backtrace hint; one line is enough, and the log has the rest.
     std::panic::set_hook(Box::new(|_| ()));
     let answered = catch_unwind(AssertUnwindSafe(|| {
-        let mut stdin = Vec::new();
-        // Somebody who tries it in a terminal should not have to wait for what nobody will type.
-        if !std::io::stdin().is_terminal() {
-            let read = std::io::stdin().lock().take(STDIN_CAP).read_to_end(&mut stdin);
-            tracing::debug!(bytes = stdin.len(), ok = read.is_ok(), "stdin");
-        }
-        answer(
-            &stdin,
-            env,
-            &state,
-            Registered {
-                timeout: Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT)),
-                mode: if args.background { Mode::Background } else { Mode::Hold },
-            },
-            started,
-            None,
-        )
+        let stdin = phases.time(phases::INPUT, read_stdin);
+        let registered = Registered {
+            timeout: Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT)),
+            mode: if args.background { Mode::Background } else { Mode::Hold },
+        };
+        answer_in(&mut phases, &stdin, env, &state, registered, started, None)
     }));
     let reply = answered.unwrap_or_else(|panic| {
         let why = panic_words(panic.as_ref());
@@ -77,7 +66,21 @@ pub fn run(args: &HookArgs, env: &Env) -> u8 {
         let _ = catch_unwind(AssertUnwindSafe(|| log_panic(&state, &why, started)));
         Reply::Silent
     });
-    reply.send(std::io::stdout().lock(), std::io::stderr().lock())
+    let code = reply.send(std::io::stdout().lock(), std::io::stderr().lock());
+    if env.switch(env::TRACE) {
+        let _ = std::io::stderr().lock().write_all(phases.table().as_bytes());
+    }
+    code
+}
+
+fn read_stdin() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Somebody who tries it in a terminal should not have to wait for what nobody will type.
+    if !std::io::stdin().is_terminal() {
+        let read = std::io::stdin().lock().take(STDIN_CAP).read_to_end(&mut bytes);
+        tracing::debug!(bytes = bytes.len(), ok = read.is_ok(), "stdin");
+    }
+    bytes
 }
 
 /// Decides one stop and writes it down; gives what to answer. `auditor` stands in for the client where one is
@@ -90,9 +93,22 @@ pub fn answer(
     started: Timestamp,
     auditor: Option<&mut dyn Auditor>,
 ) -> Reply {
+    answer_in(&mut Phases::default(), stdin, env, state, registered, started, auditor)
+}
+
+/// The same, with our own time counted on.
+fn answer_in(
+    phases: &mut Phases,
+    stdin: &[u8],
+    env: &Env,
+    state: &StateFolder,
+    registered: Registered,
+    started: Timestamp,
+    auditor: Option<&mut dyn Auditor>,
+) -> Reply {
     let begun = Instant::now();
     let log = DecisionLog::in_folder(state.root());
-    let input = match HookInput::parse(stdin) {
+    let input = match phases.time(phases::INPUT, || HookInput::parse(stdin)) {
         Ok(input) => input,
         Err(error) => {
             complain(&error.to_string());
@@ -104,8 +120,11 @@ pub fn answer(
     if let Event::Other(_) = input.event {
         return Reply::Silent;
     }
-    let project = project_of(&input, env);
-    let (config, faults) = Config::load(env, &project);
+    let (project, (config, faults)) = phases.time(phases::CONFIG, || {
+        let project = project_of(&input, env);
+        let loaded = Config::load(env, &project);
+        (project, loaded)
+    });
     let mut faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let mut complaints: Vec<String> =
         faults.iter().map(|fault| format!("{fault} (the default is used)")).collect();
@@ -130,7 +149,9 @@ pub fn answer(
     };
 
     let mut story = Story::default();
-    let aside = aside(&input, env, &config, || state.session(&session).blocks);
+    std::mem::swap(&mut story.phases, phases);
+    let blocks = || story.phase(phases::STATE, |_| state.session(&session).blocks);
+    let aside = aside(&input, env, &config, blocks);
     if let (Some(_), Some(claim)) = (&aside, &claim) {
         claim.pass_by();
     }
@@ -144,7 +165,8 @@ pub fn answer(
         };
         gate.check(&stop, &mut story)
     });
-    let counting = remember(&stop, &outcome, &story);
+    std::mem::swap(&mut story.phases, phases);
+    let counting = remember(&stop, &outcome, &story, phases);
     let decision = decide(outcome, config.audit.dry_run, &counting);
 
     complaints.extend(story.registration_faults.iter().cloned());
@@ -157,20 +179,22 @@ pub fn answer(
     }
     faults.append(&mut story.registration_faults);
     faults.append(&mut story.config_faults);
-    story.phases.insert("total", begun.elapsed());
-    let record = record_of(&stop, &decision, story, &faults, started);
-    write_down(&log, &record.record);
-    if let Some((prompt, reply)) = record.keepsake {
-        if let Err(error) = keepsakes::keep(state.root(), &record.record.id, &prompt, &reply) {
-            tracing::debug!(%error, "the prompt could not be kept");
+    let mut record = record_of(&stop, &decision, story, &faults, started);
+    record.record.phases_ms = phases.in_millis();
+    phases.time(phases::LOG, || {
+        write_down(&log, &record.record);
+        if let Some((prompt, reply)) = record.keepsake {
+            if let Err(error) = keepsakes::keep(state.root(), &record.record.id, &prompt, &reply) {
+                tracing::debug!(%error, "the prompt could not be kept");
+            }
+            keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
         }
-        keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
-    }
+    });
     decision.reply
 }
 
 /// Remembers what was audited, and counts a block before it is given.
-fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story) -> Counting {
+fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story, phases: &mut Phases) -> Counting {
     let is_superseded = || stop.claim.is_some_and(|claim| !claim.is_newest());
     let counts = outcome.wants_block() && !stop.config.audit.dry_run;
     if is_superseded() {
@@ -180,7 +204,7 @@ fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story) -> Counting {
         return Counting::NotNeeded;
     }
     let (mut spent, mut superseded) = (false, false);
-    let written = stop.state.update_session(stop.session, |session: &mut SessionState| {
+    let change = |session: &mut SessionState| {
         // For the last time: no newer stop can come before this is written.
         superseded = is_superseded();
         if superseded {
@@ -193,7 +217,8 @@ fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story) -> Counting {
         // A subagent's stop may have used the budget up while this one was being audited.
         spent = session.blocks >= stop.config.audit.max_blocks;
         session.blocks += u32::from(counts && !spent);
-    });
+    };
+    let written = phases.time(phases::REMEMBER, || stop.state.update_session(stop.session, change));
     match (counts, written) {
         _ if superseded => Counting::Superseded,
         (false, _) => Counting::NotNeeded,
@@ -247,7 +272,6 @@ fn record_of(
         prompt_bytes,
         transcript: story.transcript,
         config_error: (!faults.is_empty()).then(|| faults.join("; ")),
-        phases_ms: story.phases.iter().map(|(name, time)| ((*name).to_owned(), millis(*time))).collect(),
         client_version: stop.env.client_version().or(story.client_version),
         ..Record::new(decision.cause, started)
     };

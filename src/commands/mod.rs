@@ -12,19 +12,25 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, HookArgs};
 use crate::config::Config;
 use crate::env::Env;
 use crate::exit;
+use crate::phases::Phases;
 
 /// Runs what the arguments ask for; gives the exit code.
 pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
+    let env = Env::of_process();
+    let trace = env.switch(crate::env::TRACE);
+    let phases = if trace { Phases::of_process() } else { Phases::default() };
     let args: Vec<_> = args.collect();
     let is_hook = args.get(1).is_some_and(|command| command == "hook");
-    let env = Env::of_process();
-    if env.switch(crate::env::TRACE) {
+    if trace {
         // Never stdout: in `hook` that is the channel to the client.
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::DEBUG).init();
+    }
+    if let Some(args) = HookArgs::as_registered(&args) {
+        return ExitCode::from(hook::run(&args, &env, phases));
     }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
@@ -36,7 +42,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
         }
     };
     let code = match cli.command {
-        Command::Hook(args) => hook::run(&args, &env),
+        Command::Hook(args) => hook::run(&args, &env, phases),
         Command::Demo => demo::run(),
         Command::Audit(args) => audit::run(&args, &env),
         Command::Eval(args) => eval::run(&args, &env),

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::{ConfigError, Mode, Planless, UnrunChecks, plan_glob};
+use super::globs::plan_glob;
+use super::{ConfigError, Mode, Planless, UnrunChecks};
 use crate::files::open_regular;
 use crate::finding::Category;
 

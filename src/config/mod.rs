@@ -3,16 +3,17 @@
 
 pub mod client;
 pub mod file;
+pub mod globs;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::env::{self, Env};
 use crate::finding::Category;
 use file::ConfigFile;
+pub use globs::{PlanGlobs, plan_globs};
 
 /// The built-in settings as a file; the README shows it.
 pub const DEFAULTS: &str = include_str!("defaults.toml");
@@ -168,29 +169,29 @@ pub enum ConfigError {
 }
 
 impl Default for Config {
-    /// What [`DEFAULTS`] says, so that there is one place that says it.
+    /// What [`DEFAULTS`] says. Written out, since every stop starts here, and held to the file by a test.
     fn default() -> Self {
-        let defaults = ConfigFile::parse(DEFAULTS, "the built-in settings").unwrap_or_default();
-        let (audit, auditor, log) = (defaults.audit, defaults.auditor, defaults.log);
         Self {
             audit: AuditConfig {
-                enabled: audit.enabled.unwrap_or(true),
-                dry_run: audit.dry_run.unwrap_or(false),
-                block_on: audit.block_on.unwrap_or_default(),
-                max_blocks: audit.max_blocks.unwrap_or_default(),
-                plan: audit.plan.unwrap_or_default(),
-                max_prompt_bytes: audit.max_prompt_bytes.unwrap_or_default(),
-                unrun_checks: audit.unrun_checks.unwrap_or_default(),
-                planless: audit.planless.unwrap_or_default(),
-                mode: audit.mode.unwrap_or_default(),
+                enabled: true,
+                dry_run: false,
+                block_on: Category::ALL.to_vec(),
+                max_blocks: 3,
+                plan: ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"]
+                    .map(String::from)
+                    .to_vec(),
+                max_prompt_bytes: 80_000,
+                unrun_checks: UnrunChecks::Advise,
+                planless: Planless::Claims,
+                mode: Mode::Hold,
             },
             auditor: AuditorConfig {
                 client: None,
-                model: auditor.model.unwrap_or_default(),
-                timeout: auditor.timeout.unwrap_or_default(),
+                model: "haiku".into(),
+                timeout: Duration::from_secs(45),
                 prompts: None,
             },
-            log: LogConfig { keep: log.keep.unwrap_or_default(), max_size: log.max_size.unwrap_or_default() },
+            log: LogConfig { keep: Duration::from_secs(90 * 24 * 3600), max_size: 200_000_000 },
         }
     }
 }
@@ -265,22 +266,6 @@ pub fn own_file(env: &Env) -> Option<PathBuf> {
 /// The project's file.
 pub fn project_file(project: &Path) -> PathBuf {
     project.join(".claude").join("punchlist.toml")
-}
-
-/// The globs as one set. A glob without a slash is a file's name, wherever it stands.
-pub fn plan_globs(globs: &[String]) -> Result<GlobSet, globset::Error> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(plan_glob(glob)?);
-    }
-    set.build()
-}
-
-fn plan_glob(glob: &str) -> Result<Glob, globset::Error> {
-    // A package of a larger repository has a `docs/plans` of its own, and a workspace behind a link has
-    // another name in the transcript.
-    let anywhere = format!("**/{}", glob.trim_start_matches("./"));
-    GlobBuilder::new(&anywhere).literal_separator(true).build()
 }
 
 #[cfg(test)]

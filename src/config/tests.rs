@@ -8,12 +8,24 @@ fn said(text: &str) -> String {
 
 #[test]
 fn the_built_in_settings_are_the_file_that_the_readme_shows() {
-    let config = Config::default();
-    assert_eq!(config.audit.max_blocks, 3);
-    assert_eq!(config.audit.block_on, Category::ALL);
-    assert_eq!(config.auditor.timeout, Duration::from_secs(45));
-    assert_eq!(config.log.keep, Duration::from_secs(90 * 24 * 3600));
-    assert_eq!(config.log.max_size, 200_000_000);
+    // Everything is set to something else first, so that a key that the file leaves out is seen.
+    let mut config = Config {
+        audit: AuditConfig {
+            enabled: false,
+            dry_run: true,
+            block_on: Vec::new(),
+            max_blocks: 0,
+            plan: Vec::new(),
+            max_prompt_bytes: 0,
+            unrun_checks: UnrunChecks::Block,
+            planless: Planless::Off,
+            mode: Mode::Background,
+        },
+        auditor: AuditorConfig { client: None, model: String::new(), timeout: Duration::ZERO, prompts: None },
+        log: LogConfig { keep: Duration::ZERO, max_size: 0 },
+    };
+    config.apply(ConfigFile::parse(DEFAULTS, "the built-in settings").expect("a config file"));
+    assert_eq!(config, Config::default());
     assert!(include_str!("../../README.md").contains(DEFAULTS.trim()), "README.md shows defaults.toml");
 }
 

@@ -21,6 +21,7 @@ use crate::evidence::masking::mask_session;
 use crate::evidence::redact::mask;
 use crate::finding::Advisory;
 use crate::hook::Event;
+use crate::phases;
 use crate::plan::Plan;
 use crate::session::ledger::Role;
 use crate::session::load::Reading;
@@ -40,8 +41,8 @@ impl Gate for AuditGate<'_> {
     fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
         let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
         let mut may_be_decided = true;
-        story.lock = match stop.claim.map(Claim::take) {
-            None => stop.state.lock_stop(stop.session, stop.agent()),
+        story.lock = match story.phase(phases::STATE, |_| stop.claim.map(Claim::take)) {
+            None => story.phase(phases::STATE, |_| stop.state.lock_stop(stop.session, stop.agent())),
             Some(Taken::Ours { place, is_second }) => {
                 may_be_decided = is_second;
                 Some(place)
@@ -52,7 +53,7 @@ impl Gate for AuditGate<'_> {
         if story.lock.is_none() {
             return pass(Cause::Unchanged, "another hook has this stop in hand");
         }
-        let remembered = stop.state.session(stop.session);
+        let remembered = story.phase(phases::STATE, |_| stop.state.session(stop.session));
         let last = remembered.audits.get(stop.agent());
         // The client runs a hook that is registered twice at the same time: one of them has decided.
         // (A decision from the future is a clock that jumped back.)
@@ -62,8 +63,8 @@ impl Gate for AuditGate<'_> {
         }
 
         let so_far = stop.claim.and_then(|_| SoFar::now(stop));
-        let (mut session, workspace) = story.phase("read", |story| read_session(stop, story));
-        let plan = story.phase("plan", |story| find_plan(stop, &mut session, &workspace, story));
+        let (mut session, workspace) = story.phase(phases::READ, |story| read_session(stop, story));
+        let plan = story.phase(phases::PLAN, |story| find_plan(stop, &mut session, &workspace, story));
         let work = session.work_done();
         if let Some(nothing) = nothing_to_audit(&session, plan.as_ref(), work, last) {
             return pass(Cause::NothingToAudit, nothing);
@@ -72,8 +73,8 @@ impl Gate for AuditGate<'_> {
             return pass(Cause::NothingToAudit, "no plan in play, and `planless` is \"off\"");
         }
         let prompts = prompts_of(stop, story);
-        let brief =
-            story.phase("evidence", |_| Brief::new(session, plan, &workspace, prompts, &stop.config.audit));
+        let brief = story
+            .phase(phases::EVIDENCE, |_| Brief::new(session, plan, &workspace, prompts, &stop.config.audit));
         story.tell_evidence(&brief);
         let name = fingerprint(&brief.evidence);
         if last.is_some_and(|last| last.clean.as_ref() == Some(&name)) {
@@ -92,7 +93,7 @@ impl Gate for AuditGate<'_> {
         if answer == AuditorOutcome::Superseded {
             return pass(Cause::Superseded, NEWER_STOP);
         }
-        story.findings = story.phase("verify", |_| brief.findings(&answer, &workspace));
+        story.findings = story.phase(phases::VERIFY, |_| brief.findings(&answer, &workspace));
         let (fitting, moved) = match &stamps {
             None => (story.findings.clone(), Vec::new()),
             Some(then) => {
@@ -148,7 +149,7 @@ impl AuditGate<'_> {
         brief: &Brief,
         story: &mut Story,
     ) -> Result<AuditorOutcome, PromptError> {
-        let (written, fault) = brief.prompt()?;
+        let (written, fault) = story.phase(phases::PROMPT, |_| brief.prompt())?;
         story.config_faults.extend(fault.map(|fault| fault.to_string()));
         story.prompt = Some(format!("{}\n\n{}", written.system, written.text));
         let left = stop.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER);

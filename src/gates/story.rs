@@ -1,14 +1,14 @@
 //! What a gate learned on the way, for the log: plan, files, findings, the auditor's part, and our own time
 //! by phase. Decides nothing.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::audit::Brief;
 use crate::auditor::AuditorRun;
 use crate::evidence::FileEvidence;
 use crate::finding::{Advisory, Finding};
-use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord, millis};
+use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord};
+use crate::phases::{self, Phases, millis};
 use crate::plan::{Mark, Plan};
 use crate::session::load::Loaded;
 use crate::state::{LastAudit, StopLock};
@@ -47,7 +47,7 @@ pub struct Story {
     /// What is to be remembered of this audit.
     pub audited: Option<LastAudit>,
     /// Our own time by phase.
-    pub phases: BTreeMap<&'static str, Duration>,
+    pub phases: Phases,
 }
 
 impl Story {
@@ -55,15 +55,13 @@ impl Story {
     pub fn phase<T>(&mut self, name: &'static str, run: impl FnOnce(&mut Self) -> T) -> T {
         let started = Instant::now();
         let result = run(self);
-        let time = started.elapsed();
-        tracing::debug!(phase = name, ms = time.as_secs_f64() * 1e3, "phase");
-        *self.phases.entry(name).or_default() += time;
+        self.phases.add(name, started.elapsed());
         result
     }
 
     /// Notes the transcript.
     pub fn tell_transcript(&mut self, loaded: &Loaded) {
-        self.phases.insert("wait", loaded.waited);
+        self.phases.add(phases::WAIT, loaded.waited);
         self.client_version.clone_from(&loaded.session.version);
         self.transcript = Some(TranscriptRecord {
             rows: loaded.session.rows,
@@ -87,6 +85,7 @@ impl Story {
     /// Notes the evidence.
     pub fn tell_evidence(&mut self, brief: &Brief) {
         self.masked = brief.masked;
+        self.phases.add(phases::FACTS, brief.facts_took);
         self.advisories.clone_from(&brief.facts.advisories);
         self.files = brief.evidence.files.iter().map(file_record).collect();
     }
@@ -94,7 +93,7 @@ impl Story {
     /// Notes the auditor's part.
     pub fn tell_auditor(&mut self, run: &AuditorRun, backend: &str, model: &str) {
         let (outcome, detail) = run.outcome.told();
-        self.phases.insert("auditor", run.duration);
+        self.phases.add(phases::AUDITOR, run.duration);
         self.auditor = Some(AuditorRecord {
             backend: backend.to_owned(),
             client: run.client.as_ref().map(|client| client.display().to_string()),

@@ -2,7 +2,6 @@
 //! without a new schema number; whatever reads it fills in what is missing.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -76,8 +75,9 @@ pub struct Record {
     /// What was wrong with the config.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_error: Option<String>,
-    /// Our own time, in milliseconds by phase; `wait` is a part of `read`, `auditor` is the second model's time,
-    /// `total` is all of it.
+    /// Our own time, in milliseconds by phase, as [`crate::phases`] names them; `wait` is a part of `read`, `facts`
+    /// of `evidence`, `auditor` is the second model's time, `total` is all of it up to the writing of this line.
+    /// `start` is there only where `PUNCHLIST_TRACE` asked for it.
     #[serde(default)]
     pub phases_ms: BTreeMap<String, f64>,
     /// The client's version.
@@ -118,11 +118,6 @@ impl Record {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
-}
-
-/// Milliseconds to two places: finer is noise.
-pub fn millis(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e5).round() / 100.0
 }
 
 /// The plan in play.

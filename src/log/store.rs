@@ -2,13 +2,13 @@
 //! broken by many writers, a torn line or a full disk, and must not hold a decision up.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use super::Record;
-use crate::files::make_private_folder;
+use crate::files::in_private_folder;
 
 /// The decision log of one state folder.
 #[derive(Debug, Clone)]
@@ -42,10 +42,11 @@ impl DecisionLog {
 
     /// Appends a record, as one line in one write.
     pub fn append(&self, record: &Record, now: Timestamp) -> io::Result<()> {
-        make_private_folder(&self.folder())?;
-        let month = now.strftime("%Y-%m").to_string();
-        let path = self.folder().join(format!("{month}.jsonl"));
-        let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+        let folder = self.folder();
+        let path = folder.join(now.strftime("%Y-%m.jsonl").to_string());
+        let mut file = in_private_folder(&folder, || {
+            OpenOptions::new().create(true).append(true).read(true).open(&path)
+        })?;
         file.lock()?;
         let mut line = serde_json::to_vec(record).map_err(io::Error::other)?;
         line.push(b'\n');
@@ -83,19 +84,27 @@ impl DecisionLog {
 /// on the disk is taken back: neither must swallow a neighbour.
 fn append_line(file: &mut File, line: &[u8]) -> io::Result<()> {
     let length = file.seek(SeekFrom::End(0))?;
-    let mut bytes = Vec::with_capacity(line.len() + 1);
-    if length > 0 {
-        file.seek(SeekFrom::Start(length - 1))?;
-        let mut last = [0u8];
-        file.read_exact(&mut last)?;
-        if last != *b"\n" {
-            bytes.push(b'\n');
-        }
-    }
-    bytes.extend_from_slice(line);
-    file.write_all(&bytes).inspect_err(|_| {
+    let is_torn = length > 0 && byte_at(file, length - 1)? != b'\n';
+    let written = if is_torn { file.write_all(&[b"\n", line].concat()) } else { file.write_all(line) };
+    written.inspect_err(|_| {
         let _ = file.set_len(length);
     })
+}
+
+#[cfg(unix)]
+fn byte_at(file: &File, offset: u64) -> io::Result<u8> {
+    let mut byte = [0u8];
+    std::os::unix::fs::FileExt::read_exact_at(file, &mut byte, offset)?;
+    Ok(byte[0])
+}
+
+#[cfg(not(unix))]
+fn byte_at(mut file: &File, offset: u64) -> io::Result<u8> {
+    use std::io::Read;
+    let mut byte = [0u8];
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(&mut byte)?;
+    Ok(byte[0])
 }
 
 #[cfg(test)]

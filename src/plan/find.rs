@@ -4,11 +4,10 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use globset::GlobSet;
-
 use super::orders::{orders, specs};
 use super::steps::parse_steps;
 use super::{Mark, Plan, PlanSource, Step, StepKind};
+use crate::config::PlanGlobs;
 use crate::session::{ApprovedPlan, Original, Session, Touch, shell};
 use crate::words::{normalised, ratio};
 
@@ -20,7 +19,7 @@ pub struct PlanPlaces {
     /// The client's own plan folders, the newest convention first.
     pub folders: Vec<PathBuf>,
     /// Which files of the workspace are plans.
-    pub globs: GlobSet,
+    pub globs: PlanGlobs,
 }
 
 impl PlanPlaces {

@@ -76,7 +76,7 @@ pub fn prepare(
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Prepared, String> {
     let mut story = Story::default();
-    let loaded = story.phase("read", |_| load::load_saved(request.transcript));
+    let loaded = story.phase(crate::phases::READ, |_| load::load_saved(request.transcript));
     story.tell_transcript(&loaded);
     if let Some(problem) = loaded.problem {
         return Err(problem);
@@ -86,13 +86,15 @@ pub fn prepare(
     let workspace = Workspace::new(request.workspace, request.workspace, request.env.home(), &folders);
     follow(&mut session, workspace.root());
     let config = &request.config.audit;
-    let plan =
-        story.phase("plan", |_| given(&session).or_else(|| plan_in_play(&mut session, &workspace, config)));
+    let plan = story.phase(crate::phases::PLAN, |_| {
+        given(&session).or_else(|| plan_in_play(&mut session, &workspace, config))
+    });
     if let Some(plan) = &plan {
         story.tell_plan(plan);
     }
     let passed_over = nothing_to_audit(&session, plan.as_ref(), session.work_done(), None);
-    let brief = story.phase("evidence", |_| Brief::new(session, plan, &workspace, request.prompts, config));
+    let brief = story
+        .phase(crate::phases::EVIDENCE, |_| Brief::new(session, plan, &workspace, request.prompts, config));
     story.tell_evidence(&brief);
     Ok(Prepared { brief, workspace, story, passed_over, config: config.clone() })
 }

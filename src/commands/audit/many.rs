@@ -51,12 +51,12 @@ fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Repor
                     }
                     let report = audit(found, cwd, env);
                     reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(report);
-                    bar.inc(1);
+                    bar.inc();
                 }
             });
         }
     });
-    bar.finish_and_clear();
+    drop(bar);
     if interrupted.load(Ordering::Relaxed) {
         return Err("interrupted".to_owned());
     }

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use indicatif::ProgressBar;
-
+use super::super::progress::Progress;
 use super::{
     Refusal, code_of, config_for, has_conversation, print, progress, project, prompts_of, shown, text_of,
 };
@@ -50,7 +49,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
     })?;
     if args.show_prompt {
         let (prompt, fault) = prepared.prompt().map_err(|error| error.to_string())?;
-        spinner.finish_and_clear();
+        drop(spinner);
         if let Some(fault) = fault {
             super::complain(&format!("{fault} (the built-in text is used)"));
         }
@@ -58,7 +57,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
         return Ok(exit::OK);
     }
     let audited = ask(args, prepared, env, &config, &spinner)?;
-    spinner.finish_and_clear();
+    drop(spinner);
     for fault in &audited.story.config_faults {
         super::complain(&format!("{fault} (the built-in text is used)"));
     }
@@ -128,7 +127,7 @@ fn ask(
     prepared: Prepared,
     env: &Env,
     config: &Config,
-    spinner: &ProgressBar,
+    spinner: &Progress,
 ) -> Result<Audited, Refusal> {
     let timeout = config.auditor.timeout;
     if let Some(path) = &args.verdict {

@@ -1,0 +1,162 @@
+//! Our own time by phase: takes what is done and how long it took, gives it as numbers for the log and as a table
+//! for a person. Must not ask the system for anything that a stop does not need: reading the clock is no call.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// From the start of the process to our `main`: the processor's time, which is all that can be told of it. A shell
+/// that became us is in it.
+pub const START: &str = "start";
+/// Reading stdin, and what it says.
+pub const INPUT: &str = "input";
+/// Reading the config.
+pub const CONFIG: &str = "config";
+/// What is remembered of the session.
+pub const STATE: &str = "state";
+/// Reading the transcript.
+pub const READ: &str = "read";
+/// Waiting for the transcript to catch up, a part of [`READ`].
+pub const WAIT: &str = "wait";
+/// Finding the plan.
+pub const PLAN: &str = "plan";
+/// Putting plan, session and disk side by side.
+pub const EVIDENCE: &str = "evidence";
+/// What they show by themselves, a part of [`EVIDENCE`].
+pub const FACTS: &str = "facts";
+/// Writing the prompt.
+pub const PROMPT: &str = "prompt";
+/// The second model, from looking for the client to its end.
+pub const AUDITOR: &str = "auditor";
+/// Checking what it said.
+pub const VERIFY: &str = "verify";
+/// Remembering what was decided.
+pub const REMEMBER: &str = "remember";
+/// Writing the decision down. The log can't hold it: it is over when the line is written.
+pub const LOG: &str = "log";
+/// All of it.
+pub const TOTAL: &str = "total";
+
+/// Which phase is a part of which.
+const PARTS: [(&str, &str); 2] = [(WAIT, READ), (FACTS, EVIDENCE)];
+
+/// Where a process's time went.
+#[derive(Debug)]
+pub struct Phases {
+    since: Instant,
+    before: Duration,
+    spent: Vec<(&'static str, Duration)>,
+}
+
+impl Default for Phases {
+    /// Counts from now.
+    fn default() -> Self {
+        Self { since: Instant::now(), before: Duration::ZERO, spent: Vec::new() }
+    }
+}
+
+impl Phases {
+    /// Counts from the start of the process.
+    pub fn of_process() -> Self {
+        let mut phases = Self::default();
+        if let Some(start) = processor_time() {
+            phases.before = start;
+            phases.add(START, start);
+        }
+        phases
+    }
+
+    /// Runs a phase and keeps its time.
+    pub fn time<T>(&mut self, name: &'static str, run: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = run();
+        self.add(name, started.elapsed());
+        result
+    }
+
+    /// Adds to a phase.
+    pub fn add(&mut self, name: &'static str, time: Duration) {
+        tracing::debug!(phase = name, ms = time.as_secs_f64() * 1e3, "phase");
+        match self.spent.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, spent)) => *spent += time,
+            None => self.spent.push((name, time)),
+        }
+    }
+
+    /// Everything up to now, counted or not.
+    pub fn total(&self) -> Duration {
+        self.before + self.since.elapsed()
+    }
+
+    /// For the log: what was counted so far, and the total.
+    pub fn in_millis(&self) -> BTreeMap<String, f64> {
+        let all = self.spent.iter().copied().chain([(TOTAL, self.total())]);
+        all.map(|(name, time)| (name.to_owned(), millis(time))).collect()
+    }
+
+    /// For a person: each phase in the order in which it came, without its parts, what none of them counts, and the
+    /// total.
+    pub fn table(&self) -> String {
+        let total = self.total();
+        let mut rows: Vec<(&str, Duration)> = Vec::new();
+        for (name, time) in &self.spent {
+            let part = |(part, _): &&(&str, &str)| self.spent.iter().find(|(known, _)| known == part);
+            let parts = PARTS.iter().filter(|(_, whole)| whole == name).filter_map(|pair| part(&pair));
+            let own = parts.fold(*time, |left, (_, part)| left.saturating_sub(*part));
+            rows.push((name, own));
+        }
+        let counted: Duration = rows.iter().map(|(_, time)| *time).sum();
+        rows.push(("rest", total.saturating_sub(counted)));
+        rows.push((TOTAL, total));
+        let mut table = format!("{:<10}{:>10}{:>8}\n", "phase", "ms", "share");
+        for (name, time) in rows {
+            let share = 100.0 * time.as_secs_f64() / total.as_secs_f64().max(f64::MIN_POSITIVE);
+            let _ = writeln!(table, "{name:<10}{:>10.3}{share:>7.1}%", time.as_secs_f64() * 1e3);
+        }
+        table
+    }
+}
+
+/// Milliseconds to three places: finer is noise.
+pub fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// What this process has used of the processor so far.
+#[cfg(unix)]
+fn processor_time() -> Option<Duration> {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Some(Duration::new(used.tv_sec.try_into().ok()?, used.tv_nsec.try_into().ok()?))
+}
+
+#[cfg(not(unix))]
+fn processor_time() -> Option<Duration> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_taken_out_of_its_whole_in_the_table_and_not_in_the_log() {
+        let mut phases = Phases { before: Duration::from_secs(10), ..Phases::default() };
+        phases.add(READ, Duration::from_millis(1500));
+        phases.add(WAIT, Duration::from_millis(500));
+        phases.add(READ, Duration::from_millis(500));
+        let log = phases.in_millis();
+        assert_eq!((log[READ], log[WAIT]), (2000.0, 500.0));
+        assert!(log[TOTAL] >= 10_000.0, "{log:?}");
+        let table = phases.table();
+        let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows[0], ["phase", "ms", "share"]);
+        assert_eq!((&rows[1][..2], &rows[2][..2]), (&["read", "1500.000"][..], &["wait", "500.000"][..]));
+        assert_eq!((rows[3][0], rows[4][0], rows[4][2]), ("rest", "total", "100.0%"));
+        assert!(table.lines().all(|line| line.len() == 28), "{table}");
+    }
+
+    #[test]
+    fn times_are_kept_to_a_thousandth() {
+        assert_eq!(format!("{}", millis(Duration::from_nanos(1_234_567))), "1.235");
+    }
+}

@@ -1,0 +1,67 @@
+//! What a stop costs that is let go at once: no thread, no program, and hardly a call to the system. Counted by
+//! `strace`, which says the same on a busy machine; where there is none, that is said aloud.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::scene::{PUNCHLIST, Scene};
+
+/// The calls of one run, its loader's and its runtime's too, if they can be counted here.
+fn calls(scene: &Scene) -> Option<Vec<String>> {
+    let trace = scene.path("strace");
+    let mut command = Command::new("strace");
+    command.arg("-f").arg("-o").arg(&trace).args([PUNCHLIST, "hook"]);
+    if Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("SKIPPED: there is no strace here, so no call is counted");
+        return None;
+    }
+    let run = scene.finish(scene.start_command(command, scene.input.to_string().as_bytes()));
+    let text = std::fs::read_to_string(trace).unwrap_or_default();
+    if !text.contains("execve(") {
+        eprintln!("SKIPPED: strace may not look at processes here: {}", run.stderr);
+        return None;
+    }
+    run.is_silent();
+    run.same(&run.record()["decision"], &json!("allow"));
+    // `12345 openat(AT_FDCWD, …`: signals and exits stand there as well, and are no calls.
+    let name = |line: &str| Some(line.split_once(' ')?.1.trim().split_once('(')?.0.to_owned());
+    Some(text.lines().filter_map(name).filter(|name| !name.starts_with(['-', '+', '<'])).collect())
+}
+
+fn scenes() -> Vec<(&'static str, Scene)> {
+    let mut scenes: Vec<_> =
+        ["loop guard", "plan mode", "off"].map(|name| (name, Scene::with_drift())).into_iter().collect();
+    scenes[0].1.input["stop_hook_active"] = json!(true);
+    scenes[1].1.input["permission_mode"] = json!("plan");
+    scenes[2].1.var("PUNCHLIST_OFF", "1");
+    scenes
+}
+
+/// An empty program makes 51 calls before its `main`, and 60 where the unwinder is a library; a longer path of ours
+/// takes one more to read.
+const LOADER_AND_RUNTIME: usize = 62;
+/// Stdin, two config files, an id, a line of the log.
+const OURS: usize = 12;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stop_that_is_let_go_at_once_asks_the_system_for_little() {
+    for (name, scene) in scenes() {
+        // The first stop of all makes the folders.
+        scene.run();
+        let Some(calls) = calls(&scene) else { return };
+        for started in ["clone", "clone3", "fork", "vfork"] {
+            assert!(!calls.iter().any(|call| call == started), "{name}: {started}: {calls:?}");
+        }
+        assert_eq!(calls.iter().filter(|call| *call == "execve").count(), 1, "{name}");
+        // The look at stdin is the first thing that is ours.
+        let first = calls.iter().rposition(|call| call == "ioctl").expect("stdin is looked at");
+        // A build with its checks on asks about every file that it closes.
+        let ours =
+            calls[first..].iter().filter(|call| !["exit_group", "fcntl"].contains(&call.as_str())).count();
+        // The runtime's own end is two more: its signal stack is given back.
+        assert!(ours <= OURS + 2, "{name}: {ours} calls of ours: {:?}", &calls[first..]);
+        assert!(first <= LOADER_AND_RUNTIME, "{name}: {first} calls before ours: {calls:?}");
+    }
+}
