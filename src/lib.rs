@@ -25,6 +25,7 @@ pub mod cli;
 pub mod env;
 pub mod exit;
 pub mod files;
+pub mod kept;
 pub mod names;
 pub mod phases;
 pub mod template;

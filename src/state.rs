@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::auditor::flags::{ClientStamp, Flags, KnownClients};
 use crate::env::{self, Env};
+use crate::evidence::Memory;
 use crate::files::{in_private_folder, write_whole};
 use crate::names::ContentName;
 
@@ -92,6 +94,20 @@ impl StateFolder {
         let mut state = read_json(&path).unwrap_or_default();
         change(&mut state);
         write_json(&path, &state)
+    }
+
+    /// What is remembered of the files that one agent's last audit looked at.
+    pub fn evidence(&self, session: &str, agent: &str) -> Memory {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let kept = fs::read(self.stop_file(session, agent, "files")).unwrap_or_default();
+        Memory::of(&kept, now.as_nanos())
+    }
+
+    /// Remembers what this audit looked at. It can be worked out again, so that a failure costs nothing but time.
+    pub fn keep_evidence(&self, session: &str, agent: &str, memory: &Memory) {
+        if let Some(bytes) = memory.to_keep() {
+            let _ = write_whole(&self.stop_file(session, agent, "files"), &bytes);
+        }
     }
 
     /// What is remembered of the transcripts of one agent of a session, as bytes; empty if nothing is.

@@ -7,7 +7,7 @@ use std::process::Command;
 use punchlist::auditor::prompt::{self, Prompts};
 use punchlist::config::Config;
 use punchlist::evidence::masking::{mask_plan, mask_session};
-use punchlist::evidence::{Entered, Evidence, FileState, LeftOut, Workspace, gather, shown};
+use punchlist::evidence::{Entered, Evidence, FileState, LeftOut, Memory, Workspace, gather, shown};
 use punchlist::facts::Facts;
 use punchlist::plan::{Plan, PlanSource, steps::parse_steps};
 use punchlist::session::{Command as Ran, CommandEnd, EditTool, Original, Outcome, Session, Touch};
@@ -31,7 +31,7 @@ impl Folder {
 
     fn gather(&self, session: Session, plan: Option<Plan>, bytes: usize) -> Evidence {
         let workspace = Workspace::new(self.path(), self.path(), None, &[]);
-        gather(session, plan, &workspace, bytes)
+        gather(session, plan, &workspace, bytes, &mut Memory::default())
     }
 }
 

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use punchlist::session::cursor;
 use punchlist::session::load::{Loaded, Reading, load_saved};
-use punchlist::session::{CommandEnd, Original, Outcome, Session, originals};
+use punchlist::session::originals::{self, Wanted};
+use punchlist::session::{CommandEnd, Original, Outcome, Session};
 use serde_json::Value;
 use tempfile::TempDir;
 use transcripts::truth::{self, Before, TouchEnd, hash};
@@ -33,7 +34,7 @@ impl Made {
 
     fn load(&self) -> Loaded {
         let mut loaded = load_saved(&self.transcript());
-        originals::fetch(&mut loaded.session, |_| true);
+        originals::fetch(&mut loaded.session, |_| Wanted::All);
         loaded
     }
 }

@@ -14,7 +14,7 @@ use punchlist::commands::hook::{Registered, answer};
 use punchlist::config::{Config, plan_globs};
 use punchlist::env::Env;
 use punchlist::evidence::masking::{mask_plan, mask_session};
-use punchlist::evidence::{self, Workspace, shown};
+use punchlist::evidence::{self, Memory, Workspace, shown};
 use punchlist::hook::HookInput;
 use punchlist::log::DecisionLog;
 use punchlist::plan::{self, PlanPlaces};
@@ -102,7 +102,8 @@ fn take(fixture: &Path) -> Vec<String> {
     mask_session(&mut session);
     plan.as_mut().map(mask_plan);
     let sections = shown::sections(&session, plan.as_ref(), config.audit.max_prompt_bytes);
-    let evidence = evidence::gather(session, plan, &workspace, config.audit.max_prompt_bytes);
+    let evidence =
+        evidence::gather(session, plan, &workspace, config.audit.max_prompt_bytes, &mut Memory::default());
     trip.stage_json("files.json", &evidence.files);
     let facts = punchlist::facts::facts(&evidence, &config.audit);
     trip.stage_json("facts.json", &facts);

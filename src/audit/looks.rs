@@ -130,7 +130,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::evidence::gather;
+    use crate::evidence::{Memory, gather};
     use crate::session::{Change, EditTool, Outcome, Session, Touch};
 
     /// A folder with files, and a session that wrote some of them, there still or not.
@@ -154,7 +154,7 @@ mod tests {
         let session = Session { touches: touches.collect(), ..Session::default() };
         let workspace = Workspace::new(folder.path(), folder.path(), None, &[]);
         // No room for any content: what the auditor saw does not matter.
-        let evidence = gather(session, None, &workspace, 0);
+        let evidence = gather(session, None, &workspace, 0, &mut Memory::default());
         let proposal = Proposal {
             category: Category::A,
             problem: Problem::MissingContent,

@@ -17,25 +17,27 @@ use crate::auditor::{AuditorOutcome, Prompt, Prompts};
 use crate::config::{AuditConfig, Planless, plan_globs};
 use crate::evidence::masking::{mask_plan, mask_session};
 use crate::evidence::shown::{self, Sections};
-use crate::evidence::{self, Evidence, Workspace};
+use crate::evidence::{self, Evidence, Memory, Workspace};
 use crate::facts::{self, Facts};
 use crate::finding::Finding;
 use crate::names::random_fence;
 use crate::plan::{self, Plan, PlanPlaces};
-use crate::session::{Session, originals};
+use crate::session::originals::{self, Wanted};
+use crate::session::{Session, Touch};
 use crate::verify::merge::without_lone_words;
 use crate::verify::verify;
 use crate::words::is_markdown;
 
 /// The plan in play, as the session and the workspace tell it.
 pub fn plan_in_play(session: &mut Session, workspace: &Workspace, config: &AuditConfig) -> Option<Plan> {
-    // What a plan was before the session tells which ticks are the session's own.
-    originals::fetch(session, |touch| is_markdown(&touch.path));
     let places = PlanPlaces {
         root: workspace.root().to_path_buf(),
         folders: workspace.plan_folders().to_vec(),
         globs: plan_globs(&config.plan).unwrap_or_default(),
     };
+    // What a plan was before the session tells which ticks are the session's own.
+    let may_be_plan = |touch: &Touch| is_markdown(&touch.path) || places.globs.is_match(&touch.path);
+    originals::fetch(session, |touch| if may_be_plan(touch) { Wanted::All } else { Wanted::Nothing });
     let read = plan::Read {
         now: &|path| workspace.plan_text(path),
         committed: &|path| workspace.committed_text(path),
@@ -63,21 +65,22 @@ pub struct Brief {
 }
 
 impl Brief {
-    /// Puts the evidence together, and what it shows by itself.
+    /// Puts the evidence together, and what it shows by itself. What `memory` has of files that are as they were is not
+    /// worked out again; it has what was seen now afterwards.
     pub fn new(
         mut session: Session,
         mut plan: Option<Plan>,
         workspace: &Workspace,
         prompts: Prompts,
         config: &AuditConfig,
+        memory: &mut Memory,
     ) -> Self {
-        originals::fetch(&mut session, |_| true);
         // From here on nothing has a secret that could be shown.
         let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
         let max_bytes = config.max_prompt_bytes;
         let sections = shown::sections(&session, plan.as_ref(), max_bytes.saturating_sub(prompts.bytes()));
         let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
-        let evidence = evidence::gather(session, plan, workspace, file_bytes);
+        let evidence = evidence::gather(session, plan, workspace, file_bytes, memory);
         let begun = Instant::now();
         let facts = facts::facts(&evidence, config);
         let facts_took = begun.elapsed();

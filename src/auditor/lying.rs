@@ -268,7 +268,7 @@ impl<'a> Liar<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Workspace, gather};
+    use crate::evidence::{Memory, Workspace, gather};
     use crate::session::{Ask, Command, EditTool, Original, Outcome, Session, Todo, Touch};
 
     fn evidence() -> Evidence {
@@ -307,7 +307,7 @@ mod tests {
             ..Session::default()
         };
         let workspace = Workspace::new(folder.path(), folder.path(), None, &[]);
-        gather(session, Some(plan), &workspace, 20_000)
+        gather(session, Some(plan), &workspace, 20_000, &mut Memory::default())
     }
 
     #[test]
@@ -322,7 +322,7 @@ mod tests {
     fn with_nothing_to_lie_about_there_is_little_to_say() {
         let folder = tempfile::tempdir().expect("a folder");
         let workspace = Workspace::new(folder.path(), folder.path(), None, &[]);
-        let nothing = gather(Session::default(), None, &workspace, 20_000);
+        let nothing = gather(Session::default(), None, &workspace, 20_000, &mut Memory::default());
         assert!(inventions(&nothing).iter().all(|lie| lie.kind == "a companion, called unplanned"));
     }
 }

@@ -2,21 +2,27 @@
 //! file that the plan names, what the disk shows. Must not show more than the budget allows, nor leave
 //! anything out without saying so.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use xxhash_rust::xxh3::Xxh3Default;
+
 use super::budget::Budget;
+use super::memory::Shows;
 use super::redact::mask;
 use super::signs::{Fate, Signs, signs};
 use super::workspace::{Body, Place};
 use super::{
-    Entered, Evidence, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace, diff, git, shown,
+    Entered, Evidence, FileEvidence, FileState, LeftOut, Memory, Repository, TouchNote, Workspace, diff, git,
+    shown,
 };
 use crate::claims::deeds::{Deed, deeds, promised_names};
 use crate::facts::requests::requests;
 use crate::names::ContentName;
 use crate::plan::Plan;
 use crate::plan::mentions::mentions;
-use crate::session::{Change, Original, Outcome, Session};
+use crate::session::originals::{self, Shelf, Wanted};
+use crate::session::{Change, EditTool, Original, Outcome, Session};
 use crate::wishes;
 
 /// Up to this size a file goes in whole; above it, what the session changed says more.
@@ -45,8 +51,16 @@ impl Candidate {
     }
 }
 
-/// Puts the evidence together; file contents get `file_bytes` at the most. Session and plan come masked.
-pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_bytes: usize) -> Evidence {
+/// Puts the evidence together; file contents get `file_bytes` at the most. Session and plan come masked. What `memory`
+/// has of files that are as they were is taken from there.
+pub fn gather(
+    mut session: Session,
+    plan: Option<Plan>,
+    workspace: &Workspace,
+    file_bytes: usize,
+    memory: &mut Memory,
+) -> Evidence {
+    fetch_for_facts(&mut session);
     let deeds = deeds(session.final_message.as_deref().unwrap_or_default());
     let todo_paths: Vec<Vec<String>> = session.todos.iter().map(|todo| mentions(&todo.text).paths).collect();
     let wanted = names_wanted(plan.as_ref(), &deeds, &session);
@@ -55,20 +69,41 @@ pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_
         .sort_by_key(|c| (c.steps.is_empty(), c.steps.first().copied(), std::cmp::Reverse(c.last_touch)));
     fill_originals_from_git(&mut candidates, workspace);
     let repository = ask_git(&mut candidates, &session, workspace);
-    let missing: Vec<String> = candidates
-        .iter()
-        .filter(|c| matches!(c.state, FileState::Missing { .. }))
-        .map(|c| c.name().to_owned())
-        .collect();
+    let missing: Vec<&Candidate> =
+        candidates.iter().filter(|c| matches!(c.state, FileState::Missing { .. })).collect();
+    // What stood in a file that is gone may stand elsewhere now.
+    let gone: HashSet<&str> = missing.iter().map(|c| c.written.as_str()).collect();
+    originals::fetch(&mut session, |touch| {
+        if gone.contains(touch.path.as_str()) { Wanted::All } else { Wanted::Nothing }
+    });
+    let missing: Vec<String> = missing.iter().map(|c| c.name().to_owned()).collect();
     let missing = workspace.look_elsewhere(&missing);
     let mut budget = Budget::new(file_bytes);
     // Every file is named, whatever becomes of its content.
     budget.spend(candidates.iter().map(|candidate| candidate.written.len() + shown::FILE_HEADER).sum());
+    let mut looking = Looking { workspace, wanted: &wanted, shelf: Shelf::of(&session.sources), memory };
     let files: Vec<_> = candidates
         .into_iter()
-        .map(|candidate| enter(candidate, workspace, &missing, &wanted, &mut budget))
+        .map(|candidate| enter(candidate, &missing, &mut looking, &mut budget))
         .collect();
     Evidence { plan, session, deeds, todo_paths, files, repository }
+}
+
+/// Reads from the transcripts what facts compare: what edits put where, and what files were before that were written
+/// whole, or from which somebody wants a name to go.
+fn fetch_for_facts(session: &mut Session) {
+    let wants_names = session.asks.iter().any(|ask| !wishes::names(&ask.text).is_empty());
+    originals::fetch(session, |touch| {
+        if wants_names || touch.tool == EditTool::Write { Wanted::All } else { Wanted::Change }
+    });
+}
+
+/// What it takes to look at a file.
+struct Looking<'a> {
+    workspace: &'a Workspace,
+    wanted: &'a [String],
+    shelf: Shelf,
+    memory: &'a mut Memory,
 }
 
 /// A plan that names more than this many things promises none of them in particular.
@@ -133,10 +168,15 @@ fn candidates(
 ) -> Vec<Candidate> {
     let mut all: Vec<Candidate> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
+    // Most files are named more than once, and to find out where a path leads takes several calls of the system.
+    let mut known: HashMap<String, usize> = HashMap::new();
     let mut entry = |written: &str| -> usize {
+        if let Some(at) = known.get(written) {
+            return *at;
+        }
         let place = workspace.locate(written);
         let key = place.as_ref().map_or_else(|| written.to_owned(), |place| place.name.clone());
-        *index.entry(key).or_insert_with(|| {
+        let at = *index.entry(key).or_insert_with(|| {
             all.push(Candidate {
                 written: written.to_owned(),
                 state: workspace.state(place.as_ref()),
@@ -149,7 +189,9 @@ fn candidates(
                 unchanged: false,
             });
             all.len() - 1
-        })
+        });
+        known.insert(written.to_owned(), at);
+        at
     };
     let named: Vec<(usize, usize)> = plan
         .iter()
@@ -217,40 +259,35 @@ fn fill_originals_from_git(candidates: &mut [Candidate], workspace: &Workspace) 
 
 fn enter(
     candidate: Candidate,
-    workspace: &Workspace,
     missing: &HashMap<String, FileState>,
-    wanted: &[String],
+    looking: &mut Looking<'_>,
     budget: &mut Budget,
 ) -> FileEvidence {
     let name = candidate.name().to_owned();
-    let mut state = candidate.state;
+    let mut state = candidate.state.clone();
     if let Some(looked_for) = missing.get(&name) {
         state.clone_from(looked_for);
     }
     let body = match (&state, &candidate.place) {
-        (FileState::File { .. }, Some(place)) => Ok(workspace.body(place)),
-        (FileState::File { .. } | FileState::Outside, _) => Err(LeftOut::Outside),
-        (FileState::Folder, _) => Err(LeftOut::Folder),
-        (FileState::Missing { .. }, _) => Err(LeftOut::Missing),
-        (FileState::Unreadable(_), _) => Err(LeftOut::Unreadable),
+        (FileState::File { .. }, Some(place)) => look_at(&candidate, place, looking),
+        (FileState::File { .. } | FileState::Outside, _) => Looked::LeftOut(LeftOut::Outside),
+        (FileState::Folder, _) => Looked::LeftOut(LeftOut::Folder),
+        (FileState::Missing { .. }, _) => Looked::LeftOut(LeftOut::Missing),
+        (FileState::Unreadable(_), _) => Looked::LeftOut(LeftOut::Unreadable),
     };
     let mut seen = Signs::default();
     let (entered, text, masked, digest) = match body {
-        Ok(Body::Text(text)) => {
-            seen = signs(&name, &text, wanted, candidate.change.as_ref(), &candidate.original);
-            let digest = ContentName::of(&text);
-            let (entered, shown, masked) = show(&text, &candidate.original, true, budget);
-            (entered, shown, masked, digest)
+        Looked::Whole(shows) => {
+            let (entered, shown, masked) = within(&shows, &state, true, budget);
+            seen = shows.signs;
+            (entered, shown, masked, shows.digest)
         }
-        Ok(Body::Start(text)) => {
-            let digest = format!("{}+{state:?}", ContentName::of(&text));
-            let (entered, shown, masked) = show(&text, &candidate.original, false, budget);
-            (entered, shown, masked, digest)
+        Looked::Start(shows) => {
+            let (entered, shown, masked) = within(&shows, &state, false, budget);
+            (entered, shown, masked, format!("{}+{state:?}", shows.digest))
         }
-        Ok(Body::Binary) => (Entered::LeftOut(LeftOut::Binary), String::new(), 0, format!("{state:?}")),
-        Ok(Body::Secret) => (Entered::LeftOut(LeftOut::Secret), String::new(), 0, format!("{state:?}")),
-        Ok(Body::Unreadable(why)) => (Entered::LeftOut(LeftOut::Unreadable), String::new(), 0, why),
-        Err(why) => (Entered::LeftOut(why), String::new(), 0, format!("{state:?}")),
+        Looked::Unreadable(why) => (Entered::LeftOut(LeftOut::Unreadable), String::new(), 0, why),
+        Looked::LeftOut(why) => (Entered::LeftOut(why), String::new(), 0, format!("{state:?}")),
     };
     FileEvidence {
         name,
@@ -265,24 +302,86 @@ fn enter(
     }
 }
 
-/// The content of a file as the auditor sees it.
-fn show(text: &str, original: &Original, is_all: bool, budget: &mut Budget) -> (Entered, String, usize) {
-    let wants_diff = text.len() > SMALL;
-    let (shown, is_diff) = match original {
-        Original::Text(before) if wants_diff => (diff::unified(before, text), true),
-        _ => (text.to_owned(), false),
+/// What a look at a file gave.
+enum Looked {
+    /// All of it was seen.
+    Whole(Shows),
+    /// It is too long: its start was.
+    Start(Shows),
+    /// It could not be read.
+    Unreadable(String),
+    /// It is not for showing.
+    LeftOut(LeftOut),
+}
+
+/// Looks at a file, unless it is remembered.
+fn look_at(candidate: &Candidate, place: &Place, looking: &mut Looking<'_>) -> Looked {
+    let (shelf, wanted, workspace) = (&mut looking.shelf, looking.wanted, looking.workspace);
+    let mut other = Looked::LeftOut(LeftOut::Unreadable);
+    let mut look = |text: &str, is_all: bool| {
+        let original = shelf.original(&candidate.original);
+        let change = candidate.change.as_ref();
+        let signs =
+            if is_all { signs(&place.name, text, wanted, change, &original) } else { Signs::default() };
+        let (shown, is_diff) = shown_of(text, &original);
+        let masked = mask(&shown);
+        Shows { digest: ContentName::of(text), signs, text: masked.text, is_diff, masked: masked.count }
     };
-    let shown = mask(&shown);
-    if budget.left() < shown.text.len().min(LEAST) {
+    let question = question_of(candidate, place, wanted);
+    let seen = looking.memory.recall(&place.name, workspace.stamp(place), question, || {
+        other = match workspace.body(place) {
+            Body::Text(text) => return Some(look(&text, true)),
+            Body::Start(text) => Looked::Start(look(&text, false)),
+            Body::Binary => Looked::LeftOut(LeftOut::Binary),
+            Body::Secret => Looked::LeftOut(LeftOut::Secret),
+            Body::Unreadable(why) => Looked::Unreadable(why),
+        };
+        None
+    });
+    seen.map_or(other, Looked::Whole)
+}
+
+/// A hash of what is asked of a file: which names it should hold, and what of the session it is compared with.
+fn question_of(candidate: &Candidate, place: &Place, wanted: &[String]) -> u64 {
+    let mut question = Xxh3Default::new();
+    let mut add = |part: &str| {
+        question.update(&(part.len() as u64).to_le_bytes());
+        question.update(part.as_bytes());
+    };
+    add(&place.name);
+    wanted.iter().for_each(|name| add(name));
+    if let Some(change) = &candidate.change {
+        add(&change.old);
+        add(&change.new);
+    }
+    match &candidate.original {
+        Original::Text(text) => add(text),
+        other => add(&format!("{other:?}")),
+    }
+    question.digest()
+}
+
+/// The content of a file as it may be shown: what changed in it, where it is large and that is known.
+fn shown_of<'a>(text: &'a str, original: &Original) -> (Cow<'a, str>, bool) {
+    match original {
+        Original::Text(before) if text.len() > SMALL => (Cow::Owned(diff::unified(before, text)), true),
+        _ => (Cow::Borrowed(text), false),
+    }
+}
+
+/// As much of it as the budget allows.
+fn within(shows: &Shows, state: &FileState, is_all: bool, budget: &mut Budget) -> (Entered, String, usize) {
+    if budget.left() < shows.text.len().min(LEAST) {
         return (Entered::LeftOut(LeftOut::NoRoom), String::new(), 0);
     }
     // No file may eat what the others need: one that is large and has no "before" is shown by its start.
-    let at_most = if is_diff || !wants_diff { usize::MAX } else { SMALL };
-    let cut = budget.start_of(&shown.text, at_most);
-    let entered = match (cut.missing, is_diff, is_all) {
+    let is_large = matches!(state, FileState::File { bytes } if *bytes > SMALL as u64);
+    let at_most = if shows.is_diff || !is_large { usize::MAX } else { SMALL };
+    let cut = budget.start_of(&shows.text, at_most);
+    let entered = match (cut.missing, shows.is_diff, is_all) {
         (0, true, true) => Entered::Diff,
         (0, false, true) => Entered::Whole,
         (missing, _, _) => Entered::Cut(missing.max(1)),
     };
-    (entered, cut.text, shown.count)
+    (entered, cut.text, shows.masked)
 }

@@ -1,6 +1,6 @@
 //! Plan, session and disk side by side, for one audit.
 //!
-//! `workspace` and `git` look at the disk, `redact` and `masking` hide what is secret, `gather` puts the files
+//! `workspace` and `git` look at the disk, `memory` spares them a second look, `redact` and `masking` hide what is secret, `gather` puts the files
 //! together within one `budget`, `shown` turns it all into the words that the auditor reads.
 
 pub mod budget;
@@ -8,6 +8,7 @@ pub mod diff;
 pub mod gather;
 pub mod git;
 pub mod masking;
+pub mod memory;
 pub mod redact;
 pub mod renamed;
 pub mod shown;
@@ -17,6 +18,7 @@ pub mod workspace;
 use serde::{Deserialize, Serialize};
 
 pub use gather::gather;
+pub use memory::Memory;
 pub use signs::Signs;
 pub use workspace::{FileState, Workspace};
 

@@ -6,13 +6,15 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
 use super::git;
+use super::memory::Stamp;
 use super::redact::is_secret_file;
-use crate::files::open_regular;
+use crate::files::{inode_of, open_regular};
 
 /// The most that is read of one file.
 const READ_CAP: u64 = 1 << 20;
@@ -186,6 +188,13 @@ impl Workspace {
             return Body::Secret;
         }
         body_of(&place.path)
+    }
+
+    /// What tells whether a file is as it was.
+    pub fn stamp(&self, place: &Place) -> Option<Stamp> {
+        let meta = fs::metadata(&place.path).ok()?;
+        let changed = meta.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        Some(Stamp { inode: inode_of(&meta), bytes: meta.len(), changed_ns: changed.as_nanos() })
     }
 
     /// Whether a file was last changed before a time, which is in the client's words.

@@ -73,8 +73,12 @@ impl Gate for AuditGate<'_> {
             return pass(Cause::NothingToAudit, "no plan in play, and `planless` is \"off\"");
         }
         let prompts = prompts_of(stop, story);
-        let brief = story
-            .phase(phases::EVIDENCE, |_| Brief::new(session, plan, &workspace, prompts, &stop.config.audit));
+        let brief = story.phase(phases::EVIDENCE, |_| {
+            let mut memory = stop.state.evidence(stop.session, stop.agent());
+            let brief = Brief::new(session, plan, &workspace, prompts, &stop.config.audit, &mut memory);
+            stop.state.keep_evidence(stop.session, stop.agent(), &memory);
+            brief
+        });
         story.tell_evidence(&brief);
         let name = fingerprint(&brief.evidence);
         if last.is_some_and(|last| last.clean.as_ref() == Some(&name)) {

@@ -40,8 +40,12 @@ struct Kept {
     bytes: u64,
 }
 
-/// Takes out what is too old, and the oldest of what is too much: prompts and replies first, then what is
-/// remembered of sessions, then whole months of the log, but never the newest.
+/// What can be made again from transcripts and files, and for how long it is worth its room.
+const CACHES: [&str; 2] = ["cursor", "files"];
+const KEEP_CACHES: Duration = Duration::from_secs(14 * 24 * 3600);
+
+/// Takes out what is too old, and the oldest of what is too much: what can be made again first, then prompts and
+/// replies, then what is remembered of sessions, then whole months of the log, but never the newest.
 pub fn tidy(state: &Path, keep: Duration, max_size: u64) {
     let stamp = state.join("tidied");
     let now = SystemTime::now();
@@ -76,9 +80,14 @@ fn tidy_now(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
     let mut total: u64 =
         [&audits, &sessions, &months].iter().flat_map(|list| list.iter()).map(|kept| kept.bytes).sum();
     total += newest_month.map_or(0, |month| month.bytes);
+    let is_cache =
+        |kept: &Kept| kept.path.extension().is_some_and(|kind| CACHES.iter().any(|cache| kind == *cache));
+    let (caches, sessions): (Vec<_>, Vec<_>) = sessions.into_iter().partition(is_cache);
     // A session that was held must not be forgotten while it may go on.
     let sessions = sessions.into_iter().filter(|kept| kept.age > keep);
-    for kept in audits.into_iter().chain(sessions).chain(months) {
+    let caches = caches.into_iter().map(|kept| (kept, keep.min(KEEP_CACHES)));
+    let others = audits.into_iter().chain(sessions).chain(months).map(|kept| (kept, keep));
+    for (kept, keep) in caches.chain(others) {
         if (kept.age > keep || total > max_size) && fs::remove_file(&kept.path).is_ok() {
             total -= kept.bytes;
         }
@@ -106,6 +115,19 @@ mod tests {
     }
 
     const DAY: Duration = Duration::from_secs(24 * 3600);
+
+    #[test]
+    fn what_can_be_made_again_goes_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = folder.path();
+        write(state, "sessions/old.cursor", 10, 15);
+        write(state, "sessions/old.json", 10, 15);
+        write(state, "sessions/new.cursor", 10, 3);
+        write(state, "sessions/new.files", 900, 2);
+        write(state, "audits/a.prompt.md", 10, 60);
+        tidy_now(state, DAY * 90, 100, SystemTime::now());
+        assert_eq!(left(state), ["audits/a.prompt.md", "sessions/old.json"]);
+    }
 
     #[test]
     fn what_is_old_goes_and_the_newest_month_stays() {

@@ -11,7 +11,7 @@ use crate::auditor::{Auditor, AuditorOutcome, AuditorRun, Prompt, Prompts};
 use crate::config::{self, Config};
 use crate::decision::{Cause, Held, Outcome};
 use crate::env::Env;
-use crate::evidence::Workspace;
+use crate::evidence::{Memory, Workspace};
 use crate::finding::Finding;
 use crate::gates::Story;
 use crate::gates::audit::nothing_to_audit;
@@ -93,8 +93,9 @@ pub fn prepare(
         story.tell_plan(plan);
     }
     let passed_over = nothing_to_audit(&session, plan.as_ref(), session.work_done(), None);
-    let brief = story
-        .phase(crate::phases::EVIDENCE, |_| Brief::new(session, plan, &workspace, request.prompts, config));
+    let brief = story.phase(crate::phases::EVIDENCE, |_| {
+        Brief::new(session, plan, &workspace, request.prompts, config, &mut Memory::default())
+    });
     story.tell_evidence(&brief);
     Ok(Prepared { brief, workspace, story, passed_over, config: config.clone() })
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Ledger;
+use crate::kept;
 
 /// How many bytes before the end of what was read must be the same for the file to count as the same.
 pub const TAIL_BYTES: u64 = 1 << 10;
@@ -63,28 +64,17 @@ pub fn hash(tail: &[u8]) -> u64 {
     xxh3_64(tail)
 }
 
-/// What the kept bytes start with. The number goes up with every change of what is kept: bytes of another shape
-/// are read as nothing, and the transcript is read afresh.
-const SHAPE: &[u8; 8] = b"punch\0\0\x01";
+/// The number goes up with every change of what is kept.
+const SHAPE: kept::Shape = *b"cursors1";
 
-/// Cursors as bytes: the shape, a hash of the rest, the rest.
+/// Cursors as bytes.
 pub fn encode(cursors: &[&Cursor]) -> Option<Vec<u8>> {
-    let mut bytes = SHAPE.to_vec();
-    bytes.extend_from_slice(&[0; 8]);
-    let mut bytes = postcard::to_extend(cursors, bytes).ok()?;
-    let hash = xxh3_64(&bytes[16..]);
-    bytes[8..16].copy_from_slice(&hash.to_le_bytes());
-    Some(bytes)
+    kept::encode(SHAPE, &cursors)
 }
 
 /// Cursors from bytes; `None` when they are torn, or of another shape.
 pub fn decode(bytes: &[u8]) -> Option<Vec<Cursor>> {
-    let rest = bytes.strip_prefix(SHAPE)?;
-    let (hash, rest) = rest.split_first_chunk::<8>()?;
-    if u64::from_le_bytes(*hash) != xxh3_64(rest) {
-        return None;
-    }
-    postcard::from_bytes(rest).ok()
+    kept::decode(SHAPE, bytes)
 }
 
 #[cfg(test)]
@@ -122,21 +112,7 @@ mod tests {
     #[test]
     fn a_change_of_what_is_kept_needs_a_new_shape() {
         let bytes = encode(&[&cursor()]).expect("bytes");
-        assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (1, 1_090_044_376_969_852_309));
-    }
-
-    #[test]
-    fn torn_changed_and_foreign_bytes_are_nothing() {
-        let bytes = encode(&[&cursor()]).expect("bytes");
-        for end in 0..bytes.len() {
-            assert_eq!(decode(&bytes[..end]), None, "cut at {end}");
-        }
-        for at in 0..bytes.len() {
-            let mut changed = bytes.clone();
-            changed[at] ^= 1;
-            assert_eq!(decode(&changed), None, "changed at {at}");
-        }
-        assert_eq!(decode(b"{\"blocks\":1}"), None);
+        assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (b'1', 1_090_044_376_969_852_309));
     }
 
     #[test]

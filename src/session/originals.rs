@@ -52,18 +52,29 @@ pub const CHANGE_CAP: usize = 8 << 10;
 /// How much is read for one session, in all.
 const MOST: u64 = 16 << 20;
 
+/// What of a touch is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Nothing.
+    Nothing,
+    /// What it put in the place of what.
+    Change,
+    /// That, and what the file was before.
+    All,
+}
+
 /// Puts the texts of the touches that are `wanted` in the place of where they are recorded. The sessions of
 /// most stops have few of them; beyond a bound they count as unknown.
-pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> bool) {
-    let mut shelf = Shelf { sources: &session.sources, files: Vec::new(), left: MOST };
+pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> Wanted) {
+    let mut shelf = Shelf::of(&session.sources);
     for touch in session.touches.iter_mut().filter(|touch| touch.outcome == Outcome::Done) {
-        if !wanted(touch) {
-            continue;
+        let wanted = wanted(touch);
+        if wanted == Wanted::All {
+            touch.original = shelf.original(&touch.original);
         }
-        if let Original::Recorded(place) = touch.original {
-            touch.original = shelf.text(place).map_or(Original::Unknown, Original::Text);
-        }
-        if let Some(ChangeAt { old, new }) = touch.change_at.take() {
+        if wanted != Wanted::Nothing
+            && let Some(ChangeAt { old, new }) = touch.change_at.take()
+        {
             let old = old.map_or(Some(String::new()), |old| shelf.start_of(old));
             touch.change = old.zip(shelf.start_of(new)).map(|(old, new)| Change { old, new });
         }
@@ -71,13 +82,27 @@ pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> bool) {
 }
 
 /// The transcripts of a session, opened when they are needed.
-struct Shelf<'s> {
-    sources: &'s [String],
+#[derive(Debug)]
+pub struct Shelf {
+    sources: Vec<String>,
     files: Vec<(usize, File)>,
     left: u64,
 }
 
-impl Shelf<'_> {
+impl Shelf {
+    /// These transcripts.
+    pub fn of(sources: &[String]) -> Self {
+        Self { sources: sources.to_vec(), files: Vec::new(), left: MOST }
+    }
+
+    /// What a file was before, with the text in the place of where it is recorded.
+    pub fn original(&mut self, original: &Original) -> Original {
+        match original {
+            Original::Recorded(place) => self.text(*place).map_or(Original::Unknown, Original::Text),
+            known => known.clone(),
+        }
+    }
+
     /// The text that stands there.
     fn text(&mut self, place: Recorded) -> Option<String> {
         serde_json::from_slice(&self.read(place, u64::from(place.bytes))?).ok()
@@ -133,7 +158,7 @@ mod tests {
         std::fs::write(file.path(), "xx\"one\\n\"yy\"two\"").expect("written");
         let path = file.path().to_str().expect("text");
         let mut session = session(path, &[(2, 7), (11, 5), (3, 4), (9, 500)]);
-        fetch(&mut session, |touch| touch.path != "/w/11");
+        fetch(&mut session, |touch| if touch.path == "/w/11" { Wanted::Change } else { Wanted::All });
         let originals: Vec<_> = session.touches.iter().map(|touch| touch.original.clone()).collect();
         let left = Original::Recorded(Recorded { source: 0, at: 11, bytes: 5 });
         assert_eq!(originals, [Original::Text("one\n".into()), left, Original::Unknown, Original::Unknown]);
@@ -149,7 +174,7 @@ mod tests {
         let place = |at, bytes| Recorded { source: 0, at, bytes };
         let new = place(5, u32::try_from(literal.len()).expect("fits"));
         session.touches[0].change_at = Some(ChangeAt { old: Some(place(0, 5)), new });
-        fetch(&mut session, |_| true);
+        fetch(&mut session, |_| Wanted::All);
         let change = session.touches[0].change.as_ref().expect("a change");
         assert_eq!(
             (change.old.as_str(), change.new.as_str()),
@@ -160,7 +185,7 @@ mod tests {
     #[test]
     fn a_transcript_that_is_gone_tells_nothing() {
         let mut session = session("/nowhere/s.jsonl", &[(0, 9)]);
-        fetch(&mut session, |_| true);
+        fetch(&mut session, |_| Wanted::All);
         assert_eq!(session.touches[0].original, Original::Unknown);
     }
 }

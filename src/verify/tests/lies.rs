@@ -11,7 +11,7 @@ use proptest::sample::{Index, select};
 use super::{Look, Verdict, proposal, verify};
 use crate::audit::looks::looks;
 use crate::auditor::Proposal;
-use crate::evidence::{Evidence, Workspace, gather};
+use crate::evidence::{Evidence, Memory, Workspace, gather};
 use crate::facts::facts;
 use crate::finding::{Category, Finding, Problem, Status};
 use crate::plan::{Plan, PlanSource, steps::parse_steps};
@@ -203,7 +203,7 @@ impl Scene {
         };
         let workspace = Workspace::new(root, root, None, &[]);
         // A budget so small that some files are cut or left out.
-        let evidence = gather(session, Some(plan), &workspace, 2_500);
+        let evidence = gather(session, Some(plan), &workspace, 2_500, &mut Memory::default());
         Laid { folder, evidence }
     }
 }

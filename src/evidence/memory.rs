@@ -1,0 +1,214 @@
+//! What was seen of files at the last audit: takes a file's stamp and what is asked of it, gives what it showed then, if
+//! nothing of that has changed. Pure. Must not vouch for a file that may have changed since it was looked at, and must
+//! not hold what was not masked.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::signs::{Fate, Signs};
+use crate::kept;
+
+/// The number goes up with every change of what is kept.
+const SHAPE: kept::Shape = *b"memory\0\x01";
+
+/// A file that was changed less than this before it was looked at may have been changed again with the same time on it:
+/// some systems count in steps of two seconds.
+const SETTLED_NS: u128 = 2_000_000_000;
+
+/// How much of one file is remembered, and of all of them.
+const MOST_OF_ONE: usize = 64 << 10;
+const MOST: usize = 2 << 20;
+
+/// What tells whether a file is as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// The file's own number.
+    pub inode: u64,
+    /// How long it is.
+    pub bytes: u64,
+    /// When it was changed, in nanoseconds since 1970.
+    pub changed_ns: u128,
+}
+
+impl Stamp {
+    /// Whether a file that has this stamp at `now_ns` will have another one when it is changed.
+    fn is_settled(&self, now_ns: u128) -> bool {
+        self.changed_ns.checked_add(SETTLED_NS).is_some_and(|settled| settled < now_ns)
+    }
+}
+
+/// What a file showed: all that costs something to work out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shows {
+    /// A hash of what is on disk.
+    pub digest: String,
+    /// What the whole of it shows.
+    pub signs: Signs,
+    /// Its text or its diff, masked, before anything is cut.
+    pub text: String,
+    /// Whether that is a diff.
+    pub is_diff: bool,
+    /// How many secrets were masked in it.
+    pub masked: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Remembered {
+    stamp: Stamp,
+    /// A hash of what was asked of it.
+    question: u64,
+    digest: String,
+    read_whole: bool,
+    holds: Vec<String>,
+    defines: Vec<String>,
+    hollow: bool,
+    undone: bool,
+    text: String,
+    is_diff: bool,
+    masked: usize,
+}
+
+/// What is remembered, by the files' names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Memory {
+    then: HashMap<String, Remembered>,
+    now: HashMap<String, Remembered>,
+    now_ns: u128,
+    bytes: usize,
+}
+
+impl Memory {
+    /// A memory at a time, in nanoseconds since 1970; empty if the bytes can't be read.
+    pub fn of(bytes: &[u8], now_ns: u128) -> Self {
+        Self { then: kept::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
+    }
+
+    /// What is to be remembered next; `None` if that is what is remembered already.
+    pub fn to_keep(&self) -> Option<Vec<u8>> {
+        (self.then != self.now).then(|| kept::encode(SHAPE, &self.now)).flatten()
+    }
+
+    /// What a file showed, if it is as it was and the same is asked of it; else what `look` sees now.
+    pub fn recall(
+        &mut self,
+        name: &str,
+        stamp: Option<Stamp>,
+        question: u64,
+        look: impl FnOnce() -> Option<Shows>,
+    ) -> Option<Shows> {
+        let known =
+            self.then.get(name).filter(|known| Some(known.stamp) == stamp && known.question == question);
+        if let Some(known) = known {
+            let known = known.clone();
+            let shows = known.shows();
+            self.keep(name, known);
+            return Some(shows);
+        }
+        let shows = look()?;
+        if let Some(stamp) = stamp.filter(|stamp| stamp.is_settled(self.now_ns)) {
+            self.keep(name, Remembered::of(stamp, question, &shows));
+        }
+        Some(shows)
+    }
+
+    fn keep(&mut self, name: &str, remembered: Remembered) {
+        let bytes = remembered.text.len();
+        if bytes <= MOST_OF_ONE && self.bytes + bytes <= MOST {
+            self.bytes += bytes;
+            self.now.insert(name.to_owned(), remembered);
+        }
+    }
+}
+
+impl Remembered {
+    fn of(stamp: Stamp, question: u64, shows: &Shows) -> Self {
+        let signs = &shows.signs;
+        Self {
+            stamp,
+            question,
+            digest: shows.digest.clone(),
+            read_whole: signs.read_whole,
+            holds: signs.holds.clone(),
+            defines: signs.defines.clone(),
+            hollow: signs.hollow,
+            undone: signs.fate == Fate::Undone,
+            text: shows.text.clone(),
+            is_diff: shows.is_diff,
+            masked: shows.masked,
+        }
+    }
+
+    fn shows(&self) -> Shows {
+        Shows {
+            digest: self.digest.clone(),
+            signs: Signs {
+                read_whole: self.read_whole,
+                holds: self.holds.clone(),
+                defines: self.defines.clone(),
+                hollow: self.hollow,
+                fate: if self.undone { Fate::Undone } else { Fate::Plain },
+            },
+            text: self.text.clone(),
+            is_diff: self.is_diff,
+            masked: self.masked,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAMP: Stamp = Stamp { inode: 1, bytes: 9, changed_ns: 1_000 };
+    const LATER: u128 = 9_000_000_000;
+
+    fn shows(text: &str) -> Shows {
+        Shows { digest: "d".into(), signs: Signs::default(), text: text.into(), is_diff: true, masked: 1 }
+    }
+
+    /// A memory of one file that was looked at then.
+    fn memory(at: u128, stamp: Option<Stamp>) -> Memory {
+        let mut memory = Memory::of(&[], at);
+        memory.recall("a.rs", stamp, 7, || Some(shows("old")));
+        Memory::of(&memory.to_keep().unwrap_or_default(), LATER)
+    }
+
+    fn recalled(memory: &mut Memory, stamp: Stamp, question: u64) -> String {
+        memory.recall("a.rs", Some(stamp), question, || Some(shows("new"))).expect("shown").text
+    }
+
+    #[test]
+    fn a_file_that_is_as_it_was_is_not_looked_at() {
+        let mut memory = memory(LATER, Some(STAMP));
+        assert_eq!(recalled(&mut memory, STAMP, 7), "old");
+        assert_eq!(memory.to_keep(), None, "nothing is new");
+    }
+
+    #[test]
+    fn a_file_that_changed_or_of_which_something_else_is_asked_is_looked_at() {
+        for (stamp, question) in [
+            (Stamp { inode: 2, ..STAMP }, 7),
+            (Stamp { bytes: 8, ..STAMP }, 7),
+            (Stamp { changed_ns: 1_001, ..STAMP }, 7),
+            (STAMP, 8),
+        ] {
+            let mut memory = memory(LATER, Some(STAMP));
+            assert_eq!(recalled(&mut memory, stamp, question), "new");
+            assert!(memory.to_keep().is_some());
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_just_changed_may_change_again_unseen() {
+        assert_eq!(recalled(&mut memory(1_500, Some(STAMP)), STAMP, 7), "new");
+        assert_eq!(recalled(&mut memory(LATER, None), STAMP, 7), "new");
+    }
+
+    #[test]
+    fn what_is_no_longer_asked_for_is_forgotten_and_so_is_too_much() {
+        let mut idle = memory(LATER, Some(STAMP));
+        idle.recall("b.rs", Some(STAMP), 7, || Some(shows(&"x".repeat(MOST_OF_ONE + 1))));
+        assert_eq!(Memory::of(&idle.to_keep().expect("changed"), LATER).then.len(), 0);
+    }
+}
