@@ -26,6 +26,7 @@ pub mod env;
 pub mod exit;
 pub mod files;
 pub mod names;
+pub mod pattern;
 pub mod text;
 pub mod words;
 
