@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::budget::Budget;
 use super::redact::mask;
-use super::signs::{Fate, Signs, signs};
+use super::signs::{Fate, Signs, Wanted, signs};
 use super::workspace::{Body, Place};
 use super::{
     Entered, Evidence, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace, diff, git, shown,
@@ -75,7 +75,7 @@ pub fn gather(session: Session, plan: Option<Plan>, workspace: &Workspace, file_
 const MOST_NAMES: usize = 400;
 
 /// The names that steps and final message put into files, and those that asks want gone or changed.
-fn names_wanted(plan: Option<&Plan>, deeds: &[Deed], session: &Session) -> Vec<String> {
+fn names_wanted(plan: Option<&Plan>, deeds: &[Deed], session: &Session) -> Wanted {
     let promised = plan.iter().flat_map(|plan| plan.promised());
     let promised = promised.filter(|step| !step.paths.is_empty() || step.depth > 0).flat_map(promised_names);
     let said = deeds.iter().flat_map(|deed| deed.symbols.iter().cloned());
@@ -84,7 +84,7 @@ fn names_wanted(plan: Option<&Plan>, deeds: &[Deed], session: &Session) -> Vec<S
     names.sort_unstable();
     names.dedup();
     names.truncate(MOST_NAMES);
-    names
+    Wanted::of(names)
 }
 
 /// What git knows of the session's time; asked only where something hangs on it: a file that was named and not
@@ -219,7 +219,7 @@ fn enter(
     candidate: Candidate,
     workspace: &Workspace,
     missing: &HashMap<String, FileState>,
-    wanted: &[String],
+    wanted: &Wanted,
     budget: &mut Budget,
 ) -> FileEvidence {
     let name = candidate.name().to_owned();
