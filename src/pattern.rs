@@ -90,6 +90,16 @@ pub struct BadPattern {
     why: &'static str,
 }
 
+/// Whether a text has one of these in whatever case. They are in lower case themselves.
+pub fn has_any_folded(text: &str, wanted: &[&str]) -> bool {
+    let lower: Cow<'_, str> = if text.is_ascii() {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        Cow::Owned(text.chars().map(class::folded).collect())
+    };
+    wanted.iter().any(|wanted| lower.contains(wanted))
+}
+
 /// A match and its groups; group 0 is the whole.
 pub type Groups = Vec<Option<Range<usize>>>;
 

@@ -41,7 +41,6 @@ struct Name {
 /// How a definition would look.
 #[derive(Debug)]
 struct Definition {
-    last: String,
     wanted: String,
     call: String,
     key: String,
@@ -78,12 +77,8 @@ impl Wanted {
                 }
             }
             let named = last_part(&written, &['.', ':', '/']);
-            let definition = Definition {
-                last: named.to_owned(),
-                wanted: bare(named),
-                call: format!("{named}("),
-                key: format!("{named}:"),
-            };
+            let definition =
+                Definition { wanted: bare(named), call: format!("{named}("), key: format!("{named}:") };
             if !written.starts_with('#') && definition.wanted.len() >= LEAST {
                 put(&mut wanted.definers, forms.of(&definition.wanted), at);
             }

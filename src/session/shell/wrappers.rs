@@ -12,6 +12,7 @@ const DEPTH: usize = 3;
 /// how many of its own operands stand before the other program.
 type Wrapper = (&'static str, &'static [&'static str], usize);
 
+/// By name: it is looked up so.
 const WRAPPERS: &[Wrapper] = &[
     ("arch", &[], 0),
     ("asdf exec", &[], 0),
@@ -124,7 +125,9 @@ fn without_one_wrapper(words: &[String]) -> &[String] {
     if INTERPRETERS.contains(&name) {
         return of_interpreter(words);
     }
-    let found = WRAPPERS.iter().filter_map(|wrapper| Some((wrapper, after_name(words, wrapper.0)?)));
+    let from = WRAPPERS.partition_point(|wrapper| wrapper.0 < name);
+    let of_name = WRAPPERS[from..].iter().take_while(|wrapper| wrapper.0.starts_with(name));
+    let found = of_name.filter_map(|wrapper| Some((wrapper, after_name(words, wrapper.0)?)));
     let Some(((_, valued, operands), after)) = found.max_by_key(|(wrapper, _)| wrapper.0.len()) else {
         return words;
     };
@@ -297,6 +300,11 @@ mod tests {
             let part = parts(line).remove(0);
             assert_eq!(program_words(&part.words).join(" "), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn wrappers_are_in_the_order_of_their_names() {
+        assert!(WRAPPERS.is_sorted_by_key(|wrapper| wrapper.0));
     }
 
     #[test]
