@@ -139,6 +139,23 @@ impl Pattern {
         search::search(self, text, from, self.groups)
     }
 
+    /// Where it stands first among places that may be its beginnings, with its groups, none upon another. The places
+    /// are in order.
+    pub fn groups_among<'a>(
+        &'a self,
+        text: &'a str,
+        places: &'a [usize],
+    ) -> impl Iterator<Item = Groups> + 'a {
+        let mut left = places;
+        std::iter::from_fn(move || {
+            let (at, groups) = search::among(self, text, left, self.groups)?;
+            let end = groups[0].as_ref().map_or(0, |whole| whole.end);
+            let passed = left[at..].iter().take_while(|place| **place < end).count();
+            left = &left[at + passed.max(1)..];
+            Some(groups)
+        })
+    }
+
     /// Every place where it stands, from the start, none upon another.
     pub fn find_iter<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
         self.groups_iter_of(text, 1).filter_map(|mut groups| groups.swap_remove(0))

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::budget::Budget;
-use super::redact::mask;
+use super::redact::mask_owned;
 use super::signs::{Fate, Signs, Wanted, signs};
 use super::workspace::{Body, Place};
 use super::{
@@ -272,7 +272,7 @@ fn show(text: &str, original: &Original, is_all: bool, budget: &mut Budget) -> (
         Original::Text(before) if wants_diff => (diff::unified(before, text), true),
         _ => (text.to_owned(), false),
     };
-    let shown = mask(&shown);
+    let shown = mask_owned(shown);
     if budget.left() < shown.text.len().min(LEAST) {
         return (Entered::LeftOut(LeftOut::NoRoom), String::new(), 0);
     }

@@ -30,28 +30,52 @@ pub(super) fn search(pattern: &Pattern, text: &str, from: usize, groups: usize) 
     if from > text.len() {
         return None;
     }
-    let mut walk = Walk {
-        pattern,
-        text: text.as_bytes(),
-        whole: text,
-        todo: Vec::new(),
-        slots: vec![None; if groups > 1 { groups * 2 } else { 0 }],
-        steps: 0,
-        been: Vec::new(),
-        base: 0,
-    };
+    let mut walk = Walk::new(pattern, text, groups);
     let mut at = walk.candidate(from)?;
     loop {
         if let Some(end) = walk.run(at) {
-            let mut found: Groups = (0..groups)
-                .map(|group| Some((*walk.slots.get(group * 2)?)?..(*walk.slots.get(group * 2 + 1)?)?))
-                .collect();
-            if let Some(whole) = found.first_mut() {
-                *whole = Some(at..end);
-            }
-            return Some(found);
+            return Some(walk.found(at, end, groups));
         }
         at = walk.candidate(at + 1)?;
+    }
+}
+
+/// The first match that begins at one of these places, which of them, and so many of its groups.
+pub(super) fn among(
+    pattern: &Pattern,
+    text: &str,
+    places: &[usize],
+    groups: usize,
+) -> Option<(usize, Groups)> {
+    let mut walk = Walk::new(pattern, text, groups);
+    let is_place = |at: usize| at <= text.len() && text.is_char_boundary(at);
+    places.iter().enumerate().filter(|(_, at)| is_place(**at)).find_map(|(number, at)| {
+        let end = walk.run(*at)?;
+        Some((number, walk.found(*at, end, groups)))
+    })
+}
+
+impl<'a> Walk<'a> {
+    fn new(pattern: &'a Pattern, text: &'a str, groups: usize) -> Self {
+        Self {
+            pattern,
+            text: text.as_bytes(),
+            whole: text,
+            todo: Vec::new(),
+            slots: vec![None; if groups > 1 { groups * 2 } else { 0 }],
+            steps: 0,
+            been: Vec::new(),
+            base: 0,
+        }
+    }
+
+    fn found(&self, start: usize, end: usize, groups: usize) -> Groups {
+        let slot = |slot: usize| self.slots.get(slot).copied().flatten();
+        let group = |group: usize| match group {
+            0 => Some(start..end),
+            group => Some(slot(group * 2)?..slot(group * 2 + 1)?),
+        };
+        (0..groups).map(group).collect()
     }
 }
 
