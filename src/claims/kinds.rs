@@ -348,7 +348,7 @@ fn checks_of(sentence: &str, words: &str) -> Vec<(Deed, Extent)> {
 /// What "everything passes" claims: the checks that the sentence names, else any.
 fn everything(words: &str) -> Vec<(Deed, Extent)> {
     let words = padded(words);
-    let is_named = |nouns: &[&str]| nouns.iter().any(|noun| crate::words::has_words(&words, noun));
+    let is_named = |nouns: &[&str]| crate::words::has_any_words(&words, nouns);
     let named: Vec<_> = NOUNS.iter().filter(|(_, nouns)| is_named(nouns)).collect();
     if named.is_empty() {
         return NOUNS.iter().map(|(check, _)| (Deed::Check(*check), Extent::Loose)).collect();
@@ -418,7 +418,7 @@ fn admitted(message: &str) -> Vec<Deed> {
         }
         let rest_padded = padded(&rest);
         for (check, noun) in NOUNS {
-            if noun.iter().any(|noun| crate::words::has_words(&rest_padded, noun)) {
+            if crate::words::has_any_words(&rest_padded, noun) {
                 found.push(Deed::Check(*check));
             }
         }

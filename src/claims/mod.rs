@@ -8,7 +8,7 @@ pub mod kinds;
 pub mod ticks;
 pub(crate) mod wording;
 
-use crate::words::has_words;
+use crate::words::has_any_words as has_any;
 
 /// Words that speak of work as done.
 const DONE: &[&str] = &[
@@ -141,10 +141,6 @@ fn padded_words(sentence: &str) -> String {
         }
     }
     words
-}
-
-fn has_any(padded: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| has_words(padded, word))
 }
 
 fn is_claim(sentence: &str) -> bool {
