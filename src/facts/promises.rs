@@ -3,7 +3,7 @@
 //! doubt is a no.
 
 use crate::plan::mentions;
-use crate::words::{base_name, has_any_words, has_words, normalised, padded};
+use crate::words::{base_name, has_any_words, normalised, padded};
 
 /// A text with one of these words does not promise that the paths it names exist.
 const NO_PROMISE: &[&str] = &[
@@ -68,9 +68,8 @@ pub fn promises(text: &str, path: &str) -> bool {
     // What stands in backticks are names, not words: `deleted_at` deletes nothing.
     let outside: Vec<&str> = text.split('`').step_by(2).collect();
     let rest = padded(&normalised(&outside.join(" ").replace(path, " ")));
-    let has = |word: &str| has_words(&rest, word);
     let is_ignored = text.contains("gitignore") && !path.contains("gitignore");
-    if is_ignored || NO_PROMISE.iter().any(|word| has(word)) {
+    if is_ignored || has_any_words(&rest, NO_PROMISE) {
         return false;
     }
     let Some(at) = text.find(path) else { return true };

@@ -259,23 +259,25 @@ fn every_wording_is_a_pattern() {
     }
 }
 
+/// What texts to compare with are made of.
+const PIECES: &[&str] = &[
+    "all", "tests", "test", "suite", "specs", "the", "pass", "passes", "passed", "passing", "green", "clean",
+    "ok", "is", "are", "now", "and", "build", "builds", "compiles", "cleanly", "works", "lint", "clippy",
+    "eslint", "types", "tsc", "type checks", "format", "prettier", "no", "0", "12", "3 of 4", "3/3", "5/6",
+    "errors", "warnings", "from", "reports", "everything", "it all", "they all", "every check", "in", "with",
+    "§tests", "§build", "§lint", "§code", "§hash", "—", "✅", "committed", "pushed", "commit", "to origin",
+    "i", "i've", "i have", "also", "changes", "has been", "created", "opened", "a", "pr", "pull request",
+    "#12", "filed", "issue", "deployed", "to staging", "released", "live", "on", "production", "installed",
+    "dependencies", "packages", "not", "didn't", "will", "if", "after", "you", "can be", "pending", "still",
+    "except", "some", "failed", "failing", "failures", "flaky", "skipped", "previously", "fixed", "broken",
+    "the flag", "along", "run", "re run", "make sure", "verify", "ensure", "that", "commit the changes",
+    "push", "open", "deploy", "execute", "added it", "updated", "v1.2", "without", "any", "timed out", "ci",
+    "errors remain", "unrelated", "pre existing", "could", "done", "great",
+];
+
 /// Sentences of the words that wordings are made of.
 fn words() -> impl Strategy<Value = String> {
-    let pieces = prop::sample::select(vec![
-        "all", "tests", "test", "suite", "specs", "the", "pass", "passes", "passed", "passing", "green",
-        "clean", "ok", "is", "are", "now", "and", "build", "builds", "compiles", "cleanly", "works", "lint",
-        "clippy", "eslint", "types", "tsc", "type checks", "format", "prettier", "no", "0", "12", "3 of 4",
-        "3/3", "5/6", "errors", "warnings", "from", "reports", "everything", "it all", "they all",
-        "every check", "in", "with", "§tests", "§build", "§lint", "§code", "§hash", "—", "✅", "committed",
-        "pushed", "commit", "to origin", "i", "i've", "i have", "also", "changes", "has been", "created",
-        "opened", "a", "pr", "pull request", "#12", "filed", "issue", "deployed", "to staging", "released",
-        "live", "on", "production", "installed", "dependencies", "packages", "not", "didn't", "will", "if",
-        "after", "you", "can be", "pending", "still", "except", "some", "failed", "failing", "failures",
-        "flaky", "skipped", "previously", "fixed", "broken", "the flag", "along", "run", "re run",
-        "make sure", "verify", "ensure", "that", "commit the changes", "push", "open", "deploy", "execute",
-        "added it", "updated", "v1.2", "without", "any", "timed out", "ci", "errors remain", "unrelated",
-        "pre existing", "could", "done", "great",
-    ]);
+    let pieces = prop::sample::select(PIECES);
     let ends = prop::sample::select(vec![
         " ", " ", " ", " ", " ", ", ", ": ", ". ", "", "; ", " (", ") ", " & ", " + ",
     ]);

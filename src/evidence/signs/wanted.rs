@@ -76,9 +76,9 @@ impl Wanted {
                     set = Some(*sets.entry(parts).or_insert(next));
                 }
             }
-            let named = last_part(&written, &['.', ':', '/']);
+            let own = last_part(&written, &['.', ':', '/']);
             let definition =
-                Definition { wanted: bare(named), call: format!("{named}("), key: format!("{named}:") };
+                Definition { wanted: bare(own), call: format!("{own}("), key: format!("{own}:") };
             if !written.starts_with('#') && definition.wanted.len() >= LEAST {
                 put(&mut wanted.definers, forms.of(&definition.wanted), at);
             }
