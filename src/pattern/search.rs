@@ -113,8 +113,8 @@ impl Walk<'_> {
     /// Where a match that begins here ends.
     fn run(&mut self, start: usize) -> Option<usize> {
         self.todo.clear();
-        self.todo.push(Todo::Walk { step: 0, at: start });
-        while let Some(todo) = self.todo.pop() {
+        let mut next = Some(Todo::Walk { step: 0, at: start });
+        while let Some(todo) = next {
             match todo {
                 Todo::Restore { slot, value } => self.slots[slot] = value,
                 Todo::Walk { step, at } => {
@@ -131,6 +131,7 @@ impl Walk<'_> {
                     }
                 }
             }
+            next = self.todo.pop();
         }
         None
     }

@@ -126,17 +126,17 @@ const fn number(three: [u8; 3]) -> usize {
     ((one & 31) as usize) << 10 | ((two & 31) as usize) << 5 | (three & 31) as usize
 }
 
-/// Which threes of letters begin a sign: one bit for each.
-static BEGINNINGS: [u64; 512] = {
-    let mut bits = [0; 512];
+/// Which threes of letters begin a sign.
+static BEGINNINGS: [bool; 1 << 15] = {
+    let mut begins = [false; 1 << 15];
     let mut at = 0;
     while at < SIGNS.len() {
         let text = SIGNS[at].text.as_bytes();
         let number = number([text[0], text[1], text[2]]);
-        bits[number / 64] |= 1 << (number % 64);
+        begins[number] = true;
         at += 1;
     }
-    bits
+    begins
 };
 
 /// A place at which something may begin.
@@ -154,11 +154,12 @@ impl Candidates {
     pub(super) fn of(text: &str) -> Self {
         let mut found = Self::default();
         let bytes = text.as_bytes();
-        let mut rolling = 0;
-        for (end, byte) in bytes.iter().enumerate() {
+        let [one, two, rest @ ..] = bytes else { return found };
+        let mut rolling = number([0, *one, *two]);
+        for (at, byte) in rest.iter().enumerate() {
             rolling = (rolling << 5 | usize::from(byte & 31)) & 0x7fff;
-            if BEGINNINGS[rolling / 64] >> (rolling % 64) & 1 == 1 && end >= 2 {
-                found.look_at(bytes, end - 2);
+            if BEGINNINGS[rolling] {
+                found.look_at(bytes, at);
             }
         }
         found

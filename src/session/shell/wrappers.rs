@@ -226,7 +226,7 @@ fn is_assignment(word: &str) -> bool {
 /// A program's name without its folder and a version (`python3.12`).
 pub(super) fn program_name(program: &str) -> &str {
     let name = base_name(program);
-    name.split_once("python3.").map_or(name, |(before, _)| if before.is_empty() { "python3" } else { name })
+    if name.starts_with("python3.") { "python3" } else { name }
 }
 
 /// The simple commands of a line, those of scripts given to a shell (`bash -c '…'`, `eval`) in the place of the
