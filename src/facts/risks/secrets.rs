@@ -24,13 +24,15 @@ const PLACEHOLDERS: &[&str] = &[
 
 pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     let cwd = evidence.session.cwd.as_deref();
-    let inside =
-        evidence.session.done_touches().filter(|touch| may_be_tracked(seen_from(cwd, &touch.path), evidence));
-    inside
+    evidence
+        .session
+        .done_touches()
         .filter_map(|touch| {
             let change = touch.change.as_ref()?;
+            // Seldom is there one, and whether git tracks the file is a look at every command.
             let line = new_secret(&change.old, &change.new)?;
-            Some(Deed {
+            let is_tracked = may_be_tracked(seen_from(cwd, &touch.path), evidence);
+            is_tracked.then(|| Deed {
                 kind: AdvisoryKind::SecretWritten,
                 shown: super::short(&format!("{}: {line}", seen_from(cwd, &touch.path))),
                 target: touch.path.clone(),

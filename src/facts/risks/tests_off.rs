@@ -102,12 +102,15 @@ fn is_of_tests(path: &str) -> bool {
 
 /// What a newest change took out and put in. A whole file stands against what was there before the session, as
 /// far as that is known; one that is new takes nothing away.
-fn before_and_after(touch: &Touch, session_original: Option<&Original>) -> Option<(String, String)> {
+fn before_and_after<'a>(
+    touch: &Touch,
+    session_original: impl FnOnce() -> Option<&'a Original>,
+) -> Option<(String, String)> {
     let change = touch.change.as_ref()?;
     if !change.old.is_empty() {
         return Some((change.old.clone(), change.new.clone()));
     }
-    match session_original? {
+    match session_original()? {
         // Cut like the change is: what stands behind the cut can't be compared.
         Original::Text(text) => {
             let end = text.floor_char_boundary(change.new.len().max(text.len().min(change.new.len() * 2)));
@@ -130,7 +133,7 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     let mut come = 0;
     for touch in session.done_touches().filter(|touch| is_of_tests(&name(touch))) {
         let first =
-            session.done_touches().find(|first| first.path == touch.path).map(|first| &first.original);
+            || session.done_touches().find(|first| first.path == touch.path).map(|first| &first.original);
         let Some((before, after)) = before_and_after(touch, first) else {
             come += touch.change.as_ref().map_or(0, |change| tests_in(&change.new));
             continue;
