@@ -149,7 +149,8 @@ impl Wanted {
         for set in open.filter_map(|(name, _)| name.set) {
             is_open[set] = true;
         }
-        if !is_open.contains(&true) {
+        let mut open = is_open.iter().filter(|is_open| **is_open).count();
+        if open == 0 {
             return;
         }
         let lower = code.text.to_lowercase();
@@ -158,7 +159,10 @@ impl Wanted {
         let mut line_end = 0;
         for (word, start, _) in self.words.all_in(&lower) {
             if start >= line_end {
-                self.close_line(&mut on_line, &is_open, &mut found);
+                open -= self.close_line(&mut on_line, &is_open, &mut found);
+                if open == 0 {
+                    break;
+                }
                 line_end = lower[start..].find('\n').map_or(lower.len(), |at| start + at);
             }
             if !on_line.contains(&word) {
@@ -174,13 +178,17 @@ impl Wanted {
         }
     }
 
-    fn close_line(&self, on_line: &mut Vec<usize>, is_open: &[bool], found: &mut [bool]) {
+    /// Gives how many sets the line has settled.
+    fn close_line(&self, on_line: &mut Vec<usize>, is_open: &[bool], found: &mut [bool]) -> usize {
+        let mut settled = 0;
         for set in on_line.iter().flat_map(|word| &self.anchored[*word]) {
             if is_open[*set] && !found[*set] && self.sets[*set].iter().all(|word| on_line.contains(word)) {
                 found[*set] = true;
+                settled += 1;
             }
         }
         on_line.clear();
+        settled
     }
 
     /// Headings, flags and names that are too short.
@@ -269,19 +277,21 @@ pub(super) struct Code<'a> {
 
 impl<'a> Code<'a> {
     pub(super) fn of(text: &'a str) -> Self {
-        let mut code =
-            Self { text, lines: Vec::new(), bare: String::with_capacity(text.len()), ends: Vec::new() };
+        let mut letters: Vec<u8> = Vec::with_capacity(text.len());
+        let (mut lines, mut ends) = (Vec::new(), Vec::new());
         for line in text.lines() {
             if line.is_ascii() {
-                let letters = line.bytes().filter(u8::is_ascii_alphanumeric);
-                code.bare.extend(letters.map(|byte| char::from(byte.to_ascii_lowercase())));
+                letters.extend(line.bytes().filter(u8::is_ascii_alphanumeric));
             } else {
-                code.bare.push_str(&bare(line));
+                letters.extend(bare(line).as_bytes());
             }
-            code.lines.push(line);
-            code.ends.push(code.bare.len());
+            lines.push(line);
+            ends.push(letters.len());
         }
-        code
+        letters.make_ascii_lowercase();
+        // They are whole characters of whole lines.
+        let bare = String::from_utf8(letters).unwrap_or_default();
+        Self { text, lines, bare, ends }
     }
 
     pub(super) fn is_hollow(&self) -> bool {
