@@ -27,6 +27,7 @@ pub mod exit;
 pub mod files;
 pub mod kept;
 pub mod names;
+pub mod pattern;
 pub mod phases;
 pub mod template;
 pub mod text;

@@ -32,7 +32,27 @@ pub fn padded(words: &str) -> String {
 
 /// Whether padded words hold this word, or these in a row.
 pub fn has_words(padded: &str, wanted: &str) -> bool {
-    padded.contains(&self::padded(wanted))
+    let bytes = padded.as_bytes();
+    let is_blank = |at: Option<usize>| at.is_some_and(|at| bytes.get(at) == Some(&b' '));
+    let is_whole = |at: usize| is_blank(at.checked_sub(1)) && is_blank(Some(at + wanted.len()));
+    padded.match_indices(wanted).any(|(at, _)| is_whole(at))
+        // Places that lie upon each other are not told one by one.
+        || (wanted.contains(' ') || wanted.is_empty()) && padded.contains(&self::padded(wanted))
+}
+
+/// Whether padded words hold one of these: one look at each word, whatever their number.
+pub fn has_any_words(padded: &str, wanted: &[&str]) -> bool {
+    let bytes = padded.as_bytes();
+    let mut starts = padded.match_indices(' ').map(|(blank, _)| &bytes[blank + 1..]);
+    starts.any(|rest| {
+        wanted.iter().any(|wanted| {
+            let wanted = wanted.as_bytes();
+            !rest.is_empty()
+                && rest.first() == wanted.first()
+                && rest.get(wanted.len()) == Some(&b' ')
+                && rest.starts_with(wanted)
+        })
+    })
 }
 
 /// Whether a file is Markdown, by its name.
@@ -81,6 +101,8 @@ pub fn likeness(one: &str, other: &str) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -93,6 +115,22 @@ mod tests {
     fn words_are_found_whole() {
         let words = padded("all tests pass");
         assert!(has_words(&words, "tests") && has_words(&words, "all tests") && !has_words(&words, "test"));
+    }
+
+    proptest! {
+        #[test]
+        fn whole_words_are_found_as_they_stand(
+            words in "( |a|b|ab){0,12}",
+            wanted in prop::collection::vec("[ab]{1,2}( [ab]{1,2}){0,2}", 0..4),
+        ) {
+            let words = padded(&words);
+            let is_there = |wanted: &String| words.contains(&padded(wanted));
+            for one in &wanted {
+                prop_assert_eq!(has_words(&words, one), is_there(one), "{:?} in {:?}", one, words);
+            }
+            let table: Vec<&str> = wanted.iter().map(String::as_str).collect();
+            prop_assert_eq!(has_any_words(&words, &table), wanted.iter().any(is_there), "{:?} in {:?}", wanted, words);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::claims;
 use crate::plan::Step;
 use crate::plan::mentions::mentions;
-use crate::words::{has_words, normalised, padded};
+use crate::words::{has_any_words, normalised, padded};
 
 /// The names that a step puts into its files: those in backticks, and the headings that it speaks of.
 pub fn promised_names(step: &Step) -> Vec<String> {
@@ -132,7 +132,7 @@ impl Title {
         if !claims::sentences(title).is_empty() && words.split_whitespace().count() > 2 {
             return Self::Done;
         }
-        let is = |table: &[&str]| table.iter().any(|word| has_words(&words, word));
+        let is = |table: &[&str]| has_any_words(&words, table);
         if is(OTHER_TITLES) {
             Self::Other
         } else if is(&["changed", "edited", "modified", "updated"]) && !is(&["added", "created", "new"]) {
@@ -174,7 +174,7 @@ fn denies(line: &str) -> bool {
     let outside: Vec<&str> = line.split('`').step_by(2).collect();
     let words = normalised(&outside.join(" "));
     let words = padded(&words.split(' ').take(3).collect::<Vec<_>>().join(" "));
-    DENIALS.iter().any(|word| has_words(&words, word)) || line.contains(['❌', '⏭', '⏳'])
+    has_any_words(&words, DENIALS) || line.contains(['❌', '⏭', '⏳'])
 }
 
 #[cfg(test)]

@@ -3,12 +3,11 @@
 //! A wrong claim holds a good session: what is hedged, negated, planned, quoted, asked, told of somebody else or
 //! of what code does is none, and doubt is a no.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::asides;
-use super::wording::{Wording, is_match, pattern, plain};
+use super::wording::{Needs, Wording, plain};
 use crate::session::shell::{Check, Deed};
 
 /// One thing that a sentence claims.
@@ -58,30 +57,60 @@ const SUBJECTS: &[(Check, &str)] = &[
     (Check::Format, r"(?:formatting|format|format check|prettier|rustfmt|gofmt|fmt|§format)"),
 ];
 
+/// What each subject is recognised by before anything is looked for.
+const SUBJECT_STEMS: [&[&str]; 5] = [
+    &["test", "spec", "suite", "jest", "mocha", "phpunit", "playwright"],
+    &["build", "compilation"],
+    &["lint", "clippy", "ruff", "flake8", "rubocop", "biome", "shellcheck"],
+    &["type", "tsc", "mypy", "pyright"],
+    &["format", "prettier", "fmt"],
+];
+
+/// And what is said of them.
+const PASS_STEMS: &[&str] = &["pass", "succe", "green", "clean", "ok", "happy"];
+const NOTHING_STEMS: &[&str] =
+    &["error", "warning", "issue", "problem", "violation", "complaint", "offense", "failure"];
+
 /// Wordings of checks that pass which name no subject before the word for passing.
-const OTHER_WORDINGS: &[(Check, &str)] = &[
-    (Check::Tests, r"\b\d+ passing tests?\b"),
-    (Check::Tests, r"\b\d+ (?:tests?|examples?),? (?:and )?(?:0|no|zero) fail"),
-    (Check::Tests, r"\b\d+ passed(?:,| and|;| /)? (?:0|no|zero) (?:failed|failures?|errors?)\b"),
-    (Check::Tests, r"\btest (?:results?|runs?|summary):? \d+ pass"),
-    (Check::Tests, r"^\d+ ?/ ?\d+ (?:are )?pass(?:ing|ed)?\b"),
-    (Check::Tests, r"\b(?:tests|specs|test suite) ?[:—|] ?✅"),
-    (Check::Build, r"\bbuild (?:now |still |also )?works(?:$|[.,;:!]| and| again)"),
-    (Check::Tests, r"\b(?:everything|all|it) (?:builds? and )?pass(?:es|ing)? (?:with|under|in) §tests"),
+const OTHER_WORDINGS: &[(Check, Needs, &str)] = &[
+    (Check::Tests, [&[" passing test"], &[]], r"\b\d+ passing tests?\b"),
+    (Check::Tests, [&[" fail"], &[]], r"\b\d+ (?:tests?|examples?),? (?:and )?(?:0|no|zero) fail"),
+    (
+        Check::Tests,
+        [&[" passed"], &[]],
+        r"\b\d+ passed(?:,| and|;| /)? (?:0|no|zero) (?:failed|failures?|errors?)\b",
+    ),
+    (Check::Tests, [&["test "], &[" pass"]], r"\btest (?:results?|runs?|summary):? \d+ pass"),
+    (Check::Tests, [&["/"], &["pass"]], r"^\d+ ?/ ?\d+ (?:are )?pass(?:ing|ed)?\b"),
+    (Check::Tests, [&["✅"], &[]], r"\b(?:tests|specs|test suite) ?[:—|] ?✅"),
     (
         Check::Build,
+        [&["build "], &["works"]],
+        r"\bbuild (?:now |still |also )?works(?:$|[.,;:!]| and| again)",
+    ),
+    (
+        Check::Tests,
+        [&["§tests"], &["pass"]],
+        r"\b(?:everything|all|it) (?:builds? and )?pass(?:es|ing)? (?:with|under|in) §tests",
+    ),
+    (
+        Check::Build,
+        [&["buil", "compile"], &[]],
         r"\b(?:everything|project|code|codebase|app|application|crate|workspace|package|solution|library|site|binary|frontend|backend|^it)(?: all| now| still| also)? (?:builds?|compiles?|built|compiled)(?: and| with no| without| cleanly| successfully| fine| ok|[.,;!]| —|$| \()",
     ),
     (
         Check::Build,
+        [&["buil", "compile"], &["clean", "success", "fine", "with"]],
         r"\b(?:builds|compiles|built|compiled) (?:cleanly|successfully|fine|without (?:any )?(?:errors?|warnings?)|with (?:no|zero|0) (?:errors?|warnings?))",
     ),
     (
         Check::Lint,
+        [SUBJECT_STEMS[2], NOTHING_STEMS],
         r"\b(?:no|zero|0) (?:new )?(?:lint|linter|linting|eslint|clippy|ruff|flake8|pylint) (?:errors?|warnings?|issues?|problems?|violations?)\b",
     ),
     (
         Check::Types,
+        [&["type", "ts", "mypy", "pyright"], NOTHING_STEMS],
         r"\b(?:no|zero|0) (?:new )?(?:type|typescript|ts|type check|typecheck|tsc|mypy|pyright) (?:errors?|issues?|problems?)\b",
     ),
 ];
@@ -90,11 +119,12 @@ const OTHER_WORDINGS: &[(Check, &str)] = &[
 const NOTHING: &str = r"(?:no|zero|0|without(?: any)?) (?:new |more |further |remaining |lint |type )*(?:errors?|warnings?|issues?|problems?|violations?|complaints?|offenses?|failures?)\b";
 
 /// Words for all that was checked, with no word for what that is.
-static EVERYTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static EVERYTHING: LazyLock<Wording> = LazyLock::new(|| {
     let all = r"(?:everything|it all|all of (?:it|them|this|these)|all (?:the )?checks|all \d+(?: checks)?|every check|(?:they |these )?all)";
     let then = r"(?: (?:is|are|now|still|also|again|come back|came back|comes back))*";
     let ends = r"(?:$|[.,;:!)]| \(| —| ✅| and| with| including| in| on| across| for| again| now| locally)";
-    pattern(&format!(r"(?:^|[,;:—(] |\band )(?:now )?{all}{then} (?:pass(?:es|ed|ing)?|green){ends}"))
+    let wording = format!(r"(?:^|[,;:—(] |\band )(?:now )?{all}{then} (?:pass(?:es|ed|ing)?|green){ends}");
+    Wording::new(wording.into(), [&["pass", "green"], &["all", "every"]])
 });
 
 /// Deeds in words that may tell how things are rather than what was done.
@@ -112,7 +142,10 @@ static LOOSE_DEEDS: LazyLock<Vec<(Deed, Wording)>> = LazyLock::new(|| {
         ),
     ),
     ];
-    wordings.into_iter().map(|(deed, wording)| (deed, Wording::new(wording))).collect()
+    wordings
+        .into_iter()
+        .map(|(deed, wording)| (deed, Wording::new(wording.into(), deed_needs(deed))))
+        .collect()
 });
 
 /// What may come before a deed at the start of a sentence: "Done. Committed", "I have also pushed".
@@ -131,8 +164,8 @@ const AFTER: &str = r"(?: (?:and|as|to|in|with|on|under|at|—|locally|separatel
 /// How a sentence begins that tells of deeds one after the other: "I added it and committed the change".
 const TOLD: &str = r"^(?:i|i've|we|we've|added|changed|created|fixed|implemented|moved|refactored|removed|renamed|tested|updated|wrote)";
 
-static CHECKS: LazyLock<Vec<(Check, Regex)>> = LazyLock::new(|| {
-    let subjects = SUBJECTS.iter().map(|(check, subject)| {
+static CHECKS: LazyLock<Vec<(Check, Wording)>> = LazyLock::new(|| {
+    let subjects = SUBJECTS.iter().zip(SUBJECT_STEMS).map(|((check, subject), stems)| {
         // "Tests: passing", "tests — all passing", "tests (3577 passing)", "tests and lint are clean".
         let more = r"(?:(?:,| and|,? \+| &| /) [§\w ]{1,24}?){0,3}";
         // "tests of all three packages".
@@ -144,11 +177,12 @@ static CHECKS: LazyLock<Vec<(Check, Regex)>> = LazyLock::new(|| {
         let finds_nothing = format!(
             r"(?:^|[^\w§-]){subject}{finds} {NOTHING}|\b{NOTHING} (?:from|by|in|under) (?:the )?{subject}(?:$|[^\w-])"
         );
+        let passes = Wording::new(passes.into(), [stems, PASS_STEMS]);
+        let finds_nothing = Wording::new(finds_nothing.into(), [stems, NOTHING_STEMS]);
         [(*check, passes), (*check, finds_nothing)]
     });
-    let subjects = subjects.flatten();
-    let others = OTHER_WORDINGS.iter().map(|(check, wording)| (*check, (*wording).to_owned()));
-    subjects.chain(others).filter_map(|(check, wording)| Some((check, pattern(&wording)?))).collect()
+    let others = OTHER_WORDINGS.iter().map(|(check, needs, wording)| (*check, Wording::of(wording, *needs)));
+    subjects.flatten().chain(others).collect()
 });
 
 static DEEDS: LazyLock<Vec<(Deed, Wording)>> = LazyLock::new(|| {
@@ -179,12 +213,15 @@ static DEEDS: LazyLock<Vec<(Deed, Wording)>> = LazyLock::new(|| {
         (Deed::Install, r"\bi(?:'ve| have)?(?: (?:also|now|just|successfully|then))* installed (?:the |all |all the |new |required |missing )*(?:dependenc|packages?\b|§)".to_owned()),
         (Deed::Install, r"\b(?:dependencies|packages) (?:are|were|have been|are now|all) (?:now |all |successfully )*installed\b|^(?:all )?(?:dependencies|packages) installed(?:$|[.,;:!]| and| with)".to_owned()),
     ];
-    wordings.into_iter().map(|(deed, wording)| (deed, Wording::new(wording))).collect()
+    wordings
+        .into_iter()
+        .map(|(deed, wording)| (deed, Wording::new(wording.into(), deed_needs(deed))))
+        .collect()
 });
 
 /// Words that make of a sentence no claim of anything.
-static NO_CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static NO_CLAIM: Wording = Wording::of(
+    concat!(
         r"\b(?:not|never|cannot|can't|couldn't|didn't|doesn't|don't|hasn't|haven't|isn't|wasn't|won't|wouldn't|aren't|weren't|",
         r"will|i'll|we'll|you'll|it'll|would|should|could|might|may|must|shall|can be|to be|being|get|gets|getting|",
         r"if|once|unless|until|when|whenever|while|before|after (?:you|that|this|the|it)|whether|assuming|provided|so that|in case|",
@@ -194,35 +231,34 @@ static NO_CLAIM: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"make|makes|making|lets|allows?|helps?|requires?|expects?|expected|returns?|prints?|displays?|logs?|",
         r"previous session|earlier session|last session|previously|originally|yesterday|last week|used to|already was|were passing|was passing|",
         r"without (?:running|testing|building|committing|pushing)|instead of|rather than|example|e\.g|eg|hypothetical|wip|draft of|estimated|would've)\b"
-    ))
-});
+    ),
+    [&[], &[]],
+);
 
 /// Words that make of a sentence no claim that all checks pass.
-static NOT_ALL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(concat!(
+static NOT_ALL: Wording = Wording::of(
+    concat!(
         r"\b(?:except|excluding|apart from|aside from|other than|besides|but|only|most|mostly|some|several|almost|nearly|partially|partly|half|",
         r"fail|fails|failed|failing|flaky|skipped|broken|errors? remain|red|timed? ?out|",
         r"ci|cd|pipeline|workflow|workflows|github actions|actions|hooks?|remotely|upstream|on main|on master|baseline|",
         r"manual|manually|smoke|by hand|(?:was|were) (?:already )?(?:passing|green|clean))\b"
-    ))
-});
+    ),
+    [&[], &[]],
+);
 
 /// "0 failed", "no failures": the fail in it is none.
-static NO_FAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:fail(?:s|ed|ures?|ing)?|errors?|skipped|flaky)\b(?: tests?)?|\b(?:fixed|resolved|repaired)(?: \w+){0,4} (?:failing|broken|failed|flaky)\b|\bpreviously (?:failing|broken)\b",
-    )
-});
+static NO_FAILS: Wording = Wording::of(
+    r"\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:fail(?:s|ed|ures?|ing)?|errors?|skipped|flaky)\b(?: tests?)?|\b(?:fixed|resolved|repaired)(?: \w+){0,4} (?:failing|broken|failed|flaky)\b|\bpreviously (?:failing|broken)\b",
+    [&["fail", "error", "skipped", "flaky", "broken"], &[]],
+);
 
-static PARTIAL: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"\b(\d+) ?(?:of|/|out of)(?: the)? ?(\d+)\b"));
+static PARTIAL: Wording = Wording::of(r"\b(\d+) ?(?:of|/|out of)(?: the)? ?(\d+)\b", [&["of", "/"], &[]]);
 
 /// What is passed on: "the tests pass the flag".
-static PASSES_ON: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\bpass(?:es|ed|ing)? (?:the|a|an|its|their|it|them|this|null|arguments?|args|values?|parameters?|data|options?|along|through|control|§code|in (?:the|a|an)|to|by|down|as|around|over|judgement)\b",
-    )
-});
+static PASSES_ON: Wording = Wording::of(
+    r"\bpass(?:es|ed|ing)? (?:the|a|an|its|their|it|them|this|null|arguments?|args|values?|parameters?|data|options?|along|through|control|§code|in (?:the|a|an)|to|by|down|as|around|over|judgement)\b",
+    [&["pass"], &[]],
+);
 
 /// Words that set a subject apart from the whole: "the parser tests", "26 new tests".
 const WHOLE_WORDS: &[&str] = &[
@@ -243,15 +279,17 @@ pub fn claimed(message: &str) -> Vec<Claim<'_>> {
             }
         }
     }
+    if found.is_empty() {
+        return found;
+    }
     let admitted = admitted(message);
     found.retain(|claim| !admitted.contains(&claim.deed));
     found
 }
 
-/// What a sentence claims, and how much of it.
-/// Whether the words have what every wording of a deed has: a look that costs nothing.
-fn may_tell_of(deed: Deed, words: &str) -> bool {
-    let hints: &[&str] = match deed {
+/// What every wording of a deed has.
+fn deed_needs(deed: Deed) -> Needs {
+    let stems: &[&str] = match deed {
         Deed::Commit => &["commit"],
         Deed::Push => &["push"],
         Deed::PullRequest => &["pr", "request", "mr"],
@@ -260,11 +298,12 @@ fn may_tell_of(deed: Deed, words: &str) -> bool {
         Deed::Deploy => {
             &["deploy", "released", "rolled", "published", "shipped", "applied", "live", "up", "running"]
         }
-        Deed::Check(_) => return true,
+        Deed::Check(_) => &[],
     };
-    hints.iter().any(|hint| words.contains(hint))
+    [stems, &[]]
 }
 
+/// What a sentence claims, and how much of it.
 pub(super) fn deeds_of(sentence: &str) -> Vec<(Deed, Extent)> {
     let is_unticked =
         ["[ ]", "❌", "✗", "✘", "⚠", "⏳", "🚧", "⬜", "☐"].iter().any(|mark| sentence.contains(mark));
@@ -272,31 +311,36 @@ pub(super) fn deeds_of(sentence: &str) -> Vec<(Deed, Extent)> {
         return Vec::new();
     }
     let words = plain(sentence);
-    if is_match(&NO_CLAIM, &words) {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    if !is_not_all(&words) {
-        for (check, wording) in CHECKS.iter() {
-            if let Some(at) = wording.find(&words)
-                && !found.iter().any(|(deed, _)| *deed == Deed::Check(*check))
-            {
-                found.push((Deed::Check(*check), extent(&words[..at.start()])));
-            }
-        }
-        found.extend(ticked_subject(sentence, &words).map(|check| (Deed::Check(check), Extent::Whole)));
-        if found.is_empty() && is_match(&EVERYTHING, &words) {
-            found.extend(everything(&words));
-        }
+    let mut found = checks_of(sentence, &words);
+    // Most sentences claim nothing: whether they speak of all of it is only asked of those that do.
+    if !found.is_empty() && is_not_all(&words) {
+        found.clear();
     }
     let deeds = DEEDS.iter().map(|wording| (wording, Extent::Whole));
     for ((deed, wording), extent) in deeds.chain(LOOSE_DEEDS.iter().map(|wording| (wording, Extent::Loose))) {
-        if may_tell_of(*deed, &words)
-            && wording.is_match(&words)
-            && !found.iter().any(|(other, _)| other == deed)
-        {
+        if !found.iter().any(|(other, _)| other == deed) && wording.is_match(&words) {
             found.push((*deed, extent));
         }
+    }
+    if !found.is_empty() && NO_CLAIM.is_match(&words) {
+        found.clear();
+    }
+    found
+}
+
+/// The checks that a sentence says to pass.
+fn checks_of(sentence: &str, words: &str) -> Vec<(Deed, Extent)> {
+    let mut found: Vec<(Deed, Extent)> = Vec::new();
+    for (check, wording) in CHECKS.iter() {
+        if !found.iter().any(|(deed, _)| *deed == Deed::Check(*check))
+            && let Some(at) = wording.find(words)
+        {
+            found.push((Deed::Check(*check), extent(&words[..at.start])));
+        }
+    }
+    found.extend(ticked_subject(sentence, words).map(|check| (Deed::Check(check), Extent::Whole)));
+    if found.is_empty() && EVERYTHING.is_match(words) {
+        found.extend(everything(words));
     }
     found
 }
@@ -304,7 +348,7 @@ pub(super) fn deeds_of(sentence: &str) -> Vec<(Deed, Extent)> {
 /// What "everything passes" claims: the checks that the sentence names, else any.
 fn everything(words: &str) -> Vec<(Deed, Extent)> {
     let words = padded(words);
-    let is_named = |nouns: &[&str]| nouns.iter().any(|noun| crate::words::has_words(&words, noun));
+    let is_named = |nouns: &[&str]| crate::words::has_any_words(&words, nouns);
     let named: Vec<_> = NOUNS.iter().filter(|(_, nouns)| is_named(nouns)).collect();
     if named.is_empty() {
         return NOUNS.iter().map(|(check, _)| (Deed::Check(*check), Extent::Loose)).collect();
@@ -314,13 +358,12 @@ fn everything(words: &str) -> Vec<(Deed, Extent)> {
 
 /// Whether a sentence about checks speaks of less than all of them, or of somebody else's run.
 fn is_not_all(words: &str) -> bool {
-    let rest = NO_FAILS.as_ref().map_or_else(|| words.into(), |regex| regex.replace_all(words, " "));
-    let is_partial = PARTIAL.as_ref().is_some_and(|regex| {
-        regex
-            .captures_iter(words)
-            .any(|found| found.get(1).map(|m| m.as_str()) != found.get(2).map(|m| m.as_str()))
+    let rest = NO_FAILS.blanked(words);
+    let is_partial = PARTIAL.in_question(words).is_some_and(|pattern| {
+        let part = |group: &Option<Range<usize>>| group.clone().map(|range| &words[range]);
+        pattern.groups_iter(words).any(|groups| part(&groups[1]) != part(&groups[2]))
     });
-    is_partial || is_match(&NOT_ALL, &rest) || is_match(&PASSES_ON, &rest)
+    is_partial || NOT_ALL.is_match(&rest) || PASSES_ON.is_match(&rest)
 }
 
 /// Whether words before a subject set it apart from the whole. What stands in a clause of its own does not.
@@ -365,14 +408,17 @@ fn admitted(message: &str) -> Vec<Deed> {
     let mut found = Vec::new();
     for sentence in super::all_sentences(message) {
         let words = plain(sentence);
-        let rest = NO_FAILS
-            .as_ref()
-            .map_or_else(|| words.clone(), |regex| regex.replace_all(&words, " ").into_owned());
-        if !is_match(&ADMISSION, &rest) {
+        // What a fail that is none leaves behind admits nothing that was not there before.
+        if ADMISSION.in_question(&words).is_none() {
             continue;
         }
+        let rest = NO_FAILS.blanked(&words);
+        if !ADMISSION.is_match(&rest) {
+            continue;
+        }
+        let rest_padded = padded(&rest);
         for (check, noun) in NOUNS {
-            if noun.iter().any(|noun| crate::words::has_words(&padded(&rest), noun)) {
+            if crate::words::has_any_words(&rest_padded, noun) {
                 found.push(Deed::Check(*check));
             }
         }
@@ -390,11 +436,10 @@ fn padded(words: &str) -> String {
     format!(" {} ", only.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-static ADMISSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:fails?|failed|failing|failures?|broken|pre ?existing|couldn't|could not|cannot|can't|unable|didn't|did not|haven't|have not|hasn't|not been|wasn't|weren't|not run|not yet|unrelated|rejected|blocked)\b",
-    )
-});
+static ADMISSION: Wording = Wording::of(
+    r"\b(?:fails?|failed|failing|failures?|broken|pre ?existing|couldn't|could not|cannot|can't|unable|didn't|did not|haven't|have not|hasn't|not been|wasn't|weren't|not run|not yet|unrelated|rejected|blocked)\b",
+    [&["fail", "broken", "existing", "n't", "not", "unable", "unrelated", "rejected", "blocked"], &[]],
+);
 
 const NOUNS: &[(Check, &[&str])] = &[
     (Check::Tests, &["test", "tests", "suite", "spec", "specs", "§tests"]),

@@ -8,7 +8,7 @@ pub mod kinds;
 pub mod ticks;
 pub(crate) mod wording;
 
-use crate::words::has_words;
+use crate::words::has_any_words as has_any;
 
 /// Words that speak of work as done.
 const DONE: &[&str] = &[
@@ -125,26 +125,28 @@ pub fn all_sentences(message: &str) -> impl Iterator<Item = &str> {
 
 /// Lower-case words with single spaces around each, so that whole words can be looked for.
 fn padded_words(sentence: &str) -> String {
-    let mut words = String::from(" ");
+    let mut words = String::with_capacity(sentence.len() + 8);
+    words.push(' ');
     // What stands in backticks are names: `round_half_even` is no half of anything.
-    let prose: Vec<&str> = sentence.split('`').step_by(2).collect();
-    // And so are those of files: the items in `TODO.md` may well be done.
-    let prose: Vec<&str> = prose.iter().flat_map(|span| span.split_whitespace()).collect();
-    let prose = prose.into_iter().map(|word| if wording::is_file_name(word) { "named file" } else { word });
-    for word in
-        prose.collect::<Vec<_>>().join(" ").split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'))
-    {
-        if !word.is_empty() {
-            let word = word.replace('’', "'").to_lowercase();
-            words.push_str(word.strip_suffix("'s").unwrap_or(&word));
+    for word in sentence.split('`').step_by(2).flat_map(str::split_whitespace) {
+        // And so are those of files: the items in `TODO.md` may well be done.
+        let word = if wording::is_file_name(word) { "named file" } else { word };
+        let pieces = word.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'));
+        for piece in pieces.filter(|piece| !piece.is_empty()) {
+            let start = words.len();
+            if piece.is_ascii() {
+                words.push_str(piece);
+                words[start..].make_ascii_lowercase();
+            } else {
+                words.push_str(&piece.replace('’', "'").to_lowercase());
+            }
+            if words[start..].ends_with("'s") {
+                words.truncate(words.len() - 2);
+            }
             words.push(' ');
         }
     }
     words
-}
-
-fn has_any(padded: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| has_words(padded, word))
 }
 
 fn is_claim(sentence: &str) -> bool {
@@ -289,7 +291,39 @@ pub fn says_left_something(message: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// The same in one step after the other.
+    fn slowly_padded_words(sentence: &str) -> String {
+        let mut words = String::from(" ");
+        // What stands in backticks are names: `round_half_even` is no half of anything.
+        let prose: Vec<&str> = sentence.split('`').step_by(2).collect();
+        // And so are those of files: the items in `TODO.md` may well be done.
+        let prose: Vec<&str> = prose.iter().flat_map(|span| span.split_whitespace()).collect();
+        let prose =
+            prose.into_iter().map(|word| if wording::is_file_name(word) { "named file" } else { word });
+        for word in prose
+            .collect::<Vec<_>>()
+            .join(" ")
+            .split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'))
+        {
+            if !word.is_empty() {
+                let word = word.replace('’', "'").to_lowercase();
+                words.push_str(word.strip_suffix("'s").unwrap_or(&word));
+                words.push(' ');
+            }
+        }
+        words
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_those_of_each_step(sentence in "(Done|it|TODO\\.md|a\\.b|'|’|'s|’s|S|`| |  |,|-|—|é|É|Σ|x_y|1|\\.|\t){0,16}") {
+            prop_assert_eq!(padded_words(&sentence), slowly_padded_words(&sentence), "{}", sentence);
+        }
+    }
 
     #[test]
     fn claims_are_found() {

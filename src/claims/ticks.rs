@@ -3,21 +3,19 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::kinds::{Extent, deeds_of};
-use super::wording::{is_match, pattern, plain};
+use super::wording::{Needs, Wording, plain};
 use crate::session::shell::{Check, Deed};
 
 /// What a ticked step says to have been run: "Run `npm test`", "Commit and push".
 pub fn steps_deeds(step: &str) -> Vec<Deed> {
     let words = plain(step);
-    if is_match(&NO_STEP, &words) {
+    if NO_STEP.is_match(&words) {
         return Vec::new();
     }
     let mut found: Vec<Deed> = Vec::new();
     for (deed, wording) in STEPS.iter() {
-        if wording.is_match(&words) && !found.contains(deed) {
+        if !found.contains(deed) && wording.is_match(&words) {
             found.push(*deed);
         }
     }
@@ -31,13 +29,12 @@ pub fn steps_deeds(step: &str) -> Vec<Deed> {
     found
 }
 
-static NO_STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:fail|fails|failing|red|ci|workflow|workflows|hook|hooks|script|scripts|not|don't|if|optional|optionally|manual|manually|you|user|document|docs|add|write|create a script|implement|later|support|command)\b",
-    )
-});
+static NO_STEP: Wording = Wording::of(
+    r"\b(?:fail|fails|failing|red|ci|workflow|workflows|hook|hooks|script|scripts|not|don't|if|optional|optionally|manual|manually|you|user|document|docs|add|write|create a script|implement|later|support|command)\b",
+    [&[], &[]],
+);
 
-static STEPS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
+static STEPS: LazyLock<Vec<(Deed, Wording)>> = LazyLock::new(|| {
     let run = r"^(?:step \d+:? |\d+\. |final(?:ly)?,? |then,? )?(?:run|re run|rerun|execute|verify with|verify:|check with)(?: [\w./&,+]+){0,4}? ";
     let ends = r"(?:$|[.,;:)(]| and| pass| with| again| to (?:verify|confirm|check|make)| —| via| using|/| \+| &| locally| (?:of|in|for|across) (?:all|both|every|each|the (?:whole|entire|full)))";
     let sure = r"^(?:make sure|ensure|verify|check|confirm)(?: that)? (?:all |the |full |whole |entire |existing |unit )*";
@@ -60,8 +57,29 @@ static STEPS: LazyLock<Vec<(Deed, Regex)>> = LazyLock::new(|| {
         (Deed::Push, r"^(?:(?:git )?commit(?: (?:the |all )*(?:changes|work|everything|it|all))? ?(?:,|and|&|\+) )?(?:git )?push(?: (?:the |all )*(?:changes|work|everything|it|all|branch|commits?|to (?:origin|remote|main|github|the remote|the branch)))?(?:$|[.:;]| and| —| to (?:origin|remote|main|github))".to_owned()),
         (Deed::PullRequest, r"^(?:(?:push|commit)[\w ,&+]{0,30}(?:and|,|&|\+) )?(?:open|create|submit|raise) (?:a |the |draft |new )*(?:pr|pull request|merge request)(?:$|[.:;]| for| with| against| to| on| —)".to_owned()),
     ];
-    wordings.into_iter().filter_map(|(deed, wording)| Some((deed, pattern(&wording)?))).collect()
+    wordings.into_iter().map(|(deed, wording)| (deed, Wording::new(wording.into(), needs(deed)))).collect()
 });
+
+/// What every wording of a step that runs something has.
+fn needs(deed: Deed) -> Needs {
+    let stems: &[&str] = match deed {
+        Deed::Check(Check::Tests) => &["test", "suite", "specs"],
+        Deed::Check(Check::Build) => &["build"],
+        Deed::Check(Check::Lint) => &["lint", "clippy"],
+        Deed::Check(Check::Types) => &["type", "tsc"],
+        Deed::Check(Check::Format) | Deed::Issue | Deed::Install => &[],
+        Deed::Commit => &["commit"],
+        Deed::Push => &["push"],
+        Deed::PullRequest => &["pr", "request"],
+        Deed::Deploy => &["deploy", "roll out", "release"],
+    };
+    [stems, &[]]
+}
+
+#[cfg(test)]
+pub(super) fn all_wordings() -> impl Iterator<Item = &'static Wording> {
+    STEPS.iter().map(|(_, wording)| wording).chain([&NO_STEP])
+}
 
 #[cfg(test)]
 mod tests {

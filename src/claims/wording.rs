@@ -1,10 +1,11 @@
 //! Takes a sentence as written, gives it in a form in which wordings can be looked for. Pure. Must not judge what
 //! it claims.
 
-use std::sync::{LazyLock, OnceLock};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
 
-use regex::Regex;
-
+use crate::pattern::Pattern;
 use crate::session::shell::deeds::does;
 use crate::session::shell::wrappers::{flat_parts, program_words};
 use crate::session::shell::{Check, Deed};
@@ -93,42 +94,62 @@ fn code_word(code: &str) -> &'static str {
     }
 }
 
-/// Whether a wording stands in the words.
-pub(super) fn is_match(regex: &LazyLock<Option<Regex>>, words: &str) -> bool {
-    regex.as_ref().is_some_and(|regex| regex.is_match(words))
-}
-
-/// A wording that is made into a pattern when it is first needed: most messages need few of them, and making one
-/// takes longer than reading a message.
+/// A wording: a pattern that is made when a text first has what every match of it has. Most messages need few of
+/// them, and a look for a stem costs nothing.
 #[derive(Debug)]
 pub(crate) struct Wording {
-    text: String,
-    made: OnceLock<Option<Regex>>,
+    text: Cow<'static, str>,
+    needs: Needs,
+    made: OnceLock<Option<Pattern>>,
 }
 
+/// What every match of a wording has: one of each of these sets of stems. An empty set asks for nothing.
+pub(crate) type Needs = [&'static [&'static str]; 2];
+
 impl Wording {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), made: OnceLock::new() }
+    pub(crate) const fn new(text: Cow<'static, str>, needs: Needs) -> Self {
+        Self { text, needs, made: OnceLock::new() }
     }
 
-    /// The pattern; `None` for a wording that is none, which a test would tell.
-    pub(crate) fn regex(&self) -> Option<&Regex> {
-        self.made.get_or_init(|| pattern(&self.text)).as_ref()
+    /// A wording whose text is known from the start.
+    pub(crate) const fn of(text: &'static str, needs: Needs) -> Self {
+        Self::new(Cow::Borrowed(text), needs)
+    }
+
+    /// The pattern, if the words may hold it; `None`, too, for a wording that is none, which a test would tell.
+    pub(crate) fn in_question(&self, words: &str) -> Option<&Pattern> {
+        let may_hold = |stems: &&[&str]| stems.is_empty() || stems.iter().any(|stem| words.contains(stem));
+        self.needs.iter().all(may_hold).then(|| self.pattern())?
+    }
+
+    /// Its classes are those of plain letters.
+    pub(crate) fn pattern(&self) -> Option<&Pattern> {
+        self.made.get_or_init(|| Pattern::new(&format!("(?-u){}", self.text)).ok()).as_ref()
     }
 
     pub(crate) fn is_match(&self, words: &str) -> bool {
-        self.regex().is_some_and(|regex| regex.is_match(words))
+        self.in_question(words).is_some_and(|pattern| pattern.is_match(words))
+    }
+
+    pub(crate) fn find(&self, words: &str) -> Option<Range<usize>> {
+        self.in_question(words)?.find(words)
+    }
+
+    /// The words with a blank wherever it stands.
+    pub(crate) fn blanked<'a>(&self, words: &'a str) -> Cow<'a, str> {
+        self.in_question(words).map_or(Cow::Borrowed(words), |pattern| pattern.replace_all(words, " "))
     }
 }
 
-/// A wording as a pattern. Its classes are those of plain letters: those of all scripts take long to make, and
-/// looking for their word ends in a text with a dash or a tick takes long each time.
-pub(crate) fn pattern(wording: &str) -> Option<Regex> {
+/// The same wording as the `regex` crate reads it, to compare with.
+#[cfg(test)]
+pub(crate) fn reference(wording: &Wording) -> regex::Regex {
     let lean = wording
+        .text
         .replace(r"\b", r"(?-u:\b)")
         .replace(r"\d", "[0-9]")
         .replace(r"\w", "[A-Za-z0-9_]")
         .replace(r"\s", r"[ \t\n\r]")
         .replace(r"\S", r"[^ \t\n\r]");
-    Regex::new(&lean).ok()
+    regex::Regex::new(&lean).expect("a pattern")
 }

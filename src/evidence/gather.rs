@@ -3,14 +3,16 @@
 //! anything out without saying so.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
+use std::ops::Deref;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::budget::Budget;
 use super::memory::Shows;
-use super::redact::mask;
-use super::signs::{Fate, Signs, signs};
+use super::redact::mask_owned;
+use super::signs::{Fate, Signs, Wanted, signs};
 use super::workspace::{Body, Place};
 use super::{
     Entered, Evidence, FileEvidence, FileState, LeftOut, Memory, Repository, TouchNote, Workspace, diff, git,
@@ -21,7 +23,7 @@ use crate::facts::requests::requests;
 use crate::names::ContentName;
 use crate::plan::Plan;
 use crate::plan::mentions::mentions;
-use crate::session::originals::{self, Shelf, Wanted};
+use crate::session::originals::{self, Shelf};
 use crate::session::{Change, EditTool, Original, Outcome, Session};
 use crate::wishes;
 
@@ -74,14 +76,16 @@ pub fn gather(
     // What stood in a file that is gone may stand elsewhere now.
     let gone: HashSet<&str> = missing.iter().map(|c| c.written.as_str()).collect();
     originals::fetch(&mut session, |touch| {
-        if gone.contains(touch.path.as_str()) { Wanted::All } else { Wanted::Nothing }
+        if gone.contains(touch.path.as_str()) { originals::Wanted::All } else { originals::Wanted::Nothing }
     });
     let missing: Vec<String> = missing.iter().map(|c| c.name().to_owned()).collect();
     let missing = workspace.look_elsewhere(&missing);
     let mut budget = Budget::new(file_bytes);
     // Every file is named, whatever becomes of its content.
     budget.spend(candidates.iter().map(|candidate| candidate.written.len() + shown::FILE_HEADER).sum());
-    let mut looking = Looking { workspace, wanted: &wanted, shelf: Shelf::of(&session.sources), memory };
+    let finder = LazyCell::new(|| Wanted::of(wanted.clone()));
+    let shelf = Shelf::of(&session.sources);
+    let mut looking = Looking { workspace, wanted: hash_of(&wanted), finder: &finder, shelf, memory };
     let files: Vec<_> = candidates
         .into_iter()
         .map(|candidate| enter(candidate, &missing, &mut looking, &mut budget))
@@ -94,14 +98,21 @@ pub fn gather(
 fn fetch_for_facts(session: &mut Session) {
     let wants_names = session.asks.iter().any(|ask| !wishes::names(&ask.text).is_empty());
     originals::fetch(session, |touch| {
-        if wants_names || touch.tool == EditTool::Write { Wanted::All } else { Wanted::Change }
+        if wants_names || touch.tool == EditTool::Write {
+            originals::Wanted::All
+        } else {
+            originals::Wanted::Change
+        }
     });
 }
 
 /// What it takes to look at a file.
 struct Looking<'a> {
     workspace: &'a Workspace,
-    wanted: &'a [String],
+    /// A hash of the names that are looked for.
+    wanted: u64,
+    /// What finds them; made when the first file is really read.
+    finder: &'a dyn Deref<Target = Wanted>,
     shelf: Shelf,
     memory: &'a mut Memory,
 }
@@ -316,18 +327,18 @@ enum Looked {
 
 /// Looks at a file, unless it is remembered.
 fn look_at(candidate: &Candidate, place: &Place, looking: &mut Looking<'_>) -> Looked {
-    let (shelf, wanted, workspace) = (&mut looking.shelf, looking.wanted, looking.workspace);
+    let (shelf, finder, workspace) = (&mut looking.shelf, looking.finder, looking.workspace);
     let mut other = Looked::LeftOut(LeftOut::Unreadable);
     let mut look = |text: &str, is_all: bool| {
         let original = shelf.original(&candidate.original);
         let change = candidate.change.as_ref();
         let signs =
-            if is_all { signs(&place.name, text, wanted, change, &original) } else { Signs::default() };
+            if is_all { signs(&place.name, text, finder, change, &original) } else { Signs::default() };
         let (shown, is_diff) = shown_of(text, &original);
-        let masked = mask(&shown);
+        let masked = mask_owned(shown.into_owned());
         Shows { digest: ContentName::of(text), signs, text: masked.text, is_diff, masked: masked.count }
     };
-    let question = question_of(candidate, place, wanted);
+    let question = question_of(candidate, place, looking.wanted);
     let seen = looking.memory.recall(&place.name, workspace.stamp(place), question, || {
         other = match workspace.body(place) {
             Body::Text(text) => return Some(look(&text, true)),
@@ -342,23 +353,23 @@ fn look_at(candidate: &Candidate, place: &Place, looking: &mut Looking<'_>) -> L
 }
 
 /// A hash of what is asked of a file: which names it should hold, and what of the session it is compared with.
-fn question_of(candidate: &Candidate, place: &Place, wanted: &[String]) -> u64 {
-    let mut question = Xxh3Default::new();
-    let mut add = |part: &str| {
-        question.update(&(part.len() as u64).to_le_bytes());
-        question.update(part.as_bytes());
+fn question_of(candidate: &Candidate, place: &Place, wanted: u64) -> u64 {
+    let change = candidate.change.as_ref().map_or(["", ""], |change| [&change.old, &change.new]);
+    let original = match &candidate.original {
+        Original::Text(text) => Cow::Borrowed(text.as_str()),
+        other => Cow::Owned(format!("{other:?}")),
     };
-    add(&place.name);
-    wanted.iter().for_each(|name| add(name));
-    if let Some(change) = &candidate.change {
-        add(&change.old);
-        add(&change.new);
+    hash_of(&[&wanted.to_string(), &place.name, change[0], change[1], original.as_ref()])
+}
+
+fn hash_of(parts: &[impl AsRef<str>]) -> u64 {
+    let mut hash = Xxh3Default::new();
+    for part in parts {
+        // Lengths keep "ab", "c" and "a", "bc" apart.
+        hash.update(&(part.as_ref().len() as u64).to_le_bytes());
+        hash.update(part.as_ref().as_bytes());
     }
-    match &candidate.original {
-        Original::Text(text) => add(text),
-        other => add(&format!("{other:?}")),
-    }
-    question.digest()
+    hash.digest()
 }
 
 /// The content of a file as it may be shown: what changed in it, where it is large and that is known.

@@ -2,16 +2,14 @@
 //! (prompt, findings, log) can't leak what it never had. What a file was before the session is left alone:
 //! it is only ever shown as a diff, which is masked then.
 
-use super::redact::mask;
+use super::redact::masked;
 use crate::plan::Plan;
 use crate::plan::steps::parse_steps;
 use crate::session::{CommandEnd, Masked, Outcome, Session};
 
 fn mask_in_place(text: &mut String) -> usize {
-    let masked = mask(text);
-    if masked.count > 0 {
-        *text = masked.text;
-    }
+    let Some(masked) = masked(text) else { return 0 };
+    *text = masked.text;
     masked.count
 }
 

@@ -10,9 +10,12 @@
 //! inside a call (`Some("…")`) that have no token shape.
 
 mod assignments;
+mod candidates;
 mod entropy;
 mod files;
 mod pem;
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -20,6 +23,7 @@ mod values;
 
 use std::ops::Range;
 
+use candidates::Candidates;
 pub use files::is_secret_file;
 
 /// A text without its secrets, and how many there were.
@@ -39,7 +43,8 @@ struct Find {
 
 /// Order matters: a private key holds high-entropy lines, and a token with a known shape deserves
 /// its own name rather than the name of the key that it is assigned to.
-const PASSES: [fn(&str) -> Vec<Find>; 4] = [pem::finds, tokens::finds, assignments::finds, entropy::finds];
+const PASSES: [fn(&str, &Candidates) -> Vec<Find>; 4] =
+    [pem::finds, tokens::finds, assignments::finds, |text, _| entropy::finds(text)];
 
 /// A replacement can uncover a neighbour (`x` no longer touches it), so passes repeat until a round
 /// finds nothing. Two rounds are the rule; the bound only keeps a crafted text from costing more.
@@ -47,30 +52,48 @@ const MAX_ROUNDS: usize = 8;
 
 /// Masks every secret in `text`. Masking twice changes nothing.
 pub fn mask(text: &str) -> Masked {
-    let mut masked = Masked { text: text.to_owned(), count: 0 };
+    masked(text).unwrap_or_else(|| Masked { text: text.to_owned(), count: 0 })
+}
+
+/// Masks every secret in a text that is one's own: it stays what it is where there is none.
+pub fn mask_owned(text: String) -> Masked {
+    masked(&text).unwrap_or(Masked { text, count: 0 })
+}
+
+/// The text without its secrets, if it has any. Most have none, and are only read.
+pub fn masked(text: &str) -> Option<Masked> {
+    let mut candidates = Candidates::of(text);
+    if candidates.is_empty() && entropy::runs(text).next().is_none() {
+        return None;
+    }
+    let mut masked: Option<Masked> = None;
     for _ in 0..MAX_ROUNDS {
-        let before = masked.count;
+        let mut is_done = true;
         for pass in PASSES {
-            replace(&mut masked, pass);
+            let now = masked.as_ref().map_or(text, |masked| &masked.text);
+            let finds = pass(now, &candidates);
+            if finds.is_empty() {
+                continue;
+            }
+            let (text, count) = replaced(now, finds);
+            candidates = Candidates::of(&text);
+            masked = Some(Masked { text, count: count + masked.map_or(0, |masked| masked.count) });
+            is_done = false;
         }
-        if masked.count == before {
+        if is_done {
             break;
         }
     }
     masked
 }
 
-fn replace(masked: &mut Masked, pass: fn(&str) -> Vec<Find>) {
-    let mut finds = pass(&masked.text);
-    if finds.is_empty() {
-        return;
-    }
+/// The text with a mark in the place of each find, and how many there are.
+fn replaced(source: &str, mut finds: Vec<Find>) -> (String, usize) {
     // Where two rules hit the same text, the one that starts first and reaches further wins.
     finds.sort_by_key(|find| (find.range.start, std::cmp::Reverse(find.range.end)));
 
-    let source = &masked.text;
     let mut text = String::with_capacity(source.len());
-    let mut done = 0;
+    let (mut done, mut count) = (0, 0);
     for Find { range, kind } in finds {
         if range.start < done {
             continue;
@@ -81,10 +104,10 @@ fn replace(masked: &mut Masked, pass: fn(&str) -> Vec<Find>) {
         text.push(']');
         push_line_ends(&mut text, &source[range.clone()]);
         done = range.end;
-        masked.count += 1;
+        count += 1;
     }
     text.push_str(&source[done..]);
-    masked.text = text;
+    (text, count)
 }
 
 fn push_line_ends(text: &mut String, removed: &str) {

@@ -1,10 +1,16 @@
 //! Takes the whole text of a file and what plan, message and session say of it, gives what it shows: the names it
 //! holds, whether it holds anything at all, whether the session's change is still there. Pure. Must not judge.
 
+mod wanted;
+
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Change, Original};
-use crate::words::{bare, is_markdown};
+
+use wanted::Code;
+pub use wanted::Wanted;
 
 /// What the whole of a file shows, beyond what of it enters the prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,112 +51,20 @@ pub enum Fate {
 }
 
 /// Looks through a text.
-pub fn signs(
-    name: &str,
-    text: &str,
-    wanted: &[String],
-    change: Option<&Change>,
-    original: &Original,
-) -> Signs {
+pub fn signs(name: &str, text: &str, wanted: &Wanted, change: Option<&Change>, original: &Original) -> Signs {
     let code = without_comments(name, text);
-    let bare = bare(&code);
+    let code = Code::of(&code);
+    let (holds, defines) = wanted.looked_for(name, &code);
     Signs {
         read_whole: true,
-        holds: wanted.iter().filter(|symbol| holds(&code, &bare, symbol)).cloned().collect(),
-        defines: wanted.iter().filter(|symbol| defines(name, &code, symbol)).cloned().collect(),
-        hollow: bare.is_empty() && !is_meant_to_be_empty(name),
+        holds,
+        defines,
+        hollow: code.is_hollow() && !is_meant_to_be_empty(name),
         fate: match change {
             Some(change) if is_undone(text, change, original) => Fate::Undone,
             _ => Fate::Plain,
         },
     }
-}
-
-/// Whether a text holds a name: as it stands, in another form (`--dry-run` as `dry_run`), or its words on one
-/// line. Of `Config::load` the last part counts.
-fn holds(text: &str, bare_text: &str, symbol: &str) -> bool {
-    if symbol.starts_with('#') && symbol.contains("# ") {
-        let title = bare(symbol);
-        return text
-            .lines()
-            .filter(|line| line.starts_with(['#', '*', '=']))
-            .any(|line| bare(line).contains(&title));
-    }
-    let last =
-        symbol.rsplit(['.', ':', '/', '#']).find(|part| !part.trim().is_empty()).unwrap_or(symbol).trim();
-    let bare_last = bare(last);
-    if symbol.starts_with("--") {
-        // `json` stands in many a name; the flag is itself, or a name of its own (`dry_run`).
-        let mut names = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-        return text.contains(symbol) || names.any(|name| name.contains('_') && bare(name) == bare_last);
-    }
-    if bare_last.len() < 3 {
-        return text.contains(last);
-    }
-    if bare_text.contains(&bare_last) {
-        return true;
-    }
-    let words = words_of(last);
-    words.len() > 1
-        && text.lines().any(|line| {
-            let line = line.to_lowercase();
-            words.iter().all(|word| line.contains(word.as_str()))
-        })
-}
-
-/// Words before a name that define it.
-const DECLARES: &[&str] = &[
-    "class", "const", "def", "defp", "describe", "enum", "fn", "fun", "func", "function", "interface", "it",
-    "let", "macro_rules", "module", "object", "record", "resource", "static", "struct", "test", "trait",
-    "type", "val", "var", "variable",
-];
-
-/// Whether a program defines a name, as far as its lines tell: a word that declares stands before it, or a flag or a
-/// key is written in quotes. Prose defines nothing but its headings.
-fn defines(file: &str, text: &str, symbol: &str) -> bool {
-    if symbol.starts_with('#') {
-        return holds(text, "", symbol);
-    }
-    if is_markdown(file) {
-        return false;
-    }
-    let last = symbol.rsplit(['.', ':', '/']).find(|part| !part.trim().is_empty()).unwrap_or(symbol).trim();
-    let wanted = bare(last);
-    let is_flag = symbol.starts_with("--");
-    text.lines().any(|line| {
-        if !bare(line).contains(&wanted) || line.trim_start().starts_with("import ") {
-            return false;
-        }
-        let words: Vec<&str> = line.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
-        let at = words.iter().position(|word| bare(word) == wanted);
-        let is_declared = at.is_some_and(|at| words[..at].iter().any(|word| DECLARES.contains(word)));
-        // A method of Java or Ruby has no word of its own: `void append(String line) {`
-        let is_method = line.trim_end().ends_with('{') && line.contains(&format!("{last}("));
-        is_declared
-            || (is_flag && line.contains(symbol))
-            || is_method
-            || line.trim_start().starts_with(&format!("{last}:"))
-    })
-}
-
-/// `parseDate`, `parse_date` and `parse-date` are two words.
-fn words_of(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut was_lower = false;
-    for c in name.chars() {
-        let starts = !c.is_alphanumeric() || (c.is_uppercase() && was_lower) || words.is_empty();
-        if starts {
-            words.push(String::new());
-        }
-        if c.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(c.to_lowercase());
-        }
-        was_lower = c.is_lowercase();
-    }
-    words.retain(|word| word.len() > 2);
-    words
 }
 
 /// What begins a comment, by a file's ending. Files of other kinds have none.
@@ -167,10 +81,10 @@ const COMMENTS: &[(&[&str], &[&str])] = &[
 ];
 
 /// A program's text without its comment lines: a promise to write it later is not it.
-fn without_comments(name: &str, text: &str) -> String {
+fn without_comments<'a>(name: &str, text: &'a str) -> Cow<'a, str> {
     let ending = name.rsplit('.').next().unwrap_or_default();
     let Some((_, starts)) = COMMENTS.iter().find(|(endings, _)| endings.contains(&ending)) else {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     };
     let is_comment = |line: &str| {
         let line = line.trim_start();
@@ -189,6 +103,9 @@ fn is_meant_to_be_empty(name: &str) -> bool {
 const LEAST: usize = 8;
 
 fn is_undone(text: &str, change: &Change, original: &Original) -> bool {
+    if !change.new.is_empty() && text.contains(&change.new) {
+        return false;
+    }
     let squeezed = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let (text_now, old, new) = (squeezed(text), squeezed(&change.old), squeezed(&change.new));
     if old == new || (!new.is_empty() && text_now.contains(&new)) {
@@ -205,7 +122,7 @@ mod tests {
     use super::*;
 
     fn held(name: &str, text: &str, symbol: &str) -> bool {
-        !signs(name, text, &[symbol.to_owned()], None, &Original::Unknown).holds.is_empty()
+        !signs(name, text, &Wanted::of([symbol.to_owned()]), None, &Original::Unknown).holds.is_empty()
     }
 
     #[test]
@@ -231,7 +148,7 @@ mod tests {
     #[test]
     fn to_use_a_name_is_not_to_define_it() {
         let defined = |name: &str, text: &str, symbol: &str| {
-            !signs(name, text, &[symbol.to_owned()], None, &Original::Unknown).defines.is_empty()
+            !signs(name, text, &Wanted::of([symbol.to_owned()]), None, &Original::Unknown).defines.is_empty()
         };
         assert!(defined("a.ts", "export const formatMoney = (x) => x", "formatMoney"));
         assert!(defined("A.java", "    void append(String line) {", "append"));
@@ -249,7 +166,8 @@ mod tests {
 
     #[test]
     fn a_file_of_comments_is_hollow() {
-        let hollow = |name: &str, text: &str| signs(name, text, &[], None, &Original::Unknown).hollow;
+        let hollow =
+            |name: &str, text: &str| signs(name, text, &Wanted::default(), None, &Original::Unknown).hollow;
         assert!(hollow("a.rs", "// TODO\n\n") && hollow("a.md", " \n"));
         assert!(
             !hollow("a.rs", "// TODO\nfn a() {}") && !hollow("pkg/__init__.py", "") && !hollow("a.md", "# A")
@@ -260,7 +178,7 @@ mod tests {
     fn an_undone_change_is_seen() {
         let undone = |text: &str, old: &str, new: &str, original: Original| {
             let change = Change { old: old.into(), new: new.into() };
-            signs("a.rs", text, &[], Some(&change), &original).fate == Fate::Undone
+            signs("a.rs", text, &Wanted::default(), Some(&change), &original).fate == Fate::Undone
         };
         let before = "fn main() { old_way(); }\n";
         let text = || Original::Text(before.into());

@@ -1,7 +1,9 @@
 //! Whether two texts speak of the same work. Takes what people and agents write (steps, tasks, asks, file names),
 //! gives bags of stems and names that can be compared in no time. Pure. Must not judge by one common word.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::LazyLock;
 
 use crate::plan::mentions;
 use crate::words::base_name;
@@ -128,7 +130,8 @@ impl Bag {
 
     /// Its words alone: for texts that are no prose, such as code and command lines.
     pub fn of_words(text: &str) -> Self {
-        let stems = words(text).take(WORDS).filter_map(|word| stem(&word)).map(|stem| hash(&stem)).collect();
+        let mut stems = Vec::new();
+        each_stem(text, |stem| stems.push(stem));
         Self { stems: sorted(stems), names: Vec::new() }
     }
 
@@ -219,82 +222,156 @@ fn sorted(mut hashes: Vec<u64>) -> Vec<u64> {
     hashes
 }
 
+/// A name for a word within this process (FNV-1a, stirred at the end).
 fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The words of a text, names taken apart: `parseUser`, `parse_user` and "parse user" are the same words.
-pub fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).flat_map(humps)
-}
-
-/// `parseHTMLPage` as `parse`, `html`, `page`.
-fn humps(word: &str) -> Vec<String> {
-    let chars: Vec<char> = word.chars().collect();
-    let mut parts = vec![String::new()];
-    for (at, c) in chars.iter().enumerate() {
-        let after_small = at > 0 && chars[at - 1].is_lowercase();
-        let before_small =
-            at > 0 && chars[at - 1].is_uppercase() && chars.get(at + 1).is_some_and(|c| c.is_lowercase());
-        if c.is_uppercase() && (after_small || before_small) {
-            parts.push(String::new());
-        }
-        if let Some(part) = parts.last_mut() {
-            part.extend(c.to_lowercase());
+/// Gives the stem of each word that says something, as a hash, in order. Names are taken apart: `parseUser`,
+/// `parse_user` and "parse user" are the same words.
+pub fn each_stem(text: &str, mut give: impl FnMut(u64)) {
+    let mut left = WORDS;
+    let mut part = String::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        for hump in humps(word) {
+            if left == 0 {
+                return;
+            }
+            left -= 1;
+            part.clear();
+            if hump.is_ascii() {
+                part.push_str(hump);
+                part.make_ascii_lowercase();
+            } else {
+                part.extend(hump.chars().flat_map(char::to_lowercase));
+            }
+            if stem(&mut part) {
+                give(hash(&part));
+            }
         }
     }
-    parts
 }
 
-/// What is left of a word when its endings are off; nothing where it says nothing.
-fn stem(word: &str) -> Option<String> {
-    let is_number = word.chars().all(|c| c.is_ascii_digit());
-    if word.len() < 2 || is_number || EMPTY.binary_search(&word).is_ok() || VERBS.binary_search(&word).is_ok()
-    {
-        return None;
+/// `parseHTMLPage` as `parse`, `HTML`, `Page`.
+fn humps(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (hump, after) = rest.split_at(hump_end(rest));
+        rest = after;
+        Some(hump)
+    })
+}
+
+/// Where the first hump of a word ends: at a capital behind a small letter, or before one.
+fn hump_end(word: &str) -> usize {
+    if word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        return word.len();
     }
-    if let Some(same) = synonym(word) {
-        return Some(same.to_owned());
+    let mut chars = word.char_indices().peekable();
+    let Some((_, mut before)) = chars.next() else { return 0 };
+    while let Some((at, c)) = chars.next() {
+        let is_before_small = before.is_uppercase() && chars.peek().is_some_and(|(_, c)| c.is_lowercase());
+        if c.is_uppercase() && (before.is_lowercase() || is_before_small) {
+            return at;
+        }
+        before = c;
+    }
+    word.len()
+}
+
+/// What is known of a word: it says nothing, or it stands for another.
+enum Known {
+    Empty,
+    Same(&'static str),
+}
+
+/// All that is known, by the word's hash.
+static KNOWN: LazyLock<HashMap<u64, (&'static str, Known), ByItself>> = LazyLock::new(|| {
+    let empty = EMPTY.iter().chain(VERBS).map(|word| (hash(word), (*word, Known::Empty)));
+    let same = SYNONYMS.iter().map(|(from, to)| (hash(from), (*from, Known::Same(to))));
+    // A word that says nothing stands for nothing.
+    same.chain(empty).collect()
+});
+
+/// A map's key that is a hash already.
+pub type ByItself = BuildHasherDefault<Itself>;
+
+/// The hash of a hash.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Itself(u64);
+
+impl Hasher for Itself {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+fn known(word: &str) -> Option<&'static Known> {
+    KNOWN.get(&hash(word)).filter(|(known, _)| *known == word).map(|(_, known)| known)
+}
+
+/// Takes the endings off a word; whether anything is left that says something.
+fn stem(word: &mut String) -> bool {
+    if word.len() < 2 || word.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    match known(word) {
+        Some(Known::Empty) => return false,
+        Some(Known::Same(same)) => {
+            word.replace_range(.., same);
+            return true;
+        }
+        None => {}
     }
     if !word.is_ascii() {
-        return Some(word.to_owned());
+        return true;
     }
     // Only the last "s" makes a plural: "pars" is what is left of "parse".
-    let mut stem =
-        word.strip_suffix('s').filter(|one| one.len() > 2 && !one.ends_with('s')).unwrap_or(word).to_owned();
-    while let Some(shorter) = without_ending(&stem) {
-        stem = shorter;
+    if word.strip_suffix('s').is_some_and(|one| one.len() > 2 && !one.ends_with('s')) {
+        word.pop();
     }
-    stem.truncate(STEM);
-    Some(synonym(&stem).map_or(stem, str::to_owned))
+    while take_ending_off(word) {}
+    word.truncate(STEM);
+    if let Some(Known::Same(same)) = known(word) {
+        word.replace_range(.., same);
+    }
+    true
 }
 
-fn synonym(word: &str) -> Option<&'static str> {
-    SYNONYMS.binary_search_by_key(&word, |(from, _)| from).ok().map(|at| SYNONYMS[at].1)
-}
-
-fn without_ending(word: &str) -> Option<String> {
+fn take_ending_off(word: &mut String) -> bool {
     const ENDINGS: &[&str] =
         &["ations", "ation", "ing", "ions", "ion", "ment", "able", "ers", "er", "or", "ed", "ly", "e"];
-    if let Some(start) = word.strip_suffix("ie").filter(|start| start.len() > 2) {
-        return Some(format!("{start}y"));
+    if word.strip_suffix("ie").is_some_and(|start| start.len() > 2) {
+        word.truncate(word.len() - 2);
+        word.push('y');
+        return true;
     }
-    let start =
-        ENDINGS.iter().find_map(|ending| word.strip_suffix(ending).filter(|start| start.len() > 2))?;
+    let start = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending).filter(|start| start.len() > 2));
     // "class" and "process" are no plurals.
-    if word.ends_with("ss") {
-        return None;
-    }
+    let Some(start) = start.filter(|_| !word.ends_with("ss")) else { return false };
     let bytes = start.as_bytes();
     let doubled =
         bytes.len() > 3 && bytes[bytes.len() - 1] == bytes[bytes.len() - 2] && !start.ends_with("ss");
-    Some(if doubled && word.len() - start.len() > 1 {
-        start[..start.len() - 1].to_owned()
-    } else {
-        start.to_owned()
-    })
+    let is_short = doubled && word.len() - start.len() > 1;
+    let length = start.len() - usize::from(is_short);
+    word.truncate(length);
+    true
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::claims;
 use crate::evidence::Evidence;
-use crate::facts::alike::Bag;
+use crate::facts::alike::{Bag, ByItself, each_stem};
 use crate::facts::promises::promises;
 use crate::facts::requests::requests;
 use crate::facts::steps::written_as;
@@ -15,7 +15,7 @@ use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::plan::mentions;
 use crate::session::{Ask, Session, shell};
 use crate::wishes::wish;
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{base_name, has_any_words, normalised, padded};
 
 /// So many candidates are worth a look.
 const MOST: usize = 3;
@@ -139,7 +139,7 @@ fn is_taken_back(ask: &Ask, later: &[Ask]) -> bool {
     let wanted = Bag::of(&ask.text);
     let next_takes_all_back = later.first().is_some_and(|next| {
         let words = padded(&normalised(&next.text));
-        TAKEN_BACK.iter().any(|taken| has_words(&words, taken))
+        has_any_words(&words, TAKEN_BACK)
     });
     next_takes_all_back
         || later.iter().any(|next| {
@@ -157,13 +157,13 @@ fn was_answered(message: &str, request: &str) -> bool {
     let wanted = Bag::of(request);
     let last = claims::all_sentences(message).last().unwrap_or_default();
     let last_words = padded(&normalised(last));
-    let asks_back = last.ends_with('?') && !COURTESY.iter().any(|words| has_words(&last_words, words));
+    let asks_back = last.ends_with('?') && !has_any_words(&last_words, COURTESY);
     asks_back
         || claims::all_sentences(message).any(|sentence| {
             let words = padded(&normalised(sentence));
             let speaks_of_it =
                 wanted.shared(&Bag::of(sentence)) > 0 || wanted.shares_a_name(&Bag::of(sentence));
-            speaks_of_it && ANSWERED.iter().any(|word| has_words(&words, word))
+            speaks_of_it && has_any_words(&words, ANSWERED)
         })
 }
 
@@ -184,17 +184,18 @@ fn is_nowhere(request: &str, asked_at: usize, trace: &Trace) -> bool {
 }
 
 /// Where in the session each word was written, run or said last: whether that was after an ask is one look.
-struct Trace(HashMap<u64, usize>);
+struct Trace(HashMap<u64, usize, ByItself>);
 
 impl Trace {
     fn of(evidence: &Evidence, message: &str) -> Self {
         let session = &evidence.session;
-        let mut last = HashMap::new();
+        let mut last: HashMap<u64, usize, ByItself> = HashMap::default();
+        let cut = |text: &str| text.floor_char_boundary(TEXT);
         let mut add = |at: usize, text: &str| {
-            for stem in Bag::of_words(&text[..text.floor_char_boundary(TEXT)]).stems() {
-                let known = last.entry(*stem).or_insert(at);
+            each_stem(&text[..cut(text)], |stem| {
+                let known = last.entry(stem).or_insert(at);
                 *known = at.max(*known);
-            }
+            });
         };
         for touch in session.done_touches() {
             add(touch.at, &touch.path);
@@ -205,7 +206,11 @@ impl Trace {
         }
         for file in evidence.files.iter().filter(|file| file.was_changed()) {
             let touches = session.done_touches().filter(|touch| touch.path.ends_with(&file.name));
-            add(touches.map(|touch| touch.at).max().unwrap_or_default(), &file.text);
+            let newest = touches.max_by_key(|touch| touch.at);
+            // What is as it was written has been read.
+            let written = newest.and_then(|touch| touch.change.as_ref()).map_or("", |change| &change.new);
+            let text = &file.text[..cut(&file.text)];
+            add(newest.map_or(0, |touch| touch.at), &text[common_lines(&written[..cut(written)], text)..]);
         }
         // Also what was only looked at: a look may have been the answer.
         session.commands.iter().for_each(|command| add(command.at, &command.line));
@@ -225,6 +230,12 @@ impl Trace {
         let seen = |stem: &u64| self.0.get(stem).is_some_and(|last| *last > at);
         wanted.share_of(|stem| seen(&stem))
     }
+}
+
+/// How long the whole lines are with which two texts both begin.
+fn common_lines(one: &str, other: &str) -> usize {
+    let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    other.as_bytes()[..same].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
 /// What was done in a stretch of the session.

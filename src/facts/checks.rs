@@ -42,7 +42,8 @@ pub fn findings(evidence: &Evidence, config: &AuditConfig) -> (Vec<Finding>, Vec
     if said.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let runs = runs::runs(&evidence.session);
+    let asked_for: Vec<Deed> = said.iter().map(|claim| claim.deed).collect();
+    let runs = runs::runs(&evidence.session, &asked_for);
     let mut findings: Vec<Finding> = Vec::new();
     let mut advisories: Vec<Advisory> = Vec::new();
     let mut told: Vec<Deed> = Vec::new();

@@ -13,7 +13,7 @@ use crate::evidence::signs::Fate;
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::session::Outcome;
-use crate::words::{base_name, has_words, names_file, normalised, padded};
+use crate::words::{base_name, has_any_words, names_file, normalised, padded};
 
 /// Everything that is claimed of files and is not so. A file is told once, for the surest claim.
 pub fn findings(evidence: &Evidence) -> Vec<Finding> {
@@ -262,7 +262,7 @@ fn is_said_to_be_as_it_was(evidence: &Evidence, name: &str) -> bool {
     crate::claims::all_sentences(message).any(|sentence| {
         let words = padded(&normalised(sentence));
         let says_so = ["already", "as is", "as it was", "no change", "unchanged", "untouched"];
-        names_file(sentence, base_name(name)) && says_so.iter().any(|said| has_words(&words, said))
+        names_file(sentence, base_name(name)) && has_any_words(&words, &says_so)
     })
 }
 

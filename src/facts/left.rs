@@ -5,7 +5,7 @@ use super::alike::Bag;
 use crate::claims;
 use crate::evidence::Evidence;
 use crate::plan::{Plan, Step};
-use crate::words::{has_words, normalised, padded};
+use crate::words::{has_any_words, has_words, normalised, padded};
 
 /// A sentence with so many of a step's words speaks of that step.
 const SPOKEN_OF: f32 = 0.6;
@@ -36,7 +36,7 @@ pub fn sentences(message: &str) -> Vec<Bag> {
         .filter(|sentence| {
             let words = padded(&normalised(sentence));
             // "12 passed, 2 skipped" is said of tests.
-            LEFT.iter().any(|left| has_words(&words, left)) && !has_words(&words, "passed")
+            has_any_words(&words, LEFT) && !has_words(&words, "passed")
         })
         .map(Bag::of)
         .collect()
@@ -57,7 +57,7 @@ pub fn is_skipped(message: &str, step: &Step) -> bool {
 /// that the session wrote for the step has it.
 pub fn is_replaced(message: &str, step: &Step, plan: &Plan, evidence: &Evidence) -> bool {
     let words = padded(&normalised(&step.text));
-    if CHANGES_ONE_FOR_ANOTHER.iter().any(|word| has_words(&words, word)) {
+    if has_any_words(&words, CHANGES_ONE_FOR_ANOTHER) {
         return false;
     }
     let wanted = Bag::of_words(&step.text);

@@ -2,7 +2,7 @@
 //! that words can answer. Tables and the plainest questions to them; must not judge a session.
 
 use crate::plan::Step;
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{base_name, has_any_words, has_words, normalised, padded};
 
 /// Files that nobody writes by hand: no plan needs to mention them.
 pub const GENERATED: &[&str] = &[
@@ -46,7 +46,7 @@ const REFERENCES: &[&str] = &[
 /// Whether a step stands in such a section.
 pub fn is_reference(step: &Step) -> bool {
     let section = padded(&normalised(step.section.as_deref().unwrap_or_default()));
-    REFERENCES.iter().any(|word| has_words(&section, word))
+    has_any_words(&section, REFERENCES)
 }
 
 /// Whether a step says of itself that it need not be done.

@@ -3,7 +3,7 @@
 
 use crate::evidence::Evidence;
 use crate::plan::Step;
-use crate::words::{has_words, normalised, padded};
+use crate::words::{has_any_words, normalised, padded};
 
 /// Words for all of it, in an ask that also names a part.
 const ALL_OF_IT: &[&str] =
@@ -24,7 +24,7 @@ pub fn asked_for_other_parts(evidence: &Evidence, step: &Step) -> bool {
     let mut numbers = Vec::new();
     for ask in asks {
         let words = normalised(&ask.text);
-        if ALL_OF_IT.iter().any(|word| has_words(&padded(&words), word)) {
+        if has_any_words(&padded(&words), ALL_OF_IT) {
             return false;
         }
         numbers.extend(numbers_asked_for(&words));

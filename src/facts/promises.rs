@@ -3,7 +3,7 @@
 //! doubt is a no.
 
 use crate::plan::mentions;
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{base_name, has_any_words, normalised, padded};
 
 /// A text with one of these words does not promise that the paths it names exist.
 const NO_PROMISE: &[&str] = &[
@@ -68,18 +68,15 @@ pub fn promises(text: &str, path: &str) -> bool {
     // What stands in backticks are names, not words: `deleted_at` deletes nothing.
     let outside: Vec<&str> = text.split('`').step_by(2).collect();
     let rest = padded(&normalised(&outside.join(" ").replace(path, " ")));
-    let has = |word: &str| has_words(&rest, word);
     let is_ignored = text.contains("gitignore") && !path.contains("gitignore");
-    if is_ignored || NO_PROMISE.iter().any(|word| has(word)) {
+    if is_ignored || has_any_words(&rest, NO_PROMISE) {
         return false;
     }
     let Some(at) = text.find(path) else { return true };
     let words = words_before(text, at);
     let before = padded(&words.join(" "));
     let behind = padded(&words_close_behind(text, at + path.len()));
-    if NO_PROMISE_BEFORE.iter().any(|word| has_words(&before, word))
-        || NO_PROMISE_BEHIND.iter().any(|word| has_words(&behind, word))
-    {
+    if has_any_words(&before, NO_PROMISE_BEFORE) || has_any_words(&behind, NO_PROMISE_BEHIND) {
         return false;
     }
     let verb =

@@ -46,13 +46,16 @@ pub fn is_promised(step: &Step, name: &str) -> bool {
 /// Whether a path as written means the file of that name in the workspace.
 pub fn written_as(written: &str, name: &str) -> bool {
     let written = written.trim_start_matches("./").trim_end_matches('/');
-    written == name || written.ends_with(&format!("/{name}")) || name.ends_with(&format!("/{written}"))
+    let is_below = |path: &str, end: &str| path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'));
+    written == name || is_below(written, name) || is_below(name, written)
 }
 
 /// Paths that commands of the session removed or moved away, as written.
 pub(super) fn removed_paths(session: &Session) -> impl Iterator<Item = String> {
-    let effects = session.commands.iter().filter(|command| command.may_have_effects());
-    effects.flat_map(|command| shell::removed_paths(&command.line))
+    // Few lines remove anything, and that is seen at a glance.
+    let removals = session.commands.iter().map(|command| (command, shell::removed_paths(&command.line)));
+    let removals = removals.filter(|(command, paths)| !paths.is_empty() && command.may_have_effects());
+    removals.flat_map(|(_, paths)| paths)
 }
 
 /// Whether a command of the session removed or moved away that path, or a folder above it.

@@ -101,7 +101,12 @@ impl Collector {
 
 /// Words as a reader sees them: paths hold no commas, arrows or quotes.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c.is_whitespace() || tables::SEPARATORS.contains(&c)).filter(|word| !word.is_empty())
+    let ends = |c: char| match c {
+        ',' | ';' | '|' | '"' => true,
+        c if c.is_ascii() => c.is_whitespace(),
+        c => c.is_whitespace() || tables::SEPARATORS.contains(&c),
+    };
+    text.split(ends).filter(|word| !word.is_empty())
 }
 
 /// What stands between paths in one code span: an arrow, or more lines of `a.rs:3,14`.
@@ -175,10 +180,15 @@ fn backtick_runs(text: &str) -> Vec<Range<usize>> {
 /// For each run the next one of the same length. One walk from the end, since a search per run
 /// would be quadratic in a text full of them.
 fn closers(runs: &[Range<usize>]) -> Vec<Option<usize>> {
+    // One and two backticks are the rule, and need no map.
+    let mut next_of_short = [None; 3];
     let mut next_of_length = HashMap::new();
     let mut closers = vec![None; runs.len()];
     for (index, run) in runs.iter().enumerate().rev() {
-        closers[index] = next_of_length.insert(run.len(), index);
+        closers[index] = match next_of_short.get_mut(run.len()) {
+            Some(next) => next.replace(index),
+            None => next_of_length.insert(run.len(), index),
+        };
     }
     closers
 }

@@ -2,7 +2,7 @@
 //! read them: what is named need not exist.
 
 use crate::session::Ask;
-use crate::words::{base_name, has_words, is_markdown, normalised, padded};
+use crate::words::{base_name, has_any_words, is_markdown, normalised, padded};
 
 /// Words with which a person has all of a text carried out.
 const CARRY_OUT: &[&str] = &[
@@ -29,7 +29,7 @@ const NO_SPECS: &[&str] = &["AGENTS.md", "CHANGELOG.md", "CLAUDE.md", "CONTRIBUT
 pub(super) fn orders(asks: &[Ask]) -> impl Iterator<Item = &str> {
     let asks = asks.iter().rev().filter(|ask| {
         let words = padded(&normalised(&ask.text));
-        CARRY_OUT.iter().any(|phrase| has_words(&words, phrase))
+        has_any_words(&words, CARRY_OUT)
     });
     let names = asks.flat_map(|ask| ask.text.split_whitespace()).map(without_marks);
     names.filter(|name| is_markdown(name))

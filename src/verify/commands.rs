@@ -10,7 +10,7 @@ use crate::session::shell::masks::{Mask, reach};
 use crate::session::shell::wrappers::{flat_parts, program_words};
 use crate::session::shell::{self, Check, Deed};
 use crate::session::{Command, CommandEnd};
-use crate::words::{has_words, normalised, padded};
+use crate::words::{has_any_words, has_words, normalised, padded};
 
 pub(super) fn judge(case: &Case<'_>) -> Judged {
     let commands = &case.session().commands;
@@ -104,7 +104,7 @@ fn speaks_of(text: &str, kind: Check) -> bool {
         Check::Types => &["build", "mypy", "pyright", "tsc", "type", "typecheck", "typed", "types"],
         Check::Format => &["fmt", "format", "formatted", "formatting", "lint"],
     };
-    names.iter().any(|name| has_words(&words, name))
+    has_any_words(&words, names)
 }
 
 /// Whether the claim is about this command: its words name it, or speak of the kind of check that it is.

@@ -11,7 +11,7 @@ use crate::facts::promises::promises;
 use crate::facts::steps;
 use crate::plan::{Mark, Plan, Step};
 use crate::session::shell;
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{base_name, has_any_words, normalised, padded};
 
 pub(super) fn judge(case: &Case<'_>) -> Judged {
     let Some(look) = case.look else { return Judged::cannot_verify("it names no file to look for") };
@@ -109,7 +109,7 @@ const GONE: &[&str] = &[
 fn says_removed(message: &str, name: &str) -> bool {
     claims::all_sentences(message).any(|sentence| {
         let words = padded(&normalised(sentence));
-        line_names(sentence, base_name(name)) && GONE.iter().any(|word| has_words(&words, word))
+        line_names(sentence, base_name(name)) && has_any_words(&words, GONE)
     })
 }
 

@@ -12,7 +12,7 @@ use crate::evidence::Evidence;
 use crate::facts::claimed::has_only_planned;
 use crate::facts::parts::asked_for_other_parts;
 use crate::plan::{Mark, Plan, Step};
-use crate::words::{has_words, normalised, padded};
+use crate::words::{has_any_words, has_words, normalised, padded};
 
 /// Words for the whole of a plan in a sentence that says that something is over.
 const WHOLE: &[&str] = &[
@@ -41,7 +41,7 @@ pub(super) fn says_plan_is_over(evidence: &Evidence, step: Option<&Step>) -> boo
         && claims::sentences(message).into_iter().filter(|sentence| claims::says_finished(sentence)).any(
             |sentence| {
                 let words = padded(&normalised(sentence));
-                let is_of_all = WHOLE.iter().any(|word| has_words(&words, word));
+                let is_of_all = has_any_words(&words, WHOLE);
                 let is_of_the_plan = has_words(&words, "plan") || has_words(&words, "all steps");
                 if is_left_out { is_of_the_plan } else { is_of_all || was_plan_asked_for_last(evidence) }
             },
@@ -58,7 +58,7 @@ fn was_plan_asked_for_last(evidence: &Evidence) -> bool {
     let words = padded(&normalised(&last.text));
     let mut steps = evidence.plan.iter().flat_map(Plan::promised);
     last.at == asks[0].at
-        || OF_THE_PLAN.iter().any(|word| has_words(&words, word))
+        || has_any_words(&words, OF_THE_PLAN)
         || steps.any(|step| alike(&step.text, &last.text))
 }
 
@@ -76,9 +76,7 @@ pub(super) fn called_off(case: &Case<'_>) -> bool {
 /// Whether a sentence of the final message speaks of what is to come.
 pub(super) fn is_to_come(sentence: &str) -> bool {
     let words = padded(&normalised(sentence));
-    sentence.ends_with('?')
-        || TO_COME.iter().any(|word| has_words(&words, word))
-        || claims::admits(sentence, |_| true)
+    sentence.ends_with('?') || has_any_words(&words, TO_COME) || claims::admits(sentence, |_| true)
 }
 
 /// Why nobody claims what a finding calls false, if so. An unfinished plan is normal: a step counts as claimed

@@ -9,7 +9,7 @@ use crate::evidence::{Entered, Evidence, FileEvidence, FileState};
 use crate::facts::ordinary::{COMPANIONS, GENERATED};
 use crate::plan::{Mark, Plan, Step};
 use crate::session::Original;
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{base_name, has_any_words, has_words, normalised, padded};
 
 /// Up to so many lines a file that planned work uses is a helper of it.
 const SMALL: usize = 40;
@@ -140,7 +140,7 @@ fn perhaps_covered(plan: &Plan, evidence: &Evidence, file: &FileEvidence) -> Opt
     };
     let says = |step: &Step, words: &[&str]| {
         let said = padded(&normalised(&step.text));
-        words.iter().any(|word| has_words(&said, word))
+        has_any_words(&said, words)
     };
     let kinds: Vec<_> = KINDS.iter().filter(|(signs, _)| is_kind(signs)).collect();
     let by_kind = |step: &&Step| kinds.iter().any(|(_, words)| says(step, words));

@@ -12,7 +12,7 @@ use crate::facts::steps::written_as;
 use crate::facts::whose::Names;
 use crate::plan::{Plan, Step, StepKind};
 use crate::session::{Command, CommandEnd, Outcome, Session, shell};
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{base_name, has_any_words, normalised, padded};
 
 /// The file of that name, however its letters are written.
 pub(super) fn file<'a>(evidence: &'a Evidence, name: &str) -> Option<&'a FileEvidence> {
@@ -131,7 +131,7 @@ fn runs_what_is_named(command: &Command, text: &str) -> bool {
     let mut spans = text.split('`').skip(1).step_by(2).filter(|span| span.contains(' '));
     let is_named = spans.any(|span| line.contains(&squeezed(span)));
     let words = padded(&normalised(text));
-    let says = |names: &[&str]| names.iter().any(|name| has_words(&words, name));
+    let says = |names: &[&str]| has_any_words(&words, names);
     let is_spoken_of = says(&["run", "rerun", "execute", "verify", "pass", "check"])
         && match shell::check(&command.line) {
             Some(shell::Check::Tests) => says(&["test", "tests", "suite"]),

@@ -1,4 +1,8 @@
+use proptest::prelude::*;
+use regex::Regex;
+
 use super::*;
+use crate::claims::wording::reference;
 
 fn deeds(message: &str) -> Vec<Deed> {
     claimed(message).into_iter().map(|claim| claim.deed).collect()
@@ -241,9 +245,96 @@ proptest::proptest! {
     }
 }
 
+fn all_wordings() -> Vec<&'static Wording> {
+    let deeds = DEEDS.iter().chain(LOOSE_DEEDS.iter()).map(|(_, wording)| wording);
+    let checks = CHECKS.iter().map(|(_, wording)| wording);
+    let others = [&NO_CLAIM, &NOT_ALL, &NO_FAILS, &PARTIAL, &PASSES_ON, &ADMISSION, &*EVERYTHING];
+    deeds.chain(checks).chain(others).chain(crate::claims::ticks::all_wordings()).collect()
+}
+
 #[test]
 fn every_wording_is_a_pattern() {
-    for (_, wording) in DEEDS.iter().chain(LOOSE_DEEDS.iter()) {
-        assert!(wording.regex().is_some(), "{wording:?}");
+    for wording in all_wordings() {
+        assert!(wording.pattern().is_some(), "{wording:?}");
+    }
+}
+
+/// What texts to compare with are made of.
+const PIECES: &[&str] = &[
+    "all", "tests", "test", "suite", "specs", "the", "pass", "passes", "passed", "passing", "green", "clean",
+    "ok", "is", "are", "now", "and", "build", "builds", "compiles", "cleanly", "works", "lint", "clippy",
+    "eslint", "types", "tsc", "type checks", "format", "prettier", "no", "0", "12", "3 of 4", "3/3", "5/6",
+    "errors", "warnings", "from", "reports", "everything", "it all", "they all", "every check", "in", "with",
+    "§tests", "§build", "§lint", "§code", "§hash", "—", "✅", "committed", "pushed", "commit", "to origin",
+    "i", "i've", "i have", "also", "changes", "has been", "created", "opened", "a", "pr", "pull request",
+    "#12", "filed", "issue", "deployed", "to staging", "released", "live", "on", "production", "installed",
+    "dependencies", "packages", "not", "didn't", "will", "if", "after", "you", "can be", "pending", "still",
+    "except", "some", "failed", "failing", "failures", "flaky", "skipped", "previously", "fixed", "broken",
+    "the flag", "along", "run", "re run", "make sure", "verify", "ensure", "that", "commit the changes",
+    "push", "open", "deploy", "execute", "added it", "updated", "v1.2", "without", "any", "timed out", "ci",
+    "errors remain", "unrelated", "pre existing", "could", "done", "great",
+];
+
+/// Sentences of the words that wordings are made of.
+fn words() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(PIECES);
+    let ends = prop::sample::select(vec![
+        " ", " ", " ", " ", " ", ", ", ": ", ". ", "", "; ", " (", ") ", " & ", " + ",
+    ]);
+    prop::collection::vec((pieces, ends), 0..10)
+        .prop_map(|pieces| pieces.iter().flat_map(|(word, end)| [*word, *end]).collect::<String>())
+}
+
+static REFERENCES: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| all_wordings().into_iter().map(reference).collect());
+
+/// What a sentence claims, with every question asked in its turn and of every sentence.
+fn slowly_deeds_of(sentence: &str) -> Vec<(Deed, Extent)> {
+    let words = plain(sentence);
+    let is_match = |wording: &Wording| reference_of(wording).is_match(&words);
+    if sentence.trim_end().ends_with('?') || is_match(&NO_CLAIM) {
+        return Vec::new();
+    }
+    let mut found: Vec<(Deed, Extent)> = Vec::new();
+    if !is_not_all(&words) {
+        for (check, wording) in CHECKS.iter() {
+            if let Some(at) = reference_of(wording).find(&words)
+                && !found.iter().any(|(deed, _)| *deed == Deed::Check(*check))
+            {
+                found.push((Deed::Check(*check), extent(&words[..at.start()])));
+            }
+        }
+        found.extend(ticked_subject(sentence, &words).map(|check| (Deed::Check(check), Extent::Whole)));
+        if found.is_empty() && is_match(&EVERYTHING) {
+            found.extend(everything(&words));
+        }
+    }
+    let deeds = DEEDS.iter().map(|wording| (wording, Extent::Whole));
+    for ((deed, wording), extent) in deeds.chain(LOOSE_DEEDS.iter().map(|wording| (wording, Extent::Loose))) {
+        if is_match(wording) && !found.iter().any(|(other, _)| other == deed) {
+            found.push((*deed, extent));
+        }
+    }
+    found
+}
+
+fn reference_of(wording: &Wording) -> &'static Regex {
+    let at = all_wordings().iter().position(|other| std::ptr::eq(*other, wording)).expect("one of them");
+    &REFERENCES[at]
+}
+
+proptest::proptest! {
+    #[test]
+    fn each_wording_finds_what_the_regex_crate_finds(words in words()) {
+        for (ours, theirs) in all_wordings().into_iter().zip(REFERENCES.iter()) {
+            let found = theirs.find(&words).map(|found| found.range());
+            prop_assert_eq!(ours.find(&words), found, "{} in {}", theirs, words);
+            prop_assert_eq!(ours.blanked(&words), theirs.replace_all(&words, " "), "{} in {}", theirs, words);
+        }
+    }
+
+    #[test]
+    fn asking_only_where_it_matters_changes_no_answer(words in words()) {
+        prop_assert_eq!(deeds_of(&words), slowly_deeds_of(&words), "{}", words);
     }
 }

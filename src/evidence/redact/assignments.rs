@@ -3,46 +3,57 @@
 //! Must not judge values (that is `values`) and must not look further than a bounded stretch.
 
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::Find;
+use super::candidates::{Candidates, KEY_OWNERS, What};
 use super::values::{self, Family, Form};
 
-/// Group 1: passwords, group 2: secrets and keys, group 3: tokens. The key's name must end here, so
-/// that `token_count`, `tokenizer` and `PASSWORD_FILE` are other words.
-static KEYWORD: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?i-u)(passw(?:or)?d|passphrase|pwd|[_-]pass(?:w(?:or)?d|phrase)?)",
-        r"|((?:secret|access|api|private|signing|encryption|account|auth|master|shared)[_-]?key",
-        r"|secret(?:[_-]key[_-]base)?)",
-        r"|(token)",
-    ))
-    .expect("a valid pattern")
-});
+/// The end of a key's name that begins here, and its family. The key's name must end here, so that `token_count`,
+/// `tokenizer` and `PASSWORD_FILE` are other words.
+fn keyword_at(bytes: &[u8], at: usize) -> Option<(Family, usize)> {
+    let rest = bytes.get(at..)?;
+    let reads = |rest: &[u8], wanted: &str| {
+        rest.get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(wanted.as_bytes()))
+    };
+    let longest = |rest: &[u8], words: &[&str]| -> usize {
+        words.iter().find(|word| reads(rest, word)).map_or(0, |word| word.len())
+    };
+    let dash = |rest: &[u8]| usize::from(matches!(rest.first(), Some(b'_' | b'-')));
+    let password = longest(rest, &["password", "passwd", "passphrase", "pwd"]);
+    if password > 0 {
+        return Some((Family::Password, at + password));
+    }
+    if dash(rest) == 1 && reads(&rest[1..], "pass") {
+        return Some((Family::Password, at + 5 + longest(&rest[5..], &["word", "wd", "phrase"])));
+    }
+    let owner = longest(rest, KEY_OWNERS);
+    let key = owner + dash(&rest[owner..]);
+    if owner > 0 && reads(&rest[key..], "key") {
+        let end = key + 3;
+        return Some((Family::Secret, at + end));
+    }
+    if reads(rest, "secret") {
+        return Some((Family::Secret, at + 6));
+    }
+    reads(rest, "token").then_some((Family::Token, at + 5))
+}
 
 /// No name and no value is looked at beyond this: it keeps crafted text from costing more than a
 /// pass or two, and what is left of a longer value is for `entropy`.
 const REACH: usize = 1024;
 
-pub(super) fn finds(text: &str) -> Vec<Find> {
+pub(super) fn finds(text: &str, candidates: &Candidates) -> Vec<Find> {
     let mut finds = Vec::new();
     let mut from = 0;
-    while let Some(captures) = KEYWORD.captures_at(text, from) {
-        let Some(keyword) = captures.get(0) else {
-            break;
-        };
-        let family = match (captures.get(1), captures.get(2)) {
-            (Some(_), _) => Family::Password,
-            (_, Some(_)) => Family::Secret,
-            _ => Family::Token,
-        };
-        from = keyword.end();
-        let Some((form, value)) = value_after(text, keyword.range()) else {
+    for at in candidates.of_kind(What::Keyword) {
+        let Some((family, end)) = (at >= from).then(|| keyword_at(text.as_bytes(), at)).flatten() else {
             continue;
         };
-        let name = &text[name_start(text, keyword.start())..keyword.end()];
+        from = end;
+        let Some((form, value)) = value_after(text, at..end) else {
+            continue;
+        };
+        let name = &text[name_start(text, at)..end];
         if values::is_secret(family, form, name, &text[value.clone()]) {
             from = value.end;
             finds.push(Find {
@@ -58,7 +69,7 @@ pub(super) fn finds(text: &str) -> Vec<Find> {
     finds
 }
 
-fn name_start(text: &str, at: usize) -> usize {
+pub(super) fn name_start(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let mut start = at;
     while start > 0 && at - start < REACH && is_name_byte(bytes[start - 1]) {
@@ -72,7 +83,7 @@ fn is_name_byte(byte: u8) -> bool {
 }
 
 /// The value assigned to the key that ends with `keyword`, if anything is.
-fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)> {
+pub(super) fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)> {
     let bytes = text.as_bytes();
     let start = name_start(text, keyword.start);
     let mut at = skip(bytes, keyword.end, |b| b.is_ascii_digit());

@@ -1,10 +1,8 @@
 //! Text -> long strings that look random, whatever their vendor. Must not take paths, identifiers,
 //! UUIDs, git and sha256 hashes or lockfile integrity values for secrets.
 
+use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::Find;
 
@@ -23,31 +21,90 @@ const MAX_CHUNK_ONE_CASE: f64 = 4.0;
 /// With no digits the text must be more broken up than any camel case.
 const MAX_CHUNK_LETTERS: f64 = 2.4;
 
-static RUNS: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"[A-Za-z0-9+/_-]{32,}={0,2}").expect("a valid pattern"));
-static UUID: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}")
-        .expect("a valid pattern")
-});
-
-pub(super) fn finds(text: &str) -> Vec<Find> {
-    let mut finds = Vec::new();
-    for run in RUNS.find_iter(text) {
-        let mut range = run.range();
-        // The `n` of an escaped line end is not the run's first character.
-        if text[..range.start].ends_with('\\') && run.as_str().starts_with(['n', 'r', 't']) {
-            range.start += 1;
-        }
-        if is_integrity(text, range.start, &text[range.clone()]) {
-            continue;
-        }
-        for part in parts(text, range) {
-            if is_random(&text[part.clone()]) {
-                finds.push(Find { range: part, kind: "high-entropy" });
+/// The long runs of a text: all of `[A-Za-z0-9+/_-]{32,}={0,2}`. A run that long has a byte at every 32nd place, so
+/// that only these are looked at.
+pub(super) fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let (mut at, mut from) = (SHORTEST - 1, 0);
+    std::iter::from_fn(move || {
+        while let Some(byte) = bytes.get(at) {
+            if !IN_RUN[usize::from(*byte)] {
+                at += SHORTEST;
+                continue;
+            }
+            let before = bytes[from..at].iter().rev().take_while(|byte| IN_RUN[usize::from(**byte)]).count();
+            let after = bytes[at..].iter().take_while(|byte| IN_RUN[usize::from(**byte)]).count();
+            let (start, mut end) = (at - before, at + after);
+            at = end + SHORTEST;
+            if end - start >= SHORTEST {
+                end += bytes[end..].iter().take(2).take_while(|byte| **byte == b'=').count();
+                from = end;
+                at = end + SHORTEST - 1;
+                return Some(start..end);
             }
         }
+        None
+    })
+}
+
+/// The bytes that runs are made of.
+static IN_RUN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-');
+        byte += 1;
     }
-    finds
+    table
+};
+
+/// The digits of the groups of a UUID.
+const UUID: [usize; 5] = [8, 4, 4, 4, 12];
+const UUID_LENGTH: usize = 36;
+
+/// Whether a UUID begins here.
+fn is_uuid_at(bytes: &[u8]) -> bool {
+    let Some(uuid) = bytes.get(..UUID_LENGTH) else { return false };
+    let mut groups = uuid.split(|byte| *byte == b'-');
+    UUID.iter().all(|digits| {
+        groups.next().is_some_and(|group| group.len() == *digits && group.iter().all(u8::is_ascii_hexdigit))
+    }) && groups.next().is_none()
+}
+
+/// A run without the UUIDs in it.
+pub(super) fn without_uuids(run: &str) -> Cow<'_, str> {
+    if !run.contains('-') {
+        return Cow::Borrowed(run);
+    }
+    let mut rest = String::with_capacity(run.len());
+    let mut at = 0;
+    while at < run.len() {
+        if is_uuid_at(&run.as_bytes()[at..]) {
+            at += UUID_LENGTH;
+            continue;
+        }
+        let length = run[at..].chars().next().map_or(1, char::len_utf8);
+        rest.push_str(&run[at..at + length]);
+        at += length;
+    }
+    Cow::Owned(rest)
+}
+
+pub(super) fn finds(text: &str) -> Vec<Find> {
+    runs(text).flat_map(|run| in_run(text, run)).collect()
+}
+
+/// What of a run is a secret.
+pub(super) fn in_run(text: &str, mut range: Range<usize>) -> Vec<Find> {
+    // The `n` of an escaped line end is not the run's first character.
+    if text[..range.start].ends_with('\\') && text[range.clone()].starts_with(['n', 'r', 't']) {
+        range.start += 1;
+    }
+    if is_integrity(text, range.start, &text[range.clone()]) {
+        return Vec::new();
+    }
+    let random = parts(text, range).into_iter().filter(|part| is_random(&text[part.clone()]));
+    random.map(|range| Find { range, kind: "high-entropy" }).collect()
 }
 
 /// What of a run is judged: all of it, or each segment of a URL's path. A file path is not judged,
@@ -104,7 +161,7 @@ fn is_random(run: &str) -> bool {
 /// A run without its UUIDs, its hashes and its words. `cache-linux-<git hash>` is a name, and what
 /// is left of it is too short to be a secret.
 fn without_known(run: &str) -> String {
-    UUID.replace_all(run, "")
+    without_uuids(run)
         .split_inclusive(['-', '_'])
         .filter(|piece| {
             let piece = piece.trim_end_matches(['-', '_', '=']);

@@ -3,16 +3,14 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::Find;
+use super::candidates::{Candidates, What};
+use crate::pattern::Pattern;
 
-static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a valid pattern")
-});
-static END: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a valid pattern")
-});
+static BEGIN: LazyLock<Pattern> =
+    LazyLock::new(|| Pattern::known(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"));
+static END: LazyLock<Pattern> =
+    LazyLock::new(|| Pattern::known(r"^-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"));
 
 /// Longer than any end marker.
 const MARKER: usize = 80;
@@ -23,22 +21,29 @@ const SHORTEST_BODY: usize = 16;
 /// A base64 line shorter than this is a key's last line, or no key material at all.
 const FULL_LINE: usize = 20;
 
-pub(super) fn finds(text: &str) -> Vec<Find> {
+pub(super) fn finds(text: &str, candidates: &Candidates) -> Vec<Find> {
     let mut finds = Vec::new();
     let mut from = 0;
-    while let Some(begin) = BEGIN.find_at(text, from) {
-        let body = body_end(text, begin.end());
-        from = begin.end();
-        if let Some(end) = body {
+    let places = candidates.of_kind(What::Pem);
+    if places.is_empty() {
+        return finds;
+    }
+    for begin in BEGIN.groups_among(text, &places).filter_map(|mut groups| groups.swap_remove(0)) {
+        // Inside a block that was found before.
+        if begin.start < from {
+            continue;
+        }
+        from = begin.end;
+        if let Some(end) = body_end(text, begin.end) {
             from = end;
-            finds.push(Find { range: begin.start()..end, kind: "private-key" });
+            finds.push(Find { range: begin.start..end, kind: "private-key" });
         }
     }
     finds
 }
 
 /// Where the block that opens before `start` ends, if there is key material in it.
-fn body_end(text: &str, start: usize) -> Option<usize> {
+pub(super) fn body_end(text: &str, start: usize) -> Option<usize> {
     let (mut material, mut short_lines) = (0, 0);
     let (mut at, mut end) = (start, start);
     while at < text.len() {
@@ -60,7 +65,7 @@ fn body_end(text: &str, start: usize) -> Option<usize> {
         if text[stop..].starts_with("-----") {
             // Another marker than the block's own end means that the block was cut before it.
             if let Some(marker) = END.find(&text[stop..text.floor_char_boundary(stop + MARKER)]) {
-                end = stop + marker.end();
+                end = stop + marker.end;
             }
             break;
         }

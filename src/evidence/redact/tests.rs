@@ -390,3 +390,110 @@ fn long_text_of_any_kind_is_quick() {
         assert!(start.elapsed() < BUDGET, "{unit:?} took {:?}", start.elapsed());
     }
 }
+
+/// Texts full of what announces secrets, in all kinds of company.
+fn secretive() -> impl Strategy<Value = String> {
+    let announced = prop::sample::select(vec![
+        "password",
+        "PASSWD",
+        "passphrase",
+        "pwd",
+        "db_pass",
+        "x-pass",
+        "_passwd",
+        "api_key",
+        "apiKey",
+        "access-key",
+        "secret",
+        "SECRET_KEY",
+        "secret_key_base",
+        "auth_key",
+        "token",
+        "Token",
+        "key",
+        "monkey",
+        "sharedkey",
+        "AKIA",
+        "ASIA",
+        "ghp_",
+        "github_pat_",
+        "sk-ant-",
+        "sk-",
+        "\\nsk-",
+        "é sk-",
+        "xoxb-",
+        "xapp-1-",
+        "AIza",
+        "ya29.",
+        "hooks.slack.com/services/",
+        "sk_live_",
+        "whsec_",
+        "npm_",
+        "pypi-",
+        "glpat-",
+        "eyJ",
+        "hf_",
+        "r8_",
+        "dop_v1_",
+        "shpat_",
+        "dapi",
+        "lin_api_",
+        "SG.",
+        "hvs.",
+        "AGE-SECRET-KEY-1",
+        "tskey-auth-",
+        "sbp_",
+        "12345678:AA",
+        "1234567890:AA",
+        "Authorization: Bearer ",
+        "authorization=",
+        "BEARER ",
+        "bearer\t",
+        "basic ",
+        "https://",
+        "postgres://me:",
+        "curl -u me:",
+        "curl --user=a:",
+        "login me password ",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "-----BEGIN ",
+        "sha512-",
+        "h1:",
+        "123e4567-e89b-12d3-a456-426614174000",
+        "src/evidence/redact",
+    ]);
+    let joints = prop::sample::select(vec![
+        " ", "=", ": ", " = ", ":=", "\"", "'", "`", "\n", "\\n", "\\\"", "@", "/", ".", "-", "_", ",", ">",
+        "<", "==", "é", "—", "", "", "ſ", "\u{212a}", "[masked:token]",
+    ]);
+    let values = prop_oneof![
+        "[A-Za-z0-9]{1,45}",
+        "[a-f0-9]{28,45}",
+        "[A-Za-z0-9+/_-]{30,70}={0,3}",
+        "[a-z]{2,9}",
+        "[A-Z0-9]{16,20}",
+        Just(JUMBLE.to_owned()),
+        Just(HEX.to_owned()),
+    ];
+    let piece = (prop::option::of(announced), joints.clone(), prop::option::of(values), joints);
+    prop::collection::vec(piece, 0..7).prop_map(|pieces| {
+        let text = |(announced, one, value, other): &(Option<&str>, &str, Option<String>, &str)| {
+            [announced.unwrap_or_default(), one, value.as_deref().unwrap_or_default(), other].concat()
+        };
+        pieces.iter().map(text).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_masked_is_what_the_patterns_say(text in secretive()) {
+        prop_assert_eq!(mask(&text), super::reference::mask(&text), "{}", text);
+    }
+
+    #[test]
+    fn uuids_go_as_the_pattern_for_them_says(run in "([0-9a-fA-F]{7,9}-([0-9a-f]{4}-){2,3}[0-9a-f]{11,13}-?){1,3}") {
+        prop_assert_eq!(super::entropy::without_uuids(&run), super::reference::without_uuids(&run));
+    }
+}

@@ -1,17 +1,17 @@
 //! Text -> secrets that are known by their own shape: vendors' token prefixes, JWTs, credentials in
 //! headers and URLs. Must not look at key names; that is `assignments`.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-use regex::Regex;
-
+use super::candidates::{Candidates, What};
 use super::{Find, values};
+use crate::pattern::Pattern;
 
 /// A shape; group 1 of the pattern is the secret.
-struct Shape {
-    kind: &'static str,
-    pattern: &'static str,
-    accept: fn(&str) -> bool,
+pub(super) struct Shape {
+    pub(super) kind: &'static str,
+    pub(super) pattern: &'static str,
+    pub(super) accept: fn(&str) -> bool,
 }
 
 const fn shape(kind: &'static str, pattern: &'static str) -> Shape {
@@ -24,7 +24,7 @@ const fn checked(kind: &'static str, pattern: &'static str, accept: fn(&str) -> 
 
 /// Most prefixes need no word boundary before them, and must not have one: inside a JSON string the
 /// character before a token is often the `n` of an escaped newline.
-const SHAPES: &[Shape] = &[
+pub(super) const SHAPES: &[Shape] = &[
     shape("aws-key", r"((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,})"),
     shape("github-token", r"(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
     shape("anthropic-key", r"(sk-ant-[A-Za-z0-9_-]{16,})"),
@@ -75,18 +75,21 @@ const SHAPES: &[Shape] = &[
     }),
 ];
 
-static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    SHAPES.iter().map(|shape| Regex::new(shape.pattern).expect("a valid pattern")).collect()
-});
+static PATTERNS: [OnceLock<Pattern>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
 
-pub(super) fn finds(text: &str) -> Vec<Find> {
+pub(super) fn finds(text: &str, candidates: &Candidates) -> Vec<Find> {
     let mut finds = Vec::new();
-    for (shape, pattern) in SHAPES.iter().zip(PATTERNS.iter()) {
-        for captures in pattern.captures_iter(text) {
-            if let Some(secret) = captures.get(1)
-                && (shape.accept)(secret.as_str())
+    for (number, (shape, pattern)) in SHAPES.iter().zip(&PATTERNS).enumerate() {
+        let places = candidates.of_kind(What::Shape(number));
+        if places.is_empty() {
+            continue;
+        }
+        let pattern = pattern.get_or_init(|| Pattern::known(shape.pattern));
+        for groups in pattern.groups_among(text, &places) {
+            if let Some(secret) = groups[1].clone()
+                && (shape.accept)(&text[secret.clone()])
             {
-                finds.push(Find { range: secret.range(), kind: shape.kind });
+                finds.push(Find { range: secret, kind: shape.kind });
             }
         }
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::evidence::signs::signs;
+use crate::evidence::signs::{Wanted, signs};
 use crate::evidence::{Entered, FileEvidence, FileState};
 use crate::session::{Change, Command, CommandEnd, EditTool, Original, Outcome, Touch};
 
@@ -133,7 +133,7 @@ fn file(name: &str, text: &str) -> FileEvidence {
         text: text.into(),
         masked: 0,
         digest: String::new(),
-        signs: signs(name, text, &["legacy_hash".to_owned()], None, &Original::Unknown),
+        signs: signs(name, text, &Wanted::of(["legacy_hash".to_owned()]), None, &Original::Unknown),
     }
 }
 

@@ -58,9 +58,9 @@ const NOT_MADE: &[&str] = &[
     "not allowed",
 ];
 
-/// Every run of the session, in order.
-pub(super) fn runs(session: &Session) -> Vec<Run<'_>> {
-    session.commands.iter().flat_map(|command| runs_of(command, session)).collect()
+/// Every run of the session that did one of these deeds, in order: how the others ended nobody asks.
+pub(super) fn runs<'a>(session: &'a Session, asked_for: &[Deed]) -> Vec<Run<'a>> {
+    session.commands.iter().flat_map(|command| runs_of(command, session, asked_for)).collect()
 }
 
 /// Whether the call was never made: the person or a hook refused it.
@@ -68,7 +68,7 @@ pub(super) fn was_refused(command: &Command) -> bool {
     command.end == CommandEnd::Failed(None) && NOT_MADE.iter().any(|words| command.output.contains(words))
 }
 
-fn runs_of<'a>(command: &'a Command, session: &Session) -> Vec<Run<'a>> {
+fn runs_of<'a>(command: &'a Command, session: &Session, asked_for: &[Deed]) -> Vec<Run<'a>> {
     if was_refused(command) {
         return Vec::new();
     }
@@ -76,7 +76,11 @@ fn runs_of<'a>(command: &'a Command, session: &Session) -> Vec<Run<'a>> {
     let mut found = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         let does = does(program_words(&part.words));
-        if does.deeds.is_empty() || is_shadowed(&command.line, &part.words) {
+        let is_asked_for = |deed: &&Deed| asked_for.contains(deed);
+        if !does.deeds.iter().chain(&does.shows).any(|deed| asked_for.contains(deed))
+            || does.deeds.is_empty()
+            || is_shadowed(&command.line, &part.words)
+        {
             continue;
         }
         if does.script.as_deref().is_some_and(|script| is_gutted(session, script, command.at)) {
@@ -91,10 +95,10 @@ fn runs_of<'a>(command: &'a Command, session: &Session) -> Vec<Run<'a>> {
             let (places, folder) = (does.places.clone(), folder(&parts[..at]));
             Run { deed, ended, is_narrow: does.is_narrow, places, folder, is_aside, command }
         };
-        found.extend(does.deeds.iter().map(|deed| run(*deed, is_mix)));
+        found.extend(does.deeds.iter().filter(is_asked_for).map(|deed| run(*deed, is_mix)));
         // Tests that fail say nothing of the build, not even that it was tried again.
         let has_failed = matches!(command.end, CommandEnd::Failed(_));
-        let shown = does.shows.iter().map(|deed| run(*deed, true));
+        let shown = does.shows.iter().filter(is_asked_for).map(|deed| run(*deed, true));
         found.extend(shown.filter(|run| !has_failed || run.ended == Ended::Passed));
     }
     share_places(&mut found);
@@ -103,6 +107,9 @@ fn runs_of<'a>(command: &'a Command, session: &Session) -> Vec<Run<'a>> {
 
 /// Whether the line itself gives the program's name to something else: `go() { echo ok; }; go test`.
 fn is_shadowed(line: &str, words: &[String]) -> bool {
+    if !["()", "function ", "alias "].iter().any(|sign| line.contains(sign)) {
+        return false;
+    }
     let Some(program) = program_words(words).first() else { return false };
     [
         format!("{program}()"),

@@ -3,8 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
+use crate::pattern::Pattern;
 use crate::session::shell::parts::parts;
 use crate::session::{Session, Touch};
 use crate::words::base_name;
@@ -22,10 +21,10 @@ fn body(touch: &Touch, script: &str, text: &str) -> Option<String> {
     let file = base_name(&touch.path);
     match file {
         "package.json" | "composer.json" | "deno.json" => PACKAGE_SCRIPT
-            .as_ref()?
-            .captures_iter(text)
-            .find(|found| &found[1] == script)
-            .map(|found| found[2].replace("\\\"", "\"")),
+            .groups_iter(text)
+            .filter_map(|groups| Some((&text[groups[1].clone()?], &text[groups[2].clone()?])))
+            .find(|(name, _)| *name == script)
+            .map(|(_, body)| body.replace("\\\"", "\"")),
         "Makefile" | "makefile" | "GNUmakefile" | "justfile" | "Justfile" => {
             let mut lines = text.lines().skip_while(|line| !line.starts_with(&format!("{script}:")));
             lines.next()?;
@@ -48,8 +47,8 @@ fn body(touch: &Touch, script: &str, text: &str) -> Option<String> {
     }
 }
 
-static PACKAGE_SCRIPT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#""([\w:.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)""#).ok());
+static PACKAGE_SCRIPT: LazyLock<Pattern> =
+    LazyLock::new(|| Pattern::known(r#""([\w:.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)""#));
 
 fn does_nothing(script: &str) -> bool {
     let parts = parts(script);

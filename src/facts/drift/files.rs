@@ -12,7 +12,7 @@ use crate::facts::steps::written_as;
 use crate::finding::{Category, Finding};
 use crate::plan::mentions;
 use crate::session::{Original, Session, Touch};
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{base_name, has_any_words, has_words, normalised, padded};
 
 /// With so many of its name's words in the plan a file is spoken of.
 const NAMED: f32 = 0.5;
@@ -163,7 +163,7 @@ impl<'a> Index<'a> {
             planned,
             modules,
             names_paths: in_plan.iter().any(|path| mentions::is_surely_a_path(path)),
-            is_broad: BROAD.iter().any(|word| has_words(&padded(&words), word)),
+            is_broad: has_any_words(&padded(&words), BROAD),
             asks: Bag::all(promised.asks.iter().cloned()),
             paths: in_plan,
             written,
@@ -236,9 +236,7 @@ impl<'a> Index<'a> {
     }
 
     fn is_of_a_kind(&self, name: &str) -> bool {
-        KINDS
-            .iter()
-            .any(|(words, is_it)| is_it(name) && words.iter().any(|word| has_words(&self.padded, word)))
+        KINDS.iter().any(|(words, is_it)| is_it(name) && has_any_words(&self.padded, words))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::evidence::signs::signs;
+use crate::evidence::signs::{Wanted, signs};
 use crate::evidence::{Entered, FileEvidence, FileState, Signs, TouchNote};
 use crate::plan::PlanSource;
 use crate::plan::steps::parse_steps;
@@ -266,7 +266,7 @@ fn a_file_that_was_changed_for_another_step_is_no_trace_of_this_one() {
             .wrote("contacts/cli.py", text)
             .said("The contact importer is finished. `contacts/cli.py` ties it together.");
         for file in &mut trip.0.files {
-            let wanted = ["--dry-run".to_owned()];
+            let wanted = Wanted::of(["--dry-run".to_owned()]);
             file.signs = signs(&file.name, &file.text, &wanted, None, &Original::Unknown);
         }
         trip.found(Category::C)

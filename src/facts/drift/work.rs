@@ -48,9 +48,9 @@ impl Work {
             [Some(Bag::of_words(&touch.path)), new, old].into_iter().flatten()
         });
         let texts = evidence.files.iter().filter(|file| file.was_changed()).map(|file| start(&file.text));
-        let effects = || session.commands.iter().filter(|command| command.may_have_effects());
-        let commands: Vec<String> = effects().map(|command| command.line.clone()).collect();
-        let ran = effects().map(|command| start(&command.line));
+        let effects = session.commands.iter().filter(|command| command.may_have_effects());
+        let commands: Vec<String> = effects.map(|command| command.line.clone()).collect();
+        let ran = commands.iter().map(|line| start(line));
         let todos = session.todos.iter().map(|todo| Bag::of(&todo.text));
         let handed = session.delegations.iter().map(|delegation| Bag::of(&delegation.description));
         let said = session.final_message.iter().map(|message| Bag::of(message));

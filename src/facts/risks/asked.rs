@@ -7,7 +7,7 @@ use crate::evidence::Evidence;
 use crate::facts::alike::Bag;
 use crate::finding::AdvisoryKind;
 use crate::plan::PlanSource;
-use crate::words::{base_name, has_words, normalised, padded};
+use crate::words::{base_name, has_any_words, normalised, padded};
 
 /// Words with which a sentence forbids something.
 const FORBIDS: &[&str] =
@@ -37,7 +37,7 @@ impl Asked {
         let texts = asks.chain(approved.map(|plan| plan.text.as_str()));
         let sentences = texts.flat_map(claims::all_sentences).take(MOST).map(|written| {
             let padded = padded(&normalised(written));
-            let forbids = FORBIDS.iter().any(|word| has_words(&padded, word));
+            let forbids = has_any_words(&padded, FORBIDS);
             Sentence { written: written.to_lowercase(), padded, forbids }
         });
         let gave_a_secret = evidence.session.asks.iter().any(|ask| ask.text.contains("[masked:"));
@@ -113,21 +113,19 @@ impl Asked {
 
     /// Whether a sentence that forbids nothing has one of these.
     fn says(&self, wanted: &[&str]) -> bool {
-        self.sentences.iter().any(|s| !s.forbids && wanted.iter().any(|words| has_words(&s.padded, words)))
+        self.sentences.iter().any(|s| !s.forbids && has_any_words(&s.padded, wanted))
     }
 
     /// Whether any sentence has one of these.
     fn any(&self, wanted: &[&str]) -> bool {
-        self.sentences.iter().any(|s| wanted.iter().any(|words| has_words(&s.padded, words)))
+        self.sentences.iter().any(|s| has_any_words(&s.padded, wanted))
     }
 
     /// Whether one sentence that forbids nothing has one of each.
     fn both(&self, verbs: &[&str], things: &[&str]) -> bool {
-        self.sentences.iter().any(|s| {
-            !s.forbids
-                && verbs.iter().any(|words| has_words(&s.padded, words))
-                && things.iter().any(|words| has_words(&s.padded, words))
-        })
+        self.sentences
+            .iter()
+            .any(|s| !s.forbids && has_any_words(&s.padded, verbs) && has_any_words(&s.padded, things))
     }
 
     /// Whether a sentence speaks of removing what has that name, or most words of it.
@@ -136,7 +134,7 @@ impl Asked {
         self.sentences.iter().any(|s| {
             let speaks_of_it = (name.len() > 2 && s.written.contains(name))
                 || (!wanted.is_empty() && wanted.within(&Bag::of_words(&s.written)) >= 0.5);
-            !s.forbids && speaks_of_it && REMOVE.iter().any(|words| has_words(&s.padded, words))
+            !s.forbids && speaks_of_it && has_any_words(&s.padded, REMOVE)
         })
     }
 }

@@ -3,11 +3,10 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::Deed;
 use super::line::Simple;
 use crate::finding::AdvisoryKind;
+use crate::pattern::Pattern;
 use crate::words::base_name;
 
 /// Programs that run what they are given.
@@ -16,9 +15,10 @@ const CLIENTS: &[&str] = &[
     "snowsql", "sqlcmd", "sqlite3", "turso", "wrangler",
 ];
 
-static DROPS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(drop\s+(table|database|schema|collection)\b|truncate\s+(table\s+)?[\w.\x22`]+|dropDatabase\s*\(|flushall\b|flushdb\b)")
-        .expect("a valid pattern")
+static DROPS: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::known(
+        r"(?i)\b(drop\s+(table|database|schema|collection)\b|truncate\s+(table\s+)?[\w.\x22`]+|dropDatabase\s*\(|flushall\b|flushdb\b)",
+    )
 });
 
 /// Commands of frameworks that drop everything, as words that stand in a row.
@@ -59,10 +59,8 @@ pub(super) fn deed(command: &Simple) -> Option<Deed> {
     let runs_client = command.words.iter().take(12).any(|word| CLIENTS.contains(&base_name(word)));
     let drops_by_sql =
         runs_client && (DROPS.is_match(&command.fed) || command.arguments().any(|word| DROPS.is_match(word)));
-    let by_framework = RESETS.iter().any(|reset| {
-        let words: Vec<&str> = command.words.iter().take(8).map(|word| base_name(word)).collect();
-        words.windows(reset.len()).any(|row| row == *reset)
-    });
+    let words: Vec<&str> = command.words.iter().take(8).map(|word| base_name(word)).collect();
+    let by_framework = RESETS.iter().any(|reset| words.windows(reset.len()).any(|row| row == *reset));
     let is_dropdb = matches!(program, "dropdb" | "dropuser");
     (drops_by_sql || by_framework || is_dropdb)
         .then(|| Deed::of(AdvisoryKind::DroppedTable, command, command.fed.clone()))

@@ -3,7 +3,7 @@
 
 use super::Deed;
 use crate::evidence::Evidence;
-use crate::evidence::redact::{is_secret_file, mask};
+use crate::evidence::redact::{Masked, is_secret_file, mask, masked};
 use crate::facts::ordinary::{is_test, seen_from};
 use crate::finding::AdvisoryKind;
 use crate::session::shell;
@@ -24,13 +24,15 @@ const PLACEHOLDERS: &[&str] = &[
 
 pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     let cwd = evidence.session.cwd.as_deref();
-    let inside =
-        evidence.session.done_touches().filter(|touch| may_be_tracked(seen_from(cwd, &touch.path), evidence));
-    inside
+    evidence
+        .session
+        .done_touches()
         .filter_map(|touch| {
             let change = touch.change.as_ref()?;
+            // Seldom is there one, and whether git tracks the file is a look at every command.
             let line = new_secret(&change.old, &change.new)?;
-            Some(Deed {
+            let is_tracked = may_be_tracked(seen_from(cwd, &touch.path), evidence);
+            is_tracked.then(|| Deed {
                 kind: AdvisoryKind::SecretWritten,
                 shown: super::short(&format!("{}: {line}", seen_from(cwd, &touch.path))),
                 target: touch.path.clone(),
@@ -41,7 +43,10 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
 
 /// The first masked line with a secret that the old text lacked.
 fn new_secret(old: &str, new: &str) -> Option<String> {
-    let masked = mask(new);
+    let masked = match masked(new) {
+        None if !new.contains("[masked:") => return None,
+        masked => masked.unwrap_or_else(|| Masked { text: new.to_owned(), count: 0 }),
+    };
     let (now, before) = (masked.text.matches("[masked:").count(), mask(old).text.matches("[masked:").count());
     if now <= before {
         return None;

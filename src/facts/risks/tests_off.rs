@@ -3,20 +3,19 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::deletes::{is_own, is_scratch};
 use super::line::Simple;
 use super::{Deed, short};
 use crate::evidence::Evidence;
 use crate::facts::ordinary::{is_test, seen_from};
 use crate::finding::AdvisoryKind;
+use crate::pattern::Pattern;
 use crate::session::{Original, Touch};
 use crate::words::base_name;
 
 /// What switches a test off where it stands. Conditions (`skipif`) are left out: they say when.
-static OFF: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+static OFF: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::known(concat!(
         r"\b(?:it|test|describe|context|suite|specify)\.(?:skip|fixme|todo)\b",
         r"|\bx(?:it|test|describe|context|specify)\(",
         r"|pytest\.mark\.(?:skip|xfail)\b|pytest\.skip\(|@unittest\.skip\(|@skip\(|\.skipTest\(",
@@ -28,16 +27,66 @@ static OFF: LazyLock<Regex> = LazyLock::new(|| {
         // A test that became a comment.
         r"|(?m:^\s*(?://|#)\s*(?:(?:it|test|describe)\(|def test_|fn test_|func Test|#\[test\]))",
     ))
-    .expect("a valid pattern")
 });
 
-/// Where a test begins.
-static TEST: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?m)^\s*(?:(?:it|test|specify)(?:\.\w+)?\(|(?:async\s+)?def test_|func Test\w|#\[(?:tokio::)?test\b|@Test\b|\[Fact\b|\[Test\b)",
-    )
-    .expect("a valid pattern")
-});
+/// What all that switches a test off has, but for what stands in comments and for assertions.
+const OFF_STEMS: &[&str] = &[
+    "kip", "fixme", "todo", "xit(", "xtest(", "xdescribe(", "xcontext(", "xspecify(", "xfail", "gnore",
+    "Disabled", "--deselect",
+];
+
+/// How often a text switches a test off, and the last words that do.
+fn switched_off(text: &str) -> (usize, &str) {
+    let lines = || text.lines().map(str::trim_start);
+    let is_comment_of_a_test = |line: &str| {
+        let said = line.strip_prefix("//").or_else(|| line.strip_prefix('#')).map(str::trim_start);
+        said.is_some_and(|said| {
+            ["it(", "test(", "describe(", "def test_", "fn test_", "func Test", "#[test]"]
+                .iter()
+                .any(|start| said.starts_with(start))
+        })
+    };
+    // `assert(true)`, `assert True`, `expect(true)`.
+    let is_sure = |(at, _): (usize, &str)| {
+        let before = text[..at].strip_suffix(['t', 'T']).map(str::trim_end);
+        before.is_some_and(|before| before.ends_with('(') || before.ends_with("assert"))
+    };
+    let may_be = OFF_STEMS.iter().any(|stem| text.contains(stem))
+        || text.match_indices("rue").any(is_sure)
+        || lines().any(is_comment_of_a_test);
+    if !may_be {
+        return (0, "");
+    }
+    OFF.find_iter(text).fold((0, ""), |(count, _), found| (count + 1, &text[found]))
+}
+
+/// How many tests begin in a text: lines that open with a form of one.
+fn tests_in(text: &str) -> usize {
+    text.lines().filter(|line| begins_test(line.trim_start())).count()
+}
+
+fn begins_test(line: &str) -> bool {
+    let ends_word = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let is_call = |rest: &str| {
+        let chained = rest.strip_prefix('.').map(|rest| {
+            let after = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+            (after.len() < rest.len()) && after.starts_with('(')
+        });
+        rest.starts_with('(') || chained.unwrap_or_default()
+    };
+    let python = line.strip_prefix("async").map_or(line, |rest| {
+        let after = rest.trim_start();
+        if after.len() < rest.len() { after } else { line }
+    });
+    ["it", "test", "specify"].iter().any(|word| line.strip_prefix(word).is_some_and(is_call))
+        || python.starts_with("def test_")
+        || line
+            .strip_prefix("func Test")
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        || ["#[test", "#[tokio::test", "@Test", "[Fact", "[Test"]
+            .iter()
+            .any(|mark| line.strip_prefix(mark).is_some_and(ends_word))
+}
 
 /// Files whose words decide which tests run.
 const SETTINGS: &[&str] = &[
@@ -53,12 +102,15 @@ fn is_of_tests(path: &str) -> bool {
 
 /// What a newest change took out and put in. A whole file stands against what was there before the session, as
 /// far as that is known; one that is new takes nothing away.
-fn before_and_after(touch: &Touch, session_original: Option<&Original>) -> Option<(String, String)> {
+fn before_and_after<'a>(
+    touch: &Touch,
+    session_original: impl FnOnce() -> Option<&'a Original>,
+) -> Option<(String, String)> {
     let change = touch.change.as_ref()?;
     if !change.old.is_empty() {
         return Some((change.old.clone(), change.new.clone()));
     }
-    match session_original? {
+    match session_original()? {
         // Cut like the change is: what stands behind the cut can't be compared.
         Original::Text(text) => {
             let end = text.floor_char_boundary(change.new.len().max(text.len().min(change.new.len() * 2)));
@@ -81,23 +133,23 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     let mut come = 0;
     for touch in session.done_touches().filter(|touch| is_of_tests(&name(touch))) {
         let first =
-            session.done_touches().find(|first| first.path == touch.path).map(|first| &first.original);
-        let count = |pattern: &Regex, text: &str| pattern.find_iter(text).count();
+            || session.done_touches().find(|first| first.path == touch.path).map(|first| &first.original);
         let Some((before, after)) = before_and_after(touch, first) else {
-            come += touch.change.as_ref().map_or(0, |change| count(&TEST, &change.new));
+            come += touch.change.as_ref().map_or(0, |change| tests_in(&change.new));
             continue;
         };
-        if count(&OFF, &after) > count(&OFF, &before) {
-            let marker = OFF.find_iter(&after).last().map_or("", |found| found.as_str());
+        let (off, marker) = switched_off(&after);
+        let is_switched_off = off > 0 && off > switched_off(&before).0;
+        if is_switched_off {
             deeds.push(Deed {
                 kind: AdvisoryKind::DisabledTest,
                 shown: short(&format!("{}: {}", name(touch), marker.trim())),
                 target: touch.path.clone(),
             });
         }
-        let (were, are) = (count(&TEST, &before), count(&TEST, &after));
+        let (were, are) = (tests_in(&before), tests_in(&after));
         come += are.saturating_sub(were);
-        if were > are && is_test(&name(touch)) && count(&OFF, &after) <= count(&OFF, &before) {
+        if were > are && is_test(&name(touch)) && !is_switched_off {
             gone.push((name(touch), were - are));
         }
     }
@@ -126,7 +178,7 @@ pub(super) fn deleted_by(command: &Simple, at: usize, evidence: &Evidence) -> Op
     let written = session.done_touches().filter(|touch| {
         touch.original == Original::Absent && is_test(seen_from(session.cwd.as_deref(), &touch.path))
     });
-    let moved = written.filter_map(|touch| touch.change.as_ref()).any(|change| TEST.is_match(&change.new));
+    let moved = written.filter_map(|touch| touch.change.as_ref()).any(|change| tests_in(&change.new) > 0);
     let is_own = is_own(target, at, evidence);
     (!is_own && !moved).then(|| Deed::of(AdvisoryKind::DeletedTest, command, target.clone()))
 }
@@ -139,4 +191,40 @@ fn is_test_source(path: &str) -> bool {
     ];
     let ending = base_name(path).rsplit_once('.').map_or("", |(_, ending)| ending);
     is_test(path) && SOURCES.contains(&ending)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use regex::Regex;
+
+    use super::*;
+
+    fn code() -> impl Strategy<Value = String> {
+        let pieces = prop::sample::select(vec![
+            "it", "test", "describe", "specify", ".", "skip", "only", "(", ")", "\n", "\n", " ", "    ", "x",
+            "async ", "async\n", "def test_", "func Test", "A", "#[", "test", "]", "tokio::", "@Test",
+            "[Fact", "[Test", "@Ignore", "assert", "!", "True", "true", "assert True", "expect(true)",
+            ".toBe(true)", "//", "#", "fn test_", "t.Skip", "Now", "Skip", "=", "\"", "--ignore=",
+            "--deselect", "pytest.mark.", "xfail", "é", "_", "todo", "a",
+        ]);
+        prop::collection::vec(pieces, 0..16).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn tests_are_counted_as_the_pattern_for_them_says(code in code()) {
+            let pattern = Regex::new(
+                r"(?m)^\s*(?:(?:it|test|specify)(?:\.\w+)?\(|(?:async\s+)?def test_|func Test\w|#\[(?:tokio::)?test\b|@Test\b|\[Fact\b|\[Test\b)",
+            );
+            prop_assert_eq!(tests_in(&code), pattern.expect("a pattern").find_iter(&code).count(), "{}", code);
+        }
+
+        #[test]
+        fn a_text_without_the_stems_switches_nothing_off(code in code()) {
+            let found: Vec<_> = OFF.find_iter(&code).collect();
+            let last = found.last().map_or("", |last| &code[last.clone()]);
+            prop_assert_eq!(switched_off(&code), (found.len(), last), "{}", code);
+        }
+    }
 }

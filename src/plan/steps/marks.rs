@@ -4,9 +4,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::{Mark, titles};
+use crate::pattern::{Pattern, has_any_folded};
 
 /// A step's words, read.
 #[derive(Debug, PartialEq, Eq)]
@@ -167,7 +166,7 @@ macro_rules! reason {
     };
 }
 
-static GIVEN_UP: LazyLock<[Regex; 5]> = LazyLock::new(|| {
+static GIVEN_UP: LazyLock<[Pattern; 5]> = LazyLock::new(|| {
     [
         // `[skipped] …`, `(deferred to v2) …` at the start.
         concat!(r"(?i)^[*_]*[\[(]\s*(?:", given_up!(), needless!(), r"|skip)", reason!()),
@@ -185,25 +184,32 @@ static GIVEN_UP: LazyLock<[Regex; 5]> = LazyLock::new(|| {
             r"[*_]*(?:\s*[.:;–—]|\s-\s|[\s.*_]*$|\s*\([^()]*\)[\s.]*$|\s+(?:because|since|as|by|per|to|until|till|due|for now|in favou?r|after)\b)",
         ),
     ]
-    .map(|pattern| Regex::new(pattern).expect("a valid pattern"))
+    .map(Pattern::known)
 });
 
-static DONE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+static DONE: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::known(concat!(
         r"^[\[(](?i:done|completed?|finished)[\])]|^(?:DONE|COMPLETED?)\s*[:–—-]",
         r"|[\[(](?i:done|completed?|finished)[\])][\s.*_]*$|\s[–—-]+\s*(?:DONE|COMPLETED?)[\s.*_]*$",
         // Struck through and ticked off is done.
         r"|^~~[^~]*~~\s*[✅✔☑✓]",
     ))
-    .expect("a valid pattern")
 });
 
+/// What every mark of a step that was done has, and what one of a step that was given up has. Most steps have neither.
+const DONE_STEMS: &[&str] = &["done", "complete", "finished", "~~"];
+const GIVEN_UP_STEMS: &[&str] = &[
+    "abandoned", "skip", "won", "dropped", "deferred", "postponed", "n/a", "not ", "cancel", "descoped",
+    "obsolete", "superseded", "no longer",
+];
+
 fn is_done(text: &str) -> bool {
-    DONE.is_match(text)
+    has_any_folded(text, DONE_STEMS) && DONE.is_match(text)
 }
 
 fn is_abandoned(text: &str) -> bool {
-    is_struck(text) || GIVEN_UP.iter().any(|pattern| pattern.is_match(text))
+    is_struck(text)
+        || has_any_folded(text, GIVEN_UP_STEMS) && GIVEN_UP.iter().any(|pattern| pattern.is_match(text))
 }
 
 /// Struck from its first word on, and nothing after it but a note. `~~Use a~~ Use b` is an edit of

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
-use regex::Regex;
 
 use super::{StepKind, marks, one_line, titles};
+use crate::pattern::Pattern;
 
 /// A step before its words are read.
 pub(super) struct Draft {
@@ -25,9 +25,8 @@ pub(super) struct Draft {
 }
 
 /// A line below a heading that says where the work is: `**File:** …`.
-static FILE_LINE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^[*_]*(?:(?:new|main|target) )?(?:files?|paths?|location)(?: to [a-z]+)?[*_]*:")
-        .expect("a valid pattern")
+static FILE_LINE: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::known(r"(?i)^[*_]*(?:(?:new|main|target) )?(?:files?|paths?|location)(?: to [a-z]+)?[*_]*:")
 });
 
 pub(super) fn drafts(markdown: &str) -> Vec<Draft> {

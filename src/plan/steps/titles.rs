@@ -3,17 +3,16 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::pattern::Pattern;
 
-static LABEL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+static LABEL: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::known(concat!(
         r"^(?:(?i:step|phase|task|part|milestone|stage)[ \t]+",
         // A letter or a Roman numeral counts only before a delimiter: "Part I of it" is prose.
         r"(?:#?[0-9]+(?:\.[0-9]+)*[A-Za-z]?(?:[ \t:.)–—-]+|(?-u:\b)|$)|[A-Z]{1,4}(?:[ \t]*[:.)–—-]+|$))",
         r"|[0-9]{1,3}(?:\.[0-9]{1,3})*[.):]+[ \t]+",
         r"|[0-9]{1,3}(?:\.[0-9]{1,3})+[ \t]+)",
     ))
-    .expect("a valid pattern")
 });
 
 /// The title behind the label, if `words` have the form of a step.
@@ -21,8 +20,8 @@ pub(super) fn title(words: &str) -> Option<&str> {
     // Emphasis and decoration (`🚀 Phase 1`) may stand before the label.
     let words = words.trim_start_matches(|c: char| !c.is_alphanumeric());
     let label = LABEL.find(words)?;
-    let title = words[label.end()..].trim_start_matches([' ', '\t', ':', '-', '–', '—', '.']);
-    let numbered = label.as_str().starts_with(|c: char| c.is_ascii_digit());
+    let title = words[label.end..].trim_start_matches([' ', '\t', ':', '-', '–', '—', '.']);
+    let numbered = words.starts_with(|c: char| c.is_ascii_digit());
     // "1.2.0 (2024-05-01)" is a version's heading, and a bare number is none.
     let named = title.starts_with(|c: char| !c.is_ascii_digit() && c != '(');
     (!numbered || named).then_some(title)

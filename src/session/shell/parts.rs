@@ -37,7 +37,7 @@ pub struct Part {
 
 /// The simple commands of a line, in order.
 pub fn parts(line: &str) -> Vec<Part> {
-    let mut reader = Reader { chars: line.chars().collect(), at: 0, heredocs: Vec::new() };
+    let mut reader = Reader { text: line, at: 0, heredocs: Vec::new() };
     let mut found = Vec::new();
     let mut part = Draft::default();
     while let Some(c) = reader.peek(0) {
@@ -47,7 +47,7 @@ pub fn parts(line: &str) -> Vec<Part> {
                 reader.skip_heredocs();
                 part.end(Joint::Next, &mut found);
             }
-            c if c.is_whitespace() => reader.at += 1,
+            c if c.is_whitespace() => reader.pass(c),
             '\\' if reader.peek(1) == Some('\n') => reader.at += 2,
             '#' => reader.skip_comment(),
             ';' => {
@@ -108,7 +108,7 @@ impl Draft {
     }
 
     /// Reads `2>&1`, `>a`, `&> a`, `< a`, `<<EOF`, `<<< word`.
-    fn redirect(&mut self, reader: &mut Reader) {
+    fn redirect(&mut self, reader: &mut Reader<'_>) {
         while reader.peek(0).is_some_and(|c| c.is_ascii_digit() || c == '&') {
             reader.at += 1;
         }
@@ -146,26 +146,71 @@ impl Draft {
     }
 }
 
-struct Reader {
-    chars: Vec<char>,
+struct Reader<'a> {
+    text: &'a str,
+    /// In bytes; a backslash at the end takes it past the end.
     at: usize,
     /// Delimiters of here-documents that begin at the next line.
     heredocs: Vec<String>,
 }
 
-impl Reader {
-    fn peek(&self, ahead: usize) -> Option<char> {
-        self.chars.get(self.at + ahead).copied()
+/// What can stand in a word and means nothing but itself.
+static IS_PLAIN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        // As `char::is_whitespace` has it, which knows the vertical tab too.
+        let is_blank = byte.is_ascii_whitespace() || byte == 0x0b;
+        let is_special = matches!(
+            byte,
+            b'\\' | b'\'' | b'"' | b'`' | b'$' | b'(' | b')' | b'|' | b'&' | b';' | b'<' | b'>'
+        );
+        table[byte as usize] = !is_blank && !is_special;
+        byte += 1;
     }
+    table
+};
 
-    fn skip_comment(&mut self) {
-        while self.peek(0).is_some_and(|c| c != '\n') {
-            self.at += 1;
+impl<'a> Reader<'a> {
+    /// The character so many bytes on: those between are ASCII.
+    fn peek(&self, ahead: usize) -> Option<char> {
+        let at = self.at + ahead;
+        match self.text.as_bytes().get(at)? {
+            byte if byte.is_ascii() => Some(char::from(*byte)),
+            _ => self.text[at..].chars().next(),
         }
     }
 
+    fn pass(&mut self, c: char) {
+        self.at += c.len_utf8();
+    }
+
+    /// Passes a backslash and what it escapes; gives that.
+    fn pass_escaped(&mut self) -> Option<char> {
+        let escaped = self.peek(1);
+        self.at += 1 + escaped.map_or(1, char::len_utf8);
+        escaped
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at.min(self.text.len())..]
+    }
+
+    /// What is left of the text up to a character, which is passed too.
+    fn pass_until(&mut self, end: char) -> &'a str {
+        let rest = self.rest();
+        let length = rest.find(end).unwrap_or(rest.len());
+        self.at = (self.at + length + end.len_utf8()).min(self.text.len());
+        &rest[..length]
+    }
+
+    fn skip_comment(&mut self) {
+        let rest = self.rest();
+        self.at += rest.find('\n').unwrap_or(rest.len());
+    }
+
     fn is_numbered_redirection(&self) -> bool {
-        let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
+        let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
         matches!(self.peek(digits), Some('<' | '>'))
     }
 
@@ -173,13 +218,18 @@ impl Reader {
     fn word(&mut self) -> String {
         let mut word = String::new();
         let start = self.at;
-        while let Some(c) = self.peek(0) {
+        loop {
+            let rest = self.rest();
+            let plain = rest.bytes().take_while(|byte| IS_PLAIN[usize::from(*byte)]).count();
+            word.push_str(&rest[..plain]);
+            self.at += plain;
+            let Some(c) = self.peek(0) else { break };
             match c {
-                '\\' => {
-                    word.extend(self.peek(1).filter(|next| *next != '\n'));
-                    self.at += 2;
+                '\\' => word.extend(self.pass_escaped().filter(|next| *next != '\n')),
+                '\'' => {
+                    self.at += 1;
+                    word.push_str(self.pass_until('\''));
                 }
-                '\'' => self.single_quoted(&mut word),
                 '"' => self.double_quoted(&mut word),
                 '`' => self.take_until('`', &mut word),
                 '$' if self.peek(1) == Some('(') => self.substitution(&mut word),
@@ -187,23 +237,12 @@ impl Reader {
                 c if c.is_whitespace() || "|&;()<>".contains(c) => break,
                 c => {
                     word.push(c);
-                    self.at += 1;
+                    self.pass(c);
                 }
             }
         }
-        self.at = self.at.min(self.chars.len());
+        self.at = self.at.min(self.text.len());
         word
-    }
-
-    fn single_quoted(&mut self, word: &mut String) {
-        self.at += 1;
-        while let Some(c) = self.peek(0) {
-            self.at += 1;
-            if c == '\'' {
-                return;
-            }
-            word.push(c);
-        }
     }
 
     fn double_quoted(&mut self, word: &mut String) {
@@ -214,14 +253,11 @@ impl Reader {
                     self.at += 1;
                     return;
                 }
-                '\\' => {
-                    word.extend(self.peek(1).filter(|next| *next != '\n'));
-                    self.at += 2;
-                }
+                '\\' => word.extend(self.pass_escaped().filter(|next| *next != '\n')),
                 '$' if self.peek(1) == Some('(') => self.substitution(word),
                 c => {
                     word.push(c);
-                    self.at += 1;
+                    self.pass(c);
                 }
             }
         }
@@ -230,13 +266,10 @@ impl Reader {
     fn take_until(&mut self, end: char, word: &mut String) {
         word.push(end);
         self.at += 1;
-        while let Some(c) = self.peek(0) {
-            self.at += 1;
-            word.push(c);
-            if c == end {
-                return;
-            }
-        }
+        let rest = self.rest();
+        let length = rest.find(end).map_or(rest.len(), |at| at + end.len_utf8());
+        word.push_str(&rest[..length]);
+        self.at += length;
     }
 
     /// `$( … )` with all that is in it: quotes and here-documents may hold brackets of their own.
@@ -244,11 +277,15 @@ impl Reader {
         let start = self.at;
         let outer = std::mem::take(&mut self.heredocs);
         let mut depth = 0usize;
-        let mut ignored = String::new();
         while let Some(c) = self.peek(0) {
             match c {
-                '\\' => self.at += 2,
-                '\'' => self.single_quoted(&mut ignored),
+                '\\' => {
+                    self.pass_escaped();
+                }
+                '\'' => {
+                    self.at += 1;
+                    self.pass_until('\'');
+                }
                 // Not by `double_quoted`: substitutions in quotes in substitutions would nest without bound.
                 '"' => self.flat_double_quoted(),
                 '(' => {
@@ -270,20 +307,26 @@ impl Reader {
                     self.at += 1;
                     self.skip_heredocs();
                 }
-                _ => self.at += 1,
+                c => self.pass(c),
             }
         }
         self.heredocs = outer;
-        self.at = self.at.min(self.chars.len());
-        word.extend(&self.chars[start..self.at]);
+        self.at = self.at.min(self.text.len());
+        word.push_str(&self.text[start..self.at]);
     }
 
     fn flat_double_quoted(&mut self) {
         self.at += 1;
         while let Some(c) = self.peek(0) {
-            self.at += if c == '\\' { 2 } else { 1 };
-            if c == '"' {
-                return;
+            match c {
+                '\\' => {
+                    self.pass_escaped();
+                }
+                '"' => {
+                    self.at += 1;
+                    return;
+                }
+                c => self.pass(c),
             }
         }
     }
@@ -301,7 +344,7 @@ impl Reader {
             if !matches!(c, '\'' | '"' | '\\') {
                 delimiter.push(c);
             }
-            self.at += 1;
+            self.pass(c);
         }
         if !delimiter.is_empty() {
             self.heredocs.push(delimiter);
@@ -311,15 +354,8 @@ impl Reader {
     /// Passes over the documents that begin here.
     fn skip_heredocs(&mut self) {
         for delimiter in std::mem::take(&mut self.heredocs) {
-            loop {
-                let rest = &self.chars[self.at.min(self.chars.len())..];
-                if rest.is_empty() {
-                    break;
-                }
-                let length = rest.iter().position(|c| *c == '\n').unwrap_or(rest.len());
-                let line: String = rest[..length].iter().collect();
-                self.at = (self.at + length + 1).min(self.chars.len());
-                if line.trim() == delimiter {
+            while !self.rest().is_empty() {
+                if self.pass_until('\n').trim() == delimiter {
                     break;
                 }
             }
@@ -333,14 +369,13 @@ pub(super) const OPENERS: &[&str] = &["then", "do", "else", "{"];
 fn mark_guarded(parts: &mut [Part]) {
     let mut depth = 0usize;
     for part in parts {
-        let words: Vec<&str> =
-            part.words.iter().map(String::as_str).skip_while(|word| OPENERS.contains(word)).collect();
-        match words.first().copied() {
+        let first = part.words.iter().map(String::as_str).find(|word| !OPENERS.contains(word));
+        match first {
             Some("if" | "for" | "while" | "until" | "case" | "select" | "function") => depth += 1,
             Some("fi" | "done" | "esac") => depth = depth.saturating_sub(1),
             _ => {}
         }
-        part.is_guarded = depth > 0 || words.first() == Some(&"!");
+        part.is_guarded = depth > 0 || first == Some("!");
     }
 }
 

@@ -12,6 +12,7 @@ const DEPTH: usize = 3;
 /// how many of its own operands stand before the other program.
 type Wrapper = (&'static str, &'static [&'static str], usize);
 
+/// By name: it is looked up so.
 const WRAPPERS: &[Wrapper] = &[
     ("arch", &[], 0),
     ("asdf exec", &[], 0),
@@ -124,7 +125,9 @@ fn without_one_wrapper(words: &[String]) -> &[String] {
     if INTERPRETERS.contains(&name) {
         return of_interpreter(words);
     }
-    let found = WRAPPERS.iter().filter_map(|wrapper| Some((wrapper, after_name(words, wrapper.0)?)));
+    let from = WRAPPERS.partition_point(|wrapper| wrapper.0 < name);
+    let of_name = WRAPPERS[from..].iter().take_while(|wrapper| wrapper.0.starts_with(name));
+    let found = of_name.filter_map(|wrapper| Some((wrapper, after_name(words, wrapper.0)?)));
     let Some(((_, valued, operands), after)) = found.max_by_key(|(wrapper, _)| wrapper.0.len()) else {
         return words;
     };
@@ -223,7 +226,7 @@ fn is_assignment(word: &str) -> bool {
 /// A program's name without its folder and a version (`python3.12`).
 pub(super) fn program_name(program: &str) -> &str {
     let name = base_name(program);
-    name.split_once("python3.").map_or(name, |(before, _)| if before.is_empty() { "python3" } else { name })
+    if name.starts_with("python3.") { "python3" } else { name }
 }
 
 /// The simple commands of a line, those of scripts given to a shell (`bash -c '…'`, `eval`) in the place of the
@@ -297,6 +300,11 @@ mod tests {
             let part = parts(line).remove(0);
             assert_eq!(program_words(&part.words).join(" "), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn wrappers_are_in_the_order_of_their_names() {
+        assert!(WRAPPERS.is_sorted_by_key(|wrapper| wrapper.0));
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn a_file_that_was_changed_for_another_step_is_no_work_on_this_one() {
         file.signs = crate::evidence::signs::signs(
             "cli.py",
             text,
-            &["--dry-run".to_owned()],
+            &crate::evidence::signs::Wanted::of(["--dry-run".to_owned()]),
             None,
             &Original::Unknown,
         );
