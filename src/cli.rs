@@ -90,10 +90,10 @@ pub struct AuditArgs {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Every saved session of the project, with nobody asked
-    #[arg(long, conflicts_with_all = ["session", "plan", "auditor", "show_prompt", "verdict"])]
+    #[arg(long, conflicts_with_all = ["session", "plan", "show_prompt", "verdict"])]
     pub all: bool,
     /// Every saved session of every project, with nobody asked
-    #[arg(long, conflicts_with_all = ["session", "plan", "auditor", "show_prompt", "verdict", "all", "cwd"])]
+    #[arg(long, conflicts_with_all = ["session", "plan", "show_prompt", "verdict", "all", "cwd"])]
     pub all_projects: bool,
 }
 

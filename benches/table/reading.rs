@@ -57,8 +57,10 @@ fn check(scene: &Scene) -> Result<(), Fault> {
     let (truth, ran) = (&scene.truth, run_fold(&scene.transcript, &["--more"])?);
     let done = truth.touches.iter().filter(|touch| touch.end == TouchEnd::Done).count();
     let ended = truth.commands.iter().filter(|command| command.end != CommandEnd::Unanswered);
-    let effective = ended.filter(|command| !only_looks(&command.line)).count();
-    same("pieces of work", said(&ran, "work")?, (done + effective) as u64)?;
+    let (looks, effective): (Vec<_>, Vec<_>) = ended.partition(|command| only_looks(&command.line));
+    // A command that is no longer kept counts as work, whatever it was.
+    let (least, work) = ((done + effective.len()) as u64, said(&ran, "work")?);
+    same("pieces of work", work, work.clamp(least, least + looks.len() as u64))?;
     same("final messages", said(&ran, "final-message")?, hash(truth.final_message.as_bytes()) >> 32)?;
     let asks = said(&ran, "asks")?;
     same("prompts", asks, asks.clamp(NEWEST_ASKS.min(truth.asks.len() as u64), truth.asks.len() as u64))

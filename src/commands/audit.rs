@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::auditor::Prompts;
-use crate::cli::{AuditArgs, Format};
+use crate::cli::{AuditArgs, AuditorChoice, Format};
 use crate::config::Config;
 use crate::env::Env;
 use crate::exit;
@@ -29,6 +29,10 @@ type Refusal = String;
 pub fn run(args: &AuditArgs, env: &Env) -> u8 {
     if (args.all || args.all_projects) && !matches!(args.format, Format::Text | Format::Json) {
         complain("many sessions are printed as text or json; choose one of these with --format");
+        return exit::USAGE;
+    }
+    if (args.all || args.all_projects) && args.auditor == Some(AuditorChoice::Claude) {
+        complain("many sessions are audited with nobody asked; leave --auditor out, or name a session");
         return exit::USAGE;
     }
     let done = if args.all || args.all_projects { many::run(args, env) } else { one::run(args, env) };

@@ -15,8 +15,10 @@ use crate::evidence::{Memory, Workspace};
 use crate::finding::Finding;
 use crate::gates::Story;
 use crate::gates::audit::nothing_to_audit;
+use crate::phases;
 use crate::plan::Plan;
-use crate::session::{Session, load};
+use crate::session::Session;
+use crate::session::load::{self, Loaded};
 
 /// What to audit, and against which disk.
 #[derive(Debug)]
@@ -76,7 +78,17 @@ pub fn prepare(
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Prepared, String> {
     let mut story = Story::default();
-    let loaded = story.phase(crate::phases::READ, |_| load::load_saved(request.transcript));
+    let loaded = story.phase(phases::READ, |_| load::load_saved(request.transcript));
+    prepare_loaded(request, loaded, story, given)
+}
+
+/// The same for a session that was read.
+pub fn prepare_loaded(
+    request: Request<'_>,
+    loaded: Loaded,
+    mut story: Story,
+    given: impl FnOnce(&Session) -> Option<Plan>,
+) -> Result<Prepared, String> {
     story.tell_transcript(&loaded);
     if let Some(problem) = loaded.problem {
         return Err(problem);
@@ -86,14 +98,13 @@ pub fn prepare(
     let workspace = Workspace::new(request.workspace, request.workspace, request.env.home(), &folders);
     follow(&mut session, workspace.root());
     let config = &request.config.audit;
-    let plan = story.phase(crate::phases::PLAN, |_| {
-        given(&session).or_else(|| plan_in_play(&mut session, &workspace, config))
-    });
+    let plan = story
+        .phase(phases::PLAN, |_| given(&session).or_else(|| plan_in_play(&mut session, &workspace, config)));
     if let Some(plan) = &plan {
         story.tell_plan(plan);
     }
     let passed_over = nothing_to_audit(&session, plan.as_ref(), session.work_done(), None);
-    let brief = story.phase(crate::phases::EVIDENCE, |_| {
+    let brief = story.phase(phases::EVIDENCE, |_| {
         Brief::new(session, plan, &workspace, request.prompts, config, &mut Memory::default())
     });
     story.tell_evidence(&brief);

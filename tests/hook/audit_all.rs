@@ -28,6 +28,13 @@ session   when              plan     steps  confirmed  not verified  worth knowi
 ",
         "",
     );
+    let said = scene.audit(&["--all", "--auditor", "none"]);
+    assert_eq!((said.code, &said.stdout), (run.code, &run.stdout), "that nobody is asked may be said");
+    scene.audit(&["--all", "--auditor", "claude"]).answers(
+        64,
+        "",
+        "punchlist: many sessions are audited with nobody asked; leave --auditor out, or name a session\n",
+    );
     assert_eq!(scene.calls().len(), 0, "nobody is asked");
 }
 

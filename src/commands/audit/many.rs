@@ -13,11 +13,13 @@ use crate::cli::{AuditArgs, Format};
 use crate::commands::complain;
 use crate::config::Config;
 use crate::env::Env;
+use crate::gates::Story;
 use crate::report::Report;
 use crate::report::table::table;
-use crate::saved::audit::{Request, prepare};
+use crate::saved::audit::{Request, prepare_loaded};
 use crate::saved::find::{Found, Shelf};
 use crate::saved::moved_on::moved_on;
+use crate::session::load::load_saved;
 
 /// Runs it.
 pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
@@ -74,11 +76,11 @@ fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Repor
 
 /// One of them; `None` if nothing was said in it.
 fn audit(found: &Found, cwd: Option<&Path>, env: &Env) -> Result<Option<Report>, String> {
-    let loaded = crate::session::load::load_saved(&found.transcript);
+    let loaded = load_saved(&found.transcript);
     if loaded.problem.is_none() && !has_conversation(&loaded.session) {
         return Ok(None);
     }
-    let own = loaded.session.cwd.map(PathBuf::from);
+    let own = loaded.session.cwd.as_ref().map(PathBuf::from);
     let workspace = cwd.map(Path::to_path_buf).or(own).unwrap_or_default();
     let workspace = std::fs::canonicalize(&workspace).unwrap_or(workspace);
     let (config, _) = Config::load(env, &workspace);
@@ -89,7 +91,7 @@ fn audit(found: &Found, cwd: Option<&Path>, env: &Env) -> Result<Option<Report>,
         config: &config,
         prompts: Prompts::default(),
     };
-    let audited = prepare(request, |_| None)?.ask_nobody();
+    let audited = prepare_loaded(request, loaded, Story::default(), |_| None)?.ask_nobody();
     Ok(Some(Report::new(&found.id, &found.transcript, &workspace, &audited)))
 }
 
@@ -99,12 +101,15 @@ fn doubt_old_disks(reports: &mut [Report], env: &Env) {
     for report in reports.iter() {
         ends.entry(report.workspace.clone()).or_default().push(report.session.ended.clone());
     }
+    ends.values_mut().for_each(|ends| ends.sort_unstable());
+    let mut configs: HashMap<PathBuf, Config> = HashMap::new();
     for report in reports {
         let ended = report.session.ended.as_deref();
-        let others = ends.get(&report.workspace).map(Vec::as_slice).unwrap_or_default();
-        let later = others.iter().filter(|other| other.as_deref() > ended).count();
+        let all = ends.get(&report.workspace).map(Vec::as_slice).unwrap_or_default();
+        let later = all.len() - all.partition_point(|other| other.as_deref() <= ended);
         if let Some(why) = moved_on(&report.workspace, ended, later) {
-            let (config, _) = Config::load(env, &report.workspace);
+            let workspace = report.workspace.clone();
+            let config = configs.entry(workspace).or_insert_with_key(|folder| Config::load(env, folder).0);
             report.doubt_the_disk(&why, &config.audit);
         }
     }
