@@ -5,7 +5,7 @@
 use super::redact::masked;
 use crate::plan::Plan;
 use crate::plan::steps::parse_steps;
-use crate::session::{CommandEnd, Masked, Outcome, Session};
+use crate::session::{Masked, Outcome, Session};
 
 fn mask_in_place(text: &mut String) -> usize {
     let Some(masked) = masked(text) else { return 0 };
@@ -30,14 +30,11 @@ pub fn mask_session(session: &mut Session) -> usize {
     let todos = session.todos.iter_mut().map(|todo| &mut todo.text);
     let passing: usize =
         todos.chain(&mut session.rejected_plans).chain(&mut session.final_message).map(mask_in_place).sum();
-    // An entry whose result has not come yet is not done with.
-    let ended = session.commands.iter().take_while(|command| command.end != CommandEnd::Unanswered);
-    let answered = session.touches.iter().take_while(|touch| touch.outcome != Outcome::Unanswered);
     session.masked = Masked {
         asks: session.asks.len(),
-        commands: ended.count(),
+        commands: session.commands.len(),
         delegations: session.delegations.len(),
-        touches: answered.count(),
+        touches: session.touches.len(),
         count: done.count + lasting,
     };
     session.masked.count + passing

@@ -1,6 +1,7 @@
 //! Takes a session and a way to read files, gives the plan in play. Must not read anything itself: what may
 //! be read is the workspace's to decide.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,15 @@ impl PlanPlaces {
         let relative = path.strip_prefix(&self.root).unwrap_or(path);
         let in_folder = self.folders.iter().any(|folder| path.starts_with(folder));
         (in_folder && path.extension().is_some_and(|ext| ext == "md")) || self.globs.is_match(relative)
+    }
+
+    /// Whether a text may name a plan: to look at every word of a long session takes its time.
+    fn may_be_in(&self, text: &str) -> bool {
+        let names_folder = |folder: &PathBuf| {
+            let name = folder.file_name().and_then(|name| name.to_str());
+            name.is_none_or(|name| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some())
+        };
+        self.globs.may_be_in(text) || self.folders.iter().any(names_folder)
     }
 
     fn absolute(&self, path: &str) -> PathBuf {
@@ -157,12 +167,13 @@ fn kept_up(approved: &str, file: &str) -> KeptUp {
 }
 
 fn touched_plan(session: &Session, places: &PlanPlaces, files: Read<'_>) -> Option<Plan> {
-    let by_tool = session.done_touches().map(|touch| (touch.at, places.absolute(&touch.path)));
-    let by_command =
-        session.commands.iter().filter(|command| command.may_have_effects()).flat_map(|command| {
-            let words = shell::simple_commands(&command.line).into_iter().flatten();
-            words.map(|word| (command.at, places.absolute(word.trim_start_matches('>'))))
-        });
+    let touches = session.done_touches().filter(|touch| places.may_be_in(&touch.path));
+    let by_tool = touches.map(|touch| (touch.at, places.absolute(&touch.path)));
+    let commands = session.commands.iter().filter(|command| places.may_be_in(&command.line));
+    let by_command = commands.filter(|command| command.may_have_effects()).flat_map(|command| {
+        let words = shell::simple_commands(&command.line).into_iter().flatten();
+        words.map(|word| (command.at, places.absolute(word.trim_start_matches('>'))))
+    });
     let mut candidates: Vec<_> = by_tool.chain(by_command).filter(|(_, path)| places.is_plan(path)).collect();
     candidates.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     candidates.into_iter().find_map(|(_, path)| {
@@ -249,20 +260,20 @@ fn ticked_before(
 }
 
 /// A plan that the person named in an ask, or that the session read when the person spoke of a plan.
-fn named_plan(session: &Session, places: &PlanPlaces, read: ReadText<'_>) -> Option<Plan> {
-    let named = session.asks.iter().rev().flat_map(|ask| {
+fn named_plan(session: &Session, places: &PlanPlaces, text_of: ReadText<'_>) -> Option<Plan> {
+    let named = session.asks.iter().rev().filter(|ask| places.may_be_in(&ask.text)).flat_map(|ask| {
         ask.text.split_whitespace().map(|word| {
             places.absolute(word.trim_matches(|c: char| "`'\"()[]<>,;:!?@".contains(c)).trim_end_matches('.'))
         })
     });
-    let speaks_of_plan = session
-        .asks
-        .iter()
-        .any(|ask| normalised(&ask.text).split(' ').any(|word| word == "plan" || word == "plans"));
-    let read_for_them =
-        session.reads.iter().rev().filter(|_| speaks_of_plan).map(|path| places.absolute(path));
+    let speaks_of_plan = LazyCell::new(|| {
+        let is_plan = |word: &str| word == "plan" || word == "plans";
+        session.asks.iter().any(|ask| normalised(&ask.text).split(' ').any(is_plan))
+    });
+    let read = session.reads.iter().rev().filter(|path| places.may_be_in(path));
+    let read_for_them = read.filter(|_| *speaks_of_plan).map(|path| places.absolute(path));
     let plan_at = |path: PathBuf| {
-        let mut plan = plan_of(PlanSource::NamedFile, read(&path)?, Some(path));
+        let mut plan = plan_of(PlanSource::NamedFile, text_of(&path)?, Some(path));
         plan.ticked_before = plan.steps.iter().filter(|s| s.mark == Mark::Ticked).map(|s| s.number).collect();
         Some(plan)
     };

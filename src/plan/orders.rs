@@ -27,12 +27,13 @@ const NO_SPECS: &[&str] = &["AGENTS.md", "CHANGELOG.md", "CLAUDE.md", "CONTRIBUT
 
 /// Pages that the person wants carried out, whatever they are called, the newest ask first.
 pub(super) fn orders(asks: &[Ask]) -> impl Iterator<Item = &str> {
+    fn pages(ask: &Ask) -> impl Iterator<Item = &str> {
+        ask.text.split_whitespace().map(without_marks).filter(|name| is_markdown(name))
+    }
     let asks = asks.iter().rev().filter(|ask| {
-        let words = padded(&normalised(&ask.text));
-        has_any_words(&words, CARRY_OUT)
+        pages(ask).next().is_some() && has_any_words(&padded(&normalised(&ask.text)), CARRY_OUT)
     });
-    let names = asks.flat_map(|ask| ask.text.split_whitespace()).map(without_marks);
-    names.filter(|name| is_markdown(name))
+    asks.flat_map(pages)
 }
 
 /// Pages of which the person says that they tell what to build, the newest ask first.

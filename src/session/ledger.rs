@@ -440,6 +440,10 @@ impl Ledger {
                 let command = &mut session.commands[index];
                 self.weights.commands += output.len();
                 (command.end, command.output) = (end, output);
+                // What was counted and masked before it had ended is not done with.
+                let counted = index < session.counted.commands && command.may_have_effects();
+                session.counted.effects += usize::from(counted);
+                session.masked.commands = session.masked.commands.min(index);
             }
             Some(Call::Delegation(number)) => {
                 let listed = number.checked_sub(self.weights.delegations);
@@ -474,6 +478,7 @@ impl Ledger {
         let newest = changed.get_mut(path);
         let (outcome, before) = result.of_edit(newest.is_none());
         if outcome != Outcome::Done {
+            self.session.masked.touches = self.session.masked.touches.min(index);
             touches[index].outcome = outcome;
             touches[index].forget_change();
             return;

@@ -333,7 +333,7 @@ pub struct Masked {
     pub count: usize,
 }
 
-/// The commands whose effects were counted: they stand at the start of the list, and all of them have ended.
+/// The commands whose effects were counted: they stand at the start of the list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// How many commands.
@@ -368,13 +368,11 @@ impl Session {
         self.forgotten.wants + self.asks.iter().filter(|ask| ask.may_want_work()).count()
     }
 
-    /// Counts the work of the commands that have ended, so that it need not be counted again.
+    /// Counts the work of all commands, so that it need not be counted again. One that ends later is counted then.
     pub fn count_work(&mut self) {
-        let ended = self.commands[self.counted.commands..].iter();
-        for command in ended.take_while(|command| command.end != CommandEnd::Unanswered) {
-            self.counted.commands += 1;
-            self.counted.effects += usize::from(command.may_have_effects());
-        }
+        let new = self.commands[self.counted.commands..].iter();
+        self.counted.effects += new.filter(|command| command.may_have_effects()).count();
+        self.counted.commands = self.commands.len();
     }
 }
 
