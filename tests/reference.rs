@@ -205,10 +205,10 @@ impl Reference {
             let path = path.into_iter().find(|path| !path.is_empty());
             let end = self.ends.get(id);
             match (name, path) {
-                ("Write" | "Edit" | "MultiEdit" | "NotebookEdit", Some(path)) => {
-                    if end.is_some_and(|(done, _)| *done) {
-                        self.seen.edits.push(path.into());
-                    }
+                ("Write" | "Edit" | "MultiEdit" | "NotebookEdit", Some(path))
+                    if end.is_some_and(|(done, _)| *done) =>
+                {
+                    self.seen.edits.push(path.into());
                 }
                 ("Bash" | "PowerShell", _) => {
                     let failed = end.is_some_and(|(done, _)| !done);

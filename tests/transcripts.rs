@@ -319,3 +319,35 @@ fn a_transcript_that_was_rewritten_is_read_afresh() {
     written(&one, 500_000);
     assert_eq!(session(&kept), session(&[]), "the same one, longer");
 }
+
+#[test]
+fn what_is_not_worth_writing_down_is_read_again_and_counted_once() {
+    let made = Made::new(&Spec { subagents: 1, ..Spec::of(SMALL) });
+    let path = made.transcript();
+    let (_, kept) = read_on(&path, &[]);
+    let agents = path.with_extension("").join("subagents");
+    let agents = std::fs::read_dir(agents).expect("agents").filter_map(Result::ok).map(|entry| entry.path());
+    let is_transcript = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "jsonl");
+    let agent = agents.into_iter().find(is_transcript).expect("one");
+    let append = |path: &Path, rows: usize| {
+        let mut file = std::fs::OpenOptions::new().append(true).open(path).expect("open");
+        for number in 0..rows {
+            let id = format!("{}-{number}", path.display());
+            let call = format!(
+                r#"{{"type":"assistant","isSidechain":false,"uuid":"{id}","message":{{"id":"m","content":[{{"type":"tool_use","id":"{id}","name":"Bash","input":{{"command":"make {number}"}}}}]}}}}"#
+            );
+            writeln!(file, "{call}").expect("written");
+        }
+    };
+    append(&path, 3);
+    let (reading, same) = read_on(&path, &kept);
+    assert_eq!((same == kept, reading.to_keep()), (true, None), "too little");
+    // Another one has enough for both: what was read of this one is kept with it.
+    append(&agent, 40);
+    let (_, both) = read_on(&path, &kept);
+    assert!(both != kept, "there is more to remember");
+    append(&path, 1);
+    let expected = load_saved(&path).session;
+    assert_eq!(read_on(&path, &both).0.finish().session, expected);
+    assert_eq!(read_on(&path, &kept).0.finish().session, expected);
+}

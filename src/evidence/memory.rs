@@ -59,11 +59,10 @@ struct Remembered {
     /// A hash of what was asked of it.
     question: u64,
     digest: String,
-    read_whole: bool,
+    /// Whether it was read whole, is hollow, was undone.
+    signs: (bool, bool, bool),
     holds: Vec<String>,
     defines: Vec<String>,
-    hollow: bool,
-    undone: bool,
     text: String,
     is_diff: bool,
     masked: usize,
@@ -128,11 +127,9 @@ impl Remembered {
             stamp,
             question,
             digest: shows.digest.clone(),
-            read_whole: signs.read_whole,
+            signs: (signs.read_whole, signs.hollow, signs.fate == Fate::Undone),
             holds: signs.holds.clone(),
             defines: signs.defines.clone(),
-            hollow: signs.hollow,
-            undone: signs.fate == Fate::Undone,
             text: shows.text.clone(),
             is_diff: shows.is_diff,
             masked: shows.masked,
@@ -140,14 +137,15 @@ impl Remembered {
     }
 
     fn shows(&self) -> Shows {
+        let (read_whole, hollow, undone) = self.signs;
         Shows {
             digest: self.digest.clone(),
             signs: Signs {
-                read_whole: self.read_whole,
+                read_whole,
                 holds: self.holds.clone(),
                 defines: self.defines.clone(),
-                hollow: self.hollow,
-                fate: if self.undone { Fate::Undone } else { Fate::Plain },
+                hollow,
+                fate: if undone { Fate::Undone } else { Fate::Plain },
             },
             text: self.text.clone(),
             is_diff: self.is_diff,

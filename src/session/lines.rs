@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::scan::{Raw, Scan, Torn};
+use memchr::memmem::Finder;
+
+use super::scan::{Needle, Raw, Scan, Torn};
 
 /// A field, if it is there.
 #[derive(Debug, Clone, Copy, Default)]
@@ -153,6 +155,12 @@ impl<F: FnMut(&Row<'_>)> TakesRows for Whole<F> {
     }
 }
 
+/// Keys to which a row is read on at once, and those that must not stand before them.
+static UUID: Needle = Needle::new(|| Finder::new("\"uuid\":"));
+static RESULT: Needle = Needle::new(|| Finder::new("\"tool_use_id\":"));
+static AGENTS: Needle = Needle::new(|| Finder::new("\"type\":\"assistant\""));
+static API_ERROR: Needle = Needle::new(|| Finder::new("\"isApiErrorMessage\":"));
+
 /// Why a row is not read on.
 enum Halt {
     Torn,
@@ -178,11 +186,11 @@ impl<'a> Row<'a> {
             // The client writes the row's own id behind a message with results, and the type and the id behind one with
             // words. Where that is not so, the row is read whole.
             Err(Halt::IdleResult) => {
-                scan.jump_to("\"uuid\":", "\"tool_use_id\":")?;
+                scan.jump_to(&UUID, &RESULT)?;
                 scan.fields_from_here(|key, scan| self.take(key, scan, Some(taker)))
             }
             Err(Halt::Said) => {
-                scan.jump_to("\"type\":\"assistant\"", "\"isApiErrorMessage\":")?;
+                scan.jump_to(&AGENTS, &API_ERROR)?;
                 scan.fields_from_here(|key, scan| self.take(key, scan, Some(taker)))
             }
             ended => ended,

@@ -56,11 +56,14 @@ pub struct Reading {
     last_message: Option<String>,
 }
 
+/// As much may be read again at the next stop: to write down what is remembered of a long session takes longer.
+const LITTLE: u64 = 4 << 10;
+
 /// One transcript, and how far it was read.
 #[derive(Debug)]
 struct Transcript {
     cursor: Cursor,
-    /// What is remembered is what was read now.
+    /// What is remembered is what was read now, or nearly.
     is_kept: bool,
 }
 
@@ -217,16 +220,14 @@ impl Opened {
 
     fn finish(self) -> Transcript {
         let (inode, offset) = (self.inode, self.offset);
-        if let Some(mark) = self.kept.filter(|mark| mark.offset == offset) {
-            return Transcript {
-                cursor: Cursor { path: self.path, mark, ledger: self.ledger },
-                is_kept: true,
-            };
-        }
-        let mut mark = Mark { inode, offset, tail: 0 };
-        let tail = read_at(&self.file, mark.tail_from(), offset - mark.tail_from());
-        mark.tail = cursor::hash(&tail.unwrap_or_default());
-        Transcript { cursor: Cursor { path: self.path, mark, ledger: self.ledger }, is_kept: false }
+        let is_kept = self.kept.is_some_and(|mark| offset - mark.offset <= LITTLE);
+        let mark = self.kept.filter(|mark| mark.offset == offset).unwrap_or_else(|| {
+            let mut mark = Mark { inode, offset, tail: 0 };
+            let tail = read_at(&self.file, mark.tail_from(), offset - mark.tail_from());
+            mark.tail = cursor::hash(&tail.unwrap_or_default());
+            mark
+        });
+        Transcript { cursor: Cursor { path: self.path, mark, ledger: self.ledger }, is_kept }
     }
 }
 

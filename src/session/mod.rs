@@ -1,10 +1,11 @@
 //! What happened: a session folded from its transcript and its subagents' transcripts.
 //!
-//! `reader` gives lines, `scan` and `lines` split them into rows, `ledger` folds rows into a [`Session`] of
+//! `batches` and `reader` give lines, `scan` and `lines` split them into rows, `ledger` folds rows into a [`Session`] of
 //! bounded size (`bounds`), `cursor` remembers how far that went, `load` puts a whole session together. Only
-//! `reader`, `originals` and `load` touch the disk.
+//! `batches`, `reader`, `originals` and `load` touch the disk.
 
 pub mod asks;
+pub mod batches;
 pub mod bounds;
 pub mod condense;
 pub mod cursor;

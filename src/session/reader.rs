@@ -1,24 +1,20 @@
-//! Takes a transcript file, gives its lines from an offset on, one at a time, in bounded memory. Must not
-//! judge what a line says.
+//! Takes a transcript file, folds its lines from an offset on into a ledger, in bounded memory. Must not judge what a
+//! line says.
 
-use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::mpsc;
 
 use super::Ledger;
-use super::condense::Condenser;
+use super::batches::{Batch, Batches};
 use super::lines::{self, Field, Row, TakesRows};
 use crate::files::open_regular;
 
-/// How much is read at once, and how much of an unfinished line is carried over to the next time.
-const CHUNK: usize = 256 << 10;
-const CARRY: usize = 256 << 10;
-/// A longer line is put together in a place of its own, and one that is longer still loses the middle of its long
-/// strings on the way in: what an audit needs is never that large.
-const LONG_LINE: usize = 4 << 20;
-/// The kernel copies into a buffer that starts at a page three times as fast as into one that does not.
-const PAGE: usize = 4 << 10;
+/// From so many bytes on it is worth a second thread to read ahead.
+const LONG_FILE: u64 = 4 << 20;
+/// How many batches are on their way then.
+const AHEAD: usize = 3;
 
 /// Reads every whole line of `path` from byte `from` on into `ledger`; gives the offset after the last whole
 /// line. A last line with no newline is folded only if it reads as whole JSON: it may still be being written.
@@ -29,168 +25,134 @@ pub fn fold_from(path: &Path, from: u64, ledger: &mut Ledger) -> io::Result<u64>
 /// The same for a file that is open.
 pub fn fold_file(mut file: &File, from: u64, ledger: &mut Ledger) -> io::Result<u64> {
     file.seek(SeekFrom::Start(from))?;
-    let mut lines = Lines::new(file);
-    let mut offset = from;
-    while let Some(line) = lines.next()? {
-        let (bytes, ended) = (line.bytes, line.ended);
-        let line_at = line.is_whole.then_some(offset);
-        match line.text {
-            None => ledger.skip_oversized(),
-            Some(text) if ended || is_whole_json(text) => fold_line(text, line_at, ledger),
-            Some(_) => return Ok(offset),
-        }
-        offset += bytes;
+    let mut fold = Fold { ledger, offset: from };
+    let bytes = file.metadata()?.len().saturating_sub(from);
+    if bytes > LONG_FILE && std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
+        fold.read_ahead(Batches::new(file, bytes))?;
+    } else {
+        fold.read(Batches::new(file, bytes))?;
     }
-    Ok(offset)
+    Ok(fold.offset)
 }
 
-/// One line, without its newline.
-struct Line<'a> {
-    /// Its text; `None` when it is too long.
-    text: Option<&'a [u8]>,
-    /// It stands in the file as it is given here.
-    is_whole: bool,
-    /// How much of the file it takes, the newline included.
-    bytes: u64,
-    /// Whether there is a newline.
-    ended: bool,
+/// A fold on its way through a file.
+struct Fold<'l> {
+    ledger: &'l mut Ledger,
+    /// After the last line that was folded.
+    offset: u64,
 }
 
-/// The lines of a file. What is read stands behind [`CARRY`] bytes of room, into which the start of an
-/// unfinished line moves, so that a line is one piece and every read starts at a page.
-struct Lines<'f> {
-    file: &'f File,
-    buffer: Vec<u8>,
-    /// Where reads go.
-    origin: usize,
-    /// What was read and not given yet.
-    start: usize,
-    end: usize,
-    is_over: bool,
-    /// The line that was put together elsewhere.
-    long: Vec<u8>,
-}
-
-impl<'f> Lines<'f> {
-    fn new(file: &'f File) -> Self {
-        let buffer = vec![0; PAGE + CARRY + CHUNK];
-        let origin = CARRY + (buffer.as_ptr().align_offset(PAGE) % PAGE);
-        Self { file, buffer, origin, start: origin, end: origin, is_over: false, long: Vec::new() }
-    }
-
-    fn next(&mut self) -> io::Result<Option<Line<'_>>> {
-        let mut searched = self.start;
-        loop {
-            if let Some(at) = memchr::memchr(b'\n', &self.buffer[searched..self.end]) {
-                let (start, newline) = (self.start, searched + at);
-                self.start = newline + 1;
-                let text = &self.buffer[start..newline];
-                return Ok(Some(Line {
-                    text: Some(text),
-                    is_whole: true,
-                    bytes: text.len() as u64 + 1,
-                    ended: true,
-                }));
-            }
-            if self.end - self.start > CARRY {
-                return self.next_long().map(Some);
-            }
-            searched = self.origin;
-            if !self.fill()? {
-                let (start, end) = (self.start, self.end);
-                self.start = end;
-                let text = &self.buffer[start..end];
-                let last = Line { text: Some(text), is_whole: true, bytes: text.len() as u64, ended: false };
-                return Ok((!text.is_empty()).then_some(last));
-            }
+impl Fold<'_> {
+    fn read(&mut self, mut batches: Batches<'_>) -> io::Result<()> {
+        let mut buffer = Vec::new();
+        while let Some(batch) = batches.next(buffer)? {
+            buffer = self.batch(batch);
         }
+        Ok(())
     }
 
-    /// Reads on. What is left of the last read moves before what comes; it must not be longer than the room there.
-    fn fill(&mut self) -> io::Result<bool> {
-        if self.is_over {
-            return Ok(false);
-        }
-        let left = self.end - self.start;
-        self.buffer.copy_within(self.start..self.end, self.origin - left);
-        self.start = self.origin - left;
-        self.end = self.origin;
-        let read = loop {
-            match self.file.read(&mut self.buffer[self.origin..self.origin + CHUNK]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read?,
-            }
-        };
-        self.end += read;
-        self.is_over = read == 0;
-        Ok(read > 0)
-    }
-
-    /// A line that starts with all that is there and goes on.
-    fn next_long(&mut self) -> io::Result<Line<'_>> {
-        self.long.clear();
-        let mut condenser: Option<Condenser> = None;
-        let mut bytes = 0u64;
-        let mut ended = false;
-        loop {
-            let newline = memchr::memchr(b'\n', &self.buffer[self.start..self.end]);
-            let end = newline.map_or(self.end, |at| self.start + at);
-            let part = &self.buffer[self.start..end];
-            bytes += part.len() as u64;
-            match &mut condenser {
-                Some(condenser) => condenser.add(part),
-                None if self.long.len() + part.len() > LONG_LINE => {
-                    let mut shorter = Condenser::default();
-                    shorter.add(&std::mem::take(&mut self.long));
-                    shorter.add(part);
-                    condenser = Some(shorter);
+    /// The same, while another thread reads what comes next.
+    fn read_ahead(&mut self, mut source: Batches<'_>) -> io::Result<()> {
+        // Where no thread is to be had, nothing was read yet.
+        let alone = source.clone();
+        let (ready, batches) = mpsc::sync_channel(AHEAD);
+        let (empty, buffers) = mpsc::channel::<Vec<u8>>();
+        std::thread::scope(|scope| {
+            let reader = move || {
+                for buffer in buffers {
+                    let Some(batch) = source.next(buffer).transpose() else { break };
+                    let is_last = batch.is_err();
+                    if ready.send(batch).is_err() || is_last {
+                        break;
+                    }
                 }
-                None => self.long.extend_from_slice(part),
+            };
+            if std::thread::Builder::new().name("reader".into()).spawn_scoped(scope, reader).is_err() {
+                return self.read(alone);
             }
-            self.start = end;
-            if newline.is_some() {
-                self.start += 1;
-                (bytes, ended) = (bytes + 1, true);
-                break;
+            for _ in 0..AHEAD {
+                let _ = empty.send(Vec::new());
             }
-            if !self.fill()? {
-                break;
+            for batch in batches {
+                // Once the reader is done, nobody wants the room.
+                let _ = empty.send(self.batch(batch?));
+            }
+            Ok(())
+        })
+    }
+
+    /// Folds what was read; gives the room that it took.
+    fn batch(&mut self, batch: Batch) -> Vec<u8> {
+        match batch {
+            Batch::Text { text, start } => {
+                let mut rest = &text[start..];
+                while !rest.is_empty() {
+                    let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
+                    self.line(&rest[..end], end as u64, Some(self.offset));
+                    rest = &rest[end..];
+                }
+                text.into_bytes()
+            }
+            Batch::Bytes { bytes, start } => {
+                for line in bytes[start..].split_inclusive(|byte| *byte == b'\n') {
+                    self.bytes(line, line.len() as u64, Some(self.offset));
+                }
+                bytes
+            }
+            Batch::Long { line: long, room } => {
+                let mut text = long.text.unwrap_or_default();
+                if text.is_empty() {
+                    self.ledger.skip_oversized();
+                    self.offset += long.bytes;
+                } else {
+                    text.extend(long.ended.then_some(b'\n'));
+                    self.bytes(&text, long.bytes, long.is_whole.then_some(self.offset));
+                }
+                room
             }
         }
-        let is_whole = condenser.is_none();
-        let text = match condenser {
-            None => true,
-            Some(condenser) => condenser.finish().map(|line| self.long = line).is_some(),
-        };
-        Ok(Line { text: text.then_some(&self.long), is_whole, bytes, ended })
+    }
+
+    /// One line that may not be text: bytes that are not UTF-8 are replaced.
+    fn bytes(&mut self, line: &[u8], bytes: u64, line_at: Option<u64>) {
+        if let Ok(text) = std::str::from_utf8(line) {
+            self.line(text, bytes, line_at);
+        } else if self.line(&String::from_utf8_lossy(line), bytes, None) {
+            self.ledger.skip_repaired();
+        }
+    }
+
+    /// One line, which takes so many bytes of the file, with its newline if it has one. `line_at` is where it stands
+    /// there, if it is as it stands there. Says whether it is all there; one that is not is left for the next time.
+    fn line(&mut self, line: &str, bytes: u64, line_at: Option<u64>) -> bool {
+        let text = without_padding(line);
+        let is_there = line.ends_with('\n') || lines::is_whole(text);
+        if !is_there {
+            return false;
+        }
+        self.offset += bytes;
+        if text.is_empty() {
+            return true;
+        }
+        let start =
+            if line.starts_with('{') { 0 } else { line.len() - line.trim_start_matches(is_padding).len() };
+        let text_at = line_at.map(|line_at| line_at + start as u64);
+        if !lines::take_rows(text, &mut Folding { ledger: self.ledger, text_at }) {
+            self.ledger.skip_unreadable();
+        }
+        true
     }
 }
 
-/// The text of a line and where it starts: NUL padding (seen after a crash of the writer) and white space are off
-/// its ends. A text of its own is one with bytes replaced that are not UTF-8.
-fn text_of(line: &[u8]) -> (Cow<'_, str>, usize) {
-    let is_padding = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
-    let start = line.iter().position(|byte| !is_padding(byte)).unwrap_or(line.len());
-    let end = line.iter().rposition(|byte| !is_padding(byte)).map_or(start, |at| at + 1);
-    match simdutf8::basic::from_utf8(&line[start..end]) {
-        Ok(text) => (Cow::Borrowed(text), start),
-        Err(_) => (String::from_utf8_lossy(&line[start..end]), start),
-    }
+/// NUL padding was seen after a crash of the writer.
+fn is_padding(c: char) -> bool {
+    c == '\0' || c.is_ascii_whitespace()
 }
 
-fn fold_line(line: &[u8], line_at: Option<u64>, ledger: &mut Ledger) {
-    let (text, start) = text_of(line);
-    if text.is_empty() {
-        return;
-    }
-    let is_as_it_stands = matches!(text, Cow::Borrowed(_));
-    if !is_as_it_stands {
-        ledger.skip_repaired();
-    }
-    let text_at = line_at.filter(|_| is_as_it_stands).map(|line_at| line_at + start as u64);
-    if !lines::take_rows(&text, &mut Folding { ledger, text_at }) {
-        ledger.skip_unreadable();
-    }
+/// The line without what stands around its rows.
+fn without_padding(line: &str) -> &str {
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    if line.starts_with('{') && line.ends_with('}') { line } else { line.trim_matches(is_padding) }
 }
 
 /// Folds the rows of one line.
@@ -212,11 +174,6 @@ impl TakesRows for Folding<'_> {
     fn take(&mut self, row: &Row<'_>) {
         self.ledger.fold(row, self.text_at);
     }
-}
-
-/// Whether a last line that has no newline yet is all there.
-fn is_whole_json(line: &[u8]) -> bool {
-    lines::is_whole(&text_of(line).0)
 }
 
 #[cfg(test)]
@@ -266,16 +223,7 @@ mod tests {
         };
         let image = |bytes: usize| format!("{{\"type\":\"progress\",\"data\":\"{}\"}}\n", "x".repeat(bytes));
         let mut bytes = String::new();
-        let lengths = [
-            10,
-            CHUNK - 100,
-            CHUNK,
-            CARRY + CHUNK - 50,
-            CHUNK * 3 + 7,
-            LONG_LINE - 40,
-            LONG_LINE + 3 * CHUNK,
-            9,
-        ];
+        let lengths = [10, 70_000, 262_000, 330_000, 800_007, (4 << 20) - 40, 5 << 20, 9];
         for (number, length) in lengths.into_iter().enumerate() {
             bytes += &image(length);
             bytes += &ask(&format!("ask {number}"));

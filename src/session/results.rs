@@ -1,8 +1,10 @@
 //! Takes a tool's result as the transcript has it, says how the call ended. Must not take a failure for an
 //! edit: a plain-text result, `is_error`, or `staged` mean that nothing was written.
 
+use memchr::memmem::Finder;
+
 use super::lines::{Block, Content, Field, record};
-use super::scan::Raw;
+use super::scan::{Needle, Raw};
 use super::{CommandEnd, Outcome};
 use crate::text::last_part;
 
@@ -12,6 +14,9 @@ const ORIGINAL_CAP: usize = 512 << 10;
 const OUTPUT_CAP: usize = 1_200;
 /// How much of a failure's words is kept: their start.
 const FAILURE_CAP: usize = 200;
+
+/// A key of edits that were not written.
+static STAGED: Needle = Needle::new(|| Finder::new("\"staged\""));
 
 /// A result block and, where it belongs to it alone, the row's own structured result.
 #[derive(Debug, Clone, Copy)]
@@ -109,8 +114,7 @@ impl<'a> ToolResult<'a, '_> {
         }
         let raw = self.structured.raw();
         // No string can hold the key: a quote in it has a backslash before it.
-        let may_be_staged =
-            raw.is_some_and(|raw| memchr::memmem::find(raw.json().as_bytes(), b"\"staged\"").is_some());
+        let may_be_staged = raw.is_some_and(|raw| STAGED.find(raw.json().as_bytes()).is_some());
         if !wants_before && !may_be_staged {
             return (Outcome::Done, Before::Unknown);
         }

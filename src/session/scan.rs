@@ -5,10 +5,15 @@
 //! that ends too early, or has no JSON where JSON must stand, is [`Torn`].
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use wide::{i8x16, u8x16};
 
 use crate::text::last_part;
+
+/// Something to look for, made ready once: to make it ready takes as long as a look at a short text.
+pub type Needle = LazyLock<Finder<'static>>;
 
 /// The text is not JSON from here on, or ends in the middle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,12 +215,12 @@ impl<'a> Scan<'a> {
 
     /// Goes to the next place in this object where `key` (with its quotes and colon) stands, unless `other` stands
     /// before it. Neither can stand in a string: there a quote has a backslash before it.
-    pub fn jump_to(&mut self, key: &str, other: &str) -> Result<(), Torn> {
+    pub fn jump_to(&mut self, key: &Needle, other: &Needle) -> Result<(), Torn> {
         let rest = &self.text.as_bytes()[self.at..];
-        let found = memchr::memmem::find(rest, key.as_bytes()).ok_or(Torn)?;
+        let found = key.find(rest).ok_or(Torn)?;
         // The key may be the first one of another object.
         let passed = &rest[..=found];
-        if memchr::memmem::find(passed, other.as_bytes()).is_some() || starts_another_object(passed) {
+        if other.find(passed).is_some() || starts_another_object(passed) {
             return Err(Torn);
         }
         self.at += found;
@@ -305,7 +310,8 @@ impl<'a> Scan<'a> {
 /// Whether an object may start here behind the end of another. What stands in strings can't be taken for a start: there
 /// a quote has a backslash before it.
 fn starts_another_object(part: &[u8]) -> bool {
-    memchr::memmem::find_iter(part, b"{\"").any(|at| {
+    static START: Needle = Needle::new(|| Finder::new("{\""));
+    START.find_iter(part).any(|at| {
         let before = part[..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
         before == Some(&b'}')
     })
