@@ -76,7 +76,7 @@ fn in_transcript(stop: &Stop<'_>, so_far: &SoFar) -> io::Result<Vec<Move>> {
     let start = line_start(&mut file, so_far.bytes)?;
     file.seek(SeekFrom::Start(start))?;
     for line in BufReader::new(file.take(ADDED_CAP)).split(b'\n') {
-        lines::rows_of(&String::from_utf8_lossy(&line?), |row| {
+        lines::rows_of(String::from_utf8_lossy(&line?).as_bytes(), |row| {
             let made: Option<Timestamp> = row.timestamp.text().and_then(|time| time.parse().ok());
             if made.is_some_and(|made| made.as_millisecond() > stop.started_ms) {
                 ledger.fold(row, None);

@@ -5,6 +5,8 @@ use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use aho_corasick::AhoCorasick;
+
 use super::orders::{orders, specs};
 use super::steps::parse_steps;
 use super::{Mark, Plan, PlanSource, Step, StepKind};
@@ -31,17 +33,24 @@ impl PlanPlaces {
         (in_folder && path.extension().is_some_and(|ext| ext == "md")) || self.globs.is_match(relative)
     }
 
-    /// Whether a text may name a plan: to look at every word of a long session takes its time.
-    fn may_be_in(&self, text: &str) -> bool {
-        let names_folder = |folder: &PathBuf| {
-            let name = folder.file_name().and_then(|name| name.to_str());
-            name.is_none_or(|name| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some())
-        };
-        self.globs.may_be_in(text) || self.folders.iter().any(names_folder)
-    }
-
     fn absolute(&self, path: &str) -> PathBuf {
         self.root.join(path)
+    }
+}
+
+/// Texts that may name a plan: to look at every word of a long session takes its time.
+struct Hints(Option<AhoCorasick>);
+
+impl Hints {
+    fn of(places: &PlanPlaces) -> Self {
+        let folders = places.folders.iter().map(|folder| folder.file_name()?.to_str().map(str::as_bytes));
+        let literals = places.globs.literals().zip(folders.collect::<Option<Vec<_>>>());
+        Self(literals.and_then(|(globs, folders)| AhoCorasick::new(globs.into_iter().chain(folders)).ok()))
+    }
+
+    /// Whether a text may name one. Never wrong in saying no.
+    fn may_be_in(&self, text: &str) -> bool {
+        self.0.as_ref().is_none_or(|literals| literals.is_match(text))
     }
 }
 
@@ -69,13 +78,14 @@ pub struct Read<'a> {
 /// person named, else none.
 pub fn find(session: &Session, places: &PlanPlaces, files: Read<'_>) -> Option<Plan> {
     let read: ReadText<'_> = &|path| (files.now)(path).map(|text| capped(&text).to_owned());
+    let hints = LazyCell::new(|| Hints::of(places));
     session
         .plans
         .iter()
         .rev()
         .find_map(|approved| approved_plan(approved, places, read))
-        .or_else(|| touched_plan(session, places, Read { now: read, ..files }))
-        .or_else(|| named_plan(session, places, read))
+        .or_else(|| touched_plan(session, places, &hints, Read { now: read, ..files }))
+        .or_else(|| named_plan(session, places, &hints, read))
 }
 
 /// A plan that was put up for an audit, whatever the session did with it. Its ticks are claims, but for those that
@@ -166,10 +176,10 @@ fn kept_up(approved: &str, file: &str) -> KeptUp {
     if found * 2 >= steps.len() { KeptUp::Related } else { KeptUp::Other }
 }
 
-fn touched_plan(session: &Session, places: &PlanPlaces, files: Read<'_>) -> Option<Plan> {
-    let touches = session.done_touches().filter(|touch| places.may_be_in(&touch.path));
+fn touched_plan(session: &Session, places: &PlanPlaces, hints: &Hints, files: Read<'_>) -> Option<Plan> {
+    let touches = session.done_touches().filter(|touch| hints.may_be_in(&touch.path));
     let by_tool = touches.map(|touch| (touch.at, places.absolute(&touch.path)));
-    let commands = session.commands.iter().filter(|command| places.may_be_in(&command.line));
+    let commands = session.commands.iter().filter(|command| hints.may_be_in(&command.line));
     let by_command = commands.filter(|command| command.may_have_effects()).flat_map(|command| {
         let words = shell::simple_commands(&command.line).into_iter().flatten();
         words.map(|word| (command.at, places.absolute(word.trim_start_matches('>'))))
@@ -260,8 +270,8 @@ fn ticked_before(
 }
 
 /// A plan that the person named in an ask, or that the session read when the person spoke of a plan.
-fn named_plan(session: &Session, places: &PlanPlaces, text_of: ReadText<'_>) -> Option<Plan> {
-    let named = session.asks.iter().rev().filter(|ask| places.may_be_in(&ask.text)).flat_map(|ask| {
+fn named_plan(session: &Session, places: &PlanPlaces, hints: &Hints, text_of: ReadText<'_>) -> Option<Plan> {
+    let named = session.asks.iter().rev().filter(|ask| hints.may_be_in(&ask.text)).flat_map(|ask| {
         ask.text.split_whitespace().map(|word| {
             places.absolute(word.trim_matches(|c: char| "`'\"()[]<>,;:!?@".contains(c)).trim_end_matches('.'))
         })
@@ -270,7 +280,7 @@ fn named_plan(session: &Session, places: &PlanPlaces, text_of: ReadText<'_>) -> 
         let is_plan = |word: &str| word == "plan" || word == "plans";
         session.asks.iter().any(|ask| normalised(&ask.text).split(' ').any(is_plan))
     });
-    let read = session.reads.iter().rev().filter(|path| places.may_be_in(path));
+    let read = session.reads.iter().rev().filter(|path| hints.may_be_in(path));
     let read_for_them = read.filter(|_| *speaks_of_plan).map(|path| places.absolute(path));
     let plan_at = |path: PathBuf| {
         let mut plan = plan_of(PlanSource::NamedFile, text_of(&path)?, Some(path));

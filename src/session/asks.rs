@@ -45,7 +45,7 @@ record! {
     /// Who wrote a prompt.
     Origin {
         /// `human`, `task-notification`, …
-        kind = "kind",
+        kind = b"kind",
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
 
     fn prompt(json: &str) -> Option<Prompt> {
         let mut found = None;
-        assert!(rows_of(json, |row| found = prompt_of(row)), "{json}");
+        assert!(rows_of(json.as_bytes(), |row| found = prompt_of(row)), "{json}");
         found
     }
 

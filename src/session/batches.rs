@@ -1,5 +1,5 @@
-//! Takes a file, gives its lines in batches, in bounded memory: as text where they are UTF-8, as bytes where not, and a
-//! line that is too long for a batch by itself. Must not judge what a line says, nor split one.
+//! Takes a file, gives its lines in batches, in bounded memory, and says whether they are text; a line that is too long for
+//! a batch is given by itself. Must not judge what a line says, nor split one.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,23 +16,17 @@ const LONG_LINE: usize = 4 << 20;
 /// The kernel copies into a buffer that starts at a page three times as fast as into one that does not.
 const PAGE: usize = 4 << 10;
 
-/// Some lines, each with its newline; only the last line of a file may have none. They stand behind `start`; what is
-/// before that is room.
+/// What a file holds next.
 #[derive(Debug)]
 pub enum Batch {
-    /// Text.
-    Text {
-        /// The room and the lines.
-        text: String,
-        /// Where the lines start.
-        start: usize,
-    },
-    /// Lines with bytes among them that are not UTF-8.
-    Bytes {
-        /// The room and the lines.
+    /// Some lines, each with its newline; only the last line of a file may have none.
+    Lines {
+        /// Room, and behind it the lines.
         bytes: Vec<u8>,
-        /// Where the lines start.
+        /// Where they start.
         start: usize,
+        /// Whether they are all UTF-8.
+        is_text: bool,
     },
     /// One line by itself.
     Long {
@@ -83,13 +77,9 @@ impl<'f> Batches<'f> {
             if self.carry.len() > self.room {
                 return self.next_long(buffer).map(Some);
             }
-            let is_new = self.make_room(&mut buffer);
+            self.make_room(&mut buffer);
             let origin = self.room + buffer.as_ptr().align_offset(PAGE) % PAGE;
             let start = origin - self.carry.len();
-            // What is before the lines has to be text, too: here it may be half of an old line.
-            if !is_new {
-                buffer[..start].fill(0);
-            }
             buffer[start..origin].copy_from_slice(&self.carry);
             let read = self.fill(&mut buffer[origin..origin + self.chunk])?;
             let end = origin + read;
@@ -102,10 +92,8 @@ impl<'f> Batches<'f> {
             self.carry.extend_from_slice(&buffer[whole..end]);
             if whole > start {
                 buffer.truncate(whole);
-                return Ok(Some(match String::from_utf8(buffer) {
-                    Ok(text) => Batch::Text { text, start },
-                    Err(fault) => Batch::Bytes { bytes: fault.into_bytes(), start },
-                }));
+                let is_text = simdutf8::basic::from_utf8(&buffer[start..]).is_ok();
+                return Ok(Some(Batch::Lines { bytes: buffer, start, is_text }));
             }
             if read == 0 {
                 return Ok(None);
@@ -113,17 +101,14 @@ impl<'f> Batches<'f> {
         }
     }
 
-    /// Makes a buffer as long as is needed; says whether it is a new one, which is all zeros. Pages of it that nobody
-    /// touches cost nothing.
-    fn make_room(&self, buffer: &mut Vec<u8>) -> bool {
+    /// Makes a buffer as long as is needed. Pages of a new one that nobody touches cost nothing.
+    fn make_room(&self, buffer: &mut Vec<u8>) {
         let needed = PAGE + self.room + self.chunk;
-        let is_new = buffer.capacity() < needed;
-        if is_new {
+        if buffer.capacity() < needed {
             *buffer = vec![0; needed];
         } else {
             buffer.resize(needed, 0);
         }
-        is_new
     }
 
     fn fill(&mut self, room: &mut [u8]) -> io::Result<usize> {
@@ -208,8 +193,10 @@ mod tests {
         let (mut found, mut buffer) = (Vec::new(), Vec::new());
         while let Some(batch) = batches.next(buffer).expect("readable") {
             let (bytes, start) = match batch {
-                Batch::Text { text, start } => (text.into_bytes(), start),
-                Batch::Bytes { bytes, start } => (bytes, start),
+                Batch::Lines { bytes, start, is_text } => {
+                    assert_eq!(is_text, std::str::from_utf8(&bytes[start..]).is_ok());
+                    (bytes, start)
+                }
                 Batch::Long { line, room } => {
                     found.push((line.text.unwrap_or_default(), line.ended));
                     buffer = room;
@@ -267,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_not_text_are_bytes() {
+    fn lines_that_are_not_text_are_given_too() {
         let with = [&b"one\n\xff\xfe\ntwo\n"[..], "é".as_bytes()].concat();
         let expected = [&b"one"[..], b"\xff\xfe", b"two", "é".as_bytes()].map(<[u8]>::to_vec);
         assert_eq!(lines(&with).into_iter().map(|(line, _)| line).collect::<Vec<_>>(), expected);

@@ -52,7 +52,7 @@ const NEWEST_ASKS: usize = 200;
 const NEWEST_ASK_BYTES: usize = 128 << 10;
 
 /// Lists of which only the newest entries matter.
-const READS: usize = 2_000;
+const READS: usize = 1_000;
 const DELEGATIONS: usize = 1_000;
 const PLANS: usize = 16;
 const OTHER_TOOLS: usize = 256;

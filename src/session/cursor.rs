@@ -91,7 +91,7 @@ mod tests {
             r#"{"type":"user","uuid":"3","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]},"toolUseResult":{"originalFile":"a"}}"#,
             r#"{"type":"assistant","uuid":"4","message":{"id":"n","content":[{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"make"}}]}}"#,
         ] {
-            assert!(rows_of(row, |row| ledger.fold(row, Some(100))));
+            assert!(rows_of(row.as_bytes(), |row| ledger.fold(row, Some(100))));
         }
         Cursor {
             path: "/t/s.jsonl".into(),

@@ -72,15 +72,15 @@ record! {
     /// What an attachment row carries.
     Attachment {
         /// What it is.
-        kind = "type",
+        kind = b"type",
         /// A plan's file.
-        plan_file_path = "planFilePath",
+        plan_file_path = b"planFilePath",
         /// A plan's text.
-        plan_content = "planContent",
+        plan_content = b"planContent",
         /// Whether a queued command is a prompt.
-        command_mode = "commandMode",
+        command_mode = b"commandMode",
         /// The prompt.
-        prompt = "prompt",
+        prompt = b"prompt",
     }
 }
 

@@ -74,7 +74,7 @@ macro_rules! record {
 
             fn take(
                 &mut self,
-                key: &str,
+                key: &[u8],
                 scan: &mut $crate::session::scan::Scan<'a>,
             ) -> Result<(), $crate::session::scan::Torn> {
                 match key {
@@ -203,41 +203,41 @@ impl<'a> Row<'a> {
     }
 
     /// Takes the field of that name; a `taker` may have enough of the row with it.
-    fn take(&mut self, key: &str, scan: &mut Scan<'a>, taker: Option<&impl TakesRows>) -> Result<(), Halt> {
+    fn take(&mut self, key: &[u8], scan: &mut Scan<'a>, taker: Option<&impl TakesRows>) -> Result<(), Halt> {
         match key {
-            "type" => {
+            b"type" => {
                 self.kind.take(scan)?;
                 return if taker.is_some() && self.is_known_idle() { Err(Halt::Enough) } else { Ok(()) };
             }
             // The longest part of most rows, and the last one of which anything matters.
-            "toolUseResult" if taker.is_some_and(|taker| taker.has_enough(self)) => {
+            b"toolUseResult" if taker.is_some_and(|taker| taker.has_enough(self)) => {
                 self.tool_use_result = Field(Some(scan.rest()));
                 return Err(Halt::Enough);
             }
             // Read at once where it stands: whatever else is long in a row stands in its message.
-            "message" if scan.peek() == Some(b'{') => {
+            b"message" if scan.peek() == Some(b'{') => {
                 let message = self.message.insert(Message::default());
                 let is_idle = |call| taker.is_some_and(|taker| taker.is_idle_result(call));
                 // A person's message comes behind the row's type.
                 let is_agents = taker.is_some() && self.kind.raw().is_none();
                 message.read(scan, is_agents, &is_idle)?;
             }
-            "uuid" => self.uuid.take(scan)?,
-            "sessionId" => self.session_id.take(scan)?,
-            "cwd" => self.cwd.take(scan)?,
-            "version" => self.version.take(scan)?,
-            "slug" => self.slug.take(scan)?,
-            "timestamp" => self.timestamp.take(scan)?,
-            "isMeta" => self.is_meta.take(scan)?,
-            "isCompactSummary" => self.is_compact_summary.take(scan)?,
-            "isVisibleInTranscriptOnly" => self.is_visible_in_transcript_only.take(scan)?,
-            "isSidechain" => self.is_sidechain.take(scan)?,
-            "isApiErrorMessage" => self.is_api_error_message.take(scan)?,
-            "promptSource" => self.prompt_source.take(scan)?,
-            "planContent" => self.plan_content.take(scan)?,
-            "origin" => self.origin.take(scan)?,
-            "toolUseResult" => self.tool_use_result.take(scan)?,
-            "attachment" => self.attachment.take(scan)?,
+            b"uuid" => self.uuid.take(scan)?,
+            b"sessionId" => self.session_id.take(scan)?,
+            b"cwd" => self.cwd.take(scan)?,
+            b"version" => self.version.take(scan)?,
+            b"slug" => self.slug.take(scan)?,
+            b"timestamp" => self.timestamp.take(scan)?,
+            b"isMeta" => self.is_meta.take(scan)?,
+            b"isCompactSummary" => self.is_compact_summary.take(scan)?,
+            b"isVisibleInTranscriptOnly" => self.is_visible_in_transcript_only.take(scan)?,
+            b"isSidechain" => self.is_sidechain.take(scan)?,
+            b"isApiErrorMessage" => self.is_api_error_message.take(scan)?,
+            b"promptSource" => self.prompt_source.take(scan)?,
+            b"planContent" => self.plan_content.take(scan)?,
+            b"origin" => self.origin.take(scan)?,
+            b"toolUseResult" => self.tool_use_result.take(scan)?,
+            b"attachment" => self.attachment.take(scan)?,
             _ => scan.skip()?,
         }
         Ok(())
@@ -246,8 +246,8 @@ impl<'a> Row<'a> {
     /// Whether it is known by now that nothing in it matters.
     fn is_known_idle(&self) -> bool {
         self.kind.raw().is_some_and(|raw| {
-            let kind = raw.json().trim_matches('"');
-            kind != USER && kind != ASSISTANT && kind != ATTACHMENT && is_idle(kind)
+            let kind = raw.json().strip_prefix(b"\"").and_then(|kind| kind.strip_suffix(b"\""));
+            kind.and_then(|kind| std::str::from_utf8(kind).ok()).is_some_and(is_idle)
         })
     }
 
@@ -285,8 +285,8 @@ impl<'a> Message<'a> {
     ) -> Result<(), Halt> {
         scan.fields(|key, scan| {
             match key {
-                "id" => self.id.take(scan)?,
-                "content" => {
+                b"id" => self.id.take(scan)?,
+                b"content" => {
                     self.content.read(scan, is_idle)?;
                     // Behind it stand the counts of tokens, which are as long as most of what is said.
                     if is_agents && self.id.raw().is_some() {
@@ -304,21 +304,21 @@ record! {
     /// One block of a message.
     pub Block {
         /// `text`, `tool_use`, `tool_result`, `thinking`, `image`, …
-        kind = "type",
+        kind = b"type",
         /// A text block's words.
-        text = "text",
+        text = b"text",
         /// A tool call's id.
-        id = "id",
+        id = b"id",
         /// A tool call's tool.
-        name = "name",
+        name = b"name",
         /// A tool call's input.
-        input = "input",
+        input = b"input",
         /// A result's call.
-        tool_use_id = "tool_use_id",
+        tool_use_id = b"tool_use_id",
         /// A result's content: text or a list of blocks.
-        content = "content",
+        content = b"content",
         /// A result of a call that failed.
-        is_error = "is_error",
+        is_error = b"is_error",
     }
 }
 
@@ -326,7 +326,7 @@ impl<'a> Block<'a> {
     /// Reads a block, unless it turns out to be a result that does not matter.
     fn read_unless(&mut self, scan: &mut Scan<'a>, is_idle: &impl Fn(Field<'a>) -> bool) -> Result<(), Halt> {
         scan.fields(|key, scan| {
-            if key == "content" && self.kind.is("tool_result") && is_idle(self.tool_use_id) {
+            if key == b"content" && self.kind.is("tool_result") && is_idle(self.tool_use_id) {
                 return Err(Halt::IdleResult);
             }
             Ok(self.take(key, scan)?)
@@ -401,13 +401,13 @@ impl<'a> Content<'a> {
 
 /// Gives every row on a line to `each`, and says whether the line was readable to its end. A line may hold
 /// two objects; what can be read before a fault is used.
-pub fn rows_of(line: &str, each: impl FnMut(&Row<'_>)) -> bool {
+pub fn rows_of(line: &[u8], each: impl FnMut(&Row<'_>)) -> bool {
     take_rows(line, &mut Whole(each))
 }
 
 /// The same, for one who may have enough of a row before its end: what comes after that is not looked at, unless
 /// it may be another row.
-pub fn take_rows(line: &str, taker: &mut impl TakesRows) -> bool {
+pub fn take_rows(line: &[u8], taker: &mut impl TakesRows) -> bool {
     let mut scan = Scan::new(line);
     while scan.peek().is_some() {
         let start = scan;
@@ -430,7 +430,7 @@ pub fn take_rows(line: &str, taker: &mut impl TakesRows) -> bool {
 }
 
 /// Whether a line holds rows to its end, none of them cut off.
-pub fn is_whole(line: &str) -> bool {
+pub fn is_whole(line: &[u8]) -> bool {
     let mut scan = Scan::new(line);
     while let Some(first) = scan.peek() {
         if first != b'{' || scan.skip().is_err() {
@@ -467,7 +467,7 @@ mod tests {
     #[test]
     fn a_field_of_another_type_is_absent_and_the_rest_is_used() {
         let mut kinds = Vec::new();
-        let whole = rows_of(r#"{"type":"user","uuid":7,"isMeta":null,"slug":["x"],"cwd":"/w"}"#, |row| {
+        let whole = rows_of(br#"{"type":"user","uuid":7,"isMeta":null,"slug":["x"],"cwd":"/w"}"#, |row| {
             kinds.push((row.kind.is("user"), row.uuid.text().is_none(), row.cwd.is("/w")));
         });
         assert!(whole);
@@ -477,21 +477,21 @@ mod tests {
     #[test]
     fn two_objects_on_one_line_are_two_rows() {
         let mut rows = 0;
-        assert!(rows_of(r#"{"type":"user"}{"type":"assistant"}"#, |_| rows += 1));
+        assert!(rows_of(br#"{"type":"user"}{"type":"assistant"}"#, |_| rows += 1));
         assert_eq!(rows, 2);
     }
 
     #[test]
     fn a_line_that_is_being_written_is_not_whole_before_its_end() {
         let line = r#"{"type":"progress","data":{"a":{"b":1}}}{"type":"user"}"#;
-        let whole: Vec<usize> = (1..=line.len()).filter(|end| is_whole(&line[..*end])).collect();
+        let whole: Vec<usize> = (1..=line.len()).filter(|end| is_whole(&line.as_bytes()[..*end])).collect();
         assert_eq!(whole, [line.len() - 15, line.len()]);
     }
 
     #[test]
     fn what_stands_before_a_tear_is_used() {
         let mut rows = 0;
-        assert!(!rows_of(r#"{"type":"user"}{"type":"assis"#, |_| rows += 1));
+        assert!(!rows_of(br#"{"type":"user"}{"type":"assis"#, |_| rows += 1));
         assert_eq!(rows, 1);
     }
 
@@ -510,7 +510,7 @@ mod tests {
 
         fn take(&mut self, row: &Row<'_>) {
             let result = row.tool_use_result.raw().and_then(|raw| raw.scan().value().ok());
-            let result = result.map_or("none", |raw| raw.json());
+            let result = result.map_or("none".into(), |raw| String::from_utf8_lossy(raw.json()));
             self.0.push(format!("{} {result}", row.kind.text().unwrap_or_default()));
         }
     }
@@ -519,7 +519,7 @@ mod tests {
     fn a_row_of_which_there_is_enough_hides_no_other_row() {
         let taken = |line: &str| {
             let mut hasty = Hasty::default();
-            assert!(take_rows(line, &mut hasty), "{line}");
+            assert!(take_rows(line.as_bytes(), &mut hasty), "{line}");
             hasty.0
         };
         let result = r#"{"type":"user","uuid":"1","toolUseResult":{"a":"x"},"more":[1]}"#;
@@ -557,7 +557,9 @@ mod tests {
 
     fn said(json: &str) -> Option<String> {
         let mut said = None;
-        rows_of(json, |row| said = row.message.as_ref().map(|message| message.content.text().into_owned()));
+        rows_of(json.as_bytes(), |row| {
+            said = row.message.as_ref().map(|message| message.content.text().into_owned())
+        });
         said
     }
 
@@ -582,7 +584,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_makes_it_panic(line in ".{0,300}") {
-            rows_of(&line, |_| ());
+            rows_of(line.as_bytes(), |_| ());
         }
     }
 }

@@ -332,7 +332,7 @@ fn belongs_to(file: &Path, session: &str) -> bool {
         return false;
     }
     let mut is_ours = false;
-    super::lines::rows_of(&line, |row| is_ours |= row.session_id.is(session));
+    super::lines::rows_of(line.as_bytes(), |row| is_ours |= row.session_id.is(session));
     is_ours
 }
 

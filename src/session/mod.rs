@@ -40,7 +40,7 @@ pub struct Ask {
 impl Ask {
     /// Whether it is too short to ask for anything.
     fn is_small_talk(&self) -> bool {
-        self.text.split_whitespace().count() <= SMALL_TALK_WORDS
+        self.text.split_whitespace().nth(SMALL_TALK_WORDS).is_none()
     }
 
     /// Whether it may ask for work: it is no small talk, and no question.

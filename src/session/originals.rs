@@ -118,7 +118,6 @@ impl Shelf {
             literal.truncate(end);
             literal.push(b'"');
         }
-        let literal = String::from_utf8(literal).ok()?;
         Scan::new(&literal).value().ok()?.start(CHANGE_CAP)
     }
 

@@ -1,6 +1,7 @@
 //! Takes a transcript file, folds its lines from an offset on into a ledger, in bounded memory. Must not judge what a
 //! line says.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
@@ -84,18 +85,17 @@ impl Fold<'_> {
     /// Folds what was read; gives the room that it took.
     fn batch(&mut self, batch: Batch) -> Vec<u8> {
         match batch {
-            Batch::Text { text, start } => {
-                let mut rest = &text[start..];
+            Batch::Lines { bytes, start, is_text } => {
+                let mut rest = &bytes[start..];
                 while !rest.is_empty() {
-                    let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
-                    self.line(&rest[..end], end as u64, Some(self.offset));
+                    let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+                    let (line, at) = (&rest[..end], Some(self.offset));
+                    if is_text {
+                        self.line(line, end as u64, at);
+                    } else {
+                        self.repaired(line, end as u64, at);
+                    }
                     rest = &rest[end..];
-                }
-                text.into_bytes()
-            }
-            Batch::Bytes { bytes, start } => {
-                for line in bytes[start..].split_inclusive(|byte| *byte == b'\n') {
-                    self.bytes(line, line.len() as u64, Some(self.offset));
                 }
                 bytes
             }
@@ -106,7 +106,7 @@ impl Fold<'_> {
                     self.offset += long.bytes;
                 } else {
                     text.extend(long.ended.then_some(b'\n'));
-                    self.bytes(&text, long.bytes, long.is_whole.then_some(self.offset));
+                    self.repaired(&text, long.bytes, long.is_whole.then_some(self.offset));
                 }
                 room
             }
@@ -114,19 +114,21 @@ impl Fold<'_> {
     }
 
     /// One line that may not be text: bytes that are not UTF-8 are replaced.
-    fn bytes(&mut self, line: &[u8], bytes: u64, line_at: Option<u64>) {
-        if let Ok(text) = std::str::from_utf8(line) {
-            self.line(text, bytes, line_at);
-        } else if self.line(&String::from_utf8_lossy(line), bytes, None) {
-            self.ledger.skip_repaired();
+    fn repaired(&mut self, line: &[u8], bytes: u64, line_at: Option<u64>) {
+        match String::from_utf8_lossy(line) {
+            Cow::Borrowed(_) => {
+                self.line(line, bytes, line_at);
+            }
+            Cow::Owned(text) if self.line(text.as_bytes(), bytes, None) => self.ledger.skip_repaired(),
+            Cow::Owned(_) => {}
         }
     }
 
     /// One line, which takes so many bytes of the file, with its newline if it has one. `line_at` is where it stands
     /// there, if it is as it stands there. Says whether it is all there; one that is not is left for the next time.
-    fn line(&mut self, line: &str, bytes: u64, line_at: Option<u64>) -> bool {
+    fn line(&mut self, line: &[u8], bytes: u64, line_at: Option<u64>) -> bool {
         let text = without_padding(line);
-        let is_there = line.ends_with('\n') || lines::is_whole(text);
+        let is_there = line.ends_with(b"\n") || lines::is_whole(text);
         if !is_there {
             return false;
         }
@@ -134,8 +136,7 @@ impl Fold<'_> {
         if text.is_empty() {
             return true;
         }
-        let start =
-            if line.starts_with('{') { 0 } else { line.len() - line.trim_start_matches(is_padding).len() };
+        let start = line.iter().take_while(|byte| is_padding(**byte)).count();
         let text_at = line_at.map(|line_at| line_at + start as u64);
         if !lines::take_rows(text, &mut Folding { ledger: self.ledger, text_at }) {
             self.ledger.skip_unreadable();
@@ -145,14 +146,23 @@ impl Fold<'_> {
 }
 
 /// NUL padding was seen after a crash of the writer.
-fn is_padding(c: char) -> bool {
-    c == '\0' || c.is_ascii_whitespace()
+fn is_padding(byte: u8) -> bool {
+    byte == 0 || byte.is_ascii_whitespace()
 }
 
 /// The line without what stands around its rows.
-fn without_padding(line: &str) -> &str {
-    let line = line.strip_suffix('\n').unwrap_or(line);
-    if line.starts_with('{') && line.ends_with('}') { line } else { line.trim_matches(is_padding) }
+fn without_padding(mut line: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = line
+        && is_padding(*first)
+    {
+        line = rest;
+    }
+    while let [rest @ .., last] = line
+        && is_padding(*last)
+    {
+        line = rest;
+    }
+    line
 }
 
 /// Folds the rows of one line.

@@ -42,13 +42,13 @@ record! {
     /// The result of Write, Edit, `MultiEdit`.
     EditResult {
         /// `create` or `update`.
-        kind = "type",
+        kind = b"type",
         /// The file before.
-        original_file = "originalFile",
+        original_file = b"originalFile",
         /// The same, from `MultiEdit`.
-        original_file_contents = "originalFileContents",
+        original_file_contents = b"originalFileContents",
         /// Not written.
-        staged = "staged",
+        staged = b"staged",
     }
 }
 
@@ -56,9 +56,9 @@ record! {
     /// The result of a shell command.
     BashResult {
         /// Ended by somebody.
-        interrupted = "interrupted",
+        interrupted = b"interrupted",
         /// Still running.
-        background_task_id = "backgroundTaskId",
+        background_task_id = b"backgroundTaskId",
     }
 }
 
@@ -66,9 +66,9 @@ record! {
     /// The result of leaving plan mode.
     PlanResult {
         /// The plan's text.
-        plan = "plan",
+        plan = b"plan",
         /// The plan's file.
-        file_path = "filePath",
+        file_path = b"filePath",
     }
 }
 
@@ -76,7 +76,7 @@ record! {
     /// The result of making a task.
     TaskResult {
         /// The task.
-        task = "task",
+        task = b"task",
     }
 }
 
@@ -84,7 +84,7 @@ record! {
     /// A task.
     TaskId {
         /// Its id.
-        id = "id",
+        id = b"id",
     }
 }
 
@@ -114,7 +114,7 @@ impl<'a> ToolResult<'a, '_> {
         }
         let raw = self.structured.raw();
         // No string can hold the key: a quote in it has a backslash before it.
-        let may_be_staged = raw.is_some_and(|raw| STAGED.find(raw.json().as_bytes()).is_some());
+        let may_be_staged = raw.is_some_and(|raw| STAGED.find(raw.json()).is_some());
         if !wants_before && !may_be_staged {
             return (Outcome::Done, Before::Unknown);
         }
@@ -149,7 +149,7 @@ impl<'a> ToolResult<'a, '_> {
             CommandEnd::Interrupted
         } else if result.background_task_id.text().is_some() {
             CommandEnd::Background
-        } else if self.plain_text().is_some_and(|raw| raw.json().starts_with("\"Error")) {
+        } else if self.plain_text().is_some_and(|raw| raw.json().starts_with(b"\"Error")) {
             CommandEnd::Failed(exit_code(&content.text()))
         } else {
             CommandEnd::Succeeded
@@ -206,7 +206,7 @@ mod tests {
 
     fn with_result<R>(json: &str, look: impl Fn(ToolResult<'_, '_>) -> R) -> R {
         let mut found = None;
-        assert!(rows_of(json, |row| {
+        assert!(rows_of(json.as_bytes(), |row| {
             let message = row.message.as_ref().expect("a message");
             let Content::Blocks(blocks) = &message.content else { panic!("blocks") };
             found = Some(look(ToolResult { block: &blocks[0], structured: row.tool_use_result }));

@@ -22,14 +22,14 @@ pub struct Torn;
 /// A value as it stands in the text, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Raw<'a> {
-    text: &'a str,
+    json: &'a [u8],
     at: usize,
 }
 
 impl<'a> Raw<'a> {
     /// The value's JSON.
-    pub fn json(self) -> &'a str {
-        self.text
+    pub fn json(self) -> &'a [u8] {
+        self.json
     }
 
     /// Where it stands in the text that was scanned first.
@@ -40,17 +40,17 @@ impl<'a> Raw<'a> {
     /// The value, if it is text.
     pub fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.literal()?;
-        if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-            return Some(Cow::Borrowed(inner));
+        if memchr::memchr(b'\\', inner).is_none() {
+            return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
         }
-        serde_json::from_str::<String>(self.text).ok().map(Cow::Owned)
+        serde_json::from_slice::<String>(self.json).ok().map(Cow::Owned)
     }
 
     /// The start of the value, if it is text: `cap` bytes of it or a little less.
     pub fn start(self, cap: usize) -> Option<String> {
         let inner = self.literal()?;
         let at_most = (cap * 2).min(inner.len());
-        let end = (0..at_most).rev().take(NEAR).find(|at| is_place_to_cut(inner.as_bytes(), *at));
+        let end = (0..at_most).rev().take(NEAR).find(|at| is_place_to_cut(inner, *at));
         let decoded = end.filter(|_| at_most < inner.len()).and_then(|end| decoded(&inner[..end]));
         let mut text = match decoded.filter(|text| text.len() >= cap) {
             Some(text) => text,
@@ -65,7 +65,7 @@ impl<'a> Raw<'a> {
     pub fn end(self, cap: usize) -> Option<String> {
         let inner = self.literal()?;
         let from = inner.len().saturating_sub(cap * 2);
-        let start = (from..inner.len()).take(NEAR).find(|at| is_place_to_cut(inner.as_bytes(), *at));
+        let start = (from..inner.len()).take(NEAR).find(|at| is_place_to_cut(inner, *at));
         let decoded = start.filter(|_| from > 0).and_then(|start| decoded(&inner[start..]));
         match decoded.filter(|text| text.len() >= cap) {
             None => Some(last_part(&self.text()?, cap)),
@@ -80,10 +80,10 @@ impl<'a> Raw<'a> {
     /// Whether it is this text. Cheap: nothing is decoded unless it has escapes.
     pub fn is(self, word: &str) -> bool {
         match self.literal() {
-            Some(literal) if literal == word => true,
+            Some(literal) if literal == word.as_bytes() => true,
             // An escape takes more room than what it stands for.
             Some(literal) if literal.len() > word.len() && literal.len() <= word.len() * 6 => {
-                literal.contains('\\') && self.text().is_some_and(|text| text == word)
+                literal.contains(&b'\\') && self.text().is_some_and(|text| text == word)
             }
             _ => false,
         }
@@ -91,29 +91,29 @@ impl<'a> Raw<'a> {
 
     /// Whether it is `true`.
     pub fn is_true(self) -> bool {
-        self.text == "true"
+        self.json == b"true"
     }
 
     /// Whether it is text, of whatever length.
     pub fn is_text(self) -> bool {
-        self.text.starts_with('"')
+        self.json.starts_with(b"\"")
     }
 
     /// A scan of what is inside.
     pub fn scan(self) -> Scan<'a> {
-        Scan { text: self.text, at: 0, base: self.at }
+        Scan { text: self.json, at: 0, base: self.at }
     }
 
     /// What stands between the quotes.
-    fn literal(self) -> Option<&'a str> {
-        self.text.strip_prefix('"')?.strip_suffix('"')
+    fn literal(self) -> Option<&'a [u8]> {
+        self.json.strip_prefix(b"\"")?.strip_suffix(b"\"")
     }
 }
 
 /// A place in a JSON text.
 #[derive(Debug, Clone, Copy)]
 pub struct Scan<'a> {
-    text: &'a str,
+    text: &'a [u8],
     at: usize,
     /// Where `text` itself stands in the text that was scanned first.
     base: usize,
@@ -121,13 +121,13 @@ pub struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     /// A scan from the start.
-    pub fn new(text: &'a str) -> Self {
+    pub fn new(text: &'a [u8]) -> Self {
         Self { text, at: 0, base: 0 }
     }
 
     /// The next byte that is no white space, which stays where it is.
     pub fn peek(&mut self) -> Option<u8> {
-        let bytes = self.text.as_bytes();
+        let bytes = self.text;
         while bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
             self.at += 1;
         }
@@ -138,7 +138,7 @@ impl<'a> Scan<'a> {
     /// and must be taken past it. Anything else than an object is torn.
     pub fn fields<E: From<Torn>>(
         &mut self,
-        each: impl FnMut(&'a str, &mut Self) -> Result<(), E>,
+        each: impl FnMut(&'a [u8], &mut Self) -> Result<(), E>,
     ) -> Result<(), E> {
         self.pass(b'{')?;
         if self.peek() == Some(b'}') {
@@ -151,7 +151,7 @@ impl<'a> Scan<'a> {
     /// The same from the middle of an object on, before one of its keys.
     pub fn fields_from_here<E: From<Torn>>(
         &mut self,
-        mut each: impl FnMut(&'a str, &mut Self) -> Result<(), E>,
+        mut each: impl FnMut(&'a [u8], &mut Self) -> Result<(), E>,
     ) -> Result<(), E> {
         loop {
             self.must_be(b'"')?;
@@ -191,7 +191,7 @@ impl<'a> Scan<'a> {
         self.peek();
         let from = self.at;
         self.skip()?;
-        Ok(Raw { text: &self.text[from..self.at], at: self.base + from })
+        Ok(Raw { json: &self.text[from..self.at], at: self.base + from })
     }
 
     /// Past the value that comes next.
@@ -210,13 +210,13 @@ impl<'a> Scan<'a> {
     /// The value that comes next and all that stands behind it, with no look at where it ends.
     pub fn rest(&mut self) -> Raw<'a> {
         self.peek();
-        Raw { text: &self.text[self.at..], at: self.base + self.at }
+        Raw { json: &self.text[self.at..], at: self.base + self.at }
     }
 
     /// Goes to the next place in this object where `key` (with its quotes and colon) stands, unless `other` stands
     /// before it. Neither can stand in a string: there a quote has a backslash before it.
     pub fn jump_to(&mut self, key: &Needle, other: &Needle) -> Result<(), Torn> {
-        let rest = &self.text.as_bytes()[self.at..];
+        let rest = &self.text[self.at..];
         let found = key.find(rest).ok_or(Torn)?;
         // The key may be the first one of another object.
         let passed = &rest[..=found];
@@ -229,8 +229,8 @@ impl<'a> Scan<'a> {
 
     /// Passes over all that is left of the one object that fills this text, if it is one.
     pub fn pass_to_the_end(&mut self) -> bool {
-        let is_whole = self.text.starts_with("{\"") && self.text.ends_with('}');
-        if !is_whole || starts_another_object(&self.text.as_bytes()[self.at..]) {
+        let is_whole = self.text.starts_with(b"{\"") && self.text.ends_with(b"}");
+        if !is_whole || starts_another_object(&self.text[self.at..]) {
             return false;
         }
         self.at = self.text.len();
@@ -261,7 +261,7 @@ impl<'a> Scan<'a> {
     /// Past the string that starts here. Only quotes are looked for: program text is full of escapes, and most of
     /// them are of line ends. A quote after an odd number of backslashes is inside.
     fn skip_string(&mut self) -> Result<(), Torn> {
-        let bytes = self.text.as_bytes();
+        let bytes = self.text;
         let start = self.at + 1;
         let mut quote = next_quote(bytes, start).ok_or(Torn)?;
         while bytes[quote - 1] == b'\\' && !is_unescaped(&bytes[start..quote]) {
@@ -273,7 +273,7 @@ impl<'a> Scan<'a> {
     }
 
     fn skip_nested(&mut self) -> Result<(), Torn> {
-        let bytes = self.text.as_bytes();
+        let bytes = self.text;
         let mut depth = 0usize;
         let mut at = self.at;
         loop {
@@ -300,7 +300,7 @@ impl<'a> Scan<'a> {
 
     /// Past a number, `true`, `false`, `null`, or whatever else stands between two signs.
     fn skip_word(&mut self) {
-        let rest = &self.text.as_bytes()[self.at..];
+        let rest = &self.text[self.at..];
         let ends =
             |byte: &u8| matches!(byte, b',' | b'}' | b']' | b'"' | b'{' | b'[') || byte.is_ascii_whitespace();
         self.at += rest.iter().position(ends).unwrap_or(rest.len());
@@ -332,8 +332,8 @@ pub fn is_place_to_cut(string: &[u8], at: usize) -> bool {
         }
 }
 
-fn decoded(part: &str) -> Option<String> {
-    serde_json::from_str(&format!("\"{part}\"")).ok()
+fn decoded(part: &[u8]) -> Option<String> {
+    serde_json::from_slice(&[b"\"", part, b"\""].concat()).ok()
 }
 
 /// Whether what follows this is not escaped by it.
@@ -366,8 +366,9 @@ mod tests {
 
     fn fields(json: &str) -> Result<Vec<(String, String)>, Torn> {
         let mut found = Vec::new();
-        Scan::new(json).fields(|key, scan| {
-            found.push((key.to_owned(), scan.value()?.json().to_owned()));
+        Scan::new(json.as_bytes()).fields(|key, scan| {
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+            found.push((text(key), text(scan.value()?.json())));
             Ok::<_, Torn>(())
         })?;
         Ok(found)
@@ -395,7 +396,7 @@ mod tests {
     fn a_value_knows_where_it_stands() {
         let json = r#"{"a":{"b":"find me"}}"#;
         let mut at = None;
-        Scan::new(json)
+        Scan::new(json.as_bytes())
             .fields(|_, scan| {
                 scan.value()?.scan().fields(|_, scan| {
                     at = Some(scan.value()?.at());
@@ -412,7 +413,7 @@ mod tests {
             for times in [0, 1, 40, 900] {
                 let whole = unit.repeat(times);
                 let json = serde_json::to_string(&whole).expect("JSON");
-                let raw = Scan::new(&json).value().expect("a value");
+                let raw = Scan::new(json.as_bytes()).value().expect("a value");
                 let start = raw.start(100).expect("text");
                 assert_eq!(start, whole[..whole.floor_char_boundary(100)], "{unit:?} {times}");
                 let end = raw.end(100).expect("text");
@@ -428,12 +429,12 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Scan::new("7").value().expect("a value").start(9), None);
+        assert_eq!(Scan::new(b"7").value().expect("a value").start(9), None);
     }
 
     #[test]
     fn text_is_decoded_only_where_it_has_escapes() {
-        let text = |json: &'static str| Scan::new(json).value().expect("a value").text();
+        let text = |json: &'static str| Scan::new(json.as_bytes()).value().expect("a value").text();
         assert!(matches!(text(r#""plain""#), Some(Cow::Borrowed("plain"))));
         assert_eq!(text(r#""a\n\u00e9""#).as_deref(), Some("a\né"));
         assert_eq!((text("7"), text(r#""\q""#)), (None, None));
@@ -442,7 +443,7 @@ mod tests {
     #[test]
     fn the_rest_of_a_text_is_passed_over_only_where_no_other_object_starts() {
         let passes = |json: &'static str| {
-            let mut scan = Scan::new(json);
+            let mut scan = Scan::new(json.as_bytes());
             scan.pass(b'{').expect("an object");
             scan.pass_to_the_end() && scan.peek().is_none()
         };
@@ -474,7 +475,7 @@ mod tests {
             b'{' => {
                 let mut map = serde_json::Map::new();
                 scan.fields(|key, scan| {
-                    map.insert(key.to_owned(), rebuilt(scan)?);
+                    map.insert(String::from_utf8(key.to_vec()).expect("text"), rebuilt(scan)?);
                     Ok::<_, Torn>(())
                 })?;
                 Ok(Value::Object(map))
@@ -491,7 +492,7 @@ mod tests {
                 let raw = scan.value()?;
                 Ok(raw
                     .text()
-                    .map_or_else(|| serde_json::from_str(raw.json()).unwrap_or_default(), Into::into))
+                    .map_or_else(|| serde_json::from_slice(raw.json()).unwrap_or_default(), Into::into))
             }
         }
     }
@@ -501,14 +502,14 @@ mod tests {
         fn a_scan_sees_what_a_parser_sees(value in json(), pretty in any::<bool>()) {
             let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
             let text = text.expect("JSON");
-            prop_assert_eq!(rebuilt(&mut Scan::new(&text)), Ok(value.clone()));
-            prop_assert_eq!(Scan::new(&text).value().map(Raw::json), Ok(text.as_str()));
+            prop_assert_eq!(rebuilt(&mut Scan::new(text.as_bytes())), Ok(value.clone()));
+            prop_assert_eq!(Scan::new(text.as_bytes()).value().map(Raw::json), Ok(text.as_bytes()));
         }
 
         #[test]
         fn no_text_makes_it_panic(text in r#"[a{}\[\]",:\\0 é]{0,40}"#) {
-            let _ = rebuilt(&mut Scan::new(&text));
-            let _ = Scan::new(&text).value();
+            let _ = rebuilt(&mut Scan::new(text.as_bytes()));
+            let _ = Scan::new(text.as_bytes()).value();
         }
     }
 }

@@ -126,37 +126,37 @@ record! {
     /// What a tool was called with.
     pub(super) ToolInput {
         /// A file.
-        file_path = "file_path",
+        file_path = b"file_path",
         /// A notebook.
-        notebook_path = "notebook_path",
+        notebook_path = b"notebook_path",
         /// A whole file's text.
-        content = "content",
+        content = b"content",
         /// What an edit takes out.
-        old_string = "old_string",
+        old_string = b"old_string",
         /// What it puts in.
-        new_string = "new_string",
+        new_string = b"new_string",
         /// Several edits at once.
-        edits = "edits",
+        edits = b"edits",
         /// A shell command.
-        command = "command",
+        command = b"command",
         /// A subagent's title.
-        description = "description",
+        description = b"description",
         /// A subagent's type.
-        subagent_type = "subagent_type",
+        subagent_type = b"subagent_type",
         /// A plan's text.
-        plan = "plan",
+        plan = b"plan",
         /// A plan's text under another name, seen once, in 2.1.12.
-        plan_content = "plan_content",
+        plan_content = b"plan_content",
         /// A plan's file.
-        plan_file_path = "planFilePath",
+        plan_file_path = b"planFilePath",
         /// A task list.
-        todos = "todos",
+        todos = b"todos",
         /// A task's words.
-        subject = "subject",
+        subject = b"subject",
         /// A task's id.
-        task_id = "taskId",
+        task_id = b"taskId",
         /// A task's state.
-        status = "status",
+        status = b"status",
     }
 }
 
@@ -171,9 +171,9 @@ record! {
     /// One of the replacements of a `MultiEdit`.
     pub(super) EditInput {
         /// What it takes out.
-        old_string = "old_string",
+        old_string = b"old_string",
         /// What it puts in.
-        new_string = "new_string",
+        new_string = b"new_string",
     }
 }
 
@@ -181,11 +181,11 @@ record! {
     /// One entry of a task list.
     pub(super) TodoInput {
         /// Its id.
-        id = "id",
+        id = b"id",
         /// Its words.
-        content = "content",
+        content = b"content",
         /// Its state.
-        status = "status",
+        status = b"status",
     }
 }
 
@@ -198,7 +198,7 @@ fn change_in<'a>(input: &ToolInput<'a>) -> Option<(Option<Raw<'a>>, Raw<'a>)> {
     }
     let mut last = None;
     input.edits.each_item(|raw| {
-        if raw.json().starts_with('{') {
+        if raw.json().starts_with(b"{") {
             last = Some(EditInput::of(Some(raw)));
         }
     });
@@ -226,7 +226,7 @@ pub(super) fn change_of(input: &ToolInput<'_>, line_at: Option<u64>) -> (Option<
 pub(super) fn todos_of(input: &ToolInput<'_>) -> Vec<Todo> {
     let mut todos = Vec::new();
     input.todos.each_item(|raw| {
-        if !raw.json().starts_with('{') {
+        if !raw.json().starts_with(b"{") {
             return;
         }
         let item = TodoInput::of(Some(raw));

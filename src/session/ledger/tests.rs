@@ -6,7 +6,7 @@ use crate::session::lines::rows_of;
 fn fold(role: Role, rows: &[&str]) -> Session {
     let mut ledger = Ledger::new(role);
     for row in rows {
-        assert!(rows_of(row, |row| ledger.fold(row, None)), "{row}");
+        assert!(rows_of(row.as_bytes(), |row| ledger.fold(row, None)), "{row}");
     }
     ledger.into_session()
 }
