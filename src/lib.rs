@@ -15,9 +15,12 @@
 //!
 //! The modules stand below in the order in which data passes them, and no two of them need each other. The
 //! middle (`session::ledger`, `plan`, `claims`, `facts`, `verify`, `decision`) is pure: values in, values out, no clock,
-//! no disk, no environment. The edges (`config`, `state`, `session::reader` and `load`, `evidence::workspace`
-//! and `git`, `child`, `gates::sight`, `log::store` and `keepsakes`) touch the world and decide nothing. `audit`, `gates`
-//! and `commands` put them together.
+//! no disk, no environment. The edges (`config`, `state`, `session::batches`, `originals` and `load`,
+//! `evidence::workspace` and `git`, `child`, `gates::sight`, `log::store` and `keepsakes`) touch the world and decide
+//! nothing. `audit`, `gates` and `commands` put them together.
+//!
+//! What every stop would have to do again is remembered: `session::cursor` how far a transcript was read and what came
+//! of it, `evidence::memory` what a file showed; `kept` turns both into bytes, `state` keeps them.
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
 //! again, `eval` measures all of it on cases whose truth is known.
 
