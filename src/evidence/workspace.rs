@@ -288,21 +288,38 @@ fn state_of(path: &Path) -> FileState {
     }
 }
 
+/// How much of a file tells whether it is text.
+const HEAD: u64 = 8_000;
+
 fn body_of(path: &Path) -> Body {
+    match text_of(path) {
+        Ok(Some(text)) if text.len() as u64 > READ_CAP => Body::Start(lossy(&text[..cap()])),
+        Ok(Some(text)) => Body::Text(lossy(&text)),
+        Ok(None) => Body::Binary,
+        Err(error) => Body::Unreadable(error.to_string()),
+    }
+}
+
+fn cap() -> usize {
+    usize::try_from(READ_CAP).unwrap_or(usize::MAX)
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The bytes of a text, at most one more than counts; `None` for what is no text, of which only the head is read.
+fn text_of(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let file = open_regular(path)?;
     let mut bytes = Vec::new();
-    let read = open_regular(path).and_then(|file| file.take(READ_CAP + 1).read_to_end(&mut bytes));
-    if let Err(error) = read {
-        return Body::Unreadable(error.to_string());
+    (&file).take(HEAD).read_to_end(&mut bytes)?;
+    if bytes.contains(&0) {
+        return Ok(None);
     }
-    if bytes.iter().take(8_000).any(|byte| *byte == 0) {
-        return Body::Binary;
+    if bytes.len() as u64 == HEAD {
+        (&file).take(READ_CAP + 1 - HEAD).read_to_end(&mut bytes)?;
     }
-    let cut = bytes.len() as u64 > READ_CAP;
-    if cut {
-        bytes.truncate(usize::try_from(READ_CAP).unwrap_or(usize::MAX));
-    }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    if cut { Body::Start(text) } else { Body::Text(text) }
+    Ok(Some(bytes))
 }
 
 #[cfg(test)]
