@@ -28,15 +28,23 @@ use crate::verify::merge::without_lone_words;
 use crate::verify::verify;
 use crate::words::is_markdown;
 
-/// The plan in play, as the session and the workspace tell it.
-pub fn plan_in_play(session: &mut Session, workspace: &Workspace, config: &AuditConfig) -> Option<Plan> {
-    let places = PlanPlaces {
+/// Where plans live in a workspace.
+pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
+    PlanPlaces {
         root: workspace.root().to_path_buf(),
         folders: workspace.plan_folders().to_vec(),
         globs: plan_globs(&config.plan).unwrap_or_default(),
-    };
+    }
+}
+
+/// The plan in play, as the session and the workspace tell it.
+pub fn plan_in_play(session: &mut Session, workspace: &Workspace, config: &AuditConfig) -> Option<Plan> {
+    let places = plan_places(workspace, config);
     // What a plan was before the session tells which ticks are the session's own.
-    let may_be_plan = |touch: &Touch| is_markdown(&touch.path) || places.globs.is_match(&touch.path);
+    plan::note_names(session, &places);
+    let any_named = session.naming.touches.of(&session.touches).next().is_some();
+    let may_be_plan =
+        |touch: &Touch| is_markdown(&touch.path) || (any_named && places.globs.is_match(&touch.path));
     originals::fetch(session, |touch| if may_be_plan(touch) { Wanted::All } else { Wanted::Nothing });
     let read = plan::Read {
         now: &|path| workspace.plan_text(path),

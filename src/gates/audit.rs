@@ -9,7 +9,7 @@ use super::sight::{self, SoFar};
 use super::{Gate, Stop, Story, moved};
 use crate::audit::fingerprint::fingerprint;
 use crate::audit::outcome::{advised, could_not, outcome_of};
-use crate::audit::{Brief, plan_in_play};
+use crate::audit::{Brief, plan_in_play, plan_places};
 use crate::auditor::prompt::PromptError;
 use crate::auditor::{Auditor, AuditorOutcome, Prompts};
 use crate::claims;
@@ -22,7 +22,7 @@ use crate::evidence::redact::mask;
 use crate::finding::Advisory;
 use crate::hook::Event;
 use crate::phases;
-use crate::plan::Plan;
+use crate::plan::{self, Plan, PlanPlaces};
 use crate::session::ledger::Role;
 use crate::session::load::Reading;
 use crate::session::{Session, cursor};
@@ -176,13 +176,15 @@ fn keep(stop: &Stop<'_>, reading: &Reading) {
     }
 }
 
-/// Does once for a session what every stop would have to do again.
-fn settle(session: &mut Session) {
+/// Does once for a session what every stop would have to do again: what is kept is masked and counted, and it is
+/// known where it may name a plan.
+fn settle(session: &mut Session, places: &PlanPlaces) {
     // What the agent said last comes with the stop itself, and is compared with what the transcript says.
     let words = session.final_message.take();
     mask_session(session);
     session.final_message = words;
     session.count_work();
+    plan::note_names(session, places);
 }
 
 fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
@@ -190,19 +192,19 @@ fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
         Event::SubagentStop => Role::Subagent,
         Event::Stop | Event::Other(_) => Role::Main,
     };
-    let kept = cursor::decode(&stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
-    let last_message = stop.input.last_assistant_message.as_deref();
-    let mut reading = Reading::of_stop(stop.input.own_transcript(), role, last_message, kept);
-    // What is kept is masked and counted, so that no later stop has to do it again.
-    reading.sessions_mut().for_each(settle);
-    keep(stop, &reading);
-    let loaded = reading.finish();
-    story.tell_transcript(&loaded);
     let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());
     let settings = Settings::read(stop.env, stop.project);
     story.registration_faults = settings.registration_faults();
     let folders = settings.plan_folders(stop.env, stop.project);
     let workspace = Workspace::new(stop.project, &cwd, stop.env.home(), &folders);
+    let kept = cursor::decode(&stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
+    let last_message = stop.input.last_assistant_message.as_deref();
+    let mut reading = Reading::of_stop(stop.input.own_transcript(), role, last_message, kept);
+    let places = plan_places(&workspace, &stop.config.audit);
+    reading.sessions_mut().for_each(|session| settle(session, &places));
+    keep(stop, &reading);
+    let loaded = reading.finish();
+    story.tell_transcript(&loaded);
     (loaded.session, workspace)
 }
 

@@ -6,12 +6,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use aho_corasick::AhoCorasick;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::orders::{orders, specs};
 use super::steps::parse_steps;
 use super::{Mark, Plan, PlanSource, Step, StepKind};
 use crate::config::PlanGlobs;
-use crate::session::{ApprovedPlan, Original, Session, Touch, shell};
+use crate::session::{ApprovedPlan, Ask, Naming, Original, Outcome, Session, Touch, shell};
 use crate::words::{normalised, ratio};
 
 /// Where plans live.
@@ -38,20 +39,45 @@ impl PlanPlaces {
     }
 }
 
-/// Texts that may name a plan: to look at every word of a long session takes its time.
-struct Hints(Option<AhoCorasick>);
+/// Texts that stand in whatever names a plan: to look at every word of a long session takes its time.
+struct Hints<'p>(Option<Vec<&'p [u8]>>);
 
-impl Hints {
-    fn of(places: &PlanPlaces) -> Self {
+impl<'p> Hints<'p> {
+    fn of(places: &'p PlanPlaces) -> Self {
         let folders = places.folders.iter().map(|folder| folder.file_name()?.to_str().map(str::as_bytes));
-        let literals = places.globs.literals().zip(folders.collect::<Option<Vec<_>>>());
-        Self(literals.and_then(|(globs, folders)| AhoCorasick::new(globs.into_iter().chain(folders)).ok()))
+        let folders = folders.collect::<Option<Vec<_>>>();
+        Self(places.globs.literals().zip(folders).map(|(globs, folders)| [globs, folders].concat()))
     }
 
-    /// Whether a text may name one. Never wrong in saying no.
-    fn may_be_in(&self, text: &str) -> bool {
-        self.0.as_ref().is_none_or(|literals| literals.is_match(text))
+    /// A hash of them.
+    fn question(&self) -> u64 {
+        let parts = self.0.iter().flatten().flat_map(|part| [*part, b"\0".as_slice()]);
+        xxh3_64(&parts.flatten().copied().collect::<Vec<_>>()) | 1
     }
+}
+
+/// Notes which entries of a session may name a plan. Each is looked at once.
+pub fn note_names(session: &mut Session, places: &PlanPlaces) {
+    let mut naming = std::mem::take(&mut session.naming);
+    note(&mut naming, session, places);
+    session.naming = naming;
+}
+
+fn note(naming: &mut Naming, session: &Session, places: &PlanPlaces) {
+    let hints = Hints::of(places);
+    let question = hints.question();
+    if naming.question != question {
+        *naming = Naming { question, ..Naming::default() };
+    }
+    // Where any name may be a plan's, all of them are looked at.
+    let finder = LazyCell::new(|| hints.0.and_then(|literals| AhoCorasick::new(literals).ok()));
+    let may_name = |text: &str| finder.as_ref().is_none_or(|finder| finder.is_match(text));
+    let names_page = |text: &str| text.as_bytes().windows(3).any(|three| three.eq_ignore_ascii_case(b".md"));
+    naming.touches.look(&session.touches, |touch| may_name(&touch.path));
+    naming.commands.look(&session.commands, |command| may_name(&command.line));
+    naming.asks.look(&session.asks, |ask| may_name(&ask.text));
+    naming.pages.look(&session.asks, |ask| names_page(&ask.text));
+    naming.reads.look(&session.reads, |path| may_name(path));
 }
 
 /// The most that counts of a plan. Steps are compared with each other and with every file: a plan of
@@ -78,14 +104,15 @@ pub struct Read<'a> {
 /// person named, else none.
 pub fn find(session: &Session, places: &PlanPlaces, files: Read<'_>) -> Option<Plan> {
     let read: ReadText<'_> = &|path| (files.now)(path).map(|text| capped(&text).to_owned());
-    let hints = LazyCell::new(|| Hints::of(places));
+    let mut naming = session.naming.clone();
+    note(&mut naming, session, places);
     session
         .plans
         .iter()
         .rev()
         .find_map(|approved| approved_plan(approved, places, read))
-        .or_else(|| touched_plan(session, places, &hints, Read { now: read, ..files }))
-        .or_else(|| named_plan(session, places, &hints, read))
+        .or_else(|| touched_plan(session, places, &naming, Read { now: read, ..files }))
+        .or_else(|| named_plan(session, places, &naming, read))
 }
 
 /// A plan that was put up for an audit, whatever the session did with it. Its ticks are claims, but for those that
@@ -176,10 +203,10 @@ fn kept_up(approved: &str, file: &str) -> KeptUp {
     if found * 2 >= steps.len() { KeptUp::Related } else { KeptUp::Other }
 }
 
-fn touched_plan(session: &Session, places: &PlanPlaces, hints: &Hints, files: Read<'_>) -> Option<Plan> {
-    let touches = session.done_touches().filter(|touch| hints.may_be_in(&touch.path));
+fn touched_plan(session: &Session, places: &PlanPlaces, naming: &Naming, files: Read<'_>) -> Option<Plan> {
+    let touches = naming.touches.of(&session.touches).filter(|touch| touch.outcome == Outcome::Done);
     let by_tool = touches.map(|touch| (touch.at, places.absolute(&touch.path)));
-    let commands = session.commands.iter().filter(|command| hints.may_be_in(&command.line));
+    let commands = naming.commands.of(&session.commands);
     let by_command = commands.filter(|command| command.may_have_effects()).flat_map(|command| {
         let words = shell::simple_commands(&command.line).into_iter().flatten();
         words.map(|word| (command.at, places.absolute(word.trim_start_matches('>'))))
@@ -270,8 +297,13 @@ fn ticked_before(
 }
 
 /// A plan that the person named in an ask, or that the session read when the person spoke of a plan.
-fn named_plan(session: &Session, places: &PlanPlaces, hints: &Hints, text_of: ReadText<'_>) -> Option<Plan> {
-    let named = session.asks.iter().rev().filter(|ask| hints.may_be_in(&ask.text)).flat_map(|ask| {
+fn named_plan(
+    session: &Session,
+    places: &PlanPlaces,
+    naming: &Naming,
+    text_of: ReadText<'_>,
+) -> Option<Plan> {
+    let named = naming.asks.of(&session.asks).rev().flat_map(|ask| {
         ask.text.split_whitespace().map(|word| {
             places.absolute(word.trim_matches(|c: char| "`'\"()[]<>,;:!?@".contains(c)).trim_end_matches('.'))
         })
@@ -280,7 +312,7 @@ fn named_plan(session: &Session, places: &PlanPlaces, hints: &Hints, text_of: Re
         let is_plan = |word: &str| word == "plan" || word == "plans";
         session.asks.iter().any(|ask| normalised(&ask.text).split(' ').any(is_plan))
     });
-    let read = session.reads.iter().rev().filter(|path| hints.may_be_in(path));
+    let read = naming.reads.of(&session.reads).rev();
     let read_for_them = read.filter(|_| *speaks_of_plan).map(|path| places.absolute(path));
     let plan_at = |path: PathBuf| {
         let mut plan = plan_of(PlanSource::NamedFile, text_of(&path)?, Some(path));
@@ -294,11 +326,10 @@ fn named_plan(session: &Session, places: &PlanPlaces, hints: &Hints, text_of: Re
         let in_order = plan.steps.iter().filter(|step| step.kind != StepKind::Bullet);
         in_order.count() >= LEAST_ORDERS
     };
+    let pages: Vec<&Ask> = naming.pages.of(&session.asks).collect();
     by_name
-        .or_else(|| orders(&session.asks).map(|name| places.absolute(name)).find_map(plan_at).filter(is_long))
-        .or_else(|| {
-            specs(&session.asks).map(|name| places.absolute(name)).find_map(plan_at).filter(is_in_order)
-        })
+        .or_else(|| orders(&pages).map(|name| places.absolute(name)).find_map(plan_at).filter(is_long))
+        .or_else(|| specs(&pages).map(|name| places.absolute(name)).find_map(plan_at).filter(is_in_order))
 }
 
 /// A list of fewer items is no plan unless it is called one.

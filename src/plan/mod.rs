@@ -7,7 +7,7 @@ pub mod steps;
 
 use serde::{Deserialize, Serialize};
 
-pub use find::{PlanPlaces, Read, find, given};
+pub use find::{PlanPlaces, Read, find, given, note_names};
 pub use steps::{Mark, Step, StepKind};
 
 /// How the plan came to be in play.

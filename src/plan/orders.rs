@@ -26,8 +26,8 @@ const BEHIND_A_SPEC: &[&str] = &[
 const NO_SPECS: &[&str] = &["AGENTS.md", "CHANGELOG.md", "CLAUDE.md", "CONTRIBUTING.md", "README.md"];
 
 /// Pages that the person wants carried out, whatever they are called, the newest ask first.
-pub(super) fn orders(asks: &[Ask]) -> impl Iterator<Item = &str> {
-    fn pages(ask: &Ask) -> impl Iterator<Item = &str> {
+pub(super) fn orders<'a>(asks: &[&'a Ask]) -> impl Iterator<Item = &'a str> {
+    fn pages<'a>(ask: &&'a Ask) -> impl Iterator<Item = &'a str> {
         ask.text.split_whitespace().map(without_marks).filter(|name| is_markdown(name))
     }
     let asks = asks.iter().rev().filter(|ask| {
@@ -37,7 +37,7 @@ pub(super) fn orders(asks: &[Ask]) -> impl Iterator<Item = &str> {
 }
 
 /// Pages of which the person says that they tell what to build, the newest ask first.
-pub(super) fn specs(asks: &[Ask]) -> impl Iterator<Item = &str> {
+pub(super) fn specs<'a>(asks: &[&'a Ask]) -> impl Iterator<Item = &'a str> {
     asks.iter().rev().flat_map(|ask| {
         let words: Vec<&str> = ask.text.split_whitespace().collect();
         let is_told = |at: usize| {
@@ -61,8 +61,8 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Vec<String> {
-        let asks = [Ask { text: text.into(), at: 1 }];
-        specs(&asks).map(String::from).collect()
+        let ask = Ask { text: text.into(), at: 1 };
+        specs(&[&ask]).map(String::from).collect()
     }
 
     #[test]

@@ -31,7 +31,7 @@ const COMMANDS: usize = 1_800;
 const COMMAND_BYTES: usize = 400 << 10;
 const NEWEST_COMMANDS: usize = 400;
 const NEWEST_COMMAND_BYTES: usize = 128 << 10;
-/// How much is kept of an older command, of its line and of its output each. A cut text with its mark must not be
+/// How much is kept of an older command, of its line and, where it did not end well, of its output. A cut text with its mark must not be
 /// longer than one that is left as it is, or it would be cut again and again.
 const OLD_COMMAND_PART: usize = 120;
 const OLD_COMMAND_WHOLE: usize = 160;
@@ -39,10 +39,10 @@ const OLD_COMMAND_WHOLE: usize = 160;
 const OLD_COMMANDS: usize = 600;
 
 /// Touches: when to tidy up, and how many of the newest stay whatever they are.
-const TOUCHES: usize = 1_500;
-const NEWEST_TOUCHES: usize = 500;
+const TOUCHES: usize = 1_200;
+const NEWEST_TOUCHES: usize = 400;
 /// How many are left in the end, where a session changed that many files.
-const LEAST_TOUCHES: usize = 1_000;
+const LEAST_TOUCHES: usize = 800;
 /// How much is kept of what edits put where, in all; half of it stays.
 const CHANGE_BYTES: usize = 256 << 10;
 
@@ -87,7 +87,11 @@ pub fn tidy_commands(session: &mut Session, weights: &mut Weights) -> Option<Mov
     let gone = old.saturating_sub(OLD_COMMANDS);
     for command in &mut session.commands[gone..old] {
         shorten(&mut command.line, first_part);
-        shorten(&mut command.output, last_part);
+        if command.end == CommandEnd::Succeeded {
+            command.output = String::new();
+        } else {
+            shorten(&mut command.output, last_part);
+        }
     }
     let moved = (0..session.commands.len()).map(|at| at.checked_sub(gone)).collect::<Moved>();
     for command in session.commands.drain(..gone) {
@@ -99,6 +103,7 @@ pub fn tidy_commands(session: &mut Session, weights: &mut Weights) -> Option<Mov
     weights.commands = session.commands.iter().map(|command| command.line.len() + command.output.len()).sum();
     session.counted = Counted::default();
     session.masked.commands = still_there(&moved[..session.masked.commands]);
+    session.naming.commands.follow(&moved);
     Some(moved)
 }
 
@@ -166,6 +171,7 @@ pub fn tidy_touches(session: &mut Session, weights: &mut Weights) -> Option<Move
         stay
     });
     session.masked.touches = still_there(&moved[..session.masked.touches]);
+    session.naming.touches.follow(&moved);
     Some(moved)
 }
 
@@ -202,6 +208,8 @@ pub fn tidy_asks(session: &mut Session, weights: &mut Weights) {
     let old = session.asks.len() - newest.count().max(1);
     let gone = 1.min(old)..old;
     session.masked.asks -= gone.clone().filter(|at| *at < session.masked.asks).count();
+    session.naming.asks.lose(gone.clone());
+    session.naming.pages.lose(gone.clone());
     for ask in session.asks.drain(gone) {
         session.forgotten.wants += usize::from(ask.may_want_work());
     }
@@ -222,7 +230,9 @@ pub fn tidy_lists(session: &mut Session, weights: &mut Weights) -> bool {
     newest(&mut session.plans, PLANS);
     newest(&mut session.rejected_plans, PLANS);
     newest(&mut session.other_calls, OTHER_TOOLS);
-    newest(&mut session.reads, READS) > 0
+    let read = newest(&mut session.reads, READS);
+    session.naming.reads.lose(0..read);
+    read > 0
 }
 
 #[cfg(test)]
@@ -278,7 +288,7 @@ mod tests {
             "the newest are whole"
         );
         let old = session.commands.first().expect("one");
-        assert!(old.line == "make install" && old.output.len() < 300, "{old:?}");
+        assert!(old.line == "make install" && old.output.is_empty(), "{old:?}");
         for (was, now) in moved.iter().enumerate().filter_map(|(was, now)| Some((was, (*now)?))) {
             assert_eq!(session.commands[now].at, was, "each is where it is said to be");
         }
@@ -310,12 +320,12 @@ mod tests {
 
     #[test]
     fn more_files_than_are_kept_are_said_to_be_forgotten() {
-        let touches = (0..1_501).map(|at| touch(at, &format!("src/{at}.rs")));
+        let touches = (0..1_201).map(|at| touch(at, &format!("src/{at}.rs")));
         let mut session = Session { touches: touches.collect(), ..Session::default() };
         tidy_touches(&mut session, &mut Weights::default()).expect("tidied");
         assert_eq!(
             (session.touches.len(), session.forgotten.work, session.forgotten.files),
-            (1_000, 501, true)
+            (800, 401, true)
         );
     }
 

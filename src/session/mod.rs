@@ -12,6 +12,7 @@ pub mod cursor;
 pub mod ledger;
 pub mod lines;
 pub mod load;
+pub mod naming;
 pub mod originals;
 pub mod reader;
 pub mod recent;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bounds::Forgotten;
 pub use ledger::Ledger;
+pub use naming::Naming;
 pub use originals::Recorded;
 
 /// "Great, thank you!", "ok, looks good to me": up to so many words hardly ask for anything.
@@ -317,6 +319,9 @@ pub struct Session {
     /// How far it was masked already.
     #[serde(default)]
     pub masked: Masked,
+    /// Which of its entries may name a plan.
+    #[serde(default)]
+    pub naming: Naming,
     /// The transcripts that it was read from; [`Recorded`] refers to them.
     #[serde(default)]
     pub sources: Vec<String>,
