@@ -27,33 +27,33 @@ pub struct Forgotten {
 }
 
 /// Commands: when to tidy up, and what is left as it was then.
-const COMMANDS: usize = 1_800;
-const COMMAND_BYTES: usize = 400 << 10;
-const NEWEST_COMMANDS: usize = 400;
+const COMMANDS: usize = 1_200;
+const COMMAND_BYTES: usize = 256 << 10;
+const NEWEST_COMMANDS: usize = 300;
 const NEWEST_COMMAND_BYTES: usize = 128 << 10;
 /// How much is kept of an older command, of its line and, where it did not end well, of its output. A cut text with its mark must not be
 /// longer than one that is left as it is, or it would be cut again and again.
 const OLD_COMMAND_PART: usize = 120;
 const OLD_COMMAND_WHOLE: usize = 160;
 /// How many of those are kept. With the newest ones this is well below the mark at which to tidy up.
-const OLD_COMMANDS: usize = 600;
+const OLD_COMMANDS: usize = 500;
 
 /// Touches: when to tidy up, and how many of the newest stay whatever they are.
-const TOUCHES: usize = 1_200;
-const NEWEST_TOUCHES: usize = 400;
+const TOUCHES: usize = 900;
+const NEWEST_TOUCHES: usize = 300;
 /// How many are left in the end, where a session changed that many files.
-const LEAST_TOUCHES: usize = 800;
+const LEAST_TOUCHES: usize = 600;
 /// How much is kept of what edits put where, in all; half of it stays.
 const CHANGE_BYTES: usize = 256 << 10;
 
 const ASKS: usize = 400;
-const ASK_BYTES: usize = 256 << 10;
+const ASK_BYTES: usize = 160 << 10;
 const NEWEST_ASKS: usize = 200;
-const NEWEST_ASK_BYTES: usize = 128 << 10;
+const NEWEST_ASK_BYTES: usize = 80 << 10;
 
 /// Lists of which only the newest entries matter.
-const READS: usize = 1_000;
-const DELEGATIONS: usize = 1_000;
+const READS: usize = 500;
+const DELEGATIONS: usize = 200;
 const PLANS: usize = 16;
 const OTHER_TOOLS: usize = 256;
 
@@ -225,6 +225,12 @@ pub fn tidy_lists(session: &mut Session, weights: &mut Weights) -> bool {
         old
     }
     let handed = newest(&mut session.delegations, DELEGATIONS);
+    if handed > 0 {
+        // What a helper did may not be seen: as little can be said of what was never done.
+        session.forgotten.commands = true;
+        let until = session.delegations.first().map_or(0, |delegation| delegation.at);
+        session.forgotten.until = session.forgotten.until.max(until);
+    }
     weights.delegations += handed;
     session.masked.delegations = session.masked.delegations.saturating_sub(handed);
     newest(&mut session.plans, PLANS);
@@ -320,13 +326,28 @@ mod tests {
 
     #[test]
     fn more_files_than_are_kept_are_said_to_be_forgotten() {
-        let touches = (0..1_201).map(|at| touch(at, &format!("src/{at}.rs")));
+        let touches = (0..901).map(|at| touch(at, &format!("src/{at}.rs")));
         let mut session = Session { touches: touches.collect(), ..Session::default() };
         tidy_touches(&mut session, &mut Weights::default()).expect("tidied");
         assert_eq!(
             (session.touches.len(), session.forgotten.work, session.forgotten.files),
-            (800, 401, true)
+            (600, 301, true)
         );
+    }
+
+    #[test]
+    fn helpers_that_are_forgotten_leave_a_doubt() {
+        let delegation = |at: usize| crate::session::Delegation {
+            description: "look".into(),
+            agent_type: "general-purpose".into(),
+            outcome: Outcome::Done,
+            at,
+        };
+        let mut session = Session { delegations: (0..201).map(delegation).collect(), ..Session::default() };
+        let mut weights = Weights::default();
+        tidy_lists(&mut session, &mut weights);
+        assert_eq!((session.delegations.len(), weights.delegations), (100, 101));
+        assert_eq!((session.forgotten.commands, session.forgotten.until), (true, 101));
     }
 
     #[test]
