@@ -3,6 +3,7 @@
 
 use crate::facts::requests::clauses;
 use crate::plan::mentions::{is_surely_a_path, mentions};
+use crate::readings::{What, recall};
 
 /// What is wanted of a thing with a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +76,10 @@ pub fn wish(clause: &str) -> Option<Wish> {
 
 /// The names in what an ask wants of named things: whoever looks at files looks for them.
 pub fn names(ask: &str) -> Vec<String> {
+    recall(What::Wishes, ask, || names_in(ask))
+}
+
+fn names_in(ask: &str) -> Vec<String> {
     let wishes = clauses(ask).into_iter().filter_map(wish);
     wishes
         .flat_map(|wish| match wish {

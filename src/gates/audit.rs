@@ -75,8 +75,10 @@ impl Gate for AuditGate<'_> {
         let prompts = prompts_of(stop, story);
         let brief = story.phase(phases::EVIDENCE, |_| {
             let mut memory = stop.state.evidence(stop.session, stop.agent());
+            let readings = stop.state.readings(stop.session, stop.agent());
             let brief = Brief::new(session, plan, &workspace, prompts, &stop.config.audit, &mut memory);
             stop.state.keep_evidence(stop.session, stop.agent(), &memory);
+            stop.state.keep_readings(stop.session, stop.agent(), readings);
             brief
         });
         story.tell_evidence(&brief);

@@ -29,7 +29,11 @@ session   when              plan     steps  confirmed  not verified  worth knowi
         "",
     );
     let said = scene.audit(&["--all", "--auditor", "none"]);
-    assert_eq!((said.status.code(), &said.stdout), (run.status.code(), &run.stdout), "that nobody is asked may be said");
+    assert_eq!(
+        (said.status.code(), &said.stdout),
+        (run.status.code(), &run.stdout),
+        "that nobody is asked may be said"
+    );
     scene.audit(&["--all", "--auditor", "claude"]).answers(
         64,
         "",

@@ -123,7 +123,7 @@ impl<'a> Index<'a> {
         let texts: Vec<&str> =
             std::iter::once(plan.text.as_str()).chain(dropped).chain(asks.iter().copied()).collect();
         let written = texts.join("\n").to_lowercase();
-        let named = mentions::mentions(&texts.join("\n"));
+        let named = mentions::mentions_of_all(&texts);
         // What stands in a code block of a plan (a tree of files, a snippet) is spoken of, too.
         let in_plan: HashSet<String> =
             plan.promised().flat_map(|step| step.paths.iter().cloned()).chain(named.paths).collect();
