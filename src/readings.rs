@@ -37,13 +37,20 @@ pub enum What {
     Cancellations = 5,
     /// What a ticked step says to have been run.
     StepDeeds = 6,
-    /// The files and symbols that it names.
+    /// The files and symbols that it names, if that is so whatever stands around it.
     Mentions = 7,
+    /// The files and symbols that a step names.
+    StepNames = 8,
 }
 
+/// Gives what was kept.
+type Fetch = Box<dyn FnOnce() -> Shelf>;
+
 /// What was read, as bytes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Shelf {
+    /// What was kept, until it is fetched.
+    fetch: Option<Fetch>,
     /// All of it, one reading behind the other.
     bytes: Vec<u8>,
     /// Where each is, and whether it was asked for since the beginning.
@@ -63,11 +70,18 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Begins with what was kept the last time, if it was by the same program: another may read otherwise.
-    pub fn begin(kept: &[u8], program: &str) -> Self {
+    /// Begins with what was kept the last time, if it was by the same program: another may read otherwise. It is fetched
+    /// when the first text is read.
+    pub fn begin(kept: impl FnOnce() -> Vec<u8> + 'static, program: &str) -> Self {
         let program = xxh3_64(program.as_bytes());
-        SHELF.set(Some(Shelf::of(kept, program).unwrap_or_default()));
+        let fetch: Fetch = Box::new(move || Shelf::of(&kept(), program).unwrap_or_default());
+        SHELF.set(Some(Shelf { fetch: Some(fetch), ..Shelf::default() }));
         Self { program }
+    }
+
+    /// Begins with nothing.
+    pub fn begin_anew() -> Self {
+        Self::begin(Vec::new, "")
     }
 
     /// Ends; gives what is worth keeping, unless that is what was kept already.
@@ -82,6 +96,15 @@ impl Drop for Readings {
     }
 }
 
+/// Forgets all that was read so far: there is a secret in it.
+pub fn forget() {
+    SHELF.with_borrow_mut(|shelf| {
+        if let Some(shelf) = shelf {
+            *shelf = Shelf::default();
+        }
+    });
+}
+
 /// What `work` makes of `text`, which may be known already.
 pub fn recall<T: Serialize + DeserializeOwned>(what: What, text: &str, work: impl FnOnce() -> T) -> T {
     let key =
@@ -89,6 +112,9 @@ pub fn recall<T: Serialize + DeserializeOwned>(what: What, text: &str, work: imp
     let Some(key) = key else { return work() };
     let known = SHELF.with_borrow_mut(|shelf| {
         let shelf = shelf.as_mut()?;
+        if let Some(fetch) = shelf.fetch.take() {
+            *shelf = fetch();
+        }
         let (place, is_used) = shelf.places.get_mut(&key)?;
         *is_used = true;
         postcard::from_bytes(&shelf.bytes[place.clone()]).ok()
@@ -134,7 +160,7 @@ impl Shelf {
             end += u32::from_le_bytes(length.try_into().ok()?) as usize;
             places.insert(u128::from_le_bytes(*key), (start..end, false));
         }
-        (end == rest.len()).then(|| Self { bytes: rest.to_vec(), places, has_more: false })
+        (end == rest.len()).then(|| Self { fetch: None, bytes: rest.to_vec(), places, has_more: false })
     }
 
     fn put(&mut self, key: u128, value: &impl Serialize) {
@@ -211,16 +237,16 @@ mod tests {
 
     #[test]
     fn what_was_read_is_not_read_again_now_or_later() {
-        let readings = Readings::begin(&[], "one");
+        let readings = Readings::begin(Vec::new, "one");
         assert_eq!(length("abc", || 3), 3);
         assert_eq!(length("abc", || unreachable!("known")), 3);
         assert_eq!(recall(What::Bag, "abc", || "another question".to_owned()), "another question");
         let kept = readings.end().expect("something is new");
-        let readings = Readings::begin(&kept, "one");
+        let readings = Readings::begin(move || kept, "one");
         assert_eq!(length("abc", || unreachable!("kept")), 3);
         assert_eq!(length("ab", || 2), 2);
         let kept = readings.end().expect("something is new");
-        let readings = Readings::begin(&kept, "one");
+        let readings = Readings::begin(move || kept, "one");
         assert_eq!((length("abc", || unreachable!("kept")), length("ab", || unreachable!("kept"))), (3, 2));
         assert_eq!(readings.end(), None, "nothing is new");
     }
@@ -229,21 +255,27 @@ mod tests {
     fn nothing_is_remembered_outside_of_a_stretch_nor_from_another_program() {
         assert_eq!(length("abc", || 3), 3);
         assert_eq!(length("abc", || 4), 4);
-        let readings = Readings::begin(&[], "one");
+        let readings = Readings::begin(Vec::new, "one");
         length("abc", || 3);
         let kept = readings.end().expect("something is new");
         assert_eq!(length("abc", || 5), 5);
-        let _other = Readings::begin(&kept, "two");
+        let _other = Readings::begin(move || kept, "two");
         assert_eq!(length("abc", || 6), 6);
     }
 
     #[test]
     fn torn_and_changed_bytes_are_nothing() {
-        let readings = Readings::begin(&[], "one");
+        let readings = Readings::begin(Vec::new, "one");
         length("abc", || 3);
         let kept = readings.end().expect("something is new");
         let read = |bytes: &[u8]| {
-            let _readings = Readings::begin(bytes, "one");
+            let _readings = Readings::begin(
+                {
+                    let bytes = bytes.to_vec();
+                    move || bytes
+                },
+                "one",
+            );
             length("abc", || 9)
         };
         assert_eq!(read(&kept), 3);
@@ -256,8 +288,19 @@ mod tests {
     }
 
     #[test]
+    fn what_may_have_a_secret_in_it_is_forgotten() {
+        let readings = Readings::begin(Vec::new, "one");
+        length("abc", || 3);
+        forget();
+        assert_eq!(length("ab", || 2), 2);
+        let kept = readings.end().expect("something is new");
+        let _readings = Readings::begin(move || kept, "one");
+        assert_eq!((length("abc", || 9), length("ab", || 9)), (9, 2));
+    }
+
+    #[test]
     fn parts_are_those_of_the_text_at_hand() {
-        let _readings = Readings::begin(&[], "one");
+        let _readings = Readings::begin(Vec::new, "one");
         let halves = |text: &'static str| recall_parts(What::Requests, text, || vec![&text[..1], &text[2..]]);
         assert_eq!(halves("a é"), ["a", "é"]);
         assert_eq!(halves("a é"), ["a", "é"]);
@@ -265,10 +308,16 @@ mod tests {
 
     #[test]
     fn what_is_not_asked_for_any_more_is_forgotten() {
-        let readings = Readings::begin(&[], "one");
+        let readings = Readings::begin(Vec::new, "one");
         (0..9).for_each(|number| drop(length(&number.to_string(), || number)));
         let many = readings.end().expect("something is new");
-        let readings = Readings::begin(&many, "one");
+        let readings = Readings::begin(
+            {
+                let many = many.clone();
+                move || many
+            },
+            "one",
+        );
         length("1", || unreachable!("kept"));
         let few = readings.end().expect("most of it is of no use");
         assert!(few.len() < many.len());

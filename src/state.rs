@@ -113,10 +113,8 @@ impl StateFolder {
 
     /// Begins to remember what is read out of texts, with what this program read out of them at the session's last audit.
     pub fn readings(&self, session: &str, agent: &str) -> Readings {
-        Readings::begin(
-            &fs::read(self.stop_file(session, agent, "words")).unwrap_or_default(),
-            &this_program(),
-        )
+        let file = self.stop_file(session, agent, "words");
+        Readings::begin(move || fs::read(file).unwrap_or_default(), &this_program())
     }
 
     /// Remembers it for the next audit. It can be worked out again, so that a failure costs nothing but time.

@@ -15,6 +15,10 @@ const SHAPE: kept::Shape = *b"memory\0\x01";
 /// A file that was changed less than this before it was looked at may have been changed again with the same time on it:
 /// some systems count in steps of two seconds.
 const SETTLED_NS: u128 = 2_000_000_000;
+/// Where a time is no multiple of this, it was not counted in steps that are as long or longer.
+const COARSE_NS: u128 = 10_000_000;
+/// And then so much is enough.
+const FINE_SETTLED_NS: u128 = 5 * COARSE_NS;
 
 /// How much of one file is remembered, and of all of them.
 const MOST_OF_ONE: usize = 64 << 10;
@@ -34,7 +38,9 @@ pub struct Stamp {
 impl Stamp {
     /// Whether a file that has this stamp at `now_ns` will have another one when it is changed.
     fn is_settled(&self, now_ns: u128) -> bool {
-        self.changed_ns.checked_add(SETTLED_NS).is_some_and(|settled| settled < now_ns)
+        let is_coarse = self.changed_ns.is_multiple_of(COARSE_NS);
+        let wait = if is_coarse { SETTLED_NS } else { FINE_SETTLED_NS };
+        self.changed_ns.checked_add(wait).is_some_and(|settled| settled < now_ns)
     }
 }
 
@@ -202,6 +208,11 @@ mod tests {
     #[test]
     fn a_file_that_was_just_changed_may_change_again_unseen() {
         assert_eq!(recalled(&mut memory(1_500, Some(STAMP)), STAMP, 7), "new");
+        assert_eq!(recalled(&mut memory(60_000_000, Some(STAMP)), STAMP, 7), "old");
+        // On a disk that counts in whole seconds, or in two of them.
+        let coarse = Stamp { changed_ns: 1_000_000_000, ..STAMP };
+        assert_eq!(recalled(&mut memory(2_900_000_000, Some(coarse)), coarse, 7), "new");
+        assert_eq!(recalled(&mut memory(3_100_000_000, Some(coarse)), coarse, 7), "old");
         assert_eq!(recalled(&mut memory(LATER, None), STAMP, 7), "new");
     }
 

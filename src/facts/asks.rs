@@ -2,6 +2,7 @@
 //! for each later ask a line on what happened after it. Pure. Questions, answers, approvals and what was taken back
 //! ask for nothing. None of the candidates is proven: the auditor has to agree.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use crate::claims;
@@ -51,11 +52,14 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     let session = &evidence.session;
     // The session has not come to its end yet.
     let Some(message) = session.final_message.as_deref() else { return Vec::new() };
-    let trace = Trace::of(evidence, message);
-    later(session)
+    let asks: Vec<_> = later(session)
         // What was done for an older one may be forgotten.
         .filter(|(_, ask)| ask.at >= session.forgotten.until)
         .filter(|(_, ask)| may_want_work(ask))
+        .collect();
+    let Some(from) = asks.iter().map(|(_, ask)| ask.at).min() else { return Vec::new() };
+    let trace = LazyCell::new(|| Trace::of(evidence, message, from));
+    asks.into_iter()
         .filter_map(|(at, ask)| {
             let after = After::of(session, ask.at, usize::MAX);
             let mut requests = requests(&ask.text).into_iter();
@@ -187,11 +191,15 @@ fn is_nowhere(request: &str, asked_at: usize, trace: &Trace) -> bool {
 struct Trace(HashMap<u64, usize, ByItself>);
 
 impl Trace {
-    fn of(evidence: &Evidence, message: &str) -> Self {
+    /// Nobody asks about what was done up to `from`.
+    fn of(evidence: &Evidence, message: &str, from: usize) -> Self {
         let session = &evidence.session;
         let mut last: HashMap<u64, usize, ByItself> = HashMap::default();
         let cut = |text: &str| text.floor_char_boundary(TEXT);
         let mut add = |at: usize, text: &str| {
+            if at <= from {
+                return;
+            }
             each_stem(&text[..cut(text)], |stem| {
                 let known = last.entry(stem).or_insert(at);
                 *known = at.max(*known);

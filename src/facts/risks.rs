@@ -11,6 +11,8 @@ mod line;
 mod secrets;
 mod tests_off;
 
+use std::cell::LazyCell;
+
 use crate::evidence::Evidence;
 use crate::finding::{Advisory, AdvisoryKind};
 use crate::session::{Command, CommandEnd};
@@ -39,9 +41,13 @@ impl Deed {
 
 /// What the person should know of the session's deeds: at most one of each kind.
 pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
-    let asked = Asked::of(evidence);
-    let by_commands = evidence.session.commands.iter().filter(|command| took_effect(command));
-    let deeds = by_commands.flat_map(|command| deeds_of(command, evidence));
+    // Most sessions have none, and then nobody asks what the person wanted.
+    let asked = LazyCell::new(|| Asked::of(evidence));
+    let by_commands = evidence.session.commands.iter().filter(|command| was_made(command));
+    let deeds = by_commands.flat_map(|command| {
+        let deeds = deeds_of(command, evidence);
+        if deeds.is_empty() || was_turned_down(command) { Vec::new() } else { deeds }
+    });
     let by_edits = tests_off::deeds(evidence).into_iter().chain(secrets::deeds(evidence));
     let mut newest: Vec<Deed> = Vec::new();
     for deed in deeds.chain(by_edits).filter(|deed| !asked.for_it(deed)) {
@@ -52,13 +58,16 @@ pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
     newest.into_iter().map(advisory).collect()
 }
 
-/// Whether a command did what it says. One that was sent to the background was at least begun. A pipe hides
-/// that `git push` was turned down, so its own words count too.
-fn took_effect(command: &Command) -> bool {
+/// Whether a command ended as if it did what it says. One that was sent to the background was at least begun.
+fn was_made(command: &Command) -> bool {
     matches!(command.end, CommandEnd::Succeeded | CommandEnd::Background)
-        && !["! [rejected]", "! [remote rejected]", "fatal: ", "error: failed to push"]
-            .iter()
-            .any(|words| command.output.contains(words))
+}
+
+/// Whether it did not, by its own words: a pipe hides that `git push` was turned down.
+fn was_turned_down(command: &Command) -> bool {
+    ["! [rejected]", "! [remote rejected]", "fatal: ", "error: failed to push"]
+        .iter()
+        .any(|words| command.output.contains(words))
 }
 
 fn deeds_of(command: &Command, evidence: &Evidence) -> Vec<Deed> {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::orders::{orders, specs};
-use super::steps::parse_steps;
+use super::steps::{parse_steps, parse_steps_again, parse_words};
 use super::{Mark, Plan, PlanSource, Step, StepKind};
 use crate::config::PlanGlobs;
 use crate::session::{ApprovedPlan, Original, Session, Touch, shell};
@@ -135,7 +135,7 @@ fn approved_plan(approved: &ApprovedPlan, places: &PlanPlaces, read: ReadText<'_
 
 /// The words of the steps that bear a tick in a text.
 fn ticked_words(text: &str) -> HashSet<String> {
-    let steps = parse_steps(text);
+    let steps = parse_words(text);
     steps.iter().filter(|step| step.mark == Mark::Ticked).map(|step| normalised(&step.text)).collect()
 }
 
@@ -156,7 +156,7 @@ fn kept_up(approved: &str, file: &str) -> KeptUp {
     if approved.trim() == file.trim() {
         return KeptUp::Same;
     }
-    let steps = parse_steps(approved);
+    let steps = parse_words(approved);
     if steps.is_empty() {
         let ratio = similar::TextDiff::from_lines(approved, file).ratio();
         return if ratio >= 0.5 { KeptUp::Related } else { KeptUp::Other };
@@ -197,7 +197,9 @@ fn dropped_on_the_way(session: &Session, places: &PlanPlaces, path: &Path, plan:
         return Vec::new();
     };
     let asked_to = session.asks.iter().any(|ask| {
-        ask.at > work_began && normalised(&ask.text).split(' ').any(|word| word == "plan" || word == "step")
+        ask.at > work_began
+            && may_have_any(&ask.text, [b"plan", b"step"])
+            && normalised(&ask.text).split(' ').any(|word| word == "plan" || word == "step")
     });
     if asked_to {
         return Vec::new();
@@ -205,14 +207,26 @@ fn dropped_on_the_way(session: &Session, places: &PlanPlaces, path: &Path, plan:
     let Some(before) = text_at(session.done_touches().filter(is_plan), work_began) else {
         return Vec::new();
     };
-    let whole_text = normalised(&plan.text);
+    let whole_text = LazyCell::new(|| normalised(&plan.text));
+    let present: HashSet<String> = plan.steps.iter().map(|step| normalised(&step.text)).collect();
     let is_kept = |step: &Step| {
         let words = normalised(&step.text);
-        whole_text.contains(&words)
+        present.contains(&words)
+            || whole_text.contains(&words)
             || plan.steps.iter().any(|now| ratio(&normalised(&now.text), &words) >= REWORDED)
     };
-    let gone = parse_steps(capped(&before)).into_iter().filter(|step| !is_kept(step));
+    let before = capped(&before);
+    // Most plans lose nothing, and then nobody asks what their steps named.
+    if parse_words(before).iter().all(is_kept) {
+        return Vec::new();
+    }
+    let gone = parse_steps(before).into_iter().filter(|step| !is_kept(step));
     (plan.steps.len() + 1..).zip(gone).map(|(number, step)| Step { number, ..step }).collect()
+}
+
+/// Whether one of these words, in small letters, is anywhere in a text. Neither has a letter that stands for others.
+fn may_have_any(text: &str, words: [&[u8; 4]; 2]) -> bool {
+    text.as_bytes().windows(4).any(|bytes| words.iter().any(|word| bytes.eq_ignore_ascii_case(*word)))
 }
 
 /// A step this much like another is the same in other words.
@@ -273,7 +287,8 @@ fn named_plan(session: &Session, places: &PlanPlaces, text_of: ReadText<'_>) -> 
     let read = session.reads.iter().rev().filter(|path| places.may_be_in(path));
     let read_for_them = read.filter(|_| *speaks_of_plan).map(|path| places.absolute(path));
     let plan_at = |path: PathBuf| {
-        let mut plan = plan_of(PlanSource::NamedFile, text_of(&path)?, Some(path));
+        let text = text_of(&path)?;
+        let mut plan = plan_with(parse_steps(&text), PlanSource::NamedFile, text, Some(path));
         plan.ticked_before = plan.steps.iter().filter(|s| s.mark == Mark::Ticked).map(|s| s.number).collect();
         Some(plan)
     };
@@ -294,8 +309,13 @@ fn named_plan(session: &Session, places: &PlanPlaces, text_of: ReadText<'_>) -> 
 /// A list of fewer items is no plan unless it is called one.
 const LEAST_ORDERS: usize = 3;
 
+/// A plan that is in play for sure: whoever keeps what was read out of it asks first whether there is a secret in it.
 fn plan_of(source: PlanSource, text: String, path: Option<PathBuf>) -> Plan {
-    let steps = parse_steps(&text);
+    let steps = parse_steps_again(&text);
+    plan_with(steps, source, text, path)
+}
+
+fn plan_with(steps: Vec<Step>, source: PlanSource, text: String, path: Option<PathBuf>) -> Plan {
     Plan {
         source,
         path: path.map(|path| path.to_string_lossy().into_owned()),

@@ -106,7 +106,7 @@ pub fn prepare_loaded(
     }
     let passed_over = nothing_to_audit(&session, plan.as_ref(), session.work_done(), None);
     let brief = story.phase(phases::EVIDENCE, |_| {
-        let _readings = Readings::begin(&[], "");
+        let _readings = Readings::begin_anew();
         Brief::new(session, plan, &workspace, request.prompts, config, &mut Memory::default())
     });
     story.tell_evidence(&brief);
