@@ -39,8 +39,10 @@ pub enum What {
     StepDeeds = 6,
     /// The files and symbols that it names, if that is so whatever stands around it.
     Mentions = 7,
-    /// The files and symbols that a step names.
-    StepNames = 8,
+    /// The files and symbols that it names, by itself.
+    Names = 8,
+    /// What a command does, at a glance.
+    Glance = 9,
 }
 
 /// Gives what was kept.

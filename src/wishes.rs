@@ -2,7 +2,7 @@
 //! value. Pure. A reading of words: whether it was done is for others. Doubt gives no wish.
 
 use crate::facts::requests::clauses;
-use crate::plan::mentions::{is_surely_a_path, mentions};
+use crate::plan::mentions::{is_surely_a_path, mentions_again};
 use crate::readings::{What, recall};
 
 /// What is wanted of a thing with a name.
@@ -59,7 +59,7 @@ pub fn wish(clause: &str) -> Option<Wish> {
             Some(Wish::Renamed { from, to: to.plain.to_owned() })
         }
         set if SETS.contains(&set) => {
-            let path = mentions(clause).paths.into_iter().find(|path| is_surely_a_path(path))?;
+            let path = mentions_again(clause).paths.into_iter().find(|path| is_surely_a_path(path))?;
             let at = rest.iter().position(|word| word.plain == "to")?;
             let value = rest.get(at + 1)?.plain;
             let is_value = value.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());

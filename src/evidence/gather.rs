@@ -13,7 +13,7 @@ use super::budget::Budget;
 use super::memory::Shows;
 use super::redact::mask_owned;
 use super::signs::{Fate, Signs, Wanted, signs};
-use super::workspace::{Body, Place};
+use super::workspace::{Body, Folders, Place};
 use super::{
     Entered, Evidence, FileEvidence, FileState, LeftOut, Memory, Repository, TouchNote, Workspace, diff, git,
     shown,
@@ -181,11 +181,12 @@ fn candidates(
     let mut index: HashMap<String, usize> = HashMap::new();
     // Most files are named more than once, and to find out where a path leads takes several calls of the system.
     let mut known: HashMap<String, usize> = HashMap::new();
+    let mut folders = Folders::default();
     let mut entry = |written: &str| -> usize {
         if let Some(at) = known.get(written) {
             return *at;
         }
-        let place = workspace.locate(written);
+        let place = workspace.locate_among(written, &mut folders);
         let key = place.as_ref().map_or_else(|| written.to_owned(), |place| place.name.clone());
         let at = *index.entry(key).or_insert_with(|| {
             all.push(Candidate {

@@ -70,6 +70,10 @@ pub struct Place {
     pub name: String,
 }
 
+/// Where folders lead, links followed, as far as that was asked.
+#[derive(Debug, Default)]
+pub struct Folders(HashMap<PathBuf, Option<PathBuf>>);
+
 /// The workspace of one session.
 #[derive(Debug)]
 pub struct Workspace {
@@ -122,6 +126,31 @@ impl Workspace {
             let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
             Place { name, path: real }
         })
+    }
+
+    /// The same for many paths at one time: where the folders lead in which they stand is asked once.
+    pub fn locate_among(&self, written: &str, folders: &mut Folders) -> Option<Place> {
+        let path = self.root.join(written);
+        let (Some(folder), Some(Component::Normal(name))) = (path.parent(), path.components().next_back())
+        else {
+            return self.locate(written);
+        };
+        // Elsewhere a name may have other letters on disk than it is written with.
+        let is_plain = cfg!(target_os = "linux")
+            && !written.starts_with('~')
+            && written.trim() == written
+            && !written.ends_with(['/', '.']);
+        let real = folders.0.entry(folder.to_path_buf()).or_insert_with(|| fs::canonicalize(folder).ok());
+        let Some(real) = real.as_ref().filter(|real| is_plain && real.starts_with(&self.root)) else {
+            return self.locate(written);
+        };
+        let real = real.join(name);
+        // A link may lead anywhere, and what is not here may be meant elsewhere.
+        if !fs::symlink_metadata(&real).is_ok_and(|meta| meta.is_file()) {
+            return self.locate(written);
+        }
+        let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
+        Some(Place { path: real, name })
     }
 
     /// What stands at a place; `None` is one that is outside.

@@ -142,6 +142,11 @@ impl Bag {
         Self { stems: sorted(stems), names: Vec::new() }
     }
 
+    /// The same for a text that was masked and is likely to be read again.
+    pub fn of_words_again(text: &str) -> Self {
+        recall(What::Words, text, || Self::of_words(text))
+    }
+
     /// How many stems it has.
     pub fn len(&self) -> usize {
         self.stems.len()

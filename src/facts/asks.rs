@@ -98,12 +98,12 @@ fn may_want_work(ask: &Ask) -> bool {
 
 /// Whether a request says by name what is to be done, however short it is and however it is put.
 fn is_plain(request: &str) -> bool {
-    wish(request).is_some() || !mentions::mentions(request).paths.is_empty()
+    wish(request).is_some() || !mentions::mentions_again(request).paths.is_empty()
 }
 
 /// Why a request seems undone, if it does.
 fn undone(request: &str, ask: &Ask, after: &After<'_>, evidence: &Evidence, trace: &Trace) -> Option<String> {
-    let named = mentions::mentions(request).paths;
+    let named = mentions::mentions_again(request).paths;
     let standing =
         wish(request).and_then(|wish| standing(&wish, named.first().map(String::as_str), evidence));
     match standing {
@@ -174,7 +174,7 @@ fn was_answered(message: &str, request: &str) -> bool {
 /// Whether nothing of a request turns up in what was done after it.
 fn is_nowhere(request: &str, asked_at: usize, trace: &Trace) -> bool {
     let wanted = Bag::of(request);
-    let named = mentions::mentions(request);
+    let named = mentions::mentions_again(request);
     let names_something = !named.paths.is_empty() || !named.symbols.is_empty();
     // A name counts wherever it is written, also as a word of a path or of code.
     let mut written =
@@ -196,14 +196,24 @@ impl Trace {
         let session = &evidence.session;
         let mut last: HashMap<u64, usize, ByItself> = HashMap::default();
         let cut = |text: &str| text.floor_char_boundary(TEXT);
+        let mut note = |at: usize, stem: u64| {
+            let known = last.entry(stem).or_insert(at);
+            *known = at.max(*known);
+        };
+        for file in evidence.files.iter().filter(|file| file.was_changed()) {
+            let touches = session.done_touches().filter(|touch| touch.path.ends_with(&file.name));
+            let newest = touches.max_by_key(|touch| touch.at);
+            let Some(newest) = newest.filter(|touch| touch.at > from) else { continue };
+            // What is as it was written is read below.
+            let written = newest.change.as_ref().map_or("", |change| &change.new);
+            let text = &file.text[..cut(&file.text)];
+            let text = &text[common_lines(&written[..cut(written)], text)..];
+            Bag::of_words_again(text).stems().iter().for_each(|stem| note(newest.at, *stem));
+        }
         let mut add = |at: usize, text: &str| {
-            if at <= from {
-                return;
+            if at > from {
+                each_stem(&text[..cut(text)], |stem| note(at, stem));
             }
-            each_stem(&text[..cut(text)], |stem| {
-                let known = last.entry(stem).or_insert(at);
-                *known = at.max(*known);
-            });
         };
         for touch in session.done_touches() {
             add(touch.at, &touch.path);
@@ -211,14 +221,6 @@ impl Trace {
                 add(touch.at, &change.new);
                 add(touch.at, &change.old);
             }
-        }
-        for file in evidence.files.iter().filter(|file| file.was_changed()) {
-            let touches = session.done_touches().filter(|touch| touch.path.ends_with(&file.name));
-            let newest = touches.max_by_key(|touch| touch.at);
-            // What is as it was written has been read.
-            let written = newest.and_then(|touch| touch.change.as_ref()).map_or("", |change| &change.new);
-            let text = &file.text[..cut(&file.text)];
-            add(newest.map_or(0, |touch| touch.at), &text[common_lines(&written[..cut(written)], text)..]);
         }
         // Also what was only looked at: a look may have been the answer.
         session.commands.iter().for_each(|command| add(command.at, &command.line));
@@ -304,7 +306,7 @@ impl<'a> After<'a> {
     }
 
     fn is_nothing(&self) -> bool {
-        self.files().is_empty()
+        !self.session.done_touches().any(|touch| self.has(touch.at))
             && self.commands().next().is_none()
             && self.helpers() == 0
             && self.others().is_empty()

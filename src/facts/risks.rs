@@ -14,6 +14,7 @@ mod tests_off;
 use std::cell::LazyCell;
 
 use crate::evidence::Evidence;
+use crate::facts::glances::glance;
 use crate::finding::{Advisory, AdvisoryKind};
 use crate::session::{Command, CommandEnd};
 use crate::words::base_name;
@@ -44,6 +45,7 @@ pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
     // Most sessions have none, and then nobody asks what the person wanted.
     let asked = LazyCell::new(|| Asked::of(evidence));
     let by_commands = evidence.session.commands.iter().filter(|command| was_made(command));
+    let by_commands = by_commands.filter(|command| glance(&command.line).may_be_risky);
     let deeds = by_commands.flat_map(|command| {
         let deeds = deeds_of(command, evidence);
         if deeds.is_empty() || was_turned_down(command) { Vec::new() } else { deeds }
@@ -68,6 +70,21 @@ fn was_turned_down(command: &Command) -> bool {
     ["! [rejected]", "! [remote rejected]", "fatal: ", "error: failed to push"]
         .iter()
         .any(|words| command.output.contains(words))
+}
+
+/// Whether a line has anything in it of which `deeds_of` may make a deed, whatever else there is.
+pub(super) fn may_be_risky(line: &str) -> bool {
+    let simples = line::read(line);
+    simples.iter().enumerate().any(|(at, simple)| {
+        let by_name = match base_name(simple.program()) {
+            // Whose folder it is may only make it harmless.
+            "git" => {
+                simple.words.get(1).is_some_and(|word| word == "rm") || !git::deeds(simple, "").is_empty()
+            }
+            _ => deletes::may_delete(simple) || tests_off::may_delete(simple),
+        };
+        by_name || databases::deed(simple).is_some() || downloads::deed(simple, simples.get(at + 1)).is_some()
+    })
 }
 
 fn deeds_of(command: &Command, evidence: &Evidence) -> Vec<Deed> {

@@ -39,6 +39,11 @@ pub fn mentions(text: &str) -> Mentions {
     found.mentions
 }
 
+/// The same for a text that was masked and is likely to be read again.
+pub fn mentions_again(text: &str) -> Mentions {
+    recall(What::Names, text, || mentions(text))
+}
+
 /// What all of these texts name, one below the other. Whatever stands by itself is read by itself, so that what was read
 /// of it before counts.
 pub fn mentions_of_all(texts: &[&str]) -> Mentions {

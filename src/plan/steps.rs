@@ -13,8 +13,7 @@ mod titles;
 
 use serde::{Deserialize, Serialize};
 
-use super::mentions::{Mentions, mentions};
-use crate::readings::{What, recall};
+use super::mentions::{Mentions, mentions, mentions_again};
 use reader::Draft;
 
 /// One step of a plan.
@@ -77,7 +76,7 @@ pub fn parse_steps(markdown: &str) -> Vec<Step> {
 
 /// The same, where much of it may have been read before. Of a plan that may hold a secret nothing must be kept.
 pub fn parse_steps_again(markdown: &str) -> Vec<Step> {
-    read(markdown, |words| recall(What::StepNames, words, || mentions(words)))
+    read(markdown, mentions_again)
 }
 
 /// The same without what the steps name, which takes the longest.

@@ -164,6 +164,11 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     deeds
 }
 
+/// Whether a command that is not git's may delete files.
+pub(super) fn may_delete(command: &Simple) -> bool {
+    matches!(base_name(command.program()), "rm" | "unlink" | "trash" | "Remove-Item")
+}
+
 /// A test file that a command deleted and that the session had not made itself.
 pub(super) fn deleted_by(command: &Simple, at: usize, evidence: &Evidence) -> Option<Deed> {
     let from = match (base_name(command.program()), command.words.get(1).map(String::as_str)) {
