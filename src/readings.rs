@@ -18,6 +18,8 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 const SHAPE: &[u8; 8] = b"words\0\0\x01";
 /// So much is kept at the most. What is beyond it is worked out at every stop.
 const MOST: usize = 4 << 20;
+/// One of so many is a few.
+const FEW: usize = 150;
 /// A key and a length.
 const HEAD: usize = 20;
 
@@ -57,8 +59,8 @@ struct Shelf {
     bytes: Vec<u8>,
     /// Where each is, and whether it was asked for since the beginning.
     places: HashMap<u128, (Range<usize>, bool), AsItIs>,
-    /// Whether any was added.
-    has_more: bool,
+    /// How many were added.
+    added: usize,
 }
 
 thread_local! {
@@ -162,7 +164,7 @@ impl Shelf {
             end += u32::from_le_bytes(length.try_into().ok()?) as usize;
             places.insert(u128::from_le_bytes(*key), (start..end, false));
         }
-        (end == rest.len()).then(|| Self { fetch: None, bytes: rest.to_vec(), places, has_more: false })
+        (end == rest.len()).then(|| Self { fetch: None, bytes: rest.to_vec(), places, added: 0 })
     }
 
     fn put(&mut self, key: u128, value: &impl Serialize) {
@@ -179,7 +181,7 @@ impl Shelf {
         self.bytes = bytes;
         if let Entry::Vacant(place) = self.places.entry(key) {
             place.insert((start..self.bytes.len(), true));
-            self.has_more = true;
+            self.added += 1;
         }
     }
 
@@ -187,8 +189,10 @@ impl Shelf {
     fn to_keep(&self, program: u64) -> Option<Vec<u8>> {
         let used: Vec<(u128, &Range<usize>)> =
             self.places.iter().filter(|(_, place)| place.1).map(|(key, place)| (*key, &place.0)).collect();
-        // A few that are of no use any more are no reason to write all of them anew.
-        if !self.has_more && used.len() * 2 > self.places.len() {
+        // A few that are new, or of no use any more, are no reason to write all of them: that takes longer than to read
+        // them once more.
+        let is_much_the_same = self.added * FEW <= used.len() && used.len() * 2 > self.places.len();
+        if is_much_the_same {
             return None;
         }
         let mut kept = Vec::with_capacity(self.bytes.len() + used.len() * HEAD + 28);
@@ -251,6 +255,19 @@ mod tests {
         let readings = Readings::begin(move || kept, "one");
         assert_eq!((length("abc", || unreachable!("kept")), length("ab", || unreachable!("kept"))), (3, 2));
         assert_eq!(readings.end(), None, "nothing is new");
+    }
+
+    #[test]
+    fn a_little_that_is_new_is_not_written_by_itself() {
+        let readings = Readings::begin(Vec::new, "one");
+        (0..200).for_each(|number| drop(length(&number.to_string(), || number)));
+        let kept = readings.end().expect("something is new");
+        for (more, is_kept) in [(1, false), (5, true)] {
+            let kept = kept.clone();
+            let readings = Readings::begin(move || kept, "one");
+            (0..200 + more).for_each(|number| drop(length(&number.to_string(), || number)));
+            assert_eq!(readings.end().is_some(), is_kept, "{more} more");
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ pub mod looks;
 pub mod outcome;
 pub mod reason;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::auditor::prompt::{self, PromptError};
@@ -37,7 +39,17 @@ pub fn plan_in_play(session: &mut Session, workspace: &Workspace, config: &Audit
         globs: plan_globs(&config.plan).unwrap_or_default(),
     };
     // What a plan was before the session tells which ticks are the session's own.
-    let may_be_plan = |touch: &Touch| is_markdown(&touch.path) || places.globs.is_match(&touch.path);
+    // Most files are touched many times.
+    let known: RefCell<HashMap<String, bool>> = RefCell::default();
+    let is_match = |path: &str| {
+        let is_known = known.borrow().get(path).copied();
+        is_known.unwrap_or_else(|| {
+            let is_match = places.globs.is_match(path);
+            known.borrow_mut().insert(path.to_owned(), is_match);
+            is_match
+        })
+    };
+    let may_be_plan = |touch: &Touch| is_markdown(&touch.path) || is_match(&touch.path);
     originals::fetch(session, |touch| if may_be_plan(touch) { Wanted::All } else { Wanted::Nothing });
     let read = plan::Read {
         now: &|path| workspace.plan_text(path),

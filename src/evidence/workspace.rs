@@ -276,8 +276,10 @@ pub(crate) fn folded(name: &str) -> String {
 }
 
 /// Text with all white space taken out: how code is wrapped and indented does not count.
-fn squeezed(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace()).collect()
+pub(super) fn squeezed(text: &str) -> String {
+    let mut squeezed = String::with_capacity(text.len());
+    text.split_whitespace().for_each(|word| squeezed.push_str(word));
+    squeezed
 }
 
 /// The path with links followed as far as it exists. `None` where what does not exist climbs (`..`).
@@ -323,14 +325,15 @@ fn body_of(path: &Path) -> Body {
     if let Err(error) = read {
         return Body::Unreadable(error.to_string());
     }
-    if bytes.iter().take(8_000).any(|byte| *byte == 0) {
+    if memchr::memchr(0, &bytes[..bytes.len().min(8_000)]).is_some() {
         return Body::Binary;
     }
     let cut = bytes.len() as u64 > READ_CAP;
     if cut {
         bytes.truncate(usize::try_from(READ_CAP).unwrap_or(usize::MAX));
     }
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned());
     if cut { Body::Start(text) } else { Body::Text(text) }
 }
 

@@ -55,7 +55,7 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     let asks: Vec<_> = later(session)
         // What was done for an older one may be forgotten.
         .filter(|(_, ask)| ask.at >= session.forgotten.until)
-        .filter(|(_, ask)| may_want_work(ask))
+        .filter(|(_, ask)| !requests(&ask.text).is_empty() && may_want_work(ask))
         .collect();
     let Some(from) = asks.iter().map(|(_, ask)| ask.at).min() else { return Vec::new() };
     let trace = LazyCell::new(|| Trace::of(evidence, message, from));
@@ -210,6 +210,11 @@ impl Trace {
             let text = &text[common_lines(&written[..cut(written)], text)..];
             Bag::of_words_again(text).stems().iter().for_each(|stem| note(newest.at, *stem));
         }
+        // Also what was only looked at: a look may have been the answer.
+        for command in session.commands.iter().filter(|command| command.at > from) {
+            let words = Bag::of_words_again(&command.line[..cut(&command.line)]);
+            words.stems().iter().for_each(|stem| note(command.at, *stem));
+        }
         let mut add = |at: usize, text: &str| {
             if at > from {
                 each_stem(&text[..cut(text)], |stem| note(at, stem));
@@ -222,8 +227,6 @@ impl Trace {
                 add(touch.at, &change.old);
             }
         }
-        // Also what was only looked at: a look may have been the answer.
-        session.commands.iter().for_each(|command| add(command.at, &command.line));
         session.delegations.iter().for_each(|delegation| add(delegation.at, &delegation.description));
         session.other_calls.iter().for_each(|call| add(call.at, &call.tool));
         session

@@ -9,7 +9,7 @@ use super::orders::{orders, specs};
 use super::steps::{parse_steps, parse_steps_again, parse_words};
 use super::{Mark, Plan, PlanSource, Step, StepKind};
 use crate::config::PlanGlobs;
-use crate::session::{ApprovedPlan, Original, Session, Touch, shell};
+use crate::session::{ApprovedPlan, Original, Outcome, Session, Touch, shell};
 use crate::words::{normalised, ratio};
 
 /// Where plans live.
@@ -167,9 +167,22 @@ fn kept_up(approved: &str, file: &str) -> KeptUp {
 }
 
 fn touched_plan(session: &Session, places: &PlanPlaces, files: Read<'_>) -> Option<Plan> {
-    let touches = session.done_touches().filter(|touch| places.may_be_in(&touch.path));
+    // The plan that was touched last is nearly always the one, and then nothing older has to be looked at.
+    let touches = session.touches.iter().rev().filter(|touch| touch.outcome == Outcome::Done);
+    let last = touches
+        .filter(|touch| places.may_be_in(&touch.path))
+        .find(|touch| places.is_plan(&places.absolute(&touch.path)))
+        .map_or(0, |touch| touch.at);
+    let found = touched_since(last, session, places, files);
+    if last == 0 { found } else { found.or_else(|| touched_since(0, session, places, files)) }
+}
+
+/// The same for what was touched from there on.
+fn touched_since(from: usize, session: &Session, places: &PlanPlaces, files: Read<'_>) -> Option<Plan> {
+    let touches = session.done_touches().filter(|touch| touch.at >= from && places.may_be_in(&touch.path));
     let by_tool = touches.map(|touch| (touch.at, places.absolute(&touch.path)));
-    let commands = session.commands.iter().filter(|command| places.may_be_in(&command.line));
+    let commands = session.commands.iter().filter(|command| command.at >= from);
+    let commands = commands.filter(|command| places.may_be_in(&command.line));
     let by_command = commands.filter(|command| command.may_have_effects()).flat_map(|command| {
         let words = shell::simple_commands(&command.line).into_iter().flatten();
         words.map(|word| (command.at, places.absolute(word.trim_start_matches('>'))))
@@ -332,7 +345,7 @@ mod tests {
 
     use super::*;
     use crate::config::{Config, plan_globs};
-    use crate::session::{Ask, EditTool, Outcome, Touch};
+    use crate::session::{Ask, EditTool, Touch};
 
     fn places() -> PlanPlaces {
         PlanPlaces {
