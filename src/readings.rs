@@ -204,7 +204,9 @@ impl Shelf {
             kept.extend_from_slice(&key.to_le_bytes());
             kept.extend_from_slice(&u32::try_from(place.len()).ok()?.to_le_bytes());
         }
-        used.iter().for_each(|(_, place)| kept.extend_from_slice(&self.bytes[(*place).clone()]));
+        for (_, place) in &used {
+            kept.extend_from_slice(&self.bytes[(*place).clone()]);
+        }
         let hash = xxh3_64(&kept[24..]);
         kept[8..16].copy_from_slice(&hash.to_le_bytes());
         Some(kept)

@@ -293,13 +293,13 @@ fn enter(
     let mut seen = Signs::default();
     let (entered, text, masked, digest) = match body {
         Looked::Whole(shows) => {
-            let (entered, shown, masked) = within(&shows, &state, true, budget);
+            let (entered, start, masked) = within(&shows, &state, true, budget);
             seen = shows.signs;
-            (entered, shown, masked, shows.digest)
+            (entered, start, masked, shows.digest)
         }
         Looked::Start(shows) => {
-            let (entered, shown, masked) = within(&shows, &state, false, budget);
-            (entered, shown, masked, format!("{}+{state:?}", shows.digest))
+            let (entered, start, masked) = within(&shows, &state, false, budget);
+            (entered, start, masked, format!("{}+{state:?}", shows.digest))
         }
         Looked::Unreadable(why) => (Entered::LeftOut(LeftOut::Unreadable), String::new(), 0, why),
         Looked::LeftOut(why) => (Entered::LeftOut(why), String::new(), 0, format!("{state:?}")),

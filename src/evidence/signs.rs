@@ -124,7 +124,8 @@ fn is_undone(text: &str, change: &Change, original: &Original) -> bool {
     }
     let (old, new) = (squeezed(&change.old), squeezed(&change.new));
     let is_original = matches!(original, Original::Text(before) if before.trim_end() == text.trim_end());
-    if old == new || (old.len() < LEAST && !(is_original && !new.is_empty())) {
+    let is_as_before = is_original && !new.is_empty();
+    if old == new || (old.len() < LEAST && !is_as_before) {
         return false;
     }
     let text_now = squeezed(text);
@@ -133,7 +134,7 @@ fn is_undone(text: &str, change: &Change, original: &Original) -> bool {
     }
     // An edit that only takes something out is undone when that is back.
     let old_is_back = old.len() >= LEAST && text_now.contains(&old);
-    old_is_back || (is_original && !new.is_empty())
+    old_is_back || is_as_before
 }
 
 #[cfg(test)]

@@ -365,6 +365,34 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_path_leads_to_the_same_place_among_others() {
+        let folder =
+            Folder::with(&[("w/src/a.rs", "x"), ("w/b.md", "x"), ("out/c.rs", "x"), ("home/d.md", "x")]);
+        let link = |to: &str, at: &str| {
+            std::os::unix::fs::symlink(folder.0.path().join(to), folder.0.path().join(at)).expect("linked");
+        };
+        link("out", "w/away");
+        link("w/src", "w/other");
+        link("out/c.rs", "w/src/c.rs");
+        link("w/b.md", "w/src/e.rs");
+        let workspace = folder.workspace();
+        let mut folders = Folders::default();
+        let absolute = folder.0.path().join("w/src/a.rs").display().to_string();
+        for written in [
+            "src/a.rs", "./src/a.rs", "src/../src/a.rs", "src/../../out/c.rs", "other/a.rs", "away/c.rs",
+            "src/c.rs", "src/e.rs", "src/none.rs", "none/a.rs", "b.md", " b.md", "b.md/", "src/.", "..",
+            "~/d.md", "/etc/hosts", "", "src", "a.rs", &absolute,
+        ] {
+            assert_eq!(
+                workspace.locate_among(written, &mut folders),
+                workspace.locate(written),
+                "{written:?}"
+            );
+        }
+    }
+
     fn state(workspace: &Workspace, written: &str) -> FileState {
         workspace.state(workspace.locate(written).as_ref())
     }

@@ -84,7 +84,7 @@ pub fn parse_words(markdown: &str) -> Vec<Step> {
     read(markdown, |_| Mentions::default())
 }
 
-fn read(markdown: &str, names: impl Fn(&str) -> Mentions) -> Vec<Step> {
+fn read(markdown: &str, look: impl Fn(&str) -> Mentions) -> Vec<Step> {
     let mut drafts = reader::drafts(markdown);
     drafts.sort_by_key(|draft| draft.words.start);
 
@@ -92,7 +92,7 @@ fn read(markdown: &str, names: impl Fn(&str) -> Mentions) -> Vec<Step> {
     let mut abandoned_until = 0;
     let mut steps = Vec::with_capacity(drafts.len());
     for draft in drafts {
-        let Some(mut step) = step(markdown, &draft, &names) else {
+        let Some(mut step) = step(markdown, &draft, &look) else {
             continue;
         };
         step.number = steps.len() + 1;
@@ -109,7 +109,7 @@ fn read(markdown: &str, names: impl Fn(&str) -> Mentions) -> Vec<Step> {
 }
 
 /// None if nothing is left beside the marker. Number and line are the caller's to fill in.
-fn step(markdown: &str, draft: &Draft, names: &impl Fn(&str) -> Mentions) -> Option<Step> {
+fn step(markdown: &str, draft: &Draft, look: &impl Fn(&str) -> Mentions) -> Option<Step> {
     let words = one_line(&markdown[draft.words.clone()]);
     let marked = match draft.kind {
         StepKind::Heading => marks::of_heading(&words),
@@ -124,7 +124,7 @@ fn step(markdown: &str, draft: &Draft, names: &impl Fn(&str) -> Mentions) -> Opt
         named.push('\n');
         named.push_str(&markdown[range.clone()]);
     }
-    let named = names(&named);
+    let named = look(&named);
     Some(Step {
         number: 0,
         line: 0,

@@ -101,7 +101,9 @@ fn doubt_old_disks(reports: &mut [Report], env: &Env) {
     for report in reports.iter() {
         ends.entry(report.workspace.clone()).or_default().push(report.session.ended.clone());
     }
-    ends.values_mut().for_each(|ends| ends.sort_unstable());
+    for ends in ends.values_mut() {
+        ends.sort_unstable();
+    }
     let mut configs: HashMap<PathBuf, Config> = HashMap::new();
     for report in reports {
         let ended = report.session.ended.as_deref();
