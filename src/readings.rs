@@ -45,6 +45,8 @@ pub enum What {
     Names = 8,
     /// What a command does, at a glance.
     Glance = 9,
+    /// What it wants of a thing with a name.
+    Wish = 10,
 }
 
 /// Gives what was kept.

@@ -1,12 +1,14 @@
 //! Takes a part of an ask, gives what it wants of a thing with a name: to be gone, to be called otherwise, to have a
 //! value. Pure. A reading of words: whether it was done is for others. Doubt gives no wish.
 
+use serde::{Deserialize, Serialize};
+
 use crate::facts::requests::clauses;
 use crate::plan::mentions::{is_surely_a_path, mentions_again};
 use crate::readings::{What, recall};
 
 /// What is wanted of a thing with a name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wish {
     /// It is to go.
     Gone(String),
@@ -72,6 +74,11 @@ pub fn wish(clause: &str) -> Option<Wish> {
             (!is_a_use).then_some(Wish::Gone(name))
         }
     }
+}
+
+/// The same for a part that was masked and is likely to be read again.
+pub fn wish_again(clause: &str) -> Option<Wish> {
+    recall(What::Wish, clause, || wish(clause))
 }
 
 /// The names in what an ask wants of named things: whoever looks at files looks for them.

@@ -15,7 +15,7 @@ use crate::facts::wished::{Standing, standing};
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::plan::mentions;
 use crate::session::{Ask, Session, shell};
-use crate::wishes::wish;
+use crate::wishes::wish_again;
 use crate::words::{base_name, has_any_words, normalised, padded};
 
 /// So many candidates are worth a look.
@@ -98,14 +98,14 @@ fn may_want_work(ask: &Ask) -> bool {
 
 /// Whether a request says by name what is to be done, however short it is and however it is put.
 fn is_plain(request: &str) -> bool {
-    wish(request).is_some() || !mentions::mentions_again(request).paths.is_empty()
+    wish_again(request).is_some() || !mentions::mentions_again(request).paths.is_empty()
 }
 
 /// Why a request seems undone, if it does.
 fn undone(request: &str, ask: &Ask, after: &After<'_>, evidence: &Evidence, trace: &Trace) -> Option<String> {
     let named = mentions::mentions_again(request).paths;
     let standing =
-        wish(request).and_then(|wish| standing(&wish, named.first().map(String::as_str), evidence));
+        wish_again(request).and_then(|wish| standing(&wish, named.first().map(String::as_str), evidence));
     match standing {
         Some(Standing::Undone(how)) => return Some(format!("the person asked for it, and {how}")),
         Some(Standing::Done(_)) => return None,
