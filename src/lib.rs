@@ -32,6 +32,7 @@ pub mod kept;
 pub mod names;
 pub mod pattern;
 pub mod phases;
+pub mod readings;
 pub mod template;
 pub mod text;
 pub mod words;

@@ -18,6 +18,7 @@ use crate::env::{self, Env};
 use crate::evidence::Memory;
 use crate::files::{in_private_folder, write_whole};
 use crate::names::ContentName;
+use crate::readings::Readings;
 
 pub use claim::{Claim, Taken};
 
@@ -110,6 +111,19 @@ impl StateFolder {
         }
     }
 
+    /// Begins to remember what is read out of texts, with what this program read out of them at the session's last audit.
+    pub fn readings(&self, session: &str, agent: &str) -> Readings {
+        let file = self.stop_file(session, agent, "words");
+        Readings::begin(move || fs::read(file).unwrap_or_default(), &this_program())
+    }
+
+    /// Remembers it for the next audit. It can be worked out again, so that a failure costs nothing but time.
+    pub fn keep_readings(&self, session: &str, agent: &str, readings: Readings) {
+        if let Some(bytes) = readings.end() {
+            let _ = write_whole(&self.stop_file(session, agent, "words"), &bytes);
+        }
+    }
+
     /// What is remembered of the transcripts of one agent of a session, as bytes; empty if nothing is.
     pub fn cursors(&self, session: &str, agent: &str) -> Vec<u8> {
         fs::read(self.stop_file(session, agent, "cursor")).unwrap_or_default()
@@ -196,6 +210,13 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
 fn lock_file(path: &Path) -> io::Result<File> {
     let folder = path.parent().unwrap_or(Path::new("."));
     in_private_folder(folder, || OpenOptions::new().create(true).truncate(false).write(true).open(path))
+}
+
+/// A name for this very program: another build of it may read texts otherwise.
+fn this_program() -> String {
+    let file = std::env::current_exe().and_then(fs::metadata);
+    let stamp = file.and_then(|file| Ok((file.len(), file.modified()?)));
+    format!("{} {stamp:?}", env!("CARGO_PKG_VERSION"))
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {

@@ -1,11 +1,14 @@
 //! Takes a part of an ask, gives what it wants of a thing with a name: to be gone, to be called otherwise, to have a
 //! value. Pure. A reading of words: whether it was done is for others. Doubt gives no wish.
 
+use serde::{Deserialize, Serialize};
+
 use crate::facts::requests::clauses;
-use crate::plan::mentions::{is_surely_a_path, mentions};
+use crate::plan::mentions::{is_surely_a_path, mentions_again};
+use crate::readings::{What, recall};
 
 /// What is wanted of a thing with a name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wish {
     /// It is to go.
     Gone(String),
@@ -58,7 +61,7 @@ pub fn wish(clause: &str) -> Option<Wish> {
             Some(Wish::Renamed { from, to: to.plain.to_owned() })
         }
         set if SETS.contains(&set) => {
-            let path = mentions(clause).paths.into_iter().find(|path| is_surely_a_path(path))?;
+            let path = mentions_again(clause).paths.into_iter().find(|path| is_surely_a_path(path))?;
             let at = rest.iter().position(|word| word.plain == "to")?;
             let value = rest.get(at + 1)?.plain;
             let is_value = value.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
@@ -73,8 +76,17 @@ pub fn wish(clause: &str) -> Option<Wish> {
     }
 }
 
+/// The same for a part that was masked and is likely to be read again.
+pub fn wish_again(clause: &str) -> Option<Wish> {
+    recall(What::Wish, clause, || wish(clause))
+}
+
 /// The names in what an ask wants of named things: whoever looks at files looks for them.
 pub fn names(ask: &str) -> Vec<String> {
+    recall(What::Wishes, ask, || names_in(ask))
+}
+
+fn names_in(ask: &str) -> Vec<String> {
     let wishes = clauses(ask).into_iter().filter_map(wish);
     wishes
         .flat_map(|wish| match wish {

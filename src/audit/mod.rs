@@ -22,6 +22,7 @@ use crate::facts::{self, Facts};
 use crate::finding::Finding;
 use crate::names::random_fence;
 use crate::plan::{self, Plan, PlanPlaces};
+use crate::readings;
 use crate::session::originals::{self, Wanted};
 use crate::session::{Session, Touch};
 use crate::verify::merge::without_lone_words;
@@ -84,7 +85,11 @@ impl Brief {
         memory: &mut Memory,
     ) -> Self {
         // From here on nothing has a secret that could be shown.
-        let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
+        let masked_in_plan = plan.as_mut().map_or(0, mask_plan);
+        if masked_in_plan > 0 {
+            readings::forget();
+        }
+        let masked = mask_session(&mut session) + masked_in_plan;
         let max_bytes = config.max_prompt_bytes;
         let sections = shown::sections(&session, plan.as_ref(), max_bytes.saturating_sub(prompts.bytes()));
         let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);

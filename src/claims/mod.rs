@@ -8,6 +8,7 @@ pub mod kinds;
 pub mod ticks;
 pub(crate) mod wording;
 
+use crate::readings::{What, recall_parts};
 use crate::words::has_any_words as has_any;
 
 /// Words that speak of work as done.
@@ -276,7 +277,7 @@ pub fn cancellations(ask: &str) -> Vec<&str> {
         let words = padded_words(sentence);
         has_any(&words, CALLED_OFF) && !has_any(&words, INSISTED)
     };
-    all_sentences(ask).filter(is_cancellation).collect()
+    recall_parts(What::Cancellations, ask, || all_sentences(ask).filter(is_cancellation).collect())
 }
 
 /// Whether the person, in a sentence of which `speaks_of_it` holds, called something off.

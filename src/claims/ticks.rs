@@ -5,10 +5,15 @@ use std::sync::LazyLock;
 
 use super::kinds::{Extent, deeds_of};
 use super::wording::{Needs, Wording, plain};
+use crate::readings::{What, recall};
 use crate::session::shell::{Check, Deed};
 
 /// What a ticked step says to have been run: "Run `npm test`", "Commit and push".
 pub fn steps_deeds(step: &str) -> Vec<Deed> {
+    recall(What::StepDeeds, step, || deeds_in(step))
+}
+
+fn deeds_in(step: &str) -> Vec<Deed> {
     let words = plain(step);
     if NO_STEP.is_match(&words) {
         return Vec::new();

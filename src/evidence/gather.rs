@@ -13,7 +13,7 @@ use super::budget::Budget;
 use super::memory::Shows;
 use super::redact::mask_owned;
 use super::signs::{Fate, Signs, Wanted, signs};
-use super::workspace::{Body, Place};
+use super::workspace::{Body, Folders, Place};
 use super::{
     Entered, Evidence, FileEvidence, FileState, LeftOut, Memory, Repository, TouchNote, Workspace, diff, git,
     shown,
@@ -22,7 +22,7 @@ use crate::claims::deeds::{Deed, deeds, promised_names};
 use crate::facts::requests::requests;
 use crate::names::ContentName;
 use crate::plan::Plan;
-use crate::plan::mentions::mentions;
+use crate::plan::mentions::mentions_again;
 use crate::session::originals::{self, Shelf};
 use crate::session::{Change, EditTool, Original, Outcome, Session};
 use crate::wishes;
@@ -64,7 +64,8 @@ pub fn gather(
 ) -> Evidence {
     fetch_for_facts(&mut session);
     let deeds = deeds(session.final_message.as_deref().unwrap_or_default());
-    let todo_paths: Vec<Vec<String>> = session.todos.iter().map(|todo| mentions(&todo.text).paths).collect();
+    let todo_paths: Vec<Vec<String>> =
+        session.todos.iter().map(|todo| mentions_again(&todo.text).paths).collect();
     let wanted = names_wanted(plan.as_ref(), &deeds, &session);
     let mut candidates = candidates(&session, plan.as_ref(), &deeds, &todo_paths, workspace);
     candidates
@@ -181,11 +182,12 @@ fn candidates(
     let mut index: HashMap<String, usize> = HashMap::new();
     // Most files are named more than once, and to find out where a path leads takes several calls of the system.
     let mut known: HashMap<String, usize> = HashMap::new();
+    let mut folders = Folders::default();
     let mut entry = |written: &str| -> usize {
         if let Some(at) = known.get(written) {
             return *at;
         }
-        let place = workspace.locate(written);
+        let place = workspace.locate_among(written, &mut folders);
         let key = place.as_ref().map_or_else(|| written.to_owned(), |place| place.name.clone());
         let at = *index.entry(key).or_insert_with(|| {
             all.push(Candidate {
@@ -213,7 +215,7 @@ fn candidates(
     let touched: Vec<usize> = session.touches.iter().map(|touch| entry(&touch.path)).collect();
     // What a later ask names by a file is looked at, so that nobody has to guess whether it was done.
     let asked = session.asks.iter().skip(1).flat_map(|ask| requests(&ask.text));
-    let asked: Vec<String> = asked.flat_map(|request| mentions(request).paths).collect();
+    let asked: Vec<String> = asked.flat_map(|request| mentions_again(request).paths).collect();
     for path in deeds.iter().flat_map(|deed| &deed.paths).chain(todo_paths.iter().flatten()).chain(&asked) {
         entry(path);
     }
@@ -231,13 +233,15 @@ fn candidates(
         if touch.outcome == Outcome::Done {
             candidate.change.clone_from(&touch.change);
         }
-        let note = TouchNote {
-            tool: touch.tool.name().to_owned(),
-            outcome: touch.outcome.clone(),
-            agent: touch.agent.clone(),
-        };
-        if candidate.touches.last() != Some(&note) {
-            candidate.touches.push(note);
+        let is_noted = candidate.touches.last().is_some_and(|last| {
+            last.tool == touch.tool.name() && last.outcome == touch.outcome && last.agent == touch.agent
+        });
+        if !is_noted {
+            candidate.touches.push(TouchNote {
+                tool: touch.tool.name().to_owned(),
+                outcome: touch.outcome.clone(),
+                agent: touch.agent.clone(),
+            });
         }
     }
     // The plan itself is shown as the plan.
@@ -289,13 +293,13 @@ fn enter(
     let mut seen = Signs::default();
     let (entered, text, masked, digest) = match body {
         Looked::Whole(shows) => {
-            let (entered, text, masked) = within(&shows, &state, true, budget);
+            let (entered, start, masked) = within(&shows, &state, true, budget);
             seen = shows.signs;
-            (entered, text, masked, shows.digest)
+            (entered, start, masked, shows.digest)
         }
         Looked::Start(shows) => {
-            let (entered, text, masked) = within(&shows, &state, false, budget);
-            (entered, text, masked, format!("{}+{state:?}", shows.digest))
+            let (entered, start, masked) = within(&shows, &state, false, budget);
+            (entered, start, masked, format!("{}+{state:?}", shows.digest))
         }
         Looked::Unreadable(why) => (Entered::LeftOut(LeftOut::Unreadable), String::new(), 0, why),
         Looked::LeftOut(why) => (Entered::LeftOut(why), String::new(), 0, format!("{state:?}")),

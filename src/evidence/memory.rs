@@ -3,6 +3,7 @@
 //! not hold what was not masked.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +13,16 @@ use crate::kept;
 /// The number goes up with every change of what is kept.
 const SHAPE: kept::Shape = *b"memory\0\x01";
 
+/// One of so many files is a few.
+const FEW: usize = 20;
+
 /// A file that was changed less than this before it was looked at may have been changed again with the same time on it:
 /// some systems count in steps of two seconds.
 const SETTLED_NS: u128 = 2_000_000_000;
+/// Where a time is no multiple of this, it was not counted in steps that are as long or longer.
+const COARSE_NS: u128 = 10_000_000;
+/// And then so much is enough.
+const FINE_SETTLED_NS: u128 = 2 * COARSE_NS;
 
 /// How much of one file is remembered, and of all of them.
 const MOST_OF_ONE: usize = 64 << 10;
@@ -34,7 +42,9 @@ pub struct Stamp {
 impl Stamp {
     /// Whether a file that has this stamp at `now_ns` will have another one when it is changed.
     fn is_settled(&self, now_ns: u128) -> bool {
-        self.changed_ns.checked_add(SETTLED_NS).is_some_and(|settled| settled < now_ns)
+        let is_coarse = self.changed_ns.is_multiple_of(COARSE_NS);
+        let wait = if is_coarse { SETTLED_NS } else { FINE_SETTLED_NS };
+        self.changed_ns.checked_add(wait).is_some_and(|settled| settled < now_ns)
     }
 }
 
@@ -54,6 +64,7 @@ pub struct Shows {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "what a file shows, as it is kept")]
 struct Remembered {
     stamp: Stamp,
     /// A hash of what was asked of it.
@@ -73,6 +84,8 @@ struct Remembered {
 pub struct Memory {
     then: HashMap<String, Remembered>,
     now: HashMap<String, Remembered>,
+    /// How many of those were looked at just now.
+    news: usize,
     now_ns: u128,
     bytes: usize,
 }
@@ -83,9 +96,11 @@ impl Memory {
         Self { then: kept::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
     }
 
-    /// What is to be remembered next; `None` if that is what is remembered already.
+    /// What is to be remembered next; `None` if that is much the same as what is remembered already: to write all of it
+    /// takes longer than to look at one or two files once more.
     pub fn to_keep(&self) -> Option<Vec<u8>> {
-        (self.then != self.now).then(|| kept::encode(SHAPE, &self.now)).flatten()
+        let is_much_the_same = self.news * FEW <= self.now.len() && self.then.len() * 2 <= self.now.len();
+        if is_much_the_same { None } else { kept::encode(SHAPE, &self.now) }
     }
 
     /// What a file showed, if it is as it was and the same is asked of it; else what `look` sees now.
@@ -96,16 +111,18 @@ impl Memory {
         question: u64,
         look: impl FnOnce() -> Option<Shows>,
     ) -> Option<Shows> {
-        let known =
-            self.then.get(name).filter(|known| Some(known.stamp) == stamp && known.question == question);
-        if let Some(known) = known {
-            let known = known.clone();
+        if let Entry::Occupied(known) = self.then.entry(name.to_owned())
+            && Some(known.get().stamp) == stamp
+            && known.get().question == question
+        {
+            let known = known.remove();
             let shows = known.shows();
             self.keep(name, known);
             return Some(shows);
         }
         let shows = look()?;
         if let Some(stamp) = stamp.filter(|stamp| stamp.is_settled(self.now_ns)) {
+            self.news += 1;
             self.keep(name, Remembered::of(stamp, question, &shows));
         }
         Some(shows)
@@ -184,6 +201,21 @@ mod tests {
     }
 
     #[test]
+    fn one_file_of_many_that_changed_is_not_written_by_itself() {
+        let mut many = Memory::of(&[], LATER);
+        let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
+        names.iter().for_each(|name| drop(many.recall(name, Some(STAMP), 7, || Some(shows("old")))));
+        let kept = many.to_keep().expect("all is new");
+        for (changed, is_kept) in [(0, false), (2, false), (3, true)] {
+            let mut many = Memory::of(&kept, LATER);
+            for (at, name) in names.iter().enumerate() {
+                many.recall(name, Some(STAMP), if at < changed { 8 } else { 7 }, || Some(shows("new")));
+            }
+            assert_eq!(many.to_keep().is_some(), is_kept, "{changed} changed");
+        }
+    }
+
+    #[test]
     fn a_file_that_changed_or_of_which_something_else_is_asked_is_looked_at() {
         for (stamp, question) in [
             (Stamp { inode: 2, ..STAMP }, 7),
@@ -200,6 +232,11 @@ mod tests {
     #[test]
     fn a_file_that_was_just_changed_may_change_again_unseen() {
         assert_eq!(recalled(&mut memory(1_500, Some(STAMP)), STAMP, 7), "new");
+        assert_eq!(recalled(&mut memory(30_000_000, Some(STAMP)), STAMP, 7), "old");
+        // On a disk that counts in whole seconds, or in two of them.
+        let coarse = Stamp { changed_ns: 1_000_000_000, ..STAMP };
+        assert_eq!(recalled(&mut memory(2_900_000_000, Some(coarse)), coarse, 7), "new");
+        assert_eq!(recalled(&mut memory(3_100_000_000, Some(coarse)), coarse, 7), "old");
         assert_eq!(recalled(&mut memory(LATER, None), STAMP, 7), "new");
     }
 

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::workspace::squeezed;
 use crate::session::{Change, Original};
 
 use wanted::Code;
@@ -52,14 +53,18 @@ pub enum Fate {
 
 /// Looks through a text.
 pub fn signs(name: &str, text: &str, wanted: &Wanted, change: Option<&Change>, original: &Original) -> Signs {
-    let code = without_comments(name, text);
-    let code = Code::of(&code);
-    let (holds, defines) = wanted.looked_for(name, &code);
+    let (holds, defines) = if wanted.is_nothing() {
+        (Vec::new(), Vec::new())
+    } else {
+        let code = without_comments(name, text);
+        wanted.looked_for(name, &Code::of(&code))
+    };
+    let is_hollow = || !code_lines(name, text).any(|line| line.contains(char::is_alphanumeric));
     Signs {
         read_whole: true,
         holds,
         defines,
-        hollow: code.is_hollow() && !is_meant_to_be_empty(name),
+        hollow: !is_meant_to_be_empty(name) && is_hollow(),
         fate: match change {
             Some(change) if is_undone(text, change, original) => Fate::Undone,
             _ => Fate::Plain,
@@ -80,17 +85,28 @@ const COMMENTS: &[(&[&str], &[&str])] = &[
     (&["sql", "lua", "hs"], &["--"]),
 ];
 
+/// What begins a comment in a file of that name, if anything does.
+fn comment_starts(name: &str) -> &'static [&'static str] {
+    let ending = name.rsplit('.').next().unwrap_or_default();
+    COMMENTS.iter().find(|(endings, _)| endings.contains(&ending)).map_or(&[], |(_, starts)| starts)
+}
+
 /// A program's text without its comment lines: a promise to write it later is not it.
 fn without_comments<'a>(name: &str, text: &'a str) -> Cow<'a, str> {
-    let ending = name.rsplit('.').next().unwrap_or_default();
-    let Some((_, starts)) = COMMENTS.iter().find(|(endings, _)| endings.contains(&ending)) else {
+    if comment_starts(name).is_empty() {
         return Cow::Borrowed(text);
-    };
-    let is_comment = |line: &str| {
+    }
+    code_lines(name, text).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Its lines that are no comments.
+fn code_lines<'a>(name: &str, text: &'a str) -> impl Iterator<Item = &'a str> {
+    let starts = comment_starts(name);
+    let is_comment = move |line: &str| {
         let line = line.trim_start();
         starts.iter().any(|start| line.starts_with(start))
     };
-    text.lines().filter(|line| !is_comment(line)).flat_map(|line| [line, "\n"]).collect()
+    text.lines().filter(move |line| !is_comment(line))
 }
 
 /// Files that say all they have to say by being there.
@@ -106,15 +122,19 @@ fn is_undone(text: &str, change: &Change, original: &Original) -> bool {
     if !change.new.is_empty() && text.contains(&change.new) {
         return false;
     }
-    let squeezed = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    let (text_now, old, new) = (squeezed(text), squeezed(&change.old), squeezed(&change.new));
-    if old == new || (!new.is_empty() && text_now.contains(&new)) {
+    let (old, new) = (squeezed(&change.old), squeezed(&change.new));
+    let is_original = matches!(original, Original::Text(before) if before.trim_end() == text.trim_end());
+    let is_as_before = is_original && !new.is_empty();
+    if old == new || (old.len() < LEAST && !is_as_before) {
+        return false;
+    }
+    let text_now = squeezed(text);
+    if !new.is_empty() && text_now.contains(&new) {
         return false;
     }
     // An edit that only takes something out is undone when that is back.
     let old_is_back = old.len() >= LEAST && text_now.contains(&old);
-    let is_original = matches!(original, Original::Text(before) if before.trim_end() == text.trim_end());
-    old_is_back || (is_original && !new.is_empty())
+    old_is_back || is_as_before
 }
 
 #[cfg(test)]

@@ -70,6 +70,10 @@ pub struct Place {
     pub name: String,
 }
 
+/// Where folders lead, links followed, as far as that was asked.
+#[derive(Debug, Default)]
+pub struct Folders(HashMap<PathBuf, Option<PathBuf>>);
+
 /// The workspace of one session.
 #[derive(Debug)]
 pub struct Workspace {
@@ -122,6 +126,31 @@ impl Workspace {
             let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
             Place { name, path: real }
         })
+    }
+
+    /// The same for many paths at one time: where the folders lead in which they stand is asked once.
+    pub fn locate_among(&self, written: &str, folders: &mut Folders) -> Option<Place> {
+        let path = self.root.join(written);
+        let (Some(folder), Some(Component::Normal(name))) = (path.parent(), path.components().next_back())
+        else {
+            return self.locate(written);
+        };
+        // Elsewhere a name may have other letters on disk than it is written with.
+        let is_plain = cfg!(target_os = "linux")
+            && !written.starts_with('~')
+            && written.trim() == written
+            && !written.ends_with(['/', '.']);
+        let real = folders.0.entry(folder.to_path_buf()).or_insert_with(|| fs::canonicalize(folder).ok());
+        let Some(real) = real.as_ref().filter(|real| is_plain && real.starts_with(&self.root)) else {
+            return self.locate(written);
+        };
+        let real = real.join(name);
+        // A link may lead anywhere, and what is not here may be meant elsewhere.
+        if !fs::symlink_metadata(&real).is_ok_and(|meta| meta.is_file()) {
+            return self.locate(written);
+        }
+        let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
+        Some(Place { path: real, name })
     }
 
     /// What stands at a place; `None` is one that is outside.
@@ -247,8 +276,10 @@ pub(crate) fn folded(name: &str) -> String {
 }
 
 /// Text with all white space taken out: how code is wrapped and indented does not count.
-fn squeezed(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace()).collect()
+pub(super) fn squeezed(text: &str) -> String {
+    let mut squeezed = String::with_capacity(text.len());
+    text.split_whitespace().for_each(|word| squeezed.push_str(word));
+    squeezed
 }
 
 /// The path with links followed as far as it exists. `None` where what does not exist climbs (`..`).
@@ -293,19 +324,18 @@ const HEAD: u64 = 8_000;
 
 fn body_of(path: &Path) -> Body {
     match text_of(path) {
-        Ok(Some(text)) if text.len() as u64 > READ_CAP => Body::Start(lossy(&text[..cap()])),
-        Ok(Some(text)) => Body::Text(lossy(&text)),
+        Ok(Some(mut text)) if text.len() as u64 > READ_CAP => {
+            text.truncate(usize::try_from(READ_CAP).unwrap_or(usize::MAX));
+            Body::Start(lossy(text))
+        }
+        Ok(Some(text)) => Body::Text(lossy(text)),
         Ok(None) => Body::Binary,
         Err(error) => Body::Unreadable(error.to_string()),
     }
 }
 
-fn cap() -> usize {
-    usize::try_from(READ_CAP).unwrap_or(usize::MAX)
-}
-
-fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
 }
 
 /// The bytes of a text, at most one more than counts; `None` for what is no text, of which only the head is read.
@@ -313,7 +343,7 @@ fn text_of(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let file = open_regular(path)?;
     let mut bytes = Vec::new();
     (&file).take(HEAD).read_to_end(&mut bytes)?;
-    if bytes.contains(&0) {
+    if memchr::memchr(0, &bytes).is_some() {
         return Ok(None);
     }
     if bytes.len() as u64 == HEAD {
@@ -347,6 +377,34 @@ mod tests {
                 Some(self.0.path().join("home")),
                 &[self.0.path().join("home/.claude/plans")],
             )
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_leads_to_the_same_place_among_others() {
+        let folder =
+            Folder::with(&[("w/src/a.rs", "x"), ("w/b.md", "x"), ("out/c.rs", "x"), ("home/d.md", "x")]);
+        let link = |to: &str, at: &str| {
+            std::os::unix::fs::symlink(folder.0.path().join(to), folder.0.path().join(at)).expect("linked");
+        };
+        link("out", "w/away");
+        link("w/src", "w/other");
+        link("out/c.rs", "w/src/c.rs");
+        link("w/b.md", "w/src/e.rs");
+        let workspace = folder.workspace();
+        let mut folders = Folders::default();
+        let absolute = folder.0.path().join("w/src/a.rs").display().to_string();
+        for written in [
+            "src/a.rs", "./src/a.rs", "src/../src/a.rs", "src/../../out/c.rs", "other/a.rs", "away/c.rs",
+            "src/c.rs", "src/e.rs", "src/none.rs", "none/a.rs", "b.md", " b.md", "b.md/", "src/.", "..",
+            "~/d.md", "/etc/hosts", "", "src", "a.rs", &absolute,
+        ] {
+            assert_eq!(
+                workspace.locate_among(written, &mut folders),
+                workspace.locate(written),
+                "{written:?}"
+            );
         }
     }
 

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
+use serde::{Deserialize, Serialize};
+
 use crate::plan::mentions;
+use crate::readings::{What, recall};
 use crate::words::base_name;
 
 /// Words that say nothing about which work is meant: small words, and nouns that fit any work.
@@ -109,7 +112,7 @@ const STEM: usize = 6;
 const WORDS: usize = 4_000;
 
 /// What a text speaks of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bag {
     /// Hashes of its stems, sorted, each once.
     stems: Vec<u64>,
@@ -120,6 +123,10 @@ pub struct Bag {
 impl Bag {
     /// What `text` speaks of.
     pub fn of(text: &str) -> Self {
+        recall(What::Bag, text, || Self::worked_out(text))
+    }
+
+    fn worked_out(text: &str) -> Self {
         let mut bag = Self::of_words(text);
         let named = mentions::mentions(text);
         let paths = named.paths.iter().map(|path| base_name(path).to_lowercase());
@@ -133,6 +140,11 @@ impl Bag {
         let mut stems = Vec::new();
         each_stem(text, |stem| stems.push(stem));
         Self { stems: sorted(stems), names: Vec::new() }
+    }
+
+    /// The same for a text that was masked and is likely to be read again.
+    pub fn of_words_again(text: &str) -> Self {
+        recall(What::Words, text, || Self::of_words(text))
     }
 
     /// How many stems it has.

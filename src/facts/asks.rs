@@ -2,6 +2,7 @@
 //! for each later ask a line on what happened after it. Pure. Questions, answers, approvals and what was taken back
 //! ask for nothing. None of the candidates is proven: the auditor has to agree.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use crate::claims;
@@ -14,7 +15,7 @@ use crate::facts::wished::{Standing, standing};
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::plan::mentions;
 use crate::session::{Ask, Session, shell};
-use crate::wishes::wish;
+use crate::wishes::wish_again;
 use crate::words::{base_name, has_any_words, normalised, padded};
 
 /// So many candidates are worth a look.
@@ -51,11 +52,14 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     let session = &evidence.session;
     // The session has not come to its end yet.
     let Some(message) = session.final_message.as_deref() else { return Vec::new() };
-    let trace = Trace::of(evidence, message);
-    later(session)
+    let asks: Vec<_> = later(session)
         // What was done for an older one may be forgotten.
         .filter(|(_, ask)| ask.at >= session.forgotten.until)
-        .filter(|(_, ask)| may_want_work(ask))
+        .filter(|(_, ask)| !requests(&ask.text).is_empty() && may_want_work(ask))
+        .collect();
+    let Some(from) = asks.iter().map(|(_, ask)| ask.at).min() else { return Vec::new() };
+    let trace = LazyCell::new(|| Trace::of(evidence, message, from));
+    asks.into_iter()
         .filter_map(|(at, ask)| {
             let after = After::of(session, ask.at, usize::MAX);
             let mut requests = requests(&ask.text).into_iter();
@@ -94,14 +98,14 @@ fn may_want_work(ask: &Ask) -> bool {
 
 /// Whether a request says by name what is to be done, however short it is and however it is put.
 fn is_plain(request: &str) -> bool {
-    wish(request).is_some() || !mentions::mentions(request).paths.is_empty()
+    wish_again(request).is_some() || !mentions::mentions_again(request).paths.is_empty()
 }
 
 /// Why a request seems undone, if it does.
 fn undone(request: &str, ask: &Ask, after: &After<'_>, evidence: &Evidence, trace: &Trace) -> Option<String> {
-    let named = mentions::mentions(request).paths;
+    let named = mentions::mentions_again(request).paths;
     let standing =
-        wish(request).and_then(|wish| standing(&wish, named.first().map(String::as_str), evidence));
+        wish_again(request).and_then(|wish| standing(&wish, named.first().map(String::as_str), evidence));
     match standing {
         Some(Standing::Undone(how)) => return Some(format!("the person asked for it, and {how}")),
         Some(Standing::Done(_)) => return None,
@@ -170,7 +174,7 @@ fn was_answered(message: &str, request: &str) -> bool {
 /// Whether nothing of a request turns up in what was done after it.
 fn is_nowhere(request: &str, asked_at: usize, trace: &Trace) -> bool {
     let wanted = Bag::of(request);
-    let named = mentions::mentions(request);
+    let named = mentions::mentions_again(request);
     let names_something = !named.paths.is_empty() || !named.symbols.is_empty();
     // A name counts wherever it is written, also as a word of a path or of code.
     let mut written =
@@ -187,15 +191,34 @@ fn is_nowhere(request: &str, asked_at: usize, trace: &Trace) -> bool {
 struct Trace(HashMap<u64, usize, ByItself>);
 
 impl Trace {
-    fn of(evidence: &Evidence, message: &str) -> Self {
+    /// Nobody asks about what was done up to `from`.
+    fn of(evidence: &Evidence, message: &str, from: usize) -> Self {
         let session = &evidence.session;
         let mut last: HashMap<u64, usize, ByItself> = HashMap::default();
         let cut = |text: &str| text.floor_char_boundary(TEXT);
+        let mut note = |at: usize, stem: u64| {
+            let known = last.entry(stem).or_insert(at);
+            *known = at.max(*known);
+        };
+        for file in evidence.files.iter().filter(|file| file.was_changed()) {
+            let touches = session.done_touches().filter(|touch| touch.path.ends_with(&file.name));
+            let newest = touches.max_by_key(|touch| touch.at);
+            let Some(newest) = newest.filter(|touch| touch.at > from) else { continue };
+            // What is as it was written is read below.
+            let written = newest.change.as_ref().map_or("", |change| &change.new);
+            let text = &file.text[..cut(&file.text)];
+            let text = &text[common_lines(&written[..cut(written)], text)..];
+            Bag::of_words_again(text).stems().iter().for_each(|stem| note(newest.at, *stem));
+        }
+        // Also what was only looked at: a look may have been the answer.
+        for command in session.commands.iter().filter(|command| command.at > from) {
+            let words = Bag::of_words_again(&command.line[..cut(&command.line)]);
+            words.stems().iter().for_each(|stem| note(command.at, *stem));
+        }
         let mut add = |at: usize, text: &str| {
-            each_stem(&text[..cut(text)], |stem| {
-                let known = last.entry(stem).or_insert(at);
-                *known = at.max(*known);
-            });
+            if at > from {
+                each_stem(&text[..cut(text)], |stem| note(at, stem));
+            }
         };
         for touch in session.done_touches() {
             add(touch.at, &touch.path);
@@ -204,16 +227,6 @@ impl Trace {
                 add(touch.at, &change.old);
             }
         }
-        for file in evidence.files.iter().filter(|file| file.was_changed()) {
-            let touches = session.done_touches().filter(|touch| touch.path.ends_with(&file.name));
-            let newest = touches.max_by_key(|touch| touch.at);
-            // What is as it was written has been read.
-            let written = newest.and_then(|touch| touch.change.as_ref()).map_or("", |change| &change.new);
-            let text = &file.text[..cut(&file.text)];
-            add(newest.map_or(0, |touch| touch.at), &text[common_lines(&written[..cut(written)], text)..]);
-        }
-        // Also what was only looked at: a look may have been the answer.
-        session.commands.iter().for_each(|command| add(command.at, &command.line));
         session.delegations.iter().for_each(|delegation| add(delegation.at, &delegation.description));
         session.other_calls.iter().for_each(|call| add(call.at, &call.tool));
         session
@@ -296,7 +309,7 @@ impl<'a> After<'a> {
     }
 
     fn is_nothing(&self) -> bool {
-        self.files().is_empty()
+        !self.session.done_touches().any(|touch| self.has(touch.at))
             && self.commands().next().is_none()
             && self.helpers() == 0
             && self.others().is_empty()

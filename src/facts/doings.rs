@@ -1,8 +1,9 @@
 //! What the commands of a session did to files, at a glance: takes the session, gives what was removed and what
 //! happened elsewhere. Pure. Worked out once: every claim and every file asks for it.
 
+use super::glances::glance;
 use super::steps::{names_same, removed_paths};
-use crate::session::{Session, shell};
+use crate::session::Session;
 use crate::words::base_name;
 
 /// What commands did.
@@ -22,7 +23,7 @@ impl<'a> Doings<'a> {
         let lines = || session.commands.iter().map(|command| command.line.as_str());
         Self {
             removed: removed_paths(session).collect(),
-            remote: lines().filter(|line| shell::works_elsewhere(line)).collect(),
+            remote: lines().filter(|line| glance(line).is_elsewhere).collect(),
             has_copy: lines().any(|line| line.contains("git worktree add")),
         }
     }

@@ -167,7 +167,7 @@ fn lacking(
     };
     let lacks = claim.names.iter().find(|name| {
         let is_put = || written(claim, file).any(|path| is_put_into(claim.words, name, path));
-        (is_put() || is_all_it_says(claim, name)) && !held_somewhere(name)
+        !held_somewhere(name) && (is_put() || is_all_it_says(claim, name))
     })?;
     let found = Found {
         problem: Problem::MissingContent,

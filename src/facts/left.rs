@@ -68,7 +68,7 @@ pub fn is_replaced(message: &str, step: &Step, plan: &Plan, evidence: &Evidence)
     let is_there = |thing: &Bag| {
         let of_step = |steps: &[usize]| steps.contains(&step.number) || step.paths.is_empty();
         let mut files = evidence.files.iter().filter(|file| file.was_changed() && of_step(&file.steps));
-        files.any(|file| thing.within(&Bag::of_words(&file.text)) >= 1.0)
+        files.any(|file| thing.within(&Bag::of_words_again(&file.text)) >= 1.0)
     };
     claims::all_sentences(message)
         .flat_map(not_taken)

@@ -12,6 +12,7 @@ pub mod claimed;
 pub mod doings;
 pub mod drift;
 pub mod files;
+pub mod glances;
 pub mod left;
 pub mod ordinary;
 pub mod parts;

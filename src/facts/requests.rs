@@ -5,6 +5,7 @@ use super::alike::Bag;
 use super::ordinary::{TALK, asks_for_work, is_doc};
 use crate::claims;
 use crate::plan::mentions;
+use crate::readings::{What, recall_parts};
 use crate::words::{normalised, padded};
 
 /// So many sentences of an ask are read: what is longer is a paste.
@@ -21,7 +22,9 @@ pub fn clauses(ask: &str) -> Vec<&str> {
 
 /// The parts of an ask that ask for work.
 pub fn requests(ask: &str) -> Vec<&str> {
-    clauses(ask).into_iter().filter(|clause| is_request(clause)).collect()
+    recall_parts(What::Requests, ask, || {
+        clauses(ask).into_iter().filter(|clause| is_request(clause)).collect()
+    })
 }
 
 /// Whether words ask for anything, if only for "that": thanks and news do not.

@@ -11,7 +11,10 @@ mod line;
 mod secrets;
 mod tests_off;
 
+use std::cell::LazyCell;
+
 use crate::evidence::Evidence;
+use crate::facts::glances::glance;
 use crate::finding::{Advisory, AdvisoryKind};
 use crate::session::{Command, CommandEnd};
 use crate::words::base_name;
@@ -39,9 +42,14 @@ impl Deed {
 
 /// What the person should know of the session's deeds: at most one of each kind.
 pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
-    let asked = Asked::of(evidence);
-    let by_commands = evidence.session.commands.iter().filter(|command| took_effect(command));
-    let deeds = by_commands.flat_map(|command| deeds_of(command, evidence));
+    // Most sessions have none, and then nobody asks what the person wanted.
+    let asked = LazyCell::new(|| Asked::of(evidence));
+    let by_commands = evidence.session.commands.iter().filter(|command| was_made(command));
+    let by_commands = by_commands.filter(|command| glance(&command.line).may_be_risky);
+    let deeds = by_commands.flat_map(|command| {
+        let deeds = deeds_of(command, evidence);
+        if deeds.is_empty() || was_turned_down(command) { Vec::new() } else { deeds }
+    });
     let by_edits = tests_off::deeds(evidence).into_iter().chain(secrets::deeds(evidence));
     let mut newest: Vec<Deed> = Vec::new();
     for deed in deeds.chain(by_edits).filter(|deed| !asked.for_it(deed)) {
@@ -52,13 +60,31 @@ pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
     newest.into_iter().map(advisory).collect()
 }
 
-/// Whether a command did what it says. One that was sent to the background was at least begun. A pipe hides
-/// that `git push` was turned down, so its own words count too.
-fn took_effect(command: &Command) -> bool {
+/// Whether a command ended as if it did what it says. One that was sent to the background was at least begun.
+fn was_made(command: &Command) -> bool {
     matches!(command.end, CommandEnd::Succeeded | CommandEnd::Background)
-        && !["! [rejected]", "! [remote rejected]", "fatal: ", "error: failed to push"]
-            .iter()
-            .any(|words| command.output.contains(words))
+}
+
+/// Whether it did not, by its own words: a pipe hides that `git push` was turned down.
+fn was_turned_down(command: &Command) -> bool {
+    ["! [rejected]", "! [remote rejected]", "fatal: ", "error: failed to push"]
+        .iter()
+        .any(|words| command.output.contains(words))
+}
+
+/// Whether a line has anything in it of which `deeds_of` may make a deed, whatever else there is.
+pub(super) fn may_be_risky(line: &str) -> bool {
+    let simples = line::read(line);
+    simples.iter().enumerate().any(|(at, simple)| {
+        let by_name = match base_name(simple.program()) {
+            // Whose folder it is may only make it harmless.
+            "git" => {
+                simple.words.get(1).is_some_and(|word| word == "rm") || !git::deeds(simple, "").is_empty()
+            }
+            _ => deletes::may_delete(simple) || tests_off::may_delete(simple),
+        };
+        by_name || databases::deed(simple).is_some() || downloads::deed(simple, simples.get(at + 1)).is_some()
+    })
 }
 
 fn deeds_of(command: &Command, evidence: &Evidence) -> Vec<Deed> {

@@ -2,9 +2,10 @@
 //! in its place. Pure.
 
 use crate::evidence::{Evidence, FileState};
+use crate::facts::glances::glance;
 use crate::facts::promises::promises;
 use crate::plan::Step;
-use crate::session::{Session, shell};
+use crate::session::Session;
 
 /// Whether a file that is there has a space in its name and this as a part of it: prose that says "write
 /// docs/my notes.md" seems to name a `notes.md`.
@@ -53,7 +54,7 @@ pub fn written_as(written: &str, name: &str) -> bool {
 /// Paths that commands of the session removed or moved away, as written.
 pub(super) fn removed_paths(session: &Session) -> impl Iterator<Item = String> {
     // Few lines remove anything, and that is seen at a glance.
-    let removals = session.commands.iter().map(|command| (command, shell::removed_paths(&command.line)));
+    let removals = session.commands.iter().map(|command| (command, glance(&command.line).removed));
     let removals = removals.filter(|(command, paths)| !paths.is_empty() && command.may_have_effects());
     removals.flat_map(|(_, paths)| paths)
 }

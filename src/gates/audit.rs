@@ -64,6 +64,7 @@ impl Gate for AuditGate<'_> {
 
         let so_far = stop.claim.and_then(|_| SoFar::now(stop));
         let (mut session, workspace) = story.phase(phases::READ, |story| read_session(stop, story));
+        let readings = stop.state.readings(stop.session, stop.agent());
         let plan = story.phase(phases::PLAN, |story| find_plan(stop, &mut session, &workspace, story));
         let work = session.work_done();
         if let Some(nothing) = nothing_to_audit(&session, plan.as_ref(), work, last) {
@@ -79,6 +80,7 @@ impl Gate for AuditGate<'_> {
             let mut memory = stop.state.evidence(stop.session, stop.agent());
             let brief = Brief::new(session, plan, &workspace, prompts, &stop.config.audit, &mut memory);
             stop.state.keep_evidence(stop.session, stop.agent(), &memory);
+            stop.state.keep_readings(stop.session, stop.agent(), readings);
             brief
         });
         story.tell_evidence(&brief);

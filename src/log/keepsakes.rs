@@ -41,7 +41,7 @@ struct Kept {
 }
 
 /// What can be made again from transcripts and files, and for how long it is worth its room.
-const CACHES: [&str; 2] = ["cursor", "files"];
+const CACHES: [&str; 3] = ["cursor", "files", "words"];
 const KEEP_CACHES: Duration = Duration::from_secs(14 * 24 * 3600);
 
 /// Takes out what is too old, and the oldest of what is too much: what can be made again first, then prompts and

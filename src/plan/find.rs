@@ -9,7 +9,7 @@ use aho_corasick::AhoCorasick;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::orders::{orders, specs};
-use super::steps::parse_steps;
+use super::steps::{parse_steps, parse_steps_again, parse_words};
 use super::{Mark, Plan, PlanSource, Step, StepKind};
 use crate::config::PlanGlobs;
 use crate::session::{ApprovedPlan, Ask, Naming, Original, Outcome, Session, Touch, shell};
@@ -172,7 +172,7 @@ fn approved_plan(approved: &ApprovedPlan, places: &PlanPlaces, read: ReadText<'_
 
 /// The words of the steps that bear a tick in a text.
 fn ticked_words(text: &str) -> HashSet<String> {
-    let steps = parse_steps(text);
+    let steps = parse_words(text);
     steps.iter().filter(|step| step.mark == Mark::Ticked).map(|step| normalised(&step.text)).collect()
 }
 
@@ -193,7 +193,7 @@ fn kept_up(approved: &str, file: &str) -> KeptUp {
     if approved.trim() == file.trim() {
         return KeptUp::Same;
     }
-    let steps = parse_steps(approved);
+    let steps = parse_words(approved);
     if steps.is_empty() {
         let ratio = similar::TextDiff::from_lines(approved, file).ratio();
         return if ratio >= 0.5 { KeptUp::Related } else { KeptUp::Other };
@@ -204,9 +204,28 @@ fn kept_up(approved: &str, file: &str) -> KeptUp {
 }
 
 fn touched_plan(session: &Session, places: &PlanPlaces, naming: &Naming, files: Read<'_>) -> Option<Plan> {
+    // The plan that was touched last is nearly always the one, and then nothing older has to be looked at.
+    let touches = naming.touches.of(&session.touches).rev().filter(|touch| touch.outcome == Outcome::Done);
+    let last = touches
+        .into_iter()
+        .find(|touch| places.is_plan(&places.absolute(&touch.path)))
+        .map_or(0, |touch| touch.at);
+    let found = touched_since(last, session, places, naming, files);
+    if last == 0 { found } else { found.or_else(|| touched_since(0, session, places, naming, files)) }
+}
+
+/// The same for what was touched from there on.
+fn touched_since(
+    from: usize,
+    session: &Session,
+    places: &PlanPlaces,
+    naming: &Naming,
+    files: Read<'_>,
+) -> Option<Plan> {
     let touches = naming.touches.of(&session.touches).filter(|touch| touch.outcome == Outcome::Done);
+    let touches = touches.filter(|touch| touch.at >= from);
     let by_tool = touches.map(|touch| (touch.at, places.absolute(&touch.path)));
-    let commands = naming.commands.of(&session.commands);
+    let commands = naming.commands.of(&session.commands).filter(|command| command.at >= from);
     let by_command = commands.filter(|command| command.may_have_effects()).flat_map(|command| {
         let words = shell::simple_commands(&command.line).into_iter().flatten();
         words.map(|word| (command.at, places.absolute(word.trim_start_matches('>'))))
@@ -234,7 +253,9 @@ fn dropped_on_the_way(session: &Session, places: &PlanPlaces, path: &Path, plan:
         return Vec::new();
     };
     let asked_to = session.asks.iter().any(|ask| {
-        ask.at > work_began && normalised(&ask.text).split(' ').any(|word| word == "plan" || word == "step")
+        ask.at > work_began
+            && may_have_any(&ask.text, [b"plan", b"step"])
+            && normalised(&ask.text).split(' ').any(|word| word == "plan" || word == "step")
     });
     if asked_to {
         return Vec::new();
@@ -242,14 +263,26 @@ fn dropped_on_the_way(session: &Session, places: &PlanPlaces, path: &Path, plan:
     let Some(before) = text_at(session.done_touches().filter(is_plan), work_began) else {
         return Vec::new();
     };
-    let whole_text = normalised(&plan.text);
+    let whole_text = LazyCell::new(|| normalised(&plan.text));
+    let present: HashSet<String> = plan.steps.iter().map(|step| normalised(&step.text)).collect();
     let is_kept = |step: &Step| {
         let words = normalised(&step.text);
-        whole_text.contains(&words)
+        present.contains(&words)
+            || whole_text.contains(&words)
             || plan.steps.iter().any(|now| ratio(&normalised(&now.text), &words) >= REWORDED)
     };
-    let gone = parse_steps(capped(&before)).into_iter().filter(|step| !is_kept(step));
+    let before = capped(&before);
+    // Most plans lose nothing, and then nobody asks what their steps named.
+    if parse_words(before).iter().all(is_kept) {
+        return Vec::new();
+    }
+    let gone = parse_steps(before).into_iter().filter(|step| !is_kept(step));
     (plan.steps.len() + 1..).zip(gone).map(|(number, step)| Step { number, ..step }).collect()
+}
+
+/// Whether one of these words, in small letters, is anywhere in a text. Neither has a letter that stands for others.
+fn may_have_any(text: &str, words: [&[u8; 4]; 2]) -> bool {
+    text.as_bytes().windows(4).any(|bytes| words.iter().any(|word| bytes.eq_ignore_ascii_case(*word)))
 }
 
 /// A step this much like another is the same in other words.
@@ -315,7 +348,8 @@ fn named_plan(
     let read = naming.reads.of(&session.reads).rev();
     let read_for_them = read.filter(|_| *speaks_of_plan).map(|path| places.absolute(path));
     let plan_at = |path: PathBuf| {
-        let mut plan = plan_of(PlanSource::NamedFile, text_of(&path)?, Some(path));
+        let text = text_of(&path)?;
+        let mut plan = plan_with(parse_steps(&text), PlanSource::NamedFile, text, Some(path));
         plan.ticked_before = plan.steps.iter().filter(|s| s.mark == Mark::Ticked).map(|s| s.number).collect();
         Some(plan)
     };
@@ -335,8 +369,13 @@ fn named_plan(
 /// A list of fewer items is no plan unless it is called one.
 const LEAST_ORDERS: usize = 3;
 
+/// A plan that is in play for sure: whoever keeps what was read out of it asks first whether there is a secret in it.
 fn plan_of(source: PlanSource, text: String, path: Option<PathBuf>) -> Plan {
-    let steps = parse_steps(&text);
+    let steps = parse_steps_again(&text);
+    plan_with(steps, source, text, path)
+}
+
+fn plan_with(steps: Vec<Step>, source: PlanSource, text: String, path: Option<PathBuf>) -> Plan {
     Plan {
         source,
         path: path.map(|path| path.to_string_lossy().into_owned()),
@@ -353,7 +392,7 @@ mod tests {
 
     use super::*;
     use crate::config::{Config, plan_globs};
-    use crate::session::{Ask, EditTool, Outcome, Touch};
+    use crate::session::{Ask, EditTool, Touch};
 
     fn places() -> PlanPlaces {
         PlanPlaces {

@@ -14,9 +14,12 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use paths::Written;
+use serde::{Deserialize, Serialize};
+
+use crate::readings::{What, recall};
 
 /// What a text names.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mentions {
     /// Files and folders of a workspace, without line numbers and punctuation.
     pub paths: Vec<String>,
@@ -34,6 +37,44 @@ pub fn mentions(text: &str) -> Mentions {
         }
     }
     found.mentions
+}
+
+/// The same for a text that was masked and is likely to be read again.
+pub fn mentions_again(text: &str) -> Mentions {
+    recall(What::Names, text, || mentions(text))
+}
+
+/// What all of these texts name, one below the other. Whatever stands by itself is read by itself, so that what was read
+/// of it before counts.
+pub fn mentions_of_all(texts: &[&str]) -> Mentions {
+    let mut found = Collector::default();
+    for text in texts {
+        let Some(named) = recall(What::Mentions, text, || stands_by_itself(text).then(|| mentions(text)))
+        else {
+            return mentions(&texts.join("\n"));
+        };
+        named.paths.into_iter().for_each(|path| found.path(path));
+        named.symbols.iter().for_each(|symbol| found.symbol(symbol));
+    }
+    found.mentions
+}
+
+/// Whether a text means the same whatever text stands before or behind it: nothing in it is open at its end, and no word
+/// there is one that counts for the next.
+fn stands_by_itself(text: &str) -> bool {
+    let runs = backtick_runs(text);
+    let closers = closers(&runs);
+    let mut next = 0;
+    while next < runs.len() {
+        match closers[next] {
+            Some(close) => next = close + 1,
+            None => return false,
+        }
+    }
+    let opens_method = text.split_whitespace().next_back().is_some_and(|last| {
+        last.contains("](") || words(last).last().is_none_or(|word| tables::HTTP_METHODS.contains(&word))
+    });
+    !text.contains("<!--") && !opens_method
 }
 
 /// Whether what was found as a path can't be something else: by its ending, or by a slash behind it.

@@ -13,7 +13,7 @@ mod titles;
 
 use serde::{Deserialize, Serialize};
 
-use super::mentions::mentions;
+use super::mentions::{Mentions, mentions, mentions_again};
 use reader::Draft;
 
 /// One step of a plan.
@@ -71,6 +71,20 @@ pub enum StepKind {
 
 /// Splits a plan into its steps.
 pub fn parse_steps(markdown: &str) -> Vec<Step> {
+    read(markdown, mentions)
+}
+
+/// The same, where much of it may have been read before. Of a plan that may hold a secret nothing must be kept.
+pub fn parse_steps_again(markdown: &str) -> Vec<Step> {
+    read(markdown, mentions_again)
+}
+
+/// The same without what the steps name, which takes the longest.
+pub fn parse_words(markdown: &str) -> Vec<Step> {
+    read(markdown, |_| Mentions::default())
+}
+
+fn read(markdown: &str, look: impl Fn(&str) -> Mentions) -> Vec<Step> {
     let mut drafts = reader::drafts(markdown);
     drafts.sort_by_key(|draft| draft.words.start);
 
@@ -78,7 +92,7 @@ pub fn parse_steps(markdown: &str) -> Vec<Step> {
     let mut abandoned_until = 0;
     let mut steps = Vec::with_capacity(drafts.len());
     for draft in drafts {
-        let Some(mut step) = step(markdown, &draft) else {
+        let Some(mut step) = step(markdown, &draft, &look) else {
             continue;
         };
         step.number = steps.len() + 1;
@@ -95,7 +109,7 @@ pub fn parse_steps(markdown: &str) -> Vec<Step> {
 }
 
 /// None if nothing is left beside the marker. Number and line are the caller's to fill in.
-fn step(markdown: &str, draft: &Draft) -> Option<Step> {
+fn step(markdown: &str, draft: &Draft, look: &impl Fn(&str) -> Mentions) -> Option<Step> {
     let words = one_line(&markdown[draft.words.clone()]);
     let marked = match draft.kind {
         StepKind::Heading => marks::of_heading(&words),
@@ -110,7 +124,7 @@ fn step(markdown: &str, draft: &Draft) -> Option<Step> {
         named.push('\n');
         named.push_str(&markdown[range.clone()]);
     }
-    let named = mentions(&named);
+    let named = look(&named);
     Some(Step {
         number: 0,
         line: 0,

@@ -17,6 +17,7 @@ use crate::gates::Story;
 use crate::gates::audit::nothing_to_audit;
 use crate::phases;
 use crate::plan::Plan;
+use crate::readings::Readings;
 use crate::session::Session;
 use crate::session::load::{self, Loaded};
 
@@ -105,6 +106,7 @@ pub fn prepare_loaded(
     }
     let passed_over = nothing_to_audit(&session, plan.as_ref(), session.work_done(), None);
     let brief = story.phase(phases::EVIDENCE, |_| {
+        let _readings = Readings::begin_anew();
         Brief::new(session, plan, &workspace, request.prompts, config, &mut Memory::default())
     });
     story.tell_evidence(&brief);

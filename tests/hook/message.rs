@@ -89,6 +89,8 @@ fn a_session_id_that_climbs_stays_in_the_state_folder() {
     assert!(!scene.path("escaped.json").exists() && !scene.path("../escaped.json").exists());
     let entries = std::fs::read_dir(scene.path("state/sessions")).expect("the folder").filter_map(Result::ok);
     let mut kinds: Vec<_> = entries.filter_map(|entry| Some(entry.path().extension()?.to_owned())).collect();
+    // What was seen and read for the audit is kept where that is worth it.
+    kinds.retain(|kind| kind != "files" && kind != "words");
     kinds.sort();
     assert_eq!(kinds, ["cursor", "json", "lock", "stop"]);
 }

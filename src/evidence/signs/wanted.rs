@@ -99,6 +99,11 @@ impl Wanted {
         wanted
     }
 
+    /// Whether nobody wants anything.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.names.is_empty()
+    }
+
     /// Which of the names a text holds, and which it defines.
     pub(super) fn looked_for(&self, file: &str, code: &Code<'_>) -> (Vec<String>, Vec<String>) {
         let mut seen = vec![Seen::default(); self.names.len()];
@@ -292,10 +297,6 @@ impl<'a> Code<'a> {
         // They are whole characters of whole lines.
         let bare = String::from_utf8(letters).unwrap_or_default();
         Self { text, lines, bare, ends }
-    }
-
-    pub(super) fn is_hollow(&self) -> bool {
-        self.bare.is_empty()
     }
 
     fn headings(&self) -> Vec<String> {

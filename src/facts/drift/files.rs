@@ -1,6 +1,7 @@
 //! B: files that the session changed and that neither the plan nor the person speaks of, by name, folder, module,
 //! symbol or kind. What any work brings along is aside, and so is the wiring of what was planned.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use super::{COMPARED, MOST, Promised, candidate, detours};
@@ -51,13 +52,13 @@ const BROAD: &[&str] = &[
 ];
 
 pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Finding> {
-    let index = Index::of(evidence, promised);
+    let index = LazyCell::new(|| Index::of(evidence, promised));
     let changed = evidence.files.iter().take(COMPARED).filter(|file| {
         file.was_changed() && file.steps.is_empty() && matches!(file.state, FileState::File { .. })
     });
     changed
         .filter(|file| !is_aside(&file.name, evidence))
-        .filter(|file| !index.covers(file, evidence))
+        .filter(|file| !is_of_another_time(file, evidence) && !index.covers(file, evidence))
         .take(MOST)
         .map(|file| Finding {
             path: Some(file.name.clone()),
@@ -68,6 +69,16 @@ pub(super) fn candidates(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Fi
             )
         })
         .collect()
+}
+
+/// Whether a file was changed when the session was at something else than the plan.
+fn is_of_another_time(file: &FileEvidence, evidence: &Evidence) -> bool {
+    let touches: Vec<&Touch> = touches_of(&evidence.session, &file.name).collect();
+    // Changed only after the person had asked for something else, it is likely to be for that.
+    let first = touches.iter().map(|touch| touch.at).min().unwrap_or_default();
+    // What was changed before the plan was approved is not what the plan is about.
+    let approved = evidence.session.plans.last().map_or(0, |plan| plan.at);
+    detours(evidence).any(|ask| ask.at < first) || touches.iter().all(|touch| touch.at < approved)
 }
 
 /// Files that no plan needs to mention.
@@ -123,7 +134,7 @@ impl<'a> Index<'a> {
         let texts: Vec<&str> =
             std::iter::once(plan.text.as_str()).chain(dropped).chain(asks.iter().copied()).collect();
         let written = texts.join("\n").to_lowercase();
-        let named = mentions::mentions(&texts.join("\n"));
+        let named = mentions::mentions_of_all(&texts);
         // What stands in a code block of a plan (a tree of files, a snippet) is spoken of, too.
         let in_plan: HashSet<String> =
             plan.promised().flat_map(|step| step.paths.iter().cloned()).chain(named.paths).collect();
@@ -173,16 +184,6 @@ impl<'a> Index<'a> {
     fn covers(&self, file: &FileEvidence, evidence: &Evidence) -> bool {
         let name = &file.name;
         let touches: Vec<&Touch> = touches_of(&evidence.session, name).collect();
-        // Changed only after the person had asked for something else, it is likely to be for that.
-        let first = touches.iter().map(|touch| touch.at).min().unwrap_or_default();
-        if detours(evidence).any(|ask| ask.at < first) {
-            return true;
-        }
-        // What was changed before the plan was approved is not what the plan is about.
-        let approved = evidence.session.plans.last().map_or(0, |plan| plan.at);
-        if touches.iter().all(|touch| touch.at < approved) {
-            return true;
-        }
         let is_new = touches.iter().any(|touch| touch.original == Original::Absent);
         let in_name = Bag::of_words(stem(name));
         let in_path = Bag::of_words(name.rsplit_once('.').map_or(name, |(path, _)| path));

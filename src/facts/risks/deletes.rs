@@ -38,6 +38,12 @@ pub(super) fn is_scratch(path: &str) -> bool {
             .any(|v| path.starts_with(v))
 }
 
+/// Whether the command may delete a folder.
+pub(super) fn may_delete(command: &Simple) -> bool {
+    matches!(base_name(command.program()), "rm" | "rimraf" | "del-cli" | "npx" | "Remove-Item" | "ri")
+        || base_name(command.program()) == "find" && found(command).is_some()
+}
+
 /// What the command deletes that it should not, if it does.
 pub(super) fn deed(command: &Simple, folder: &str, at: usize, evidence: &Evidence) -> Option<Deed> {
     let targets = match base_name(command.program()) {

@@ -131,7 +131,9 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     let name = |touch: &Touch| seen_from(session.cwd.as_deref(), &touch.path).to_owned();
     let mut gone: Vec<(String, usize)> = Vec::new();
     let mut come = 0;
-    for touch in session.done_touches().filter(|touch| is_of_tests(&name(touch))) {
+    // Where nothing tells what was changed, nothing tells of a test.
+    let told = session.done_touches().filter(|touch| touch.change.is_some());
+    for touch in told.filter(|touch| is_of_tests(&name(touch))) {
         let first =
             || session.done_touches().find(|first| first.path == touch.path).map(|first| &first.original);
         let Some((before, after)) = before_and_after(touch, first) else {
@@ -162,6 +164,11 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
         });
     }
     deeds
+}
+
+/// Whether a command that is not git's may delete files.
+pub(super) fn may_delete(command: &Simple) -> bool {
+    matches!(base_name(command.program()), "rm" | "unlink" | "trash" | "Remove-Item")
 }
 
 /// A test file that a command deleted and that the session had not made itself.

@@ -2,7 +2,15 @@
 
 use proptest::prelude::*;
 
-use super::mentions;
+use super::{mentions, mentions_of_all};
+
+impl super::Mentions {
+    fn sorted(mut self) -> Self {
+        self.paths.sort_unstable();
+        self.symbols.sort_unstable();
+        self
+    }
+}
 
 #[track_caller]
 fn paths(text: &str, expected: &[&str]) {
@@ -141,6 +149,17 @@ fn commands_literals_and_paths_are_no_symbols() {
 }
 
 proptest! {
+    #[test]
+    fn texts_are_read_one_by_one_as_below_each_other(
+        texts in prop::collection::vec(
+            "(a\\.rs|src/|b\\.py|GET|[lm]\\(|`|``|```|<!--|-->|\\]\\(|\\[|\\)| | |\n|,|x_y|/api/a\\.js){0,12}",
+            0..4,
+        ),
+    ) {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        prop_assert_eq!(mentions_of_all(&texts).sorted(), mentions(&texts.join("\n")).sorted(), "{:?}", texts);
+    }
+
     #[test]
     fn any_text_is_read(text in any::<String>()) {
         mentions(&text);

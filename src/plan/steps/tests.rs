@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::Mark::{Abandoned, None as Unmarked, Open, Ticked};
 use super::StepKind::{Bullet, Checkbox, Heading, Numbered};
-use super::{Mark, Step, StepKind, parse_steps};
+use super::{Mark, Step, StepKind, parse_steps, parse_steps_again, parse_words};
 
 fn outline(markdown: &str) -> Vec<(StepKind, Mark, usize, String)> {
     parse_steps(markdown).into_iter().map(|step| (step.kind, step.mark, step.depth, step.text)).collect()
@@ -375,4 +375,12 @@ fn long_plans_of_any_kind_are_quick() {
         parse_steps(&plan);
         assert!(start.elapsed() < BUDGET, "{unit:?} took {:?}", start.elapsed());
     }
+}
+
+#[test]
+fn a_plan_is_the_same_however_it_is_read() {
+    let plan = "# Plan\n\n1. Write `src/a.rs`\n   - [x] with `parse()`\n- ~~b.rs~~\n";
+    assert_eq!(parse_steps_again(plan), parse_steps(plan));
+    let nameless = |step: Step| Step { paths: Vec::new(), symbols: Vec::new(), ..step };
+    assert_eq!(parse_words(plan), parse_steps(plan).into_iter().map(nameless).collect::<Vec<_>>());
 }

@@ -13,7 +13,7 @@ use super::wrappers::program_name;
 use super::{GIT_LOOKERS, LOOKERS, git_subcommand};
 
 /// What a command checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Check {
     /// The tests.
     Tests,
@@ -28,7 +28,7 @@ pub enum Check {
 }
 
 /// What a command does of what people claim to have done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Deed {
     /// It checks something.
     Check(Check),
