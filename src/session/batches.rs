@@ -7,9 +7,9 @@ use std::io::{self, Read};
 use super::condense::Condenser;
 
 /// How much is read at once.
-const CHUNK: usize = 512 << 10;
+const CHUNK: usize = 1 << 20;
 /// How much of an unfinished line goes before what is read next. A longer one is put together in a place of its own.
-const CARRY: usize = 64 << 10;
+const CARRY: usize = 512 << 10;
 /// A line that is longer than this loses the middle of its long strings on the way in: what an audit needs is never
 /// that large.
 const LONG_LINE: usize = 4 << 20;

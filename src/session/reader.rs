@@ -8,14 +8,14 @@ use std::path::Path;
 use std::sync::mpsc;
 
 use super::Ledger;
-use super::batches::{Batch, Batches};
+use super::batches::{Batch, Batches, LongLine};
 use super::lines::{self, Field, Row, TakesRows};
 use crate::files::open_regular;
 
 /// From so many bytes on it is worth a second thread to read ahead.
 const LONG_FILE: u64 = 4 << 20;
 /// How many batches are on their way then.
-const AHEAD: usize = 3;
+const AHEAD: usize = 2;
 
 /// Reads every whole line of `path` from byte `from` on into `ledger`; gives the offset after the last whole
 /// line. A last line with no newline is folded only if it reads as whole JSON: it may still be being written.
@@ -89,55 +89,59 @@ impl Fold<'_> {
                 let mut rest = &bytes[start..];
                 while !rest.is_empty() {
                     let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-                    let (line, at) = (&rest[..end], Some(self.offset));
-                    if is_text {
-                        self.line(line, end as u64, at);
-                    } else {
-                        self.repaired(line, end as u64, at);
-                    }
+                    let line = Line {
+                        text: &rest[..end],
+                        bytes: end as u64,
+                        at: Some(self.offset),
+                        ended: rest[end - 1] == b'\n',
+                    };
+                    self.line_that(is_text, line);
                     rest = &rest[end..];
                 }
                 bytes
             }
-            Batch::Long { line: long, room } => {
-                let mut text = long.text.unwrap_or_default();
-                if text.is_empty() {
-                    self.ledger.skip_oversized();
-                    self.offset += long.bytes;
+            Batch::Long { line: LongLine { text, is_whole, bytes, ended }, room } => {
+                if let Some(text) = text {
+                    let is_text = simdutf8::basic::from_utf8(&text).is_ok();
+                    self.line_that(
+                        is_text,
+                        Line { text: &text, bytes, at: is_whole.then_some(self.offset), ended },
+                    );
                 } else {
-                    text.extend(long.ended.then_some(b'\n'));
-                    self.repaired(&text, long.bytes, long.is_whole.then_some(self.offset));
+                    self.ledger.skip_oversized();
+                    self.offset += bytes;
                 }
                 room
             }
         }
     }
 
-    /// One line that may not be text: bytes that are not UTF-8 are replaced.
-    fn repaired(&mut self, line: &[u8], bytes: u64, line_at: Option<u64>) {
-        match String::from_utf8_lossy(line) {
+    /// One line that is text, or not: bytes that are not UTF-8 are replaced.
+    fn line_that(&mut self, is_text: bool, line: Line<'_>) {
+        if is_text {
+            self.line(line);
+            return;
+        }
+        match String::from_utf8_lossy(line.text) {
             Cow::Borrowed(_) => {
-                self.line(line, bytes, line_at);
+                self.line(line);
             }
-            Cow::Owned(text) if self.line(text.as_bytes(), bytes, None) => self.ledger.skip_repaired(),
-            Cow::Owned(_) => {}
+            Cow::Owned(text) => {
+                if self.line(Line { text: text.as_bytes(), at: None, ..line }) {
+                    self.ledger.skip_repaired();
+                }
+            }
         }
     }
 
-    /// One line, which takes so many bytes of the file, with its newline if it has one. `line_at` is where it stands
-    /// there, if it is as it stands there. Says whether it is all there; one that is not is left for the next time.
-    fn line(&mut self, line: &[u8], bytes: u64, line_at: Option<u64>) -> bool {
-        let text = without_padding(line);
-        let is_there = line.ends_with(b"\n") || lines::is_whole(text);
-        if !is_there {
+    /// One line. Says whether it is all there; one that is not is left for the next time.
+    fn line(&mut self, line: Line<'_>) -> bool {
+        let (text, start) = without_padding(line.text);
+        if !line.ended && !lines::is_whole(text) {
             return false;
         }
-        self.offset += bytes;
-        if text.is_empty() {
-            return true;
-        }
-        let start = line.iter().take_while(|byte| is_padding(**byte)).count();
-        let text_at = line_at.map(|line_at| line_at + start as u64);
+        self.offset += line.bytes;
+        let text_at = line.at.map(|line_at| line_at + start as u64);
         if !lines::take_rows(text, &mut Folding { ledger: self.ledger, text_at }) {
             self.ledger.skip_unreadable();
         }
@@ -145,24 +149,28 @@ impl Fold<'_> {
     }
 }
 
+/// One line of a file.
+struct Line<'a> {
+    /// What it says; its newline may be there.
+    text: &'a [u8],
+    /// How much of the file it takes.
+    bytes: u64,
+    /// Where it stands there, if it is as it stands there.
+    at: Option<u64>,
+    /// Whether it has a newline.
+    ended: bool,
+}
+
 /// NUL padding was seen after a crash of the writer.
 fn is_padding(byte: u8) -> bool {
     byte == 0 || byte.is_ascii_whitespace()
 }
 
-/// The line without what stands around its rows.
-fn without_padding(mut line: &[u8]) -> &[u8] {
-    while let [first, rest @ ..] = line
-        && is_padding(*first)
-    {
-        line = rest;
-    }
-    while let [rest @ .., last] = line
-        && is_padding(*last)
-    {
-        line = rest;
-    }
-    line
+/// The line without what stands around its rows, and where that starts.
+fn without_padding(line: &[u8]) -> (&[u8], usize) {
+    let start = line.iter().position(|byte| !is_padding(*byte)).unwrap_or(line.len());
+    let end = line.iter().rposition(|byte| !is_padding(*byte)).map_or(start, |at| at + 1);
+    (&line[start..end], start)
 }
 
 /// Folds the rows of one line.
