@@ -64,7 +64,6 @@ pub struct Shows {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "what a file shows, as it is kept")]
 struct Remembered {
     stamp: Stamp,
     /// A hash of what was asked of it.

@@ -25,6 +25,8 @@ pub enum Batch {
         bytes: Vec<u8>,
         /// Where they start.
         start: usize,
+        /// After which byte each of them ends.
+        ends: Vec<usize>,
         /// Whether they are all UTF-8.
         is_text: bool,
     },
@@ -93,7 +95,12 @@ impl<'f> Batches<'f> {
             if whole > start {
                 buffer.truncate(whole);
                 let is_text = simdutf8::basic::from_utf8(&buffer[start..]).is_ok();
-                return Ok(Some(Batch::Lines { bytes: buffer, start, is_text }));
+                let mut ends: Vec<usize> =
+                    memchr::memchr_iter(b'\n', &buffer[start..]).map(|at| start + at + 1).collect();
+                if ends.last() != Some(&whole) {
+                    ends.push(whole);
+                }
+                return Ok(Some(Batch::Lines { bytes: buffer, start, ends, is_text }));
             }
             if read == 0 {
                 return Ok(None);
@@ -193,8 +200,10 @@ mod tests {
         let (mut found, mut buffer) = (Vec::new(), Vec::new());
         while let Some(batch) = batches.next(buffer).expect("readable") {
             let (bytes, start) = match batch {
-                Batch::Lines { bytes, start, is_text } => {
+                Batch::Lines { bytes, start, ends, is_text } => {
                     assert_eq!(is_text, std::str::from_utf8(&bytes[start..]).is_ok());
+                    assert_eq!(ends.len(), bytes[start..].split_inclusive(|byte| *byte == b'\n').count());
+                    assert_eq!(ends.last(), Some(&bytes.len()));
                     (bytes, start)
                 }
                 Batch::Long { line, room } => {

@@ -28,9 +28,9 @@ pub struct Forgotten {
 
 /// Commands: when to tidy up, and what is left as it was then.
 const COMMANDS: usize = 1_200;
-const COMMAND_BYTES: usize = 256 << 10;
+const COMMAND_BYTES: usize = 192 << 10;
 const NEWEST_COMMANDS: usize = 300;
-const NEWEST_COMMAND_BYTES: usize = 128 << 10;
+const NEWEST_COMMAND_BYTES: usize = 96 << 10;
 /// How much is kept of an older command, of its line and, where it did not end well, of its output. A cut text with its mark must not be
 /// longer than one that is left as it is, or it would be cut again and again.
 const OLD_COMMAND_PART: usize = 120;
@@ -47,9 +47,9 @@ const LEAST_TOUCHES: usize = 600;
 const CHANGE_BYTES: usize = 256 << 10;
 
 const ASKS: usize = 400;
-const ASK_BYTES: usize = 160 << 10;
+const ASK_BYTES: usize = 96 << 10;
 const NEWEST_ASKS: usize = 200;
-const NEWEST_ASK_BYTES: usize = 80 << 10;
+const NEWEST_ASK_BYTES: usize = 48 << 10;
 
 /// Lists of which only the newest entries matter.
 const READS: usize = 500;

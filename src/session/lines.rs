@@ -245,10 +245,11 @@ impl<'a> Row<'a> {
 
     /// Whether it is known by now that nothing in it matters.
     fn is_known_idle(&self) -> bool {
-        self.kind.raw().is_some_and(|raw| {
-            let kind = raw.json().strip_prefix(b"\"").and_then(|kind| kind.strip_suffix(b"\""));
-            kind.and_then(|kind| std::str::from_utf8(kind).ok()).is_some_and(is_idle)
-        })
+        // Most rows are of the conversation; those are told by a look.
+        if [USER, ASSISTANT, ATTACHMENT].iter().any(|kind| self.kind.is(kind)) {
+            return false;
+        }
+        self.kind.text().is_some_and(|kind| is_idle(&kind))
     }
 
     /// The blocks of its message.
@@ -558,7 +559,7 @@ mod tests {
     fn said(json: &str) -> Option<String> {
         let mut said = None;
         rows_of(json.as_bytes(), |row| {
-            said = row.message.as_ref().map(|message| message.content.text().into_owned())
+            said = row.message.as_ref().map(|message| message.content.text().into_owned());
         });
         said
     }

@@ -85,18 +85,12 @@ impl Fold<'_> {
     /// Folds what was read; gives the room that it took.
     fn batch(&mut self, batch: Batch) -> Vec<u8> {
         match batch {
-            Batch::Lines { bytes, start, is_text } => {
-                let mut rest = &bytes[start..];
-                while !rest.is_empty() {
-                    let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-                    let line = Line {
-                        text: &rest[..end],
-                        bytes: end as u64,
-                        at: Some(self.offset),
-                        ended: rest[end - 1] == b'\n',
-                    };
-                    self.line_that(is_text, line);
-                    rest = &rest[end..];
+            Batch::Lines { bytes, mut start, ends, is_text } => {
+                for end in ends {
+                    let text = &bytes[start..end];
+                    let (at, ended) = (Some(self.offset), text.ends_with(b"\n"));
+                    self.line_that(is_text, Line { text, bytes: text.len() as u64, at, ended });
+                    start = end;
                 }
                 bytes
             }
@@ -150,6 +144,7 @@ impl Fold<'_> {
 }
 
 /// One line of a file.
+#[derive(Clone, Copy)]
 struct Line<'a> {
     /// What it says; its newline may be there.
     text: &'a [u8],

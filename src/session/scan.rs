@@ -41,7 +41,7 @@ impl<'a> Raw<'a> {
     pub fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.literal()?;
         if memchr::memchr(b'\\', inner).is_none() {
-            return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
+            return simdutf8::basic::from_utf8(inner).ok().map(Cow::Borrowed);
         }
         serde_json::from_slice::<String>(self.json).ok().map(Cow::Owned)
     }
