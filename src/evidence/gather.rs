@@ -97,14 +97,11 @@ pub fn gather(
 /// Reads from the transcripts what facts compare: what edits put where, and what files were before that were written
 /// whole, or from which somebody wants a name to go.
 fn fetch_for_facts(session: &mut Session) {
-    let wants_names = session.asks.iter().any(|ask| !wishes::names(&ask.text).is_empty());
+    let names: Vec<String> = session.asks.iter().flat_map(|ask| wishes::names(&ask.text)).collect();
     originals::fetch(session, |touch| {
-        if wants_names || touch.tool == EditTool::Write {
-            originals::Wanted::All
-        } else {
-            originals::Wanted::Change
-        }
+        if touch.tool == EditTool::Write { originals::Wanted::All } else { originals::Wanted::Change }
     });
+    originals::fetch_with_names(session, &names);
 }
 
 /// What it takes to look at a file.

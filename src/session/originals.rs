@@ -8,6 +8,7 @@
 use std::fs::File;
 use std::path::Path;
 
+use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 
 use super::scan::{Raw, Scan, is_place_to_cut};
@@ -77,6 +78,26 @@ pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> Wanted) {
         {
             let old = old.map_or(Some(String::new()), |old| shelf.start_of(old));
             touch.change = old.zip(shelf.start_of(new)).map(|(old, new)| Change { old, new });
+        }
+    }
+}
+
+/// Puts the texts before in place that hold one of these names. They are looked for as the transcript writes them, so
+/// that a text without any need not be decoded.
+pub fn fetch_with_names(session: &mut Session, names: &[String]) {
+    let is_written_as_it_is = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'/');
+    let is_plain = |name: &String| !name.is_empty() && name.bytes().all(is_written_as_it_is);
+    let Ok(finder) = AhoCorasick::new(names.iter().filter(|name| is_plain(name))) else { return };
+    let must_decode = !names.iter().all(is_plain);
+    let mut shelf = Shelf::of(&session.sources);
+    let done = session.touches.iter_mut().filter(|touch| touch.outcome == Outcome::Done && !names.is_empty());
+    for touch in done {
+        let Original::Recorded(place) = touch.original else { continue };
+        let Some(literal) = shelf.read(place, u64::from(place.bytes)) else { continue };
+        if (must_decode || finder.is_match(&literal))
+            && let Ok(text) = serde_json::from_slice(&literal)
+        {
+            touch.original = Original::Text(text);
         }
     }
 }
@@ -179,6 +200,28 @@ mod tests {
             (change.old.as_str(), change.new.as_str()),
             ("old", &long[..long.floor_char_boundary(CHANGE_CAP)])
         );
+    }
+
+    #[test]
+    fn texts_with_a_name_are_read_and_others_stay_where_they_are() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let texts = [r#""fn legacy_hash() {\n}""#, r#""fn other() {}""#, r#""say \"hi\"""#];
+        std::fs::write(file.path(), texts.concat()).expect("written");
+        let path = file.path().to_str().expect("text");
+        let read = |names: &[&str]| {
+            let (mut at, mut places) = (0, Vec::new());
+            for text in texts {
+                places.push((at, u32::try_from(text.len()).expect("fits")));
+                at += text.len() as u64;
+            }
+            let mut session = session(path, &places);
+            fetch_with_names(&mut session, &names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+            let is_read = |touch: &Touch| matches!(touch.original, Original::Text(_));
+            session.touches.iter().map(is_read).collect::<Vec<_>>()
+        };
+        assert_eq!(read(&["legacy_hash"]), [true, false, false]);
+        assert_eq!(read(&[]), [false; 3]);
+        assert_eq!(read(&["legacy_hash", "say \"hi\""]), [true; 3], "a name that is written in another way");
     }
 
     #[test]
