@@ -6,13 +6,14 @@ use std::path::Path;
 
 use punchlist::session::ledger::Role;
 use punchlist::session::load::load;
+use punchlist::session::originals::{self, Wanted};
 use serde_json::{Map, Value, json};
 
 use crate::recording::{all_files, files_in};
 use crate::stage::copy;
 
-/// What says which session it was and when, and how many rows of the client's own stood beside.
-const CHANCE: &[&str] = &["id", "started", "ended", "rows", "skipped"];
+/// What says which session it was, when and from where it was read, and how many rows of the client's own stood beside.
+const CHANCE: &[&str] = &["id", "started", "ended", "rows", "skipped", "sources", "last_call"];
 
 /// The recording in a case's folder, as one text.
 pub(crate) fn read(case: &Path) -> Result<String, String> {
@@ -24,7 +25,9 @@ pub(crate) fn read(case: &Path) -> Result<String, String> {
     if case.join("subagents").is_dir() {
         copy(&case.join("subagents"), &layout.path().join("session/subagents"))?;
     }
-    let loaded = load(Some(&transcript), Role::Main, None);
+    let mut loaded = load(Some(&transcript), Role::Main, None);
+    // Where a text stands in its transcript is chance; what it says is not.
+    originals::fetch(&mut loaded.session, |_| Wanted::All);
     if let Some(problem) = loaded.problem {
         return Err(problem);
     }
