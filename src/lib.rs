@@ -20,7 +20,9 @@
 //! nothing. `audit`, `gates` and `commands` put them together.
 //!
 //! What every stop would have to do again is remembered: `session::cursor` how far a transcript was read and what came
-//! of it, `evidence::memory` what a file showed; `kept` turns both into bytes, `state` keeps them.
+//! of it, `evidence::memory` what a file showed, `readings` what was read out of a text; `kept` turns the first two into
+//! bytes, `state` keeps all three. `pattern` and `template` are small on purpose: every start pays for what they are made of.
+//!
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
 //! again, `eval` measures all of it on cases whose truth is known.
 

@@ -108,19 +108,19 @@ impl Reading {
         mut kept: Vec<Cursor>,
         read_rest: impl FnOnce(&mut Opened) -> io::Result<Duration>,
     ) -> Self {
-        let read = Opened::open(path, role, &mut kept).and_then(|mut opened| {
-            let waited = read_rest(&mut opened)?;
-            Ok((opened.finish(), waited))
-        });
-        let (main, waited, problem) = match read {
-            Ok((main, waited)) => (main, waited, None),
-            Err(error) => {
-                return Self::empty(Some(format!("{}: {error}", path.display())));
-            }
+        let failed = |error: io::Error| Some(format!("{}: {error}", path.display()));
+        let (main, waited, problem) = match Opened::open(path, role, &mut kept) {
+            Err(error) => (None, Duration::ZERO, failed(error)),
+            Ok(mut opened) => match read_rest(&mut opened) {
+                Ok(waited) => (Some(opened.finish()), waited, None),
+                // What was read before counts.
+                Err(error) => (Some(opened.finish()), Duration::ZERO, failed(error)),
+            },
         };
         let mut subagents = Vec::new();
         if role == Role::Main {
-            for file in subagent_transcripts(path, main.cursor.ledger.peek().version.as_deref()) {
+            let version = main.as_ref().and_then(|main| main.cursor.ledger.peek().version.as_deref());
+            for file in subagent_transcripts(path, version) {
                 let opened = Opened::open(&file, Role::Subagent, &mut kept);
                 subagents.extend(opened.and_then(|mut opened| {
                     opened.read_on()?;
@@ -128,7 +128,7 @@ impl Reading {
                 }));
             }
         }
-        Self { main: Some(main), subagents, problem, waited, last_message: None }
+        Self { main, subagents, problem, waited, last_message: None }
     }
 
     /// The sessions as they were read, each apart.
@@ -144,7 +144,8 @@ impl Reading {
     /// What to keep, if there is anything new.
     pub fn to_keep(&self) -> Option<Vec<u8>> {
         let all = || self.main.iter().chain(&self.subagents);
-        if all().all(|one| one.is_kept) {
+        // Where reading broke off, nobody knows up to which byte what was read goes.
+        if self.problem.is_some() || all().all(|one| one.is_kept) {
             return None;
         }
         cursor::encode(&all().map(|one| &one.cursor).collect::<Vec<_>>())
@@ -420,6 +421,19 @@ mod tests {
                 "{agent} {session}"
             );
         }
+    }
+
+    #[test]
+    fn subagents_are_read_though_their_session_can_not_be() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let agent = folder.path().join("s/subagents/agent-a1.jsonl");
+        std::fs::create_dir_all(agent.parent().expect("a parent")).expect("made");
+        std::fs::write(&agent, format!("{CALL}\n{RESULT}\n")).expect("written");
+        let reading = Reading::of_saved(&folder.path().join("s.jsonl"), Vec::new());
+        assert_eq!(reading.to_keep(), None);
+        let loaded = reading.finish();
+        assert!(loaded.problem.is_some());
+        assert_eq!((loaded.subagents, loaded.session.touches.len()), (1, 1));
     }
 
     #[test]
