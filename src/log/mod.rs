@@ -2,8 +2,14 @@
 //! back. Append-only, one JSON object a line, one file a month.
 
 pub mod keepsakes;
+pub mod note;
 pub mod record;
+pub mod scene;
 pub mod store;
+pub mod told;
 
+pub use note::{LabelNote, Note, OutcomeNote};
 pub use record::Record;
+pub use scene::Scene;
 pub use store::DecisionLog;
+pub use told::Told;

@@ -6,8 +6,9 @@ use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde::Serialize;
 
-use super::Record;
+use super::{Note, Record};
 use crate::files::in_private_folder;
 
 /// The decision log of one state folder.
@@ -42,15 +43,27 @@ impl DecisionLog {
 
     /// Appends a record, as one line in one write.
     pub fn append(&self, record: &Record, now: Timestamp) -> io::Result<()> {
+        self.append_all(std::slice::from_ref(record), now)
+    }
+
+    /// Appends what is said of decisions, all of it in one write.
+    pub fn append_notes(&self, notes: &[Note], now: Timestamp) -> io::Result<()> {
+        self.append_all(notes, now)
+    }
+
+    fn append_all(&self, lines: &[impl Serialize], now: Timestamp) -> io::Result<()> {
         let folder = self.folder();
         let path = folder.join(now.strftime("%Y-%m.jsonl").to_string());
         let mut file = in_private_folder(&folder, || {
             OpenOptions::new().create(true).append(true).read(true).open(&path)
         })?;
         file.lock()?;
-        let mut line = serde_json::to_vec(record).map_err(io::Error::other)?;
-        line.push(b'\n');
-        append_line(&mut file, &line)
+        let mut bytes = Vec::new();
+        for line in lines {
+            serde_json::to_writer(&mut bytes, line).map_err(io::Error::other)?;
+            bytes.push(b'\n');
+        }
+        append_lines(&mut file, &bytes)
     }
 
     /// Gives every record to `each`, oldest first, with its line as it stands; what can't be read is passed
@@ -82,10 +95,10 @@ impl DecisionLog {
 
 /// Appends under the lock. A line that an earlier writer left torn is ended first, and one that does not fit
 /// on the disk is taken back: neither must swallow a neighbour.
-fn append_line(file: &mut File, line: &[u8]) -> io::Result<()> {
+fn append_lines(file: &mut File, lines: &[u8]) -> io::Result<()> {
     let length = file.seek(SeekFrom::End(0))?;
     let is_torn = length > 0 && byte_at(file, length - 1)? != b'\n';
-    let written = if is_torn { file.write_all(&[b"\n", line].concat()) } else { file.write_all(line) };
+    let written = if is_torn { file.write_all(&[b"\n", lines].concat()) } else { file.write_all(lines) };
     written.inspect_err(|_| {
         let _ = file.set_len(length);
     })

@@ -1,0 +1,40 @@
+//! What one audit looked at, kept beside the log under the decision's id, so that a person can go from a finding to the
+//! very words. Plain data; whatever goes in is masked and bounded already. A disk format: fields may be added.
+
+use serde::{Deserialize, Serialize};
+
+/// What an audit looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Scene {
+    /// What the person asked for, oldest first.
+    pub asks: Vec<String>,
+    /// The plan's steps, in its order.
+    pub steps: Vec<StepSeen>,
+    /// What the agent said last.
+    pub final_message: Option<String>,
+    /// The files whose content was shown.
+    pub files: Vec<FileSeen>,
+}
+
+/// One step of the plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StepSeen {
+    /// Its number, as findings name it.
+    pub number: usize,
+    /// Its words.
+    pub text: String,
+    /// `open`, `ticked` or `dropped`.
+    pub state: String,
+}
+
+/// One file, as it was shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileSeen {
+    /// Its path, as the decision's own list of files has it.
+    pub path: String,
+    /// What was shown of it: a diff, or the text.
+    pub text: String,
+}
