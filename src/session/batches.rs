@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use super::condense::Condenser;
 
 /// How much is read at once.
-const CHUNK: usize = 1 << 20;
+const CHUNK: usize = 512 << 10;
 /// How much of an unfinished line goes before what is read next. A longer one is put together in a place of its own.
 const CARRY: usize = 512 << 10;
 /// A line that is longer than this loses the middle of its long strings on the way in: what an audit needs is never
@@ -19,17 +19,8 @@ const PAGE: usize = 4 << 10;
 /// What a file holds next.
 #[derive(Debug)]
 pub enum Batch {
-    /// Some lines, each with its newline; only the last line of a file may have none.
-    Lines {
-        /// Room, and behind it the lines.
-        bytes: Vec<u8>,
-        /// Where they start.
-        start: usize,
-        /// After which byte each of them ends.
-        ends: Vec<usize>,
-        /// Whether they are all UTF-8.
-        is_text: bool,
-    },
+    /// Some lines.
+    Lines(Lines),
     /// One line by itself.
     Long {
         /// The line.
@@ -37,6 +28,37 @@ pub enum Batch {
         /// The room that was given for it.
         room: Vec<u8>,
     },
+}
+
+impl Batch {
+    /// The room that it took.
+    pub fn into_room(self) -> Vec<u8> {
+        match self {
+            Self::Lines(lines) => lines.bytes,
+            Self::Long { room, .. } => room,
+        }
+    }
+}
+
+/// Some lines, each with its newline; only the last line of a file may have none.
+#[derive(Debug)]
+pub struct Lines {
+    /// Room, and behind it the lines.
+    bytes: Vec<u8>,
+    /// Where they start.
+    start: usize,
+    /// After which byte each of them ends.
+    ends: Vec<usize>,
+    /// Whether they are all UTF-8.
+    pub is_text: bool,
+}
+
+impl Lines {
+    /// Each of them.
+    pub fn each(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let mut start = self.start;
+        self.ends.iter().map(move |end| &self.bytes[std::mem::replace(&mut start, *end)..*end])
+    }
 }
 
 /// A line that is too long for a batch, without its newline.
@@ -100,7 +122,7 @@ impl<'f> Batches<'f> {
                 if ends.last() != Some(&whole) {
                     ends.push(whole);
                 }
-                return Ok(Some(Batch::Lines { bytes: buffer, start, ends, is_text }));
+                return Ok(Some(Batch::Lines(Lines { bytes: buffer, start, ends, is_text })));
             }
             if read == 0 {
                 return Ok(None);
@@ -199,25 +221,17 @@ mod tests {
         let mut batches = Batches::new(&file, bytes.len() as u64);
         let (mut found, mut buffer) = (Vec::new(), Vec::new());
         while let Some(batch) = batches.next(buffer).expect("readable") {
-            let (bytes, start) = match batch {
-                Batch::Lines { bytes, start, ends, is_text } => {
-                    assert_eq!(is_text, std::str::from_utf8(&bytes[start..]).is_ok());
-                    assert_eq!(ends.len(), bytes[start..].split_inclusive(|byte| *byte == b'\n').count());
-                    assert_eq!(ends.last(), Some(&bytes.len()));
-                    (bytes, start)
+            match &batch {
+                Batch::Lines(lines) => {
+                    assert_eq!(lines.is_text, lines.each().all(|line| std::str::from_utf8(line).is_ok()));
+                    found.extend(lines.each().map(|line| match line.strip_suffix(b"\n") {
+                        Some(line) => (line.to_vec(), true),
+                        None => (line.to_vec(), false),
+                    }));
                 }
-                Batch::Long { line, room } => {
-                    found.push((line.text.unwrap_or_default(), line.ended));
-                    buffer = room;
-                    continue;
-                }
-            };
-            let lines = bytes[start..].split_inclusive(|byte| *byte == b'\n');
-            found.extend(lines.map(|line| match line.strip_suffix(b"\n") {
-                Some(line) => (line.to_vec(), true),
-                None => (line.to_vec(), false),
-            }));
-            buffer = bytes;
+                Batch::Long { line, .. } => found.push((line.text.clone().unwrap_or_default(), line.ended)),
+            }
+            buffer = batch.into_room();
         }
         found
     }

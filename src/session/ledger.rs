@@ -7,12 +7,12 @@ mod calls;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
+pub use self::calls::Tool;
 use self::calls::{Call, Calls, ToolInput, change_of, todos_of};
 use super::asks::{Prompt, persons_words, prompt_of};
 use super::bounds::{self, Weights};
-use super::lines::{ASSISTANT, ATTACHMENT, Block, Content, Field, Row, USER, is_idle, record};
+use super::lines::{ASSISTANT, ATTACHMENT, Block, Content, Field, Knows, Row, USER, is_idle, record};
 use super::recent::Recent;
 use super::results::{Before, ToolResult};
 use super::{
@@ -84,9 +84,14 @@ record! {
     }
 }
 
-/// An id in eight bytes.
-fn hash_of(id: Field<'_>) -> Option<u64> {
-    id.text().map(|id| xxh3_64(id.as_bytes()))
+impl Knows for Ledger {
+    fn is_idle_result(&self, call: Field<'_>) -> bool {
+        call.hash().is_some_and(|call| self.calls.is_idle(call))
+    }
+
+    fn has_enough(&self, row: &Row<'_>) -> bool {
+        self.knows_frame() && row.is_of_results(|call| self.calls.wants_result_only(call))
+    }
 }
 
 impl Ledger {
@@ -164,25 +169,10 @@ impl Ledger {
         self.session
     }
 
-    /// Whether the result of a call tells nothing but that it has come.
-    pub fn is_idle_result(&self, call: Field<'_>) -> bool {
-        hash_of(call).is_some_and(|call| self.calls.is_idle(call))
-    }
-
-    /// Whether nothing behind the results of a row matters: what stands around every row is known, and the calls that
-    /// are answered want nothing else.
-    pub fn has_enough(&self, row: &Row<'_>) -> bool {
+    /// Whether what stands around every row is known.
+    pub fn knows_frame(&self) -> bool {
         let session = &self.session;
-        let knows_frame = session.id.is_some() && session.cwd.is_some() && session.version.is_some();
-        let has = |field: Field<'_>| field.raw().is_some();
-        let blocks = row.blocks();
-        knows_frame
-            && [row.kind, row.uuid, row.timestamp, row.is_sidechain].into_iter().all(has)
-            && !blocks.is_empty()
-            && blocks.iter().all(|block| {
-                let call = hash_of(block.tool_use_id);
-                block.kind.is("tool_result") && call.is_some_and(|call| self.calls.wants_result_only(call))
-            })
+        session.id.is_some() && session.cwd.is_some() && session.version.is_some()
     }
 
     /// Takes in one row. `line_at` is where its line starts in the transcript, if it is read as it stands there.
@@ -198,7 +188,7 @@ impl Ledger {
             }
         };
         // A resumed or forked session can hold a row twice.
-        if let Some(uuid) = hash_of(row.uuid)
+        if let Some(uuid) = row.uuid.hash()
             && !self.seen.is_new(uuid)
         {
             return;
@@ -275,20 +265,22 @@ impl Ledger {
     }
 
     fn add_call(&mut self, block: &Block<'_>, aside: bool, line_at: Option<u64>) {
-        let (Some(id), Some(name)) = (hash_of(block.id), block.name.text()) else { return };
+        let (Some(id), Some(name)) = (block.id.hash(), block.name.text()) else { return };
         if !self.seen.is_new(id) {
             return;
         }
         let at = self.session.rows;
-        // A task list is a note to itself, not a deed.
-        if !matches!(name.as_ref(), "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet") {
+        let tool = Tool::named(&name);
+        if !tool.is_note() {
             self.session.last_call = at;
         }
         let input = ToolInput::of(block.input.raw());
-        let call = match (EditTool::named(&name), input.path()) {
-            (Some(tool), Some(path)) => self.add_touch(path, tool, change_of(&input, line_at), aside, at),
-            (Some(_), None) => Call::Other,
-            (None, _) => self.call_of(&name, &input, aside, at),
+        let call = match tool {
+            Tool::Edit(tool) => match input.path() {
+                Some(path) => self.add_touch(path, tool, change_of(&input, line_at), aside, at),
+                None => Call::Other,
+            },
+            tool => self.call_of(tool, &name, &input, aside, at),
         };
         self.calls.add(id, call, !aside, at);
         if !aside {
@@ -302,15 +294,15 @@ impl Ledger {
     }
 
     /// Enters a call where it belongs.
-    fn call_of(&mut self, name: &str, input: &ToolInput<'_>, aside: bool, at: usize) -> Call {
+    fn call_of(&mut self, tool: Tool, name: &str, input: &ToolInput<'_>, aside: bool, at: usize) -> Call {
         let session = &mut self.session;
-        match name {
-            "Bash" | "PowerShell" => {
+        match tool {
+            Tool::Command => {
                 let line = first_part(&input.command.text().unwrap_or_default(), COMMAND_CAP);
                 let (end, output, agent) = (CommandEnd::Unanswered, String::new(), agent_of(aside));
                 self.add_command(Command { line, at, end, output, agent })
             }
-            "Read" => {
+            Tool::Read => {
                 if let Some(path) = input.file_path.text() {
                     self.add_read(&path);
                 }
@@ -318,7 +310,7 @@ impl Ledger {
             }
             // A subagent's own list, plan and helpers are not the session's.
             _ if aside => Call::Other,
-            "Agent" | "Task" => {
+            Tool::Delegation => {
                 session.delegations.push(Delegation {
                     description: input.description.owned().unwrap_or_default(),
                     agent_type: input.subagent_type.owned().unwrap_or_default(),
@@ -327,19 +319,19 @@ impl Ledger {
                 });
                 Call::Delegation(self.weights.delegations + session.delegations.len() - 1)
             }
-            "ExitPlanMode" | "exit_plan_mode" => Call::Plan {
+            Tool::Plan => Call::Plan {
                 text: input.plan.owned().or_else(|| input.plan_content.owned()),
                 path: input.plan_file_path.owned(),
             },
-            "TodoWrite" => Call::Todos(todos_of(input)),
-            "TaskCreate" => Call::TaskCreate(input.subject.owned().unwrap_or_default()),
-            "TaskUpdate" => Call::TaskUpdate {
+            Tool::Todos => Call::Todos(todos_of(input)),
+            Tool::TaskCreate => Call::TaskCreate(input.subject.owned().unwrap_or_default()),
+            Tool::TaskUpdate => Call::TaskUpdate {
                 id: input.task_id.owned().unwrap_or_default(),
                 status: input.status.owned(),
                 subject: input.subject.owned(),
             },
-            "TaskList" | "TaskGet" => Call::Other,
-            _ => {
+            Tool::Edit(_) | Tool::TaskLook => Call::Other,
+            Tool::Other => {
                 match session.other_calls.iter_mut().find(|call| call.tool == name) {
                     Some(known) => known.at = at,
                     None => session.other_calls.push(OtherCall { tool: name.to_owned(), at }),
@@ -427,7 +419,7 @@ impl Ledger {
     }
 
     fn add_result(&mut self, row: &Row<'_>, result: ToolResult<'_, '_>, aside: bool, line_at: Option<u64>) {
-        let Some(id) = hash_of(result.block.tool_use_id) else { return };
+        let Some(id) = result.block.tool_use_id.hash() else { return };
         let call = self.calls.answer(id);
         if !aside && !self.calls.any_open() && self.session.tail == Tail::OpenCall {
             self.session.tail = Tail::Result;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use memchr::memmem::Finder;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::scan::{Needle, Raw, Scan, Torn};
 
@@ -12,6 +13,11 @@ use super::scan::{Needle, Raw, Scan, Torn};
 pub struct Field<'a>(Option<Raw<'a>>);
 
 impl<'a> Field<'a> {
+    /// A field that holds this.
+    pub fn of(raw: Raw<'a>) -> Self {
+        Self(Some(raw))
+    }
+
     /// The text, if it is text and not empty.
     pub fn text(self) -> Option<Cow<'a, str>> {
         self.0.and_then(Raw::text).filter(|text| !text.is_empty())
@@ -20,6 +26,11 @@ impl<'a> Field<'a> {
     /// The same, as a text of its own.
     pub fn owned(self) -> Option<String> {
         self.text().map(Cow::into_owned)
+    }
+
+    /// The text, an id, in eight bytes.
+    pub fn hash(self) -> Option<u64> {
+        self.text().map(|id| xxh3_64(id.as_bytes()))
     }
 
     /// Whether it is this text.
@@ -126,14 +137,36 @@ pub struct Row<'a> {
     pub tool_use_result: Field<'a>,
     /// What an attachment row carries.
     pub attachment: Field<'a>,
+    /// What was not read.
+    pub left_out: LeftOut,
 }
 
-/// Whoever takes rows in.
-pub trait TakesRows {
+/// What was not read of a row, since somebody said that it does not matter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its one result.
+    pub result: bool,
+    /// All that stands behind its results.
+    pub rest: bool,
+}
+
+/// Whoever knows what does not matter.
+pub trait Knows {
     /// Whether the result of a call tells nothing but that it has come.
     fn is_idle_result(&self, call: Field<'_>) -> bool;
     /// Whether what is known of a row with results, up to them, is all that matters but for the results themselves.
     fn has_enough(&self, row: &Row<'_>) -> bool;
+
+    /// Whether nothing was left out of a row that matters.
+    fn agrees_with(&self, row: &Row<'_>) -> bool {
+        let LeftOut { result, rest } = row.left_out;
+        (!result || row.blocks().first().is_some_and(|block| self.is_idle_result(block.tool_use_id)))
+            && (!rest || self.has_enough(row))
+    }
+}
+
+/// Whoever takes rows in.
+pub trait TakesRows: Knows {
     /// A row.
     fn take(&mut self, row: &Row<'_>);
 }
@@ -141,7 +174,7 @@ pub trait TakesRows {
 /// Takes rows whole.
 struct Whole<F>(F);
 
-impl<F: FnMut(&Row<'_>)> TakesRows for Whole<F> {
+impl<F> Knows for Whole<F> {
     fn is_idle_result(&self, _: Field<'_>) -> bool {
         false
     }
@@ -149,7 +182,9 @@ impl<F: FnMut(&Row<'_>)> TakesRows for Whole<F> {
     fn has_enough(&self, _: &Row<'_>) -> bool {
         false
     }
+}
 
+impl<F: FnMut(&Row<'_>)> TakesRows for Whole<F> {
     fn take(&mut self, row: &Row<'_>) {
         (self.0)(row);
     }
@@ -180,12 +215,13 @@ impl From<Torn> for Halt {
 
 impl<'a> Row<'a> {
     /// Reads a row, until it shows that nothing in it matters, or nothing more to the taker.
-    fn read(&mut self, scan: &mut Scan<'a>, taker: &impl TakesRows) -> Result<(), Halt> {
+    fn read(&mut self, scan: &mut Scan<'a>, taker: &impl Knows) -> Result<(), Halt> {
         let ended = scan.fields(|key, scan| self.take(key, scan, Some(taker)));
         match ended {
             // The client writes the row's own id behind a message with results, and the type and the id behind one with
             // words. Where that is not so, the row is read whole.
             Err(Halt::IdleResult) => {
+                self.left_out.result = true;
                 scan.jump_to(&UUID, &RESULT)?;
                 scan.fields_from_here(|key, scan| self.take(key, scan, Some(taker)))
             }
@@ -199,11 +235,11 @@ impl<'a> Row<'a> {
 
     /// Reads a row to its end.
     fn read_whole(&mut self, scan: &mut Scan<'a>) -> Result<(), Halt> {
-        scan.fields(|key, scan| self.take(key, scan, None::<&Whole<fn(&Row<'_>)>>))
+        scan.fields(|key, scan| self.take(key, scan, None::<&Whole<()>>))
     }
 
     /// Takes the field of that name; a `taker` may have enough of the row with it.
-    fn take(&mut self, key: &[u8], scan: &mut Scan<'a>, taker: Option<&impl TakesRows>) -> Result<(), Halt> {
+    fn take(&mut self, key: &[u8], scan: &mut Scan<'a>, taker: Option<&impl Knows>) -> Result<(), Halt> {
         match key {
             b"type" => {
                 self.kind.take(scan)?;
@@ -212,6 +248,7 @@ impl<'a> Row<'a> {
             // The longest part of most rows, and the last one of which anything matters.
             b"toolUseResult" if taker.is_some_and(|taker| taker.has_enough(self)) => {
                 self.tool_use_result = Field(Some(scan.rest()));
+                self.left_out.rest = true;
                 return Err(Halt::Enough);
             }
             // Read at once where it stands: whatever else is long in a row stands in its message.
@@ -250,6 +287,43 @@ impl<'a> Row<'a> {
             return false;
         }
         self.kind.text().is_some_and(|kind| is_idle(&kind))
+    }
+
+    /// Gives each of its own fields, in order.
+    pub fn each_field(&mut self, each: &mut dyn FnMut(&mut Field<'a>)) {
+        for field in [
+            &mut self.kind,
+            &mut self.uuid,
+            &mut self.session_id,
+            &mut self.cwd,
+            &mut self.version,
+            &mut self.slug,
+            &mut self.timestamp,
+            &mut self.is_meta,
+            &mut self.is_compact_summary,
+            &mut self.is_visible_in_transcript_only,
+            &mut self.is_sidechain,
+            &mut self.is_api_error_message,
+            &mut self.prompt_source,
+            &mut self.plan_content,
+            &mut self.origin,
+            &mut self.tool_use_result,
+            &mut self.attachment,
+        ] {
+            each(field);
+        }
+    }
+
+    /// Whether it brings nothing but results, of calls that want nothing else, and all that every row must tell is
+    /// known of it.
+    pub fn is_of_results(&self, wants_result_only: impl Fn(u64) -> bool) -> bool {
+        let has = |field: Field<'_>| field.raw().is_some();
+        let blocks = self.blocks();
+        [self.kind, self.uuid, self.timestamp, self.is_sidechain].into_iter().all(has)
+            && !blocks.is_empty()
+            && blocks.iter().all(|block| {
+                block.kind.is("tool_result") && block.tool_use_id.hash().is_some_and(&wants_result_only)
+            })
     }
 
     /// The blocks of its message.
@@ -324,6 +398,16 @@ record! {
 }
 
 impl<'a> Block<'a> {
+    /// Gives each field, in order.
+    pub fn each_field(&mut self, each: &mut dyn FnMut(&mut Field<'a>)) {
+        for field in [
+            &mut self.kind, &mut self.text, &mut self.id, &mut self.name, &mut self.input,
+            &mut self.tool_use_id, &mut self.content, &mut self.is_error,
+        ] {
+            each(field);
+        }
+    }
+
     /// Reads a block, unless it turns out to be a result that does not matter.
     fn read_unless(&mut self, scan: &mut Scan<'a>, is_idle: &impl Fn(Field<'a>) -> bool) -> Result<(), Halt> {
         scan.fields(|key, scan| {
@@ -355,6 +439,9 @@ impl<'a> Content<'a> {
     pub fn of(field: Field<'a>) -> Self {
         let mut content = Self::default();
         if let Some(raw) = field.raw() {
+            if raw.is_text() {
+                return Self::Text(raw);
+            }
             let _ = content.read(&mut raw.scan(), &|_| false);
         }
         content
@@ -387,6 +474,14 @@ impl<'a> Content<'a> {
         ended
     }
 
+    /// The start of its text: `cap` bytes, or all of it.
+    pub fn start(&self, cap: usize) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Text(raw) => raw.start(cap).map(Cow::Owned),
+            Self::Blocks(_) => Some(self.text()),
+        }
+    }
+
     /// All its text in one.
     pub fn text(&self) -> Cow<'a, str> {
         match self {
@@ -398,6 +493,18 @@ impl<'a> Content<'a> {
             }
         }
     }
+}
+
+/// NUL padding was seen after a crash of the writer.
+fn is_padding(byte: u8) -> bool {
+    byte == 0 || byte.is_ascii_whitespace()
+}
+
+/// The line without what stands around its rows, and where that starts.
+pub fn without_padding(line: &[u8]) -> (&[u8], usize) {
+    let start = line.iter().position(|byte| !is_padding(*byte)).unwrap_or(line.len());
+    let end = line.iter().rposition(|byte| !is_padding(*byte)).map_or(start, |at| at + 1);
+    (&line[start..end], start)
 }
 
 /// Gives every row on a line to `each`, and says whether the line was readable to its end. A line may hold
@@ -428,6 +535,19 @@ pub fn take_rows(line: &[u8], taker: &mut impl TakesRows) -> bool {
         taker.take(&row);
     }
     true
+}
+
+/// The row of a line that holds one and no more, by what is known of what does not matter. `None` is for a line that
+/// has to be read in the plain way.
+pub fn lone_row<'a>(line: &'a [u8], known: &impl Knows) -> Option<Row<'a>> {
+    let mut scan = Scan::new(line);
+    let mut row = Row::default();
+    let is_read = match row.read(&mut scan, known) {
+        Ok(()) => scan.peek().is_none(),
+        Err(Halt::Enough) => scan.pass_to_the_end(),
+        Err(Halt::Torn | Halt::IdleResult | Halt::Said) => false,
+    };
+    is_read.then_some(row)
 }
 
 /// Whether a line holds rows to its end, none of them cut off.
@@ -500,7 +620,7 @@ mod tests {
     #[derive(Default)]
     struct Hasty(Vec<String>);
 
-    impl TakesRows for Hasty {
+    impl Knows for Hasty {
         fn is_idle_result(&self, call: Field<'_>) -> bool {
             call.is("idle")
         }
@@ -508,7 +628,9 @@ mod tests {
         fn has_enough(&self, row: &Row<'_>) -> bool {
             row.uuid.text().is_some()
         }
+    }
 
+    impl TakesRows for Hasty {
         fn take(&mut self, row: &Row<'_>) {
             let result = row.tool_use_result.raw().and_then(|raw| raw.scan().value().ok());
             let result = result.map_or("none".into(), |raw| String::from_utf8_lossy(raw.json()));

@@ -4,6 +4,7 @@
 //! bounded size (`bounds`), `cursor` remembers how far that went, `load` puts a whole session together. Only
 //! `batches`, `reader`, `originals` and `load` touch the disk.
 
+pub mod ahead;
 pub mod asks;
 pub mod batches;
 pub mod bounds;

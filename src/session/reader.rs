@@ -5,17 +5,21 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use super::Ledger;
+use super::ahead::{self, Places};
 use super::batches::{Batch, Batches, LongLine};
-use super::lines::{self, Field, Row, TakesRows};
+use super::lines::{self, Field, Knows, Row, TakesRows, without_padding};
 use crate::files::open_regular;
 
 /// From so many bytes on it is worth a second thread to read ahead.
 const LONG_FILE: u64 = 4 << 20;
 /// How many batches are on their way then.
-const AHEAD: usize = 2;
+const AHEAD: usize = 3;
+/// With so many of them waiting nobody is in need of more.
+const ENOUGH: usize = 2;
 
 /// Reads every whole line of `path` from byte `from` on into `ledger`; gives the offset after the last whole
 /// line. A last line with no newline is folded only if it reads as whole JSON: it may still be being written.
@@ -45,25 +49,42 @@ struct Fold<'l> {
 
 impl Fold<'_> {
     fn read(&mut self, mut batches: Batches<'_>) -> io::Result<()> {
-        let mut buffer = Vec::new();
-        while let Some(batch) = batches.next(buffer)? {
-            buffer = self.batch(batch);
+        let mut room = Vec::new();
+        while let Some(batch) = batches.next(room)? {
+            self.batch(&batch, None);
+            room = batch.into_room();
         }
         Ok(())
     }
 
-    /// The same, while another thread reads what comes next.
+    /// The same, while another thread reads what comes next, and takes its rows apart as long as this one has something
+    /// to do.
     fn read_ahead(&mut self, mut source: Batches<'_>) -> io::Result<()> {
         // Where no thread is to be had, nothing was read yet.
         let alone = source.clone();
-        let (ready, batches) = mpsc::sync_channel(AHEAD);
-        let (empty, buffers) = mpsc::channel::<Vec<u8>>();
+        let (ready, loads) = mpsc::sync_channel(AHEAD);
+        let (empty, rooms) = mpsc::channel::<(Vec<u8>, Places)>();
+        let waiting = AtomicUsize::new(0);
+        let knows_frame = AtomicBool::new(self.ledger.knows_frame());
         std::thread::scope(|scope| {
+            let (waiting, frame) = (&waiting, &knows_frame);
             let reader = move || {
-                for buffer in buffers {
-                    let Some(batch) = source.next(buffer).transpose() else { break };
-                    let is_last = batch.is_err();
-                    if ready.send(batch).is_err() || is_last {
+                let mut ahead = ahead::Reader::default();
+                for (room, places) in rooms {
+                    let Some(batch) = source.next(room).transpose() else { break };
+                    let load = batch.map(|batch| {
+                        let is_wanted = waiting.load(Ordering::Relaxed) < ENOUGH;
+                        let places = match &batch {
+                            Batch::Lines(lines) if lines.is_text && !is_wanted => {
+                                Some(ahead.read(lines.each(), frame.load(Ordering::Relaxed), places))
+                            }
+                            _ => None,
+                        };
+                        (batch, places)
+                    });
+                    let is_last = load.is_err();
+                    waiting.fetch_add(1, Ordering::Relaxed);
+                    if ready.send(load).is_err() || is_last {
                         break;
                     }
                 }
@@ -71,41 +92,48 @@ impl Fold<'_> {
             if std::thread::Builder::new().name("reader".into()).spawn_scoped(scope, reader).is_err() {
                 return self.read(alone);
             }
-            for _ in 0..AHEAD {
-                let _ = empty.send(Vec::new());
+            for _ in 0..=AHEAD {
+                let _ = empty.send(Default::default());
             }
-            for batch in batches {
+            for load in loads {
+                let (batch, places) = load?;
+                self.batch(&batch, places.as_ref());
+                waiting.fetch_sub(1, Ordering::Relaxed);
+                knows_frame.store(self.ledger.knows_frame(), Ordering::Relaxed);
                 // Once the reader is done, nobody wants the room.
-                let _ = empty.send(self.batch(batch?));
+                let _ = empty.send((batch.into_room(), places.unwrap_or_default()));
             }
             Ok(())
         })
     }
 
-    /// Folds what was read; gives the room that it took.
-    fn batch(&mut self, batch: Batch) -> Vec<u8> {
+    /// Folds what was read, with what is known of its lines.
+    fn batch(&mut self, batch: &Batch, places: Option<&Places>) {
         match batch {
-            Batch::Lines { bytes, mut start, ends, is_text } => {
-                for end in ends {
-                    let text = &bytes[start..end];
+            Batch::Lines(lines) => {
+                let mut rows = places.map(Places::rows);
+                for text in lines.each() {
                     let (at, ended) = (Some(self.offset), text.ends_with(b"\n"));
-                    self.line_that(is_text, Line { text, bytes: text.len() as u64, at, ended });
-                    start = end;
+                    let line = Line { text, bytes: text.len() as u64, at, ended };
+                    let (inner, start) = without_padding(text);
+                    match rows.as_mut().and_then(|rows| rows.next(inner)) {
+                        Some(row) if self.ledger.agrees_with(&row) => {
+                            self.ledger.fold(&row, Some(self.offset + start as u64));
+                            self.offset += line.bytes;
+                        }
+                        _ => self.line_that(lines.is_text, line),
+                    }
                 }
-                bytes
             }
-            Batch::Long { line: LongLine { text, is_whole, bytes, ended }, room } => {
+            Batch::Long { line: LongLine { text, is_whole, bytes, ended }, .. } => {
                 if let Some(text) = text {
-                    let is_text = simdutf8::basic::from_utf8(&text).is_ok();
-                    self.line_that(
-                        is_text,
-                        Line { text: &text, bytes, at: is_whole.then_some(self.offset), ended },
-                    );
+                    let is_text = simdutf8::basic::from_utf8(text).is_ok();
+                    let at = is_whole.then_some(self.offset);
+                    self.line_that(is_text, Line { text, bytes: *bytes, at, ended: *ended });
                 } else {
                     self.ledger.skip_oversized();
                     self.offset += bytes;
                 }
-                room
             }
         }
     }
@@ -156,18 +184,6 @@ struct Line<'a> {
     ended: bool,
 }
 
-/// NUL padding was seen after a crash of the writer.
-fn is_padding(byte: u8) -> bool {
-    byte == 0 || byte.is_ascii_whitespace()
-}
-
-/// The line without what stands around its rows, and where that starts.
-fn without_padding(line: &[u8]) -> (&[u8], usize) {
-    let start = line.iter().position(|byte| !is_padding(*byte)).unwrap_or(line.len());
-    let end = line.iter().rposition(|byte| !is_padding(*byte)).map_or(start, |at| at + 1);
-    (&line[start..end], start)
-}
-
 /// Folds the rows of one line.
 struct Folding<'l> {
     ledger: &'l mut Ledger,
@@ -175,7 +191,7 @@ struct Folding<'l> {
     text_at: Option<u64>,
 }
 
-impl TakesRows for Folding<'_> {
+impl Knows for Folding<'_> {
     fn is_idle_result(&self, call: Field<'_>) -> bool {
         self.ledger.is_idle_result(call)
     }
@@ -183,7 +199,9 @@ impl TakesRows for Folding<'_> {
     fn has_enough(&self, row: &Row<'_>) -> bool {
         self.ledger.has_enough(row)
     }
+}
 
+impl TakesRows for Folding<'_> {
     fn take(&mut self, row: &Row<'_>) {
         self.ledger.fold(row, self.text_at);
     }
@@ -202,6 +220,65 @@ mod tests {
         let mut ledger = Ledger::new(Role::Main);
         let offset = fold_from(file.path(), 0, &mut ledger).expect("readable");
         (ledger.into_session(), offset)
+    }
+
+    /// What is folded of these bytes, each line read before its turn, or none.
+    fn ledger_of(bytes: &[u8], reads_ahead: bool) -> Ledger {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(bytes).expect("written");
+        file.rewind().expect("rewound");
+        let (mut ledger, mut ahead) = (Ledger::new(Role::Main), ahead::Reader::default());
+        let mut fold = Fold { ledger: &mut ledger, offset: 0 };
+        let mut batches = Batches::new(&file, 40_000);
+        while let Some(batch) = batches.next(Vec::new()).expect("readable") {
+            let places = match &batch {
+                // Whoever reads ahead knows no more than what was folded a while ago: here, nothing or all.
+                Batch::Lines(lines) if reads_ahead && lines.is_text => {
+                    Some(ahead.read(lines.each(), true, Places::default()))
+                }
+                _ => None,
+            };
+            fold.batch(&batch, places.as_ref());
+        }
+        assert_eq!(fold.offset, bytes.len() as u64);
+        ledger
+    }
+
+    #[test]
+    fn what_is_read_before_its_turn_is_what_would_be_read_then() {
+        let mut folded = 0;
+        for entry in walkdir::WalkDir::new("fixtures").into_iter().filter_map(Result::ok) {
+            if entry.path().extension().is_some_and(|kind| kind == "jsonl") {
+                let mut bytes = std::fs::read(entry.path()).expect("readable");
+                if !bytes.ends_with(b"\n") {
+                    bytes.push(b'\n');
+                }
+                assert_eq!(ledger_of(&bytes, true), ledger_of(&bytes, false), "{}", entry.path().display());
+                folded += 1;
+            }
+        }
+        assert!(folded > 100, "{folded}");
+    }
+
+    #[test]
+    fn the_ledger_has_the_last_word_on_what_does_not_matter() {
+        let call = |tool: &str| {
+            format!(
+                r#"{{"type":"assistant","message":{{"id":"m","content":[{{"type":"tool_use","id":"1","name":"{tool}","input":{{"command":"make"}}}}]}}}}"#
+            )
+        };
+        let result = r#"{"type":"user","message":{"content":[{"tool_use_id":"1","type":"tool_result","content":"built"}]},"uuid":"u","toolUseResult":{"interrupted":false}}"#;
+        // The id is given twice: to the ledger the first call counts, to one who looks at the lines the last one.
+        let twice = [&call("Bash"), &call("Read"), result].map(|line| format!("{line}\n")).concat();
+        let plans = [&call("ExitPlanMode"), &call("Read"), result].map(|line| format!("{line}\n")).concat();
+        let odd = [
+            format!("\0\0{ASK}\n\n  {ASK}  \n{ASK}{ASK}\n"),
+            format!("{{ \"type\" : \"user\" , \"message\" : {{ \"content\" : \"x\" }} }}\n{{\"type\":\n"),
+        ];
+        for bytes in [twice.clone(), plans, odd.concat()] {
+            assert_eq!(ledger_of(bytes.as_bytes(), true), ledger_of(bytes.as_bytes(), false), "{bytes}");
+        }
+        assert_eq!(ledger_of(twice.as_bytes(), true).peek().commands[0].output, "built");
     }
 
     const ASK: &str = r#"{"type":"user","message":{"content":"do it"}}"#;

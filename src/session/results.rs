@@ -18,6 +18,21 @@ const FAILURE_CAP: usize = 200;
 /// A key of edits that were not written.
 static STAGED: Needle = Needle::new(|| Finder::new("\"staged\""));
 
+/// Keys of a command that did not run to its end.
+static INTERRUPTED: Needle = Needle::new(|| Finder::new("\"interrupted\""));
+static BACKGROUND: Needle = Needle::new(|| Finder::new("\"backgroundTaskId\""));
+
+/// Whether the result of a command may tell that it did not run to its end. A look is enough for most: no string can
+/// hold a key, and all that the command printed stands here once more.
+fn may_be_cut_off(result: Raw<'_>) -> bool {
+    let json = result.json();
+    let is_true = |key: usize| {
+        let behind = json[key + INTERRUPTED.needle().len()..].iter();
+        behind.copied().find(|byte| !byte.is_ascii_whitespace() && *byte != b':') == Some(b't')
+    };
+    INTERRUPTED.find_iter(json).any(is_true) || BACKGROUND.find(json).is_some()
+}
+
 /// A result block and, where it belongs to it alone, the row's own structured result.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolResult<'a, 'b> {
@@ -142,15 +157,15 @@ impl<'a> ToolResult<'a, '_> {
     /// How a shell command ended, and the end of what it printed.
     pub fn of_command(&self) -> (CommandEnd, String) {
         let content = Content::of(self.block.content);
-        let result = BashResult::of(self.structured.raw());
+        let result = BashResult::of(self.structured.raw().filter(|raw| may_be_cut_off(*raw)));
         let end = if self.block.is_error.is_true() {
-            CommandEnd::Failed(exit_code(&content.text()))
+            CommandEnd::Failed(content.start(FAILURE_CAP).and_then(|text| exit_code(&text)))
         } else if result.interrupted.is_true() {
             CommandEnd::Interrupted
         } else if result.background_task_id.text().is_some() {
             CommandEnd::Background
         } else if self.plain_text().is_some_and(|raw| raw.json().starts_with(b"\"Error")) {
-            CommandEnd::Failed(exit_code(&content.text()))
+            CommandEnd::Failed(content.start(FAILURE_CAP).and_then(|text| exit_code(&text)))
         } else {
             CommandEnd::Succeeded
         };

@@ -27,6 +27,12 @@ pub struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
+    /// The value at a place of the text that was scanned first.
+    pub fn at_place(text: &'a [u8], at: usize, length: usize) -> Option<Self> {
+        let json = text.get(at..at.checked_add(length)?)?;
+        Some(Self { json, at })
+    }
+
     /// The value's JSON.
     pub fn json(self) -> &'a [u8] {
         self.json
@@ -43,7 +49,7 @@ impl<'a> Raw<'a> {
         if memchr::memchr(b'\\', inner).is_none() {
             return simdutf8::basic::from_utf8(inner).ok().map(Cow::Borrowed);
         }
-        serde_json::from_slice::<String>(self.json).ok().map(Cow::Owned)
+        unescaped(inner).map(Cow::Owned)
     }
 
     /// The start of the value, if it is text: `cap` bytes of it or a little less.
@@ -51,7 +57,7 @@ impl<'a> Raw<'a> {
         let inner = self.literal()?;
         let at_most = (cap * 2).min(inner.len());
         let end = (0..at_most).rev().take(NEAR).find(|at| is_place_to_cut(inner, *at));
-        let decoded = end.filter(|_| at_most < inner.len()).and_then(|end| decoded(&inner[..end]));
+        let decoded = end.filter(|_| at_most < inner.len()).and_then(|end| unescaped(&inner[..end]));
         let mut text = match decoded.filter(|text| text.len() >= cap) {
             Some(text) => text,
             None => self.text()?.into_owned(),
@@ -66,7 +72,7 @@ impl<'a> Raw<'a> {
         let inner = self.literal()?;
         let from = inner.len().saturating_sub(cap * 2);
         let start = (from..inner.len()).take(NEAR).find(|at| is_place_to_cut(inner, *at));
-        let decoded = start.filter(|_| from > 0).and_then(|start| decoded(&inner[start..]));
+        let decoded = start.filter(|_| from > 0).and_then(|start| unescaped(&inner[start..]));
         match decoded.filter(|text| text.len() >= cap) {
             None => Some(last_part(&self.text()?, cap)),
             Some(text) => {
@@ -332,8 +338,33 @@ pub fn is_place_to_cut(string: &[u8], at: usize) -> bool {
         }
 }
 
-fn decoded(part: &[u8]) -> Option<String> {
-    serde_json::from_slice(&[b"\"", part, b"\""].concat()).ok()
+/// What a JSON string says, by what stands between its quotes. Of the escapes only the usual ones are known here.
+fn unescaped(inner: &[u8]) -> Option<String> {
+    let mut text = Vec::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(at) = memchr::memchr2(b'\\', b'"', rest) {
+        text.extend_from_slice(&rest[..at]);
+        let (plain, length) = match rest[at..] {
+            [b'\\', plain @ (b'"' | b'\\' | b'/'), ..] => (plain, 2),
+            [b'\\', b'n', ..] => (b'\n', 2),
+            [b'\\', b't', ..] => (b'\t', 2),
+            [b'\\', b'r', ..] => (b'\r', 2),
+            // Colours, and other signs to a terminal.
+            [b'\\', b'u', b'0', b'0', b'1', digit @ b'0'..=b'9', ..] => (0x10 + digit - b'0', 6),
+            [b'\\', b'u', b'0', b'0', b'1', digit @ b'a'..=b'f', ..] => (0x1a + digit - b'a', 6),
+            _ => return decoded(inner),
+        };
+        text.push(plain);
+        rest = &rest[at + length..];
+    }
+    text.extend_from_slice(rest);
+    let is_whole = inner.iter().all(|byte| *byte >= b' ');
+    String::from_utf8(text).ok().filter(|_| is_whole)
+}
+
+/// The same by the whole of the rules.
+fn decoded(inner: &[u8]) -> Option<String> {
+    serde_json::from_slice(&[b"\"", inner, b"\""].concat()).ok()
 }
 
 /// Whether what follows this is not escaped by it.
@@ -405,6 +436,13 @@ mod tests {
             })
             .expect("whole");
         assert_eq!(at.map(|at| &json[at..at + 9]), Some("\"find me\""));
+    }
+
+    proptest! {
+        #[test]
+        fn escapes_are_taken_as_the_rules_have_them(inner in r#"([a-zé \u{1}\n"]|\\[nrtbf/"\\u]|\\u00e9|\\u001[09afAFg]|\\ud83d\\ude00){0,12}"#) {
+            prop_assert_eq!(unescaped(inner.as_bytes()), decoded(inner.as_bytes()));
+        }
     }
 
     #[test]

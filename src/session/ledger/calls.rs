@@ -9,10 +9,62 @@ use crate::session::lines::{Field, record};
 use crate::session::originals::CHANGE_CAP;
 use crate::session::recent::AsItIs;
 use crate::session::scan::Raw;
-use crate::session::{Change, ChangeAt, Recorded, Todo};
+use crate::session::{Change, ChangeAt, EditTool, Recorded, Todo};
 
 /// How many calls may wait for a result at once; beyond that the oldest are given up.
 const MOST_WAITING: usize = 512;
+
+/// What a tool is to a session, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// It changes a file.
+    Edit(EditTool),
+    /// It runs a command.
+    Command,
+    /// It reads a file.
+    Read,
+    /// It hands work to a subagent.
+    Delegation,
+    /// It asks for a plan to be approved.
+    Plan,
+    /// It sets the task list.
+    Todos,
+    /// It adds a task.
+    TaskCreate,
+    /// It changes a task.
+    TaskUpdate,
+    /// It looks at the tasks.
+    TaskLook,
+    /// Any other.
+    Other,
+}
+
+impl Tool {
+    /// The tool of that name.
+    pub fn named(name: &str) -> Self {
+        match name {
+            "Bash" | "PowerShell" => Self::Command,
+            "Read" => Self::Read,
+            "Agent" | "Task" => Self::Delegation,
+            "ExitPlanMode" | "exit_plan_mode" => Self::Plan,
+            "TodoWrite" => Self::Todos,
+            "TaskCreate" => Self::TaskCreate,
+            "TaskUpdate" => Self::TaskUpdate,
+            "TaskList" | "TaskGet" => Self::TaskLook,
+            name => EditTool::named(name).map_or(Self::Other, Self::Edit),
+        }
+    }
+
+    /// Whether a result of it tells nothing but that it has come.
+    pub fn is_idle(self) -> bool {
+        matches!(self, Self::Read | Self::TaskLook | Self::Other)
+    }
+
+    /// Whether it is a note to itself, not a deed.
+    pub(super) fn is_note(self) -> bool {
+        matches!(self, Self::Todos | Self::TaskCreate | Self::TaskUpdate | Self::TaskLook)
+    }
+}
 
 /// What a call's result belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
