@@ -273,7 +273,7 @@ mod tests {
         let plans = [&call("ExitPlanMode"), &call("Read"), result].map(|line| format!("{line}\n")).concat();
         let odd = [
             format!("\0\0{ASK}\n\n  {ASK}  \n{ASK}{ASK}\n"),
-            format!("{{ \"type\" : \"user\" , \"message\" : {{ \"content\" : \"x\" }} }}\n{{\"type\":\n"),
+            r#"{ "type" : "user" , "message" : { "content" : "x" } }"#.to_owned() + "\n{\"type\":\n",
         ];
         for bytes in [twice.clone(), plans, odd.concat()] {
             assert_eq!(ledger_of(bytes.as_bytes(), true), ledger_of(bytes.as_bytes(), false), "{bytes}");
