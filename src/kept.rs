@@ -2,8 +2,10 @@
 //! back. Pure. Must not read bytes that are torn, were changed, or are of another shape: they count as none, and what
 //! they held is worked out again.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use std::fmt;
+
+use serde::de::{DeserializeOwned, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What kept bytes start with: what they are of, and a number that goes up with every change of that.
@@ -26,6 +28,36 @@ pub fn decode<T: DeserializeOwned>(shape: Shape, bytes: &[u8]) -> Option<T> {
         return None;
     }
     postcard::from_bytes(rest).ok()
+}
+
+/// Bytes inside of a value, which are neither looked at nor taken one by one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bytes(pub Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Taken;
+
+        impl Visitor<'_> for Taken {
+            type Value = Bytes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+        }
+
+        deserializer.deserialize_bytes(Taken)
+    }
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ fn touch(path: &str, original: Original) -> Touch {
 }
 
 fn session(touches: Vec<Touch>) -> Session {
-    Session { touches, ..Session::default() }
+    Session { touches: touches.into(), ..Session::default() }
 }
 
 fn plan(text: &str) -> Plan {

@@ -248,7 +248,7 @@ fn told(session: &Session, reference: &Seen) -> Seen {
         commands: commands.collect(),
         asks: asks.map(|(at, ask)| whole(&ask.text, reference.asks.get(at).map_or("", |ask| ask))).collect(),
         todos: listed.map(|todo| (todo.text.clone(), todo.status.clone())).collect(),
-        reads: session.reads.clone(),
+        reads: session.reads.to_vec(),
         helpers: session.delegations.iter().map(|helper| helper.description.clone()).collect(),
         final_message: session.final_message.as_deref().map(|words| whole(words, message)),
         rows: session.rows,

@@ -53,7 +53,7 @@ fn told(loaded: &Loaded, truth: &Truth) -> Truth {
         torn: session.skipped.unreadable,
         asks: session.asks.iter().map(|ask| ask.text.clone()).collect(),
         touches: session.touches.iter().map(touch_told).collect(),
-        reads: session.reads.clone(),
+        reads: session.reads.to_vec(),
         commands: commands_told(session, truth),
         todos: session.todos.iter().map(|todo| (todo.text.clone(), todo.status.clone())).collect(),
         delegations: session

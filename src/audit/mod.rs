@@ -43,10 +43,12 @@ pub fn plan_in_play(session: &mut Session, workspace: &Workspace, config: &Audit
     let places = plan_places(workspace, config);
     // What a plan was before the session tells which ticks are the session's own.
     plan::note_names(session, &places);
-    let any_named = session.naming.touches.of(&session.touches).next().is_some();
-    let may_be_plan =
-        |touch: &Touch| is_markdown(&touch.path) || (any_named && places.globs.is_match(&touch.path));
-    originals::fetch(session, |touch| if may_be_plan(touch) { Wanted::All } else { Wanted::Nothing });
+    let any_named = session.naming.touches.any();
+    if any_named || session.naming.notes.any() {
+        let may_be_plan =
+            |touch: &Touch| is_markdown(&touch.path) || (any_named && places.globs.is_match(&touch.path));
+        originals::fetch(session, |touch| if may_be_plan(touch) { Wanted::All } else { Wanted::Nothing });
+    }
     let read = plan::Read {
         now: &|path| workspace.plan_text(path),
         committed: &|path| workspace.committed_text(path),

@@ -299,9 +299,9 @@ mod tests {
             agent: None,
         };
         let session = Session {
-            asks: vec![Ask { text: "Carry out the plan, please.".into(), at: 1 }],
-            touches: touches.to_vec(),
-            commands: vec![command],
+            asks: vec![Ask { text: "Carry out the plan, please.".into(), at: 1 }].into(),
+            touches: touches.to_vec().into(),
+            commands: vec![command].into(),
             todos: vec![Todo { id: None, text: "Create a.rs".into(), status: "completed".into() }],
             final_message: Some("Created a.rs. All tests pass.".into()),
             ..Session::default()

@@ -97,7 +97,7 @@ mod tests {
             output: String::new(),
             agent: None,
         };
-        Session { commands: vec![command], ..Session::default() }
+        Session { commands: vec![command].into(), ..Session::default() }
     }
 
     #[test]

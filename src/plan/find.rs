@@ -13,7 +13,7 @@ use super::steps::{parse_steps, parse_steps_again, parse_words};
 use super::{Mark, Plan, PlanSource, Step, StepKind};
 use crate::config::PlanGlobs;
 use crate::session::{ApprovedPlan, Ask, Naming, Original, Outcome, Session, Touch, shell};
-use crate::words::{normalised, ratio};
+use crate::words::{is_markdown, normalised, ratio};
 
 /// Where plans live.
 #[derive(Debug)]
@@ -70,10 +70,27 @@ fn note(naming: &mut Naming, session: &Session, places: &PlanPlaces) {
         *naming = Naming { question, ..Naming::default() };
     }
     // Where any name may be a plan's, all of them are looked at.
-    let finder = LazyCell::new(|| hints.0.and_then(|literals| AhoCorasick::new(literals).ok()));
-    let may_name = |text: &str| finder.as_ref().is_none_or(|finder| finder.is_match(text));
+    let Some(literals) = hints.0 else { return note_those(naming, session, |_| true) };
+    let lists = [session.touches.len(), session.commands.len(), session.asks.len(), session.reads.len()];
+    let [touches, commands, asks, reads] = lists;
+    let new = naming.touches.unseen(touches) + naming.commands.unseen(commands);
+    let new = new + naming.asks.unseen(asks) + naming.reads.unseen(reads);
+    // To look for many names at once takes a run-up.
+    if new <= FEW_ENTRIES {
+        let holds = |text: &str, literal: &[u8]| memchr::memmem::find(text.as_bytes(), literal).is_some();
+        return note_those(naming, session, |text| literals.iter().any(|literal| holds(text, literal)));
+    }
+    let finder = AhoCorasick::new(literals).ok();
+    note_those(naming, session, |text| finder.as_ref().is_none_or(|finder| finder.is_match(text)));
+}
+
+/// So few entries are looked at one by one.
+const FEW_ENTRIES: usize = 16;
+
+fn note_those(naming: &mut Naming, session: &Session, may_name: impl Fn(&str) -> bool) {
     let names_page = |text: &str| text.as_bytes().windows(3).any(|three| three.eq_ignore_ascii_case(b".md"));
     naming.touches.look(&session.touches, |touch| may_name(&touch.path));
+    naming.notes.look(&session.touches, |touch| is_markdown(&touch.path));
     naming.commands.look(&session.commands, |command| may_name(&command.line));
     naming.asks.look(&session.asks, |ask| may_name(&ask.text));
     naming.pages.look(&session.asks, |ask| names_page(&ask.text));
@@ -484,20 +501,23 @@ mod tests {
             "/w/packages/api/docs/plans/z.md",
             "/link-to-w/docs/plans/x.md",
         ] {
-            let session = Session { touches: vec![touch(path, Original::Absent)], ..Session::default() };
+            let session =
+                Session { touches: vec![touch(path, Original::Absent)].into(), ..Session::default() };
             let absolute = places().absolute(path);
             let plan = found(&session, &[(absolute.to_str().expect("text"), "- [x] a")]).expect(path);
             assert_eq!((plan.source, plan.ticked_before.len()), (PlanSource::TouchedFile, 0), "{path}");
         }
-        let session =
-            Session { touches: vec![touch("/w/explanation.md", Original::Absent)], ..Session::default() };
+        let session = Session {
+            touches: vec![touch("/w/explanation.md", Original::Absent)].into(),
+            ..Session::default()
+        };
         assert_eq!(found(&session, &[("/w/explanation.md", "- [x] a")]), None);
     }
 
     #[test]
     fn the_file_of_a_plan_that_was_turned_down_is_no_plan() {
         let session = Session {
-            touches: vec![touch(FILE, Original::Absent)],
+            touches: vec![touch(FILE, Original::Absent)].into(),
             rejected_plans: vec!["1. rewrite it all".into()],
             ..Session::default()
         };
@@ -511,7 +531,7 @@ mod tests {
         let path = Path::new("/w/notes.md");
         assert_eq!(given(&Session::default(), path, text).ticked_before, [0; 0]);
         let before = Original::Text("- [x] old\n- [ ] new".into());
-        let session = Session { touches: vec![touch("/w/notes.md", before)], ..Session::default() };
+        let session = Session { touches: vec![touch("/w/notes.md", before)].into(), ..Session::default() };
         let plan = given(&session, path, text);
         assert_eq!((plan.source, plan.ticked_before), (PlanSource::GivenFile, vec![1]));
     }
@@ -519,7 +539,8 @@ mod tests {
     #[test]
     fn a_plan_of_megabytes_is_cut() {
         let text = "- [x] Create `a.txt`\n".repeat(100_000);
-        let session = Session { touches: vec![touch("/w/PLAN.md", Original::Absent)], ..Session::default() };
+        let session =
+            Session { touches: vec![touch("/w/PLAN.md", Original::Absent)].into(), ..Session::default() };
         assert!(found(&session, &[("/w/PLAN.md", &text)]).expect("a plan").text.len() <= PLAN_CAP);
         let session = Session { plans: vec![approved(Some(&text), None, None)], ..Session::default() };
         assert!(found(&session, &[]).expect("a plan").text.len() <= PLAN_CAP);
@@ -535,7 +556,7 @@ mod tests {
         let shrunk = plan(9, change("- [ ] write the manual\n", ""));
         let now = "- [x] add `a.rs`\n- [x] measure how fast it is\n";
         let dropped = |touches: Vec<Touch>, asks: Vec<Ask>| {
-            let session = Session { asks, touches, ..Session::default() };
+            let session = Session { asks: asks.into(), touches: touches.into(), ..Session::default() };
             let plan = found(&session, &[("/w/PLAN.md", now)]).expect("a plan");
             plan.dropped.into_iter().map(|step| (step.number, step.text)).collect::<Vec<_>>()
         };
@@ -555,7 +576,7 @@ mod tests {
     #[test]
     fn a_page_that_says_what_to_build_is_a_plan_where_its_steps_are_in_order() {
         let ask = "Could you build the report? docs/report.md says what we want.";
-        let session = Session { asks: vec![Ask { text: ask.into(), at: 1 }], ..Session::default() };
+        let session = Session { asks: vec![Ask { text: ask.into(), at: 1 }].into(), ..Session::default() };
         let plan = |text: &str| found(&session, &[("/w/docs/report.md", text)]);
         assert!(plan("## 1. Totals\n\nx\n\n## 2. Text\n\nx\n\n## 3. Command\n").is_some());
         assert!(plan("- Totals are fine\n- Text is fine\n- So are commands\n").is_none());
@@ -564,7 +585,7 @@ mod tests {
     #[test]
     fn ticks_from_before_the_session_are_not_its_claims() {
         let before = Original::Text("- [x] old\n- [ ] new".into());
-        let session = Session { touches: vec![touch("/w/PLAN.md", before)], ..Session::default() };
+        let session = Session { touches: vec![touch("/w/PLAN.md", before)].into(), ..Session::default() };
         let plan = found(&session, &[("/w/PLAN.md", "- [x] old\n- [x] new")]).expect("a plan");
         assert_eq!(plan.ticked_before, [1]);
         assert!(plan.ticked_now(&plan.steps[1]) && !plan.ticked_now(&plan.steps[0]));
@@ -574,17 +595,17 @@ mod tests {
     fn a_plan_that_the_person_named_is_in_play_and_one_only_read_is_not() {
         let ask = |text: &str| vec![Ask { text: text.into(), at: 1 }];
         let files = [("/w/docs/plans/x.md", "- [ ] a")];
-        let named = Session { asks: ask("implement @docs/plans/x.md, please"), ..Session::default() };
+        let named = Session { asks: ask("implement @docs/plans/x.md, please").into(), ..Session::default() };
         assert_eq!(found(&named, &files).expect("a plan").source, PlanSource::NamedFile);
         let spoken = Session {
-            asks: ask("go on with the plan"),
-            reads: vec!["/w/docs/plans/x.md".into()],
+            asks: ask("go on with the plan").into(),
+            reads: vec!["/w/docs/plans/x.md".into()].into(),
             ..Session::default()
         };
         assert!(found(&spoken, &files).is_some());
         let read = Session {
-            asks: ask("fix the bug"),
-            reads: vec!["/w/docs/plans/x.md".into()],
+            asks: ask("fix the bug").into(),
+            reads: vec!["/w/docs/plans/x.md".into()].into(),
             ..Session::default()
         };
         assert_eq!(found(&read, &files), None);

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{CommandEnd, Counted, Outcome, Session};
+use super::{CommandEnd, Outcome, Session};
 use crate::text::{first_part, last_part};
 
 /// What is no longer in a session.
@@ -101,7 +101,7 @@ pub fn tidy_commands(session: &mut Session, weights: &mut Weights) -> Option<Mov
         session.forgotten.work += usize::from(command.end != CommandEnd::Unanswered);
     }
     weights.commands = session.commands.iter().map(|command| command.line.len() + command.output.len()).sum();
-    session.counted = Counted::default();
+    (session.counted.commands, session.counted.effects) = (0, 0);
     session.masked.commands = still_there(&moved[..session.masked.commands]);
     session.naming.commands.follow(&moved);
     Some(moved)
@@ -171,7 +171,9 @@ pub fn tidy_touches(session: &mut Session, weights: &mut Weights) -> Option<Move
         stay
     });
     session.masked.touches = still_there(&moved[..session.masked.touches]);
+    session.counted.done = None;
     session.naming.touches.follow(&moved);
+    session.naming.notes.follow(&moved);
     Some(moved)
 }
 
@@ -213,6 +215,7 @@ pub fn tidy_asks(session: &mut Session, weights: &mut Weights) {
     for ask in session.asks.drain(gone) {
         session.forgotten.wants += usize::from(ask.may_want_work());
     }
+    (session.counted.asks, session.counted.wants) = (0, 0);
     weights.asks = session.asks.iter().map(|ask| ask.text.len()).sum();
 }
 
@@ -236,7 +239,7 @@ pub fn tidy_lists(session: &mut Session, weights: &mut Weights) -> bool {
     newest(&mut session.plans, PLANS);
     newest(&mut session.rejected_plans, PLANS);
     newest(&mut session.other_calls, OTHER_TOOLS);
-    let read = newest(&mut session.reads, READS);
+    let read = if session.reads.len() > READS { newest(&mut session.reads, READS) } else { 0 };
     session.naming.reads.lose(0..read);
     read > 0
 }
@@ -265,8 +268,11 @@ mod tests {
 
     #[test]
     fn a_session_of_ordinary_length_is_left_alone() {
-        let mut session =
-            Session { commands: vec![command(1, "ls")], touches: vec![touch(1, "a")], ..Session::default() };
+        let mut session = Session {
+            commands: vec![command(1, "ls")].into(),
+            touches: vec![touch(1, "a")].into(),
+            ..Session::default()
+        };
         let before = session.clone();
         let mut weights = Weights::default();
         assert!(

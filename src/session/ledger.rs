@@ -7,6 +7,7 @@ mod calls;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 pub use self::calls::Tool;
 use self::calls::{Call, Calls, ToolInput, change_of, todos_of};
@@ -46,8 +47,10 @@ pub struct Ledger {
     calls: Calls,
     /// Rows and calls that were folded lately, each by the hash of its id.
     seen: Recent,
-    /// The message to which the newest words belong: its parts are rows of their own.
-    words_of: Option<String>,
+    /// The message to which the newest words belong, by the hash of its id: its parts are rows of their own.
+    words_of: Option<u64>,
+    /// The newest ask, by its hash: the text itself may be masked by now.
+    last_ask: Option<u64>,
     weights: Weights,
     #[serde(skip)]
     index: Index,
@@ -103,6 +106,7 @@ impl Ledger {
             calls: Calls::default(),
             seen: Recent::default(),
             words_of: None,
+            last_ask: None,
             weights: Weights::default(),
             index: Index::default(),
         }
@@ -252,7 +256,7 @@ impl Ledger {
         if text.trim().is_empty() {
             return;
         }
-        let message = message.owned();
+        let message = message.hash();
         let goes_on = self.session.tail == Tail::Words && message.is_some() && message == self.words_of;
         self.session.final_message = match self.session.final_message.take() {
             // What is claimed in the end stands at the end.
@@ -351,6 +355,7 @@ impl Ledger {
     ) -> Call {
         self.weights.changes += change.as_ref().map_or(0, |change| change.old.len() + change.new.len());
         let (outcome, original, agent) = (Outcome::Unanswered, Original::Unknown, agent_of(aside));
+        self.session.counted.done = None;
         self.session.touches.push(Touch { path, tool, at, outcome, original, agent, change, change_at });
         if let Some(moved) = bounds::tidy_touches(&mut self.session, &mut self.weights) {
             self.calls.renumber_touches(|at| moved[at]);
@@ -408,7 +413,8 @@ impl Ledger {
     fn add_ask(&mut self, text: &str) {
         let text = first_part(text, ASK_CAP);
         // A prompt typed while the agent worked is recorded when queued and again when taken up.
-        if self.session.asks.last().is_none_or(|last| last.text != text) {
+        let name = xxh3_64(text.as_bytes());
+        if self.last_ask.replace(name) != Some(name) {
             self.weights.asks += text.len();
             self.session.asks.push(Ask { text, at: self.session.rows });
             bounds::tidy_asks(&mut self.session, &mut self.weights);
@@ -461,6 +467,7 @@ impl Ledger {
     }
 
     fn end_touch(&mut self, index: usize, result: ToolResult<'_, '_>, line_at: Option<u64>) {
+        self.session.counted.done = None;
         let touches = &mut self.session.touches;
         let changed = self.index.changed.get_or_insert_with(|| {
             let done = touches.iter().enumerate().filter(|(_, touch)| touch.outcome == Outcome::Done);
@@ -555,6 +562,7 @@ impl Session {
     /// Takes in what a subagent did: its changes and commands, under its name.
     pub fn absorb(&mut self, subagent: Session, name: &str) {
         let after = self.rows;
+        self.counted.done = None;
         let sources = self.sources.len();
         self.sources.extend(subagent.sources);
         self.touches.extend(subagent.touches.into_iter().map(|touch| Touch {

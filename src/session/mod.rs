@@ -12,6 +12,7 @@ pub mod condense;
 pub mod cursor;
 pub mod ledger;
 pub mod lines;
+pub mod list;
 pub mod load;
 pub mod naming;
 pub mod originals;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bounds::Forgotten;
 pub use ledger::Ledger;
+pub use list::{Entries, List};
 pub use naming::Naming;
 pub use originals::Recorded;
 
@@ -281,13 +283,13 @@ pub struct Session {
     /// When its newest row was written.
     pub ended: Option<String>,
     /// The person's asks, in order.
-    pub asks: Vec<Ask>,
+    pub asks: List<Ask>,
     /// File changes, in order.
-    pub touches: Vec<Touch>,
+    pub touches: List<Touch>,
     /// Files that were read, each once.
-    pub reads: Vec<String>,
+    pub reads: List<String>,
     /// Shell commands, in order.
-    pub commands: Vec<Command>,
+    pub commands: List<Command>,
     /// The task list as it stands.
     pub todos: Vec<Todo>,
     /// Other tools that were called, each once.
@@ -340,13 +342,19 @@ pub struct Masked {
     pub count: usize,
 }
 
-/// The commands whose effects were counted: they stand at the start of the list.
+/// What was counted: of a list the entries at its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// How many commands.
     pub commands: usize,
     /// How many of them may have had effects.
     pub effects: usize,
+    /// How many asks.
+    pub asks: usize,
+    /// How many of them may want work.
+    pub wants: usize,
+    /// How many changes were done, of all; `None` when one has come or gone, or has ended since.
+    pub done: Option<usize>,
 }
 
 impl Session {
@@ -363,23 +371,27 @@ impl Session {
     /// How much real work the session has done so far: files changed and commands that may have changed
     /// something. It only grows, so that "since the last audit" is a comparison.
     pub fn work_done(&self) -> usize {
-        let uncounted = self.commands[self.counted.commands..].iter();
+        let uncounted = self.commands.since(self.counted.commands).iter();
         self.forgotten.work
-            + self.done_touches().count()
+            + self.counted.done.unwrap_or_else(|| self.done_touches().count())
             + self.counted.effects
             + uncounted.filter(|command| command.may_have_effects()).count()
     }
 
     /// How many asks may want work. It only grows, too.
     pub fn wants(&self) -> usize {
-        self.forgotten.wants + self.asks.iter().filter(|ask| ask.may_want_work()).count()
+        let uncounted = self.asks.since(self.counted.asks).iter();
+        self.forgotten.wants + self.counted.wants + uncounted.filter(|ask| ask.may_want_work()).count()
     }
 
-    /// Counts the work of all commands, so that it need not be counted again. One that ends later is counted then.
+    /// Counts what was done and what was asked for, so that it need not be counted again. What ends later is counted then.
     pub fn count_work(&mut self) {
-        let new = self.commands[self.counted.commands..].iter();
+        let new = self.commands.since(self.counted.commands).iter();
         self.counted.effects += new.filter(|command| command.may_have_effects()).count();
         self.counted.commands = self.commands.len();
+        self.counted.wants = self.wants() - self.forgotten.wants;
+        self.counted.asks = self.asks.len();
+        self.counted.done = Some(self.counted.done.unwrap_or_else(|| self.done_touches().count()));
     }
 }
 

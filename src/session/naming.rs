@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::list::Entries;
+
 /// Those entries, by list. What a look asks is the plan finder's business; another question starts anew.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Naming {
@@ -16,6 +18,8 @@ pub struct Naming {
     pub commands: Hits,
     /// Changes of files.
     pub touches: Hits,
+    /// Changes of pages.
+    pub notes: Hits,
     /// Files that were read.
     pub reads: Hits,
 }
@@ -30,17 +34,26 @@ pub struct Hits {
 
 impl Hits {
     /// Looks at the entries of a list that nobody has looked at.
-    pub fn look<T>(&mut self, list: &[T], is_hit: impl Fn(&T) -> bool) {
-        for (at, entry) in list.iter().enumerate().skip(self.seen) {
-            if is_hit(entry) {
-                self.at.push(at);
-            }
-        }
-        self.seen = list.len();
+    pub fn look<T>(&mut self, list: &impl Entries<T>, is_hit: impl Fn(&T) -> bool) {
+        let new = list.since(self.seen);
+        self.at.extend(new.iter().zip(self.seen..).filter(|(entry, _)| is_hit(entry)).map(|(_, at)| at));
+        self.seen += new.len();
+    }
+
+    /// How many entries of a list of that length nobody has looked at.
+    pub fn unseen(&self, length: usize) -> usize {
+        length.saturating_sub(self.seen)
+    }
+
+    /// Whether there are any.
+    pub fn any(&self) -> bool {
+        !self.at.is_empty()
     }
 
     /// Those entries of the list.
-    pub fn of<'a, T>(&self, list: &'a [T]) -> impl DoubleEndedIterator<Item = &'a T> {
+    pub fn of<'a, T: 'a>(&self, list: &'a impl Entries<T>) -> impl DoubleEndedIterator<Item = &'a T> {
+        // Where there are none, nobody has to look.
+        let list = if self.at.is_empty() { &[] } else { list.since(0) };
         self.at.iter().filter_map(|at| list.get(*at))
     }
 

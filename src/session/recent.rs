@@ -8,23 +8,35 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::{Deserialize, Serialize};
 
+use crate::kept::Bytes;
+
 /// How many ids are remembered.
 const MOST: usize = 2_048;
 
+/// So many questions are answered by a look at all ids; who asks more often is worth an index.
+const FEW: usize = 64;
+
 /// The ids that came by lately.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(from = "Vec<u64>", into = "Vec<u64>")]
+#[serde(from = "Bytes", into = "Bytes")]
 pub struct Recent {
     /// In the order in which they came, from `oldest` on.
     ids: Vec<u64>,
     oldest: usize,
     known: HashSet<u64, BuildHasherDefault<AsItIs>>,
+    asked: usize,
 }
 
 impl Recent {
     /// Notes an id; says whether it was not known.
     pub fn is_new(&mut self, id: u64) -> bool {
-        if !self.known.insert(id) {
+        self.asked += 1;
+        if self.asked == FEW {
+            self.known = self.ids.iter().copied().collect();
+        }
+        let is_indexed = self.asked >= FEW;
+        let is_known = if is_indexed { !self.known.insert(id) } else { self.ids.contains(&id) };
+        if is_known {
             return false;
         }
         if self.ids.len() < MOST {
@@ -36,26 +48,29 @@ impl Recent {
         }
         true
     }
-}
 
-impl From<Vec<u64>> for Recent {
-    fn from(ids: Vec<u64>) -> Self {
-        Self { known: ids.iter().copied().collect(), ids, oldest: 0 }
+    fn in_order(&self) -> impl Iterator<Item = u64> {
+        let (newer, older) = self.ids.split_at(self.oldest);
+        older.iter().chain(newer).copied()
     }
 }
 
-impl From<Recent> for Vec<u64> {
+impl From<Bytes> for Recent {
+    fn from(Bytes(bytes): Bytes) -> Self {
+        let (ids, _) = bytes.as_chunks();
+        Self { ids: ids.iter().map(|id| u64::from_le_bytes(*id)).collect(), ..Self::default() }
+    }
+}
+
+impl From<Recent> for Bytes {
     fn from(recent: Recent) -> Self {
-        let mut ids = recent.ids;
-        ids.rotate_left(recent.oldest);
-        ids
+        Self(recent.in_order().flat_map(u64::to_le_bytes).collect())
     }
 }
 
 impl PartialEq for Recent {
     fn eq(&self, other: &Self) -> bool {
-        let in_order = |recent: &Self| Vec::from(recent.clone());
-        in_order(self) == in_order(other)
+        self.in_order().eq(other.in_order())
     }
 }
 
@@ -97,7 +112,7 @@ mod tests {
         for id in 0..MOST as u64 + 7 {
             recent.is_new(id);
         }
-        let mut again = Recent::from(Vec::from(recent.clone()));
+        let mut again = Recent::from(Bytes::from(recent.clone()));
         assert_eq!(again, recent);
         assert_eq!((again.is_new(7), recent.is_new(7)), (false, false));
         assert_eq!((again.is_new(6), recent.is_new(6)), (true, true));

@@ -91,7 +91,7 @@ mod tests {
             change_at: None,
             change: Some(Change { old: String::new(), new: text.into() }),
         };
-        is_gutted(&Session { touches: vec![touch], ..Session::default() }, script, 2)
+        is_gutted(&Session { touches: vec![touch].into(), ..Session::default() }, script, 2)
     }
 
     #[test]

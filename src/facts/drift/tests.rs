@@ -20,7 +20,7 @@ impl Trip {
     fn with_plan(text: &str) -> Self {
         let approved = ApprovedPlan { text: Some(text.into()), path: None, slug: None, at: 2 };
         let session = Session {
-            asks: vec![Ask { text: "Implement the following plan.".into(), at: 1 }],
+            asks: vec![Ask { text: "Implement the following plan.".into(), at: 1 }].into(),
             plans: vec![approved],
             ..Session::default()
         };

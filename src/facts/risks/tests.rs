@@ -14,7 +14,8 @@ fn command(line: &str, at: usize) -> Command {
 fn evidence_of(asks: &[&str], lines: &[&str], touches: Vec<Touch>) -> Evidence {
     let asks = asks.iter().map(|text| Ask { text: (*text).to_owned(), at: 1 }).collect();
     let commands = lines.iter().enumerate().map(|(at, line)| command(line, at + 2)).collect();
-    let session = Session { asks, commands, touches, cwd: Some("/w".into()), ..Session::default() };
+    let session =
+        Session { asks, commands, touches: touches.into(), cwd: Some("/w".into()), ..Session::default() };
     Evidence {
         plan: None,
         session,
@@ -247,7 +248,7 @@ fn tests_that_are_switched_off_are_told() {
     ] {
         let evidence = evidence_of(&["Add the parser."], &[], vec![touch(path, old, new, Original::Unknown)]);
         assert_eq!(kinds(&evidence), [AdvisoryKind::DisabledTest], "{path} {new}");
-        let asked = evidence_of(&["Skip that flaky test for now."], &[], evidence.session.touches);
+        let asked = evidence_of(&["Skip that flaky test for now."], &[], evidence.session.touches.to_vec());
         assert_eq!(kinds(&asked), [], "{path}");
     }
     for (path, old, new) in [

@@ -148,7 +148,7 @@ impl Scene {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path();
         let mut session = Session {
-            asks: self.asks(),
+            asks: self.asks().into(),
             final_message: Some(self.message.clone()),
             todos: vec![Todo { id: None, text: self.promises[0].text.clone(), status: "completed".into() }],
             ..Session::default()
@@ -183,13 +183,8 @@ impl Scene {
             ("grep -rn nothing src", CommandEnd::Failed(Some(1))),
             ("cargo test", CommandEnd::Succeeded),
         ] {
-            session.commands.push(Command {
-                line: line.into(),
-                at: 30 + session.commands.len(),
-                end,
-                output: String::new(),
-                agent: None,
-            });
+            let at = 30 + session.commands.len();
+            session.commands.push(Command { line: line.into(), at, end, output: String::new(), agent: None });
         }
         session.last_call = 40;
         let text = self.plan();
