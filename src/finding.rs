@@ -67,6 +67,17 @@ impl Problem {
     /// All of them, in order.
     pub const ALL: [Self; 5] =
         [Self::MissingFile, Self::MissingContent, Self::FailedCommand, Self::NoTrace, Self::NotInPlan];
+
+    /// As written in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MissingFile => "missing-file",
+            Self::MissingContent => "missing-content",
+            Self::FailedCommand => "failed-command",
+            Self::NoTrace => "no-trace",
+            Self::NotInPlan => "not-in-plan",
+        }
+    }
 }
 
 /// What the verifier made of it.
@@ -81,6 +92,20 @@ pub enum Status {
     Refuted,
 }
 
+impl Status {
+    /// All of them, in order.
+    pub const ALL: [Self; 3] = [Self::Confirmed, Self::CannotVerify, Self::Refuted];
+
+    /// As written in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::CannotVerify => "cannot-verify",
+            Self::Refuted => "refuted",
+        }
+    }
+}
+
 /// Who says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -91,6 +116,20 @@ pub enum Source {
     Auditor,
     /// Both of them.
     Both,
+}
+
+impl Source {
+    /// All of them, in order.
+    pub const ALL: [Self; 3] = [Self::Facts, Self::Auditor, Self::Both];
+
+    /// As written in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Facts => "facts",
+            Self::Auditor => "auditor",
+            Self::Both => "both",
+        }
+    }
 }
 
 /// One finding.
@@ -244,6 +283,19 @@ impl AdvisoryKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_part_of_a_finding_is_written_by_its_name() {
+        for problem in Problem::ALL {
+            assert_eq!(serde_json::json!(problem), problem.name());
+        }
+        for status in Status::ALL {
+            assert_eq!(serde_json::json!(status), status.name());
+        }
+        for source in Source::ALL {
+            assert_eq!(serde_json::json!(source), source.name());
+        }
+    }
 
     #[test]
     fn an_advisory_is_written_by_its_name() {

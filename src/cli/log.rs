@@ -1,0 +1,106 @@
+//! The arguments of `log`: takes words, gives what is asked of the log. Must not look at the log itself.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::decision::Cause;
+use crate::finding::Category;
+use crate::log::filter::{OutcomeWord, Verdict};
+use crate::log::when::Moment;
+
+/// Arguments of `log`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct LogArgs {
+    /// What to do; `list` where nothing is said.
+    #[command(subcommand)]
+    pub command: Option<LogCommand>,
+    /// What to list then.
+    #[command(flatten)]
+    pub list: ListArgs,
+}
+
+/// What can be done with the log.
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    /// Lists the decisions, newest last
+    List(Box<ListArgs>),
+}
+
+/// Arguments of `list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Which decisions.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+    /// Only the newest so many
+    #[arg(short = 'n', value_name = "N")]
+    pub last: Option<usize>,
+    /// Prints each record as it stands, one a line, with its outcomes and labels; docs/log-json.md has the fields
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which decisions are meant. Several filters combine; a filter with several values takes any of them.
+#[derive(Debug, Default, Args)]
+pub struct FilterArgs {
+    /// Only of this project: its folder's name, or its path
+    #[arg(long, value_name = "NAME|PATH")]
+    pub project: Option<String>,
+    /// Only of the session whose id starts so
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Only from then on: 7d, 36h, 2026-10-01, 2026-10, "2026-10-01 14:00", today, yesterday
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Moment>,
+    /// Only up to then; a day or a month is meant with all of it
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<Moment>,
+    /// Only those that were decided so
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "DECISION")]
+    pub decision: Vec<Verdict>,
+    /// Only with a finding of this category that was not refuted
+    #[arg(long, value_delimiter = ',', value_name = "CATEGORY", value_parser = categories(), ignore_case = true)]
+    pub category: Vec<Category>,
+    /// Only for this cause
+    #[arg(long, value_delimiter = ',', value_name = "CAUSE", value_parser = causes())]
+    pub cause: Vec<Cause>,
+    /// Only where that became of a finding, or where a person says so
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "OUTCOME")]
+    pub outcome: Vec<OutcomeWord>,
+    /// Only where this text stands in the record or in what was said of it later, in whatever case
+    #[arg(long, value_name = "TEXT")]
+    pub grep: Option<String>,
+}
+
+fn categories() -> impl TypedValueParser<Value = Category> {
+    PossibleValuesParser::new(Category::ALL.map(Category::name)).try_map(|name| {
+        let found = Category::ALL.into_iter().find(|category| category.name().eq_ignore_ascii_case(&name));
+        found.ok_or("no category")
+    })
+}
+
+fn causes() -> impl TypedValueParser<Value = Cause> {
+    PossibleValuesParser::new(Cause::ALL.map(Cause::name))
+        .try_map(|name| Cause::ALL.into_iter().find(|cause| cause.name() == name).ok_or("no cause"))
+}
+
+impl ValueEnum for Verdict {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.name()))
+    }
+}
+
+impl ValueEnum for OutcomeWord {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.name()))
+    }
+}

@@ -1,0 +1,75 @@
+//! Where text goes: to a terminal through a pager, and plain anywhere else. Takes text with colours; takes them out where
+//! nobody wants them. Whoever has read enough is no error.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::{Command, Stdio};
+
+use super::Refusal;
+use crate::env::Env;
+
+/// What pages where the person names nothing: it goes away where all fits on the screen, and begins at its end, since the
+/// newest stands last.
+const PAGER: &str = "less -FRX +G";
+
+/// How wide the terminal is, where there is one.
+pub(super) fn width() -> Option<usize> {
+    let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    width.filter(|_| io::stdout().is_terminal())
+}
+
+/// Prints.
+pub(super) fn print(text: &[u8]) -> Result<(), Refusal> {
+    let mut out = anstream::stdout().lock();
+    told(out.write_all(text).and_then(|()| out.flush()))
+}
+
+/// Prints; on a terminal, page by page.
+pub(super) fn page(text: &str, env: &Env) -> Result<(), Refusal> {
+    if !io::stdout().is_terminal() || paged(text, env).is_none() {
+        return print(text.as_bytes());
+    }
+    Ok(())
+}
+
+/// Gives the text to a pager; `None` where none can be started.
+fn paged(text: &str, env: &Env) -> Option<()> {
+    let own = env.text("PAGER");
+    let line = own.as_deref().unwrap_or(PAGER);
+    let mut command = shell(line);
+    // What `less` is to do where the person has not said anything else: as it is without a pager of one's own.
+    if env.get("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    let colours = anstream::AutoStream::choice(&io::stdout());
+    let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
+    if let Some(pipe) = child.stdin.take() {
+        let mut pipe = anstream::AutoStream::new(Box::new(pipe) as Box<dyn Write>, colours);
+        // It may be left before all is read.
+        let _ = pipe.write_all(text.as_bytes()).and_then(|()| pipe.flush());
+    }
+    let ended = child.wait().ok()?;
+    // What a shell says of a program that it can't find or start.
+    (!matches!(ended.code(), Some(126 | 127))).then_some(())
+}
+
+#[cfg(unix)]
+fn shell(line: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(line).stderr(Stdio::inherit());
+    command
+}
+
+#[cfg(not(unix))]
+fn shell(line: &str) -> Command {
+    let mut words = line.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or("more"));
+    command.args(words);
+    command
+}
+
+fn told(written: io::Result<()>) -> Result<(), Refusal> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!("stdout: {error}")),
+        _ => Ok(()),
+    }
+}
