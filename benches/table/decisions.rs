@@ -42,16 +42,15 @@ pub(crate) fn log(bench: &mut Bench) -> Result<(), Fault> {
     {
         let counter: Runner<'_> = Box::new(|| Ok(timed(&mut wc(&files), b"")?.time));
         let reader: Runner<'_> = Box::new(|| Ok(timed(&mut punchlist(state, args), b"")?.time));
-        let [counted, read] = in_turns(bench.sizes.rounds, [counter, reader])?;
-        let allowed = 3.0 * counted.least() + BESIDE_MS;
+        let [lines, read] = in_turns(bench.sizes.rounds, [counter, reader])?;
+        let allowed = 3.0 * lines.least() + BESIDE_MS;
         let row = Row::new(
             &format!("log {name} of {RECORDS} decisions, over 3 × wc -l and {BESIDE_MS:.0} ms"),
             read.least() / allowed,
             Unit::Times,
             1.0,
         );
-        let note =
-            format!("{:.1} ms, wc {:.1} ms, least of {}", read.least(), counted.least(), read.rounds());
+        let note = format!("{:.1} ms, wc {:.1} ms, least of {}", read.least(), lines.least(), read.rounds());
         bench.rows.push(row.note(note));
     }
     Ok(())

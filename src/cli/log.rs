@@ -1,5 +1,7 @@
 //! The arguments of `log`: takes words, gives what is asked of the log. Must not look at the log itself.
 
+use std::time::Duration;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -25,6 +27,20 @@ pub struct LogArgs {
 pub enum LogCommand {
     /// Lists the decisions, newest last
     List(Box<ListArgs>),
+    /// What the log comes to: causes, outcomes, precision, failures, times, tokens and money
+    Stats(Box<StatsArgs>),
+    /// Says whether a decision, or one of its findings, was right; what you say counts before anything else
+    Label(LabelArgs),
+    /// Prints the decisions for other programs
+    Export(Box<ExportArgs>),
+    /// Takes out what is old or too much, as is done by itself once a day
+    Prune(PruneArgs),
+    /// Prints where the log is
+    Path {
+        /// Prints it as JSON, with the files of the log
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// Arguments of `list`.
@@ -37,6 +53,83 @@ pub struct ListArgs {
     #[arg(short = 'n', value_name = "N")]
     pub last: Option<usize>,
     /// Prints each record as it stands, one a line, with its outcomes and labels; docs/log-json.md has the fields
+    #[arg(long)]
+    pub json: bool,
+    /// Goes on with what is decided from now on, until it is interrupted; the newest 10 first, or as many as -n says
+    #[arg(long, short = 'f')]
+    pub follow: bool,
+}
+
+/// Arguments of `stats`.
+#[derive(Debug, Args)]
+pub struct StatsArgs {
+    /// Which decisions.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+    /// Prints all figures as JSON; docs/log-json.md has the fields
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `label`.
+#[derive(Debug, Args)]
+pub struct LabelArgs {
+    /// The decision's id or the start of it; with a finding's number behind a dot, that finding alone
+    #[arg(value_name = "ID[.N]")]
+    pub of: String,
+    /// Whether it was
+    #[arg(value_enum)]
+    pub judgement: JudgementChoice,
+    /// Why, in words
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
+    /// Prints what was written, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a person says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum JudgementChoice {
+    /// It was right
+    Right,
+    /// It was not
+    Wrong,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// How
+    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
+    pub format: ExportFormat,
+    /// Which decisions.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+}
+
+/// How decisions are exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Each record as it stands, one a line, with its outcomes and labels
+    Jsonl,
+    /// A row for each decision, for a spreadsheet
+    Csv,
+}
+
+/// Arguments of `prune`.
+#[derive(Debug, Args)]
+pub struct PruneArgs {
+    /// How long things are kept [default: the config's, 90d]
+    #[arg(long, value_name = "TIME", value_parser = crate::config::parse_duration)]
+    pub keep: Option<Duration>,
+    /// How much room they may take [default: the config's, 200MB]
+    #[arg(long, value_name = "SIZE", value_parser = crate::config::parse_size)]
+    pub max_size: Option<u64>,
+    /// Only says what would be taken out
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Prints what was or would be taken out, as JSON
     #[arg(long)]
     pub json: bool,
 }

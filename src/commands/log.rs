@@ -1,14 +1,22 @@
 //! `punchlist log`: what was decided, read by people. Nothing but `label` and `prune` changes anything.
 
 mod choice;
+mod export;
+mod follow;
+mod label;
 mod list;
 mod out;
+mod path;
+mod prune;
+mod stats;
 
 use std::io;
+use std::path::PathBuf;
 
 use super::complain;
 use crate::cli::LogCommand;
 use crate::cli::log::LogArgs;
+use crate::config::LogConfig;
 use crate::env::Env;
 use crate::exit;
 use crate::log::DecisionLog;
@@ -25,16 +33,22 @@ type Refusal = String;
 #[derive(Debug)]
 struct Desk<'a> {
     env: &'a Env,
+    state: PathBuf,
     log: DecisionLog,
 }
 
 /// Runs it on this process's stdout.
-pub fn run(args: &LogArgs, env: &Env) -> u8 {
-    let state = StateFolder::find(env);
-    let desk = Desk { env, log: DecisionLog::in_folder(state.root()) };
+pub fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> u8 {
+    let state = StateFolder::find(env).root().to_path_buf();
+    let desk = Desk { env, log: DecisionLog::in_folder(&state), state };
     let done = match &args.command {
         None => list::run(&args.list, &desk),
         Some(LogCommand::List(args)) => list::run(args, &desk),
+        Some(LogCommand::Stats(args)) => stats::run(args, &desk),
+        Some(LogCommand::Label(args)) => label::run(args, &desk),
+        Some(LogCommand::Export(args)) => export::run(args, &desk),
+        Some(LogCommand::Prune(args)) => prune::run(args, config, &desk),
+        Some(LogCommand::Path { json }) => path::run(*json, &desk),
     };
     match done {
         Ok(()) => exit::OK,

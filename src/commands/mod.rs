@@ -47,7 +47,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
         Command::Audit(args) => audit::run(&args, &env),
         Command::Eval(args) => eval::run(&args, &env),
         Command::Log(args) => match checked_config(&env) {
-            Ok(_config) => log::run(&args, &env),
+            Ok(config) => log::run(&args, &config.log, &env),
             Err(code) => code,
         },
     };

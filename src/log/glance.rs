@@ -5,12 +5,13 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
+use memchr::memmem::Finder;
 
 use super::Note;
 use super::filter::Verdict;
 use super::{note, record};
 use crate::finding::{Category, Problem, Source, Status};
-use crate::session::scan::{Raw, Scan, Torn};
+use crate::session::scan::{Needle, Raw, Scan, Torn};
 
 /// What a line is.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +31,16 @@ pub enum Line<'a> {
 pub struct Noted<'a> {
     /// The note.
     pub note: Note,
-    /// Its line.
+    /// Its line; nothing where nobody wants it.
     pub line: &'a [u8],
 }
 
 impl Noted<'_> {
+    /// The same without its line.
+    pub fn into_bare(self) -> Noted<'static> {
+        Noted { note: self.note, line: &[] }
+    }
+
     /// The decision that it is about.
     pub fn of(&self) -> &str {
         match &self.note {
@@ -56,7 +62,7 @@ impl Noted<'_> {
 /// A decision.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Glance<'a> {
-    /// Its line, as it stands.
+    /// Its line, as it stands; nothing where nobody wants it.
     pub line: &'a [u8],
     /// Its short name.
     pub id: Cow<'a, str>,
@@ -114,6 +120,43 @@ pub struct AuditorGlance<'a> {
     pub cost_usd: Option<f64>,
 }
 
+impl Glance<'_> {
+    /// The same without its line, borrowed from nobody.
+    pub fn into_bare(self) -> Glance<'static> {
+        fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
+            Cow::Owned(text.into_owned())
+        }
+        let finding = |finding: FindingGlance<'_>| FindingGlance {
+            category: finding.category,
+            status: finding.status,
+            source: finding.source,
+            problem: finding.problem,
+            path: finding.path.map(owned),
+        };
+        Glance {
+            line: &[],
+            id: owned(self.id),
+            time: owned(self.time),
+            session: self.session.map(owned),
+            project: self.project.map(owned),
+            cause: owned(self.cause),
+            findings: self.findings.into_iter().map(finding).collect(),
+            auditor: self.auditor.map(|auditor| AuditorGlance {
+                model: owned(auditor.model),
+                outcome: owned(auditor.outcome),
+                duration_ms: auditor.duration_ms,
+                tokens_in: auditor.tokens_in,
+                tokens_out: auditor.tokens_out,
+                cost_usd: auditor.cost_usd,
+            }),
+            ms: self.ms,
+            verdict: self.verdict,
+            total_ms: self.total_ms,
+            auditor_ms: self.auditor_ms,
+        }
+    }
+}
+
 impl<'a> Line<'a> {
     /// Looks at a line. `None` where nothing stands on it.
     pub fn of(line: &'a [u8]) -> Option<Self> {
@@ -141,21 +184,68 @@ fn trimmed(mut line: &[u8]) -> &[u8] {
     line
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers that are small")]
 fn glance(line: &[u8]) -> Result<Line<'_>, Torn> {
-    let mut glance = Glance { line, ..Glance::default() };
-    let (mut schema, mut kind, mut would_block, mut blocks) = (0, None, false, false);
+    // What stands in the list of files is most of a line, and nobody looks at it. Where a guess at its end is wrong, it
+    // is read like anything else.
+    taken_apart(line, true).or_else(|Torn| taken_apart(line, false))
+}
+
+fn taken_apart(line: &[u8], quickly: bool) -> Result<Line<'_>, Torn> {
+    let mut fields = Fields { glance: Glance { line, ..Glance::default() }, ..Fields::default() };
     let mut scan = Scan::new(line);
-    scan.fields(|key, scan| {
+    let mut behind_files = None;
+    let whole = scan.fields(|key, scan| {
+        if quickly && key == b"files" {
+            behind_files = behind_list(line, scan);
+            if behind_files.is_some() {
+                return Err(Torn);
+            }
+        }
+        fields.take(key, scan)
+    });
+    match behind_files {
+        None => whole?,
+        Some(at) => {
+            scan = Scan::new(&line[at..]);
+            scan.fields_from_here(|key, scan| fields.take(key, scan))?;
+        }
+    }
+    if scan.peek().is_some() {
+        return Err(Torn);
+    }
+    fields.line()
+}
+
+/// Where the key behind the list of objects that comes next probably stands: behind the first end of a list of objects.
+fn behind_list(line: &[u8], scan: &mut Scan<'_>) -> Option<usize> {
+    static END: Needle = Needle::new(|| Finder::new("}],\""));
+    let rest = scan.rest().json();
+    let found = rest.starts_with(b"[{").then(|| END.find(rest)).flatten()?;
+    Some(line.len() - rest.len() + found + 3)
+}
+
+/// What was seen of a line so far.
+#[derive(Debug, Default)]
+struct Fields<'a> {
+    glance: Glance<'a>,
+    schema: u64,
+    kind: Option<Raw<'a>>,
+    blocks: bool,
+    would_block: bool,
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, key: &[u8], scan: &mut Scan<'a>) -> Result<(), Torn> {
+        let glance = &mut self.glance;
         match key {
-            b"schema" => schema = number(scan.value()?).unwrap_or(0.0) as u64,
-            b"kind" => kind = Some(scan.value()?),
+            b"schema" => self.schema = whole_number(scan.value()?),
+            b"kind" => self.kind = Some(scan.value()?),
             b"id" => glance.id = scan.value()?.text().ok_or(Torn)?,
             b"time" => glance.time = scan.value()?.text().ok_or(Torn)?,
             b"session" => glance.session = scan.value()?.text(),
             b"project" => glance.project = scan.value()?.text(),
-            b"decision" => blocks = scan.value()?.is("block"),
-            b"would_block" => would_block = scan.value()?.is_true(),
+            b"decision" => self.blocks = scan.value()?.is("block"),
+            b"would_block" => self.would_block = scan.value()?.is_true(),
             b"cause" => glance.cause = scan.value()?.text().unwrap_or_default(),
             b"findings" if scan.peek() == Some(b'[') => {
                 scan.items(|scan| {
@@ -165,42 +255,43 @@ fn glance(line: &[u8]) -> Result<Line<'_>, Torn> {
             }
             b"auditor" if scan.peek() == Some(b'{') => glance.auditor = Some(auditor(scan)?),
             b"phases_ms" if scan.peek() == Some(b'{') => scan.fields(|key, scan| {
-                let value = number(scan.value()?);
+                let value = scan.value()?;
                 match key {
-                    b"total" => glance.total_ms = value,
-                    b"auditor" => glance.auditor_ms = value,
+                    b"total" => glance.total_ms = number(value),
+                    b"auditor" => glance.auditor_ms = number(value),
                     _ => {}
                 }
                 Ok::<_, Torn>(())
             })?,
             _ => scan.skip()?,
         }
-        Ok::<_, Torn>(())
-    })?;
-    if scan.peek().is_some() {
-        return Err(Torn);
+        Ok(())
     }
-    if let Some(kind) = kind {
-        let is_newer = schema > u64::from(note::SCHEMA) || !(kind.is("outcome") || kind.is("label"));
-        if is_newer {
+
+    fn line(self) -> Result<Line<'a>, Torn> {
+        let mut glance = self.glance;
+        if let Some(kind) = self.kind {
+            let is_ours = kind.is("outcome") || kind.is("label");
+            if !is_ours || self.schema > u64::from(note::SCHEMA) {
+                return Ok(Line::Newer);
+            }
+            let note = serde_json::from_slice(glance.line).map_err(|_| Torn)?;
+            return Ok(Line::Note(Box::new(Noted { note, line: glance.line })));
+        }
+        if self.schema > u64::from(record::SCHEMA) {
             return Ok(Line::Newer);
         }
-        let note = serde_json::from_slice(line).map_err(|_| Torn)?;
-        return Ok(Line::Note(Box::new(Noted { note, line })));
+        glance.ms = milliseconds(&glance.time).ok_or(Torn)?;
+        if glance.id.is_empty() {
+            return Err(Torn);
+        }
+        glance.verdict = match (self.blocks, self.would_block) {
+            (true, _) => Verdict::Block,
+            (false, true) => Verdict::WouldBlock,
+            (false, false) => Verdict::Allow,
+        };
+        Ok(Line::Decision(Box::new(glance)))
     }
-    if schema > u64::from(record::SCHEMA) {
-        return Ok(Line::Newer);
-    }
-    glance.ms = milliseconds(&glance.time).ok_or(Torn)?;
-    if glance.id.is_empty() {
-        return Err(Torn);
-    }
-    glance.verdict = match (blocks, would_block) {
-        (true, _) => Verdict::Block,
-        (false, true) => Verdict::WouldBlock,
-        (false, false) => Verdict::Allow,
-    };
-    Ok(Line::Decision(Box::new(glance)))
 }
 
 fn finding<'a>(scan: &mut Scan<'a>) -> Result<FindingGlance<'a>, Torn> {
@@ -219,7 +310,6 @@ fn finding<'a>(scan: &mut Scan<'a>) -> Result<FindingGlance<'a>, Torn> {
     Ok(found)
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers that are small")]
 fn auditor<'a>(scan: &mut Scan<'a>) -> Result<AuditorGlance<'a>, Torn> {
     let mut seen = AuditorGlance::default();
     scan.fields(|key, scan| {
@@ -228,14 +318,13 @@ fn auditor<'a>(scan: &mut Scan<'a>) -> Result<AuditorGlance<'a>, Torn> {
             b"outcome" => seen.outcome = scan.value()?.text().unwrap_or_default(),
             b"duration_ms" => seen.duration_ms = number(scan.value()?).unwrap_or_default(),
             b"usage" if scan.peek() == Some(b'{') => scan.fields(|key, scan| {
-                let value = number(scan.value()?);
-                let tokens = value.unwrap_or_default() as u64;
+                let value = scan.value()?;
                 match key {
                     b"input_tokens" | b"cache_read_tokens" | b"cache_write_tokens" => {
-                        seen.tokens_in += tokens;
+                        seen.tokens_in += whole_number(value);
                     }
-                    b"output_tokens" => seen.tokens_out += tokens,
-                    b"cost_usd" => seen.cost_usd = value,
+                    b"output_tokens" => seen.tokens_out += whole_number(value),
+                    b"cost_usd" => seen.cost_usd = number(value),
                     _ => {}
                 }
                 Ok::<_, Torn>(())
@@ -253,6 +342,10 @@ fn one_of<T: Copy>(value: Raw<'_>, all: &[T], name: fn(T) -> &'static str) -> Op
 
 fn number(value: Raw<'_>) -> Option<f64> {
     std::str::from_utf8(value.json()).ok()?.parse().ok()
+}
+
+fn whole_number(value: Raw<'_>) -> u64 {
+    std::str::from_utf8(value.json()).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
 /// A time as the log writes it, in milliseconds since 1970.
@@ -370,6 +463,33 @@ mod tests {
         assert_eq!(Line::of(b" \0\0\n"), None);
         let padded = b"\0\0{\"id\":\"a\",\"time\":\"2026-10-01T00:00:00Z\"}\0\n";
         assert!(matches!(Line::of(padded), Some(Line::Decision(glance)) if glance.line.starts_with(b"{")));
+    }
+
+    #[test]
+    fn the_list_of_files_is_passed_over_whatever_stands_in_it() {
+        for files in [
+            "[]",
+            r#"[{"path":"a"}]"#,
+            r#"[{"path":"}],\"cause\":"}]"#,
+            r#"[{"path":"a","hunks":[{"a":[{}],"b":1}],"cause":"inner","id":7},{"x":[{}]}]"#,
+            "null",
+        ] {
+            for end in ["", r#","masked":0,"phases_ms":{"total":5}"#] {
+                let json = format!(
+                    r#"{{"id":"a","time":"2026-10-01T00:00:00Z","cause":"clean","files":{files}{end}}}"#
+                );
+                let glance = decision(&json);
+                assert_eq!((glance.id.as_ref(), glance.cause.as_ref()), ("a", "clean"), "{json}");
+                assert_eq!(glance.total_ms.is_some(), !end.is_empty(), "{json}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bare_glance_says_the_same() {
+        let json = r#"{"id":"a","time":"2026-10-01T00:00:00Z","project":"p","findings":[{"path":"x"}],"auditor":{"model":"m"}}"#;
+        let glance = decision(json);
+        assert_eq!(Glance { line: glance.line, ..glance.clone().into_bare() }, glance);
     }
 
     #[test]

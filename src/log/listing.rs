@@ -1,5 +1,4 @@
-//! Decisions at a glance, one line each: takes them, a time zone and a width, gives text, with colours that whoever prints
-//! it takes out where they do not belong. Pure. Where not all fits, columns that say the least are left out; no line wraps.
+//! Decisions at a glance, one line each: takes them, a time zone and a width, gives text, with colours or without. Pure. Where not all fits, columns that say the least are left out; no line wraps.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -88,6 +87,8 @@ pub struct Setting {
     pub width: Option<usize>,
     /// Whether the columns are named first.
     pub head: bool,
+    /// Whether it may have colours.
+    pub colours: bool,
 }
 
 /// The list.
@@ -99,7 +100,7 @@ pub fn listing(all: &[Seen<'_>], setting: &Setting) -> String {
             *width = (*width).max(*most);
         }
     }
-    let layout = Layout::that_fits(widths, setting.width);
+    let layout = Layout { colours: setting.colours, ..Layout::that_fits(widths, setting.width) };
     let mut from = 0;
     let parts: Vec<_> = parts
         .into_iter()
@@ -283,6 +284,7 @@ fn width(text: &str) -> usize {
 #[derive(Debug)]
 struct Layout {
     columns: Vec<(Column, usize)>,
+    colours: bool,
 }
 
 impl Layout {
@@ -296,7 +298,8 @@ impl Layout {
             };
             // A column in which nobody says anything is none.
             let columns = columns.iter().map(|column| (*column, width(*column)));
-            Self { columns: columns.filter(|(column, width)| *width > 0 && natural(*column) > 0).collect() }
+            let columns = columns.filter(|(column, width)| *width > 0 && natural(*column) > 0).collect();
+            Self { columns, colours: false }
         };
         let layouts = LAYOUTS.into_iter().map(layout);
         let mut fitting = layouts.filter(|layout| most.is_none_or(|most| layout.width() <= most));
@@ -312,7 +315,8 @@ impl Layout {
         for (at, (column, width)) in self.columns.iter().enumerate() {
             self.push(&mut line, at, column.title(), *width, PLAIN);
         }
-        format!("{HEAD}{}{HEAD:#}\n", line.trim_end())
+        let style = if self.colours { HEAD } else { PLAIN };
+        format!("{style}{}{style:#}\n", line.trim_end())
     }
 
     fn rows(&self, all: &[Seen<'_>], cells: &Cells) -> String {
@@ -339,7 +343,7 @@ impl Layout {
     }
 
     fn push(&self, line: &mut String, at: usize, cell: &str, most: usize, style: Style) {
-        let is_plain = style == PLAIN || cell.is_empty();
+        let is_plain = !self.colours || style == PLAIN || cell.is_empty();
         let wide = width(cell);
         let cut = if wide > most { Cow::Owned(cut(cell, most)) } else { Cow::Borrowed(cell) };
         let gap = most.saturating_sub(width(&cut));
@@ -413,7 +417,7 @@ mod tests {
 {"kind":"label","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"p0w4n8c2ze","finding":2,"label":"wrong"}
 {"kind":"label","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"m1n2b3v4c5","label":"right"}"#;
 
-    fn set(width: Option<usize>, zone: &str) -> String {
+    fn set(width: Option<usize>, zone: &str, colours: bool) -> String {
         let (mut glances, mut notes) = (Vec::new(), Vec::new());
         for line in LINES.lines() {
             match Line::of(line.as_bytes()) {
@@ -424,11 +428,14 @@ mod tests {
             }
         }
         let zone = TimeZone::posix(zone).expect("a zone");
-        listing(&join(glances, notes), &Setting { zone, width, head: width.is_some() })
+        listing(&join(glances, notes), &Setting { zone, width, head: width.is_some(), colours })
     }
 
     fn plain(width: Option<usize>) -> String {
-        anstream::adapter::strip_str(&set(width, "UTC0")).to_string()
+        let coloured = set(width, "UTC0", true);
+        let plain = set(width, "UTC0", false);
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain);
+        plain
     }
 
     #[test]
@@ -453,12 +460,12 @@ mod tests {
 
     #[test]
     fn decisions_have_their_colours() {
-        insta::assert_snapshot!(set(Some(140), "UTC0").replace('\u{1b}', "␛"));
+        insta::assert_snapshot!(set(Some(140), "UTC0", true).replace('\u{1b}', "␛"));
     }
 
     #[test]
     fn times_are_those_of_the_persons_clock() {
-        let text = anstream::adapter::strip_str(&set(Some(200), "IST-5:30")).to_string();
+        let text = set(Some(200), "IST-5:30", false);
         assert!(text.contains("k3f92m7q1x  2026-10-02 02:34"), "{text}");
     }
 

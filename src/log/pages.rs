@@ -2,9 +2,9 @@
 //! them. Takes which decisions are meant, gives them, oldest first. Must not write, and must not be stopped by a line
 //! that can't be read or that is being written right now.
 
-use std::fs;
-use std::io;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -21,6 +21,15 @@ pub struct Pages {
     paths: Vec<PathBuf>,
     texts: Vec<OnceLock<Vec<u8>>>,
     fault: Mutex<Option<io::Error>>,
+}
+
+/// Whether what is seen is wanted with its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// It is.
+    Wanted,
+    /// It is not.
+    Unwanted,
 }
 
 /// What was found.
@@ -59,8 +68,10 @@ impl Pages {
         self.paths.is_empty()
     }
 
-    /// Looks through them; for the `last` few that are meant, no further back than these need.
-    pub fn look(&self, filter: &Filter, last: Option<usize>) -> io::Result<Look<'_>> {
+    /// Looks through them; for the `last` few that are meant, no further back than these need. What is seen has its line
+    /// only where lines are wanted: to keep them all takes longer than to look at them.
+    pub fn look(&self, filter: &Filter, last: Option<usize>, lines: Lines) -> io::Result<Look<'_>> {
+        let lines = if filter.text.is_some() { Lines::Wanted } else { lines };
         let first = filter.since.map_or(0, |since| self.first_with(since));
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (mut look, mut notes, mut glances) = (Look::default(), Vec::new(), Vec::<Glance<'_>>::new());
@@ -68,7 +79,7 @@ impl Pages {
         // A note stands behind its decision, so that a file and all behind it are enough for what is in it.
         while end > first {
             let from = if last.is_some() { end.saturating_sub(cores).max(first) } else { first };
-            let mut pages = self.pages(from..end, filter, cores);
+            let mut pages = self.pages(from..end, filter, cores, lines);
             end = from;
             let mut older_notes = Vec::new();
             let mut older = Vec::new();
@@ -120,7 +131,13 @@ impl Pages {
         self.paths.iter().position(|path| !is_before(path)).unwrap_or(self.paths.len())
     }
 
-    fn pages(&self, files: std::ops::Range<usize>, filter: &Filter, cores: usize) -> Vec<Page<'_>> {
+    fn pages(
+        &self,
+        files: std::ops::Range<usize>,
+        filter: &Filter,
+        cores: usize,
+        lines: Lines,
+    ) -> Vec<Page<'_>> {
         let (next, end) = (AtomicUsize::new(files.start), files.end);
         let mut pages: Vec<(usize, Page<'_>)> = std::thread::scope(|scope| {
             let work = || {
@@ -130,7 +147,11 @@ impl Pages {
                     if at >= end {
                         return done;
                     }
-                    done.push((at, page(self.text(at), filter)));
+                    let page = match lines {
+                        Lines::Wanted => page(self.text(at), filter),
+                        Lines::Unwanted => self.told(bare_page(&self.paths[at], filter)),
+                    };
+                    done.push((at, page));
                 }
             };
             let helpers: Vec<_> = (1..cores.min(files.len())).map(|_| scope.spawn(work)).collect();
@@ -145,14 +166,17 @@ impl Pages {
     }
 
     fn text(&self, at: usize) -> &[u8] {
-        self.texts[at].get_or_init(|| match fs::read(&self.paths[at]) {
-            Ok(text) => text,
+        self.texts[at].get_or_init(|| self.told(fs::read(&self.paths[at])))
+    }
+
+    /// What was read, or nothing, and the fault is kept.
+    fn told<T: Default>(&self, read: io::Result<T>) -> T {
+        read.unwrap_or_else(|error| {
             // It was there a moment ago: somebody tidies.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => {
+            if error.kind() != io::ErrorKind::NotFound {
                 *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                Vec::new()
             }
+            T::default()
         })
     }
 }
@@ -167,35 +191,76 @@ fn is_month(name: &str) -> bool {
 
 fn page<'a>(text: &'a [u8], filter: &Filter) -> Page<'a> {
     let mut page = Page::default();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', rest);
-        let line;
-        (line, rest) = match end {
-            Some(end) => (&rest[..end], &rest[end + 1..]),
-            None => (rest, &rest[rest.len()..]),
-        };
-        match Line::of(line) {
-            Some(Line::Decision(glance)) => {
-                page.decisions += 1;
-                if filter.may_take(&glance) {
-                    page.glances.push(*glance);
-                }
-            }
-            Some(Line::Note(noted)) => page.notes.push(*noted),
-            Some(Line::Newer) => page.newer += 1,
-            // A line with no end is being written at this moment.
-            Some(Line::Torn) => page.torn += usize::from(end.is_some()),
-            None => {}
-        }
-    }
+    page.take(text, true, filter, |glance| glance, |noted| noted);
     page
 }
 
+/// What a file holds, without its lines: read piece by piece into the same room.
+fn bare_page(path: &Path, filter: &Filter) -> io::Result<Page<'static>> {
+    let mut file = File::open(path)?;
+    let mut page = Page::default();
+    let mut text = vec![0; PIECE];
+    let mut filled = 0;
+    loop {
+        if filled == text.len() {
+            text.resize(text.len() * 2, 0);
+        }
+        let read = match file.read(&mut text[filled..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        filled += read;
+        let whole = memchr::memrchr(b'\n', &text[..filled]).map_or(0, |end| end + 1);
+        let taken = if read == 0 { filled } else { whole };
+        page.take(&text[..taken], read == 0, filter, Glance::into_bare, Noted::into_bare);
+        if read == 0 {
+            return Ok(page);
+        }
+        text.copy_within(taken..filled, 0);
+        filled -= taken;
+    }
+}
+
+impl<'p> Page<'p> {
+    /// Takes the lines of a text. Of one that `is_end` the last may lack its end.
+    fn take<'a>(
+        &mut self,
+        text: &'a [u8],
+        is_end: bool,
+        filter: &Filter,
+        glance: impl Fn(Glance<'a>) -> Glance<'p>,
+        noted: impl Fn(Noted<'a>) -> Noted<'p>,
+    ) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest);
+            let line;
+            (line, rest) = match end {
+                Some(end) => (&rest[..end], &rest[end + 1..]),
+                None => (rest, &rest[rest.len()..]),
+            };
+            match Line::of(line) {
+                Some(Line::Decision(seen)) => {
+                    self.decisions += 1;
+                    if filter.may_take(&seen) {
+                        self.glances.push(glance(*seen));
+                    }
+                }
+                Some(Line::Note(note)) => self.notes.push(noted(*note)),
+                Some(Line::Newer) => self.newer += 1,
+                // A line with no end is being written at this moment.
+                Some(Line::Torn) => self.torn += usize::from(end.is_some() || !is_end),
+                None => {}
+            }
+        }
+    }
+}
+
+/// How much is read at once: what stays close to the processor.
+const PIECE: usize = 256 * 1024;
+
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::log::filter::{OutcomeWord, Verdict};
     use crate::log::note::Became;
@@ -220,7 +285,13 @@ mod tests {
 
     fn ids(folder: &Path, filter: &Filter, last: Option<usize>) -> (String, usize, usize) {
         let pages = Pages::of(&DecisionLog::in_folder(folder));
-        let look = pages.look(filter, last).expect("readable");
+        let look = pages.look(filter, last, Lines::Unwanted).expect("readable");
+        let with_lines = pages.look(filter, last, Lines::Wanted).expect("readable");
+        assert_eq!(
+            (look.torn, look.newer, look.seen.len()),
+            (with_lines.torn, with_lines.newer, with_lines.seen.len())
+        );
+        assert!(with_lines.seen.iter().all(|seen| seen.glance.line.starts_with(b"{")));
         let ids: Vec<_> = look.seen.iter().map(|seen| seen.glance.id.to_string()).collect();
         (ids.join(" "), look.torn, look.newer)
     }
@@ -269,6 +340,18 @@ mod tests {
         write(folder.path(), "2026-08", "torn\n");
         assert_eq!(ids(folder.path(), &since("2026-09-01T00:00:00Z"), None), ("d e".into(), 0, 0));
         assert_eq!(ids(folder.path(), &Filter::default(), None), ("c d e".into(), 1, 0));
+    }
+
+    #[test]
+    fn a_line_longer_than_what_is_read_at_once_is_read_whole() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let long = format!(
+            r#"{{"id":"long","time":"2026-10-01T00:00:01Z","cause":"clean","detail":"{}"}}"#,
+            "x".repeat(3 * PIECE)
+        );
+        let around = |id: &str, second: u8| decision(id, &format!("2026-10-01T00:00:0{second}Z"));
+        write(folder.path(), "2026-10", &format!("{}{long}\n{}", around("a", 0), around("b", 2)));
+        assert_eq!(ids(folder.path(), &Filter::default(), None), ("a long b".into(), 0, 0));
     }
 
     #[test]

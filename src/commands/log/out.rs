@@ -1,5 +1,4 @@
-//! Where text goes: to a terminal through a pager, and plain anywhere else. Takes text with colours; takes them out where
-//! nobody wants them. Whoever has read enough is no error.
+//! Where text goes: to a terminal through a pager, and straight on anywhere else. Whoever has read enough is no error.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
@@ -17,10 +16,24 @@ pub(super) fn width() -> Option<usize> {
     width.filter(|_| io::stdout().is_terminal())
 }
 
-/// Prints.
+/// Whether colours are wanted: on a terminal, unless the person's variables say otherwise.
+pub(super) fn colours() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}
+
+/// Prints, all at once: line by line would take longer than to make the lines.
 pub(super) fn print(text: &[u8]) -> Result<(), Refusal> {
-    let mut out = anstream::stdout().lock();
+    let mut out = io::stdout().lock();
     told(out.write_all(text).and_then(|()| out.flush()))
+}
+
+/// Prints, and says whether anybody still reads.
+pub(super) fn print_on(text: &[u8]) -> Result<bool, Refusal> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => told(written).map(|()| true),
+    }
 }
 
 /// Prints; on a terminal, page by page.
@@ -36,14 +49,12 @@ fn paged(text: &str, env: &Env) -> Option<()> {
     let own = env.text("PAGER");
     let line = own.as_deref().unwrap_or(PAGER);
     let mut command = shell(line);
-    // What `less` is to do where the person has not said anything else: as it is without a pager of one's own.
+    // What `less` is to do where the person has not said anything else.
     if env.get("LESS").is_none() {
         command.env("LESS", "FRX");
     }
-    let colours = anstream::AutoStream::choice(&io::stdout());
     let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
-    if let Some(pipe) = child.stdin.take() {
-        let mut pipe = anstream::AutoStream::new(Box::new(pipe) as Box<dyn Write>, colours);
+    if let Some(mut pipe) = child.stdin.take() {
         // It may be left before all is read.
         let _ = pipe.write_all(text.as_bytes()).and_then(|()| pipe.flush());
     }
@@ -55,7 +66,7 @@ fn paged(text: &str, env: &Env) -> Option<()> {
 #[cfg(unix)]
 fn shell(line: &str) -> Command {
     let mut command = Command::new("sh");
-    command.arg("-c").arg(line).stderr(Stdio::inherit());
+    command.arg("-c").arg(line);
     command
 }
 
