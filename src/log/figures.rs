@@ -371,7 +371,7 @@ fn spent_rows(all: &[Spent]) -> Vec<Row> {
     let row = |spent: &Spent| Row {
         name: clean(&spent.name),
         cells: vec![
-            Dollars(spent.cost_usd).to_string(),
+            if most < 1.0 { Dollars(spent.cost_usd).to_string() } else { format!("${:.2}", spent.cost_usd) },
             format!("{} in", short(spent.tokens_in)),
             format!("{} out", short(spent.tokens_out)),
             format!("{} ×", number(spent.audits)),

@@ -2,6 +2,7 @@
 //! it may take. Must not keep what was not masked, and must not cost a stop much: tidying is done at most once
 //! a day.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -79,13 +80,19 @@ pub fn tidy(state: &Path, keep: Duration, max_size: u64) {
 }
 
 fn tidy_now(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
-    for kept in too_old_or_too_much(state, keep, max_size, now).0 {
+    for kept in too_old_or_too_much(state, keep, max_size, now, &BTreeMap::new()).0 {
         let _ = fs::remove_file(&kept.path);
     }
 }
 
-/// What is to go, in that order, and how many bytes are left without it.
-pub fn too_old_or_too_much(state: &Path, keep: Duration, max_size: u64, now: SystemTime) -> (Vec<Kept>, u64) {
+/// What is to go, in that order, and how many bytes are left without it. So many bytes of some files count as gone `already`.
+pub fn too_old_or_too_much(
+    state: &Path,
+    keep: Duration,
+    max_size: u64,
+    now: SystemTime,
+    already: &BTreeMap<PathBuf, u64>,
+) -> (Vec<Kept>, u64) {
     let list = |name: &str, kind: Kind| -> Vec<Kept> {
         let mut all: Vec<_> = WalkDir::new(state.join(name))
             .min_depth(1)
@@ -96,7 +103,9 @@ pub fn too_old_or_too_much(state: &Path, keep: Duration, max_size: u64, now: Sys
             .filter_map(|entry| {
                 let meta = entry.metadata().ok()?;
                 let age = now.duration_since(meta.modified().ok()?).unwrap_or_default();
-                Some(Kept { path: entry.into_path(), kind, age, bytes: meta.len() })
+                let gone = already.get(entry.path()).copied().unwrap_or(0);
+                let bytes = meta.len().saturating_sub(gone);
+                (gone == 0 || bytes > 0).then(|| Kept { path: entry.into_path(), kind, age, bytes })
             })
             .collect();
         all.sort_by_key(|kept| std::cmp::Reverse(kept.age));

@@ -1,6 +1,7 @@
 //! Taking out what is old or too much because a person asks for it: what [`super::keepsakes`] does by itself, and besides,
 //! of the month in which the time to keep begins, all that is older. Gives what was or would be taken out.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -65,22 +66,16 @@ pub fn prune(
             pruned.lines.push((path, lines, bytes));
         }
     }
-    let (gone, left) = too_old_or_too_much(state, keep, max_size, SystemTime::from(now));
-    let mut left = left;
+    // What was only looked at is still there.
+    let lines = pruned.lines.iter().map(|(path, _, bytes)| (path.clone(), *bytes));
+    let months = pruned.files.iter().map(|(_, path, bytes)| (path.clone(), *bytes));
+    let already = if for_real { BTreeMap::new() } else { lines.chain(months).collect() };
+    let (gone, left) = too_old_or_too_much(state, keep, max_size, SystemTime::from(now), &already);
     for Kept { path, kind, bytes, .. } in gone {
-        // What was only looked at is still there.
-        let known = pruned.files.iter().any(|(_, other, _)| *other == path);
         if for_real {
             std::fs::remove_file(&path)?;
         }
-        if !known {
-            pruned.lines.retain(|(other, _, _)| *other != path);
-            pruned.files.push((kind, path, bytes));
-        }
-    }
-    if !for_real {
-        let lines: u64 = pruned.lines.iter().map(|(_, _, bytes)| bytes).sum();
-        left = left.saturating_sub(lines);
+        pruned.files.push((kind, path, bytes));
     }
     if for_real {
         write_whole(&state.join("tidied"), b"")?;

@@ -4,6 +4,8 @@
 #[path = "../support/year.rs"]
 mod year;
 
+mod commands;
 mod desk;
+mod follow;
 mod list;
 mod mix;
