@@ -22,7 +22,7 @@ const FAULT: Style = AnsiColor::Yellow.on_default();
 const ASIDE: Style = Style::new().dimmed();
 const PLAIN: Style = Style::new();
 
-/// What a column shows. In the order in which they stand.
+/// What a column shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Id,
@@ -30,32 +30,81 @@ enum Column {
     ShortWhen,
     Project,
     Decision,
+    ShortDecision,
     Cause,
     Findings,
+    /// What was found where that is the cause, else the cause.
+    Matter,
     Outcomes,
     ShortOutcomes,
     Time,
     Cost,
 }
 
-use Column::{Cause, Cost, Decision, Findings, Id, Outcomes, Project, ShortOutcomes, ShortWhen, Time, When};
+use Column::{
+    Cause, Cost, Decision, Findings, Id, Matter, Outcomes, Project, ShortDecision, ShortOutcomes, ShortWhen,
+    Time, When,
+};
 
-const COLUMNS: [Column; 11] =
-    [Id, When, ShortWhen, Project, Decision, Cause, Findings, Outcomes, ShortOutcomes, Time, Cost];
+const COLUMNS: [Column; 13] = [
+    Id, When, ShortWhen, Project, Decision, ShortDecision, Cause, Findings, Matter, Outcomes, ShortOutcomes,
+    Time, Cost,
+];
 
-/// What is tried, one after the other, until a line fits.
-const LAYOUTS: [(&[Column], usize, usize); 11] = [
-    (&[Id, When, Project, Decision, Cause, Findings, Outcomes, Time, Cost], 24, 24),
-    (&[Id, ShortWhen, Project, Decision, Cause, Findings, Outcomes, Time, Cost], 16, 24),
-    (&[Id, ShortWhen, Project, Decision, Cause, Findings, ShortOutcomes, Time, Cost], 12, 24),
-    (&[Id, ShortWhen, Project, Decision, Cause, Findings, ShortOutcomes, Time], 12, 24),
-    (&[Id, ShortWhen, Project, Decision, Cause, Findings, ShortOutcomes], 12, 24),
-    (&[Id, ShortWhen, Project, Decision, Cause, Findings, ShortOutcomes], 8, 15),
-    (&[Id, ShortWhen, Project, Decision, Cause, Findings], 8, 15),
-    (&[Id, ShortWhen, Project, Decision, Findings], 8, 15),
-    (&[Id, ShortWhen, Decision, Findings], 8, 15),
-    (&[Id, ShortWhen, Decision], 8, 15),
-    (&[ShortWhen, Decision], 8, 15),
+/// What a line may hold: which columns, each no wider than that.
+type Choice = &'static [(Column, usize)];
+
+/// As wide as it wants to be.
+const FREE: usize = usize::MAX;
+
+/// What is tried, one after the other, until a line fits: one that is rarely wide must not cost all others a column.
+const CHOICES: [Choice; 9] = [
+    &[
+        (Id, FREE),
+        (When, FREE),
+        (Project, 24),
+        (Decision, FREE),
+        (Cause, FREE),
+        (Findings, 14),
+        (Outcomes, 24),
+        (Time, FREE),
+        (Cost, FREE),
+    ],
+    &[
+        (Id, FREE),
+        (ShortWhen, FREE),
+        (Project, 16),
+        (Decision, FREE),
+        (Cause, FREE),
+        (Findings, 12),
+        (Outcomes, 18),
+        (Time, FREE),
+        (Cost, FREE),
+    ],
+    &[
+        (Id, FREE),
+        (ShortWhen, FREE),
+        (Project, 16),
+        (Decision, FREE),
+        (Cause, FREE),
+        (Findings, 12),
+        (ShortOutcomes, 12),
+        (Time, FREE),
+    ],
+    &[
+        (Id, FREE),
+        (ShortWhen, FREE),
+        (Project, 16),
+        (ShortDecision, FREE),
+        (Matter, 20),
+        (ShortOutcomes, 12),
+        (Time, FREE),
+    ],
+    &[(Id, FREE), (ShortWhen, FREE), (Project, 12), (ShortDecision, FREE), (Matter, 16), (ShortOutcomes, 12)],
+    &[(Id, FREE), (ShortWhen, FREE), (Project, 10), (ShortDecision, FREE), (Matter, 16)],
+    &[(Id, FREE), (ShortWhen, FREE), (ShortDecision, FREE), (Matter, 15)],
+    &[(Id, FREE), (ShortWhen, FREE), (ShortDecision, FREE)],
+    &[(ShortWhen, FREE), (ShortDecision, FREE)],
 ];
 
 impl Column {
@@ -64,8 +113,8 @@ impl Column {
             Id => "id",
             When | ShortWhen => "when",
             Project => "project",
-            Decision => "decision",
-            Cause => "cause",
+            Decision | ShortDecision => "decision",
+            Cause | Matter => "cause",
             Findings => "findings",
             Outcomes | ShortOutcomes => "outcome",
             Time => "time",
@@ -154,7 +203,12 @@ fn write_cell(text: &mut String, column: Column, seen: &Seen<'_>, zone: &TimeZon
         ShortWhen => write_when(text, glance.ms, zone, false),
         Project => push_clean(text, glance.project.as_deref().map_or("-", base_name)),
         Decision => text.push_str(glance.verdict.name()),
-        Cause => push_clean(text, if glance.cause.is_empty() { "-" } else { &glance.cause }),
+        ShortDecision if glance.verdict == Verdict::WouldBlock => text.push_str("would"),
+        ShortDecision => text.push_str(glance.verdict.name()),
+        Matter if matches!(glance.cause.as_ref(), "findings" | "only-unverified") => {
+            write_findings(text, seen)
+        }
+        Cause | Matter => push_clean(text, if glance.cause.is_empty() { "-" } else { &glance.cause }),
         Findings => write_findings(text, seen),
         Outcomes => write_outcomes(text, seen, usize::MAX),
         ShortOutcomes => write_outcomes(text, seen, 3),
@@ -290,20 +344,17 @@ struct Layout {
 impl Layout {
     fn that_fits(widths: [usize; COLUMNS.len()], most: Option<usize>) -> Self {
         let natural = |column: Column| widths[column as usize];
-        let layout = |(columns, project, cause): (&[Column], usize, usize)| {
-            let width = |column: Column| match column {
-                Project if most.is_some() => natural(column).min(project),
-                Cause if most.is_some() => natural(column).min(cause),
-                _ => natural(column),
+        let layout = |choice: Choice| {
+            let width = |(column, cap): &(Column, usize)| {
+                (*column, if most.is_some() { natural(*column).min(*cap) } else { natural(*column) })
             };
             // A column in which nobody says anything is none.
-            let columns = columns.iter().map(|column| (*column, width(*column)));
-            let columns = columns.filter(|(column, width)| *width > 0 && natural(*column) > 0).collect();
+            let columns = choice.iter().map(width).filter(|(_, width)| *width > 0).collect();
             Self { columns, colours: false }
         };
-        let layouts = LAYOUTS.into_iter().map(layout);
-        let mut fitting = layouts.filter(|layout| most.is_none_or(|most| layout.width() <= most));
-        fitting.next().unwrap_or_else(|| layout(LAYOUTS[LAYOUTS.len() - 1]))
+        let mut fitting =
+            CHOICES.into_iter().map(layout).filter(|layout| most.is_none_or(|most| layout.width() <= most));
+        fitting.next().unwrap_or_else(|| layout(CHOICES[CHOICES.len() - 1]))
     }
 
     fn width(&self) -> usize {
@@ -329,8 +380,8 @@ impl Layout {
                 let start = if place == 0 { from } else { ends[place - 1] as usize };
                 let style = match column {
                     Id => ASIDE,
-                    Decision => verdict,
-                    Cause => cause_style(seen),
+                    Decision | ShortDecision => verdict,
+                    Cause | Matter => cause_style(seen),
                     _ => PLAIN,
                 };
                 self.push(&mut text, at, &cells.text[start..ends[place] as usize], *width, style);
