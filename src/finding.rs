@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::names::ContentName;
+use crate::words::normalised;
 
 /// What kind of drift it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -161,6 +162,21 @@ pub struct Finding {
     /// What disk and session show, a line each: a command and how it ended, a file and what stands there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+}
+
+impl Finding {
+    /// A short name for what it rests on, by which it is known again in the same session. That a file is missing is the
+    /// same in whatever words, and so is how a command ended.
+    pub fn grounds(&self) -> String {
+        let quote = || normalised(&self.quote);
+        let words = match (self.problem, &self.path, self.evidence.first()) {
+            (Problem::MissingFile, Some(_), _) => String::new(),
+            (Problem::FailedCommand, _, Some(shown)) => shown.clone(),
+            _ => quote(),
+        };
+        let path = self.path.as_deref().unwrap_or_default();
+        ContentName::of(format!("{} {:?} {path} {words}", self.category.name(), self.problem))
+    }
 }
 
 /// Something that the person should know. Never holds a stop.

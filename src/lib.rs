@@ -64,6 +64,7 @@ pub mod audit;
 pub mod gates;
 
 pub mod log;
+pub mod outcomes;
 
 pub mod saved;
 

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use walkdir::WalkDir;
 
+use super::Scene;
 use crate::files::write_whole;
 
 /// The most that is kept of one prompt or reply.
@@ -33,6 +34,27 @@ pub fn keep(state: &Path, id: &str, prompt: &str, reply: &str) -> io::Result<()>
         write_whole(&folder.join(format!("{id}.{name}")), kept.as_bytes())?;
     }
     Ok(())
+}
+
+/// Keeps what one audit looked at. It comes masked and bounded.
+pub fn keep_scene(state: &Path, id: &str, scene: &Scene) -> io::Result<()> {
+    let bytes = serde_json::to_vec(scene).map_err(io::Error::other)?;
+    write_whole(&folder(state).join(format!("{id}.scene.json")), &bytes)
+}
+
+/// What one audit looked at, if it was kept and still is.
+pub fn scene(state: &Path, id: &str) -> Option<Scene> {
+    serde_json::from_slice(&fs::read(folder(state).join(format!("{id}.scene.json"))).ok()?).ok()
+}
+
+/// What was sent, if it is still there.
+pub fn prompt(state: &Path, id: &str) -> io::Result<String> {
+    fs::read_to_string(folder(state).join(format!("{id}.prompt.md")))
+}
+
+/// What came back, if it is still there.
+pub fn reply(state: &Path, id: &str) -> io::Result<String> {
+    fs::read_to_string(folder(state).join(format!("{id}.reply.txt")))
 }
 
 /// What a file of the state folder is.

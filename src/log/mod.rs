@@ -7,6 +7,7 @@ pub mod filter;
 pub mod glance;
 pub mod keepsakes;
 pub mod listing;
+pub mod labels;
 pub mod note;
 pub mod pages;
 pub mod parts;

@@ -24,6 +24,7 @@ mod eval;
 mod gate;
 mod input;
 mod message;
+mod outcomes;
 mod planless;
 mod seal;
 mod secrets;
