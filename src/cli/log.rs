@@ -27,6 +27,8 @@ pub struct LogArgs {
 pub enum LogCommand {
     /// Lists the decisions, newest last
     List(Box<ListArgs>),
+    /// Shows one decision with all there is to know of it
+    Show(ShowArgs),
     /// What the log comes to: causes, outcomes, precision, failures, times, tokens and money
     Stats(Box<StatsArgs>),
     /// Says whether a decision, or one of its findings, was right; what you say counts before anything else
@@ -41,6 +43,27 @@ pub enum LogCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct ShowArgs {
+    /// The decision's id or the start of one, `last` for the newest; with .N behind it, finding N alone
+    #[arg(value_name = "ID[.N]")]
+    pub which: String,
+    /// Prints what was sent to the auditor
+    #[arg(long, conflicts_with_all = ["reply", "replay", "json"])]
+    pub prompt: bool,
+    /// Prints what came back
+    #[arg(long, conflicts_with_all = ["replay", "json"])]
+    pub reply: bool,
+    /// Judges the saved reply with today's rules, on today's disk, and shows what would differ
+    #[arg(long)]
+    pub replay: bool,
+    /// Prints it for programs; docs/log-json.md has the fields
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `list`.

@@ -8,6 +8,8 @@ mod list;
 mod out;
 mod path;
 mod prune;
+mod replay;
+mod show;
 mod stats;
 
 use std::io;
@@ -49,6 +51,7 @@ pub fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> u8 {
         Some(LogCommand::Export(args)) => export::run(args, &desk),
         Some(LogCommand::Prune(args)) => prune::run(args, config, &desk),
         Some(LogCommand::Path { json }) => path::run(*json, &desk),
+        Some(LogCommand::Show(args)) => show::run(args, &desk),
     };
     match done {
         Ok(()) => exit::OK,

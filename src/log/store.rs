@@ -23,6 +23,11 @@ impl DecisionLog {
         Self { root: state.to_path_buf() }
     }
 
+    /// The state folder that it is in.
+    pub fn state(&self) -> &Path {
+        &self.root
+    }
+
     /// Where its files are.
     pub fn folder(&self) -> PathBuf {
         self.root.join("decisions")

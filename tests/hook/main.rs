@@ -28,6 +28,7 @@ mod outcomes;
 mod planless;
 mod seal;
 mod secrets;
+mod show;
 mod signals;
 mod state;
 mod together;

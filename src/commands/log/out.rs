@@ -9,6 +9,7 @@ use crate::env::Env;
 /// What pages where the person names nothing: it goes away where all fits on the screen, and begins at its end, since the
 /// newest stands last.
 const PAGER: &str = "less -FRX +G";
+const PAGER_FROM_START: &str = "less -FRX";
 
 /// How wide the terminal is, where there is one.
 pub(super) fn width() -> Option<usize> {
@@ -36,18 +37,30 @@ pub(super) fn print_on(text: &[u8]) -> Result<bool, Refusal> {
     }
 }
 
-/// Prints; on a terminal, page by page.
+/// Prints; on a terminal, page by page, the last one first.
 pub(super) fn page(text: &str, env: &Env) -> Result<(), Refusal> {
-    if !io::stdout().is_terminal() || paged(text, env).is_none() {
+    page_with(PAGER, text, env)
+}
+
+/// The same from the start, without its colours where nobody wants them.
+pub(super) fn page_from_start(text: &str, env: &Env) -> Result<(), Refusal> {
+    if colours() {
+        return page_with(PAGER_FROM_START, text, env);
+    }
+    page_with(PAGER_FROM_START, &anstream::adapter::strip_str(text).to_string(), env)
+}
+
+fn page_with(pager: &str, text: &str, env: &Env) -> Result<(), Refusal> {
+    if !io::stdout().is_terminal() || paged(pager, text, env).is_none() {
         return print(text.as_bytes());
     }
     Ok(())
 }
 
 /// Gives the text to a pager; `None` where none can be started.
-fn paged(text: &str, env: &Env) -> Option<()> {
+fn paged(pager: &str, text: &str, env: &Env) -> Option<()> {
     let own = env.text("PAGER");
-    let line = own.as_deref().unwrap_or(PAGER);
+    let line = own.as_deref().unwrap_or(pager);
     let mut command = shell(line);
     // What `less` is to do where the person has not said anything else.
     if env.get("LESS").is_none() {
