@@ -2,6 +2,8 @@
 //! each finding that held whether it was fixed, disputed or ignored. Must not hold anybody, ask anybody or print
 //! anything; where nothing is pending it costs one failed open.
 
+use std::time::{Duration, Instant};
+
 use jiff::Timestamp;
 
 use super::audit::{find_plan, read_session};
@@ -10,6 +12,7 @@ use crate::audit::Brief;
 use crate::audit::looks::looks;
 use crate::auditor::{Prompts, Verdict};
 use crate::decision::Cause;
+use crate::evidence::Workspace;
 use crate::evidence::redact::mask;
 use crate::log::note::{self, Became};
 use crate::log::{DecisionLog, Note, OutcomeNote};
@@ -17,6 +20,7 @@ use crate::names::new_id;
 use crate::outcomes::recheck::{Now, Standing, standing};
 use crate::outcomes::{Fate, Held, PendingBlock, dispute, fate};
 use crate::readings::Readings;
+use crate::session::Session;
 use crate::state::Dispute;
 use crate::verify::verify;
 
@@ -85,9 +89,7 @@ fn outcome_note(
 /// What became of each finding, in order.
 fn fates(stop: &Stop<'_>, pending: &PendingBlock) -> Vec<Fate> {
     let mut story = Story::default();
-    let (mut session, workspace) = read_session(stop, &mut story);
-    let said = stop.input.last_assistant_message.clone().or_else(|| session.final_message.clone());
-    let said = mask(&said.unwrap_or_default()).text;
+    let (mut session, workspace, said) = read_anew(stop, pending, &mut story);
     let problem = story.transcript.take().and_then(|transcript| transcript.problem);
     let standings = if problem.is_some() {
         // A session of which nothing is known would settle everything.
@@ -122,6 +124,29 @@ fn fates(stop: &Stop<'_>, pending: &PendingBlock) -> Vec<Fate> {
         fate(standing, disputed, dispute::takes_back(held, &said))
     })
     .collect()
+}
+
+/// Clients before 2.1.47 do not send the final message along, and write it down late: these bound how long we wait for
+/// words that are not the ones of the block.
+const PATIENCE: Duration = Duration::from_millis(600);
+const POLL: Duration = Duration::from_millis(30);
+
+/// The session as it is now, and what the agent said last, masked.
+fn read_anew(stop: &Stop<'_>, pending: &PendingBlock, story: &mut Story) -> (Session, Workspace, String) {
+    let begun = Instant::now();
+    loop {
+        let (session, workspace) = read_session(stop, story);
+        if let Some(said) = &stop.input.last_assistant_message {
+            return (session, workspace, mask(said).text);
+        }
+        let said = mask(session.final_message.as_deref().unwrap_or_default()).text;
+        let is_old = pending.message.as_ref() == Some(&said);
+        if !is_old || begun.elapsed() >= PATIENCE {
+            // Words that were said before the block are no answer to it.
+            return (session, workspace, if is_old { String::new() } else { said });
+        }
+        std::thread::sleep(POLL);
+    }
 }
 
 fn remember_disputes<'a>(stop: &Stop<'_>, block: &str, told: impl Iterator<Item = (&'a Held, &'a Fate)>) {

@@ -224,6 +224,21 @@ fn a_torn_or_missing_state_is_no_reason_to_speak() {
 }
 
 #[test]
+fn a_client_that_does_not_send_its_last_words_is_waited_for() {
+    let (mut scene, _) = held();
+    scene.input.as_object_mut().expect("an object").remove("last_assistant_message");
+    scene.input["stop_hook_active"] = json!(true);
+    // The words of the block are the last in the transcript: they are no answer to it.
+    let running = scene.start();
+    scene.transcript.said("beta.txt is not needed.");
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    fs::write(scene.path("transcript.jsonl"), scene.transcript.text()).expect("written late");
+    let run = scene.finish(running);
+    run.is_silent();
+    run.same(&scene.outcomes(), &pairs(&[(1, "disputed")]));
+}
+
+#[test]
 fn a_transcript_that_is_gone_settles_nothing() {
     let (mut scene, _) = held();
     goes_on(&mut scene, "I looked, and the finding is fine.");
