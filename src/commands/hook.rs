@@ -187,15 +187,18 @@ fn answer_in(
         write_down(&log, &record.record);
         let is_block = decision.held == Held::Block;
         look_back(&stop, &record.record, record.pending.filter(|_| is_block), &log);
+        let is_kept = record.scene.is_some() || record.keepsake.is_some();
         if let Some(scene) = &record.scene
             && let Err(error) = keepsakes::keep_scene(state.root(), &record.record.id, scene)
         {
             tracing::debug!(%error, "what was looked at could not be kept");
         }
-        if let Some((prompt, reply)) = record.keepsake {
-            if let Err(error) = keepsakes::keep(state.root(), &record.record.id, &prompt, &reply) {
-                tracing::debug!(%error, "the prompt could not be kept");
-            }
+        if let Some((prompt, reply)) = record.keepsake
+            && let Err(error) = keepsakes::keep(state.root(), &record.record.id, &prompt, &reply)
+        {
+            tracing::debug!(%error, "the prompt could not be kept");
+        }
+        if is_kept {
             keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
         }
     });

@@ -207,6 +207,60 @@ fn a_subagents_block_is_its_own() {
 }
 
 #[test]
+fn a_subagent_that_was_held_is_followed_by_itself() {
+    let mut scene = Scene::with_drift();
+    scene.input["hook_event_name"] = json!("SubagentStop");
+    scene.input["agent_id"] = json!("a1");
+    scene.input["agent_transcript_path"] = scene.input["transcript_path"].clone();
+    let run = scene.run();
+    run.holds();
+    run.check(scene.path("state/sessions/session-1.a1.held").exists(), "its own");
+    scene.wrote("beta.txt", "beta\n");
+    goes_on(&mut scene, "Now beta.txt is written.");
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[(1, "fixed")]));
+}
+
+#[test]
+fn a_claim_that_is_taken_back_is_fixed() {
+    let mut scene = Scene::new();
+    scene.transcript.asked("Write alpha.txt and beta.txt.");
+    scene.wrote("alpha.txt", "alpha\n");
+    scene.says("Done: I created alpha.txt and beta.txt.");
+    scene.run().holds();
+    goes_on(&mut scene, "I was too quick: beta.txt was not created.");
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[(1, "fixed")]));
+    assert_eq!(scene.notes()[0]["why"], json!("the final message takes the claim back"));
+}
+
+#[test]
+fn a_check_that_failed_and_passes_now_is_fixed() {
+    let mut scene = Scene::new();
+    scene.transcript.asked("Fix the parser.");
+    scene.wrote("src/parser.rs", "fn parse() {}\n");
+    scene.transcript.ran_in_vain("cargo test", "test result: FAILED. 1 passed; 1 failed");
+    scene.says("The parser is fixed and all tests pass.");
+    let run = scene.run();
+    run.holds();
+    run.same(&run.record()["findings"][0]["problem"], &json!("failed-command"));
+    scene.transcript.ran("cargo test", "test result: ok. 2 passed; 0 failed");
+    goes_on(&mut scene, "Now they do.");
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[(1, "fixed")]));
+}
+
+#[test]
+fn two_hooks_of_the_held_stop_tell_nothing_of_it() {
+    let scene = Scene::with_drift();
+    let (one, other) = (scene.start(), scene.start());
+    let runs = [scene.finish(one), scene.finish(other)];
+    let held = runs.iter().filter(|run| run.status.code() == Some(2)).count();
+    assert_eq!((held, scene.outcomes()), (1, pairs(&[])));
+    run_is_pending(&scene, true);
+}
+
+#[test]
 fn a_torn_or_missing_state_is_no_reason_to_speak() {
     for torn in ["", "{\"id\":\"x\",", "[]", "{\"findings\":[{\"number\":1}]}", "{}"] {
         let (mut scene, _) = held();
