@@ -25,11 +25,24 @@ pub fn scene_of(evidence: &Evidence) -> Scene {
     let mut scene = without_files(evidence);
     for room in FILES {
         scene.files = files(evidence, room);
+        // Most are far from it: a character becomes six bytes at the most.
+        if bytes_of(&scene) * 6 <= MOST_BYTES {
+            return scene;
+        }
         if serde_json::to_vec(&scene).is_ok_and(|bytes| bytes.len() <= MOST_BYTES) {
             return scene;
         }
     }
     Scene::default()
+}
+
+/// How long its texts are, with some room for what stands around each.
+fn bytes_of(scene: &Scene) -> usize {
+    let steps = scene.steps.iter().map(|step| step.text.len() + 64);
+    let files = scene.files.iter().map(|file| file.path.len() + file.text.len() + 64);
+    let asks = scene.asks.iter().map(|ask| ask.len() + 64);
+    let texts: usize = steps.chain(files).chain(asks).sum();
+    texts + scene.final_message.as_ref().map_or(0, String::len)
 }
 
 fn without_files(evidence: &Evidence) -> Scene {

@@ -251,16 +251,6 @@ fn a_check_that_failed_and_passes_now_is_fixed() {
 }
 
 #[test]
-fn two_hooks_of_the_held_stop_tell_nothing_of_it() {
-    let scene = Scene::with_drift();
-    let (one, other) = (scene.start(), scene.start());
-    let runs = [scene.finish(one), scene.finish(other)];
-    let held = runs.iter().filter(|run| run.status.code() == Some(2)).count();
-    assert_eq!((held, scene.outcomes()), (1, pairs(&[])));
-    run_is_pending(&scene, true);
-}
-
-#[test]
 fn a_torn_or_missing_state_is_no_reason_to_speak() {
     for torn in ["", "{\"id\":\"x\",", "[]", "{\"findings\":[{\"number\":1}]}", "{}"] {
         let (mut scene, _) = held();
