@@ -39,6 +39,21 @@ const MEANT: &[&str] = &[
     "was not asked", "wasn t asked", "were not asked",
 ];
 
+/// Words of somebody who has done it meanwhile: "I added it as intended" is no dispute.
+const DONE_NOW: &[&str] = &[
+    "has been added", "has been created", "has been fixed", "has been written", "i added", "i created",
+    "i fixed", "i have added", "i have created", "i have fixed", "i have now", "i have updated",
+    "i have written", "i implemented", "i now", "i updated", "i ve added", "i ve created", "i ve fixed",
+    "i ve now", "i ve updated", "i ve written", "i wrote", "is now", "now exists", "now has", "now holds",
+    "now there",
+];
+
+/// Words with which a sentence goes on about the one before it.
+const BACK: &[&str] = &[
+    "but it", "but that", "but this", "it", "its", "that", "the finding", "there", "these", "they", "this",
+    "those", "which",
+];
+
 /// Words that grant it.
 const GRANTED: &[&str] = &[
     "agreed", "fair point", "good catch", "is correct", "is right", "is valid", "not incorrect", "not wrong",
@@ -101,9 +116,9 @@ pub fn sentence_on(held: &Held, all: &[Held], message: &str) -> Option<String> {
             return Some(kept(sentence.text));
         }
         // "On `beta.txt`: I left it out. It was never part of the request."
-        let next = sentences
-            .get(at + 1)
-            .filter(|next| next.item == sentence.item && disputes(next) && !speaks_of_another(next));
+        let goes_on = |next: &&Sentence<'_>| next.item == sentence.item && points_back(next);
+        let next = sentences.get(at + 1).filter(goes_on);
+        let next = next.filter(|next| disputes(next) && !speaks_of_another(next));
         let is_open = !has_any_words(&sentence.words, GRANTED);
         next.filter(|_| is_open).map(|next| kept(&format!("{} {}", sentence.text, next.text)))
     })
@@ -149,12 +164,19 @@ fn sentences(message: &str) -> Vec<Sentence<'_>> {
     all
 }
 
-/// A line cut after full stops and the like that end a word, so that `beta.txt` stays whole and so does "1.".
+/// A line cut after full stops and the like that end a word, so that `beta.txt` stays whole and so does "1."; and before
+/// a "but".
 fn split(line: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
-    for (at, _) in line.match_indices(['.', '!', '?', ';']) {
+    for (at, _) in line.match_indices(['.', '!', '?', ';', ',']) {
         let end = at + 1;
+        // What follows a "but" is often the opposite.
+        if line[at..].starts_with(',')
+            && ![", but ", ", while "].iter().any(|joint| line[at..].starts_with(joint))
+        {
+            continue;
+        }
         let is_end = line[end..].starts_with(' ');
         let is_number = line[start..at].trim().trim_matches(['*', '#', '-', ' ']).parse::<usize>().is_ok();
         if is_end && !is_number {
@@ -179,9 +201,13 @@ fn number_at_start(line: &str) -> Option<usize> {
 fn disputes(sentence: &Sentence<'_>) -> bool {
     let words = &sentence.words;
     let is_supposed = sentence.text.ends_with('?') || has_any_words(first_words(words), SUPPOSED);
-    !is_supposed
-        && !has_any_words(words, GRANTED)
-        && (has_any_words(words, WRONG) || has_any_words(words, MEANT))
+    let is_meant = || has_any_words(words, MEANT) && !has_any_words(words, DONE_NOW);
+    !is_supposed && !has_any_words(words, GRANTED) && (has_any_words(words, WRONG) || is_meant())
+}
+
+/// Whether a sentence goes on about what the one before it speaks of.
+fn points_back(sentence: &Sentence<'_>) -> bool {
+    has_any_words(first_words(&sentence.words), BACK) || has_any_words(&sentence.words, WRONG)
 }
 
 /// The start of padded words, up to the second of them.
@@ -281,6 +307,8 @@ mod tests {
             "Findings:\n- **2)** not needed: the proxy retries.",
             "I wrote beta.txt.\n\nOn client.rs: nothing to do there. It is covered by the proxy.",
             "Punchlist flagged findings 1 and 2. Number 2 is a false positive.",
+            "The first finding is right, but the second finding is wrong.",
+            "There is no retry in client.rs, but that is intended.",
         ] {
             assert_eq!(numbers(message), [2], "{message}");
         }
@@ -308,6 +336,8 @@ mod tests {
             "Finding 2 is not wrong, I fixed it.",
             "I fixed the wrong path in client.rs and created beta.txt.",
             "client.rs now has the retry policy.",
+            "I have now wired the policy into client.rs as intended.",
+            "I looked at client.rs. The tests are covered by the pipeline.",
             "```\nfinding 2 is wrong\n```",
             "1. Create beta.txt\n2. On purpose nothing else was touched.",
         ] {
