@@ -61,7 +61,7 @@ pub struct ShowArgs {
     /// Judges the saved reply with today's rules, on today's disk, and shows what would differ
     #[arg(long)]
     pub replay: bool,
-    /// Prints it for programs; docs/log-json.md has the fields
+    /// Prints it for programs; docs/log-show-json.md has the fields
     #[arg(long)]
     pub json: bool,
 }

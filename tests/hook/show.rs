@@ -104,6 +104,42 @@ fn for_programs_it_is_the_record_with_all_that_was_said_of_it() {
     );
 }
 
+/// Every name of a field in a value, but for those inside of findings, which are the record's own.
+fn names(value: &Value, into: &mut std::collections::BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                into.insert(name.clone());
+                if !matches!(name.as_str(), "then" | "now" | "finding") {
+                    names(value, into);
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| names(value, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_document_names_every_field() {
+    let (mut scene, id) = held();
+    scene.says("beta.txt is not needed.");
+    scene.input["stop_hook_active"] = json!(true);
+    scene.run().is_silent();
+    let mut fields = std::collections::BTreeSet::new();
+    let shown = json_of(&show(&scene, &[&id, "--json"]));
+    for own in ["outcomes", "labels", "scene"] {
+        fields.insert(own.to_owned());
+        names(&shown[own], &mut fields);
+    }
+    names(&json_of(&show(&scene, &[&format!("{id}.1"), "--json"])), &mut fields);
+    names(&json_of(&show(&scene, &[&id, "--replay", "--json"])), &mut fields);
+    let document = include_str!("../../docs/log-show-json.md");
+    for field in fields {
+        assert!(document.contains(&format!("`{field}`")), "docs/log-show-json.md does not name `{field}`");
+    }
+}
+
 #[test]
 fn what_was_sent_and_what_came_back_are_printed_as_they_were() {
     let (scene, id) = held();
