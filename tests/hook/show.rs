@@ -236,13 +236,43 @@ fn a_replay_without_its_reply_or_transcript_says_so() {
 }
 
 #[test]
-fn a_hostile_record_does_not_steer_the_terminal() {
+fn an_older_record_is_replayed_as_far_as_it_tells() {
     let (scene, id) = held();
+    let bytes = scene.log()[0]["transcript"]["bytes"].as_u64().expect("a number");
+    edit_log(&scene, &format!("\"bytes\":{bytes},"), "");
+    let run = show(&scene, &[&id, "--replay"]);
+    run.check(
+        run.stdout.contains(
+            "Caution: the record does not say how much of the transcript was read then: all of it is used",
+        ),
+        "it says so",
+    );
+    run.check(run.stdout.contains("[A] same"), "and is judged");
+    let path = serde_json::to_string(&scene.path("transcript.jsonl")).expect("json");
+    edit_log(&scene, &format!("\"path\":{path},\"rows\""), "\"rows\"");
+    let run = show(&scene, &[&id, "--replay"]);
+    run.same(&(run.status.code(), run.stdout.as_str()), &(Some(1), ""));
+    run.check(
+        run.stderr.starts_with(&format!(
+            "punchlist: decision {id} does not say where its transcript is, and it was not found: "
+        )),
+        "it says so",
+    );
+}
+
+/// Changes the text of the log.
+fn edit_log(scene: &Scene, from: &str, to: &str) {
     let folder = scene.path("state/decisions");
     let file = fs::read_dir(folder).expect("the log").next().expect("a file").expect("a file").path();
     let text = fs::read_to_string(&file).expect("text");
-    fs::write(&file, text.replace("there is no beta.txt", "\\u001b]0;owned\\u0007 and no beta.txt"))
-        .expect("written");
+    assert!(text.contains(from), "{from} is not in {text}");
+    fs::write(&file, text.replace(from, to)).expect("written");
+}
+
+#[test]
+fn a_hostile_record_does_not_steer_the_terminal() {
+    let (scene, id) = held();
+    edit_log(&scene, "there is no beta.txt", "\\u001b]0;owned\\u0007 and no beta.txt");
     let run = show(&scene, &[&id]);
     run.check(run.stdout.contains("\u{fffd}]0;owned\u{fffd} and no beta.txt"), "shown as a mark");
     run.check(!run.stdout.contains(['\u{1b}', '\u{7}']), "nothing of it gets through");
