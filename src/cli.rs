@@ -1,6 +1,8 @@
 //! The command line: takes arguments, gives what is asked for. Must not exit by itself: clap's own error exit
 //! is 2, which to a Stop hook means "block".
 
+pub mod log;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -8,6 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::eval::case::Part;
 use crate::eval::run::Mode;
+
+pub use log::{LogArgs, LogCommand};
 
 /// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
 #[derive(Debug, Parser)]
@@ -29,9 +33,8 @@ pub enum Command {
     Audit(AuditArgs),
     /// Audits recorded sessions whose truth is known, and prints how good that was
     Eval(EvalArgs),
-    /// The decision log
-    #[command(subcommand)]
-    Log(LogCommand),
+    /// The decision log: what was decided, why, and what became of it; without a command, lists it
+    Log(Box<LogArgs>),
 }
 
 /// The timeout that the README registers, in seconds.
@@ -143,17 +146,6 @@ pub struct EvalArgs {
     /// Exits with 1 when a goal is missed
     #[arg(long)]
     pub strict: bool,
-}
-
-/// What can be done with the log.
-#[derive(Debug, Subcommand)]
-pub enum LogCommand {
-    /// Lists the decisions, oldest first
-    List {
-        /// Prints each record as it stands, one a line
-        #[arg(long)]
-        json: bool,
-    },
 }
 
 #[cfg(test)]

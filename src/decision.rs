@@ -48,6 +48,28 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// All of them, in order.
+    pub const ALL: [Self; 18] = [
+        Self::InsideAuditor,
+        Self::Off,
+        Self::LoopGuard,
+        Self::PlanMode,
+        Self::BackgroundWork,
+        Self::Budget,
+        Self::NothingToAudit,
+        Self::Unchanged,
+        Self::Superseded,
+        Self::MovedOn,
+        Self::Findings,
+        Self::Clean,
+        Self::OnlyUnverified,
+        Self::AuditorTimeout,
+        Self::AuditorUnavailable,
+        Self::AuditorUnreadable,
+        Self::BadInput,
+        Self::Error,
+    ];
+
     /// As the log writes it.
     pub fn name(self) -> &'static str {
         match self {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::names::ContentName;
+use crate::words::normalised;
 
 /// What kind of drift it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,6 +68,17 @@ impl Problem {
     /// All of them, in order.
     pub const ALL: [Self; 5] =
         [Self::MissingFile, Self::MissingContent, Self::FailedCommand, Self::NoTrace, Self::NotInPlan];
+
+    /// As written in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MissingFile => "missing-file",
+            Self::MissingContent => "missing-content",
+            Self::FailedCommand => "failed-command",
+            Self::NoTrace => "no-trace",
+            Self::NotInPlan => "not-in-plan",
+        }
+    }
 }
 
 /// What the verifier made of it.
@@ -81,6 +93,20 @@ pub enum Status {
     Refuted,
 }
 
+impl Status {
+    /// All of them, in order.
+    pub const ALL: [Self; 3] = [Self::Confirmed, Self::CannotVerify, Self::Refuted];
+
+    /// As written in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::CannotVerify => "cannot-verify",
+            Self::Refuted => "refuted",
+        }
+    }
+}
+
 /// Who says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -91,6 +117,20 @@ pub enum Source {
     Auditor,
     /// Both of them.
     Both,
+}
+
+impl Source {
+    /// All of them, in order.
+    pub const ALL: [Self; 3] = [Self::Facts, Self::Auditor, Self::Both];
+
+    /// As written in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Facts => "facts",
+            Self::Auditor => "auditor",
+            Self::Both => "both",
+        }
+    }
 }
 
 /// One finding.
@@ -122,6 +162,21 @@ pub struct Finding {
     /// What disk and session show, a line each: a command and how it ended, a file and what stands there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+}
+
+impl Finding {
+    /// A short name for what it rests on, by which it is known again in the same session. That a file is missing is the
+    /// same in whatever words, and so is how a command ended.
+    pub fn grounds(&self) -> String {
+        let quote = || normalised(&self.quote);
+        let words = match (self.problem, &self.path, self.evidence.first()) {
+            (Problem::MissingFile, Some(_), _) => String::new(),
+            (Problem::FailedCommand, _, Some(shown)) => shown.clone(),
+            _ => quote(),
+        };
+        let path = self.path.as_deref().unwrap_or_default();
+        ContentName::of(format!("{} {:?} {path} {words}", self.category.name(), self.problem))
+    }
 }
 
 /// Something that the person should know. Never holds a stop.
@@ -244,6 +299,19 @@ impl AdvisoryKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_part_of_a_finding_is_written_by_its_name() {
+        for problem in Problem::ALL {
+            assert_eq!(serde_json::json!(problem), problem.name());
+        }
+        for status in Status::ALL {
+            assert_eq!(serde_json::json!(status), status.name());
+        }
+        for source in Source::ALL {
+            assert_eq!(serde_json::json!(source), source.name());
+        }
+    }
 
     #[test]
     fn an_advisory_is_written_by_its_name() {

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The modules stand below in the order in which data passes them, and no two of them need each other. The
-//! middle (`session::ledger`, `plan`, `claims`, `facts`, `verify`, `decision`) is pure: values in, values out, no clock,
+//! middle (`session::ledger`, `plan`, `claims`, `facts`, `verify`, `decision`, `outcomes`) is pure: values in, values out, no clock,
 //! no disk, no environment. The edges (`config`, `state`, `session::batches`, `originals` and `load`,
 //! `evidence::workspace` and `git`, `child`, `gates::sight`, `log::store` and `keepsakes`) touch the world and decide
 //! nothing. `audit`, `gates` and `commands` put them together.
@@ -22,6 +22,9 @@
 //! What every stop would have to do again is remembered: `session::cursor` how far a transcript was read and what came
 //! of it, `evidence::memory` what a file showed, `readings` what was read out of a text; `kept` turns the first two into
 //! bytes, `state` keeps all three. `pattern` and `template` are small on purpose: every start pays for what they are made of.
+//!
+//! After a block the next stop tells what became of it: `gates::aftermath` looks again, `outcomes` says what that means, and
+//! `log` has it beside the decision.
 //!
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
 //! again, `eval` measures all of it on cases whose truth is known.
@@ -64,6 +67,7 @@ pub mod audit;
 pub mod gates;
 
 pub mod log;
+pub mod outcomes;
 
 pub mod saved;
 

@@ -18,6 +18,7 @@ use crate::env::{self, Env};
 use crate::evidence::Memory;
 use crate::files::{in_private_folder, write_whole};
 use crate::names::ContentName;
+use crate::outcomes::PendingBlock;
 use crate::readings::Readings;
 
 pub use claim::{Claim, Taken};
@@ -38,6 +39,21 @@ pub struct SessionState {
     pub audits: BTreeMap<String, LastAudit>,
     /// Names of the advisories that the person was told of: once is enough.
     pub told: BTreeSet<String>,
+    /// What its agents disputed, by the grounds of each finding: it is not held against them again.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub disputed: BTreeMap<String, Dispute>,
+}
+
+/// A finding that an agent disputed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dispute {
+    /// The block's id.
+    pub of: String,
+    /// Which of its findings, counted from 1.
+    pub finding: usize,
+    /// The agent's words, masked.
+    pub sentence: String,
 }
 
 /// What an audit saw.
@@ -132,6 +148,21 @@ impl StateFolder {
     /// Remembers it. It can be made again, so that a failure costs nothing but time.
     pub fn keep_cursors(&self, session: &str, agent: &str, bytes: &[u8]) -> io::Result<()> {
         write_whole(&self.stop_file(session, agent, "cursor"), bytes)
+    }
+
+    /// The block of one agent's last stop, whose outcome nobody knows yet. Where there is none that is one failed open.
+    pub fn pending(&self, session: &str, agent: &str) -> Option<PendingBlock> {
+        read_json(&self.stop_file(session, agent, "held"))
+    }
+
+    /// Takes it away; whether this process was the one that did.
+    pub fn take_pending(&self, session: &str, agent: &str) -> bool {
+        fs::remove_file(self.stop_file(session, agent, "held")).is_ok()
+    }
+
+    /// Remembers a block until its outcome is known.
+    pub fn keep_pending(&self, session: &str, agent: &str, pending: &PendingBlock) -> io::Result<()> {
+        write_json(&self.stop_file(session, agent, "held"), pending)
     }
 
     /// Waits for this process's turn to change what is remembered of a session; over when it is dropped.

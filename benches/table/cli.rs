@@ -52,6 +52,17 @@ pub(crate) enum Command {
         #[arg(long)]
         more: bool,
     },
+    /// Makes a decision log up: a year of a small team.
+    Year {
+        /// The state folder in which it is to be.
+        state: PathBuf,
+        /// How many decisions.
+        #[arg(long, default_value_t = 20_000)]
+        records: usize,
+        /// Another seed is another year.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Makes a transcript up, with the files that it worked on and the truth about it.
     Generate(GenerateArgs),
 }

@@ -5,11 +5,14 @@
 
 #[path = "../transcripts/mod.rs"]
 mod transcripts;
+#[path = "../../tests/support/year.rs"]
+mod year;
 
 mod asked;
 mod audits;
 mod bench;
 mod cli;
+mod decisions;
 mod instructions;
 mod measure;
 mod reading;
@@ -32,7 +35,7 @@ use crate::rows::{Row, Verdict, table};
 type Group = fn(&mut Bench) -> Result<(), Fault>;
 
 /// All of them, by the names that `--only` takes.
-const GROUPS: [(&str, Group); 8] = [
+const GROUPS: [(&str, Group); 9] = [
     ("read", reading::first_read),
     ("memory", reading::memory),
     ("later", stops::later_stops),
@@ -41,6 +44,7 @@ const GROUPS: [(&str, Group); 8] = [
     ("auditor", audits::over_the_auditor),
     ("all", audits::all_sessions),
     ("prompt", audits::prompt),
+    ("log", decisions::log),
 ];
 
 fn main() -> ExitCode {
@@ -48,6 +52,10 @@ fn main() -> ExitCode {
     let ended = match &cli.command {
         Some(Command::Fold { transcript, more }) => fold(transcript, *more).map(|()| true),
         Some(Command::Generate(args)) => generate(args).map(|()| true),
+        Some(Command::Year { state, records, seed }) => {
+            let written = year::write_year(state, *seed, *records);
+            written.map(|()| true).map_err(|why| format!("{}: {why}", state.display()))
+        }
         None if cli.table.instructions => instructions::run(cli.table.bless),
         None => measure_all(&cli.table),
     };

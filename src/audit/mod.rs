@@ -2,13 +2,15 @@
 //!
 //! A session, its plan and a workspace become a [`Brief`]: evidence and facts. From it come the prompt and, with
 //! the auditor's word on it, the findings; `outcome` says what they come to. `fingerprint` tells whether anything
-//! has changed, `looks` what the verifier has to see, `reason` finds the words. Must not ask anybody: how the
+//! has changed, `looks` what the verifier has to see, `reason` finds the words,
+//! `seen` tells what is kept of the evidence for people. Must not ask anybody: how the
 //! auditor is reached is the caller's business.
 
 pub mod fingerprint;
 pub mod looks;
 pub mod outcome;
 pub mod reason;
+pub mod seen;
 
 use std::time::{Duration, Instant};
 

@@ -62,6 +62,26 @@ pub fn outcome_of(
     }
 }
 
+/// The same with what the agent disputed before, and is not held for again. A held agent is told what holds it.
+pub fn with_disputed(outcome: Outcome, disputed: &[&Finding]) -> Outcome {
+    if disputed.is_empty() {
+        return outcome;
+    }
+    let again = format!("disputed by the agent before, and not held again: {}", reason::one_line(disputed));
+    match outcome {
+        Outcome::Pass { .. } => {
+            Outcome::Advise { cause: Cause::OnlyUnverified, message: format!("let go; {again}") }
+        }
+        Outcome::Advise { cause, message } => {
+            Outcome::Advise { cause, message: format!("{message}; {again}") }
+        }
+        Outcome::CouldNotCheck { cause, message } => {
+            Outcome::CouldNotCheck { cause, message: format!("{message}; {again}") }
+        }
+        held @ Outcome::Hold { .. } => held,
+    }
+}
+
 /// The same with what the person should know beside it. A held agent is told what holds it, and nothing else.
 pub fn advised(outcome: Outcome, advisories: &[&Advisory]) -> Outcome {
     if advisories.is_empty() {
@@ -118,6 +138,25 @@ mod tests {
             outcome(&[candidate(Source::Both)]),
             Outcome::Advise { cause: Cause::OnlyUnverified, .. }
         ));
+    }
+
+    #[test]
+    fn what_was_disputed_before_is_told_and_never_holds() {
+        let mut finding = candidate(Source::Facts);
+        finding.verifier = "disputed in this session: \"It is generated.\"".into();
+        let told = "disputed by the agent before, and not held again: [B] \"src/helper.rs\" (disputed in this session: \"It is generated.\")";
+        assert_eq!(
+            with_disputed(outcome(&[]), &[&finding]),
+            Outcome::Advise { cause: Cause::OnlyUnverified, message: format!("let go; {told}") }
+        );
+        let unread = could_not(Cause::AuditorTimeout, "late");
+        assert_eq!(
+            with_disputed(unread, &[&finding]),
+            could_not(Cause::AuditorTimeout, &format!("late; {told}"))
+        );
+        let held = Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() };
+        assert_eq!(with_disputed(held.clone(), &[&finding]), held);
+        assert_eq!(with_disputed(outcome(&[]), &[]), outcome(&[]));
     }
 
     #[test]

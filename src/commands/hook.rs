@@ -15,11 +15,13 @@ use crate::cli::HookArgs;
 use crate::config::{Config, Mode};
 use crate::decision::{Cause, Counting, Decision, Held, Outcome, decide};
 use crate::env::{self, Env};
+use crate::gates::aftermath;
 use crate::gates::aside::aside;
 use crate::gates::audit::AuditGate;
 use crate::gates::{Gate, Stop, Story};
 use crate::hook::{Event, HookInput, Reply};
-use crate::log::{DecisionLog, Record, keepsakes};
+use crate::log::{DecisionLog, Record, Scene, keepsakes};
+use crate::outcomes::PendingBlock;
 use crate::phases::{self, Phases};
 use crate::state::{Claim, SessionState, StateFolder};
 
@@ -183,14 +185,44 @@ fn answer_in(
     record.record.phases_ms = phases.in_millis();
     phases.time(phases::LOG, || {
         write_down(&log, &record.record);
-        if let Some((prompt, reply)) = record.keepsake {
-            if let Err(error) = keepsakes::keep(state.root(), &record.record.id, &prompt, &reply) {
-                tracing::debug!(%error, "the prompt could not be kept");
-            }
+        let is_block = decision.held == Held::Block;
+        look_back(&stop, &record.record, record.pending.filter(|_| is_block), &log);
+        let is_kept = record.scene.is_some() || record.keepsake.is_some();
+        if let Some(scene) = &record.scene
+            && let Err(error) = keepsakes::keep_scene(state.root(), &record.record.id, scene)
+        {
+            tracing::debug!(%error, "what was looked at could not be kept");
+        }
+        if let Some((prompt, reply)) = record.keepsake
+            && let Err(error) = keepsakes::keep(state.root(), &record.record.id, &prompt, &reply)
+        {
+            tracing::debug!(%error, "the prompt could not be kept");
+        }
+        if is_kept {
             keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
         }
     });
     decision.reply
+}
+
+/// Writes down what became of the block before this stop, and remembers this one if it is a block. Whatever goes wrong
+/// in it, the decision stands and nobody hears of it.
+fn look_back(stop: &Stop<'_>, record: &Record, block: Option<PendingBlock>, log: &DecisionLog) {
+    let looked = catch_unwind(AssertUnwindSafe(|| {
+        if aftermath::is_told_by(record.cause) {
+            aftermath::tell(stop, &record.id, log);
+        }
+        if let Some(block) = block {
+            let decided_ms = Timestamp::now().as_millisecond();
+            let pending = PendingBlock { id: record.id.clone(), decided_ms, ..block };
+            if let Err(error) = stop.state.keep_pending(stop.session, stop.agent(), &pending) {
+                tracing::debug!(%error, "what becomes of this block will not be known");
+            }
+        }
+    }));
+    if let Err(panic) = looked {
+        tracing::debug!(why = panic_words(panic.as_ref()), "what became of a block can't be told");
+    }
 }
 
 /// Remembers what was audited, and counts a block before it is given.
@@ -244,6 +276,10 @@ struct ToWrite {
     record: Record,
     /// The prompt and the reply.
     keepsake: Option<(String, String)>,
+    /// What was looked at.
+    scene: Option<Scene>,
+    /// What is to be remembered if it is a block.
+    pending: Option<PendingBlock>,
 }
 
 fn record_of(
@@ -275,7 +311,7 @@ fn record_of(
         client_version: stop.env.client_version().or(story.client_version),
         ..Record::new(decision.cause, started)
     };
-    ToWrite { record, keepsake: story.prompt.zip(story.reply) }
+    ToWrite { record, keepsake: story.prompt.zip(story.reply), scene: story.scene, pending: story.pending }
 }
 
 fn write_down(log: &DecisionLog, record: &Record) {

@@ -46,8 +46,8 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
         Command::Demo => demo::run(),
         Command::Audit(args) => audit::run(&args, &env),
         Command::Eval(args) => eval::run(&args, &env),
-        Command::Log(command) => match checked_config(&env) {
-            Ok(_config) => log::run(&command, &env),
+        Command::Log(args) => match checked_config(&env) {
+            Ok(config) => log::run(&args, &config.log, &env),
             Err(code) => code,
         },
     };

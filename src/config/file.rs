@@ -68,29 +68,30 @@ pub struct LogTable {
 /// Below this a prompt could not even hold the question.
 const LEAST_PROMPT_BYTES: usize = 10_000;
 
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let text = String::deserialize(deserializer)?;
+/// A length of time, as a person writes it.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let span: Option<jiff::Span> = text.parse().ok();
     let duration = span.and_then(|span| span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok());
-    match duration
-        .and_then(|duration| Duration::try_from(duration).ok())
-        .filter(|duration| !duration.is_zero())
-    {
-        Some(duration) => Ok(Some(duration)),
-        None => Err(de::Error::custom(format!(
-            "\"{text}\" is not a length of time; write it like \"45s\", \"2m\" or \"90d\""
-        ))),
-    }
+    let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
+    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| {
+        format!("\"{text}\" is not a length of time; write it like \"45s\", \"2m\" or \"90d\"")
+    })
+}
+
+/// A size, as a person writes it.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let size = text.parse::<bytesize::ByteSize>().map(|size| size.as_u64());
+    size.map_err(|_| format!("\"{text}\" is not a size; write it like \"200MB\" or \"1GB\""))
+}
+
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    parse_duration(&text).map(Some).map_err(de::Error::custom)
 }
 
 fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    match text.parse::<bytesize::ByteSize>() {
-        Ok(size) => Ok(Some(size.as_u64())),
-        Err(_) => {
-            Err(de::Error::custom(format!("\"{text}\" is not a size; write it like \"200MB\" or \"1GB\"")))
-        }
-    }
+    parse_size(&text).map(Some).map_err(de::Error::custom)
 }
 
 fn prompt_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::env::{self, Env};
 use crate::finding::Category;
 use file::ConfigFile;
+pub use file::{parse_duration, parse_size};
 pub use globs::{PlanGlobs, plan_globs};
 
 /// The built-in settings as a file; the README shows it.

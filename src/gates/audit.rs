@@ -5,28 +5,32 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use super::moved::Stamps;
 use super::sight::{self, SoFar};
 use super::{Gate, Stop, Story, moved};
 use crate::audit::fingerprint::fingerprint;
-use crate::audit::outcome::{advised, could_not, outcome_of};
+use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed};
+use crate::audit::seen::scene_of;
 use crate::audit::{Brief, plan_in_play, plan_places};
 use crate::auditor::prompt::PromptError;
 use crate::auditor::{Auditor, AuditorOutcome, Prompts};
 use crate::claims;
-use crate::config::Planless;
 use crate::config::client::Settings;
+use crate::config::{AuditConfig, Planless};
 use crate::decision::{Cause, NEWER_STOP, Outcome};
-use crate::evidence::Workspace;
 use crate::evidence::masking::mask_session;
 use crate::evidence::redact::mask;
-use crate::finding::Advisory;
+use crate::evidence::{Evidence, Workspace};
+use crate::finding::{Advisory, Finding, Status};
 use crate::hook::Event;
+use crate::log::{DecisionLog, labels};
+use crate::outcomes::{PendingBlock, grounds};
 use crate::phases;
 use crate::plan::{self, Plan, PlanPlaces};
 use crate::session::ledger::Role;
 use crate::session::load::Reading;
 use crate::session::{Session, cursor};
-use crate::state::{Claim, LastAudit, Taken};
+use crate::state::{Claim, Dispute, LastAudit, SessionState, Taken};
 
 /// The gate.
 pub struct AuditGate<'a> {
@@ -98,29 +102,15 @@ impl Gate for AuditGate<'_> {
         } else {
             AuditorOutcome::NotAsked
         };
+        if story.prompt.is_some() {
+            story.scene = Some(scene_of(&brief.evidence));
+        }
         if answer == AuditorOutcome::Superseded {
             return pass(Cause::Superseded, NEWER_STOP);
         }
-        story.findings = story.phase(phases::VERIFY, |_| brief.findings(&answer, &workspace));
-        let (fitting, moved) = match &stamps {
-            None => (story.findings.clone(), Vec::new()),
-            Some(then) => {
-                let changed = moved::changed(then, &sight::again(&workspace, then));
-                let plan = brief.evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
-                moved::fitting(&mut story.findings, &changed, plan)
-            }
-        };
-        let outcome = match outcome_of(&answer, &fitting, &stop.config.audit, &brief.prompts().reason) {
-            Outcome::Pass { cause, detail: None } if answer == AuditorOutcome::NotAsked => {
-                pass(cause, "no plan in play and no claim in doubt: nobody was asked")
-            }
-            Outcome::Pass { .. } if !moved.is_empty() => {
-                return pass(
-                    Cause::MovedOn,
-                    &format!("changed since it was looked at: {}", moved.join(", ")),
-                );
-            }
-            outcome => outcome,
+        let outcome = match weigh(stop, story, &brief, &answer, &workspace, stamps.as_ref(), &remembered) {
+            Ok(outcome) => outcome,
+            Err(moved) => return pass(Cause::MovedOn, &moved),
         };
         // An audit that could not be made is not one: the next stop tries again.
         let was_made = matches!(answer, AuditorOutcome::Answered(_) | AuditorOutcome::NotAsked);
@@ -168,6 +158,67 @@ impl AuditGate<'_> {
     }
 }
 
+/// Judges what facts and auditor say, and what that comes to. An error where all that would have been told speaks of
+/// what has changed meanwhile, with the names of it.
+fn weigh(
+    stop: &Stop<'_>,
+    story: &mut Story,
+    brief: &Brief,
+    answer: &AuditorOutcome,
+    workspace: &Workspace,
+    stamps: Option<&Stamps>,
+    remembered: &SessionState,
+) -> Result<Outcome, String> {
+    story.findings = story.phase(phases::VERIFY, |_| brief.findings(answer, workspace));
+    if story.scene.is_none() && !story.findings.is_empty() {
+        story.scene = Some(scene_of(&brief.evidence));
+    }
+    let (mut fitting, moved) = match stamps {
+        None => (story.findings.clone(), Vec::new()),
+        Some(then) => {
+            let changed = moved::changed(then, &sight::again(workspace, then));
+            let plan = brief.evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
+            moved::fitting(&mut story.findings, &changed, plan)
+        }
+    };
+    let log = DecisionLog::in_folder(stop.state.root());
+    let is_upheld = |dispute: &Dispute| labels::is_upheld(&log, &dispute.of, dispute.finding);
+    let disputed = grounds::set_aside(&mut story.findings, &mut fitting, &remembered.disputed, is_upheld);
+    let outcome = match outcome_of(answer, &fitting, &stop.config.audit, &brief.prompts().reason) {
+        Outcome::Pass { cause, detail: None } if *answer == AuditorOutcome::NotAsked => {
+            let detail = "no plan in play and no claim in doubt: nobody was asked".to_owned();
+            Outcome::Pass { cause, detail: Some(detail) }
+        }
+        Outcome::Pass { .. } if !moved.is_empty() && disputed.is_empty() => {
+            return Err(format!("changed since it was looked at: {}", moved.join(", ")));
+        }
+        outcome => outcome,
+    };
+    let outcome = with_disputed(outcome, &disputed.iter().collect::<Vec<_>>());
+    if outcome.wants_block() {
+        story.pending = Some(pending(&story.findings, answer, &brief.evidence, &stop.config.audit));
+    }
+    Ok(outcome)
+}
+
+/// What is to be known of the findings that hold a stop when the next one comes.
+fn pending(
+    findings: &[Finding],
+    answer: &AuditorOutcome,
+    evidence: &Evidence,
+    config: &AuditConfig,
+) -> PendingBlock {
+    let holds = |finding: &Finding| {
+        finding.status == Status::Confirmed && config.block_on.contains(&finding.category)
+    };
+    let verdict = match answer {
+        AuditorOutcome::Answered(verdict) => Some(verdict),
+        _ => None,
+    };
+    let message = evidence.session.final_message.as_deref();
+    PendingBlock::new(findings, holds, verdict, evidence.plan.as_ref(), message)
+}
+
 /// Remembers how far the transcripts were read and what came of it, unless a secret is in that: what is compared with
 /// files can't be masked. Then the next stop reads from where the last one without a secret ended.
 fn keep(stop: &Stop<'_>, reading: &Reading) {
@@ -191,7 +242,7 @@ fn settle(session: &mut Session, places: &PlanPlaces) {
     plan::note_names(session, places);
 }
 
-fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
+pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
     let role = match stop.input.event {
         Event::SubagentStop => Role::Subagent,
         Event::Stop | Event::Other(_) => Role::Main,
@@ -208,11 +259,11 @@ fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
     reading.sessions_mut().for_each(|session| settle(session, &places));
     keep(stop, &reading);
     let loaded = reading.finish();
-    story.tell_transcript(&loaded);
+    story.tell_transcript(stop.input.own_transcript(), &loaded);
     (loaded.session, workspace)
 }
 
-fn find_plan(
+pub(super) fn find_plan(
     stop: &Stop<'_>,
     session: &mut Session,
     workspace: &Workspace,

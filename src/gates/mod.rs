@@ -1,6 +1,7 @@
 //! Everything that may hold a stop. A gate takes a [`Stop`] and gives an [`Outcome`]; what it learned on the
 //! way goes into the [`Story`], for the log.
 
+pub mod aftermath;
 pub mod aside;
 pub mod audit;
 pub mod moved;

@@ -1,13 +1,16 @@
 //! What a gate learned on the way, for the log: plan, files, findings, the auditor's part, and our own time
 //! by phase. Decides nothing.
 
+use std::path::Path;
 use std::time::Instant;
 
 use crate::audit::Brief;
 use crate::auditor::AuditorRun;
 use crate::evidence::FileEvidence;
 use crate::finding::{Advisory, Finding};
+use crate::log::Scene;
 use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord};
+use crate::outcomes::PendingBlock;
 use crate::phases::{self, Phases, millis};
 use crate::plan::{Mark, Plan};
 use crate::session::load::Loaded;
@@ -36,6 +39,10 @@ pub struct Story {
     pub prompt: Option<String>,
     /// What came back.
     pub reply: Option<String>,
+    /// What was looked at.
+    pub scene: Option<Scene>,
+    /// What is to be remembered if this stop is held.
+    pub pending: Option<PendingBlock>,
     /// Faults in what the person configured that came up on the way.
     pub config_faults: Vec<String>,
     /// Faults in how the hook is registered.
@@ -60,10 +67,12 @@ impl Story {
     }
 
     /// Notes the transcript.
-    pub fn tell_transcript(&mut self, loaded: &Loaded) {
+    pub fn tell_transcript(&mut self, path: Option<&Path>, loaded: &Loaded) {
         self.phases.add(phases::WAIT, loaded.waited);
         self.client_version.clone_from(&loaded.session.version);
         self.transcript = Some(TranscriptRecord {
+            path: path.map(|path| path.display().to_string()),
+            bytes: loaded.bytes,
             rows: loaded.session.rows,
             subagents: loaded.subagents,
             skipped: loaded.session.skipped,

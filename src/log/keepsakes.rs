@@ -2,6 +2,7 @@
 //! it may take. Must not keep what was not masked, and must not cost a stop much: tidying is done at most once
 //! a day.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use walkdir::WalkDir;
 
+use super::Scene;
 use crate::files::write_whole;
 
 /// The most that is kept of one prompt or reply.
@@ -34,10 +36,51 @@ pub fn keep(state: &Path, id: &str, prompt: &str, reply: &str) -> io::Result<()>
     Ok(())
 }
 
-struct Kept {
-    path: PathBuf,
-    age: Duration,
-    bytes: u64,
+/// Keeps what one audit looked at. It comes masked and bounded.
+pub fn keep_scene(state: &Path, id: &str, scene: &Scene) -> io::Result<()> {
+    let bytes = serde_json::to_vec(scene).map_err(io::Error::other)?;
+    write_whole(&folder(state).join(format!("{id}.scene.json")), &bytes)
+}
+
+/// What one audit looked at, if it was kept and still is.
+pub fn scene(state: &Path, id: &str) -> Option<Scene> {
+    serde_json::from_slice(&fs::read(folder(state).join(format!("{id}.scene.json"))).ok()?).ok()
+}
+
+/// What was sent, if it is still there.
+pub fn prompt(state: &Path, id: &str) -> io::Result<String> {
+    fs::read_to_string(folder(state).join(format!("{id}.prompt.md")))
+}
+
+/// What came back, if it is still there.
+pub fn reply(state: &Path, id: &str) -> io::Result<String> {
+    fs::read_to_string(folder(state).join(format!("{id}.reply.txt")))
+}
+
+/// What a file of the state folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// What can be made again.
+    Cache,
+    /// What an auditor was sent, what it answered, what an audit looked at.
+    Audit,
+    /// What is remembered of a session.
+    Session,
+    /// A month of the log.
+    Month,
+}
+
+/// A file that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Where.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: Kind,
+    /// How long ago it was written.
+    pub age: Duration,
+    /// How long it is.
+    pub bytes: u64,
 }
 
 /// What can be made again from transcripts and files, and for how long it is worth its room.
@@ -59,7 +102,20 @@ pub fn tidy(state: &Path, keep: Duration, max_size: u64) {
 }
 
 fn tidy_now(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
-    let list = |name: &str| -> Vec<Kept> {
+    for kept in too_old_or_too_much(state, keep, max_size, now, &BTreeMap::new()).0 {
+        let _ = fs::remove_file(&kept.path);
+    }
+}
+
+/// What is to go, in that order, and how many bytes are left without it. So many bytes of some files count as gone `already`.
+pub fn too_old_or_too_much(
+    state: &Path,
+    keep: Duration,
+    max_size: u64,
+    now: SystemTime,
+    already: &BTreeMap<PathBuf, u64>,
+) -> (Vec<Kept>, u64) {
+    let list = |name: &str, kind: Kind| -> Vec<Kept> {
         let mut all: Vec<_> = WalkDir::new(state.join(name))
             .min_depth(1)
             .max_depth(1)
@@ -69,29 +125,39 @@ fn tidy_now(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
             .filter_map(|entry| {
                 let meta = entry.metadata().ok()?;
                 let age = now.duration_since(meta.modified().ok()?).unwrap_or_default();
-                Some(Kept { path: entry.into_path(), age, bytes: meta.len() })
+                let gone = already.get(entry.path()).copied().unwrap_or(0);
+                let bytes = meta.len().saturating_sub(gone);
+                (gone == 0 || bytes > 0).then(|| Kept { path: entry.into_path(), kind, age, bytes })
             })
             .collect();
         all.sort_by_key(|kept| std::cmp::Reverse(kept.age));
         all
     };
-    let (audits, sessions, mut months) = (list("audits"), list("sessions"), list("decisions"));
+    let (audits, mut sessions) = (list("audits", Kind::Audit), list("sessions", Kind::Session));
+    let mut months = list("decisions", Kind::Month);
     let newest_month = months.pop();
     let mut total: u64 =
         [&audits, &sessions, &months].iter().flat_map(|list| list.iter()).map(|kept| kept.bytes).sum();
     total += newest_month.map_or(0, |month| month.bytes);
-    let is_cache =
-        |kept: &Kept| kept.path.extension().is_some_and(|kind| CACHES.iter().any(|cache| kind == *cache));
-    let (caches, sessions): (Vec<_>, Vec<_>) = sessions.into_iter().partition(is_cache);
+    for kept in &mut sessions {
+        if kept.path.extension().is_some_and(|kind| CACHES.iter().any(|cache| kind == *cache)) {
+            kept.kind = Kind::Cache;
+        }
+    }
+    let (caches, sessions): (Vec<_>, Vec<_>) =
+        sessions.into_iter().partition(|kept| kept.kind == Kind::Cache);
     // A session that was held must not be forgotten while it may go on.
     let sessions = sessions.into_iter().filter(|kept| kept.age > keep);
     let caches = caches.into_iter().map(|kept| (kept, keep.min(KEEP_CACHES)));
     let others = audits.into_iter().chain(sessions).chain(months).map(|kept| (kept, keep));
+    let mut gone = Vec::new();
     for (kept, keep) in caches.chain(others) {
-        if (kept.age > keep || total > max_size) && fs::remove_file(&kept.path).is_ok() {
+        if kept.age > keep || total > max_size {
             total -= kept.bytes;
+            gone.push(kept);
         }
     }
+    (gone, total)
 }
 
 #[cfg(test)]

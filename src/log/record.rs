@@ -179,6 +179,12 @@ pub struct AuditorRecord {
 /// The transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptRecord {
+    /// Where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// How much of it was read, in bytes.
+    #[serde(default)]
+    pub bytes: u64,
     /// How many rows were used.
     pub rows: usize,
     /// How many subagents' transcripts were folded in.

@@ -2,14 +2,14 @@
 //! broken by many writers, a torn line or a full disk, and must not hold a decision up.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Note, Record};
-use crate::files::in_private_folder;
+use crate::files::{in_private_folder, write_whole};
 
 /// The decision log of one state folder.
 #[derive(Debug, Clone)]
@@ -21,6 +21,11 @@ impl DecisionLog {
     /// The log under a state folder.
     pub fn in_folder(state: &Path) -> Self {
         Self { root: state.to_path_buf() }
+    }
+
+    /// The state folder that it is in.
+    pub fn state(&self) -> &Path {
+        &self.root
     }
 
     /// Where its files are.
@@ -54,16 +59,49 @@ impl DecisionLog {
     fn append_all(&self, lines: &[impl Serialize], now: Timestamp) -> io::Result<()> {
         let folder = self.folder();
         let path = folder.join(now.strftime("%Y-%m.jsonl").to_string());
-        let mut file = in_private_folder(&folder, || {
-            OpenOptions::new().create(true).append(true).read(true).open(&path)
-        })?;
-        file.lock()?;
         let mut bytes = Vec::new();
         for line in lines {
             serde_json::to_writer(&mut bytes, line).map_err(io::Error::other)?;
             bytes.push(b'\n');
         }
-        append_lines(&mut file, &bytes)
+        loop {
+            let mut file = in_private_folder(&folder, || {
+                OpenOptions::new().create(true).append(true).read(true).open(&path)
+            })?;
+            file.lock()?;
+            let meta = file.metadata()?;
+            // Whoever had the lock before may have put another file in its place.
+            if !is_gone(&meta) {
+                return append_lines(&mut file, meta.len(), &bytes);
+            }
+        }
+    }
+
+    /// Takes out of a file of the log all that stands before the first line that `is_kept`, and gives how many lines and
+    /// bytes that were; with `for_real` not set, only says so. Whoever writes meanwhile waits, and loses nothing.
+    pub fn cut(
+        &self,
+        path: &Path,
+        for_real: bool,
+        is_kept: impl Fn(&[u8]) -> bool,
+    ) -> io::Result<(usize, u64)> {
+        let file = OpenOptions::new().append(true).read(true).open(path)?;
+        file.lock()?;
+        let text = fs::read(path)?;
+        let (mut lines, mut from) = (0, 0);
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            if is_kept(line) {
+                break;
+            }
+            lines += 1;
+            from += line.len();
+        }
+        if for_real && from == text.len() {
+            fs::remove_file(path)?;
+        } else if for_real && from > 0 {
+            write_whole(path, &text[from..])?;
+        }
+        Ok((lines, from as u64))
     }
 
     /// Gives every record to `each`, oldest first, with its line as it stands; what can't be read is passed
@@ -93,10 +131,21 @@ impl DecisionLog {
     }
 }
 
+/// Whether a file that is open has no name any more.
+#[cfg(unix)]
+fn is_gone(meta: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(meta) == 0
+}
+
+/// Elsewhere a file that is open keeps its name.
+#[cfg(not(unix))]
+fn is_gone(_: &fs::Metadata) -> bool {
+    false
+}
+
 /// Appends under the lock. A line that an earlier writer left torn is ended first, and one that does not fit
 /// on the disk is taken back: neither must swallow a neighbour.
-fn append_lines(file: &mut File, lines: &[u8]) -> io::Result<()> {
-    let length = file.seek(SeekFrom::End(0))?;
+fn append_lines(file: &mut File, length: u64, lines: &[u8]) -> io::Result<()> {
     let is_torn = length > 0 && byte_at(file, length - 1)? != b'\n';
     let written = if is_torn { file.write_all(&[b"\n", lines].concat()) } else { file.write_all(lines) };
     written.inspect_err(|_| {
@@ -113,7 +162,7 @@ fn byte_at(file: &File, offset: u64) -> io::Result<u8> {
 
 #[cfg(not(unix))]
 fn byte_at(mut file: &File, offset: u64) -> io::Result<u8> {
-    use std::io::Read;
+    use std::io::{Read, Seek, SeekFrom};
     let mut byte = [0u8];
     file.seek(SeekFrom::Start(offset))?;
     file.read_exact(&mut byte)?;
@@ -161,6 +210,38 @@ mod tests {
         file.write_all(b"\0\0\0\n\xff\xfe\n").expect("noise");
         log.append(&record("c"), now).expect("written");
         assert_eq!(ids(&log), (vec!["a".into(), "b".into(), "c".into()], 2));
+    }
+
+    #[test]
+    fn what_is_cut_while_others_write_costs_them_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = DecisionLog::in_folder(folder.path());
+        let now = at("2026-10-01T00:00:00Z");
+        for number in 0..50 {
+            log.append(&record(&format!("old-{number}")), now).expect("written");
+        }
+        let path = log.files()[0].clone();
+        let is_new = |line: &[u8]| !String::from_utf8_lossy(line).contains("old-");
+        assert_eq!(log.cut(&path, false, is_new).expect("counted").0, 50);
+        assert_eq!(ids(&log).0.len(), 50, "nothing is taken out yet");
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let log = &log;
+                scope.spawn(move || {
+                    for number in 0..50 {
+                        log.append(&record(&format!("{writer}-{number}")), now).expect("written");
+                    }
+                });
+            }
+            for _ in 0..30 {
+                if path.exists() {
+                    log.cut(&path, true, is_new).expect("cut");
+                }
+            }
+        });
+        let (left, torn) = ids(&log);
+        assert_eq!((left.len(), torn), (200, 0));
+        assert!(left.iter().all(|id| !id.starts_with("old")));
     }
 
     #[test]

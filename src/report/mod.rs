@@ -1,8 +1,11 @@
 //! What an audit of a saved session came to, for people and for other programs. [`Report`] is the whole of it and,
 //! as it stands, the JSON; `text`, `markdown` and `sarif` say the same in other forms, `table` says it of many
-//! sessions. Pure. `docs/audit-json.md` documents every field, and a test holds the two together.
+//! sessions. `decision` and `replay` set one decision of the log and what today's rules make of it, on the same `page`. Pure. `docs/audit-json.md` documents every field, and a test holds the two together.
 
+pub mod decision;
 pub mod markdown;
+pub mod page;
+pub mod replay;
 pub mod sarif;
 pub mod table;
 pub mod text;

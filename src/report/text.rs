@@ -3,25 +3,17 @@
 
 use std::fmt::Write as _;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 
+use super::page::{CLEAN, CONFIRMED, LABEL, Page, TITLE, UNVERIFIED};
 use super::{FindingReport, Report, auditor_words, by_whom, counted, verdict};
 use crate::finding::Status;
 use crate::plan::Mark;
 use crate::saved::find::short_id;
 
-const TITLE: Style = Style::new().bold();
-const CONFIRMED: Style = AnsiColor::Red.on_default().bold();
-const UNVERIFIED: Style = AnsiColor::Yellow.on_default().bold();
-const CLEAN: Style = AnsiColor::Green.on_default().bold();
-const LABEL: Style = Style::new().dimmed();
-
-/// How far the labels of a finding reach.
-const LABELS: usize = 9;
-
 /// The whole report.
 pub fn text(report: &Report, width: usize) -> String {
-    let mut page = Page { text: String::new(), width };
+    let mut page = Page::new(width);
     page.title(report);
     for caution in &report.cautions {
         page.wrapped(&format!("Caution: {caution}"), UNVERIFIED, "");
@@ -37,42 +29,7 @@ pub fn text(report: &Report, width: usize) -> String {
     page.text
 }
 
-struct Page {
-    text: String,
-    width: usize,
-}
-
 impl Page {
-    fn gap(&mut self) {
-        self.text.push('\n');
-    }
-
-    /// A paragraph in one style, its further lines under an indent.
-    fn wrapped(&mut self, words: &str, style: Style, indent: &str) {
-        let options = textwrap::Options::new(self.width.max(20)).subsequent_indent(indent).break_words(false);
-        for line in textwrap::wrap(words, options) {
-            let _ = writeln!(self.text, "{style}{line}{style:#}");
-        }
-    }
-
-    /// A label and what stands behind it, its further lines under the first.
-    fn labelled(&mut self, label: &str, words: &str) {
-        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-        if words.is_empty() {
-            return;
-        }
-        let indent = " ".repeat(5 + LABELS);
-        let options = textwrap::Options::new(self.width.max(40))
-            .initial_indent(&indent)
-            .subsequent_indent(&indent)
-            .break_words(false);
-        for (at, line) in textwrap::wrap(&words, options).into_iter().enumerate() {
-            let label = if at == 0 { label } else { "" };
-            let rest = line.get(indent.len()..).unwrap_or_default();
-            let _ = writeln!(self.text, "     {LABEL}{label:<LABELS$}{LABEL:#}{rest}");
-        }
-    }
-
     fn title(&mut self, report: &Report) {
         let session = &report.session;
         let when = session.ended.as_deref().or(session.started.as_deref()).map(minute).unwrap_or_default();

@@ -90,7 +90,7 @@ pub fn prepare_loaded(
     mut story: Story,
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Prepared, String> {
-    story.tell_transcript(&loaded);
+    story.tell_transcript(Some(request.transcript), &loaded);
     if let Some(problem) = loaded.problem {
         return Err(problem);
     }

@@ -44,6 +44,8 @@ pub struct Loaded {
     pub waited: Duration,
     /// How many subagents' transcripts were folded in.
     pub subagents: usize,
+    /// How much of the session's own transcript was read, in bytes.
+    pub bytes: u64,
 }
 
 /// A session's transcripts, read to their ends. What was read can be kept before it is made one.
@@ -153,6 +155,7 @@ impl Reading {
 
     /// The whole session.
     pub fn finish(self) -> Loaded {
+        let bytes = self.main.as_ref().map_or(0, |main| main.cursor.mark.offset);
         let mut session = self.main.map(|main| main.cursor.ledger.into_session()).unwrap_or_default();
         let subagents = self.subagents.len();
         for one in self.subagents {
@@ -162,7 +165,7 @@ impl Reading {
         if self.last_message.is_some() {
             session.final_message = self.last_message;
         }
-        Loaded { session, problem: self.problem, waited: self.waited, subagents }
+        Loaded { session, problem: self.problem, waited: self.waited, subagents, bytes }
     }
 }
 

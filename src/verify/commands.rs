@@ -3,7 +3,7 @@
 
 use super::case::Case;
 use super::elsewhere::works_elsewhere;
-use super::{Judged, over};
+use super::{Judged, over, reason};
 use crate::claims;
 use crate::session::shell::deeds::does;
 use crate::session::shell::masks::{Mask, reach};
@@ -39,15 +39,15 @@ pub(super) fn judge(case: &Case<'_>) -> Judged {
     let is_pass_of_kind =
         |later: &Command| kind.is_some() && shell::check(&later.line) == kind && !hides_its_end(later);
     if later().any(is_pass_of_kind) {
-        return Judged::cannot_verify("another check of that kind succeeded after it");
+        return Judged::cannot_verify(reason::CHECKED_AFTER);
     }
     if later().any(|later| is_same_program(&command.line, &later.line) && !hides_its_end(later)) {
-        return Judged::cannot_verify("the same program succeeded after it");
+        return Judged::cannot_verify(reason::SUCCEEDED_AFTER);
     }
     if later()
         .any(|later| works_elsewhere(&later.line) && kind.is_some_and(|kind| speaks_of(&later.line, kind)))
     {
-        return Judged::cannot_verify("remote: a check of that kind succeeded on another machine after it");
+        return Judged::cannot_verify(reason::CHECKED_ELSEWHERE);
     }
     if !claims_success(case, &command.line, kind) {
         return Judged::cannot_verify("the words do not claim that this command succeeded");

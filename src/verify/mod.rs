@@ -36,6 +36,8 @@ use crate::finding::{Category, Finding, Source, Status};
 
 use case::Case;
 pub use case::path_of;
+pub use quotes::step_of as step_quoted;
+pub use reason::{NO_PLAN, SETTLING};
 
 /// What the disk shows of one proposal: looked up by the workspace, so that judging needs no disk.
 #[derive(Debug, Clone, PartialEq, Eq)]

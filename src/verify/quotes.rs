@@ -135,7 +135,7 @@ fn differs_in_little(one: &str, other: &str) -> bool {
 
 /// The step that a quote comes from: the one whose words it holds or is a part of, or in whose further lines
 /// it stands.
-pub(super) fn step_of<'a>(quote: &str, plan: &'a Plan) -> Option<&'a Step> {
+pub fn step_of<'a>(quote: &str, plan: &'a Plan) -> Option<&'a Step> {
     let wanted = Wanted::new(quote);
     if wanted.parts.is_empty() {
         return None;

@@ -82,6 +82,7 @@ fn what_still_fits_wakes_the_session_once() {
     let run = scene.finish(running);
     run.is_silent();
     run.logs("allow", "loop-guard");
+    run.same(&scene.outcomes(), &vec![(1, "ignored".to_owned())]);
     scene.assert_nobody_is_left();
 }
 

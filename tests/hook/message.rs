@@ -92,5 +92,5 @@ fn a_session_id_that_climbs_stays_in_the_state_folder() {
     // What was seen and read for the audit is kept where that is worth it.
     kinds.retain(|kind| kind != "files" && kind != "words");
     kinds.sort();
-    assert_eq!(kinds, ["cursor", "json", "lock", "stop"]);
+    assert_eq!(kinds, ["cursor", "held", "json", "lock", "stop"]);
 }

@@ -343,6 +343,21 @@ impl Scene {
         lines.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
     }
 
+    /// What the log says of decisions that were made before, oldest first.
+    pub(crate) fn notes(&self) -> Vec<Value> {
+        let mut files = self.texts_below("state/decisions");
+        files.sort();
+        let lines = files.iter().flat_map(|(_, text)| text.lines());
+        let values = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        values.filter(|value| value.get("kind").is_some()).collect()
+    }
+
+    /// What became of the findings that held, by their numbers.
+    pub(crate) fn outcomes(&self) -> Vec<(u64, String)> {
+        let outcome = |note: &Value| Some((note["finding"].as_u64()?, note["outcome"].as_str()?.to_owned()));
+        self.notes().iter().filter_map(outcome).collect()
+    }
+
     /// A text with what differs from machine to machine taken out.
     pub(crate) fn tidy(&self, text: &str) -> String {
         text.replace(&self.root.display().to_string(), "DIR").replace(FAKE, "FAKE")

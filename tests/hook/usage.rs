@@ -20,7 +20,9 @@ fn a_flag_that_the_hook_does_not_know_holds_nobody() {
 
 #[test]
 fn a_command_that_does_not_exist_is_a_usage_error_and_not_a_block() {
-    for args in [&["hok"][..], &["--hook"], &["-x", "hook"], &[], &["log"], &["log", "lst"]] {
+    for args in
+        [&["hok"][..], &["--hook"], &["-x", "hook"], &[], &["log", "lst"], &["log", "--since", "soon"]]
+    {
         let run = Scene::with_drift().run_args(args);
         run.same(&(run.status.code(), run.stdout.as_str()), &(Some(64), ""));
         run.check(!run.stderr.is_empty(), "it is said");

@@ -1,4 +1,4 @@
-//! The decision log of one trial, as `punchlist log list --json` tells it. Takes a workspace, gives the
+//! The decision log of one trial, as `punchlist log list --json` and `log show --json` tell it. Takes a workspace, gives the
 //! records in the order in which they were made. It must not read the log's own files: their form is
 //! punchlist's business.
 
@@ -19,6 +19,11 @@ impl Record {
         format!("{} {}", field("decision"), field("cause"))
     }
 
+    /// Its name in the log.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.0["id"].as_str()
+    }
+
     /// The tools with which the session touched a file, as far as punchlist saw.
     pub(crate) fn touched(&self, path: &str) -> Vec<&str> {
         let files = self.0["files"].as_array().into_iter().flatten();
@@ -30,6 +35,13 @@ impl Record {
     pub(crate) fn asked(&self) -> Option<&Path> {
         self.0["auditor"]["client"].as_str().map(Path::new)
     }
+}
+
+/// What became of a decision's findings, as `punchlist log show ID --json` tells it.
+pub(crate) fn outcomes(workspace: &Workspace, id: &str) -> Result<Vec<Value>, String> {
+    let text = workspace.punchlist(&["log", "show", id, "--json"])?;
+    let shown: Value = serde_json::from_str(&text).map_err(|error| format!("{error}: {text}"))?;
+    Ok(shown["outcomes"].as_array().cloned().unwrap_or_default())
 }
 
 /// Every record of the trial, and its text for the report.

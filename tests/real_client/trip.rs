@@ -96,6 +96,12 @@ impl Trip {
         ensure(decisions == wanted, || format!("decided {decisions:?} in place of {wanted:?}"))
     }
 
+    /// What became of the findings of a decision, by its place in the log.
+    pub(crate) fn outcomes_of(&self, place: usize) -> Result<Vec<serde_json::Value>, String> {
+        let id = self.records.get(place).and_then(Record::id).ok_or("no such record")?;
+        decision_log::outcomes(&self.workspace, id)
+    }
+
     /// The verdict came from the client that runs the session, not from another one on the machine.
     pub(crate) fn asked_its_own_client(&self) -> Result<(), String> {
         let asked: Vec<_> = self.records.iter().filter_map(Record::asked).collect();

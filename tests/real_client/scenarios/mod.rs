@@ -4,7 +4,9 @@
 mod background;
 mod behind;
 mod clean;
+mod disputed;
 mod held_once;
+mod mended;
 mod plan_mode;
 mod sealed;
 pub(crate) mod seated;
@@ -15,8 +17,10 @@ use serde_json::{Value, json};
 use crate::trip::Scenario;
 
 /// Every scenario.
-pub(crate) const ALL: [&dyn Scenario; 7] = [
+pub(crate) const ALL: [&dyn Scenario; 9] = [
     &held_once::HeldOnce,
+    &mended::Mended,
+    &disputed::Disputed,
     &clean::Clean,
     &sealed::Sealed,
     &subagent::Subagent,

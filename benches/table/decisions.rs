@@ -1,0 +1,57 @@
+//! Reading the decision log: what `log` takes on a year of a small team, over `wc -l` of its files.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::bench::Bench;
+use crate::measure::{Fault, Runner, heard, in_turns, timed};
+use crate::rows::{Row, Unit};
+use crate::scene::PUNCHLIST;
+use crate::year::write_year;
+
+/// How many decisions a small team makes in a year.
+const RECORDS: usize = 20_000;
+/// What may be taken beside three times `wc -l`, in milliseconds.
+const BESIDE_MS: f64 = 30.0;
+
+fn punchlist(state: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(PUNCHLIST);
+    command.env_clear().env("PUNCHLIST_HOME", state).env("HOME", state).env("TZ", "Europe/Berlin");
+    command.current_dir(state).arg("log").args(args);
+    command
+}
+
+fn wc(files: &[PathBuf]) -> Command {
+    let mut command = Command::new("wc");
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).arg("-l").args(files);
+    command
+}
+
+/// Each command on it.
+pub(crate) fn log(bench: &mut Bench) -> Result<(), Fault> {
+    let folder = tempfile::tempdir().map_err(|why| why.to_string())?;
+    let state = folder.path();
+    write_year(state, 1, RECORDS).map_err(|why| why.to_string())?;
+    let files = punchlist::log::DecisionLog::in_folder(state).files();
+    let listed = heard(&mut punchlist(state, &["list"]), &[0])?.stdout.lines().count();
+    if listed != RECORDS {
+        return Err(format!("{listed} decisions are listed, {RECORDS} are there"));
+    }
+    for (name, args) in
+        [("list", &["list"][..]), ("list --json", &["list", "--json"]), ("list -n 20", &["list", "-n", "20"])]
+    {
+        let counter: Runner<'_> = Box::new(|| Ok(timed(&mut wc(&files), b"")?.time));
+        let reader: Runner<'_> = Box::new(|| Ok(timed(&mut punchlist(state, args), b"")?.time));
+        let [lines, read] = in_turns(bench.sizes.rounds, [counter, reader])?;
+        let allowed = 3.0 * lines.least() + BESIDE_MS;
+        let row = Row::new(
+            &format!("log {name} of {RECORDS} decisions, over 3 × wc -l and {BESIDE_MS:.0} ms"),
+            read.least() / allowed,
+            Unit::Times,
+            1.0,
+        );
+        let note = format!("{:.1} ms, wc {:.1} ms, least of {}", read.least(), lines.least(), read.rounds());
+        bench.rows.push(row.note(note));
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Takes the evidence of an audit, gives what is kept of it for people: the asks, the plan's steps, the final message
+//! and what was shown of each file. Pure. All of it is masked already; must not become more than is worth its room.
+
+use crate::evidence::Evidence;
+use crate::log::Scene;
+use crate::log::scene::{FileSeen, StepSeen};
+use crate::plan::{Mark, Step};
+use crate::text::first_part;
+
+/// How much is kept of one ask, one step, and the final message.
+const ASK_CAP: usize = 8 << 10;
+const STEP_CAP: usize = 1 << 10;
+const MESSAGE_CAP: usize = 64 << 10;
+/// How many asks, the newest, and steps, the first.
+const MOST_ASKS: usize = 100;
+const MOST_STEPS: usize = 400;
+/// How much is kept of all files together, and what is tried where that does not fit: white space and control
+/// characters grow when they are written down.
+const FILES: [usize; 4] = [500 << 10, 200 << 10, 50 << 10, 0];
+/// The most that a scene may take when it is written down.
+const MOST_BYTES: usize = 1 << 20;
+
+/// What is kept of the evidence.
+pub fn scene_of(evidence: &Evidence) -> Scene {
+    let mut scene = without_files(evidence);
+    for room in FILES {
+        scene.files = files(evidence, room);
+        // Most are far from it: a character becomes six bytes at the most.
+        if bytes_of(&scene) * 6 <= MOST_BYTES {
+            return scene;
+        }
+        if serde_json::to_vec(&scene).is_ok_and(|bytes| bytes.len() <= MOST_BYTES) {
+            return scene;
+        }
+    }
+    Scene::default()
+}
+
+/// How long its texts are, with some room for what stands around each.
+fn bytes_of(scene: &Scene) -> usize {
+    let steps = scene.steps.iter().map(|step| step.text.len() + 64);
+    let files = scene.files.iter().map(|file| file.path.len() + file.text.len() + 64);
+    let asks = scene.asks.iter().map(|ask| ask.len() + 64);
+    let texts: usize = steps.chain(files).chain(asks).sum();
+    texts + scene.final_message.as_ref().map_or(0, String::len)
+}
+
+fn without_files(evidence: &Evidence) -> Scene {
+    let asks = &evidence.session.asks;
+    let newest = &asks[asks.len().saturating_sub(MOST_ASKS)..];
+    let plan = evidence.plan.iter();
+    let steps = plan.flat_map(|plan| {
+        let written = plan.steps.iter().map(|step| seen(step, None));
+        written.chain(plan.dropped.iter().map(|step| seen(step, Some("dropped"))))
+    });
+    Scene {
+        asks: newest.iter().map(|ask| first_part(&ask.text, ASK_CAP)).collect(),
+        steps: steps.take(MOST_STEPS).collect(),
+        final_message: evidence.session.final_message.as_deref().map(|text| first_part(text, MESSAGE_CAP)),
+        files: Vec::new(),
+    }
+}
+
+fn seen(step: &Step, state: Option<&str>) -> StepSeen {
+    let by_mark = match step.mark {
+        Mark::Ticked => "ticked",
+        Mark::Abandoned => "dropped",
+        Mark::None | Mark::Open => "open",
+    };
+    StepSeen {
+        number: step.number,
+        text: first_part(&step.text, STEP_CAP),
+        state: state.unwrap_or(by_mark).to_owned(),
+    }
+}
+
+fn files(evidence: &Evidence, room: usize) -> Vec<FileSeen> {
+    let mut left = room;
+    let shown = evidence.files.iter().filter(|file| !file.text.is_empty());
+    shown
+        .map_while(|file| {
+            let text = first_part(&file.text, left);
+            left = left.saturating_sub(file.text.len());
+            (!text.is_empty() && room > 0).then(|| FileSeen { path: file.name.clone(), text })
+        })
+        .take_while(|_| room > 0)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Entered, FileEvidence, FileState, Signs};
+    use crate::session::{Ask, Session};
+
+    fn evidence(files: &[(&str, String)]) -> Evidence {
+        let plan = "- [x] Create `a.rs`\n- [ ] Create `b.rs`\n- [ ] ~~Create `c.rs`~~\n";
+        let session = Session {
+            asks: vec![Ask { text: "Follow the plan.".into(), at: 1 }],
+            final_message: Some("Done.".into()),
+            ..Session::default()
+        };
+        let mut plan = crate::plan::given(&session, std::path::Path::new("PLAN.md"), plan);
+        let mut gone = plan.steps[1].clone();
+        gone.number = 4;
+        plan.dropped = vec![gone];
+        let files = files.iter().map(|(name, text)| FileEvidence {
+            name: (*name).to_owned(),
+            touches: Vec::new(),
+            steps: Vec::new(),
+            state: FileState::File { bytes: 1 },
+            entered: Entered::Whole,
+            text: text.clone(),
+            masked: 0,
+            digest: String::new(),
+            signs: Signs::default(),
+        });
+        Evidence {
+            plan: Some(plan),
+            session,
+            deeds: Vec::new(),
+            todo_paths: Vec::new(),
+            files: files.collect(),
+            repository: None,
+        }
+    }
+
+    #[test]
+    fn asks_steps_words_and_files_are_kept() {
+        let scene = scene_of(&evidence(&[("a.rs", "fn a() {}\n".into()), ("b.rs", String::new())]));
+        assert_eq!(
+            (scene.asks, scene.final_message),
+            (vec!["Follow the plan.".into()], Some("Done.".into()))
+        );
+        let states: Vec<_> = scene.steps.iter().map(|step| (step.number, step.state.as_str())).collect();
+        assert_eq!(states, [(1, "ticked"), (2, "open"), (3, "dropped"), (4, "dropped")]);
+        assert_eq!(scene.files, [FileSeen { path: "a.rs".into(), text: "fn a() {}\n".into() }]);
+    }
+
+    #[test]
+    fn however_much_there_is_it_stays_below_a_megabyte() {
+        for text in ["x".repeat(3 << 20), "\u{1}".repeat(3 << 20)] {
+            let files = [("a.rs", text.clone()), ("b.rs", text)];
+            let scene = scene_of(&evidence(&files));
+            let bytes = serde_json::to_vec(&scene).expect("json").len();
+            assert!((1_000..=MOST_BYTES).contains(&bytes), "{bytes}");
+            assert!(scene.files[0].text.ends_with(" bytes cut …]"));
+            assert_eq!(scene.steps.len(), 4);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The arguments of `log`: takes words, gives what is asked of the log. Must not look at the log itself.
+
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::decision::Cause;
+use crate::finding::Category;
+use crate::log::filter::{OutcomeWord, Verdict};
+use crate::log::when::Moment;
+
+/// Arguments of `log`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct LogArgs {
+    /// What to do; `list` where nothing is said.
+    #[command(subcommand)]
+    pub command: Option<LogCommand>,
+    /// What to list then.
+    #[command(flatten)]
+    pub list: ListArgs,
+}
+
+/// What can be done with the log.
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    /// Lists the decisions, newest last
+    List(Box<ListArgs>),
+    /// Shows one decision with all there is to know of it
+    Show(ShowArgs),
+    /// What the log comes to: causes, outcomes, precision, failures, times, tokens and money
+    Stats(Box<StatsArgs>),
+    /// Says whether a decision, or one of its findings, was right; what you say counts before anything else
+    Label(LabelArgs),
+    /// Prints the decisions for other programs
+    Export(Box<ExportArgs>),
+    /// Takes out what is old or too much, as is done by itself once a day
+    Prune(PruneArgs),
+    /// Prints where the log is
+    Path {
+        /// Prints it as JSON, with the files of the log
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct ShowArgs {
+    /// The decision's id or the start of one, `last` for the newest; with .N behind it, finding N alone
+    #[arg(value_name = "ID[.N]")]
+    pub which: String,
+    /// Prints what was sent to the auditor
+    #[arg(long, conflicts_with_all = ["reply", "replay", "json"])]
+    pub prompt: bool,
+    /// Prints what came back
+    #[arg(long, conflicts_with_all = ["replay", "json"])]
+    pub reply: bool,
+    /// Judges the saved reply with today's rules, on today's disk, and shows what would differ
+    #[arg(long)]
+    pub replay: bool,
+    /// Prints it for programs; docs/log-show-json.md has the fields
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Which decisions.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+    /// Only the newest so many
+    #[arg(short = 'n', value_name = "N")]
+    pub last: Option<usize>,
+    /// Prints each record as it stands, one a line, with its outcomes and labels; docs/log-json.md has the fields
+    #[arg(long)]
+    pub json: bool,
+    /// Goes on with what is decided from now on, until it is interrupted; the newest 10 first, or as many as -n says
+    #[arg(long, short = 'f')]
+    pub follow: bool,
+}
+
+/// Arguments of `stats`.
+#[derive(Debug, Args)]
+pub struct StatsArgs {
+    /// Which decisions.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+    /// Prints all figures as JSON; docs/log-json.md has the fields
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `label`.
+#[derive(Debug, Args)]
+pub struct LabelArgs {
+    /// The decision's id or the start of it; with a finding's number behind a dot, that finding alone
+    #[arg(value_name = "ID[.N]")]
+    pub of: String,
+    /// Whether it was
+    #[arg(value_enum)]
+    pub judgement: JudgementChoice,
+    /// Why, in words
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
+    /// Prints what was written, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a person says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum JudgementChoice {
+    /// It was right
+    Right,
+    /// It was not
+    Wrong,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// How
+    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
+    pub format: ExportFormat,
+    /// Which decisions.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+}
+
+/// How decisions are exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Each record as it stands, one a line, with its outcomes and labels
+    Jsonl,
+    /// A row for each decision, for a spreadsheet
+    Csv,
+}
+
+/// Arguments of `prune`.
+#[derive(Debug, Args)]
+pub struct PruneArgs {
+    /// How long things are kept [default: the config's, 90d]
+    #[arg(long, value_name = "TIME", value_parser = crate::config::parse_duration)]
+    pub keep: Option<Duration>,
+    /// How much room they may take [default: the config's, 200MB]
+    #[arg(long, value_name = "SIZE", value_parser = crate::config::parse_size)]
+    pub max_size: Option<u64>,
+    /// Only says what would be taken out
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Prints what was or would be taken out, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which decisions are meant. Several filters combine; a filter with several values takes any of them.
+#[derive(Debug, Default, Args)]
+pub struct FilterArgs {
+    /// Only of this project: its folder's name, or its path
+    #[arg(long, value_name = "NAME|PATH")]
+    pub project: Option<String>,
+    /// Only of the session whose id starts so
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Only from then on: 7d, 36h, 2026-10-01, 2026-10, "2026-10-01 14:00", today, yesterday
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Moment>,
+    /// Only up to then; a day or a month is meant with all of it
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<Moment>,
+    /// Only those that were decided so
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "DECISION")]
+    pub decision: Vec<Verdict>,
+    /// Only with a finding of this category that was not refuted
+    #[arg(long, value_delimiter = ',', value_name = "CATEGORY", value_parser = categories(), ignore_case = true)]
+    pub category: Vec<Category>,
+    /// Only for this cause
+    #[arg(long, value_delimiter = ',', value_name = "CAUSE", value_parser = causes())]
+    pub cause: Vec<Cause>,
+    /// Only where that became of a finding, or where a person says so
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "OUTCOME")]
+    pub outcome: Vec<OutcomeWord>,
+    /// Only where this text stands in the record or in what was said of it later, in whatever case
+    #[arg(long, value_name = "TEXT")]
+    pub grep: Option<String>,
+}
+
+fn categories() -> impl TypedValueParser<Value = Category> {
+    PossibleValuesParser::new(Category::ALL.map(Category::name)).try_map(|name| {
+        let found = Category::ALL.into_iter().find(|category| category.name().eq_ignore_ascii_case(&name));
+        found.ok_or("no category")
+    })
+}
+
+fn causes() -> impl TypedValueParser<Value = Cause> {
+    PossibleValuesParser::new(Cause::ALL.map(Cause::name))
+        .try_map(|name| Cause::ALL.into_iter().find(|cause| cause.name() == name).ok_or("no cause"))
+}
+
+impl ValueEnum for Verdict {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.name()))
+    }
+}
+
+impl ValueEnum for OutcomeWord {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.name()))
+    }
+}

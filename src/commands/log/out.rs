@@ -1,0 +1,99 @@
+//! Where text goes: to a terminal through a pager, and straight on anywhere else. Whoever has read enough is no error.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::{Command, Stdio};
+
+use super::Refusal;
+use crate::env::Env;
+
+/// What pages where the person names nothing: it goes away where all fits on the screen, and begins at its end, since the
+/// newest stands last.
+const PAGER: &str = "less -FRX +G";
+const PAGER_FROM_START: &str = "less -FRX";
+
+/// How wide the terminal is, where there is one.
+pub(super) fn width() -> Option<usize> {
+    let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    width.filter(|_| io::stdout().is_terminal())
+}
+
+/// Whether colours are wanted: on a terminal, unless the person's variables say otherwise.
+pub(super) fn colours() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+}
+
+/// Prints, all at once: line by line would take longer than to make the lines.
+pub(super) fn print(text: &[u8]) -> Result<(), Refusal> {
+    let mut out = io::stdout().lock();
+    told(out.write_all(text).and_then(|()| out.flush()))
+}
+
+/// Prints, and says whether anybody still reads.
+pub(super) fn print_on(text: &[u8]) -> Result<bool, Refusal> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => told(written).map(|()| true),
+    }
+}
+
+/// Prints; on a terminal, page by page, the last one first.
+pub(super) fn page(text: &str, env: &Env) -> Result<(), Refusal> {
+    page_with(PAGER, text, env)
+}
+
+/// The same from the start, without its colours where nobody wants them.
+pub(super) fn page_from_start(text: &str, env: &Env) -> Result<(), Refusal> {
+    if colours() {
+        return page_with(PAGER_FROM_START, text, env);
+    }
+    page_with(PAGER_FROM_START, &anstream::adapter::strip_str(text).to_string(), env)
+}
+
+fn page_with(pager: &str, text: &str, env: &Env) -> Result<(), Refusal> {
+    if !io::stdout().is_terminal() || paged(pager, text, env).is_none() {
+        return print(text.as_bytes());
+    }
+    Ok(())
+}
+
+/// Gives the text to a pager; `None` where none can be started.
+fn paged(pager: &str, text: &str, env: &Env) -> Option<()> {
+    let own = env.text("PAGER");
+    let line = own.as_deref().unwrap_or(pager);
+    let mut command = shell(line);
+    // What `less` is to do where the person has not said anything else.
+    if env.get("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
+    if let Some(mut pipe) = child.stdin.take() {
+        // It may be left before all is read.
+        let _ = pipe.write_all(text.as_bytes()).and_then(|()| pipe.flush());
+    }
+    let ended = child.wait().ok()?;
+    // What a shell says of a program that it can't find or start.
+    (!matches!(ended.code(), Some(126 | 127))).then_some(())
+}
+
+#[cfg(unix)]
+fn shell(line: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(line);
+    command
+}
+
+#[cfg(not(unix))]
+fn shell(line: &str) -> Command {
+    let mut words = line.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or("more"));
+    command.args(words);
+    command
+}
+
+fn told(written: io::Result<()>) -> Result<(), Refusal> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!("stdout: {error}")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,102 @@
+//! `punchlist log prune`: takes out what is old or too much, and says what that was.
+
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{Desk, Refusal, out};
+use crate::cli::log::PruneArgs;
+use crate::config::LogConfig;
+use crate::log::keepsakes::Kind;
+use crate::log::prune::{Pruned, prune};
+use crate::report::counted;
+
+/// Runs it.
+pub(super) fn run(args: &PruneArgs, config: &LogConfig, desk: &Desk<'_>) -> Result<(), Refusal> {
+    let (keep, max_size) = (args.keep.unwrap_or(config.keep), args.max_size.unwrap_or(config.max_size));
+    let pruned = prune(&desk.state, keep, max_size, Timestamp::now(), !args.dry_run)
+        .map_err(|error| format!("{} can't be tidied: {error}", desk.state.display()))?;
+    if args.json {
+        return out::print(format!("{:#}\n", as_json(&pruned, args.dry_run)).as_bytes());
+    }
+    let limits = format!("kept are {} and {}", days(keep), ByteSize::b(max_size).display().si());
+    out::print(words(&pruned, &limits, args.dry_run, &desk.state.display().to_string()).as_bytes())
+}
+
+fn words(pruned: &Pruned, limits: &str, dry_run: bool, state: &str) -> String {
+    let size = |bytes: u64| ByteSize::b(bytes).display().si().to_string();
+    if pruned.bytes() == 0 {
+        return format!(
+            "Nothing in {state} is too old or too much ({limits}); it takes {}.\n",
+            size(pruned.left)
+        );
+    }
+    let mut text =
+        format!("{} {state} ({limits}):\n", if dry_run { "Would be taken out of" } else { "Taken out of" });
+    for (path, lines, bytes) in &pruned.lines {
+        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        text += &format!("  {} of {name} ({})\n", counted(*lines, "line", "lines"), size(*bytes));
+    }
+    for (kind, one, many) in KINDS {
+        let these: Vec<_> = pruned.files.iter().filter(|(other, _, _)| *other == kind).collect();
+        if these.is_empty() {
+            continue;
+        }
+        let bytes = these.iter().map(|(_, _, bytes)| bytes).sum();
+        let names = if kind == Kind::Month {
+            let name =
+                |path: &std::path::PathBuf| path.file_stem().map(|name| name.to_string_lossy().into_owned());
+            let names: Vec<_> = these.iter().filter_map(|(_, path, _)| name(path)).collect();
+            format!(": {}", names.join(", "))
+        } else {
+            String::new()
+        };
+        text += &format!("  {} ({}){names}\n", counted(these.len(), one, many), size(bytes));
+    }
+    let left = if dry_run { "would be left" } else { "are left" };
+    text + &format!("{} in all; {} {left}.\n", size(pruned.bytes()), size(pruned.left))
+}
+
+const KINDS: [(Kind, &str, &str); 4] = [
+    (Kind::Month, "whole month of the log", "whole months of the log"),
+    (
+        Kind::Audit,
+        "file of what an audit sent, got and looked at",
+        "files of what audits sent, got and looked at",
+    ),
+    (Kind::Session, "file of what is remembered of a session", "files of what is remembered of sessions"),
+    (Kind::Cache, "file that can be made again", "files that can be made again"),
+];
+
+fn as_json(pruned: &Pruned, dry_run: bool) -> serde_json::Value {
+    let kind = |kind: Kind| match kind {
+        Kind::Month => "month",
+        Kind::Audit => "audit",
+        Kind::Session => "session",
+        Kind::Cache => "cache",
+    };
+    let files = pruned.files.iter().map(|(what, path, bytes)| {
+        json!({ "kind": kind(*what), "path": path.display().to_string(), "bytes": bytes })
+    });
+    let lines = pruned.lines.iter().map(
+        |(path, lines, bytes)| json!({ "path": path.display().to_string(), "lines": lines, "bytes": bytes }),
+    );
+    json!({
+        "dry_run": dry_run,
+        "files": files.collect::<Vec<_>>(),
+        "lines": lines.collect::<Vec<_>>(),
+        "bytes": pruned.bytes(),
+        "left_bytes": pruned.left,
+    })
+}
+
+fn days(keep: Duration) -> String {
+    let seconds = keep.as_secs();
+    if seconds.is_multiple_of(24 * 3600) {
+        counted(usize::try_from(seconds / (24 * 3600)).unwrap_or(usize::MAX), "day", "days")
+    } else {
+        counted(usize::try_from(seconds / 60).unwrap_or(usize::MAX), "minute", "minutes")
+    }
+}

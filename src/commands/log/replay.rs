@@ -1,0 +1,206 @@
+//! `punchlist log show --replay`: an audit of then, judged once more by today's rules: the transcript as far as it was
+//! read then, the saved reply, today's disk. Must not ask anybody, and must not write to the log or to what is
+//! remembered of a session.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::super::complain;
+use super::{Desk, Refusal};
+use crate::audit::outcome::outcome_of;
+use crate::audit::seen::scene_of;
+use crate::audit::{Brief, plan_in_play};
+use crate::auditor::{AuditorOutcome, Prompts, RecordedReply};
+use crate::config::{Config, client};
+use crate::decision::Held;
+use crate::evidence::{Evidence, Memory, Workspace};
+use crate::log::replayed::{Replayed, compare};
+use crate::log::{Record, Scene, keepsakes};
+use crate::readings::Readings;
+use crate::saved::find::Shelf;
+use crate::session::ledger::Role;
+use crate::session::load;
+
+/// Judges an audit once more.
+pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refusal> {
+    let mut cautions = Vec::new();
+    let id = &record.id;
+    let Some(read) = &record.transcript else {
+        let cause = record.cause.name();
+        return Err(format!(
+            "decision {id} was made before anything was read ({cause}): there is nothing to replay"
+        ));
+    };
+    let project = record.project.as_deref().map(PathBuf::from).unwrap_or_default();
+    if !project.is_dir() {
+        return Err(format!(
+            "the project's folder is gone, so that there is no disk to look at: {}",
+            project.display()
+        ));
+    }
+    let transcript =
+        read.path.as_ref().map(PathBuf::from).map_or_else(|| by_session(record, &project, desk), Ok)?;
+    let then = as_it_was(&transcript, read.bytes).map_err(|error| {
+        format!(
+            "the transcript is gone or can't be read, and nothing can be replayed without it: {}: {error}",
+            transcript.display()
+        )
+    })?;
+    cautions.extend(then.caution.clone());
+    let scene = keepsakes::scene(desk.log.state(), id);
+    let (answer, caution) = answer_of(record, desk);
+    cautions.extend(caution);
+
+    let (config, faults) = Config::load(desk.env, &project);
+    for fault in &faults {
+        complain(&format!("{fault} (the default is used)"));
+    }
+    let is_subagent = record.agent.is_some();
+    let role = if is_subagent { Role::Subagent } else { Role::Main };
+    let message = scene.as_ref().and_then(|scene| scene.final_message.as_deref());
+    let loaded = load::load(Some(&then.path), role, message);
+    if let Some(problem) = loaded.problem {
+        return Err(format!("the transcript can't be read: {problem}"));
+    }
+    let mut session = loaded.session;
+    let folders = client::plan_folders(desk.env, &project);
+    let cwd = session.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
+    let workspace = Workspace::new(&project, cwd.as_deref().unwrap_or(&project), desk.env.home(), &folders);
+    let _readings = Readings::begin_anew();
+    // A subagent is asked for a part: the rest of the plan is not its promise.
+    let plan = if is_subagent { None } else { plan_in_play(&mut session, &workspace, &config.audit) };
+    let brief =
+        Brief::new(session, plan, &workspace, Prompts::default(), &config.audit, &mut Memory::default());
+    let findings = brief.findings(&answer, &workspace);
+    let outcome = outcome_of(&answer, &findings, &config.audit, &brief.prompts().reason);
+
+    let changed = changed_since(record, scene.as_ref(), &brief.evidence);
+    if !changed.is_empty() {
+        cautions
+            .push(format!("changed since then: {}; a difference may rest on the disk", changed.join(", ")));
+    }
+    let was_held = record.decision == Held::Block || record.would_block;
+    Ok(Replayed {
+        id: id.clone(),
+        version_then: record.version.clone(),
+        version_now: env!("CARGO_PKG_VERSION").to_owned(),
+        then: if was_held { Held::Block } else { Held::Allow },
+        now: if outcome.wants_block() { Held::Block } else { Held::Allow },
+        cautions,
+        changed,
+        findings: compare(&record.findings, &findings),
+    })
+}
+
+/// The comparison of one finding of then, where one is meant.
+pub(super) fn only(mut replayed: Replayed, finding: Option<usize>) -> Replayed {
+    if let Some(at) = finding {
+        replayed.findings.retain(|one| one.number == Some(at + 1));
+    }
+    replayed
+}
+
+/// What the auditor said, and what to keep in mind of it.
+fn answer_of(record: &Record, desk: &Desk<'_>) -> (AuditorOutcome, Option<String>) {
+    let answered = record.auditor.as_ref().is_some_and(|auditor| auditor.outcome == "answered");
+    if !answered {
+        return (AuditorOutcome::NotAsked, None);
+    }
+    let Ok(reply) = keepsakes::reply(desk.log.state(), &record.id) else {
+        let caution =
+            "the auditor's reply is gone: only what disk and session show by themselves is compared";
+        return (AuditorOutcome::NotAsked, Some(caution.to_owned()));
+    };
+    match RecordedReply(&reply).replay().outcome {
+        answer @ AuditorOutcome::Answered(_) => (answer, None),
+        other => {
+            let (_, detail) = other.told();
+            let why = detail.unwrap_or_else(|| "no answer".to_owned());
+            let caution = format!(
+                "the saved reply does not count any more ({why}): only what disk and session show by themselves is compared"
+            );
+            (AuditorOutcome::NotAsked, Some(caution))
+        }
+    }
+}
+
+/// An older record does not say where its transcript was: the client's own shelf may.
+fn by_session(record: &Record, project: &Path, desk: &Desk<'_>) -> Result<PathBuf, Refusal> {
+    let unknown = || format!("decision {} does not say where its transcript is", record.id);
+    let session = record.session.as_deref().ok_or_else(unknown)?;
+    let found = Shelf::of(desk.env).and_then(|shelf| shelf.by_id(session, project));
+    found.map(|found| found.transcript).map_err(|why| format!("{}, and it was not found: {why}", unknown()))
+}
+
+/// A transcript as it was at the time of an audit.
+struct Then {
+    path: PathBuf,
+    caution: Option<String>,
+    _folder: tempfile::TempDir,
+}
+
+/// The transcript up to the byte that was read last, in a folder of its own, with its subagents' beside it.
+fn as_it_was(transcript: &Path, bytes: u64) -> io::Result<Then> {
+    let folder = tempfile::tempdir()?;
+    let file = File::open(transcript)?;
+    let length = file.metadata()?.len();
+    let name = transcript.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let path = folder.path().join(name);
+    let wanted = if bytes == 0 { length } else { bytes };
+    io::copy(&mut file.take(wanted), &mut File::create(&path)?)?;
+    let own = transcript.with_extension("").join("subagents");
+    let there = path.with_extension("").join("subagents");
+    copy_agents(&own, &there)?;
+    if !there.is_dir()
+        && let Some(beside) = transcript.parent()
+    {
+        copy_agents(beside, folder.path())?;
+    }
+    let caution = match (bytes, length) {
+        (0, _) => Some(
+            "the record does not say how much of the transcript was read then: all of it is used".to_owned(),
+        ),
+        (bytes, length) if length < bytes => Some("the transcript is shorter than it was then".to_owned()),
+        _ => None,
+    };
+    Ok(Then { path, caution, _folder: folder })
+}
+
+fn copy_agents(from: &Path, to: &Path) -> io::Result<()> {
+    let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let is_agent =
+            name.to_string_lossy().starts_with("agent-") && name.to_string_lossy().ends_with(".jsonl");
+        if is_agent && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            fs::create_dir_all(to)?;
+            let (from, to) = (entry.path(), to.join(name));
+            fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop))?;
+        }
+    }
+    Ok(())
+}
+
+/// The names of what is not as it was: files by their content as it was shown, or by what stands there, and the plan.
+fn changed_since(record: &Record, scene: Option<&Scene>, now: &Evidence) -> Vec<String> {
+    let shown_now = scene_of(now);
+    let shown = |scene: &Scene, path: &str| {
+        scene.files.iter().find(|file| file.path == path).map(|file| file.text.clone())
+    };
+    let is_changed = |path: &str, state| {
+        let file = now.file(path);
+        let by_content = scene.is_some_and(|then| shown(then, path) != shown(&shown_now, path));
+        file.map(|file| &file.state) != Some(state) || by_content
+    };
+    let mut changed: Vec<String> = record
+        .files
+        .iter()
+        .filter(|file| is_changed(&file.path, &file.state))
+        .map(|file| file.path.clone())
+        .collect();
+    if scene.is_some_and(|then| then.steps != shown_now.steps) {
+        changed.push("the plan".to_owned());
+    }
+    changed
+}

@@ -1,0 +1,124 @@
+//! `punchlist log show`: one decision with all there is to know of it. Must not change anything.
+
+use std::io::{self, IsTerminal};
+
+use serde_json::{Value, json};
+
+use super::{Desk, Refusal, choice, out, replay};
+use crate::cli::log::ShowArgs;
+use crate::log::filter::Filter;
+use crate::log::keepsakes;
+use crate::log::pages::{Lines, Pages};
+use crate::log::seen::Seen;
+use crate::log::told::{self, Told};
+use crate::log::which::{LAST, NotOne, Which};
+use crate::log::{Note, Record};
+use crate::report::decision::{self, Setting};
+use crate::report::page::harmless;
+
+/// The widest that text is set; where nobody knows how wide the terminal is, it is set so.
+const WIDEST: usize = 100;
+
+/// Runs it.
+pub(super) fn run(args: &ShowArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
+    let which = Which::of(&args.which);
+    let pages = Pages::of(&desk.log);
+    let newest = (which.id == LAST).then_some(1);
+    let look =
+        pages.look(&Filter::default(), newest, Lines::Wanted).map_err(|error| desk.unreadable(&error))?;
+    let place = which.place(look.seen.iter().map(|seen| seen.glance.id.as_ref()));
+    let seen = &look.seen[place.map_err(|why| refusal(&why, desk))?];
+    let told = told_of(seen)?;
+    let finding =
+        which.finding_of(&told.record.id, told.record.findings.len()).map_err(|why| refusal(&why, desk))?;
+    if args.prompt || args.reply {
+        return print_kept(args, &told.record, desk);
+    }
+    let width = out::width().unwrap_or(WIDEST).clamp(40, WIDEST);
+    if args.replay {
+        let replayed = replay::replay(&told.record, desk)?;
+        let replayed = replay::only(replayed, finding);
+        if args.json {
+            return print_json(&replayed);
+        }
+        return out::page_from_start(&crate::report::replay::text(&replayed, width), desk.env);
+    }
+    let scene = keepsakes::scene(desk.log.state(), &told.record.id);
+    if args.json {
+        return match finding {
+            Some(at) => print_json(&json!({
+                "of": told.record.id,
+                "number": at + 1,
+                "finding": told.record.findings[at],
+                "outcome": told.fates[at].outcome,
+                "label": told.fates[at].label,
+            })),
+            None => print_json(&whole(seen, scene.as_ref().map(|scene| json!(scene)))?),
+        };
+    }
+    let setting = Setting { width, zone: choice::now().time_zone().clone(), finding };
+    out::page_from_start(&decision::text(&told, scene.as_ref(), &setting), desk.env)
+}
+
+fn refusal(why: &NotOne, desk: &Desk<'_>) -> Refusal {
+    match why {
+        NotOne::Empty => format!(
+            "{why}: once the hook is registered, each stop of a session adds one, in {}",
+            desk.log.folder().display()
+        ),
+        _ => why.to_string(),
+    }
+}
+
+/// A decision with what was said of it, whole.
+fn told_of(seen: &Seen<'_>) -> Result<Told, Refusal> {
+    let record: Record = serde_json::from_slice(seen.glance.line)
+        .map_err(|error| format!("decision {} can't be read: {error}", seen.glance.id))?;
+    let notes: Vec<Note> = seen.notes.iter().map(|noted| noted.note.clone()).collect();
+    told::join(vec![record], notes).pop().ok_or_else(|| "no decision".to_owned())
+}
+
+/// The record as it stands, with what was said of it and what its audit looked at.
+fn whole(seen: &Seen<'_>, scene: Option<Value>) -> Result<Value, Refusal> {
+    let mut value: Value = serde_json::from_slice(seen.glance.line)
+        .map_err(|error| format!("decision {} can't be read: {error}", seen.glance.id))?;
+    let notes = |takes: fn(&Note) -> bool| {
+        let taken = seen.notes.iter().map(|noted| &noted.note).filter(|note| takes(note));
+        json!(taken.collect::<Vec<_>>())
+    };
+    value["outcomes"] = notes(|note| matches!(note, Note::Outcome(_)));
+    value["labels"] = notes(|note| matches!(note, Note::Label(_)));
+    value["scene"] = scene.unwrap_or(Value::Null);
+    Ok(value)
+}
+
+fn print_json(value: &impl serde::Serialize) -> Result<(), Refusal> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| error.to_string())?;
+    out::print(format!("{text}\n").as_bytes())
+}
+
+/// What was sent, or what came back, as it is; what would steer a terminal is shown as a mark on one.
+fn print_kept(args: &ShowArgs, record: &Record, desk: &Desk<'_>) -> Result<(), Refusal> {
+    let (what, kept) = if args.prompt {
+        ("prompt", keepsakes::prompt(desk.log.state(), &record.id))
+    } else {
+        ("reply", keepsakes::reply(desk.log.state(), &record.id))
+    };
+    let text = kept.map_err(|error| gone(what, record, &error))?;
+    if io::stdout().is_terminal() {
+        return out::page_from_start(&harmless(&text), desk.env);
+    }
+    out::print(text.as_bytes())
+}
+
+/// Why there is no prompt or reply.
+fn gone(what: &str, record: &Record, error: &io::Error) -> Refusal {
+    let id = &record.id;
+    match (&record.auditor, error.kind()) {
+        (None, _) => format!("decision {id} has no {what}: no auditor was asked ({})", record.cause.name()),
+        (Some(_), io::ErrorKind::NotFound) => format!(
+            "the {what} of decision {id} is gone: it was kept for as long as [log] keep and max_size allow"
+        ),
+        (Some(_), _) => format!("the {what} of decision {id} can't be read: {error}"),
+    }
+}

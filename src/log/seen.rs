@@ -1,0 +1,131 @@
+//! Takes decisions at a glance and the notes on them, gives each with all that is known of it by now: what
+//! [`super::told`] does for whole records. Pure.
+
+use std::collections::HashMap;
+
+use super::Note;
+use super::glance::{Glance, Noted};
+use super::note::{Became, Judgement};
+use super::told::was_right;
+
+/// A decision and what is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen<'a> {
+    /// The decision.
+    pub glance: Glance<'a>,
+    /// What was said of it, oldest first.
+    pub notes: Vec<Noted<'a>>,
+    /// What became of each of its findings, in their order; nothing where nothing was said.
+    pub fates: Vec<Known>,
+    /// What a person says of it as a whole.
+    pub label: Option<Judgement>,
+}
+
+/// What is known of one finding.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Known {
+    /// What became of it.
+    pub became: Option<Became>,
+    /// What a person says of it, or of the decision as a whole.
+    pub label: Option<Judgement>,
+}
+
+impl Known {
+    /// Whether the finding was right, as far as that is known.
+    pub fn was_right(self) -> Option<bool> {
+        was_right(self.became, self.label)
+    }
+}
+
+impl<'a> Seen<'a> {
+    /// A decision with its notes, oldest first: the newest counts.
+    pub fn new(glance: Glance<'a>, notes: Vec<Noted<'a>>) -> Self {
+        let mut fates = vec![Known::default(); if notes.is_empty() { 0 } else { glance.findings.len() }];
+        let mut whole = None;
+        for noted in &notes {
+            let (number, became, label) = match &noted.note {
+                Note::Outcome(note) => (Some(note.finding), Some(note.outcome), None),
+                Note::Label(note) => (note.finding, None, Some(note.label)),
+            };
+            if number.is_none() {
+                whole = label.or(whole);
+            }
+            // A number that is none of its findings' is meant for nobody.
+            let meant = match number {
+                Some(number) => {
+                    number.checked_sub(1).and_then(|at| fates.get_mut(at..=at)).unwrap_or_default()
+                }
+                None => &mut fates[..],
+            };
+            for fate in meant {
+                *fate = Known { became: became.or(fate.became), label: label.or(fate.label) };
+            }
+        }
+        Self { glance, notes, fates, label: whole }
+    }
+
+    /// What is known of the finding at this place, counted from 0.
+    pub fn fate(&self, at: usize) -> Known {
+        self.fates.get(at).copied().unwrap_or_default()
+    }
+}
+
+/// Puts each note to its decision; both come oldest first. A note on what is not there is passed over.
+pub fn join<'a>(glances: impl IntoIterator<Item = Glance<'a>>, notes: Vec<Noted<'a>>) -> Vec<Seen<'a>> {
+    let mut by_decision: HashMap<String, Vec<Noted<'a>>> = HashMap::new();
+    for noted in notes {
+        by_decision.entry(noted.of().to_owned()).or_default().push(noted);
+    }
+    let seen = glances.into_iter().map(|glance| {
+        let notes = by_decision.remove(glance.id.as_ref()).unwrap_or_default();
+        Seen::new(glance, notes)
+    });
+    seen.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::glance::Line;
+    use crate::log::{Record, told};
+
+    const LINES: &str = r#"
+{"schema":1,"id":"a","time":"2026-10-01T00:00:00Z","session":null,"project":null,"event":"Stop","decision":"allow","cause":"clean"}
+{"schema":1,"id":"b","time":"2026-10-01T00:00:00Z","session":null,"project":null,"event":"Stop","decision":"block","cause":"findings","findings":[{"category":"A","status":"confirmed","source":"facts","problem":"missing-file","why":"w","settle":"s","verifier":"v"},{"category":"A","status":"confirmed","source":"facts","problem":"missing-file","why":"w","settle":"s","verifier":"v"}]}
+{"kind":"outcome","schema":2,"id":"n1","time":"2026-10-01T00:00:00Z","of":"b","finding":1,"outcome":"ignored"}
+{"kind":"outcome","schema":2,"id":"n2","time":"2026-10-01T00:00:00Z","of":"b","finding":1,"outcome":"fixed"}
+{"kind":"label","schema":2,"id":"n3","time":"2026-10-01T00:00:00Z","of":"b","label":"wrong"}
+{"kind":"label","schema":2,"id":"n4","time":"2026-10-01T00:00:00Z","of":"b","finding":2,"label":"right"}
+{"kind":"outcome","schema":2,"id":"n5","time":"2026-10-01T00:00:00Z","of":"b","finding":3,"outcome":"fixed"}
+{"kind":"outcome","schema":2,"id":"n6","time":"2026-10-01T00:00:00Z","of":"b","finding":0,"outcome":"fixed"}
+{"kind":"label","schema":2,"id":"n7","time":"2026-10-01T00:00:00Z","of":"a","label":"wrong"}
+{"kind":"label","schema":2,"id":"n8","time":"2026-10-01T00:00:00Z","of":"gone","label":"wrong"}"#;
+
+    #[test]
+    fn a_glance_knows_what_is_told_of_the_whole_record() {
+        let (mut glances, mut lines, mut records, mut notes) = (vec![], vec![], vec![], vec![]);
+        for line in LINES.lines() {
+            match Line::of(line.as_bytes()) {
+                Some(Line::Decision(glance)) => {
+                    glances.push(*glance);
+                    records.push(serde_json::from_str::<Record>(line).expect("a record"));
+                }
+                Some(Line::Note(note)) => {
+                    notes.push(note.note.clone());
+                    lines.push(*note);
+                }
+                None => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        let (seen, told) = (join(glances, lines), told::join(records, notes));
+        assert_eq!((seen.len(), seen[0].notes.len(), seen[1].notes.len()), (2, 1, 6));
+        for (seen, told) in seen.iter().zip(&told) {
+            let right = |at: usize| seen.fate(at).was_right();
+            let rights: Vec<_> = (0..told.fates.len()).map(right).collect();
+            assert_eq!(rights, told.fates.iter().map(told::Fate::was_right).collect::<Vec<_>>());
+            assert_eq!(seen.label, told.label.as_ref().map(|note| note.label));
+        }
+        assert_eq!(seen[1].fate(0).became, Some(Became::Fixed));
+    }
+}

@@ -1,0 +1,161 @@
+//! Which decision is meant: takes the words with which a person names one (`k3f9`, `k3f9.2`, `last`) and the ids that
+//! there are, gives the one. Pure. Must not guess between two.
+
+use std::fmt;
+
+/// A decision, or one of its findings, as a person names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Which {
+    /// The start of an id, or [`LAST`].
+    pub id: String,
+    /// Which of its findings, counted from 1.
+    pub finding: Option<usize>,
+}
+
+/// The word for the newest decision.
+pub const LAST: &str = "last";
+
+/// How many ids are told where several are meant.
+const TOLD: usize = 5;
+
+/// Why no decision is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotOne {
+    /// There is none at all.
+    Empty,
+    /// None begins so.
+    None(String),
+    /// Several do: the newest of them, and how many there are.
+    Several(String, Vec<String>, usize),
+    /// The decision has no such finding: its id, which one, and how many it has.
+    NoFinding(String, usize, usize),
+}
+
+impl fmt::Display for NotOne {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "no decision is in the log yet"),
+            Self::None(id) => {
+                write!(
+                    f,
+                    "no decision has an id that starts with \"{id}\"; `punchlist log` lists them, `last` is the newest"
+                )
+            }
+            Self::Several(id, ids, all) => {
+                let more = if *all > ids.len() { ", …" } else { "" };
+                write!(
+                    f,
+                    "{all} ids start with \"{id}\" ({}{more}): give more of the one that is meant",
+                    ids.join(", ")
+                )
+            }
+            Self::NoFinding(id, _, 0) => {
+                write!(f, "decision {id} has no findings; `punchlist log show {id}` shows it")
+            }
+            Self::NoFinding(id, number, count) => {
+                write!(f, "decision {id} has no finding {number}: they are numbered from 1 to {count}")
+            }
+        }
+    }
+}
+
+impl Which {
+    /// What the words name. A dot and a number behind the id name one of its findings.
+    pub fn of(words: &str) -> Self {
+        let words = words.trim();
+        let numbered = words.rsplit_once('.').and_then(|(id, number)| Some((id, number.parse().ok()?)));
+        match numbered {
+            Some((id, number)) => Self { id: id.to_owned(), finding: Some(number) },
+            None => Self { id: words.to_owned(), finding: None },
+        }
+    }
+
+    /// The place of the decision that is meant among all ids, oldest first. A whole id is meant even if others begin
+    /// with it.
+    pub fn place<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<usize, NotOne> {
+        let ids: Vec<&str> = ids.collect();
+        if ids.is_empty() {
+            return Err(NotOne::Empty);
+        }
+        if self.id == LAST {
+            return Ok(ids.len() - 1);
+        }
+        if let Some(at) = ids.iter().rposition(|id| *id == self.id) {
+            return Ok(at);
+        }
+        let starts = |id: &&str| !self.id.is_empty() && id.starts_with(&self.id);
+        let found: Vec<usize> = (0..ids.len()).filter(|&at| starts(&ids[at])).collect();
+        match found[..] {
+            [] => Err(NotOne::None(self.id.clone())),
+            [only] => Ok(only),
+            _ => {
+                let newest = found.iter().rev().take(TOLD).map(|&at| ids[at].to_owned()).collect();
+                Err(NotOne::Several(self.id.clone(), newest, found.len()))
+            }
+        }
+    }
+
+    /// The place of the finding that is meant among `count` of them, if one is.
+    pub fn finding_of(&self, id: &str, count: usize) -> Result<Option<usize>, NotOne> {
+        match self.finding {
+            None => Ok(None),
+            Some(number) if (1..=count).contains(&number) => Ok(Some(number - 1)),
+            Some(number) => Err(NotOne::NoFinding(id.to_owned(), number, count)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(words: &str) -> Result<usize, String> {
+        let ids = ["k3f92m7q1x", "k3f9aaaaaa", "zzzz000000", "zz"];
+        Which::of(words).place(ids.into_iter()).map_err(|why| why.to_string())
+    }
+
+    #[test]
+    fn a_start_is_enough_where_it_is_the_only_one() {
+        assert_eq!(place("k3f92"), Ok(0));
+        assert_eq!(place("last"), Ok(3));
+        assert_eq!(place("last.1"), Ok(3));
+        assert_eq!(place("zz"), Ok(3), "a whole id");
+        assert_eq!(place("k3f9a.12"), Ok(1));
+        assert_eq!(Which::of("k3f9a.12").finding, Some(12));
+        assert_eq!(Which::of("k3f9a.x"), Which { id: "k3f9a.x".into(), finding: None });
+    }
+
+    #[test]
+    fn what_is_not_one_says_what_to_do() {
+        assert_eq!(
+            place("q").expect_err("none"),
+            "no decision has an id that starts with \"q\"; `punchlist log` lists them, `last` is the newest"
+        );
+        assert!(place("").is_err());
+        assert_eq!(
+            place("k3").expect_err("two"),
+            "2 ids start with \"k3\" (k3f9aaaaaa, k3f92m7q1x): give more of the one that is meant"
+        );
+        let many: Vec<String> = (0..9).map(|n| format!("a{n}")).collect();
+        let why = Which::of("a").place(many.iter().map(String::as_str)).expect_err("nine").to_string();
+        assert_eq!(why, "9 ids start with \"a\" (a8, a7, a6, a5, a4, …): give more of the one that is meant");
+        assert_eq!(Which::of("last").place([].into_iter()), Err(NotOne::Empty));
+    }
+
+    #[test]
+    fn a_finding_is_counted_from_one() {
+        let finding =
+            |words: &str, count| Which::of(words).finding_of("k", count).map_err(|why| why.to_string());
+        assert_eq!(finding("k", 2), Ok(None));
+        assert_eq!(finding("k.2", 2), Ok(Some(1)));
+        assert_eq!(
+            finding("k.3", 2).expect_err("none"),
+            "decision k has no finding 3: they are numbered from 1 to 2"
+        );
+        assert!(finding("k.0", 2).is_err());
+        assert_eq!(
+            finding("k.1", 0).expect_err("none"),
+            "decision k has no findings; `punchlist log show k` shows it"
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! A page of text for a terminal: takes paragraphs and labelled lines, gives them wrapped, with colours that whoever
+//! prints them takes out where they do not belong. Pure. What came from a workspace must not steer a terminal: control
+//! characters are shown as a mark.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+
+pub(super) const TITLE: Style = Style::new().bold();
+pub(super) const CONFIRMED: Style = AnsiColor::Red.on_default().bold();
+pub(super) const UNVERIFIED: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const CLEAN: Style = AnsiColor::Green.on_default().bold();
+pub(super) const LABEL: Style = Style::new().dimmed();
+
+/// How far the labels reach.
+const LABELS: usize = 9;
+
+/// The page.
+pub(super) struct Page {
+    pub(super) text: String,
+    pub(super) width: usize,
+}
+
+impl Page {
+    pub(super) fn new(width: usize) -> Self {
+        Self { text: String::new(), width }
+    }
+
+    pub(super) fn gap(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// A paragraph in one style, its further lines under an indent.
+    pub(super) fn wrapped(&mut self, words: &str, style: Style, indent: &str) {
+        let options = textwrap::Options::new(self.width.max(20)).subsequent_indent(indent).break_words(false);
+        for line in textwrap::wrap(&harmless(words), options) {
+            let _ = writeln!(self.text, "{style}{line}{style:#}");
+        }
+    }
+
+    /// A label and what stands behind it, its further lines under the first.
+    pub(super) fn labelled(&mut self, label: &str, words: &str) {
+        self.labelled_at(5, label, words);
+    }
+
+    /// The same, so far from the left.
+    pub(super) fn labelled_at(&mut self, left: usize, label: &str, words: &str) {
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        if words.is_empty() {
+            return;
+        }
+        let indent = " ".repeat(left + LABELS);
+        let options = textwrap::Options::new(self.width.max(40))
+            .initial_indent(&indent)
+            .subsequent_indent(&indent)
+            .break_words(false);
+        for (at, line) in textwrap::wrap(&harmless(&words), options).into_iter().enumerate() {
+            let label = if at == 0 { label } else { "" };
+            let rest = line.get(indent.len()..).unwrap_or_default();
+            let _ = writeln!(self.text, "{:left$}{LABEL}{label:<LABELS$}{LABEL:#}{rest}", "");
+        }
+    }
+}
+
+/// A text without what steers a terminal.
+pub fn harmless(text: &str) -> String {
+    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
+    text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_shown_as_a_mark() {
+        let mut page = Page::new(60);
+        page.labelled("words", "a\u{1b}[2Jb\u{7}");
+        page.wrapped("x\u{9b}31m", Style::new(), "");
+        let plain = anstream::adapter::strip_str(&page.text).to_string();
+        assert_eq!(plain, "     words    a\u{fffd}[2Jb\u{fffd}\nx\u{fffd}31m\n");
+    }
+}

@@ -1,0 +1,346 @@
+//! What became of a block: at the session's next stop the log says of each finding that held whether it was fixed,
+//! disputed or ignored. The loop guard stays silent whatever goes wrong in that, and what was disputed is not held
+//! again.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::scene::Scene;
+
+/// The next stop of a session that was held.
+fn goes_on(scene: &mut Scene, words: &str) {
+    scene.says(words);
+    scene.input["stop_hook_active"] = json!(true);
+}
+
+/// A session that was held for `beta.txt`.
+fn held() -> (Scene, String) {
+    let scene = Scene::with_drift();
+    let run = scene.run();
+    run.holds();
+    let id = run.record()["id"].as_str().expect("an id").to_owned();
+    (scene, id)
+}
+
+fn pairs(all: &[(u64, &str)]) -> Vec<(u64, String)> {
+    all.iter().map(|(number, outcome)| (*number, (*outcome).to_owned())).collect()
+}
+
+#[test]
+fn what_is_written_after_the_block_is_fixed() {
+    let (mut scene, block) = held();
+    run_is_pending(&scene, true);
+    scene.wrote("beta.txt", "beta\n");
+    goes_on(&mut scene, "Now beta.txt is written as well.");
+    let run = scene.run();
+    run.is_silent();
+    run.logs("allow", "loop-guard");
+    let notes = scene.notes();
+    run.same(&notes.len(), &1);
+    let note = &notes[0];
+    run.same(
+        &json!([note["kind"], note["of"], note["finding"], note["outcome"], note["why"], note["told_by"]]),
+        &json!(["outcome", block, 1, "fixed", "the file exists", run.record()["id"]]),
+    );
+    run.same(
+        &(&note["session"], &note["schema"], note.get("sentence")),
+        &(&json!("session-1"), &json!(2), None),
+    );
+    run_is_pending(&scene, false);
+    run.same(&scene.calls().len(), &1);
+}
+
+fn run_is_pending(scene: &Scene, expected: bool) {
+    assert_eq!(scene.path("state/sessions/session-1.held").exists(), expected);
+}
+
+#[test]
+fn a_step_that_is_unticked_is_fixed_in_the_plan() {
+    let (mut scene, _) = held();
+    scene.wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Create `beta.txt`\n");
+    goes_on(&mut scene, "I have opened the step again.");
+    let run = scene.run();
+    run.is_silent();
+    run.same(&scene.outcomes(), &pairs(&[(1, "fixed")]));
+    run.same(&scene.notes()[0]["why"], &json!("the step is no longer ticked"));
+}
+
+#[test]
+fn what_is_disputed_is_kept_in_the_agents_words_and_not_held_again() {
+    let (mut scene, block) = held();
+    goes_on(
+        &mut scene,
+        "I checked. `beta.txt` is left out on purpose: alpha.txt holds both. Nothing else changed.",
+    );
+    let run = scene.run();
+    run.is_silent();
+    run.same(&scene.outcomes(), &pairs(&[(1, "disputed")]));
+    let sentence = "`beta.txt` is left out on purpose: alpha.txt holds both.";
+    run.same(&scene.notes()[0]["sentence"], &json!(sentence));
+
+    // Further work, and the same claim on the same plan.
+    scene.input["stop_hook_active"] = json!(false);
+    scene.transcript.asked("Add a line to alpha.txt, please.");
+    scene.wrote("alpha.txt", "alpha\nmore\n");
+    scene.says("All done: I created alpha.txt and beta.txt.");
+    let run = scene.run();
+    run.tells(&format!(
+        "let go; disputed by the agent before, and not held again: [A] \"Create `beta.txt`\" (disputed in this session: \"{sentence}\")"
+    ));
+    run.logs("allow", "only-unverified");
+    let finding = &run.record()["findings"][0];
+    run.same(&finding["status"], &json!("cannot-verify"));
+    run.same(&scene.blocks(), &1);
+
+    // A person says that the finding was right: then it holds.
+    let label = format!(
+        r#"{{"kind":"label","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"{block}","finding":1,"label":"right"}}"#
+    );
+    append_to_log(&scene, &label);
+    scene.wrote("alpha.txt", "alpha\nmore\nand more\n");
+    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.run().holds();
+}
+
+fn append_to_log(scene: &Scene, line: &str) {
+    let folder = scene.path("state/decisions");
+    let file = fs::read_dir(folder).expect("the log").next().expect("a file").expect("a file").path();
+    let mut text = fs::read_to_string(&file).expect("text");
+    text.push_str(&format!("{line}\n"));
+    fs::write(file, text).expect("written");
+}
+
+#[test]
+fn what_nobody_speaks_of_is_ignored() {
+    let (mut scene, _) = held();
+    goes_on(&mut scene, "All done.");
+    let run = scene.run();
+    run.is_silent();
+    run.same(&scene.outcomes(), &pairs(&[(1, "ignored")]));
+    run.same(
+        &scene.notes()[0]["why"],
+        &json!("it still stands: the step is ticked, and there is no beta.txt, and the final message says nothing against it"),
+    );
+}
+
+#[test]
+fn each_finding_has_its_own_end() {
+    let mut scene = Scene::new();
+    scene.transcript.asked("Make a plan in PLAN.md, then follow it.");
+    scene.wrote("PLAN.md", "# Plan\n\n- [x] Create `a.txt`\n- [x] Create `b.txt`\n- [x] Create `c.txt`\n");
+    scene.file("other.txt", "x\n");
+    scene.says("All steps of the plan are done.");
+    scene.run().holds();
+    scene.wrote("a.txt", "a\n");
+    goes_on(&mut scene, "Finding 1 is fixed. Finding 3 is wrong: c.txt is generated at the release.");
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[(1, "fixed"), (2, "ignored"), (3, "disputed")]));
+}
+
+#[test]
+fn fixed_counts_before_disputed() {
+    let (mut scene, _) = held();
+    scene.wrote("beta.txt", "beta\n");
+    goes_on(&mut scene, "The finding is wrong: beta.txt already exists.");
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[(1, "fixed")]));
+    assert!(scene.path("state/sessions/session-1.json").exists());
+}
+
+#[test]
+fn what_only_the_auditor_found_is_checked_by_the_same_rules() {
+    let mut scene = Scene::with_a_wrong_greeting();
+    scene.client(&format!("verdict {}", crate::scene::GREETING));
+    scene.run().holds();
+    scene.wrote("beta.txt", "good evening\n");
+    goes_on(&mut scene, "It greets now.");
+    let run = scene.run();
+    run.is_silent();
+    run.same(&scene.outcomes(), &pairs(&[(1, "fixed")]));
+    run.same(&scene.notes()[0]["why"], &json!("the file holds `good evening`"));
+}
+
+#[test]
+fn a_stop_that_is_no_loop_guard_settles_it_too() {
+    let (mut scene, _) = held();
+    scene.wrote("beta.txt", "beta\n");
+    scene.transcript.asked("And now?");
+    scene.says("Now beta.txt is written as well.");
+    let run = scene.run();
+    run.is_silent();
+    run.logs("allow", "clean");
+    run.same(&scene.outcomes(), &pairs(&[(1, "fixed")]));
+}
+
+#[test]
+fn a_stop_with_work_under_way_leaves_it_open() {
+    let (mut scene, _) = held();
+    scene.input["background_tasks"] =
+        json!([{"id": "1", "type": "shell", "status": "running", "description": "x"}]);
+    let run = scene.run();
+    run.logs("allow", "background-work");
+    run.same(&scene.outcomes(), &pairs(&[]));
+    run_is_pending(&scene, true);
+}
+
+#[test]
+fn it_is_told_once() {
+    let (mut scene, _) = held();
+    goes_on(&mut scene, "All done.");
+    scene.run().is_silent();
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes().len(), 1);
+}
+
+#[test]
+fn a_subagents_block_is_its_own() {
+    let (mut scene, _) = held();
+    // Another agent's stop tells nothing of the main agent's block.
+    scene.input["hook_event_name"] = json!("SubagentStop");
+    scene.input["agent_id"] = json!("a1");
+    scene.input["agent_transcript_path"] = scene.input["transcript_path"].clone();
+    goes_on(&mut scene, "All done.");
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[]));
+    run_is_pending(&scene, true);
+}
+
+#[test]
+fn a_subagent_that_was_held_is_followed_by_itself() {
+    let mut scene = Scene::with_drift();
+    scene.input["hook_event_name"] = json!("SubagentStop");
+    scene.input["agent_id"] = json!("a1");
+    scene.input["agent_transcript_path"] = scene.input["transcript_path"].clone();
+    let run = scene.run();
+    run.holds();
+    run.check(scene.path("state/sessions/session-1.a1.held").exists(), "its own");
+    scene.wrote("beta.txt", "beta\n");
+    goes_on(&mut scene, "Now beta.txt is written.");
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[(1, "fixed")]));
+}
+
+#[test]
+fn a_claim_that_is_taken_back_is_fixed() {
+    let mut scene = Scene::new();
+    scene.transcript.asked("Write alpha.txt and beta.txt.");
+    scene.wrote("alpha.txt", "alpha\n");
+    scene.says("Done: I created alpha.txt and beta.txt.");
+    scene.run().holds();
+    goes_on(&mut scene, "I was too quick: beta.txt was not created.");
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[(1, "fixed")]));
+    assert_eq!(scene.notes()[0]["why"], json!("the final message takes the claim back"));
+}
+
+#[test]
+fn a_check_that_failed_and_passes_now_is_fixed() {
+    let mut scene = Scene::new();
+    scene.transcript.asked("Fix the parser.");
+    scene.wrote("src/parser.rs", "fn parse() {}\n");
+    scene.transcript.ran_in_vain("cargo test", "test result: FAILED. 1 passed; 1 failed");
+    scene.says("The parser is fixed and all tests pass.");
+    let run = scene.run();
+    run.holds();
+    run.same(&run.record()["findings"][0]["problem"], &json!("failed-command"));
+    scene.transcript.ran("cargo test", "test result: ok. 2 passed; 0 failed");
+    goes_on(&mut scene, "Now they do.");
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[(1, "fixed")]));
+}
+
+#[test]
+fn a_torn_or_missing_state_is_no_reason_to_speak() {
+    for torn in ["", "{\"id\":\"x\",", "[]", "{\"findings\":[{\"number\":1}]}", "{}"] {
+        let (mut scene, _) = held();
+        fs::write(scene.path("state/sessions/session-1.held"), torn).expect("torn");
+        goes_on(&mut scene, "All done.");
+        let run = scene.run();
+        run.is_silent();
+        run.logs("allow", "loop-guard");
+        run.same(&scene.outcomes(), &pairs(&[]));
+    }
+    let (mut scene, _) = held();
+    fs::remove_file(scene.path("state/sessions/session-1.held")).expect("gone");
+    goes_on(&mut scene, "All done.");
+    scene.run().is_silent();
+}
+
+#[test]
+fn a_client_that_does_not_send_its_last_words_is_waited_for() {
+    let (mut scene, _) = held();
+    scene.input.as_object_mut().expect("an object").remove("last_assistant_message");
+    scene.input["stop_hook_active"] = json!(true);
+    // The words of the block are the last in the transcript: they are no answer to it.
+    let running = scene.start();
+    scene.transcript.said("beta.txt is not needed.");
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    fs::write(scene.path("transcript.jsonl"), scene.transcript.text()).expect("written late");
+    let run = scene.finish(running);
+    run.is_silent();
+    run.same(&scene.outcomes(), &pairs(&[(1, "disputed")]));
+}
+
+#[test]
+fn a_transcript_that_is_gone_settles_nothing() {
+    let (mut scene, _) = held();
+    goes_on(&mut scene, "I looked, and the finding is fine.");
+    scene.input["transcript_path"] = json!(scene.path("gone.jsonl"));
+    scene.file("beta.txt", "beta\n");
+    let run = scene.run();
+    run.is_silent();
+    run.same(&scene.outcomes(), &pairs(&[(1, "ignored")]));
+    run.check(
+        scene.notes()[0]["why"].as_str().is_some_and(|why| why.contains("the transcript can't be read")),
+        "it says why",
+    );
+}
+
+#[test]
+fn a_log_that_can_not_be_written_keeps_it_for_later() {
+    let (mut scene, block) = held();
+    let (log, aside) = (scene.path("state/decisions"), scene.path("state/aside"));
+    fs::rename(&log, &aside).expect("moved");
+    fs::write(&log, "no folder").expect("in the way");
+    goes_on(&mut scene, "All done.");
+    let run = scene.run();
+    run.same(&(run.status.code(), run.stdout.as_str()), &(Some(0), ""));
+    run.check(run.stderr.starts_with("punchlist: the decision log can't be written: "), "one line, as ever");
+    run.same(&run.stderr.lines().count(), &1);
+    run_is_pending(&scene, true);
+    fs::remove_file(&log).expect("out of the way");
+    fs::rename(&aside, &log).expect("back");
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[(1, "ignored")]));
+    assert_eq!(scene.notes()[0]["of"], json!(block));
+}
+
+#[test]
+fn a_secret_in_the_agents_words_is_masked() {
+    let (mut scene, _) = held();
+    let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    goes_on(&mut scene, &format!("beta.txt is not needed, the token {secret} is in the vault."));
+    scene.run().is_silent();
+    assert_eq!(scene.outcomes(), pairs(&[(1, "disputed")]));
+    for (path, text) in scene.texts_below("state") {
+        assert!(!text.contains(secret), "{path}");
+    }
+}
+
+#[test]
+fn what_an_audit_looked_at_is_kept_beside_the_log() {
+    let (scene, block) = held();
+    let text = fs::read_to_string(scene.path(&format!("state/audits/{block}.scene.json"))).expect("a scene");
+    let seen: Value = serde_json::from_str(&text).expect("json");
+    assert_eq!(seen["asks"], json!(["Make a plan in PLAN.md, then create alpha.txt and beta.txt."]));
+    assert_eq!(
+        seen["steps"],
+        json!([
+            {"number": 1, "text": "Create `alpha.txt`", "state": "ticked"},
+            {"number": 2, "text": "Create `beta.txt`", "state": "ticked"},
+        ])
+    );
+    assert_eq!(seen["final_message"], json!("All done: I created alpha.txt and beta.txt."));
+    assert!(seen["files"].as_array().is_some_and(|files| !files.is_empty()));
+}

@@ -1,0 +1,11 @@
+//! The log as people read it: the real binary on a made-up year of decisions, with torn, older, newer and half-written lines
+//! among them. Nothing here leaves the machine.
+
+#[path = "../support/year.rs"]
+mod year;
+
+mod commands;
+mod desk;
+mod follow;
+mod list;
+mod mix;

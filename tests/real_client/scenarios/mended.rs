@@ -1,0 +1,46 @@
+//! An agent that was held writes what was missing: it is let go, and the log says that the finding was fixed.
+
+use super::{ALL_DONE, ALPHA, BETA, PROMPT, beta_is_missing, plan};
+use crate::rig::client::Client;
+use crate::rig::message::write;
+use crate::script::Script;
+use crate::trip::{Scenario, Trip, ensure};
+use crate::workspace::Workspace;
+
+/// What the agent says when it has mended it.
+const MENDED: &str = "beta.txt was missing, and is written now.";
+
+pub(crate) struct Mended;
+
+impl Scenario for Mended {
+    fn name(&self) -> &'static str {
+        "mended"
+    }
+
+    fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
+        let project = workspace.project();
+        let plan_file = project.join("PLAN.md");
+        Ok(Script::new(PROMPT)
+            .calls([write(plan_file.display(), &plan(false))])
+            .calls([
+                write(project.join("alpha.txt").display(), ALPHA),
+                write(plan_file.display(), &plan(true)),
+            ])
+            .says(ALL_DONE)
+            .verdict(&[beta_is_missing()])
+            .calls([write(project.join("beta.txt").display(), BETA)])
+            .says(MENDED))
+    }
+
+    fn check(&self, trip: &Trip) -> Result<(), String> {
+        trip.audit()?;
+        trip.decided(&["block findings", "allow loop-guard"])?;
+        trip.ended_with(MENDED)?;
+        let outcomes = trip.outcomes_of(0)?;
+        let told: Vec<_> =
+            outcomes.iter().map(|note| (note["outcome"].as_str(), note["why"].as_str())).collect();
+        ensure(told == [(Some("fixed"), Some("the file exists"))], || format!("it became {told:?}"))?;
+        let told_by = outcomes[0]["told_by"].as_str();
+        ensure(told_by == trip.records[1].id(), || format!("told by {told_by:?}"))
+    }
+}
