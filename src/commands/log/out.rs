@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use super::Refusal;
 use crate::env::Env;
+use crate::log::seen::Seen;
+use crate::log::wire;
 
 /// What pages where the person names nothing: it goes away where all fits on the screen, and begins at its end, since the
 /// newest stands last.
@@ -25,6 +27,12 @@ pub(super) fn colours() -> bool {
 pub(super) fn print(text: &[u8]) -> Result<(), Refusal> {
     let mut out = io::stdout().lock();
     told(out.write_all(text).and_then(|()| out.flush()))
+}
+
+/// Prints records for other programs.
+pub(super) fn print_records(all: &[Seen<'_>]) -> Result<(), Refusal> {
+    let mut out = io::stdout().lock();
+    told(wire::write_lines(&mut out, all).and_then(|()| out.flush()))
 }
 
 /// Prints, and says whether anybody still reads.
