@@ -31,7 +31,7 @@ pub(super) fn run(args: &ListArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
     let width = out::width();
     let setting =
         Setting { zone: now.time_zone().clone(), width, head: width.is_some(), colours: out::colours() };
-    out::page(&listing(&look.seen, &setting), desk.env)
+    out::page_from_end(&listing(&look.seen, &setting), desk.env)
 }
 
 /// A decision at a glance.

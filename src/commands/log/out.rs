@@ -8,9 +8,10 @@ use crate::env::Env;
 use crate::log::seen::Seen;
 use crate::log::wire;
 
-/// What pages where the person names nothing: it goes away where all fits on the screen, and begins at its end, since the
-/// newest stands last.
-const PAGER: &str = "less -FRX +G";
+/// What pages where the person names nothing: it goes away where all fits on the screen.
+const PAGER: &str = "less -FRX";
+/// The same, beginning at the end.
+const PAGER_FROM_END: &str = "less -FRX +G";
 
 /// How wide the terminal is, where there is one.
 pub(super) fn width() -> Option<usize> {
@@ -46,17 +47,28 @@ pub(super) fn print_on(text: &[u8]) -> Result<bool, Refusal> {
 
 /// Prints; on a terminal, page by page.
 pub(super) fn page(text: &str, env: &Env) -> Result<(), Refusal> {
-    if !io::stdout().is_terminal() || paged(text, env).is_none() {
+    page_with(PAGER, text, env)
+}
+
+/// The same for a text whose end is what people want to see first.
+pub(super) fn page_from_end(text: &str, env: &Env) -> Result<(), Refusal> {
+    // What fits has no end to begin at: `less` would fill the screen and stay.
+    let rows = terminal_size::terminal_size_of(io::stdout()).map_or(0, |(_, height)| usize::from(height.0));
+    let fits = text.lines().count() < rows;
+    page_with(if fits { PAGER } else { PAGER_FROM_END }, text, env)
+}
+
+fn page_with(pager: &str, text: &str, env: &Env) -> Result<(), Refusal> {
+    if !io::stdout().is_terminal() || paged(pager, text, env).is_none() {
         return print(text.as_bytes());
     }
     Ok(())
 }
 
 /// Gives the text to a pager; `None` where none can be started.
-fn paged(text: &str, env: &Env) -> Option<()> {
+fn paged(pager: &str, text: &str, env: &Env) -> Option<()> {
     let own = env.text("PAGER");
-    let line = own.as_deref().unwrap_or(PAGER);
-    let mut command = shell(line);
+    let mut command = shell(own.as_deref().unwrap_or(pager));
     // What `less` is to do where the person has not said anything else.
     if env.get("LESS").is_none() {
         command.env("LESS", "FRX");
