@@ -16,7 +16,7 @@
 //! The modules stand below in the order in which data passes them, and no two of them need each other. The
 //! middle (`session::ledger`, `plan`, `claims`, `facts`, `verify`, `decision`, `outcomes`) is pure: values in, values out, no clock,
 //! no disk, no environment. The edges (`config`, `state`, `session::batches`, `originals` and `load`,
-//! `evidence::workspace` and `git`, `child`, `gates::sight`, `log::store` and `keepsakes`) touch the world and decide
+//! `evidence::workspace` and `git`, `child`, `gates::sight`, `log::store`, `pages`, `prune` and `keepsakes`) touch the world and decide
 //! nothing. `audit`, `gates` and `commands` put them together.
 //!
 //! What every stop would have to do again is remembered: `session::cursor` how far a transcript was read and what came

@@ -1,5 +1,5 @@
 //! Cutting text to size: takes a text and a number of bytes, gives as much of it as may stay. Must not split a
-//! character, and must not cut without a mark that says how much is missing.
+//! character, and must not cut without a mark that says how much is missing. And counting in words.
 
 /// The first `cap` bytes or a little less.
 pub fn first_part(text: &str, cap: usize) -> String {
@@ -17,6 +17,11 @@ pub fn last_part(text: &str, cap: usize) -> String {
     }
     let from = text.ceil_char_boundary(text.len() - cap);
     format!("[… {from} bytes cut …]{}", &text[from..])
+}
+
+/// One of something, or several.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ mod tests {
     fn evidence(files: &[(&str, String)]) -> Evidence {
         let plan = "- [x] Create `a.rs`\n- [ ] Create `b.rs`\n- [ ] ~~Create `c.rs`~~\n";
         let session = Session {
-            asks: vec![Ask { text: "Follow the plan.".into(), at: 1 }],
+            asks: vec![Ask { text: "Follow the plan.".into(), at: 1 }].into(),
             final_message: Some("Done.".into()),
             ..Session::default()
         };

@@ -23,8 +23,8 @@ use crate::env::Env;
 use crate::exit;
 use crate::log::DecisionLog;
 use crate::log::pages::Look;
-use crate::report::counted;
 use crate::state::StateFolder;
+use crate::text::counted;
 
 pub(super) use list::one_line;
 

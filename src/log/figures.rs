@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::listing::{Dollars, Milliseconds, cut, push_clean};
 use super::stats::{Count, Latency, Named, Outcomes, Percentiles, Precision, Repeat, Share, Spent, Stats};
-use crate::report::counted;
+use crate::text::counted;
 use crate::words::base_name;
 
 const TITLE: Style = Style::new().bold();

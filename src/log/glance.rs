@@ -10,6 +10,7 @@ use memchr::memmem::Finder;
 use super::Note;
 use super::filter::Verdict;
 use super::{note, record};
+use crate::decision::Cause;
 use crate::finding::{Category, Problem, Source, Status};
 use crate::session::scan::{Needle, Raw, Scan, Torn};
 
@@ -139,7 +140,10 @@ impl Glance<'_> {
             time: owned(self.time),
             session: self.session.map(owned),
             project: self.project.map(owned),
-            cause: owned(self.cause),
+            cause: Cause::ALL
+                .iter()
+                .find(|cause| cause.name() == self.cause)
+                .map_or_else(|| owned(self.cause), |cause| Cow::Borrowed(cause.name())),
             findings: self.findings.into_iter().map(finding).collect(),
             auditor: self.auditor.map(|auditor| AuditorGlance {
                 model: owned(auditor.model),

@@ -202,11 +202,10 @@ fn write_cell(text: &mut String, column: Column, seen: &Seen<'_>, zone: &TimeZon
         // The same but for its year.
         ShortWhen => write_when(text, glance.ms, zone, false),
         Project => push_clean(text, glance.project.as_deref().map_or("-", base_name)),
-        Decision => text.push_str(glance.verdict.name()),
         ShortDecision if glance.verdict == Verdict::WouldBlock => text.push_str("would"),
-        ShortDecision => text.push_str(glance.verdict.name()),
+        Decision | ShortDecision => text.push_str(glance.verdict.name()),
         Matter if matches!(glance.cause.as_ref(), "findings" | "only-unverified") => {
-            write_findings(text, seen)
+            write_findings(text, seen);
         }
         Cause | Matter => push_clean(text, if glance.cause.is_empty() { "-" } else { &glance.cause }),
         Findings => write_findings(text, seen),

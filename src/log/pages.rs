@@ -47,8 +47,9 @@ pub struct Look<'a> {
 
 /// What one file holds.
 #[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "they are moved thrice, and each is long")]
 struct Page<'a> {
-    glances: Vec<Glance<'a>>,
+    glances: Vec<Box<Glance<'a>>>,
     notes: Vec<Noted<'a>>,
     torn: usize,
     newer: usize,
@@ -74,7 +75,7 @@ impl Pages {
         let lines = if filter.text.is_some() { Lines::Wanted } else { lines };
         let first = filter.since.map_or(0, |since| self.first_with(since));
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let (mut look, mut notes, mut glances) = (Look::default(), Vec::new(), Vec::<Glance<'_>>::new());
+        let (mut look, mut notes, mut glances) = (Look::default(), Vec::new(), Vec::<Box<Glance<'_>>>::new());
         let mut end = self.paths.len();
         // A note stands behind its decision, so that a file and all behind it are enough for what is in it.
         while end > first {
@@ -212,7 +213,7 @@ fn bare_page(path: &Path, filter: &Filter) -> io::Result<Page<'static>> {
         filled += read;
         let whole = memchr::memrchr(b'\n', &text[..filled]).map_or(0, |end| end + 1);
         let taken = if read == 0 { filled } else { whole };
-        page.take(&text[..taken], read == 0, filter, Glance::into_bare, Noted::into_bare);
+        page.take(&text[..taken], read == 0, filter, |glance| Box::new(glance.into_bare()), Noted::into_bare);
         if read == 0 {
             return Ok(page);
         }
@@ -228,7 +229,7 @@ impl<'p> Page<'p> {
         text: &'a [u8],
         is_end: bool,
         filter: &Filter,
-        glance: impl Fn(Glance<'a>) -> Glance<'p>,
+        glance: impl Fn(Box<Glance<'a>>) -> Box<Glance<'p>>,
         noted: impl Fn(Noted<'a>) -> Noted<'p>,
     ) {
         let mut rest = text;
@@ -243,7 +244,7 @@ impl<'p> Page<'p> {
                 Some(Line::Decision(seen)) => {
                     self.decisions += 1;
                     if filter.may_take(&seen) {
-                        self.glances.push(glance(*seen));
+                        self.glances.push(glance(seen));
                     }
                 }
                 Some(Line::Note(note)) => self.notes.push(noted(*note)),

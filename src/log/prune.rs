@@ -73,7 +73,11 @@ pub fn prune(
     let (gone, left) = too_old_or_too_much(state, keep, max_size, SystemTime::from(now), &already);
     for Kept { path, kind, bytes, .. } in gone {
         if for_real {
-            std::fs::remove_file(&path)?;
+            match std::fs::remove_file(&path) {
+                // Somebody else tidies, too.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                removed => removed?,
+            }
         }
         pruned.files.push((kind, path, bytes));
     }

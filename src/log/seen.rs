@@ -11,8 +11,8 @@ use super::told::was_right;
 /// A decision and what is known of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen<'a> {
-    /// The decision.
-    pub glance: Glance<'a>,
+    /// The decision. In a place of its own: thousands of them are moved about.
+    pub glance: Box<Glance<'a>>,
     /// What was said of it, oldest first.
     pub notes: Vec<Noted<'a>>,
     /// What became of each of its findings, in their order; nothing where nothing was said.
@@ -39,7 +39,8 @@ impl Known {
 
 impl<'a> Seen<'a> {
     /// A decision with its notes, oldest first: the newest counts.
-    pub fn new(glance: Glance<'a>, notes: Vec<Noted<'a>>) -> Self {
+    pub fn new(glance: impl Into<Box<Glance<'a>>>, notes: Vec<Noted<'a>>) -> Self {
+        let glance = glance.into();
         let mut fates = vec![Known::default(); if notes.is_empty() { 0 } else { glance.findings.len() }];
         let mut whole = None;
         for noted in &notes {
@@ -71,12 +72,16 @@ impl<'a> Seen<'a> {
 }
 
 /// Puts each note to its decision; both come oldest first. A note on what is not there is passed over.
-pub fn join<'a>(glances: impl IntoIterator<Item = Glance<'a>>, notes: Vec<Noted<'a>>) -> Vec<Seen<'a>> {
+pub fn join<'a, G: Into<Box<Glance<'a>>>>(
+    glances: impl IntoIterator<Item = G>,
+    notes: Vec<Noted<'a>>,
+) -> Vec<Seen<'a>> {
     let mut by_decision: HashMap<String, Vec<Noted<'a>>> = HashMap::new();
     for noted in notes {
         by_decision.entry(noted.of().to_owned()).or_default().push(noted);
     }
     let seen = glances.into_iter().map(|glance| {
+        let glance: Box<Glance<'a>> = glance.into();
         let notes = by_decision.remove(glance.id.as_ref()).unwrap_or_default();
         Seen::new(glance, notes)
     });

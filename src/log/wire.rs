@@ -1,48 +1,59 @@
 //! Decisions for other programs: takes them, gives each as it stands in the log with what was said of it joined in, one a
 //! line. Pure. `docs/log-json.md` documents it.
 
+use std::io::{self, Write};
+
 use super::Note;
-use super::glance::Noted;
-use super::parts::in_parts;
 use super::seen::Seen;
 
+/// How much is put together before it is written: a line is copied once, and into room that is there already.
+const PIECE: usize = 1 << 20;
+
 /// One line for each.
-pub fn lines(all: &[Seen<'_>]) -> Vec<u8> {
-    let parts = in_parts(all, |part| {
-        let mut text = Vec::with_capacity(part.iter().map(|seen| seen.glance.line.len() + 32).sum());
-        for seen in part {
-            write_line(&mut text, seen);
+pub fn write_lines(out: &mut impl Write, all: &[Seen<'_>]) -> io::Result<()> {
+    let mut text = Vec::with_capacity(PIECE + (PIECE >> 3));
+    for seen in all {
+        write_line(&mut text, seen);
+        if text.len() >= PIECE {
+            out.write_all(&text)?;
+            text.clear();
         }
-        text
-    });
-    parts.concat()
+    }
+    out.write_all(&text)
 }
 
-/// One decision, with its line end. What is no JSON, as it may be where a disk was full, is left out.
+/// One decision, with its line end.
 pub fn write_line(text: &mut Vec<u8>, seen: &Seen<'_>) {
-    let line = String::from_utf8_lossy(seen.glance.line);
-    let Some(open) = line.strip_suffix('}') else { return };
-    text.extend_from_slice(open.as_bytes());
+    let Some(open) = seen.glance.line.strip_suffix(b"}") else { return };
+    push_text(text, open);
     let list = |text: &mut Vec<u8>, name: &str, takes: fn(&Note) -> bool| {
-        text.extend_from_slice(format!(",\"{name}\":[").as_bytes());
-        let noted: Vec<&Noted<'_>> = seen.notes.iter().filter(|noted| takes(&noted.note)).collect();
-        for (at, noted) in noted.iter().enumerate() {
+        text.extend_from_slice(name.as_bytes());
+        let noted = seen.notes.iter().filter(|noted| takes(&noted.note));
+        for (at, noted) in noted.enumerate() {
             if at > 0 {
                 text.push(b',');
             }
-            text.extend_from_slice(String::from_utf8_lossy(noted.line).as_bytes());
+            push_text(text, noted.line);
         }
         text.push(b']');
     };
-    list(text, "outcomes", |note| matches!(note, Note::Outcome(_)));
-    list(text, "labels", |note| matches!(note, Note::Label(_)));
+    list(text, ",\"outcomes\":[", |note| matches!(note, Note::Outcome(_)));
+    list(text, ",\"labels\":[", |note| matches!(note, Note::Label(_)));
     text.extend_from_slice(b"}\n");
+}
+
+/// Bytes that are no text are told by the sign for that.
+fn push_text(text: &mut Vec<u8>, bytes: &[u8]) {
+    match simdutf8::basic::from_utf8(bytes) {
+        Ok(_) => text.extend_from_slice(bytes),
+        Err(_) => text.extend_from_slice(String::from_utf8_lossy(bytes).as_bytes()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::glance::{Glance, Line};
+    use crate::log::glance::{Glance, Line, Noted};
     use crate::log::seen::join;
 
     #[test]
@@ -58,11 +69,23 @@ mod tests {
             _ => panic!("no note"),
         });
         let of = |glance: Glance<'static>, notes: Vec<Noted<'static>>| {
-            String::from_utf8(lines(&join([glance], notes))).expect("text")
+            let mut text = Vec::new();
+            write_lines(&mut text, &join([glance], notes)).expect("written");
+            String::from_utf8(text).expect("text")
         };
         let bare = decision.trim_end_matches('}').to_owned() + "}";
         assert_eq!(of(*glance.clone(), vec![]), format!("{bare},\"outcomes\":[],\"labels\":[]}}\n"));
         let told = of(*glance, notes.to_vec());
         assert_eq!(told, format!("{bare},\"outcomes\":[{outcome}],\"labels\":[{label}]}}\n"));
+    }
+
+    #[test]
+    fn what_is_no_text_is_told_as_such() {
+        let line = b"{\"id\":\"a\",\"time\":\"2026-10-01T00:00:00Z\",\"detail\":\"\xff\"}";
+        let Some(Line::Decision(glance)) = Line::of(line) else { panic!("no decision") };
+        let mut text = Vec::new();
+        write_line(&mut text, &Seen::new(glance, Vec::new()));
+        let value: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+        assert_eq!(value["detail"], "\u{fffd}");
     }
 }

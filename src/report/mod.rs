@@ -23,6 +23,8 @@ use crate::plan::{Mark, Plan, PlanSource};
 use crate::saved::audit::Audited;
 use crate::words::normalised;
 
+pub(crate) use crate::text::counted;
+
 /// The number of this format. Fields may be added under it; none is renamed or given another meaning.
 pub const SCHEMA: u32 = 1;
 
@@ -276,11 +278,6 @@ fn entered_name(entered: &Entered) -> &'static str {
         Entered::Cut(_) => "cut",
         Entered::LeftOut(_) => "left-out",
     }
-}
-
-/// One of something, or several.
-pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Who says so, in words.

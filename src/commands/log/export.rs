@@ -2,8 +2,8 @@
 
 use super::{Desk, Refusal, choice, out};
 use crate::cli::log::{ExportArgs, ExportFormat};
+use crate::log::csv;
 use crate::log::pages::{Lines, Pages};
-use crate::log::{csv, wire};
 
 /// Runs it.
 pub(super) fn run(args: &ExportArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
@@ -16,7 +16,7 @@ pub(super) fn run(args: &ExportArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
     let look = pages.look(&filter, None, lines).map_err(|error| desk.unreadable(&error))?;
     desk.tell_of_noise(&look);
     match args.format {
-        ExportFormat::Jsonl => out::print(&wire::lines(&look.seen)),
+        ExportFormat::Jsonl => out::print_records(&look.seen),
         ExportFormat::Csv => out::print(&csv::csv(&look.seen).map_err(|error| error.to_string())?),
     }
 }

@@ -39,8 +39,12 @@ pub(super) fn run(args: &ListArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
         let look = look.map_err(|error| desk.unreadable(&error))?;
         shown.extend(look.seen.iter().map(|seen| seen.glance.id.to_string()));
         let setting = Setting { head: width.is_some(), ..setting.clone() };
-        let text =
-            if args.json { wire::lines(&look.seen) } else { listing(&look.seen, &setting).into_bytes() };
+        let mut text = Vec::new();
+        if args.json {
+            look.seen.iter().for_each(|seen| wire::write_line(&mut text, seen));
+        } else {
+            text = listing(&look.seen, &setting).into_bytes();
+        }
         if !out::print_on(&text)? {
             return Ok(());
         }
@@ -61,7 +65,7 @@ fn said(new: &[u8], filter: &Filter, json: bool, setting: &Setting, shown: &mut 
     for line in new.split(|byte| *byte == b'\n') {
         match Line::of(line) {
             Some(Line::Decision(glance)) => {
-                let seen = Seen::new(*glance, Vec::new());
+                let seen = Seen::new(glance, Vec::new());
                 if filter.takes(&seen) && shown.insert(seen.glance.id.to_string()) {
                     if json {
                         wire::write_line(&mut text, &seen);

@@ -9,7 +9,7 @@ use crate::log::note::{Judgement, LabelNote, Note, SCHEMA};
 use crate::log::pages::{Lines, Pages};
 use crate::log::seen::Seen;
 use crate::names::new_id;
-use crate::report::counted;
+use crate::text::counted;
 
 /// How many that may be meant are named.
 const MOST_NAMED: usize = 8;

@@ -9,7 +9,6 @@ use crate::log::glance::Line;
 use crate::log::listing::{Setting, listing};
 use crate::log::pages::{Lines, Pages};
 use crate::log::seen::Seen;
-use crate::log::wire;
 
 /// Runs it.
 pub(super) fn run(args: &ListArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
@@ -23,7 +22,7 @@ pub(super) fn run(args: &ListArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
     let look = pages.look(&filter, args.last, lines).map_err(|error| desk.unreadable(&error))?;
     desk.tell_of_noise(&look);
     if args.json {
-        return out::print(&wire::lines(&look.seen));
+        return out::print_records(&look.seen);
     }
     if look.seen.is_empty() {
         desk.tell_of_nothing(&look);
@@ -32,7 +31,7 @@ pub(super) fn run(args: &ListArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
     let width = out::width();
     let setting =
         Setting { zone: now.time_zone().clone(), width, head: width.is_some(), colours: out::colours() };
-    out::page(&listing(&look.seen, &setting), desk.env)
+    out::page_from_end(&listing(&look.seen, &setting), desk.env)
 }
 
 /// A decision at a glance.

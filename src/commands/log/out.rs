@@ -5,11 +5,13 @@ use std::process::{Command, Stdio};
 
 use super::Refusal;
 use crate::env::Env;
+use crate::log::seen::Seen;
+use crate::log::wire;
 
-/// What pages where the person names nothing: it goes away where all fits on the screen, and begins at its end, since the
-/// newest stands last.
-const PAGER: &str = "less -FRX +G";
-const PAGER_FROM_START: &str = "less -FRX";
+/// What pages where the person names nothing: it goes away where all fits on the screen.
+const PAGER: &str = "less -FRX";
+/// The same, beginning at the end.
+const PAGER_FROM_END: &str = "less -FRX +G";
 
 /// How wide the terminal is, where there is one.
 pub(super) fn width() -> Option<usize> {
@@ -28,6 +30,12 @@ pub(super) fn print(text: &[u8]) -> Result<(), Refusal> {
     told(out.write_all(text).and_then(|()| out.flush()))
 }
 
+/// Prints records for other programs.
+pub(super) fn print_records(all: &[Seen<'_>]) -> Result<(), Refusal> {
+    let mut out = io::stdout().lock();
+    told(wire::write_lines(&mut out, all).and_then(|()| out.flush()))
+}
+
 /// Prints, and says whether anybody still reads.
 pub(super) fn print_on(text: &[u8]) -> Result<bool, Refusal> {
     let mut out = io::stdout().lock();
@@ -42,12 +50,20 @@ pub(super) fn page(text: &str, env: &Env) -> Result<(), Refusal> {
     page_with(PAGER, text, env)
 }
 
-/// The same from the start, without its colours where nobody wants them.
-pub(super) fn page_from_start(text: &str, env: &Env) -> Result<(), Refusal> {
+/// The same without the colours where nobody wants them.
+pub(super) fn page_plainly(text: &str, env: &Env) -> Result<(), Refusal> {
     if colours() {
-        return page_with(PAGER_FROM_START, text, env);
+        return page(text, env);
     }
-    page_with(PAGER_FROM_START, &anstream::adapter::strip_str(text).to_string(), env)
+    page(&anstream::adapter::strip_str(text).to_string(), env)
+}
+
+/// The same for a text whose end is what people want to see first.
+pub(super) fn page_from_end(text: &str, env: &Env) -> Result<(), Refusal> {
+    // What fits has no end to begin at: `less` would fill the screen and stay.
+    let rows = terminal_size::terminal_size_of(io::stdout()).map_or(0, |(_, height)| usize::from(height.0));
+    let fits = text.lines().count() < rows;
+    page_with(if fits { PAGER } else { PAGER_FROM_END }, text, env)
 }
 
 fn page_with(pager: &str, text: &str, env: &Env) -> Result<(), Refusal> {
@@ -60,8 +76,7 @@ fn page_with(pager: &str, text: &str, env: &Env) -> Result<(), Refusal> {
 /// Gives the text to a pager; `None` where none can be started.
 fn paged(pager: &str, text: &str, env: &Env) -> Option<()> {
     let own = env.text("PAGER");
-    let line = own.as_deref().unwrap_or(pager);
-    let mut command = shell(line);
+    let mut command = shell(own.as_deref().unwrap_or(pager));
     // What `less` is to do where the person has not said anything else.
     if env.get("LESS").is_none() {
         command.env("LESS", "FRX");

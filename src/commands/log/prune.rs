@@ -11,7 +11,7 @@ use crate::cli::log::PruneArgs;
 use crate::config::LogConfig;
 use crate::log::keepsakes::Kind;
 use crate::log::prune::{Pruned, prune};
-use crate::report::counted;
+use crate::text::counted;
 
 /// Runs it.
 pub(super) fn run(args: &PruneArgs, config: &LogConfig, desk: &Desk<'_>) -> Result<(), Refusal> {

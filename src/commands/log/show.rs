@@ -41,7 +41,7 @@ pub(super) fn run(args: &ShowArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
         if args.json {
             return print_json(&replayed);
         }
-        return out::page_from_start(&crate::report::replay::text(&replayed, width), desk.env);
+        return out::page_plainly(&crate::report::replay::text(&replayed, width), desk.env);
     }
     let scene = keepsakes::scene(desk.log.state(), &told.record.id);
     if args.json {
@@ -57,7 +57,7 @@ pub(super) fn run(args: &ShowArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
         };
     }
     let setting = Setting { width, zone: choice::now().time_zone().clone(), finding };
-    out::page_from_start(&decision::text(&told, scene.as_ref(), &setting), desk.env)
+    out::page_plainly(&decision::text(&told, scene.as_ref(), &setting), desk.env)
 }
 
 fn refusal(why: &NotOne, desk: &Desk<'_>) -> Refusal {
@@ -106,7 +106,7 @@ fn print_kept(args: &ShowArgs, record: &Record, desk: &Desk<'_>) -> Result<(), R
     };
     let text = kept.map_err(|error| gone(what, record, &error))?;
     if io::stdout().is_terminal() {
-        return out::page_from_start(&harmless(&text), desk.env);
+        return out::page_plainly(&harmless(&text), desk.env);
     }
     out::print(text.as_bytes())
 }
