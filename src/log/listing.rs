@@ -142,7 +142,10 @@ pub struct Setting {
 
 /// The list.
 pub fn listing(all: &[Seen<'_>], setting: &Setting) -> String {
-    let parts = in_parts(all, |part| (part.len(), cells(part, &setting.zone)));
+    // Where all fits, what stands in for something longer is not even made.
+    let made =
+        COLUMNS.map(|column| setting.width.is_some() || CHOICES[0].iter().any(|(shown, _)| *shown == column));
+    let parts = in_parts(all, |part| (part.len(), cells(part, &setting.zone, made)));
     let mut widths = COLUMNS.map(|column| if setting.head { column.title().width() } else { 0 });
     for (_, cells) in &parts {
         for (width, most) in widths.iter_mut().zip(&cells.widest) {
@@ -179,13 +182,15 @@ struct Cells {
     widest: [usize; COLUMNS.len()],
 }
 
-fn cells(all: &[Seen<'_>], zone: &TimeZone) -> Cells {
+fn cells(all: &[Seen<'_>], zone: &TimeZone, made: [bool; COLUMNS.len()]) -> Cells {
     let mut cells = Cells { text: String::with_capacity(all.len() * 100), ..Cells::default() };
     for seen in all {
         let mut ends = [0; COLUMNS.len()];
         for (at, column) in COLUMNS.into_iter().enumerate() {
             let from = cells.text.len();
-            write_cell(&mut cells.text, column, seen, zone);
+            if made[at] {
+                write_cell(&mut cells.text, column, seen, zone);
+            }
             cells.widest[at] = cells.widest[at].max(width(&cells.text[from..]));
             ends[at] = u32::try_from(cells.text.len()).unwrap_or(u32::MAX);
         }

@@ -31,7 +31,10 @@ pub(super) fn run(args: &ListArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
     let width = out::width();
     let setting =
         Setting { zone: now.time_zone().clone(), width, head: width.is_some(), colours: out::colours() };
-    out::page_from_end(&listing(&look.seen, &setting), desk.env)
+    let text = listing(&look.seen, &setting);
+    // The process ends here: to give each of thousands back would take longer than to leave them.
+    std::mem::forget(look);
+    out::page_from_end(&text, desk.env)
 }
 
 /// A decision at a glance.

@@ -25,6 +25,8 @@ pub(super) fn run(args: &StatsArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
         desk.tell_of_nothing(&look);
         return Ok(());
     }
+    // The process ends here: to give each of thousands back would take longer than to leave them.
+    std::mem::forget(look);
     let width = out::width();
     let setting = Setting {
         width: width.unwrap_or(WIDEST).min(WIDEST),
