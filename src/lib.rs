@@ -71,6 +71,8 @@ pub mod outcomes;
 
 pub mod saved;
 
+pub mod page;
+
 pub mod report;
 
 pub mod stage;

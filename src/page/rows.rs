@@ -1,0 +1,185 @@
+//! The decisions as columns of small numbers: takes them with all that is known of them, gives what the page filters,
+//! sorts, counts and draws by. Pure.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::decision::{Cause, Held};
+use crate::finding::{Category, Source, Status};
+use crate::log::note::Became;
+use crate::log::{Record, Told};
+use crate::phases;
+
+/// What a decision came to, as a person sorts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The stop was held.
+    Block,
+    /// It would have been, but for the dry run or a block that could not be counted.
+    WouldBlock,
+    /// It could not be checked.
+    CouldNotCheck,
+    /// It went through.
+    Allow,
+}
+
+impl Kind {
+    fn of(record: &Record) -> Self {
+        match (record.decision, record.would_block, record.cause) {
+            (Held::Block, ..) => Self::Block,
+            (Held::Allow, true, _) => Self::WouldBlock,
+            (
+                Held::Allow,
+                false,
+                Cause::AuditorTimeout
+                | Cause::AuditorUnavailable
+                | Cause::AuditorUnreadable
+                | Cause::BadInput
+                | Cause::Error,
+            ) => Self::CouldNotCheck,
+            (Held::Allow, false, _) => Self::Allow,
+        }
+    }
+}
+
+/// Texts that stand in many rows, each once.
+#[derive(Default, Serialize)]
+#[serde(transparent)]
+struct Texts<'a> {
+    texts: Vec<&'a str>,
+    #[serde(skip)]
+    places: HashMap<&'a str, usize>,
+}
+
+impl<'a> Texts<'a> {
+    fn place(&mut self, text: &'a str) -> usize {
+        *self.places.entry(text).or_insert_with(|| {
+            self.texts.push(text);
+            self.texts.len() - 1
+        })
+    }
+}
+
+/// One entry of each column for each decision; of those named `finding_`, one for each finding.
+#[derive(Default, Serialize)]
+pub(super) struct Rows<'a> {
+    projects: Texts<'a>,
+    sessions: Texts<'a>,
+    causes: Texts<'a>,
+    models: Texts<'a>,
+    auditor_outcomes: Texts<'a>,
+
+    id: Vec<&'a str>,
+    /// What clocks on the wall showed, in milliseconds, as if they showed UTC.
+    at: Vec<i64>,
+    kind: Vec<u8>,
+    cause: Vec<usize>,
+    project: Vec<Option<usize>>,
+    session: Vec<Option<usize>>,
+    /// The auditor's, where one was asked.
+    model: Vec<Option<usize>>,
+    auditor_outcome: Vec<Option<usize>>,
+    /// Our own time, the auditor's left out.
+    ours_ms: Vec<Option<f64>>,
+    auditor_ms: Vec<Option<f64>>,
+    tokens_in: Vec<u64>,
+    tokens_out: Vec<u64>,
+    cost_usd: Vec<Option<f64>>,
+    /// What a person says of the decision as a whole.
+    label: Vec<Option<&'static str>>,
+
+    finding_row: Vec<usize>,
+    finding_category: Vec<&'static str>,
+    finding_status: Vec<Status>,
+    finding_source: Vec<Source>,
+    finding_outcome: Vec<Option<Became>>,
+    /// What a person says of it.
+    finding_label: Vec<Option<&'static str>>,
+    /// Whether it was right, by all that is known.
+    finding_right: Vec<Option<bool>>,
+}
+
+impl<'a> Rows<'a> {
+    /// The columns of these decisions, in their order.
+    pub(super) fn of(told: &'a [Told], zone: &TimeZone) -> Self {
+        let mut rows = Self::default();
+        for (row, told) in told.iter().enumerate() {
+            rows.add(told, zone);
+            for (finding, fate) in told.record.findings.iter().zip(&told.fates) {
+                rows.finding_row.push(row);
+                rows.finding_category.push(Category::name(finding.category));
+                rows.finding_status.push(finding.status);
+                rows.finding_source.push(finding.source);
+                rows.finding_outcome.push(fate.outcome.as_ref().map(|note| note.outcome));
+                rows.finding_label.push(fate.label.as_ref().map(|note| note.label.name()));
+                rows.finding_right.push(fate.was_right());
+            }
+        }
+        rows
+    }
+
+    fn add(&mut self, told: &'a Told, zone: &TimeZone) {
+        let record = &told.record;
+        self.id.push(&record.id);
+        self.at.push(wall_clock_ms(&record.time, zone));
+        self.kind.push(Kind::of(record) as u8);
+        self.cause.push(self.causes.place(record.cause.name()));
+        self.project.push(record.project.as_deref().map(|project| self.projects.place(project)));
+        self.session.push(record.session.as_deref().map(|session| self.sessions.place(session)));
+        self.label.push(told.label.as_ref().map(|note| note.label.name()));
+        let auditor = record.auditor.as_ref();
+        self.model.push(auditor.map(|auditor| self.models.place(&auditor.model)));
+        self.auditor_outcome.push(auditor.map(|auditor| self.auditor_outcomes.place(&auditor.outcome)));
+        let spent = |phase: &str| record.phases_ms.get(phase).copied();
+        self.ours_ms.push(
+            spent(phases::TOTAL)
+                .map(|total| tenths((total - spent(phases::AUDITOR).unwrap_or(0.0)).max(0.0))),
+        );
+        self.auditor_ms.push(auditor.map(|auditor| tenths(auditor.duration_ms)));
+        let usage = auditor.map(|auditor| &auditor.usage);
+        let read = |usage: &crate::auditor::Usage| {
+            usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        };
+        self.tokens_in.push(usage.map_or(0, read));
+        self.tokens_out.push(usage.map_or(0, |usage| usage.output_tokens));
+        self.cost_usd.push(usage.and_then(|usage| usage.cost_usd));
+    }
+}
+
+/// No page is read more closely than to a tenth of a millisecond.
+fn tenths(ms: f64) -> f64 {
+    (ms * 10.0).round() / 10.0
+}
+
+/// What a clock on the wall showed; 0 for what is no time.
+fn wall_clock_ms(time: &str, zone: &TimeZone) -> i64 {
+    let Ok(time) = time.parse::<Timestamp>() else { return 0 };
+    time.as_millisecond() + i64::from(zone.to_offset(time).seconds()) * 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::record::tests::record;
+
+    #[test]
+    fn a_stop_that_could_not_be_checked_is_a_kind_of_its_own() {
+        let kind =
+            |decision, would_block, cause| Kind::of(&Record { decision, would_block, cause, ..record("x") });
+        assert_eq!(kind(Held::Block, false, Cause::Findings), Kind::Block);
+        assert_eq!(kind(Held::Allow, true, Cause::Error), Kind::WouldBlock);
+        assert_eq!(kind(Held::Allow, false, Cause::Error), Kind::CouldNotCheck);
+        assert_eq!(kind(Held::Allow, false, Cause::AuditorTimeout), Kind::CouldNotCheck);
+        assert_eq!(kind(Held::Allow, false, Cause::Clean), Kind::Allow);
+    }
+
+    #[test]
+    fn times_are_told_as_clocks_on_the_wall_showed_them() {
+        let zone = TimeZone::fixed(jiff::tz::offset(-5));
+        assert_eq!(wall_clock_ms("2026-01-01T03:00:00.250Z", &zone), 1_767_218_400_250);
+        assert_eq!(wall_clock_ms("soon", &zone), 0);
+    }
+}

@@ -1,0 +1,153 @@
+// One decision, unfolded: takes its story and its scene, gives a node with the very words. Texts go in as texts.
+
+const part = (title, ...children) => {
+  const found = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+  return found.length === 0 ? null : el("section", {}, el("h3", {}, title), found);
+};
+const pair = (name, value) => (value === null || value === undefined || value === "" ? null : [el("dt", {}, name), el("dd", {}, value)]);
+const pairs = (...entries) => {
+  const found = entries.filter(Boolean);
+  return found.length === 0 ? null : el("dl", { class: "pairs" }, found);
+};
+const said = (text) => el("blockquote", {}, text);
+const stamp = (time) => String(time).slice(0, 16).replace("T", " ");
+
+const VERDICTS = { confirmed: "confirmed", "cannot-verify": "could not be verified", refuted: "refuted, and dropped" };
+const SOURCES = { facts: "found by facts alone", auditor: "found by the auditor", both: "found by facts and auditor" };
+
+function labelWords(label) {
+  return label && el("p", { class: `label ${label.label}` }, el("strong", {}, `A person says: ${label.label}.`),
+    label.note && ` ${label.note}`, el("small", {}, ` ${stamp(label.time)} UTC`));
+}
+
+function outcomeWords(outcome) {
+  return outcome && el("div", { class: `outcome ${outcome.outcome}` },
+    el("p", {}, el("strong", {}, `${outcome.outcome[0].toUpperCase()}${outcome.outcome.slice(1)}.`), outcome.why && ` ${outcome.why}`,
+      el("small", {}, ` ${stamp(outcome.time)} UTC`)),
+    outcome.sentence && said(outcome.sentence));
+}
+
+function findingNode(told, number) {
+  const { finding } = told;
+  return el("article", { class: `finding ${finding.status}` },
+    el("header", {}, el("span", { class: "badge", "aria-hidden": "true" }, finding.category),
+      el("h4", {}, `${number}. ${told.title}`),
+      el("span", { class: "verdict" }, `${VERDICTS[finding.status] ?? finding.status}, ${SOURCES[finding.source] ?? finding.source}`)),
+    finding.quote && said(finding.quote),
+    el("p", { class: "why" }, finding.why),
+    pairs(
+      pair("where", [finding.path && el("code", {}, finding.path), finding.path && finding.step && ", ", finding.step && `step ${finding.step}`].filter(Boolean)),
+      pair("would settle it", finding.settle),
+      pair("verifier", finding.verifier)),
+    (finding.evidence ?? []).length > 0 && el("pre", { class: "evidence", tabindex: "0", role: "group", "aria-label": "Evidence" }, finding.evidence.join("\n")),
+    outcomeWords(told.outcome),
+    labelWords(told.label));
+}
+
+const STEP_MARKS = { ticked: "✓", open: "○", dropped: "–" };
+function stepNodes(steps, findings) {
+  const found = new Map();
+  findings.forEach(({ finding }, at) => {
+    if (finding.step && finding.status !== "refuted") found.set(finding.step, [...(found.get(finding.step) ?? []), at + 1]);
+  });
+  return steps.length > 0 && el("ol", { class: "steps" }, steps.map((step) => {
+    const numbers = found.get(step.number);
+    return el("li", { class: `${step.state}${numbers ? " drifts" : ""}` },
+      el("span", { class: "mark", title: step.state, role: "img", "aria-label": step.state }, STEP_MARKS[step.state] ?? "?"),
+      el("span", { class: "number" }, `${step.number}`),
+      el("span", {}, step.text, numbers && el("small", {}, ` finding ${numbers.join(", ")}`)));
+  }));
+}
+
+// The lines of a file as it was shown. The first of a long one are enough to begin with.
+const FIRST_LINES = 300;
+function codeNode(text, isDiff) {
+  const lines = text.replace(/\n$/, "").split("\n");
+  const line = (words) => {
+    const kind = !isDiff ? "" : words.startsWith("@@") ? "hunk" : words.startsWith("+") ? "added" : words.startsWith("-") ? "removed" : "";
+    return el("span", { class: `line ${kind}` }, words === "" ? " " : words);
+  };
+  const code = el("code", {}, lines.slice(0, FIRST_LINES).map(line));
+  const pre = el("pre", { class: isDiff ? "code diff" : "code", tabindex: "0", role: "group", "aria-label": isDiff ? "What changed" : "Text" }, code);
+  if (lines.length <= FIRST_LINES) return pre;
+  const more = el("button", { type: "button", class: "quiet" }, `Show ${many(lines.length - FIRST_LINES, "more line")}`);
+  more.addEventListener("click", () => {
+    code.append(...lines.slice(FIRST_LINES).map(line));
+    more.remove();
+  });
+  return [pre, more];
+}
+
+function fileNodes(files, scene) {
+  const seen = new Map((scene?.files ?? []).map((file) => [file.path, file.text]));
+  const known = new Set(files.map((file) => file.path));
+  const all = [...files, ...[...seen.keys()].filter((path) => !known.has(path)).map((path) => ({ path }))];
+  return all.length > 0 && el("ul", { class: "files" }, all.map((file) => {
+    const text = seen.get(file.path);
+    const line = [el("code", { class: "path" }, file.path),
+      el("span", { class: "how" }, [file.touched?.length > 0 && file.touched.join(", "), file.state, file.entered,
+        file.bytes > 0 && `${size(file.bytes)} shown`, file.masked > 0 && `${file.masked} masked`].filter(Boolean).join(" · "))];
+    if (text === undefined) return el("li", {}, el("div", { class: "file" }, line));
+    const fold = el("details", {}, el("summary", { class: "file" }, line));
+    fold.addEventListener("toggle", () => {
+      if (fold.open && fold.children.length === 1) fold.append(...[codeNode(text, /^@@ /m.test(text))].flat());
+    });
+    return el("li", {}, fold);
+  }));
+}
+
+function phaseNodes(phases) {
+  const order = ["start", "input", "config", "state", "read", "wait", "plan", "evidence", "facts", "prompt", "auditor", "verify", "remember"];
+  const inner = { wait: "read", facts: "evidence" };
+  const entries = Object.entries(phases).filter(([name]) => name !== "total")
+    .sort((a, b) => (order.indexOf(a[0]) + 1 || 99) - (order.indexOf(b[0]) + 1 || 99));
+  // The auditor's seconds would leave nothing to be seen of our milliseconds.
+  const ours = entries.filter(([name]) => name !== "auditor");
+  const { total: all, auditor } = phases;
+  return entries.length > 0 && [bars(ours.map(([name, ms]) => ({ name: inner[name] ? `${name} (of ${inner[name]})` : name, value: ms, text: duration(ms), kind: "ink" }))),
+    all !== undefined && el("p", { class: "sum" }, auditor === undefined ? `${duration(all)} in all` : `${duration(all)} in all, ${duration(auditor)} of it the auditor's`)];
+}
+
+function auditorNodes(auditor) {
+  if (!auditor) return null;
+  const { usage } = auditor;
+  return [pairs(pair("model", auditor.model), pair("came to", auditor.outcome), pair("says", auditor.detail), pair("took", duration(auditor.duration_ms)),
+    pair("tokens in", usage && `${count(usage.input_tokens)} new, ${count(usage.cache_read_tokens)} from the cache, ${count(usage.cache_write_tokens)} into it`),
+    pair("tokens out", usage && count(usage.output_tokens)), pair("cost", money(usage?.cost_usd)),
+    pair("asked by", auditor.backend), pair("client", auditor.client), pair("sealed with", (auditor.flags ?? []).join(" ")))];
+}
+
+const PLAN_SOURCES = { approved: "approved in the session", "approved-file": "approved, and kept up in its file", "touched-file": "a file that the session changed",
+  "named-file": "a file that was named", "given-file": "given for this audit" };
+
+function detailOf(row) {
+  const story = storyOf(row);
+  const scene = sceneOf(row);
+  if (story === null) return el("div", { class: "story" }, nothing("The page has no room for this one."), el("p", {}, el("code", {}, `punchlist log show ${rows.id[row]}`)));
+  const findings = story.findings ?? [];
+  const plan = story.plan && pairs(pair("file", story.plan.path), pair("how", PLAN_SOURCES[story.plan.source] ?? story.plan.source),
+    pair("steps", `${story.plan.ticked} of ${story.plan.steps} ticked${story.plan.dropped ? `, ${story.plan.dropped} dropped` : ""}`));
+  const skipped = Object.entries(story.transcript?.skipped ?? {}).filter(([, number]) => number > 0).map(([name, number]) => `${number} ${name}`).join(", ");
+  const paid = rows.auditor_outcome[row] !== null;
+  return el("div", { class: "story" },
+    el("div", { class: "main" },
+      labelWords(story.label),
+      part("Asked", (scene?.asks ?? []).map(said)),
+      findings.length > 0 && part(findings.length === 1 ? "Finding" : "Findings", findings.map((told, at) => findingNode(told, at + 1))),
+      story.detail && findings.length === 0 && part("In words", el("p", { class: "words" }, story.detail)),
+      part("Should be known", (story.advisories ?? []).map((advisory) => el("div", { class: "advisory" }, el("p", {}, el("strong", {}, advisory.kind), " ", advisory.text),
+        advisory.evidence && el("pre", { class: "evidence", tabindex: "0", role: "group", "aria-label": "Evidence" }, advisory.evidence)))),
+      part("Plan", plan, scene && stepNodes(scene.steps ?? [], findings)),
+      part("What the agent said last", scene?.final_message && el("blockquote", { class: "last" }, scene.final_message)),
+      part("Files", fileNodes(story.files ?? [], scene)),
+      scene === null && (story.files ?? []).length > 0 && nothing("What the audit looked at is not on this page.")),
+    el("aside", { "aria-label": "Circumstances" },
+      part("Decision", pairs(pair("id", el("code", {}, rows.id[row])), pair("when", `${when(rows.at[row])} (${String(story.time).slice(11, 19)} UTC)`), pair("project", projectOf(row)),
+        pair("session", sessionOf(row)), pair("agent", story.agent), pair("event", story.event), pair("dry run", story.dry_run && "yes"),
+        pair("config", story.config_error), pair("transcript", story.transcript && `${many(story.transcript.rows, "row")}${story.transcript.subagents ? `, ${many(story.transcript.subagents, "subagent")}` : ""}${skipped ? `; passed over: ${skipped}` : ""}`),
+        pair("not read", story.transcript?.problem), pair("masked", story.masked > 0 && many(story.masked, "secret")),
+        pair("prompt", story.prompt_bytes > 0 && size(story.prompt_bytes)), pair("client", story.client_version), pair("punchlist", story.version))),
+      part("Where the time went", phaseNodes(story.phases_ms ?? {})),
+      paid && part("Auditor", auditorNodes(story.auditor)),
+      el("p", { class: "hint" }, el("code", {}, `punchlist log show ${rows.id[row]}`))));
+}
