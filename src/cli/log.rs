@@ -1,5 +1,6 @@
 //! The arguments of `log`: takes words, gives what is asked of the log. Must not look at the log itself.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -29,6 +30,8 @@ pub enum LogCommand {
     List(Box<ListArgs>),
     /// Shows one decision with all there is to know of it
     Show(ShowArgs),
+    /// Writes them as one HTML page: figures, a timeline, a table, and each decision with its evidence
+    Report(Box<ReportArgs>),
     /// What the log comes to: causes, outcomes, precision, failures, times, tokens and money
     Stats(Box<StatsArgs>),
     /// Says whether a decision, or one of its findings, was right; what you say counts before anything else
@@ -155,6 +158,20 @@ pub struct PruneArgs {
     /// Prints what was or would be taken out, as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The page's file; - prints it
+    #[arg(short = 'o', long = "output", value_name = "FILE.html")]
+    pub output: PathBuf,
+    /// Opens it in the browser
+    #[arg(long)]
+    pub open: bool,
+    /// Which decisions.
+    #[command(flatten)]
+    pub filter: FilterArgs,
 }
 
 /// Which decisions are meant. Several filters combine; a filter with several values takes any of them.

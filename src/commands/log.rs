@@ -9,6 +9,7 @@ mod out;
 mod path;
 mod prune;
 mod replay;
+mod report;
 mod show;
 mod stats;
 
@@ -52,6 +53,7 @@ pub fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> u8 {
         Some(LogCommand::Prune(args)) => prune::run(args, config, &desk),
         Some(LogCommand::Path { json }) => path::run(*json, &desk),
         Some(LogCommand::Show(args)) => show::run(args, &desk),
+        Some(LogCommand::Report(args)) => report::run(args, &desk),
     };
     match done {
         Ok(()) => exit::OK,

@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::finding::Category;
-use crate::log::Told;
+use crate::log::{Scene, Told};
 use embed::{json_block, source_hash};
 use rows::Rows;
 
@@ -56,8 +56,8 @@ pub struct About<'a> {
     pub made: Timestamp,
     /// In whose days and hours times are told.
     pub zone: &'a TimeZone,
-    /// Since when decisions are on it, in the person's words, if not all are.
-    pub since: Option<&'a str>,
+    /// Which decisions it is about, in words, if not about all.
+    pub only: Option<String>,
     /// How many lines of the log could not be read.
     pub torn: usize,
     /// How large it may get.
@@ -83,7 +83,7 @@ struct Head<'a> {
     made: String,
     zone: String,
     version: &'static str,
-    since: Option<&'a str>,
+    only: Option<&'a str>,
     torn: usize,
     stories_left_out: usize,
     scenes_left_out: usize,
@@ -92,11 +92,11 @@ struct Head<'a> {
     rows: Rows<'a>,
 }
 
-/// Makes the page. Decisions come oldest first; `scene_of` gives a decision's scene as the JSON that was kept, and is
-/// asked for the newest first.
-pub fn page(told: &[Told], about: &About<'_>, mut scene_of: impl FnMut(&str) -> Option<String>) -> Page {
+/// Makes the page. Decisions come oldest first; `scene_of` gives what a decision's audit looked at, and is asked for the
+/// newest first.
+pub fn page(told: &[Told], about: &About<'_>, mut scene_of: impl FnMut(&str) -> Option<Scene>) -> Page {
     let mut stories = vec![String::new(); told.len()];
-    let mut scenes = Vec::new();
+    let mut scenes = String::new();
     let (mut stories_left_out, mut scenes_left_out) = (0, 0);
     let (mut stories_room, mut scenes_room) = (Some(about.room.stories), Some(about.room.scenes));
     for (row, told) in told.iter().enumerate().rev() {
@@ -107,9 +107,10 @@ pub fn page(told: &[Told], about: &About<'_>, mut scene_of: impl FnMut(&str) -> 
             None => stories_left_out += 1,
         }
         let Some(scene) = scene_of(&told.record.id) else { continue };
+        let scene = json_block(&format!("scene-{row}"), &scene);
         scenes_room = scenes_room.and_then(|room| room.checked_sub(scene.len()));
         match scenes_room {
-            Some(_) => scenes.push((row, scene)),
+            Some(_) => scenes += &scene,
             None => scenes_left_out += 1,
         }
     }
@@ -118,17 +119,14 @@ pub fn page(told: &[Told], about: &About<'_>, mut scene_of: impl FnMut(&str) -> 
         made: made.strftime("%Y-%m-%d %H:%M").to_string(),
         zone: about.zone.iana_name().map_or_else(|| made.strftime("%:z").to_string(), str::to_owned),
         version: env!("CARGO_PKG_VERSION"),
-        since: about.since,
+        only: about.only.as_deref(),
         torn: about.torn,
         stories_left_out,
         scenes_left_out,
         categories: Category::ALL.map(|category| (category.name(), category.title())),
         rows: Rows::of(told, about.zone),
     };
-    let mut blocks = json_block("head", &head) + &json_block("stories", &stories);
-    for (row, scene) in scenes {
-        blocks += &json_block(&format!("scene-{row}"), &scene);
-    }
+    let blocks = json_block("head", &head) + &json_block("stories", &stories) + &scenes;
     Page { text: put_together(&blocks), decisions: told.len(), stories_left_out, scenes_left_out }
 }
 

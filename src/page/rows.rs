@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_stop_that_could_not_be_checked_is_a_kind_of_its_own() {
         let kind =
-            |decision, would_block, cause| Kind::of(&Record { decision, would_block, cause, ..record("x") });
+            |decision, would_block, cause| Kind::of(&Record { decision, cause, would_block, ..record("x") });
         assert_eq!(kind(Held::Block, false, Cause::Findings), Kind::Block);
         assert_eq!(kind(Held::Allow, true, Cause::Error), Kind::WouldBlock);
         assert_eq!(kind(Held::Allow, false, Cause::Error), Kind::CouldNotCheck);

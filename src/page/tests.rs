@@ -40,10 +40,10 @@ fn tiny_log() -> Vec<Told> {
     join(vec![block, record("aside")], notes)
 }
 
-fn made(told: &[Told], room: Room, scene_of: impl FnMut(&str) -> Option<String>) -> Page {
+fn made(told: &[Told], room: Room, scene_of: impl FnMut(&str) -> Option<Scene>) -> Page {
     let zone = TimeZone::fixed(offset(2));
     let made = "2026-11-16T08:00:00Z".parse().expect("a time");
-    page(told, &About { made, zone: &zone, since: Some("30d"), torn: 1, room }, scene_of)
+    page(told, &About { made, zone: &zone, only: Some("of project shop".into()), torn: 1, room }, scene_of)
 }
 
 /// A block of the page, read as the script reads it.
@@ -83,23 +83,24 @@ fn compact(value: &serde_json::Value) -> String {
 #[test]
 fn the_newest_have_the_room_first_and_what_is_left_out_is_counted() {
     let told = join(["a", "b", "c"].map(record).into(), vec![]);
-    let scene = |id: &str| (id != "b").then(|| format!("{{\"asks\":[\"{}\"]}}", id.repeat(30)));
+    let scene = |id: &str| (id != "b").then(|| Scene { asks: vec![id.repeat(30)], ..Scene::default() });
     let story = story::story(&told[0]).len();
-    let page = made(&told, Room { stories: story * 2, scenes: 60 }, scene);
+    let page = made(&told, Room { stories: story * 2, scenes: 200 }, scene);
     assert_eq!((page.decisions, page.stories_left_out, page.scenes_left_out), (3, 1, 1));
     assert_eq!(block(&page, "head").expect("a head")["scenes_left_out"], 1);
     let stories: Vec<String> =
         serde_json::from_value(block(&page, "stories").expect("stories")).expect("texts");
     assert_eq!(stories.iter().map(String::is_empty).collect::<Vec<_>>(), [true, false, false]);
     assert_eq!(block(&page, "scene-0"), None);
-    assert_eq!(block(&page, "scene-2"), scene("c").map(Into::into));
+    assert_eq!(block(&page, "scene-2").expect("a scene")["asks"], serde_json::json!(["c".repeat(30)]));
 }
 
 #[test]
 fn nothing_of_the_frame_is_left_open_and_nothing_of_the_data_is_put_in_twice() {
     let mut told = tiny_log();
     told[0].record.id = "{{script}}{{policy}}</script><script>alert(1)</script>".into();
-    let page = made(&told, Room::default(), |_| Some("{{blocks}}".into()));
+    let scene = Scene { final_message: Some("{{blocks}}</script>".into()), ..Scene::default() };
+    let page = made(&told, Room::default(), |_| Some(scene.clone()));
     let frame = FRAME.replace("{{blocks}}", "");
     assert_eq!(page.text.matches("{{script}}{{policy}}\\u003c/script").count(), 1);
     assert!(!page.text.contains("<script>alert"));

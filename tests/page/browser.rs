@@ -27,6 +27,7 @@ static TURN: Mutex<()> = Mutex::new(());
 pub(crate) struct Browser {
     client: Client,
     runtime: Runtime,
+    #[expect(dead_code, reason = "held, not read: the browser ends with it")]
     driver: Driver,
     url: String,
     #[expect(dead_code, reason = "held, not read: others wait for it")]
@@ -85,7 +86,7 @@ impl Browser {
         let browser = Self { client, runtime, driver, url, turn };
         browser.cdp(
             "Emulation.setDeviceMetricsOverride",
-            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}),
+            &json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}),
         );
         // The browser's own first tab is none of ours.
         browser.log("performance");
@@ -155,7 +156,7 @@ impl Browser {
     }
 
     /// Runs a command of the browser's own protocol.
-    pub(crate) fn cdp(&self, command: &str, params: Value) -> Value {
+    pub(crate) fn cdp(&self, command: &str, params: &Value) -> Value {
         self.issue("goog/cdp/execute", &json!({"cmd": command, "params": params}))
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use punchlist::log::told::join;
-use punchlist::log::{Note, Record, Told};
+use punchlist::log::{Note, Record, Scene, Told};
 use punchlist::page::{About, Page, Room, page};
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ impl Dice {
 /// Decisions, oldest first, with the scenes that are kept.
 pub(crate) struct MadeUp {
     pub(crate) told: Vec<Told>,
-    pub(crate) scenes: HashMap<String, String>,
+    pub(crate) scenes: HashMap<String, Scene>,
 }
 
 const PROJECTS: [&str; 6] = [
@@ -122,7 +122,7 @@ fn finding(dice: &mut Dice, status: &str) -> Value {
     finding
 }
 
-fn scene() -> String {
+fn scene() -> Scene {
     let steps = [
         ("Verify signatures before anything is queued", "ticked"),
         ("Log every rejected webhook with its reason", "ticked"),
@@ -135,14 +135,15 @@ fn scene() -> String {
         .enumerate()
         .map(|(at, (text, state))| json!({"number": at + 1, "text": text, "state": state}))
         .collect();
-    json!({
+    let scene = json!({
         "asks": ["Make the webhook receiver safe: verify signatures, log what is rejected, retry deliveries with backoff.",
             "Looks good. Go on with the plan, and please bump the changelog too."],
         "steps": steps,
         "final_message": "All steps are done. Signatures are verified before anything is queued, rejected webhooks are logged, and \
             deliveries are retried with backoff.\n\nAll tests pass.",
         "files": [{"path": "src/webhook.rs", "text": DIFF}, {"path": "docs/webhooks.md", "text": "# Webhooks\n\nSigned with HMAC-SHA256.\n"}],
-    }).to_string()
+    });
+    serde_json::from_value(scene).expect("a scene")
 }
 
 /// What the second model cost, and what came of it.
@@ -291,7 +292,7 @@ impl MadeUp {
     pub(crate) fn page(&self) -> Page {
         let zone = TimeZone::fixed(jiff::tz::offset(1));
         let made = "2026-11-16T08:00:00Z".parse().expect("a time");
-        let about = About { made, zone: &zone, since: None, torn: 0, room: Room::default() };
+        let about = About { made, zone: &zone, only: None, torn: 0, room: Room::default() };
         page(&self.told, &about, |id| self.scenes.get(id).cloned())
     }
 }

@@ -33,7 +33,7 @@ function drawGlance(sums) {
   const entries = [
     ["Decisions", count(sums.decisions), many(sums.projects.length, "project")],
     ["Held", count(held), sums.decisions ? `${percent(held / sums.decisions, 1)} of decisions` : "", "block"],
-    ["Right", precision ? percent(precision.share) : "–",
+    ["Precision", precision ? percent(precision.share) : "–",
       precision ? `${percent(precision.low)} to ${percent(precision.high)}, ${many(precision.n, "finding")}` : "nothing is known yet"],
     ["Auditor failed", count(failed), sums.asked ? `${percent(failed / sums.asked, 1)} of ${many(sums.asked, "call")}` : "never asked", failed ? "unchecked" : ""],
     ["Our time", known ? duration(known.of[0]) : "–", known ? `${duration(known.of[2])} at the 95th percentile` : ""],
@@ -246,7 +246,7 @@ function drawProjects(sums, state, choose) {
   const name = (project) => (project === null ? "no project" : lastPart(rows.projects[project]));
   byId("projects").replaceChildren(...[bars(shown.map(([project, entry]) => ({
     name: name(project),
-    title: project === null ? "" : plain(rows.projects[project]),
+    title: project === null ? "" : rows.projects[project],
     value: paid ? entry.cost : entry.decisions,
     text: `${paid ? `${money(entry.cost)} · ${short(entry.tokens)} tokens · ` : ""}${count(entry.held)} of ${count(entry.decisions)} held`,
     kind: "ink",

@@ -1,10 +1,15 @@
 // The data: takes the blocks of the page, gives the columns at once, and stories, scenes and what a text filter looks
 // through only when somebody asks for them.
 
-const block = (id) => {
-  const found = byId(id);
-  return found ? JSON.parse(found.textContent) : null;
-};
+// What may be broken is shown as missing: one bad block must not take the page with it.
+function parsed(json) {
+  try {
+    return json ? JSON.parse(json) : null;
+  } catch {
+    return null;
+  }
+}
+const block = (id) => parsed(byId(id)?.textContent);
 
 const head = block("head");
 const rows = head.rows;
@@ -32,16 +37,8 @@ const causeOf = (row) => rows.causes[rows.cause[row]];
 const modelOf = (row) => (rows.model[row] === null ? null : rows.models[rows.model[row]]);
 const rowOfId = new Map(rows.id.map((id, row) => [id, row]));
 
-// What may be broken is shown as missing: one bad block must not take the page with it.
-function parsed(json) {
-  try {
-    return json ? JSON.parse(json) : null;
-  } catch {
-    return null;
-  }
-}
 const storyOf = (row) => parsed(stories[row]);
-const sceneOf = (row) => parsed(block(`scene-${row}`));
+const sceneOf = (row) => block(`scene-${row}`);
 
 // All that was said of a decision, in small letters, one text each.
 const haystacks = new Array(total);

@@ -13,7 +13,8 @@ function findingWords(row) {
   for (const at of findingsOf(row)) if (rows.finding_status[at] === "confirmed") add(sums, rows.finding_category[at]);
   const words = [...sums].sort((a, b) => a[0].localeCompare(b[0])).map(([category, number]) => (number > 1 ? `${number}×${category}` : category));
   const more = unverified(row);
-  return `${words.join(" ")}${more > 0 ? `${words.length > 0 ? " " : ""}+${more} unverified` : ""}`;
+  if (more > 0) words.push(words.length > 0 ? `+${more} unverified` : `${more} unverified`);
+  return words.join(" ");
 }
 function outcomeSummary(row) {
   const sums = new Map();
@@ -101,10 +102,10 @@ function indexAt(y, open = openPlaces()) {
 }
 
 function rowNode(row) {
-  const button = el("button", { type: "button", class: "unfold", "aria-expanded": String(unfolded.has(row)), tabindex: "-1" }, COLUMNS[0].text(row));
-  button.setAttribute("aria-label", `${KINDS[rows.kind[row]]}, ${COLUMNS[0].text(row)}, ${plain(name(row))}`);
+  const words = `${KINDS[rows.kind[row]]}, ${COLUMNS[0].text(row)}, ${name(row)}`;
+  const button = el("button", { type: "button", class: "unfold", "aria-expanded": String(unfolded.has(row)), tabindex: "-1", "aria-label": words }, COLUMNS[0].text(row));
   const node = el("tr", { role: "row", class: `row ${KIND_CLASSES[rows.kind[row]]}` },
-    COLUMNS.map((column, at) => el("td", { role: "cell", class: column.kind, title: column.title ? plain(column.title(row) ?? "") : null }, at === 0 ? button : column.text(row))));
+    COLUMNS.map((column, at) => el("td", { role: "cell", class: column.kind, title: column.title?.(row) }, at === 0 ? button : column.text(row))));
   node.addEventListener("click", (event) => {
     if (String(getSelection()) !== "" && !event.target.closest("button")) return;
     cursor = view.indexOf(row);
@@ -223,7 +224,7 @@ function showSorting() {
 // A decision that the page's address names is unfolded, whatever is filtered.
 let clearFilters = () => {};
 function openNamed() {
-  const row = rowOfId.get(decodeURIComponent(location.hash.slice(1)));
+  const row = rowOfId.get(location.hash.slice(1));
   if (row === undefined) return;
   if (!view.includes(row)) clearFilters();
   if (!unfolded.has(row)) toggle(row);

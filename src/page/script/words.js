@@ -9,7 +9,7 @@ const plain = (text) =>
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
-    node.setAttribute(name, value === true ? "" : value);
+    node.setAttribute(name, value === true ? "" : name === "title" || name === "aria-label" ? plain(value) : value);
   }
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
