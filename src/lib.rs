@@ -24,7 +24,7 @@
 //! bytes, `state` keeps all three. `pattern` and `template` are small on purpose: every start pays for what they are made of.
 //!
 //! After a block the next stop tells what became of it: `gates::aftermath` looks again, `outcomes` says what that means, and
-//! `log` has it beside the decision.
+//! `log` has it beside the decision. `page` makes one HTML page of all that.
 //!
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
 //! again, `eval` measures all of it on cases whose truth is known.

@@ -134,11 +134,9 @@ impl<'a> Rows<'a> {
         self.model.push(auditor.map(|auditor| self.models.place(&auditor.model)));
         self.auditor_outcome.push(auditor.map(|auditor| self.auditor_outcomes.place(&auditor.outcome)));
         let spent = |phase: &str| record.phases_ms.get(phase).copied();
-        self.ours_ms.push(
-            spent(phases::TOTAL)
-                .map(|total| tenths((total - spent(phases::AUDITOR).unwrap_or(0.0)).max(0.0))),
-        );
-        self.auditor_ms.push(auditor.map(|auditor| tenths(auditor.duration_ms)));
+        let theirs = spent(phases::AUDITOR).or(auditor.map(|auditor| auditor.duration_ms)).unwrap_or(0.0);
+        self.ours_ms.push(spent(phases::TOTAL).map(|total| rounded((total - theirs).max(0.0))));
+        self.auditor_ms.push(auditor.map(|auditor| rounded(auditor.duration_ms)));
         let usage = auditor.map(|auditor| &auditor.usage);
         let read = |usage: &crate::auditor::Usage| {
             usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
@@ -149,9 +147,9 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// No page is read more closely than to a tenth of a millisecond.
-fn tenths(ms: f64) -> f64 {
-    (ms * 10.0).round() / 10.0
+/// No page is read more closely than to a hundredth of a millisecond.
+fn rounded(ms: f64) -> f64 {
+    (ms * 100.0).round() / 100.0
 }
 
 /// What a clock on the wall showed; 0 for what is no time.

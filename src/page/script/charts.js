@@ -29,37 +29,39 @@ function drawGlance(sums) {
   const held = sums.kinds[0];
   const precision = sums.precision.all;
   const failed = sums.failures.reduce((all, [, number]) => all + number, 0);
-  const known = sums.latency.ours;
+  const { aside, audited } = sums.latency;
   const entries = [
     ["Decisions", count(sums.decisions), many(sums.projects.length, "project")],
-    ["Held", count(held), sums.decisions ? `${percent(held / sums.decisions, 1)} of decisions` : "", "block"],
+    ["Held", count(held), sums.audited ? `${percent(held / sums.audited, 1)} of ${count(sums.audited)} audited` : "nothing was audited", "block"],
     ["Precision", precision ? percent(precision.share) : "–",
       precision ? `${percent(precision.low)} to ${percent(precision.high)}, ${many(precision.n, "finding")}` : "nothing is known yet"],
     ["Auditor failed", count(failed), sums.asked ? `${percent(failed / sums.asked, 1)} of ${many(sums.asked, "call")}` : "never asked", failed ? "unchecked" : ""],
-    ["Our time", known ? duration(known.of[0]) : "–", known ? `${duration(known.of[2])} at the 95th percentile` : ""],
+    ["Our time", audited ? duration(audited.of[0]) : aside ? duration(aside.of[0]) : "–",
+      audited ? `of an audit, half of them${aside ? `; aside: ${duration(aside.of[0])}` : ""}` : aside ? "to step aside, half of them" : ""],
     ["Cost", money(sums.cost), `${short(sums.tokensIn)} tokens in, ${short(sums.tokensOut)} out`],
   ];
   byId("glance").replaceChildren(...entries.map(([name, value, under, kind]) =>
     el("div", { class: kind ?? "" }, el("dt", {}, name), el("dd", { class: "figure" }, value), el("dd", { class: "under" }, under))));
 }
 
-// Columns of equal stretches of time, no more than fit: hours, days, weeks or months.
+// Columns of equal stretches of time, no more than fit: hours, days, or so many weeks, which begin on a Monday.
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const known = rows.at.filter((at) => at > 0);
-const span = known.reduce(([low, high], at) => [Math.min(low, at), Math.max(high, at)], [Infinity, -Infinity]);
-const MONDAY = 4 * DAY;
+const WEEK = 7 * DAY;
+const MOST_COLUMNS = 160;
+const span = rows.at.reduce(([low, high], at) => (at > 0 ? [Math.min(low, at), Math.max(high, at)] : [low, high]), [Infinity, -Infinity]);
+const isTimed = span[0] <= span[1];
 const [step, origin] = (() => {
-  const length = span[1] - span[0];
+  const length = isTimed ? span[1] - span[0] : 0;
   if (length < 3 * DAY) return [HOUR, 0];
   if (length < 120 * DAY) return [DAY, 0];
-  return length < 3 * 365 * DAY ? [7 * DAY, MONDAY] : [28 * DAY, MONDAY];
+  return [WEEK * Math.ceil(length / WEEK / MOST_COLUMNS), 4 * DAY];
 })();
-const firstColumn = total ? Math.floor((span[0] - origin) / step) : 0;
-const columns = total ? Math.floor((span[1] - origin) / step) - firstColumn + 1 : 0;
+const firstColumn = isTimed ? Math.floor((span[0] - origin) / step) : 0;
+const columns = isTimed ? Math.floor((span[1] - origin) / step) - firstColumn + 1 : 0;
 const columnOf = Int32Array.from(rows.at, (at) => (at > 0 ? Math.floor((at - origin) / step) - firstColumn : -1));
 const columnStart = (column) => (column + firstColumn) * step + origin;
-const columnName = { [HOUR]: "hour", [DAY]: "day", [7 * DAY]: "week", [28 * DAY]: "four weeks" }[step];
+const columnName = step === HOUR ? "an hour" : step === DAY ? "a day" : step === WEEK ? "a week" : `in ${step / WEEK} weeks`;
 
 function axis(width) {
   const marks = [];
@@ -82,6 +84,7 @@ function axis(width) {
 // The timeline shows what all filters but its own let through, and shades what that one leaves out.
 function drawTimeline(chosen, range, choose) {
   const box = byId("timeline");
+  if (!isTimed) return box.replaceChildren(nothing("No decision has a time that can be read."));
   const width = Math.max(200, box.clientWidth);
   const height = 132;
   const sums = Array.from({ length: columns }, () => [0, 0, 0, 0]);
@@ -103,8 +106,8 @@ function drawTimeline(chosen, range, choose) {
   });
   const brush = svg("rect", { class: "brush", y: 0, height, width: 0 });
   const chart = svg("svg", { width, height, role: "img", tabindex: -1,
-    "aria-label": `Decisions by ${columnName}, at most ${count(most)} in one` }, drawn, brush);
-  const top = el("span", { class: "most", "aria-hidden": "true" }, `${count(most)} a ${columnName}`);
+    "aria-label": `Decisions over time, at most ${count(most)} ${columnName}` }, drawn, brush);
+  const top = el("span", { class: "most", "aria-hidden": "true" }, `${count(most)} ${columnName}`);
   box.replaceChildren(top, chart, axis(width));
 
   const columnAt = (event) => {
@@ -136,7 +139,7 @@ function drawTimeline(chosen, range, choose) {
     choose([columnStart(low), columnStart(high)]);
   });
   chart.addEventListener("pointercancel", () => { from = null; brush.setAttribute("width", 0); });
-  chart.addEventListener("pointerleave", () => { if (from === null) top.textContent = `${count(most)} a ${columnName}`; });
+  chart.addEventListener("pointerleave", () => { if (from === null) top.textContent = `${count(most)} ${columnName}`; });
 }
 
 function drawCauses(sums, state, choose) {
@@ -196,22 +199,23 @@ function drawFailures(sums) {
 
 // Both on one axis of powers of ten, since they are worlds apart.
 function drawLatency(sums) {
-  const series = [["ours", sums.latency.ours], ["auditor", sums.latency.auditor]].filter(([, found]) => found !== null);
+  const { aside, audited, auditor } = sums.latency;
+  const series = [["aside", aside, "Ours, to step aside"], ["audited", audited, "Ours, of an audit"], ["auditor", auditor, "The auditor's"]].filter(([, found]) => found !== null);
   if (series.length === 0) return byId("latency").replaceChildren(nothing("Nothing was measured."));
   const low = Math.floor(Math.log10(Math.max(0.1, Math.min(...series.map(([, found]) => found.of[0])))));
   const high = Math.ceil(Math.log10(Math.max(1, ...series.map(([, found]) => found.most))));
   const place = (ms) => share(Math.log10(Math.max(ms, 10 ** low)) - low, high - low || 1);
   const ticks = Array.from({ length: high - low + 1 }, (_, at) => low + at);
   byId("latency").replaceChildren(
-    el("ul", { class: "whiskers spread", "aria-hidden": "true" }, series.map(([name, found]) => el("li", {},
-      el("span", { class: "name" }, name),
+    el("ul", { class: "whiskers spread", "aria-hidden": "true" }, series.map(([name, found, title]) => el("li", {},
+      el("span", { class: "name", title }, name),
       el("span", { class: "scale" },
-        placed(el("span", { class: "range" }), { left: place(found.of[0]), right: `calc(100% - ${place(found.of[3])})` }),
+        placed(el("span", { class: "range" }), { left: place(found.of[0]), right: `calc(100% - ${place(found.of[2])})` }),
         found.of.map((ms, at) => placed(el("span", { class: at === 0 ? "dot" : "dot small", title: `${PERCENTILES[at]} %: ${duration(ms)}` }), { left: place(ms) })))))),
     el("div", { class: "ticks", "aria-hidden": "true" }, ticks.map((power) => placed(el("span", {}, duration(10 ** power).replace(/\.0/, "")), { left: share(power - low, high - low || 1) }))),
     el("table", { class: "small" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "percentile"), PERCENTILES.map((p) => el("th", { scope: "col" }, p)), el("th", { scope: "col" }, "most"))),
-      el("tbody", {}, series.map(([name, found]) => el("tr", { "data-series": name }, el("th", { scope: "row" }, name),
+      el("tbody", {}, series.map(([name, found, title]) => el("tr", {}, el("th", { scope: "row", title }, name),
         found.of.map((ms) => el("td", {}, duration(ms))), el("td", {}, duration(found.most)))))));
 }
 
@@ -230,8 +234,8 @@ function drawCost(sums, chosen) {
     if (!(most > 0)) return null;
     const wide = width / columns;
     return el("figure", {},
-      el("figcaption", {}, name, el("span", {}, `at most ${text(most)} a ${columnName}`)),
-      svg("svg", { width, height: 56, role: "img", "aria-label": `${name} by ${columnName}, at most ${text(most)}` },
+      el("figcaption", {}, name, el("span", {}, `at most ${text(most)} ${columnName}`)),
+      svg("svg", { width, height: 56, role: "img", "aria-label": `${name}, at most ${text(most)} ${columnName}` },
         Array.from(values, (value, column) => value > 0 && svg("rect", { class: "fill ink", x: (column * wide).toFixed(2),
           y: (56 - (value / most) * 54).toFixed(2), width: Math.max(0.5, wide - (wide > 4 ? 1 : 0)).toFixed(2), height: ((value / most) * 54).toFixed(2) },
           svg("title", {}, `${day(columnStart(column))}: ${text(value)}`)))));

@@ -2,7 +2,7 @@
 // the same, and a test holds both to it.
 
 // Wilson's interval: where the truth lies with 95 %, also for few and for all.
-const Z = 1.959963984540054;
+const Z = 1.959964;
 function interval(right, wrong) {
   const n = right + wrong;
   if (n === 0) return null;
@@ -12,7 +12,7 @@ function interval(right, wrong) {
   return { right, wrong, n, share, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-const PERCENTILES = [50, 90, 95, 99];
+const PERCENTILES = [50, 90, 99];
 // The smallest value that so many of all do not exceed.
 function percentiles(values) {
   if (values.length === 0) return null;
@@ -20,6 +20,10 @@ function percentiles(values) {
   const of = (p) => sorted[Math.max(0, Math.ceil((p / 100) * sorted.length) - 1)];
   return { n: sorted.length, of: PERCENTILES.map(of), most: sorted[sorted.length - 1] };
 }
+
+// Whether plan, session and disk were looked at.
+const LOOKED = new Set(["clean", "findings", "only-unverified", "moved-on"]);
+const wasAudited = (row) => rows.model[row] !== null || LOOKED.has(causeOf(row));
 
 const add = (map, key, by = 1) => map.set(key, (map.get(key) ?? 0) + by);
 
@@ -38,15 +42,16 @@ function figures(chosen) {
   const causes = new Map();
   const outcomes = new Map();
   const failures = new Map();
-  const ours = [];
-  const auditors = [];
+  const times = { aside: [], audited: [], auditor: [] };
   const projects = new Map();
   const right = { all: [0, 0], category: new Map(), source: new Map(), model: new Map() };
-  const sums = { tokensIn: 0, tokensOut: 0, cost: 0, asked: 0, held: 0 };
+  const sums = { tokensIn: 0, tokensOut: 0, cost: 0, asked: 0, audited: 0 };
   for (const row of chosen) {
     kinds[rows.kind[row]] += 1;
     add(causes, rows.cause[row]);
-    if (rows.ours_ms[row] !== null) ours.push(rows.ours_ms[row]);
+    const isAudited = wasAudited(row);
+    sums.audited += isAudited ? 1 : 0;
+    if (rows.ours_ms[row] !== null) times[isAudited ? "audited" : "aside"].push(rows.ours_ms[row]);
     const cost = rows.cost_usd[row] ?? 0;
     sums.tokensIn += rows.tokens_in[row];
     sums.tokensOut += rows.tokens_out[row];
@@ -54,7 +59,7 @@ function figures(chosen) {
     const outcome = rows.auditor_outcome[row] === null ? null : rows.auditor_outcomes[rows.auditor_outcome[row]];
     if (outcome !== null && outcome !== "not-asked") {
       sums.asked += 1;
-      auditors.push(rows.auditor_ms[row]);
+      times.auditor.push(rows.auditor_ms[row]);
       if (outcome !== "answered") add(failures, outcome);
     }
     const project = projects.get(rows.project[row]) ?? { decisions: 0, held: 0, cost: 0, tokens: 0 };
@@ -71,7 +76,8 @@ function figures(chosen) {
       right.all[isRight ? 0 : 1] += 1;
       tally(right.category, rows.finding_category[at], isRight);
       tally(right.source, rows.finding_source[at], isRight);
-      if (rows.finding_source[at] !== "facts") tally(right.model, modelOf(row) ?? "?", isRight);
+      // What the facts alone found says nothing of a model.
+      if (rows.finding_source[at] !== "facts" && rows.model[row] !== null) tally(right.model, modelOf(row), isRight);
     }
   }
   return {
@@ -86,7 +92,7 @@ function figures(chosen) {
       source: intervals(right.source, ["facts", "auditor", "both"]),
       model: intervals(right.model),
     },
-    latency: { ours: percentiles(ours), auditor: percentiles(auditors) },
+    latency: { aside: percentiles(times.aside), audited: percentiles(times.audited), auditor: percentiles(times.auditor) },
     projects: [...projects].sort((a, b) => b[1].cost - a[1].cost || b[1].decisions - a[1].decisions),
     ...sums,
   };

@@ -3,7 +3,7 @@
 function tellAbout() {
   const only = head.only ? `only ${head.only}; ` : "";
   byId("about").textContent = plain(total === 0 ? `${only}made ${head.made}`
-    : `${many(total, "decision")}, ${only}${day(span[0])} to ${day(span[1])}, times in ${head.zone}`);
+    : `${many(total, "decision")}, ${only}${isTimed ? `${day(span[0])} to ${day(span[1])}, ` : ""}times in ${head.zone}`);
   byId("foot").replaceChildren(...[
     `Made ${head.made} by punchlist ${head.version}. Nothing here leaves this file.`,
     head.torn > 0 && `${many(head.torn, "line")} of the log could not be read and ${head.torn === 1 ? "is" : "are"} not counted.`,
