@@ -19,7 +19,7 @@ impl Home {
     fn new() -> Self {
         let home = Self { folder: tempfile::tempdir().expect("a folder") };
         let log = DecisionLog::in_folder(&home.path("state"));
-        let made = made_up(40, 20);
+        let made = made_up(40);
         for told in &made.told[made.told.len() - 3..] {
             let time = told.record.time.parse().expect("a time");
             log.append(&told.record, time).expect("written");

@@ -44,7 +44,7 @@ fn unfold_a_block(browser: &Browser) {
 
 #[test]
 fn light_and_dark_follow_the_system_and_the_switch_and_can_be_read() {
-    let page = made_up(1200, 220).page();
+    let page = made_up(1200).page();
     let Some(browser) = Browser::open(&page.text, 1360, 1000) else { return };
     let paper = || browser.text("return getComputedStyle(document.body).backgroundColor");
     let system = |scheme: &str| {
@@ -81,7 +81,7 @@ fn light_and_dark_follow_the_system_and_the_switch_and_can_be_read() {
 
 #[test]
 fn the_switch_works_where_nothing_can_be_remembered() {
-    let page = made_up(5, 10).page();
+    let page = made_up(5).page();
     let Some(browser) = Browser::open(&page.text, 1360, 1000) else { return };
     let no_storage =
         "Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied'); } })";
@@ -95,7 +95,7 @@ fn the_switch_works_where_nothing_can_be_remembered() {
 
 #[test]
 fn a_narrow_screen_scrolls_in_one_direction_only() {
-    let page = made_up(1200, 220).page();
+    let page = made_up(1200).page();
     let Some(browser) = Browser::open(&page.text, 360, 740) else { return };
     let overflow = "return document.documentElement.scrollWidth - innerWidth";
     assert_eq!(browser.eval(overflow), 0);
@@ -122,7 +122,7 @@ fn a_narrow_screen_scrolls_in_one_direction_only() {
 
 #[test]
 fn rows_keep_their_height_at_every_width() {
-    let page = made_up(300, 60).page();
+    let page = made_up(300).page();
     let Some(browser) = Browser::open(&page.text, 1360, 900) else { return };
     for (width, height) in [(1360, 32), (1000, 32), (800, 32), (740, 62), (360, 62)] {
         browser.cdp(
@@ -139,7 +139,7 @@ fn rows_keep_their_height_at_every_width() {
 
 #[test]
 fn it_can_be_printed() {
-    let page = made_up(300, 60).page();
+    let page = made_up(300).page();
     let Some(browser) = Browser::open(&page.text, 1360, 900) else { return };
     let printed = browser.cdp("Page.printToPDF", &json!({"printBackground": true}));
     assert!(printed["data"].as_str().is_some_and(|data| data.len() > 20_000));
@@ -148,8 +148,40 @@ fn it_can_be_printed() {
 }
 
 #[test]
+fn the_timeline_is_as_fine_as_there_is_room() {
+    for (newest, by) in [(10, "an hour"), (200, "a day"), (2000, "a week")] {
+        let page = made_up(2000).newest(newest).page();
+        let Some(browser) = Browser::open(&page.text, 1360, 900) else { return };
+        let most = browser.text("return document.querySelector('#timeline .most').textContent");
+        assert!(most.ends_with(by), "{most}");
+        let drawn = browser.number("return document.querySelectorAll('#timeline rect.fill').length");
+        assert!((5.0..300.0).contains(&drawn), "{drawn}");
+        browser.picture(&format!("timeline-{newest}"));
+        browser.assert_quiet();
+    }
+}
+
+#[test]
+fn times_that_can_not_be_read_or_lie_far_away_break_nothing() {
+    let mut log = made_up(50);
+    log.told[0].record.time = "1970-01-02T00:00:00Z".into();
+    log.told[49].record.time = "9000-01-01T00:00:00Z".into();
+    log.told[7].record.time = "soon".into();
+    let Some(browser) = Browser::open(&log.page().text, 1360, 900) else { return };
+    assert_eq!(browser.text("return document.querySelector('#shown').textContent"), "50 decisions");
+    assert!(browser.number("return document.querySelectorAll('#timeline rect').length") < 300.0);
+    log.told.drain(..7);
+    log.told.truncate(1);
+    drop(browser);
+    let Some(browser) = Browser::open(&log.page().text, 1360, 900) else { return };
+    let about = browser.text("return document.querySelector('#about').textContent");
+    assert_eq!(about, "1 decision, times in +01:00");
+    browser.assert_quiet();
+}
+
+#[test]
 fn an_empty_log_says_so() {
-    let page = made_up(0, 1).page();
+    let page = made_up(0).page();
     let Some(browser) = Browser::open(&page.text, 1000, 700) else { return };
     let text = browser.text("return document.body.innerText");
     assert!(text.contains("No decisions yet."), "{text}");
@@ -163,7 +195,7 @@ fn an_empty_log_says_so() {
 
 #[test]
 fn a_filter_that_nothing_is_like_says_so() {
-    let page = made_up(50, 10).page();
+    let page = made_up(50).page();
     let Some(browser) = Browser::open(&page.text, 1360, 900) else { return };
     browser.type_into("#f-text", "nothing is like this");
     assert_eq!(browser.text("return document.querySelector('#shown').textContent"), "0 of 50");
@@ -176,7 +208,7 @@ fn a_filter_that_nothing_is_like_says_so() {
 
 #[test]
 fn a_screen_reader_finds_a_table_with_names() {
-    let page = made_up(300, 60).page();
+    let page = made_up(300).page();
     let Some(browser) = Browser::open(&page.text, 1360, 900) else { return };
     browser.eval("document.querySelector('#decisions').scrollIntoView()");
     browser.wait_for("document.querySelectorAll('.row').length > 20");

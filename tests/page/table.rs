@@ -1,5 +1,9 @@
 //! Filter, sort, unfold: by mouse and by keyboard.
 
+use punchlist::decision::Held;
+use punchlist::finding::{Finding, Status};
+use punchlist::log::Told;
+use punchlist::log::told::Fate;
 use serde_json::json;
 
 use crate::browser::Browser;
@@ -29,24 +33,25 @@ fn opened(log: &MadeUp) -> Option<Browser> {
 
 #[test]
 fn filters_combine_and_the_figures_follow_them() {
-    let log = made_up(400, 100);
+    let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
-    let blocks = log.told.iter().filter(|told| told.record.decision == punchlist::decision::Held::Block);
-    let shop = |told: &&punchlist::log::Told| told.record.project.as_deref() == Some("/home/mira/code/shop");
-    let (all, in_shop) = (blocks.clone().count(), blocks.filter(shop).count());
-    assert!(in_shop > 0 && in_shop < all, "{in_shop} of {all}");
+    let blocks = || log.told.iter().filter(|told| told.record.decision == Held::Block);
+    let project = blocks().next().and_then(|told| told.record.project.clone()).expect("a project");
+    let of_project = |told: &&Told| told.record.project.as_ref() == Some(&project);
+    let (all, of_one) = (blocks().count(), blocks().filter(of_project).count());
+    assert!(of_one > 0 && of_one < all, "{of_one} of {all}");
 
     browser.choose("#f-kind", "0");
     assert_eq!(browser.text(SHOWN), format!("{all} of 400"));
     assert_eq!(browser.eval(FIGURES)[0], all.to_string());
     assert!(column(&browser, "decision").iter().all(|decision| decision == "block"));
-    let place = browser.text(
-        "return [...document.querySelector('#f-project').options].find((o) => o.text === 'shop').value",
-    );
+    let options = "[...document.querySelector('#f-project').options]";
+    let place =
+        browser.text(&format!("return {options}.find((o) => '{project}'.endsWith('/' + o.text)).value"));
     browser.choose("#f-project", &place);
-    assert_eq!(browser.text(SHOWN), format!("{in_shop} of 400"));
-    assert_eq!(browser.eval(FIGURES)[1], in_shop.to_string());
-    assert!(column(&browser, "project").iter().all(|project| project == "shop"));
+    assert_eq!(browser.text(SHOWN), format!("{of_one} of 400"));
+    assert_eq!(browser.eval(FIGURES)[1], of_one.to_string());
+    assert!(column(&browser, "project").iter().all(|shown| project.ends_with(shown)));
     browser.press(ESCAPE);
     assert_eq!(browser.text(SHOWN), "400 decisions");
     assert_eq!(browser.text("return document.querySelector('#f-kind').value"), "");
@@ -55,35 +60,41 @@ fn filters_combine_and_the_figures_follow_them() {
 
 #[test]
 fn text_session_cause_category_outcome_and_date_filter_too() {
-    let log = made_up(400, 100);
+    let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
     let shown = |browser: &Browser| browser.text(SHOWN).split(' ').next().expect("a number").to_owned();
-    let counted = |takes: &dyn Fn(&punchlist::log::Told) -> bool| {
-        log.told.iter().filter(|told| takes(told)).count().to_string()
-    };
+    let counted =
+        |takes: &dyn Fn(&Told) -> bool| log.told.iter().filter(|told| takes(told)).count().to_string();
 
-    // A word stands in a finding's quote, another in the agent's own sentence.
-    browser.type_into("#f-text", "CHANGELOG.md");
-    let quoted =
-        counted(&|told| told.record.findings.iter().any(|f| f.path.as_deref() == Some("CHANGELOG.md")));
-    assert_eq!(shown(&browser), quoted);
-    browser.press(ESCAPE);
-    browser.type_into("#f-text", "\"twelve lines\" disputed");
-    let disputed = counted(&|told| {
-        told.fates.iter().any(|fate| fate.outcome.as_ref().is_some_and(|note| note.sentence.is_some()))
+    // A path of a finding, in another case; words of the agent's own sentence, in another order.
+    let path =
+        log.told.iter().flat_map(|told| &told.record.findings).find_map(|finding| finding.path.clone());
+    let path = path.expect("a path");
+    browser.type_into("#f-text", &path.to_uppercase());
+    let named = counted(&|told| {
+        let mut files = told.record.files.iter().map(|file| &file.path);
+        told.record.findings.iter().any(|finding| finding.why.contains(&path))
+            || files.any(|file| *file == path)
     });
-    assert_eq!(shown(&browser), disputed);
+    assert_eq!(shown(&browser), named);
+    browser.press(ESCAPE);
+    browser.type_into("#f-text", "disputed \"the build server\" tests");
+    let sentence =
+        |fate: &Fate| fate.outcome.as_ref().and_then(|note| note.sentence.clone()).unwrap_or_default();
+    let served = counted(&|told| told.fates.iter().any(|fate| sentence(fate).contains("the build server")));
+    assert!(served != "0");
+    assert_eq!(shown(&browser), served);
     browser.press(ESCAPE);
 
     browser.choose("#f-outcome", "disputed");
-    assert_eq!(shown(&browser), disputed);
+    assert_eq!(shown(&browser), counted(&|told| told.fates.iter().any(|fate| !sentence(fate).is_empty())));
     browser.press(ESCAPE);
     browser.choose("#f-cause", "auditor-timeout");
     assert_eq!(shown(&browser), counted(&|told| told.record.cause.name() == "auditor-timeout"));
     browser.press(ESCAPE);
     browser.choose("#f-category", "ask");
     let asked = counted(&|told| {
-        let is_shown = |f: &punchlist::finding::Finding| f.status != punchlist::finding::Status::Refuted;
+        let is_shown = |f: &Finding| f.status != Status::Refuted;
         told.record.findings.iter().any(|f| f.category.name() == "ask" && is_shown(f))
     });
     assert_eq!(shown(&browser), asked);
@@ -96,14 +107,14 @@ fn text_session_cause_category_outcome_and_date_filter_too() {
 
     // The page's days are those of its time zone, an hour ahead of UTC.
     browser.eval(
-        "for (const [id, day] of [['f-from', '2026-10-01'], ['f-to', '2026-10-07']]) {
+        "for (const [id, day] of [['f-from', '2026-03-02'], ['f-to', '2026-03-08']]) {
              document.getElementById(id).value = day;
              document.getElementById(id).dispatchEvent(new Event('change'));
          }",
     );
     let week = counted(&|told| {
         let time = told.record.time.as_str();
-        ("2026-09-30T23:00:00".."2026-10-07T23:00:00").contains(&time)
+        ("2026-03-01T23:00:00".."2026-03-08T23:00:00").contains(&time)
     });
     assert!(week != "0");
     assert_eq!(shown(&browser), week);
@@ -112,7 +123,7 @@ fn text_session_cause_category_outcome_and_date_filter_too() {
 
 #[test]
 fn bars_and_the_timeline_filter_when_they_are_pressed() {
-    let log = made_up(400, 100);
+    let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
     browser.click("#causes button.bar");
     let cause = browser.text("return document.querySelector('#f-cause').value");
@@ -137,7 +148,7 @@ fn bars_and_the_timeline_filter_when_they_are_pressed() {
     drag("mouseReleased", 0.75);
     let days = browser.eval("return ['f-from', 'f-to'].map((id) => document.getElementById(id).value)");
     let (from, to) = (days[0].as_str().expect("a day"), days[1].as_str().expect("a day"));
-    assert!("2026-08-15" < from && from < "2026-10-10" && "2026-10-10" < to && to < "2026-11-10", "{days}");
+    assert!("2026-03-20" < from && from < "2026-04-10" && "2026-06-20" < to && to < "2026-07-15", "{days}");
     let when = column(&browser, "when");
     assert!(!when.is_empty() && when.iter().all(|when| &when[..10] <= to && &when[..10] >= from));
     assert!(browser.number("return document.querySelectorAll('#timeline .outside').length") > 10.0);
@@ -146,7 +157,7 @@ fn bars_and_the_timeline_filter_when_they_are_pressed() {
 
 #[test]
 fn every_column_sorts_both_ways() {
-    let log = made_up(120, 60);
+    let log = made_up(120);
     let Some(browser) = opened(&log) else { return };
     assert_eq!(
         browser.text("return document.querySelector('th.when').getAttribute('aria-sort')"),
@@ -179,7 +190,7 @@ fn every_column_sorts_both_ways() {
 
 #[test]
 fn a_decision_unfolds_into_its_evidence() {
-    let log = made_up(400, 100);
+    let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
     browser.choose("#f-outcome", "disputed");
     browser.click("#rows .row .unfold");
@@ -187,14 +198,13 @@ fn a_decision_unfolds_into_its_evidence() {
     let story = browser.text("return document.querySelector('.detail').innerText");
     for words in [
         "Make the webhook receiver safe",
-        "Log every rejected webhook with its reason",
+        "Write the ",
         "would settle it",
-        "$ ls",
-        "the quote stands in the plan",
+        "214 bytes, written by Write",
+        "the quote is in the plan",
         "Disputed.",
-        "a file of its own was not worth it for twelve lines.",
         "All tests pass.",
-        "missing · not shown: there is no such file",
+        "shown as what changed",
         "tokens in",
         "of it the auditor's",
         "punchlist log show",
@@ -224,7 +234,7 @@ fn a_decision_unfolds_into_its_evidence() {
 
 #[test]
 fn what_is_unfolded_stays_so_while_one_scrolls_and_filters() {
-    let log = made_up(400, 100);
+    let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
     browser.click("#rows .row .unfold");
     let id = browser.text("return document.querySelector('.detail').id");
@@ -249,7 +259,7 @@ fn when_of(log: &MadeUp, row: usize) -> String {
 
 #[test]
 fn the_keyboard_reaches_everything() {
-    let log = made_up(400, 100);
+    let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
     let focused = || browser.text("return document.activeElement.textContent");
     browser.press("/");
@@ -300,7 +310,7 @@ fn the_keyboard_reaches_everything() {
 
 #[test]
 fn an_address_with_an_id_unfolds_that_decision() {
-    let log = made_up(400, 100);
+    let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
     let id = &log.told[3].record.id;
     browser.eval(&format!("location.hash = '{id}'"));

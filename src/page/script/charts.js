@@ -32,12 +32,12 @@ function drawGlance(sums) {
   const { aside, audited } = sums.latency;
   const entries = [
     ["Decisions", count(sums.decisions), many(sums.projects.length, "project")],
-    ["Held", count(held), sums.audited ? `${percent(held / sums.audited, 1)} of ${count(sums.audited)} audited` : "nothing was audited", "block"],
+    ["Held", count(held), sums.audited ? `${percent(held / sums.audited, 1)} of ${count(sums.audited)} audited` : "nothing was audited", held ? "block" : ""],
     ["Precision", precision ? percent(precision.share) : "–",
       precision ? `${percent(precision.low)} to ${percent(precision.high)}, ${many(precision.n, "finding")}` : "nothing is known yet"],
     ["Auditor failed", count(failed), sums.asked ? `${percent(failed / sums.asked, 1)} of ${many(sums.asked, "call")}` : "never asked", failed ? "unchecked" : ""],
     ["Our time", audited ? duration(audited.of[0]) : aside ? duration(aside.of[0]) : "–",
-      audited ? `of an audit, half of them${aside ? `; aside: ${duration(aside.of[0])}` : ""}` : aside ? "to step aside, half of them" : ""],
+      audited ? `for an audit${aside ? `, ${duration(aside.of[0])} to step aside` : ""} (median)` : aside ? "to step aside (median)" : ""],
     ["Cost", money(sums.cost), `${short(sums.tokensIn)} tokens in, ${short(sums.tokensOut)} out`],
   ];
   byId("glance").replaceChildren(...entries.map(([name, value, under, kind]) =>
@@ -142,15 +142,26 @@ function drawTimeline(chosen, range, choose) {
   chart.addEventListener("pointerleave", () => { if (from === null) top.textContent = `${count(most)} ${columnName}`; });
 }
 
+// The most frequent come first, and are enough to begin with.
+const FIRST_CAUSES = 10;
+let showAllCauses = false;
 function drawCauses(sums, state, choose) {
-  byId("causes").replaceChildren(sums.causes.length === 0 ? nothing("Nothing.") : bars(sums.causes.map(([cause, number]) => ({
+  const shown = showAllCauses ? sums.causes : sums.causes.slice(0, FIRST_CAUSES);
+  const rest = sums.causes.length - shown.length;
+  const more = el("button", { type: "button", class: "quiet more" }, `${rest} more`);
+  more.addEventListener("click", () => {
+    showAllCauses = true;
+    drawCauses(sums, state, choose);
+    byId("causes").querySelectorAll("button")[FIRST_CAUSES].focus();
+  });
+  byId("causes").replaceChildren(...(shown.length === 0 ? [nothing("Nothing.")] : [bars(shown.map(([cause, number]) => ({
     name: rows.causes[cause],
     value: number,
     text: `${count(number)} · ${percent(number / sums.decisions, 1)}`,
     kind: causeKind[cause],
     pressed: state.cause === rows.causes[cause],
     press: () => choose("cause", rows.causes[cause]),
-  }))));
+  }))), ...(rest > 0 ? [more] : [])]));
 }
 
 // Each cause is coloured by what it mostly came to.
@@ -247,9 +258,8 @@ function drawCost(sums, chosen) {
 function drawProjects(sums, state, choose) {
   const shown = sums.projects.slice(0, 9);
   const paid = sums.cost > 0;
-  const name = (project) => (project === null ? "no project" : lastPart(rows.projects[project]));
   byId("projects").replaceChildren(...[bars(shown.map(([project, entry]) => ({
-    name: name(project),
+    name: project === null ? "no project" : projectNames[project],
     title: project === null ? "" : rows.projects[project],
     value: paid ? entry.cost : entry.decisions,
     text: `${paid ? `${money(entry.cost)} · ${short(entry.tokens)} tokens · ` : ""}${count(entry.held)} of ${count(entry.decisions)} held`,

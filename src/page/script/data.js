@@ -32,6 +32,18 @@ function findingsOf(row) {
 }
 
 const projectOf = (row) => (rows.project[row] === null ? null : rows.projects[rows.project[row]]);
+// Projects by the fewest last parts of their paths that tell them apart.
+const projectNames = (() => {
+  const parts = rows.projects.map((path) => path.split(/[/\\]/).filter(Boolean));
+  const names = parts.map((all, at) => all.at(-1) ?? rows.projects[at]);
+  for (let length = 2; length <= 8; length += 1) {
+    const counts = new Map();
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+    names.forEach((name, at) => { if (counts.get(name) > 1) names[at] = parts[at].slice(-length).join("/"); });
+  }
+  return names;
+})();
+const projectName = (row) => (rows.project[row] === null ? "" : projectNames[rows.project[row]]);
 const sessionOf = (row) => (rows.session[row] === null ? null : rows.sessions[rows.session[row]]);
 const causeOf = (row) => rows.causes[rows.cause[row]];
 const modelOf = (row) => (rows.model[row] === null ? null : rows.models[rows.model[row]]);

@@ -4,7 +4,7 @@ const part = (title, ...children) => {
   const found = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
   return found.length === 0 ? null : el("section", {}, el("h3", {}, title), found);
 };
-const pair = (name, value) => (value === null || value === undefined || value === "" ? null : [el("dt", {}, name), el("dd", {}, value)]);
+const pair = (name, value) => (value === null || value === undefined || value === false || value === "" || value.length === 0 ? null : [el("dt", {}, name), el("dd", {}, value)]);
 const pairs = (...entries) => {
   const found = entries.filter(Boolean);
   return found.length === 0 ? null : el("dl", { class: "pairs" }, found);

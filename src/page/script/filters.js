@@ -12,15 +12,13 @@ const toControl = byId("f-to");
 const option = (value, text) => el("option", { value }, text);
 function fillControls() {
   const causes = rows.causes.toSorted();
-  const projects = rows.projects.map((path, at) => [lastPart(path), String(at), path]).sort((a, b) => a[0].localeCompare(b[0]));
-  // Two projects of one name are told apart by their paths.
-  const twice = (name) => projects.filter((project) => project[0] === name).length > 1;
+  const projects = projectNames.map((name, at) => [name, String(at)]).sort((a, b) => a[0].localeCompare(b[0]));
   controls.kind.replaceChildren(option("", "any"), ...KINDS.map((name, kind) => option(String(kind), name)));
   controls.cause.replaceChildren(option("", "any"), ...causes.map((name) => option(name, name)));
   controls.category.replaceChildren(option("", "any"), ...head.categories.map(([name, title]) => option(name, `${name}: ${title}`)));
   controls.outcome.replaceChildren(option("", "any"), ...OUTCOMES.map((name) => option(name, name)), option("unknown", "not known yet"),
     option("right", "labelled right"), option("wrong", "labelled wrong"));
-  controls.project.replaceChildren(option("", "any"), ...projects.map(([name, at, path]) => option(at, twice(name) ? path : name)));
+  controls.project.replaceChildren(option("", "any"), ...projects.map(([name, at]) => option(at, name)));
 }
 
 const hasCategory = (row) => {

@@ -27,10 +27,9 @@ function outcomeSummary(row) {
   return [...words, label && `labelled ${label}`].filter(Boolean).join(", ");
 }
 
-const name = (row) => (projectOf(row) === null ? "" : lastPart(projectOf(row)));
 const COLUMNS = [
   { name: "When", of: (row) => row, text: (row) => when(rows.at[row]), kind: "when" },
-  { name: "Project", of: name, text: name, title: projectOf, kind: "project" },
+  { name: "Project", of: projectName, text: projectName, title: projectOf, kind: "project" },
   { name: "Session", of: (row) => sessionOf(row) ?? "", text: (row) => (sessionOf(row) ?? "").slice(0, 8), title: sessionOf, kind: "session" },
   { name: "Decision", of: (row) => rows.kind[row], text: (row) => KINDS[rows.kind[row]], kind: "decision" },
   { name: "Cause", of: causeOf, text: causeOf, kind: "cause" },
@@ -102,7 +101,7 @@ function indexAt(y, open = openPlaces()) {
 }
 
 function rowNode(row) {
-  const words = `${KINDS[rows.kind[row]]}, ${COLUMNS[0].text(row)}, ${name(row)}`;
+  const words = `${KINDS[rows.kind[row]]}, ${COLUMNS[0].text(row)}, ${projectName(row)}`;
   const button = el("button", { type: "button", class: "unfold", "aria-expanded": String(unfolded.has(row)), tabindex: "-1", "aria-label": words }, COLUMNS[0].text(row));
   const node = el("tr", { role: "row", class: `row ${KIND_CLASSES[rows.kind[row]]}` },
     COLUMNS.map((column, at) => el("td", { role: "cell", class: column.kind, title: column.title?.(row) }, at === 0 ? button : column.text(row))));

@@ -67,5 +67,3 @@ const clock = (at) => {
   return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
 };
 const when = (at) => (at === 0 ? "?" : `${isoDay(at)} ${clock(at)}`);
-
-const lastPart = (path) => path.replace(/[/\\]+$/, "").split(/[/\\]/).pop() || path;
