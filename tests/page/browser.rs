@@ -2,10 +2,10 @@
 //! console says and which requests are made. Ends the browser and its driver however a test ends.
 
 use std::fmt::Debug;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One at a time: two browsers on two cores only wait for each other.
 static TURN: Mutex<()> = Mutex::new(());
+
+/// It is said once that there is no browser.
+static SAID: Once = Once::new();
 
 /// A browser with one page open.
 pub(crate) struct Browser {
@@ -48,10 +51,10 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     if found.is_none() {
         let why = "chromium and chromedriver are not here (apt-get install chromium chromium-driver)";
         assert!(std::env::var(REQUIRED).as_deref() != Ok("required"), "{REQUIRED}=required, and {why}");
-        #[expect(clippy::print_stderr, reason = "a test that is skipped has to say so")]
-        {
-            eprintln!("SKIPPED: {why}");
-        }
+        // Straight to stderr: what a test that passes prints is shown to nobody.
+        SAID.call_once(|| {
+            let _ = writeln!(std::io::stderr(), "SKIPPED: the report in a browser, for {why}");
+        });
     }
     found
 }

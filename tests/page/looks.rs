@@ -144,6 +144,15 @@ fn it_can_be_printed() {
     let printed = browser.cdp("Page.printToPDF", &json!({"printBackground": true}));
     assert!(printed["data"].as_str().is_some_and(|data| data.len() > 20_000));
     assert!(browser.number("return document.querySelectorAll('.row').length") < 100.0, "and is as before");
+    browser.cdp("Emulation.setEmulatedMedia", &json!({"media": "print"}));
+    browser.eval("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(
+        browser.eval("return document.querySelectorAll('.row').length"),
+        300,
+        "on paper nobody scrolls"
+    );
+    assert_eq!(browser.eval("return document.querySelector('#filters').checkVisibility()"), false);
+    browser.picture("print");
     browser.assert_quiet();
 }
 

@@ -35,6 +35,9 @@ pub(super) fn run(args: &ReportArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
     let pages = Pages::of(&desk.log);
     let look = pages.look(&filter, None, Lines::Wanted).map_err(|error| desk.unreadable(&error))?;
     desk.tell_of_noise(&look);
+    if look.seen.is_empty() {
+        desk.tell_of_nothing(&look);
+    }
     let (told, strange) = told(&look);
     let about = About {
         made: now.timestamp(),

@@ -75,7 +75,7 @@ function axis(width) {
       : step === DAY && columns < 45 ? `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`
       : `${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
     if (text === lastText || x - lastAt < 78 || x > width - 60) continue;
-    marks.push(placed(el("span", {}, text), { left: `${x}px` }));
+    marks.push(placed(el("span", {}, text), { left: share(column, columns) }));
     [lastAt, lastText] = [x, text];
   }
   return el("div", { class: "axis", "aria-hidden": "true" }, marks);
@@ -105,14 +105,14 @@ function drawTimeline(chosen, range, choose) {
     });
   });
   const brush = svg("rect", { class: "brush", y: 0, height, width: 0 });
-  const chart = svg("svg", { width, height, role: "img", tabindex: -1,
+  const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", height, role: "img",
     "aria-label": `Decisions over time, at most ${count(most)} ${columnName}` }, drawn, brush);
   const top = el("span", { class: "most", "aria-hidden": "true" }, `${count(most)} ${columnName}`);
   box.replaceChildren(top, chart, axis(width));
 
   const columnAt = (event) => {
-    const x = event.clientX - chart.getBoundingClientRect().left;
-    return Math.min(columns - 1, Math.max(0, Math.floor(x / wide)));
+    const { left, width: across } = chart.getBoundingClientRect();
+    return Math.min(columns - 1, Math.max(0, Math.floor(((event.clientX - left) / across) * columns)));
   };
   const tell = (column) => {
     const [block, would, unchecked, allow] = sums[column];
@@ -246,7 +246,7 @@ function drawCost(sums, chosen) {
     const wide = width / columns;
     return el("figure", {},
       el("figcaption", {}, name, el("span", {}, `at most ${text(most)} ${columnName}`)),
-      svg("svg", { width, height: 56, role: "img", "aria-label": `${name}, at most ${text(most)} ${columnName}` },
+      svg("svg", { viewBox: `0 0 ${width} 56`, preserveAspectRatio: "none", height: 56, role: "img", "aria-label": `${name}, at most ${text(most)} ${columnName}` },
         Array.from(values, (value, column) => value > 0 && svg("rect", { class: "fill ink", x: (column * wide).toFixed(2),
           y: (56 - (value / most) * 54).toFixed(2), width: Math.max(0.5, wide - (wide > 4 ? 1 : 0)).toFixed(2), height: ((value / most) * 54).toFixed(2) },
           svg("title", {}, `${day(columnStart(column))}: ${text(value)}`)))));

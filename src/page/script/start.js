@@ -14,6 +14,7 @@ function tellAbout() {
 
 tellAbout();
 byId("empty").hidden = total > 0;
+if (head.only) byId("empty").textContent = "No decision in the log is like that.";
 byId("main").hidden = total === 0;
 setUpKeys();
 if (total > 0) start();
