@@ -12,6 +12,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::finding::Category;
+use crate::log::stats::Repeat;
 use crate::log::{Scene, Told};
 use embed::{json_block, source_hash};
 use rows::Rows;
@@ -60,6 +61,8 @@ pub struct About<'a> {
     pub only: Option<String>,
     /// How many lines of the log could not be read.
     pub torn: usize,
+    /// What projects dispute again and again, as `punchlist log stats` tells it.
+    pub repeats: &'a [Repeat],
     /// How large it may get.
     pub room: Room,
 }
@@ -89,6 +92,7 @@ struct Head<'a> {
     scenes_left_out: usize,
     /// What the categories are called, and what they mean.
     categories: [(&'static str, &'static str); Category::ALL.len()],
+    repeats: &'a [Repeat],
     rows: Rows<'a>,
 }
 
@@ -124,6 +128,7 @@ pub fn page(told: &[Told], about: &About<'_>, mut scene_of: impl FnMut(&str) -> 
         stories_left_out,
         scenes_left_out,
         categories: Category::ALL.map(|category| (category.name(), category.title())),
+        repeats: about.repeats,
         rows: Rows::of(told, about.zone),
     };
     let blocks = json_block("head", &head) + &json_block("stories", &stories) + &scenes;

@@ -43,7 +43,11 @@ fn tiny_log() -> Vec<Told> {
 fn made(told: &[Told], room: Room, scene_of: impl FnMut(&str) -> Option<Scene>) -> Page {
     let zone = TimeZone::fixed(offset(2));
     let made = "2026-11-16T08:00:00Z".parse().expect("a time");
-    page(told, &About { made, zone: &zone, only: Some("of project shop".into()), torn: 1, room }, scene_of)
+    page(
+        told,
+        &About { made, zone: &zone, only: Some("of project shop".into()), torn: 1, repeats: &[], room },
+        scene_of,
+    )
 }
 
 /// A block of the page, read as the script reads it.

@@ -1,11 +1,13 @@
 //! A record that tries to run script in every text field it has.
 
+use punchlist::finding::Category;
+use punchlist::log::stats::{Repeat, stats};
 use punchlist::log::told::join;
 use punchlist::log::{Note, Record, Scene};
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
-use crate::made_up::MadeUp;
+use crate::made_up::{MadeUp, zone};
 
 const ATTACKS: [&str; 9] = [
     "</script><script>window.owned = 1</script>",
@@ -26,6 +28,22 @@ fn poison(value: &mut Value, text: &str) {
         Value::Array(all) => all.iter_mut().for_each(|value| poison(value, text)),
         Value::Object(all) => all.values_mut().for_each(|value| poison(value, text)),
         _ => (),
+    }
+}
+
+fn disputed(attack: &str) -> Repeat {
+    let text = || attack.to_owned();
+    Repeat {
+        project: text(),
+        category: Category::B,
+        problem: None,
+        place: Some(text()),
+        count: 3,
+        right: 0,
+        right_in_category: 0,
+        newest: text(),
+        file: text(),
+        line: text(),
     }
 }
 
@@ -63,7 +81,9 @@ fn hostile_log() -> MadeUp {
         notes.extend(serde_json::from_value::<Vec<Note>>(said).expect("notes"));
         scenes.insert(attack.to_owned(), serde_json::from_value::<Scene>(scene).expect("a scene"));
     }
-    MadeUp { told: join(records, notes), scenes }
+    let mut stats = stats(&[], &zone());
+    stats.repeats = ATTACKS.map(disputed).into();
+    MadeUp { told: join(records, notes), scenes, stats }
 }
 
 #[test]

@@ -4,6 +4,9 @@
 use std::collections::HashMap;
 
 use jiff::tz::TimeZone;
+use punchlist::log::glance::Line;
+use punchlist::log::seen;
+use punchlist::log::stats::{Stats, stats};
 use punchlist::log::told::join;
 use punchlist::log::{Note, Record, Scene, Told};
 use punchlist::page::{About, Page, Room, page};
@@ -15,6 +18,13 @@ use crate::year::year;
 pub(crate) struct MadeUp {
     pub(crate) told: Vec<Told>,
     pub(crate) scenes: HashMap<String, Scene>,
+    /// What `punchlist log stats` says of them.
+    pub(crate) stats: Stats,
+}
+
+/// Times are told an hour ahead of UTC.
+pub(crate) fn zone() -> TimeZone {
+    TimeZone::fixed(jiff::tz::offset(1))
 }
 
 const DIFF: &str = "\
@@ -74,32 +84,41 @@ fn scene(record: &Record) -> Scene {
 /// So many decisions, over a year.
 pub(crate) fn made_up(decisions: usize) -> MadeUp {
     let (mut records, mut notes, mut scenes) = (Vec::<Record>::new(), Vec::<Note>::new(), HashMap::new());
-    for line in year(7, decisions) {
-        if let Ok(note) = serde_json::from_str(&line) {
-            notes.push(note);
-            continue;
+    let (mut glances, mut said) = (Vec::new(), Vec::new());
+    let lines = year(7, decisions);
+    for line in &lines {
+        match Line::of(line.as_bytes()) {
+            Some(Line::Decision(glance)) => glances.push(*glance),
+            Some(Line::Note(note)) => {
+                notes.push(note.note.clone());
+                said.push(*note);
+                continue;
+            }
+            other => panic!("{other:?}"),
         }
-        let record: Record = serde_json::from_str(&line).expect("a record");
+        let record: Record = serde_json::from_str(line).expect("a record");
         if record.auditor.is_some() {
             scenes.insert(record.id.clone(), scene(&record));
         }
         records.push(record);
     }
-    MadeUp { told: join(records, notes), scenes }
+    let stats = stats(&seen::join(glances, said), &zone());
+    MadeUp { told: join(records, notes), scenes, stats }
 }
 
 impl MadeUp {
     /// The newest of them.
     pub(crate) fn newest(mut self, count: usize) -> Self {
         self.told.drain(..self.told.len() - count);
+        self.stats.repeats.clear();
         self
     }
 
-    /// Their page, an hour ahead of UTC.
+    /// Their page.
     pub(crate) fn page(&self) -> Page {
-        let zone = TimeZone::fixed(jiff::tz::offset(1));
         let made = "2026-10-01T08:00:00Z".parse().expect("a time");
-        let about = About { made, zone: &zone, only: None, torn: 0, room: Room::default() };
+        let (repeats, room) = (&self.stats.repeats, Room::default());
+        let about = About { made, zone: &zone(), only: None, torn: 0, repeats, room };
         page(&self.told, &about, |id| self.scenes.get(id).cloned())
     }
 }

@@ -12,6 +12,7 @@ mod made_up;
 mod year;
 
 mod command;
+mod figures;
 mod hostile;
 mod looks;
 mod many;

@@ -17,6 +17,7 @@ use crate::files::write_whole;
 use crate::log::filter::Filter;
 use crate::log::keepsakes;
 use crate::log::pages::{Lines, Look, Pages};
+use crate::log::stats::stats;
 use crate::log::{Note, Record, Told, told};
 use crate::page::{About, Page, Room, page};
 use crate::report::counted;
@@ -39,11 +40,13 @@ pub(super) fn run(args: &ReportArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
         desk.tell_of_nothing(&look);
     }
     let (told, strange) = told(&look);
+    let stats = stats(&look.seen, now.time_zone());
     let about = About {
         made: now.timestamp(),
         zone: now.time_zone(),
         only: only(args, &filter, now.time_zone()),
         torn: look.torn + look.newer + strange,
+        repeats: &stats.repeats,
         room: Room::default(),
     };
     let page = page(&told, &about, |id| keepsakes::scene(&desk.state, id));

@@ -272,3 +272,20 @@ function drawProjects(sums, state, choose) {
 function drawLegend() {
   byId("legend").replaceChildren(...KINDS.map((name, kind) => el("li", {}, el("span", { class: `swatch fill ${KIND_CLASSES[kind]}` }), name)));
 }
+
+// Suggestions, of the whole log and never of what is filtered: nothing is learned from them by itself.
+function drawRepeats() {
+  byId("repeats").hidden = head.repeats.length === 0;
+  byId("repeat-list").replaceChildren(...head.repeats.map((repeat) => {
+    const link = el("button", { type: "button", class: "link" }, "the newest");
+    link.addEventListener("click", () => openDecision(rowOfId.get(repeat.newest)));
+    return el("li", {},
+      el("p", {}, el("strong", {}, `${count(repeat.count)} × ${repeat.category}`), ` ${[repeat.problem, repeat.place && `in ${repeat.place}`].filter(Boolean).join(" ")}, in ${repeat.project}; `,
+        rowOfId.has(repeat.newest) && link),
+      el("p", { class: "hint" }, `If you agree, under [audit] in ${repeat.file}:`),
+      el("pre", { class: "evidence" }, repeat.line),
+      el("p", { class: "hint" }, repeat.line.startsWith("block_on")
+        ? `No finding of category ${repeat.category} holds a stop there then (${repeat.right_in_category === 0 ? "none" : count(repeat.right_in_category)} of them right so far); all stay in the log.`
+        : "Such a claim is only told then, and holds no stop."));
+  }));
+}

@@ -21,6 +21,7 @@ if (total > 0) start();
 
 function start() {
   drawLegend();
+  drawRepeats();
   const narrow = matchMedia("(max-width: 760px)");
   const fold = () => { byId("more").open = !narrow.matches; };
   narrow.addEventListener("change", fold);

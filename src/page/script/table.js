@@ -220,15 +220,16 @@ function showSorting() {
   });
 }
 
-// A decision that the page's address names is unfolded, whatever is filtered.
+// Unfolds a decision, whatever is filtered.
 let clearFilters = () => {};
-function openNamed() {
-  const row = rowOfId.get(location.hash.slice(1));
+function openDecision(row) {
   if (row === undefined) return;
   if (!view.includes(row)) clearFilters();
   if (!unfolded.has(row)) toggle(row);
   goTo(view.indexOf(row));
 }
+// The one that the page's address names.
+const openNamed = () => openDecision(rowOfId.get(location.hash.slice(1)));
 
 function setUpTable(clear) {
   clearFilters = clear;
