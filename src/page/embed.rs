@@ -11,16 +11,22 @@ pub(super) fn json_block(id: &str, value: &impl Serialize) -> String {
 }
 
 /// JSON that HTML does not look into. These characters stand in nothing but strings, where all of them may be written
-/// so.
+/// so. What is between them, nearly all of it, is copied in one go.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + json.len() / 16);
-    for character in json.chars() {
-        match character {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => text += &format!("\\u{:04x}", u32::from(character)),
-            other => text.push(other),
-        }
+    let mut from = 0;
+    for (at, found) in json.match_indices(['<', '>', '&', '\u{2028}', '\u{2029}']) {
+        text += &json[from..at];
+        text += match found {
+            "<" => "\\u003c",
+            ">" => "\\u003e",
+            "&" => "\\u0026",
+            "\u{2028}" => "\\u2028",
+            _ => "\\u2029",
+        };
+        from = at + found.len();
     }
-    text
+    text + &json[from..]
 }
 
 /// A source as a policy names it.

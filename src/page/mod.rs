@@ -12,6 +12,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::finding::Category;
+use crate::log::parts::in_parts;
 use crate::log::stats::Repeat;
 use crate::log::{Scene, Told};
 use embed::{json_block, source_hash};
@@ -99,16 +100,16 @@ struct Head<'a> {
 /// Makes the page. Decisions come oldest first; `scene_of` gives what a decision's audit looked at, and is asked for the
 /// newest first.
 pub fn page(told: &[Told], about: &About<'_>, mut scene_of: impl FnMut(&str) -> Option<Scene>) -> Page {
-    let mut stories = vec![String::new(); told.len()];
+    let written = in_parts(told, |part| part.iter().map(story::story).collect::<Vec<_>>());
+    let mut stories: Vec<String> = written.into_iter().flatten().collect();
     let mut scenes = String::new();
     let (mut stories_left_out, mut scenes_left_out) = (0, 0);
     let (mut stories_room, mut scenes_room) = (Some(about.room.stories), Some(about.room.scenes));
     for (row, told) in told.iter().enumerate().rev() {
-        let story = story::story(told);
-        stories_room = stories_room.and_then(|room| room.checked_sub(story.len()));
-        match stories_room {
-            Some(_) => stories[row] = story,
-            None => stories_left_out += 1,
+        stories_room = stories_room.and_then(|room| room.checked_sub(stories[row].len()));
+        if stories_room.is_none() {
+            stories[row].clear();
+            stories_left_out += 1;
         }
         let Some(scene) = scene_of(&told.record.id) else { continue };
         let scene = json_block(&format!("scene-{row}"), &scene);

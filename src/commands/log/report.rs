@@ -17,6 +17,7 @@ use crate::files::write_whole;
 use crate::log::filter::Filter;
 use crate::log::keepsakes;
 use crate::log::pages::{Lines, Look, Pages};
+use crate::log::parts::in_parts;
 use crate::log::stats::stats;
 use crate::log::{Note, Record, Told, told};
 use crate::page::{About, Page, Room, page};
@@ -107,14 +108,19 @@ fn place(output: &Path) -> Result<PathBuf, Refusal> {
 
 /// The decisions as they were written, with all that is known of them; and how many of them are not ours to understand.
 fn told(look: &Look<'_>) -> (Vec<Told>, usize) {
-    let mut records = Vec::with_capacity(look.seen.len());
-    let mut notes: Vec<Note> = Vec::new();
-    for seen in &look.seen {
-        if let Ok(record) = serde_json::from_slice::<Record>(seen.glance.line) {
-            records.push(record);
-            notes.extend(seen.notes.iter().map(|noted| noted.note.clone()));
+    let read = in_parts(&look.seen, |part| {
+        let (mut records, mut notes): (Vec<Record>, Vec<Note>) = (Vec::new(), Vec::new());
+        for seen in part {
+            if let Ok(record) = serde_json::from_slice(seen.glance.line) {
+                records.push(record);
+                notes.extend(seen.notes.iter().map(|noted| noted.note.clone()));
+            }
         }
-    }
+        (records, notes)
+    });
+    let (records, notes): (Vec<_>, Vec<_>) = read.into_iter().unzip();
+    let (records, notes): (Vec<_>, Vec<_>) =
+        (records.into_iter().flatten().collect(), notes.into_iter().flatten().collect());
     let strange = look.seen.len() - records.len();
     (told::join(records, notes), strange)
 }
