@@ -2,7 +2,7 @@
 //! that are their owner's alone. Must not know what stands in a file.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Opens a file for reading. Anything but a regular file is an error, before it is opened: opening a pipe waits
@@ -27,11 +27,22 @@ fn is_file(path: &Path) -> io::Result<bool> {
 }
 
 /// Part of a file that is open.
-pub fn read_at(mut file: &File, from: u64, bytes: u64) -> io::Result<Vec<u8>> {
+pub fn read_at(file: &File, from: u64, bytes: u64) -> io::Result<Vec<u8>> {
     let mut part = vec![0; usize::try_from(bytes).map_err(io::Error::other)?];
-    file.seek(SeekFrom::Start(from))?;
-    file.read_exact(&mut part)?;
+    read_exact_at(file, &mut part, from)?;
     Ok(part)
+}
+
+#[cfg(unix)]
+pub(crate) fn read_exact_at(file: &File, part: &mut [u8], from: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, part, from)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn read_exact_at(mut file: &File, part: &mut [u8], from: u64) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(from))?;
+    file.read_exact(part)
 }
 
 /// A file's own number, which no other file has; 0 where the system does not tell.

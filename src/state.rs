@@ -2,6 +2,7 @@
 //! saw, which flags a client has. What can't be read counts as never written. Must not lose a session's count in
 //! silence: one that can't be written is an error to the caller.
 
+mod chores;
 mod claim;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,7 @@ use crate::names::ContentName;
 use crate::outcomes::PendingBlock;
 use crate::readings::Readings;
 
+pub use chores::Chores;
 pub use claim::{Claim, Taken};
 
 /// The state folder.
@@ -120,10 +122,10 @@ impl StateFolder {
         Memory::of(&kept, now.as_nanos())
     }
 
-    /// Remembers what this audit looked at. It can be worked out again, so that a failure costs nothing but time.
-    pub fn keep_evidence(&self, session: &str, agent: &str, memory: &Memory) {
+    /// Remembers what this audit looked at.
+    pub fn keep_evidence(&self, session: &str, agent: &str, memory: &Memory, chores: &mut Chores) {
         if let Some(bytes) = memory.to_keep() {
-            let _ = write_whole(&self.stop_file(session, agent, "files"), &bytes);
+            chores.add(self.stop_file(session, agent, "files"), bytes);
         }
     }
 
@@ -133,10 +135,10 @@ impl StateFolder {
         Readings::begin(move || fs::read(file).unwrap_or_default(), &this_program())
     }
 
-    /// Remembers it for the next audit. It can be worked out again, so that a failure costs nothing but time.
-    pub fn keep_readings(&self, session: &str, agent: &str, readings: Readings) {
+    /// Remembers it for the next audit.
+    pub fn keep_readings(&self, session: &str, agent: &str, readings: Readings, chores: &mut Chores) {
         if let Some(bytes) = readings.end() {
-            let _ = write_whole(&self.stop_file(session, agent, "words"), &bytes);
+            chores.add(self.stop_file(session, agent, "words"), bytes);
         }
     }
 
@@ -145,9 +147,9 @@ impl StateFolder {
         fs::read(self.stop_file(session, agent, "cursor")).unwrap_or_default()
     }
 
-    /// Remembers it. It can be made again, so that a failure costs nothing but time.
-    pub fn keep_cursors(&self, session: &str, agent: &str, bytes: &[u8]) -> io::Result<()> {
-        write_whole(&self.stop_file(session, agent, "cursor"), bytes)
+    /// Remembers it.
+    pub fn keep_cursors(&self, session: &str, agent: &str, bytes: Vec<u8>, chores: &mut Chores) {
+        chores.add(self.stop_file(session, agent, "cursor"), bytes);
     }
 
     /// The block of one agent's last stop, whose outcome nobody knows yet. Where there is none that is one failed open.

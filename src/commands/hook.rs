@@ -21,6 +21,7 @@ use crate::gates::audit::AuditGate;
 use crate::gates::{Gate, Stop, Story};
 use crate::hook::{Event, HookInput, Reply};
 use crate::log::{DecisionLog, Record, Scene, keepsakes};
+use crate::names::new_id;
 use crate::outcomes::PendingBlock;
 use crate::phases::{self, Phases};
 use crate::state::{Claim, SessionState, StateFolder};
@@ -138,7 +139,9 @@ fn answer_in(
     let started_ms = started.as_millisecond();
     let claim =
         (registered.mode == Mode::Background).then(|| Claim::new(state, &session, &input, started_ms));
+    let id = new_id();
     let stop = Stop {
+        id: &id,
         input: &input,
         env,
         config: &config,
@@ -168,6 +171,7 @@ fn answer_in(
         gate.check(&stop, &mut story)
     });
     std::mem::swap(&mut story.phases, phases);
+    phases.time(phases::REMEMBER, || story.chores.write());
     let counting = remember(&stop, &outcome, &story, phases);
     let decision = decide(outcome, config.audit.dry_run, &counting);
 
@@ -187,18 +191,13 @@ fn answer_in(
         write_down(&log, &record.record);
         let is_block = decision.held == Held::Block;
         look_back(&stop, &record.record, record.pending.filter(|_| is_block), &log);
-        let is_kept = record.scene.is_some() || record.keepsake.is_some();
-        if let Some(scene) = &record.scene
-            && let Err(error) = keepsakes::keep_scene(state.root(), &record.record.id, scene)
-        {
-            tracing::debug!(%error, "what was looked at could not be kept");
+        if let Some(scene) = &record.scene {
+            keepsakes::keep_scene(state.root(), &id, scene);
         }
-        if let Some((prompt, reply)) = record.keepsake
-            && let Err(error) = keepsakes::keep(state.root(), &record.record.id, &prompt, &reply)
-        {
-            tracing::debug!(%error, "the prompt could not be kept");
+        if let Some(reply) = &record.reply {
+            keepsakes::keep_reply(state.root(), &id, reply);
         }
-        if is_kept {
+        if record.scene.is_some() || record.reply.is_some() {
             keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
         }
     });
@@ -274,9 +273,9 @@ fn session_name(input: &HookInput) -> String {
 
 struct ToWrite {
     record: Record,
-    /// The prompt and the reply.
-    keepsake: Option<(String, String)>,
-    /// What was looked at.
+    /// What the auditor answered.
+    reply: Option<String>,
+    /// What was looked at, where nobody was asked.
     scene: Option<Scene>,
     /// What is to be remembered if it is a block.
     pending: Option<PendingBlock>,
@@ -289,7 +288,6 @@ fn record_of(
     faults: &[String],
     started: Timestamp,
 ) -> ToWrite {
-    let prompt_bytes = story.prompt.as_ref().map_or(0, String::len);
     let record = Record {
         session: stop.input.session_id.clone(),
         agent: stop.input.agent_id.clone(),
@@ -305,13 +303,13 @@ fn record_of(
         files: story.files,
         auditor: story.auditor,
         masked: story.masked,
-        prompt_bytes,
+        prompt_bytes: story.prompt_bytes,
         transcript: story.transcript,
         config_error: (!faults.is_empty()).then(|| faults.join("; ")),
         client_version: stop.env.client_version().or(story.client_version),
-        ..Record::new(decision.cause, started)
+        ..Record::named(stop.id, decision.cause, started)
     };
-    ToWrite { record, keepsake: story.prompt.zip(story.reply), scene: story.scene, pending: story.pending }
+    ToWrite { record, reply: story.reply, scene: story.scene, pending: story.pending }
 }
 
 fn write_down(log: &DecisionLog, record: &Record) {

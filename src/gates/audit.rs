@@ -23,14 +23,14 @@ use crate::evidence::redact::mask;
 use crate::evidence::{Evidence, Workspace};
 use crate::finding::{Advisory, Finding, Status};
 use crate::hook::Event;
-use crate::log::{DecisionLog, labels};
+use crate::log::{DecisionLog, keepsakes, labels};
 use crate::outcomes::{PendingBlock, grounds};
 use crate::phases;
 use crate::plan::{self, Plan, PlanPlaces};
 use crate::session::ledger::Role;
 use crate::session::load::Reading;
 use crate::session::{Session, cursor};
-use crate::state::{Claim, Dispute, LastAudit, SessionState, Taken};
+use crate::state::{Chores, Claim, Dispute, LastAudit, SessionState, Taken};
 
 /// The gate.
 pub struct AuditGate<'a> {
@@ -80,11 +80,11 @@ impl Gate for AuditGate<'_> {
             return pass(Cause::NothingToAudit, "no plan in play, and `planless` is \"off\"");
         }
         let prompts = prompts_of(stop, story);
-        let brief = story.phase(phases::EVIDENCE, |_| {
+        let brief = story.phase(phases::EVIDENCE, |story| {
             let mut memory = stop.state.evidence(stop.session, stop.agent());
             let brief = Brief::new(session, plan, &workspace, prompts, &stop.config.audit, &mut memory);
-            stop.state.keep_evidence(stop.session, stop.agent(), &memory);
-            stop.state.keep_readings(stop.session, stop.agent(), readings);
+            stop.state.keep_evidence(stop.session, stop.agent(), &memory, &mut story.chores);
+            stop.state.keep_readings(stop.session, stop.agent(), readings, &mut story.chores);
             brief
         });
         story.tell_evidence(&brief);
@@ -102,9 +102,6 @@ impl Gate for AuditGate<'_> {
         } else {
             AuditorOutcome::NotAsked
         };
-        if story.prompt.is_some() {
-            story.scene = Some(scene_of(&brief.evidence));
-        }
         if answer == AuditorOutcome::Superseded {
             return pass(Cause::Superseded, NEWER_STOP);
         }
@@ -149,9 +146,12 @@ impl AuditGate<'_> {
     ) -> Result<AuditorOutcome, PromptError> {
         let (written, fault) = story.phase(phases::PROMPT, |_| brief.prompt())?;
         story.config_faults.extend(fault.map(|fault| fault.to_string()));
-        story.prompt = Some(format!("{}\n\n{}", written.system, written.text));
+        let prompt = format!("{}\n\n{}", written.system, written.text);
+        story.prompt_bytes = prompt.len();
         let left = stop.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER);
-        let run = self.auditor.ask(&written, left.min(stop.config.auditor.timeout));
+        let keep = || keepsakes::keep_asked(stop.state.root(), stop.id, &prompt, &scene_of(&brief.evidence));
+        let ask = || self.auditor.ask(&written, left.min(stop.config.auditor.timeout));
+        let run = story.chores.write_beside(keep, ask);
         story.tell_auditor(&run, self.auditor.backend(), self.auditor.model());
         story.reply = Some(mask(&run.raw_reply).text);
         Ok(run.outcome)
@@ -170,7 +170,7 @@ fn weigh(
     remembered: &SessionState,
 ) -> Result<Outcome, String> {
     story.findings = story.phase(phases::VERIFY, |_| brief.findings(answer, workspace));
-    if story.scene.is_none() && !story.findings.is_empty() {
+    if *answer == AuditorOutcome::NotAsked && !story.findings.is_empty() {
         story.scene = Some(scene_of(&brief.evidence));
     }
     let (mut fitting, moved) = match stamps {
@@ -221,14 +221,12 @@ fn pending(
 
 /// Remembers how far the transcripts were read and what came of it, unless a secret is in that: what is compared with
 /// files can't be masked. Then the next stop reads from where the last one without a secret ended.
-fn keep(stop: &Stop<'_>, reading: &Reading) {
+fn keep(stop: &Stop<'_>, reading: &Reading, chores: &mut Chores) {
     let Some(bytes) = reading.to_keep() else { return };
     if reading.plain_texts().any(|text| mask(text).count > 0) {
         return;
     }
-    if let Err(error) = stop.state.keep_cursors(stop.session, stop.agent(), &bytes) {
-        tracing::debug!(%error, "how far the transcript was read can't be kept");
-    }
+    stop.state.keep_cursors(stop.session, stop.agent(), bytes, chores);
 }
 
 /// Does once for a session what every stop would have to do again: what is kept is masked and counted, and it is
@@ -257,7 +255,7 @@ pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Work
     let mut reading = Reading::of_stop(stop.input.own_transcript(), role, last_message, kept);
     let places = plan_places(&workspace, &stop.config.audit);
     reading.sessions_mut().for_each(|session| settle(session, &places));
-    keep(stop, &reading);
+    keep(stop, &reading, &mut story.chores);
     let loaded = reading.finish();
     story.tell_transcript(stop.input.own_transcript(), &loaded);
     (loaded.session, workspace)

@@ -22,6 +22,8 @@ use crate::state::{Claim, StateFolder};
 /// One stop of one session.
 #[derive(Debug)]
 pub struct Stop<'a> {
+    /// The name that the decision on it will have.
+    pub id: &'a str,
     /// What the client says of it.
     pub input: &'a HookInput,
     /// The environment.

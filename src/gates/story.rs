@@ -14,7 +14,7 @@ use crate::outcomes::PendingBlock;
 use crate::phases::{self, Phases, millis};
 use crate::plan::{Mark, Plan};
 use crate::session::load::Loaded;
-use crate::state::{LastAudit, StopLock};
+use crate::state::{Chores, LastAudit, StopLock};
 
 /// What there is to tell.
 #[derive(Debug, Default)]
@@ -35,11 +35,11 @@ pub struct Story {
     pub advisories: Vec<Advisory>,
     /// The second model.
     pub auditor: Option<AuditorRecord>,
-    /// What was sent.
-    pub prompt: Option<String>,
+    /// How long what was sent is; it is kept already.
+    pub prompt_bytes: usize,
     /// What came back.
     pub reply: Option<String>,
-    /// What was looked at.
+    /// What was looked at, where nobody was asked.
     pub scene: Option<Scene>,
     /// What is to be remembered if this stop is held.
     pub pending: Option<PendingBlock>,
@@ -53,6 +53,8 @@ pub struct Story {
     pub told: Vec<String>,
     /// What is to be remembered of this audit.
     pub audited: Option<LastAudit>,
+    /// What is to be written before the stop is over.
+    pub chores: Chores,
     /// Our own time by phase.
     pub phases: Phases,
 }

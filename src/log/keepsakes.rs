@@ -22,24 +22,40 @@ fn folder(state: &Path) -> PathBuf {
     state.join("audits")
 }
 
-/// Keeps the prompt and the reply of one audit. Both come masked.
-pub fn keep(state: &Path, id: &str, prompt: &str, reply: &str) -> io::Result<()> {
-    let folder = folder(state);
-    for (name, text) in [("prompt.md", prompt), ("reply.txt", reply)] {
-        let end = text.floor_char_boundary(MOST_BYTES);
-        let mut kept = text[..end].to_owned();
-        if end < text.len() {
-            kept.push_str("\n[… cut …]\n");
-        }
-        write_whole(&folder.join(format!("{id}.{name}")), kept.as_bytes())?;
-    }
-    Ok(())
+/// Keeps what an auditor is asked and what is asked about. Both come masked, as all that is kept here.
+pub fn keep_asked(state: &Path, id: &str, prompt: &str, scene: &Scene) {
+    keep(state, id, "prompt.md", prompt);
+    keep_scene(state, id, scene);
 }
 
-/// Keeps what one audit looked at. It comes masked and bounded.
-pub fn keep_scene(state: &Path, id: &str, scene: &Scene) -> io::Result<()> {
-    let bytes = serde_json::to_vec(scene).map_err(io::Error::other)?;
-    write_whole(&folder(state).join(format!("{id}.scene.json")), &bytes)
+/// Keeps what came back.
+pub fn keep_reply(state: &Path, id: &str, reply: &str) {
+    keep(state, id, "reply.txt", reply);
+}
+
+/// Keeps what one audit looked at. It comes bounded.
+pub fn keep_scene(state: &Path, id: &str, scene: &Scene) {
+    let path = folder(state).join(format!("{id}.scene.json"));
+    let bytes = serde_json::to_vec(scene).map_err(io::Error::other);
+    told(bytes.and_then(|bytes| write_whole(&path, &bytes)), &path);
+}
+
+fn keep(state: &Path, id: &str, name: &str, text: &str) {
+    let path = folder(state).join(format!("{id}.{name}"));
+    let end = text.floor_char_boundary(MOST_BYTES);
+    let kept: &[u8] =
+        if end < text.len() { &[text[..end].as_bytes(), CUT].concat() } else { text.as_bytes() };
+    told(write_whole(&path, kept), &path);
+}
+
+/// What stands where something is missing.
+const CUT: &[u8] = "\n[… cut …]\n".as_bytes();
+
+/// The log says what was decided; what is kept beside it is not worth a word to anybody.
+fn told(kept: io::Result<()>, path: &Path) {
+    if let Err(error) = kept {
+        tracing::debug!(%error, path = %path.display(), "it could not be kept");
+    }
 }
 
 /// What one audit looked at, if it was kept and still is.
@@ -242,7 +258,7 @@ mod tests {
     #[test]
     fn a_long_reply_is_cut_and_says_so() {
         let folder = tempfile::tempdir().expect("a folder");
-        keep(folder.path(), "id", "question", &"é".repeat(MOST_BYTES)).expect("kept");
+        keep_reply(folder.path(), "id", &"é".repeat(MOST_BYTES));
         let reply = fs::read_to_string(folder.path().join("audits/id.reply.txt")).expect("there");
         assert!(reply.ends_with("\n[… cut …]\n") && reply.len() < MOST_BYTES + 40);
     }

@@ -91,9 +91,14 @@ pub struct Record {
 impl Record {
     /// A record with nothing but its cause: the stop went through.
     pub fn new(cause: Cause, time: Timestamp) -> Self {
+        Self::named(&new_id(), cause, time)
+    }
+
+    /// The same under a name that is known already.
+    pub fn named(id: &str, cause: Cause, time: Timestamp) -> Self {
         Self {
             schema: SCHEMA,
-            id: new_id(),
+            id: id.to_owned(),
             time: format!("{time:.3}"),
             session: None,
             agent: None,

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Note, Record};
-use crate::files::{in_private_folder, write_whole};
+use crate::files::{in_private_folder, read_exact_at, write_whole};
 
 /// The decision log of one state folder.
 #[derive(Debug, Clone)]
@@ -153,19 +153,9 @@ fn append_lines(file: &mut File, length: u64, lines: &[u8]) -> io::Result<()> {
     })
 }
 
-#[cfg(unix)]
 fn byte_at(file: &File, offset: u64) -> io::Result<u8> {
     let mut byte = [0u8];
-    std::os::unix::fs::FileExt::read_exact_at(file, &mut byte, offset)?;
-    Ok(byte[0])
-}
-
-#[cfg(not(unix))]
-fn byte_at(mut file: &File, offset: u64) -> io::Result<u8> {
-    use std::io::{Read, Seek, SeekFrom};
-    let mut byte = [0u8];
-    file.seek(SeekFrom::Start(offset))?;
-    file.read_exact(&mut byte)?;
+    read_exact_at(file, &mut byte, offset)?;
     Ok(byte[0])
 }
 
