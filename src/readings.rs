@@ -47,6 +47,8 @@ pub enum What {
     Glance = 9,
     /// What it wants of a thing with a name.
     Wish = 10,
+    /// The steps of a plan.
+    Steps = 11,
 }
 
 /// Gives what was kept.

@@ -280,6 +280,10 @@ fn dropped_on_the_way(session: &Session, places: &PlanPlaces, path: &Path, plan:
     let Some(before) = text_at(session.done_touches().filter(is_plan), work_began) else {
         return Vec::new();
     };
+    let before = capped(&before);
+    if newly_ticked(before, &plan.text).is_some() {
+        return Vec::new();
+    }
     let whole_text = LazyCell::new(|| normalised(&plan.text));
     let present: HashSet<String> = plan.steps.iter().map(|step| normalised(&step.text)).collect();
     let is_kept = |step: &Step| {
@@ -288,7 +292,6 @@ fn dropped_on_the_way(session: &Session, places: &PlanPlaces, path: &Path, plan:
             || whole_text.contains(&words)
             || plan.steps.iter().any(|now| ratio(&normalised(&now.text), &words) >= REWORDED)
     };
-    let before = capped(&before);
     // Most plans lose nothing, and then nobody asks what their steps named.
     if parse_words(before).iter().all(is_kept) {
         return Vec::new();
@@ -343,7 +346,46 @@ fn ticked_before(
         Some(Original::Text(original)) => Some(original.clone()),
         Some(Original::Unknown | Original::Recorded(_)) | None => committed(path),
     };
-    before.map(|text| ticked_in(plan, &ticked_words(capped(&text)))).unwrap_or_default()
+    before.map(|text| ticked_in(plan, &ticked_words_of(capped(&text), plan))).unwrap_or_default()
+}
+
+/// The lines of a plan that have come by a tick since, and nothing else has changed; `None` where something has.
+fn newly_ticked(before: &str, now: &str) -> Option<HashSet<usize>> {
+    let mut ticked = HashSet::new();
+    let (mut then, mut now) = (before.lines(), now.lines());
+    for number in 1.. {
+        match (then.next(), now.next()) {
+            (None, None) => break,
+            (Some(then), Some(now)) if then == now => {}
+            (Some(then), Some(now)) => {
+                let (from, rest) = box_of(now, ["[x]", "[X]"])?;
+                if box_of(then, ["[ ]"]) != Some((from, rest)) || then[..from] != now[..from] {
+                    return None;
+                }
+                ticked.insert(number);
+            }
+            _ => return None,
+        }
+    }
+    Some(ticked)
+}
+
+/// Where the box stands that a list item opens with, if it is one of these, and what follows it.
+fn box_of<'l, const N: usize>(line: &'l str, boxes: [&str; N]) -> Option<(usize, &'l str)> {
+    let item = line.trim_start();
+    let item =
+        item.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['-', '*', '+', '.', ')']);
+    let item = item.strip_prefix(' ')?.trim_start();
+    let rest = boxes.iter().find_map(|tick| item.strip_prefix(tick))?;
+    rest.starts_with(' ').then_some((line.len() - item.len(), rest))
+}
+
+/// The words of the steps that bore a tick in what a plan was before. Where nothing but boxes was ticked since, its
+/// steps are those of the plan, and it need not be read.
+fn ticked_words_of(before: &str, plan: &Plan) -> HashSet<String> {
+    let Some(newly) = newly_ticked(before, &plan.text) else { return ticked_words(before) };
+    let had_tick = plan.steps.iter().filter(|step| step.mark == Mark::Ticked && !newly.contains(&step.line));
+    had_tick.map(|step| normalised(&step.text)).collect()
 }
 
 /// A plan that the person named in an ask, or that the session read when the person spoke of a plan.
@@ -405,6 +447,8 @@ fn plan_with(steps: Vec<Step>, source: PlanSource, text: String, path: Option<Pa
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use std::collections::HashMap;
 
     use super::*;
@@ -609,5 +653,38 @@ mod tests {
             ..Session::default()
         };
         assert_eq!(found(&read, &files), None);
+    }
+
+    fn plan_with(text: &str) -> Plan {
+        plan_of(PlanSource::TouchedFile, text.to_owned(), None)
+    }
+
+    #[test]
+    fn a_plan_in_which_only_boxes_were_ticked_is_not_read_twice() {
+        let before = "# Plan\n- [ ] one\n- [x] two\n  1. [ ] three\n* [ ] four";
+        let now = before.replace("[ ] one", "[x] one").replace("[ ] three", "[X] three");
+        assert_eq!(newly_ticked(before, &now), Some(HashSet::from([2, 4])));
+        assert_eq!(newly_ticked(before, before), Some(HashSet::new()));
+        for other in [before.replace("two", "2"), before.replace("[x]", "[ ]"), format!("{before}\n- five")] {
+            assert_eq!(newly_ticked(before, &other), None, "{other}");
+        }
+        assert_eq!(newly_ticked("a table of [ ] cells", "a table of [x] cells"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_had_a_tick_is_the_same_by_either_way(
+            lines in prop::collection::vec("(- |\\* |  - |1\\. |## |\\| )?(\\[[ x]\\] |✅ )?(one|two|three|~~four~~|five \\(done\\))( \\[[ x]\\])?", 1..8),
+            ticked in prop::collection::vec(any::<bool>(), 8),
+        ) {
+            let before = lines.join("\n");
+            let tick = |(line, tick): (&String, &bool)| if *tick { line.replacen("[ ]", "[x]", 1) } else { line.clone() };
+            let now: Vec<_> = lines.iter().zip(&ticked).map(tick).collect();
+            let plan = plan_with(&now.join("\n"));
+            prop_assert_eq!(
+                ticked_in(&plan, &ticked_words_of(&before, &plan)),
+                ticked_in(&plan, &ticked_words(&before))
+            );
+        }
     }
 }

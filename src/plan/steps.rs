@@ -14,6 +14,7 @@ mod titles;
 use serde::{Deserialize, Serialize};
 
 use super::mentions::{Mentions, mentions, mentions_again};
+use crate::readings::{What, recall};
 use reader::Draft;
 
 /// One step of a plan.
@@ -76,7 +77,7 @@ pub fn parse_steps(markdown: &str) -> Vec<Step> {
 
 /// The same, where much of it may have been read before. Of a plan that may hold a secret nothing must be kept.
 pub fn parse_steps_again(markdown: &str) -> Vec<Step> {
-    read(markdown, mentions_again)
+    recall(What::Steps, markdown, || read(markdown, mentions_again))
 }
 
 /// The same without what the steps name, which takes the longest.
