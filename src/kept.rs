@@ -3,6 +3,7 @@
 //! they held is worked out again.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -30,9 +31,9 @@ pub fn decode<T: DeserializeOwned>(shape: Shape, bytes: &[u8]) -> Option<T> {
     postcard::from_bytes(rest).ok()
 }
 
-/// Bytes inside of a value, which are neither looked at nor taken one by one.
+/// Bytes inside of a value, which are neither looked at nor taken one by one. To have them twice costs nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bytes(pub Vec<u8>);
+pub struct Bytes(pub Arc<[u8]>);
 
 impl Serialize for Bytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -52,7 +53,7 @@ impl<'de> Deserialize<'de> for Bytes {
             }
 
             fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
-                Ok(Bytes(bytes.to_vec()))
+                Ok(Bytes(bytes.into()))
             }
         }
 

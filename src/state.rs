@@ -123,10 +123,8 @@ impl StateFolder {
     }
 
     /// Remembers what this audit looked at.
-    pub fn keep_evidence(&self, session: &str, agent: &str, memory: &Memory, chores: &mut Chores) {
-        if let Some(bytes) = memory.to_keep() {
-            chores.add(self.stop_file(session, agent, "files"), bytes);
-        }
+    pub fn keep_evidence(&self, session: &str, agent: &str, memory: Memory, chores: &mut Chores) {
+        chores.add(self.stop_file(session, agent, "files"), move || memory.to_keep());
     }
 
     /// Begins to remember what is read out of texts, with what this program read out of them at the session's last audit.
@@ -138,7 +136,7 @@ impl StateFolder {
     /// Remembers it for the next audit.
     pub fn keep_readings(&self, session: &str, agent: &str, readings: Readings, chores: &mut Chores) {
         if let Some(bytes) = readings.end() {
-            chores.add(self.stop_file(session, agent, "words"), bytes);
+            chores.add(self.stop_file(session, agent, "words"), move || Some(bytes.clone()));
         }
     }
 
@@ -148,7 +146,13 @@ impl StateFolder {
     }
 
     /// Remembers it.
-    pub fn keep_cursors(&self, session: &str, agent: &str, bytes: Vec<u8>, chores: &mut Chores) {
+    pub fn keep_cursors(
+        &self,
+        session: &str,
+        agent: &str,
+        chores: &mut Chores,
+        bytes: impl Fn() -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) {
         chores.add(self.stop_file(session, agent, "cursor"), bytes);
     }
 

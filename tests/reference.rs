@@ -301,7 +301,7 @@ fn a_transcript_that_grows_is_the_one_that_is_there_in_the_end() {
         for part in bytes.chunks((bytes.len() / 7 + 13).max(1)) {
             file.write_all(part).expect("written");
             let reading = Reading::of_saved(file.path(), cursor::decode(&kept).unwrap_or_default());
-            kept = reading.to_keep().unwrap_or(kept);
+            kept = reading.to_keep().and_then(|cursors| cursor::encode(&cursors)).unwrap_or(kept);
         }
         let reading = Reading::of_saved(file.path(), cursor::decode(&kept).unwrap_or_default());
         let mut session = reading.finish().session;

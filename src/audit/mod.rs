@@ -12,6 +12,7 @@ pub mod outcome;
 pub mod reason;
 pub mod seen;
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use crate::auditor::prompt::{self, PromptError};
@@ -45,10 +46,11 @@ pub fn plan_in_play(session: &mut Session, workspace: &Workspace, config: &Audit
     let places = plan_places(workspace, config);
     // What a plan was before the session tells which ticks are the session's own.
     plan::note_names(session, &places);
-    let any_named = session.naming.touches.any();
-    if any_named || session.naming.notes.any() {
-        let may_be_plan =
-            |touch: &Touch| is_markdown(&touch.path) || (any_named && places.globs.is_match(&touch.path));
+    if session.naming.touches.any() || session.naming.notes.any() {
+        let named = session.naming.touches.of(&session.touches).map(|touch| touch.path.as_str());
+        let named: HashSet<String> =
+            named.filter(|path| places.globs.is_match(path)).map(str::to_owned).collect();
+        let may_be_plan = |touch: &Touch| is_markdown(&touch.path) || named.contains(&touch.path);
         originals::fetch(session, |touch| if may_be_plan(touch) { Wanted::All } else { Wanted::Nothing });
     }
     let read = plan::Read {

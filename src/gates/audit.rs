@@ -83,7 +83,7 @@ impl Gate for AuditGate<'_> {
         let brief = story.phase(phases::EVIDENCE, |story| {
             let mut memory = stop.state.evidence(stop.session, stop.agent());
             let brief = Brief::new(session, plan, &workspace, prompts, &stop.config.audit, &mut memory);
-            stop.state.keep_evidence(stop.session, stop.agent(), &memory, &mut story.chores);
+            stop.state.keep_evidence(stop.session, stop.agent(), memory, &mut story.chores);
             stop.state.keep_readings(stop.session, stop.agent(), readings, &mut story.chores);
             brief
         });
@@ -132,6 +132,8 @@ impl Gate for AuditGate<'_> {
             story.audited = None;
             return pass(Cause::MovedOn, moved.words());
         }
+        // To give all of it back piece by piece would be the last thing that this process does.
+        std::mem::forget(brief);
         outcome
     }
 }
@@ -222,11 +224,12 @@ fn pending(
 /// Remembers how far the transcripts were read and what came of it, unless a secret is in that: what is compared with
 /// files can't be masked. Then the next stop reads from where the last one without a secret ended.
 fn keep(stop: &Stop<'_>, reading: &Reading, chores: &mut Chores) {
-    let Some(bytes) = reading.to_keep() else { return };
-    if reading.plain_texts().any(|text| mask(text).count > 0) {
-        return;
-    }
-    stop.state.keep_cursors(stop.session, stop.agent(), bytes, chores);
+    let Some(cursors) = reading.to_keep() else { return };
+    stop.state.keep_cursors(stop.session, stop.agent(), chores, move || {
+        let mut texts = cursors.iter().flat_map(|cursor| cursor.ledger.plain_texts());
+        let has_secret = texts.any(|text| mask(text).count > 0);
+        if has_secret { None } else { cursor::encode(&cursors) }
+    });
 }
 
 /// Does once for a session what every stop would have to do again: what is kept is masked and counted, and it is

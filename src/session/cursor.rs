@@ -68,7 +68,7 @@ pub fn hash(tail: &[u8]) -> u64 {
 const SHAPE: kept::Shape = *b"cursors2";
 
 /// Cursors as bytes.
-pub fn encode(cursors: &[&Cursor]) -> Option<Vec<u8>> {
+pub fn encode(cursors: &[Cursor]) -> Option<Vec<u8>> {
     kept::encode(SHAPE, &cursors)
 }
 
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_read_again() {
         let cursor = cursor();
-        let bytes = encode(&[&cursor]).expect("bytes");
+        let bytes = encode(std::slice::from_ref(&cursor)).expect("bytes");
         assert_eq!(decode(&bytes), Some(vec![cursor]));
     }
 
@@ -111,7 +111,7 @@ mod tests {
     /// hash here.
     #[test]
     fn a_change_of_what_is_kept_needs_a_new_shape() {
-        let bytes = encode(&[&cursor()]).expect("bytes");
+        let bytes = encode(&[cursor()]).expect("bytes");
         assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (b'2', 15_317_784_119_234_232_496));
     }
 

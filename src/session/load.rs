@@ -138,19 +138,14 @@ impl Reading {
         self.main.iter_mut().chain(&mut self.subagents).map(|one| one.cursor.ledger.session_mut())
     }
 
-    /// Texts in what was read that nobody has masked.
-    pub fn plain_texts(&self) -> impl Iterator<Item = &str> {
-        self.main.iter().chain(&self.subagents).flat_map(|one| one.cursor.ledger.plain_texts())
-    }
-
     /// What to keep, if there is anything new.
-    pub fn to_keep(&self) -> Option<Vec<u8>> {
+    pub fn to_keep(&self) -> Option<Vec<Cursor>> {
         let all = || self.main.iter().chain(&self.subagents);
         // Where reading broke off, nobody knows up to which byte what was read goes.
         if self.problem.is_some() || all().all(|one| one.is_kept) {
             return None;
         }
-        cursor::encode(&all().map(|one| &one.cursor).collect::<Vec<_>>())
+        Some(all().map(|one| one.cursor.clone()).collect())
     }
 
     /// The whole session.

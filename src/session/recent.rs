@@ -64,7 +64,7 @@ impl From<Bytes> for Recent {
 
 impl From<Recent> for Bytes {
     fn from(recent: Recent) -> Self {
-        Self(recent.in_order().flat_map(u64::to_le_bytes).collect())
+        Self(recent.in_order().flat_map(u64::to_le_bytes).collect::<Vec<_>>().into())
     }
 }
 

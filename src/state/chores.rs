@@ -2,19 +2,29 @@
 //! while something else is waited for, or at the end. What is in them can be made again, so that a failure costs
 //! nothing but time, and is told to nobody.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use crate::files::write_whole;
 
 /// What is still to be written.
-#[derive(Debug, Default)]
-pub struct Chores(Vec<(PathBuf, Vec<u8>)>);
+#[derive(Default)]
+pub struct Chores(Vec<(PathBuf, Make)>);
+
+/// Makes what is to be written, if it is to be.
+type Make = Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>;
+
+impl fmt::Debug for Chores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(path, _)| path)).finish()
+    }
+}
 
 impl Chores {
-    /// One more file.
-    pub fn add(&mut self, path: PathBuf, bytes: Vec<u8>) {
-        self.0.push((path, bytes));
+    /// One more file, which is made when its turn comes, unless it turns out that there must be none.
+    pub fn add(&mut self, path: PathBuf, make: impl Fn() -> Option<Vec<u8>> + Send + Sync + 'static) {
+        self.0.push((path, Box::new(make)));
     }
 
     /// Writes all of them now.
@@ -46,8 +56,8 @@ impl Chores {
     }
 
     fn write_all(&self) {
-        for (path, bytes) in &self.0 {
-            if let Err(error) = write_whole(path, bytes) {
+        for (path, make) in &self.0 {
+            if let Some(Err(error)) = make().map(|bytes| write_whole(path, &bytes)) {
                 tracing::debug!(%error, path = %path.display(), "it can't be kept");
             }
         }
@@ -63,14 +73,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
         let mut chores = Chores::default();
-        chores.add(path("a"), b"one".to_vec());
-        chores.add(PathBuf::from("/dev/null/none"), b"nowhere".to_vec());
-        chores.add(path("b"), b"two".to_vec());
+        chores.add(path("a"), || Some(b"one".to_vec()));
+        chores.add(PathBuf::from("/dev/null/none"), || Some(b"nowhere".to_vec()));
+        chores.add(path("none"), || None);
+        chores.add(path("b"), || Some(b"two".to_vec()));
         let other = || std::fs::write(path("c"), "three").expect("written");
         assert_eq!(chores.write_beside(other, || 7), 7);
         for (name, text) in [("a", "one"), ("b", "two"), ("c", "three")] {
             assert_eq!(std::fs::read_to_string(path(name)).expect("written"), text);
         }
+        assert!(!path("none").exists());
         std::fs::remove_file(path("a")).expect("removed");
         chores.write();
         assert!(!path("a").exists());
