@@ -24,6 +24,24 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// A number of bytes, as people say it. With whole numbers alone: one logarithm, and every start of the program would load
+/// a library for it.
+pub(crate) fn in_bytes(bytes: u64) -> String {
+    let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    // Tenths of the unit, rounded.
+    let (mut tenths, mut unit) = (u128::from(bytes) * 10, None);
+    for name in units {
+        if (tenths + 5) / 10 < 1_000 {
+            break;
+        }
+        (tenths, unit) = ((tenths + 500) / 1_000, Some(name));
+    }
+    match unit {
+        None => format!("{bytes} B"),
+        Some(unit) => format!("{}.{} {unit}", tenths / 10, tenths % 10),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +54,20 @@ mod tests {
         assert_eq!(last_part("äöüß", 8), "äöüß");
         assert_eq!(last_part("äöüß", 4), "[… 4 bytes cut …]üß");
         assert_eq!(last_part("äöüß", 5), "[… 4 bytes cut …]üß");
+    }
+
+    #[test]
+    fn bytes_are_said_in_units_of_their_size() {
+        for (bytes, said) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (1_250, "1.3 kB"),
+            (200_000_000, "200.0 MB"),
+            (1_000_000_000, "1.0 GB"),
+            (u64::MAX, "18.4 EB"),
+        ] {
+            assert_eq!(in_bytes(bytes), said);
+        }
     }
 }

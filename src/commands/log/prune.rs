@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use bytesize::ByteSize;
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -11,7 +10,7 @@ use crate::cli::log::PruneArgs;
 use crate::config::LogConfig;
 use crate::log::keepsakes::Kind;
 use crate::log::prune::{Pruned, prune};
-use crate::text::counted;
+use crate::text::{counted, in_bytes};
 
 /// Runs it.
 pub(super) fn run(args: &PruneArgs, config: &LogConfig, desk: &Desk<'_>) -> Result<(), Refusal> {
@@ -21,23 +20,22 @@ pub(super) fn run(args: &PruneArgs, config: &LogConfig, desk: &Desk<'_>) -> Resu
     if args.json {
         return out::print(format!("{:#}\n", as_json(&pruned, args.dry_run)).as_bytes());
     }
-    let limits = format!("kept are {} and {}", days(keep), ByteSize::b(max_size).display().si());
+    let limits = format!("kept are {} and {}", days(keep), in_bytes(max_size));
     out::print(words(&pruned, &limits, args.dry_run, &desk.state.display().to_string()).as_bytes())
 }
 
 fn words(pruned: &Pruned, limits: &str, dry_run: bool, state: &str) -> String {
-    let size = |bytes: u64| ByteSize::b(bytes).display().si().to_string();
     if pruned.bytes() == 0 {
         return format!(
             "Nothing in {state} is too old or too much ({limits}); it takes {}.\n",
-            size(pruned.left)
+            in_bytes(pruned.left)
         );
     }
     let mut text =
         format!("{} {state} ({limits}):\n", if dry_run { "Would be taken out of" } else { "Taken out of" });
     for (path, lines, bytes) in &pruned.lines {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        text += &format!("  {} of {name} ({})\n", counted(*lines, "line", "lines"), size(*bytes));
+        text += &format!("  {} of {name} ({})\n", counted(*lines, "line", "lines"), in_bytes(*bytes));
     }
     for (kind, one, many) in KINDS {
         let these: Vec<_> = pruned.files.iter().filter(|(other, _, _)| *other == kind).collect();
@@ -53,10 +51,10 @@ fn words(pruned: &Pruned, limits: &str, dry_run: bool, state: &str) -> String {
         } else {
             String::new()
         };
-        text += &format!("  {} ({}){names}\n", counted(these.len(), one, many), size(bytes));
+        text += &format!("  {} ({}){names}\n", counted(these.len(), one, many), in_bytes(bytes));
     }
     let left = if dry_run { "would be left" } else { "are left" };
-    text + &format!("{} in all; {} {left}.\n", size(pruned.bytes()), size(pruned.left))
+    text + &format!("{} in all; {} {left}.\n", in_bytes(pruned.bytes()), in_bytes(pruned.left))
 }
 
 const KINDS: [(Kind, &str, &str); 4] = [

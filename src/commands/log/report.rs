@@ -22,6 +22,7 @@ use crate::log::stats::stats;
 use crate::log::{Note, Record, Told, told};
 use crate::page::{About, Page, Room, page};
 use crate::report::counted;
+use crate::text::in_bytes;
 
 /// How long is waited for the news that no browser could be started.
 const OPENING: Duration = Duration::from_secs(2);
@@ -127,7 +128,7 @@ fn told(look: &Look<'_>) -> (Vec<Told>, usize) {
 
 /// What came of it, for the person.
 fn told_of(page: &Page, file: &Path) -> String {
-    let size = bytesize::ByteSize(page.text.len() as u64).display().si();
+    let size = in_bytes(page.text.len() as u64);
     let mut text =
         format!("{}: {}, {size}\n", file.display(), counted(page.decisions, "decision", "decisions"));
     if page.scenes_left_out > 0 {
