@@ -82,7 +82,7 @@ impl Readings {
     /// when the first text is read.
     pub fn begin(kept: impl FnOnce() -> Vec<u8> + 'static, program: &str) -> Self {
         let program = xxh3_64(program.as_bytes());
-        let fetch: Fetch = Box::new(move || Shelf::of(&kept(), program).unwrap_or_default());
+        let fetch: Fetch = Box::new(move || Shelf::of(kept(), program).unwrap_or_default());
         SHELF.set(Some(Shelf { fetch: Some(fetch), ..Shelf::default() }));
         Self { program }
     }
@@ -151,7 +151,7 @@ pub fn recall_parts<'a>(what: What, text: &'a str, work: impl FnOnce() -> Vec<&'
 }
 
 impl Shelf {
-    fn of(kept: &[u8], program: u64) -> Option<Self> {
+    fn of(kept: Vec<u8>, program: u64) -> Option<Self> {
         let (hash, rest) = kept.strip_prefix(SHAPE)?.split_first_chunk::<8>()?;
         let (by, mut rest) = rest.split_first_chunk::<8>()?;
         if u64::from_le_bytes(*by) != program || u64::from_le_bytes(*hash) != xxh3_64(rest) {
@@ -161,14 +161,15 @@ impl Shelf {
         let count = u32::from_le_bytes(*count) as usize;
         rest = heads.get(count.checked_mul(HEAD)?..)?;
         let mut places = HashMap::with_capacity_and_hasher(count, AsItIs::default());
-        let mut end = 0;
+        // The readings stay where they are, behind all that.
+        let mut end = kept.len() - rest.len();
         for head in heads.chunks_exact(HEAD).take(count) {
             let (key, length) = head.split_first_chunk::<16>()?;
             let start = end;
             end += u32::from_le_bytes(length.try_into().ok()?) as usize;
             places.insert(u128::from_le_bytes(*key), (start..end, false));
         }
-        (end == rest.len()).then(|| Self { fetch: None, bytes: rest.to_vec(), places, added: 0 })
+        (end == kept.len()).then_some(Self { fetch: None, bytes: kept, places, added: 0 })
     }
 
     fn put(&mut self, key: u128, value: &impl Serialize) {

@@ -119,7 +119,7 @@ impl StateFolder {
     pub fn evidence(&self, session: &str, agent: &str) -> Memory {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let kept = fs::read(self.stop_file(session, agent, "files")).unwrap_or_default();
-        Memory::of(&kept, now.as_nanos())
+        Memory::of(kept, now.as_nanos())
     }
 
     /// Remembers what this audit looked at.

@@ -263,7 +263,7 @@ fn a_session_that_goes_on_has_what_was_appended() {
 
 /// Reads what is there of a transcript, going on with what was kept; gives what to keep next.
 fn read_on(path: &Path, kept: &[u8]) -> (Reading, Vec<u8>) {
-    let reading = Reading::of_saved(path, cursor::decode(kept).unwrap_or_default());
+    let reading = Reading::of_saved(path, cursor::decode(kept.to_vec()).unwrap_or_default());
     let encoded = reading.to_keep().and_then(|cursors| cursor::encode(&cursors));
     let kept = encoded.unwrap_or_else(|| kept.to_vec());
     (reading, kept)

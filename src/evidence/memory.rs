@@ -91,7 +91,7 @@ pub struct Memory {
 
 impl Memory {
     /// A memory at a time, in nanoseconds since 1970; empty if the bytes can't be read.
-    pub fn of(bytes: &[u8], now_ns: u128) -> Self {
+    pub fn of(bytes: Vec<u8>, now_ns: u128) -> Self {
         Self { then: kept::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
     }
 
@@ -183,9 +183,9 @@ mod tests {
 
     /// A memory of one file that was looked at then.
     fn memory(at: u128, stamp: Option<Stamp>) -> Memory {
-        let mut memory = Memory::of(&[], at);
+        let mut memory = Memory::of(Vec::new(), at);
         memory.recall("a.rs", stamp, 7, || Some(shows("old")));
-        Memory::of(&memory.to_keep().unwrap_or_default(), LATER)
+        Memory::of(memory.to_keep().unwrap_or_default(), LATER)
     }
 
     fn recalled(memory: &mut Memory, stamp: Stamp, question: u64) -> String {
@@ -201,14 +201,14 @@ mod tests {
 
     #[test]
     fn one_file_of_many_that_changed_is_not_written_by_itself() {
-        let mut many = Memory::of(&[], LATER);
+        let mut many = Memory::of(Vec::new(), LATER);
         let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
         for name in &names {
             many.recall(name, Some(STAMP), 7, || Some(shows("old")));
         }
         let kept = many.to_keep().expect("all is new");
         for (changed, is_kept) in [(0, false), (2, false), (3, true)] {
-            let mut many = Memory::of(&kept, LATER);
+            let mut many = Memory::of(kept.clone(), LATER);
             for (at, name) in names.iter().enumerate() {
                 many.recall(name, Some(STAMP), if at < changed { 8 } else { 7 }, || Some(shows("new")));
             }
@@ -245,6 +245,6 @@ mod tests {
     fn what_is_no_longer_asked_for_is_forgotten_and_so_is_too_much() {
         let mut idle = memory(LATER, Some(STAMP));
         idle.recall("b.rs", Some(STAMP), 7, || Some(shows(&"x".repeat(MOST_OF_ONE + 1))));
-        assert_eq!(Memory::of(&idle.to_keep().expect("changed"), LATER).then.len(), 0);
+        assert_eq!(Memory::of(idle.to_keep().expect("changed"), LATER).then.len(), 0);
     }
 }

@@ -253,7 +253,7 @@ pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Work
     story.registration_faults = settings.registration_faults();
     let folders = settings.plan_folders(stop.env, stop.project);
     let workspace = Workspace::new(stop.project, &cwd, stop.env.home(), &folders);
-    let kept = cursor::decode(&stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
+    let kept = cursor::decode(stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
     let last_message = stop.input.last_assistant_message.as_deref();
     let mut reading = Reading::of_stop(stop.input.own_transcript(), role, last_message, kept);
     let places = plan_places(&workspace, &stop.config.audit);

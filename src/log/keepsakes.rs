@@ -44,7 +44,7 @@ fn keep(state: &Path, id: &str, name: &str, text: &str) {
     let path = folder(state).join(format!("{id}.{name}"));
     let end = text.floor_char_boundary(MOST_BYTES);
     let kept: &[u8] =
-        if end < text.len() { &[text[..end].as_bytes(), CUT].concat() } else { text.as_bytes() };
+        if end < text.len() { &[&text.as_bytes()[..end], CUT].concat() } else { text.as_bytes() };
     told(write_whole(&path, kept), &path);
 }
 

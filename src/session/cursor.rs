@@ -73,7 +73,7 @@ pub fn encode(cursors: &[Cursor]) -> Option<Vec<u8>> {
 }
 
 /// Cursors from bytes; `None` when they are torn, or of another shape.
-pub fn decode(bytes: &[u8]) -> Option<Vec<Cursor>> {
+pub fn decode(bytes: Vec<u8>) -> Option<Vec<Cursor>> {
     kept::decode(SHAPE, bytes)
 }
 
@@ -104,7 +104,7 @@ mod tests {
     fn what_is_kept_is_read_again() {
         let cursor = cursor();
         let bytes = encode(std::slice::from_ref(&cursor)).expect("bytes");
-        assert_eq!(decode(&bytes), Some(vec![cursor]));
+        assert_eq!(decode(bytes), Some(vec![cursor]));
     }
 
     /// The kept shape, byte for byte. If this fails, what is kept has changed: count [`SHAPE`] up, and put the new

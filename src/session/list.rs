@@ -79,7 +79,7 @@ impl<T: Clone + DeserializeOwned> List<T> {
     /// say that nothing was done; where this fails, the stop goes through.
     fn read(&self) -> Vec<T> {
         let mut entries = Vec::with_capacity(self.len());
-        let mut rest = &*self.kept.1.0;
+        let mut rest = &*self.kept.1;
         for _ in 0..self.kept.0 {
             let (entry, behind) =
                 postcard::take_from_bytes(rest).expect("what is kept of a list is readable");
@@ -175,12 +175,12 @@ impl<T: Clone + DeserializeOwned + Serialize> Serialize for List<T> {
         }
         let (mut bytes, new) = match self.entries.get() {
             Some(entries) => (Vec::new(), entries),
-            None => (self.kept.1.0.to_vec(), &self.new),
+            None => (self.kept.1.to_vec(), &self.new),
         };
         for entry in new {
             bytes = postcard::to_extend(entry, bytes).map_err(S::Error::custom)?;
         }
-        (self.len(), Bytes(bytes.into())).serialize(serializer)
+        (self.len(), Bytes::from(bytes)).serialize(serializer)
     }
 }
 

@@ -56,7 +56,7 @@ impl Recent {
 }
 
 impl From<Bytes> for Recent {
-    fn from(Bytes(bytes): Bytes) -> Self {
+    fn from(bytes: Bytes) -> Self {
         let (ids, _) = bytes.as_chunks();
         Self { ids: ids.iter().map(|id| u64::from_le_bytes(*id)).collect(), ..Self::default() }
     }
@@ -64,7 +64,7 @@ impl From<Bytes> for Recent {
 
 impl From<Recent> for Bytes {
     fn from(recent: Recent) -> Self {
-        Self(recent.in_order().flat_map(u64::to_le_bytes).collect::<Vec<_>>().into())
+        recent.in_order().flat_map(u64::to_le_bytes).collect::<Vec<_>>().into()
     }
 }
 

@@ -344,18 +344,28 @@ fn unescaped(inner: &[u8]) -> Option<String> {
     let mut rest = inner;
     while let Some(at) = memchr::memchr2(b'\\', b'"', rest) {
         text.extend_from_slice(&rest[..at]);
-        let (plain, length) = match rest[at..] {
-            [b'\\', plain @ (b'"' | b'\\' | b'/'), ..] => (plain, 2),
-            [b'\\', b'n', ..] => (b'\n', 2),
-            [b'\\', b't', ..] => (b'\t', 2),
-            [b'\\', b'r', ..] => (b'\r', 2),
-            // Colours, and other signs to a terminal.
-            [b'\\', b'u', b'0', b'0', b'1', digit @ b'0'..=b'9', ..] => (0x10 + digit - b'0', 6),
-            [b'\\', b'u', b'0', b'0', b'1', digit @ b'a'..=b'f', ..] => (0x1a + digit - b'a', 6),
+        let plain = match rest[at..] {
+            [b'\\', plain @ (b'"' | b'\\' | b'/'), ..] => plain,
+            [b'\\', b'n', ..] => b'\n',
+            [b'\\', b't', ..] => b'\t',
+            [b'\\', b'r', ..] => b'\r',
+            // Colours and other signs to a terminal, and whatever else is not written as it is.
+            [b'\\', b'u', a, b, c, d, ..] => {
+                let digits = [a, b, c, d];
+                let number =
+                    std::str::from_utf8(&digits).ok().filter(|_| digits.iter().all(u8::is_ascii_hexdigit));
+                // Two may be one character; the rules know which.
+                let sign =
+                    number.and_then(|number| u32::from_str_radix(number, 16).ok()).and_then(char::from_u32);
+                let Some(sign) = sign else { return decoded(inner) };
+                text.extend_from_slice(sign.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = &rest[at + 6..];
+                continue;
+            }
             _ => return decoded(inner),
         };
         text.push(plain);
-        rest = &rest[at + length..];
+        rest = &rest[at + 2..];
     }
     text.extend_from_slice(rest);
     let is_whole = inner.iter().all(|byte| *byte >= b' ');

@@ -44,7 +44,7 @@ impl Chores {
             }));
         };
         let result = std::thread::scope(|scope| {
-            let started = std::thread::Builder::new().name("chores".into()).spawn_scoped(scope, &chores);
+            let started = std::thread::Builder::new().name("chores".into()).spawn_scoped(scope, chores);
             let result = wait();
             if started.is_err() {
                 chores();
