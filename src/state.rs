@@ -22,7 +22,7 @@ use crate::names::ContentName;
 use crate::outcomes::PendingBlock;
 use crate::readings::Readings;
 
-pub use chores::Chores;
+pub use chores::{Chores, beside};
 pub use claim::{Claim, Taken};
 
 /// The state folder.
@@ -136,7 +136,7 @@ impl StateFolder {
     /// Remembers it for the next audit.
     pub fn keep_readings(&self, session: &str, agent: &str, readings: Readings, chores: &mut Chores) {
         if let Some(bytes) = readings.end() {
-            chores.add(self.stop_file(session, agent, "words"), move || Some(bytes.clone()));
+            chores.add(self.stop_file(session, agent, "words"), move || Some(bytes));
         }
     }
 
@@ -151,7 +151,7 @@ impl StateFolder {
         session: &str,
         agent: &str,
         chores: &mut Chores,
-        bytes: impl Fn() -> Option<Vec<u8>> + Send + Sync + 'static,
+        bytes: impl FnOnce() -> Option<Vec<u8>> + Send + 'static,
     ) {
         chores.add(self.stop_file(session, agent, "cursor"), bytes);
     }

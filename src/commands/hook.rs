@@ -171,7 +171,6 @@ fn answer_in(
         gate.check(&stop, &mut story)
     });
     std::mem::swap(&mut story.phases, phases);
-    phases.time(phases::REMEMBER, || story.chores.write());
     let counting = remember(&stop, &outcome, &story, phases);
     let decision = decide(outcome, config.audit.dry_run, &counting);
 
@@ -185,6 +184,7 @@ fn answer_in(
     }
     faults.append(&mut story.registration_faults);
     faults.append(&mut story.config_faults);
+    let mut chores = std::mem::take(&mut story.chores);
     let mut record = record_of(&stop, &decision, story, &faults, started);
     record.record.phases_ms = phases.in_millis();
     phases.time(phases::LOG, || {
@@ -200,6 +200,7 @@ fn answer_in(
         if record.scene.is_some() || record.reply.is_some() {
             keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
         }
+        chores.finish();
     });
     decision.reply
 }

@@ -30,7 +30,7 @@ use crate::plan::{self, Plan, PlanPlaces};
 use crate::session::ledger::Role;
 use crate::session::load::Reading;
 use crate::session::{Session, cursor};
-use crate::state::{Chores, Claim, Dispute, LastAudit, SessionState, Taken};
+use crate::state::{Chores, Claim, Dispute, LastAudit, SessionState, Taken, beside};
 
 /// The gate.
 pub struct AuditGate<'a> {
@@ -153,7 +153,7 @@ impl AuditGate<'_> {
         let left = stop.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER);
         let keep = || keepsakes::keep_asked(stop.state.root(), stop.id, &prompt, &scene_of(&brief.evidence));
         let ask = || self.auditor.ask(&written, left.min(stop.config.auditor.timeout));
-        let run = story.chores.write_beside(keep, ask);
+        let run = beside(keep, ask);
         story.tell_auditor(&run, self.auditor.backend(), self.auditor.model());
         story.reply = Some(mask(&run.raw_reply).text);
         Ok(run.outcome)

@@ -1,67 +1,77 @@
-//! Files that have to be written before a stop is over, and that nobody waits for: takes them as they come, writes them
-//! while something else is waited for, or at the end. What is in them can be made again, so that a failure costs
-//! nothing but time, and is told to nobody.
+//! Files that have to be written before a stop is over, and that nobody waits for: takes them as they come, and makes and
+//! writes them on a thread of their own. What is in them can be made again, so that a failure costs nothing but time, and
+//! is told to nobody.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{Builder, JoinHandle};
 
 use crate::files::write_whole;
 
 /// What is still to be written.
 #[derive(Default)]
-pub struct Chores(Vec<(PathBuf, Make)>);
+pub struct Chores {
+    /// Whoever does them, from the first one on.
+    worker: Option<(Sender<Chore>, JoinHandle<()>)>,
+    /// What is left for the end, where no thread is to be had.
+    left: Vec<Chore>,
+}
 
-/// Makes what is to be written, if it is to be.
-type Make = Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>;
+type Chore = Box<dyn FnOnce() + Send>;
 
 impl fmt::Debug for Chores {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|(path, _)| path)).finish()
+        f.debug_struct("Chores").field("left", &self.left.len()).finish_non_exhaustive()
     }
 }
 
 impl Chores {
     /// One more file, which is made when its turn comes, unless it turns out that there must be none.
-    pub fn add(&mut self, path: PathBuf, make: impl Fn() -> Option<Vec<u8>> + Send + Sync + 'static) {
-        self.0.push((path, Box::new(make)));
-    }
-
-    /// Writes all of them now.
-    pub fn write(&mut self) {
-        self.write_all();
-        self.0.clear();
-    }
-
-    /// Writes all of them, and does what else there is to do, while something is waited for; where no thread is to be
-    /// had, afterwards.
-    pub fn write_beside<T>(&mut self, others: impl Fn() + Sync, wait: impl FnOnce() -> T) -> T {
-        let chores = || {
-            // Whatever goes wrong here, what is waited for counts.
-            let _ = catch_unwind(AssertUnwindSafe(|| {
-                self.write_all();
-                others();
-            }));
-        };
-        let result = std::thread::scope(|scope| {
-            let started = std::thread::Builder::new().name("chores".into()).spawn_scoped(scope, chores);
-            let result = wait();
-            if started.is_err() {
-                chores();
-            }
-            result
-        });
-        self.0.clear();
-        result
-    }
-
-    fn write_all(&self) {
-        for (path, make) in &self.0 {
-            if let Some(Err(error)) = make().map(|bytes| write_whole(path, &bytes)) {
+    pub fn add(&mut self, path: PathBuf, make: impl FnOnce() -> Option<Vec<u8>> + Send + 'static) {
+        let chore: Chore = Box::new(move || {
+            if let Some(Err(error)) = make().map(|bytes| write_whole(&path, &bytes)) {
                 tracing::debug!(%error, path = %path.display(), "it can't be kept");
             }
+        });
+        if self.worker.is_none() {
+            let (chores, coming) = mpsc::channel::<Chore>();
+            let work = move || coming.into_iter().for_each(quietly);
+            self.worker = Builder::new().name("chores".into()).spawn(work).ok().map(|done| (chores, done));
+        }
+        match &self.worker {
+            Some((chores, _)) => self.left.extend(chores.send(chore).err().map(|unsent| unsent.0)),
+            None => self.left.push(chore),
         }
     }
+
+    /// Waits until all of them are done.
+    pub fn finish(&mut self) {
+        if let Some((chores, done)) = self.worker.take() {
+            drop(chores);
+            let _ = done.join();
+        }
+        self.left.drain(..).for_each(quietly);
+    }
+}
+
+/// Does something beside something else that is waited for; where no thread is to be had, afterwards.
+pub fn beside<T>(chore: impl Fn() + Sync, wait: impl FnOnce() -> T) -> T {
+    let chore = || quietly(&chore);
+    std::thread::scope(|scope| {
+        let started = Builder::new().name("chore".into()).spawn_scoped(scope, chore);
+        let result = wait();
+        if started.is_err() {
+            chore();
+        }
+        result
+    })
+}
+
+/// Whatever goes wrong in a chore, the stop goes on.
+fn quietly(chore: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(chore));
 }
 
 #[cfg(test)]
@@ -69,27 +79,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_is_written_by_the_time_the_wait_is_over_and_only_once() {
+    fn all_is_written_in_the_end_whatever_goes_wrong_on_the_way() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
         let mut chores = Chores::default();
         chores.add(path("a"), || Some(b"one".to_vec()));
         chores.add(PathBuf::from("/dev/null/none"), || Some(b"nowhere".to_vec()));
         chores.add(path("none"), || None);
+        chores.add(path("fault"), || panic!("on purpose"));
         chores.add(path("b"), || Some(b"two".to_vec()));
-        let other = || std::fs::write(path("c"), "three").expect("written");
-        assert_eq!(chores.write_beside(other, || 7), 7);
-        for (name, text) in [("a", "one"), ("b", "two"), ("c", "three")] {
+        chores.finish();
+        for (name, text) in [("a", "one"), ("b", "two")] {
             assert_eq!(std::fs::read_to_string(path(name)).expect("written"), text);
         }
-        assert!(!path("none").exists());
-        std::fs::remove_file(path("a")).expect("removed");
-        chores.write();
-        assert!(!path("a").exists());
+        assert!(!path("none").exists() && !path("fault").exists());
+        chores.add(path("c"), || Some(b"three".to_vec()));
+        chores.finish();
+        assert!(path("c").exists());
     }
 
     #[test]
-    fn what_fails_beside_is_nothing_to_what_is_waited_for() {
-        assert_eq!(Chores::default().write_beside(|| panic!("on purpose"), || 7), 7);
+    fn what_is_done_beside_is_done_when_the_wait_is_over_and_may_fail() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a");
+        assert_eq!(beside(|| std::fs::write(&file, "one").expect("written"), || 7), 7);
+        assert!(file.exists());
+        assert_eq!(beside(|| panic!("on purpose"), || 7), 7);
     }
 }
