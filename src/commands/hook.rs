@@ -171,7 +171,9 @@ fn answer_in(
         gate.check(&stop, &mut story)
     });
     std::mem::swap(&mut story.phases, phases);
-    phases.time(phases::REMEMBER, || story.chores.write());
+    if !story.chores.is_empty() {
+        phases.time(phases::REMEMBER, || story.chores.write());
+    }
     let counting = remember(&stop, &outcome, &story, phases);
     let decision = decide(outcome, config.audit.dry_run, &counting);
 

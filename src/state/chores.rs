@@ -27,6 +27,11 @@ impl Chores {
         self.0.push((path, Box::new(make)));
     }
 
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Writes all of them now.
     pub fn write(&mut self) {
         self.write_all();
