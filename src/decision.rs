@@ -70,6 +70,15 @@ impl Cause {
         Self::Error,
     ];
 
+    /// Those with which a stop goes through because it could not be checked.
+    const UNCHECKED: [Self; 5] = [
+        Self::AuditorTimeout,
+        Self::AuditorUnavailable,
+        Self::AuditorUnreadable,
+        Self::BadInput,
+        Self::Error,
+    ];
+
     /// As the log writes it.
     pub fn name(self) -> &'static str {
         match self {
@@ -97,6 +106,11 @@ impl Cause {
 
 /// How the log tells of [`Cause::Superseded`].
 pub const NEWER_STOP: &str = "a newer stop of the session has taken over";
+
+/// Whether a cause, as the log writes it, says that a stop could not be checked.
+pub fn could_not_check(cause: &str) -> bool {
+    Cause::UNCHECKED.iter().any(|unchecked| unchecked.name() == cause)
+}
 
 /// What a gate makes of a stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
