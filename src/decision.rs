@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::hook::Reply;
 
 /// Why a stop was held or let go, as the log names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The hook fired inside our own auditor.
@@ -45,10 +45,14 @@ pub enum Cause {
     BadInput,
     /// Something of ours failed.
     Error,
+    /// An older log does not say, or a newer one has a word of its own. Nothing is decided for it.
+    #[default]
+    #[serde(other)]
+    Unknown,
 }
 
 impl Cause {
-    /// All of them, in order.
+    /// All for which something is decided, in order.
     pub const ALL: [Self; 18] = [
         Self::InsideAuditor,
         Self::Off,
@@ -82,6 +86,7 @@ impl Cause {
     /// As the log writes it.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Unknown => "unknown",
             Self::InsideAuditor => "inside-auditor",
             Self::Off => "off",
             Self::LoopGuard => "loop-guard",
@@ -162,12 +167,13 @@ pub enum Counting {
 }
 
 /// Held or let go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Held {
     /// The stop is held.
     Block,
     /// The stop goes through.
+    #[default]
     Allow,
 }
 

@@ -65,6 +65,8 @@ pub(crate) fn is_harmless(letter: char) -> bool {
 /// A text of several lines, with a mark in the place of what would steer a terminal.
 pub(crate) fn harmless(text: &str) -> String {
     let may_stay = |letter: char| is_harmless(letter) || letter == '\n' || letter == '\t';
+    // A line end of two letters, as tables for spreadsheets have them, is one.
+    let text = text.replace("\r\n", "\n");
     text.chars().map(|letter| if may_stay(letter) { letter } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
@@ -82,7 +84,10 @@ mod tests {
 
     #[test]
     fn what_steers_a_terminal_or_turns_a_line_round_is_shown_as_a_mark() {
-        assert_eq!(harmless("a\u{1b}[2J\u{9b}b\r\n\tc\u{7f}"), "a\u{fffd}[2J\u{fffd}b\u{fffd}\n\tc\u{fffd}");
+        assert_eq!(
+            harmless("a\u{1b}[2J\u{9b}b\r\r\n\tc\u{7f}"),
+            "a\u{fffd}[2J\u{fffd}b\u{fffd}\n\tc\u{fffd}"
+        );
         for turned in ["\u{202e}", "\u{2066}", "\u{200f}", "\u{61c}", "\u{2028}"] {
             assert_eq!(harmless(&format!("x{turned}y")), "x\u{fffd}y", "{turned:?}");
         }

@@ -90,3 +90,41 @@ fn without_a_pager_it_is_printed() {
     let Some(text) = on_terminal(&desk, (100, 24), "log -n 3") else { return };
     assert_eq!(text.lines().filter(|line| !line.contains("no-such-pager")).count(), 4, "{text}");
 }
+
+#[test]
+fn nothing_that_a_workspace_says_steers_the_terminal() {
+    let hostile = "/w/\\u001b[2Jx\\u001b]0;owned\\u0007\\u009b31m\u{202e}gnp\\r";
+    let record = format!(
+        r#"{{"schema":1,"id":"k3f92m7q1x","time":"2026-10-01T08:00:00.000Z","session":"{hostile}","project":"{hostile}",
+        "decision":"block","cause":"findings","detail":"{hostile}","plan":{{"source":"touched-file","path":"{hostile}","steps":1,"ticked":1,"dropped":0}},
+        "findings":[{{"category":"A","status":"confirmed","source":"auditor","problem":"missing-file","quote":"{hostile}","path":"{hostile}",
+        "why":"{hostile}","settle":"{hostile}","verifier":"{hostile}","evidence":["{hostile}"]}}],
+        "auditor":{{"backend":"{hostile}","client":null,"model":"{hostile}","outcome":"{hostile}","duration_ms":1,
+        "usage":{{"input_tokens":1,"output_tokens":1,"cache_read_tokens":0,"cache_write_tokens":0,"cost_usd":0.1}},"flags":[]}}}}"#
+    )
+    .replace('\n', "");
+    let note = format!(
+        r#"{{"kind":"outcome","schema":2,"id":"n","time":"2026-10-01T08:10:00Z","of":"k3f92m7q1x","finding":1,"outcome":"disputed","why":"{hostile}","sentence":"{hostile}"}}"#
+    );
+    let desk = Desk::new().var("TERM", "xterm-256color").var("PAGER", "cat").var("NO_COLOR", "1");
+    desk.append("2026-10", format!("{record}\n{note}\n").as_bytes());
+    for args in [
+        "log",
+        "log stats",
+        "log show last",
+        "log show last.1",
+        "log show last --json",
+        "log --json",
+        "log stats --json",
+        "log export",
+        "log export --format csv",
+        "log label last wrong --json",
+    ] {
+        let Some(text) = on_terminal(&desk, (100, 24), args) else { return };
+        let steers = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
+        assert!(!text.contains(steers), "{args}: {text:?}");
+        assert!(text.contains("owned") || args.contains("label"), "{args}: {text:?}");
+    }
+    // Programs get what was written.
+    assert!(desk.print(&["log", "export", "--format", "csv"]).contains("\u{1b}[2Jx"));
+}
