@@ -204,8 +204,8 @@ fn cells(all: &[Seen<'_>], zone: &TimeZone, made: [bool; COLUMNS.len()]) -> Cell
             let from = cells.text.len();
             if made[at] {
                 write_cell(&mut cells.text, column, seen, zone);
+                cells.widest[at] = cells.widest[at].max(width(&cells.text[from..]));
             }
-            cells.widest[at] = cells.widest[at].max(width(&cells.text[from..]));
             ends[at] = u32::try_from(cells.text.len()).unwrap_or(u32::MAX);
         }
         cells.ends.push(ends);
@@ -405,14 +405,16 @@ impl Layout {
         let mut text = String::with_capacity(all.len() * 120);
         let mut from = 0;
         for (seen, ends) in all.iter().zip(&cells.ends) {
-            let verdict = verdict_style(seen);
+            // Nobody looks for a style that is not shown.
+            let (verdict, cause) =
+                if self.colours { (verdict_style(seen), cause_style(seen)) } else { (PLAIN, PLAIN) };
             for (at, (column, width)) in self.columns.iter().enumerate() {
                 let place = *column as usize;
                 let start = if place == 0 { from } else { ends[place - 1] as usize };
                 let style = match column {
                     Id | ShortId => ASIDE,
                     Decision | ShortDecision => verdict,
-                    Cause | Matter | Story => cause_style(seen),
+                    Cause | Matter | Story => cause,
                     _ => PLAIN,
                 };
                 self.push(&mut text, at, &cells.text[start..ends[place] as usize], *width, style);
@@ -427,8 +429,14 @@ impl Layout {
     fn push(&self, line: &mut String, at: usize, cell: &str, most: usize, style: Style) {
         let is_plain = !self.colours || style == PLAIN || cell.is_empty();
         let wide = width(cell);
-        let cut = if wide > most { Cow::Owned(cut(cell, most)) } else { Cow::Borrowed(cell) };
-        let gap = most.saturating_sub(width(&cut));
+        let (cut, wide) = if wide > most {
+            let cut = cut(cell, most);
+            let wide = width(&cut);
+            (Cow::Owned(cut), wide)
+        } else {
+            (Cow::Borrowed(cell), wide)
+        };
+        let gap = most.saturating_sub(wide);
         let (before, after) = if self.columns[at].0.is_right() { (gap, 0) } else { (0, gap) };
         push_spaces(line, before);
         if is_plain {

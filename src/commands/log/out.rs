@@ -43,7 +43,9 @@ fn print_set(text: &[u8]) -> Result<(), Refusal> {
 pub(super) fn print_records(all: &[Seen<'_>]) -> Result<(), Refusal> {
     if io::stdout().is_terminal() {
         let mut text = Vec::new();
-        all.iter().for_each(|seen| wire::write_line(&mut text, seen));
+        for seen in all {
+            wire::write_line(&mut text, seen);
+        }
         return print(&text);
     }
     let mut out = io::stdout().lock();
