@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::hook::Reply;
 
 /// Why a stop was held or let go, as the log names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The hook fired inside our own auditor.
@@ -45,10 +45,14 @@ pub enum Cause {
     BadInput,
     /// Something of ours failed.
     Error,
+    /// An older log does not say, or a newer one has a word of its own. Nothing is decided for it.
+    #[default]
+    #[serde(other)]
+    Unknown,
 }
 
 impl Cause {
-    /// All of them, in order.
+    /// All for which something is decided, in order.
     pub const ALL: [Self; 18] = [
         Self::InsideAuditor,
         Self::Off,
@@ -70,9 +74,19 @@ impl Cause {
         Self::Error,
     ];
 
+    /// Those with which a stop goes through because it could not be checked.
+    const UNCHECKED: [Self; 5] = [
+        Self::AuditorTimeout,
+        Self::AuditorUnavailable,
+        Self::AuditorUnreadable,
+        Self::BadInput,
+        Self::Error,
+    ];
+
     /// As the log writes it.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Unknown => "unknown",
             Self::InsideAuditor => "inside-auditor",
             Self::Off => "off",
             Self::LoopGuard => "loop-guard",
@@ -97,6 +111,11 @@ impl Cause {
 
 /// How the log tells of [`Cause::Superseded`].
 pub const NEWER_STOP: &str = "a newer stop of the session has taken over";
+
+/// Whether a cause, as the log writes it, says that a stop could not be checked.
+pub fn could_not_check(cause: &str) -> bool {
+    Cause::UNCHECKED.iter().any(|unchecked| unchecked.name() == cause)
+}
 
 /// What a gate makes of a stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,12 +167,13 @@ pub enum Counting {
 }
 
 /// Held or let go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Held {
     /// The stop is held.
     Block,
     /// The stop goes through.
+    #[default]
     Allow,
 }
 

@@ -139,10 +139,13 @@ pub struct Finding {
     /// What kind of drift.
     pub category: Category,
     /// What the verifier made of it.
+    #[serde(default = "unsaid::status")]
     pub status: Status,
     /// Who says so.
+    #[serde(default = "unsaid::source")]
     pub source: Source,
     /// Which check would prove it.
+    #[serde(default = "unsaid::problem")]
     pub problem: Problem,
     /// The words of the step, claim, task or ask.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -151,10 +154,13 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What was found.
+    #[serde(default)]
     pub why: String,
     /// What would settle it.
+    #[serde(default)]
     pub settle: String,
     /// What the verifier did and why.
+    #[serde(default)]
     pub verifier: String,
     /// The number of the plan's step that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,6 +168,23 @@ pub struct Finding {
     /// What disk and session show, a line each: a command and how it ended, a file and what stands there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+}
+
+/// What is taken for so where an older log does not say.
+mod unsaid {
+    use super::{Problem, Source, Status};
+
+    pub(super) fn status() -> Status {
+        Status::CannotVerify
+    }
+
+    pub(super) fn source() -> Source {
+        Source::Auditor
+    }
+
+    pub(super) fn problem() -> Problem {
+        Problem::NoTrace
+    }
 }
 
 impl Finding {

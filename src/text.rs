@@ -1,5 +1,6 @@
 //! Cutting text to size: takes a text and a number of bytes, gives as much of it as may stay. Must not split a
-//! character, and must not cut without a mark that says how much is missing. And counting in words.
+//! character, and must not cut without a mark that says how much is missing. And counting in words, and taking
+//! out what would steer a terminal.
 
 /// The first `cap` bytes or a little less.
 pub fn first_part(text: &str, cap: usize) -> String {
@@ -42,9 +43,56 @@ pub(crate) fn in_bytes(bytes: u64) -> String {
     }
 }
 
+/// 1234567 as 1,234,567.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Whether a letter neither steers a terminal nor turns the direction in which what is around it is read.
+pub(crate) fn is_harmless(letter: char) -> bool {
+    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !letter.is_control() && !turns && !matches!(letter, '\u{2028}' | '\u{2029}')
+}
+
+/// A text of several lines, with a mark in the place of what would steer a terminal.
+pub(crate) fn harmless(text: &str) -> String {
+    let may_stay = |letter: char| is_harmless(letter) || letter == '\n' || letter == '\t';
+    // A line end of two letters, as tables for spreadsheets have them, is one.
+    let text = text.replace("\r\n", "\n");
+    text.chars().map(|letter| if may_stay(letter) { letter } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let cases = [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")];
+        for (number, text) in cases {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn what_steers_a_terminal_or_turns_a_line_round_is_shown_as_a_mark() {
+        assert_eq!(
+            harmless("a\u{1b}[2J\u{9b}b\r\r\n\tc\u{7f}"),
+            "a\u{fffd}[2J\u{fffd}b\u{fffd}\n\tc\u{fffd}"
+        );
+        for turned in ["\u{202e}", "\u{2066}", "\u{200f}", "\u{61c}", "\u{2028}"] {
+            assert_eq!(harmless(&format!("x{turned}y")), "x\u{fffd}y", "{turned:?}");
+        }
+        assert_eq!(harmless("שלום é 漢 👍🏽"), "שלום é 漢 👍🏽");
+    }
 
     #[test]
     fn a_cut_is_at_a_character_and_says_so() {

@@ -109,6 +109,7 @@ pub enum Unavailable {
 
 /// What an audit cost, as far as the client tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Usage {
     /// Tokens read anew.
     pub input_tokens: u64,

@@ -100,7 +100,7 @@ pub struct StatsArgs {
 /// Arguments of `label`.
 #[derive(Debug, Args)]
 pub struct LabelArgs {
-    /// The decision's id or the start of it; with a finding's number behind a dot, that finding alone
+    /// The decision's id or the start of one, `last` for the newest; with .N behind it, finding N alone
     #[arg(value_name = "ID[.N]")]
     pub of: String,
     /// Whether it was

@@ -23,7 +23,10 @@ use crate::config::LogConfig;
 use crate::env::Env;
 use crate::exit;
 use crate::log::DecisionLog;
-use crate::log::pages::Look;
+use crate::log::filter::Filter;
+use crate::log::pages::{Lines, Look, Pages};
+use crate::log::seen::Seen;
+use crate::log::which::{LAST, NotOne, Which};
 use crate::state::StateFolder;
 use crate::text::counted;
 
@@ -65,6 +68,35 @@ pub fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> u8 {
 }
 
 impl Desk<'_> {
+    /// The decision that a person names, and which of its findings, counted from 0.
+    fn the_one<'p>(
+        &self,
+        pages: &'p Pages,
+        words: &str,
+        lines: Lines,
+    ) -> Result<(Seen<'p>, Option<usize>), Refusal> {
+        let refusal = |why: NotOne| match why {
+            NotOne::Empty => self.nothing_yet(),
+            why => why.to_string(),
+        };
+        let which = Which::of(words).map_err(refusal)?;
+        let newest = (which.id == LAST).then_some(1);
+        let look = pages.look(&Filter::default(), newest, lines).map_err(|error| self.unreadable(&error))?;
+        let place = which.place(look.seen.iter().map(|seen| seen.glance.id.as_ref())).map_err(refusal)?;
+        let Some(seen) = look.seen.into_iter().nth(place) else { return Err(self.nothing_yet()) };
+        let finding = which.finding_of(&seen.glance.id, seen.glance.findings.len()).map_err(refusal)?;
+        Ok((seen, finding))
+    }
+
+    /// Says that there is no decision at all.
+    fn nothing_yet(&self) -> Refusal {
+        format!(
+            "{}: once the hook is registered, each stop of a session adds one, in {}",
+            NotOne::Empty,
+            self.log.folder().display()
+        )
+    }
+
     /// Says that the log can't be read.
     fn unreadable(&self, error: &io::Error) -> Refusal {
         format!("the log in {} can't be read: {error}", self.log.folder().display())
@@ -90,10 +122,7 @@ impl Desk<'_> {
                 counted(look.decisions, "decision", "decisions")
             ));
         } else {
-            complain(&format!(
-                "no decision is in the log yet: once the hook is registered, each stop of a session adds one, in {}",
-                self.log.folder().display()
-            ));
+            complain(&self.nothing_yet());
         }
     }
 }

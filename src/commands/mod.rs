@@ -66,5 +66,5 @@ fn checked_config(env: &Env) -> Result<Config, u8> {
 
 /// One line on stderr. What the hook says there the client shows only in its debug log.
 fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr(), "punchlist: {}", line.replace('\n', " "));
+    let _ = writeln!(std::io::stderr(), "punchlist: {}", crate::text::harmless(line).replace('\n', " "));
 }

@@ -6,9 +6,9 @@ use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
 use super::listing::{Dollars, Milliseconds, cut, push_clean};
+use super::projects;
 use super::stats::{Count, Latency, Named, Outcomes, Percentiles, Precision, Repeat, Share, Spent, Stats};
-use crate::text::counted;
-use crate::words::base_name;
+use crate::text::{counted, grouped};
 
 const TITLE: Style = Style::new().bold();
 const BAR: Style = AnsiColor::Cyan.on_default();
@@ -77,6 +77,8 @@ impl Page {
 
     fn wrapped(&mut self, words: &str, indent: &str) {
         let options = textwrap::Options::new(self.setting.width.max(20)).break_words(false);
+        // A path that is cut at a hyphen can't be copied.
+        let options = options.word_splitter(textwrap::WordSplitter::NoHyphenation);
         let options = options.initial_indent(indent).subsequent_indent(indent);
         for line in textwrap::wrap(words, options) {
             let _ = writeln!(self.text, "{}", line.trim_end());
@@ -154,8 +156,12 @@ impl Page {
                 format!(" {} more would have been, but for a dry run or a count that failed.", number(count))
             }
         };
+        let unchecked = match stats.could_not_check {
+            0 => String::new(),
+            count => format!(" {} could not be checked.", number(count)),
+        };
         let stops = format!(
-            "{} held: {} of all, {} of the {} that were audited.{dry}",
+            "{} held: {} of all, {} of the {} that were audited.{dry}{unchecked}",
             number_of(stats.blocks, "stop was", "stops were"),
             percent(ratio(stats.blocks, stats.decisions)),
             percent(ratio(stats.blocks, stats.audited)),
@@ -188,7 +194,7 @@ impl Page {
                 ("fixed", outcomes.fixed),
                 ("disputed", outcomes.disputed),
                 ("ignored", outcomes.ignored),
-                ("not known", outcomes.open),
+                ("not known yet", outcomes.open),
             ];
             let counts = counts.map(|(name, count)| Count { name: name.to_owned(), count });
             self.counts(&title, &counts, outcomes.findings);
@@ -290,14 +296,9 @@ impl Page {
         self.chart(&spent_rows(times));
         self.text.push('\n');
         let mut projects: Vec<Spent> = stats.by_project.iter().take(MOST_PROJECTS).cloned().collect();
-        for spent in &mut projects {
-            // A name that several share tells nobody which is meant.
-            let name = base_name(&spent.name);
-            let is_shared =
-                stats.by_project.iter().filter(|other| base_name(&other.name) == name).count() > 1;
-            if !is_shared {
-                spent.name = name.to_owned();
-            }
+        let paths: Vec<&str> = stats.by_project.iter().map(|spent| spent.name.as_str()).collect();
+        for (spent, name) in projects.iter_mut().zip(projects::names(&paths)) {
+            spent.name = name;
         }
         let mut rows = spent_rows(&projects);
         if stats.by_project.len() > MOST_PROJECTS {
@@ -418,17 +419,8 @@ fn number_of(count: usize, one: &str, many: &str) -> String {
     counted.replacen(&count.to_string(), &number(count), 1)
 }
 
-/// With a comma between thousands.
 fn number(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    grouped(count as u64)
 }
 
 /// A large number in few letters.

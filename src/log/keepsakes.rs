@@ -22,6 +22,11 @@ fn folder(state: &Path) -> PathBuf {
     state.join("audits")
 }
 
+/// Where something of one decision is kept. An id that somebody wrote into a log must not lead out of the folder.
+fn place(state: &Path, id: &str, name: &str) -> PathBuf {
+    folder(state).join(format!("{}.{name}", id.replace(['/', '\\'], "_")))
+}
+
 /// Keeps what an auditor is asked and what is asked about. Both come masked, as all that is kept here.
 pub fn keep_asked(state: &Path, id: &str, prompt: &str, scene: &Scene) {
     keep(state, id, "prompt.md", prompt);
@@ -35,13 +40,13 @@ pub fn keep_reply(state: &Path, id: &str, reply: &str) {
 
 /// Keeps what one audit looked at. It comes bounded.
 pub fn keep_scene(state: &Path, id: &str, scene: &Scene) {
-    let path = folder(state).join(format!("{id}.scene.json"));
+    let path = place(state, id, "scene.json");
     let bytes = serde_json::to_vec(scene).map_err(io::Error::other);
     told(bytes.and_then(|bytes| write_whole(&path, &bytes)), &path);
 }
 
 fn keep(state: &Path, id: &str, name: &str, text: &str) {
-    let path = folder(state).join(format!("{id}.{name}"));
+    let path = place(state, id, name);
     let end = text.floor_char_boundary(MOST_BYTES);
     let kept: &[u8] =
         if end < text.len() { &[&text.as_bytes()[..end], CUT].concat() } else { text.as_bytes() };
@@ -60,17 +65,17 @@ fn told(kept: io::Result<()>, path: &Path) {
 
 /// What one audit looked at, if it was kept and still is.
 pub fn scene(state: &Path, id: &str) -> Option<Scene> {
-    serde_json::from_slice(&fs::read(folder(state).join(format!("{id}.scene.json"))).ok()?).ok()
+    serde_json::from_slice(&fs::read(place(state, id, "scene.json")).ok()?).ok()
 }
 
 /// What was sent, if it is still there.
 pub fn prompt(state: &Path, id: &str) -> io::Result<String> {
-    fs::read_to_string(folder(state).join(format!("{id}.prompt.md")))
+    fs::read_to_string(place(state, id, "prompt.md"))
 }
 
 /// What came back, if it is still there.
 pub fn reply(state: &Path, id: &str) -> io::Result<String> {
-    fs::read_to_string(folder(state).join(format!("{id}.reply.txt")))
+    fs::read_to_string(place(state, id, "reply.txt"))
 }
 
 /// What a file of the state folder is.
@@ -253,6 +258,19 @@ mod tests {
         write(folder.path(), "audits/b", 10, 100);
         tidy(folder.path(), 90 * DAY, 1_000);
         assert_eq!(left(folder.path()), ["audits/b", "tidied"]);
+    }
+
+    #[test]
+    fn an_id_does_not_lead_out_of_the_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = folder.path().join("state");
+        fs::create_dir_all(state.join("audits")).expect("made");
+        fs::write(folder.path().join("secret.prompt.md"), "theirs").expect("written");
+        assert!(prompt(&state, "../../secret").is_err());
+        assert!(prompt(&state, &folder.path().join("secret").display().to_string()).is_err());
+        keep_reply(&state, "../../x", "ours");
+        assert!(!folder.path().join("x.reply.txt").exists());
+        assert_eq!(reply(&state, "../../x").ok().as_deref(), Some("ours"));
     }
 
     #[test]

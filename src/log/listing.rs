@@ -11,7 +11,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::filter::{OutcomeWord, Verdict};
 use super::parts::in_parts;
 use super::seen::Seen;
+use crate::decision::could_not_check;
 use crate::finding::{Category, Status};
+use crate::text::is_harmless;
 use crate::words::base_name;
 
 const HEAD: Style = Style::new().bold();
@@ -26,6 +28,8 @@ const PLAIN: Style = Style::new();
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Id,
+    /// So much of it as `show` needs.
+    ShortId,
     When,
     ShortWhen,
     Project,
@@ -35,6 +39,8 @@ enum Column {
     Findings,
     /// What was found where that is the cause, else the cause.
     Matter,
+    /// The same, and what became of it.
+    Story,
     Outcomes,
     ShortOutcomes,
     Time,
@@ -42,14 +48,17 @@ enum Column {
 }
 
 use Column::{
-    Cause, Cost, Decision, Findings, Id, Matter, Outcomes, Project, ShortDecision, ShortOutcomes, ShortWhen,
-    Time, When,
+    Cause, Cost, Decision, Findings, Id, Matter, Outcomes, Project, ShortDecision, ShortId, ShortOutcomes,
+    ShortWhen, Story, Time, When,
 };
 
-const COLUMNS: [Column; 13] = [
-    Id, When, ShortWhen, Project, Decision, ShortDecision, Cause, Findings, Matter, Outcomes, ShortOutcomes,
-    Time, Cost,
+const COLUMNS: [Column; 15] = [
+    Id, ShortId, When, ShortWhen, Project, Decision, ShortDecision, Cause, Findings, Matter, Story, Outcomes,
+    ShortOutcomes, Time, Cost,
 ];
+
+/// How many letters of an id tell it from all others of a log, as far as anybody will see.
+const ID_LETTERS: usize = 6;
 
 /// What a line may hold: which columns, each no wider than that.
 type Choice = &'static [(Column, usize)];
@@ -84,37 +93,38 @@ const CHOICES: [Choice; 9] = [
     &[
         (Id, FREE),
         (ShortWhen, FREE),
-        (Project, 16),
-        (Decision, FREE),
-        (Cause, FREE),
-        (Findings, 12),
-        (ShortOutcomes, 12),
+        (Project, 20),
+        (ShortDecision, FREE),
+        (Story, 28),
         (Time, FREE),
+        (Cost, FREE),
     ],
     &[
-        (Id, FREE),
+        (ShortId, FREE),
         (ShortWhen, FREE),
-        (Project, 16),
+        (Project, 13),
         (ShortDecision, FREE),
-        (Matter, 20),
-        (ShortOutcomes, 12),
+        (Story, 20),
         (Time, FREE),
+        (Cost, FREE),
     ],
-    &[(Id, FREE), (ShortWhen, FREE), (Project, 12), (ShortDecision, FREE), (Matter, 16), (ShortOutcomes, 12)],
-    &[(Id, FREE), (ShortWhen, FREE), (Project, 10), (ShortDecision, FREE), (Matter, 16)],
-    &[(Id, FREE), (ShortWhen, FREE), (ShortDecision, FREE), (Matter, 15)],
-    &[(Id, FREE), (ShortWhen, FREE), (ShortDecision, FREE)],
+    &[(ShortId, FREE), (ShortWhen, FREE), (Project, 12), (ShortDecision, FREE), (Story, 19), (Time, FREE)],
+    &[(ShortId, FREE), (ShortWhen, FREE), (Project, 10), (ShortDecision, FREE), (Story, 16)],
+    &[(ShortId, FREE), (ShortWhen, FREE), (ShortDecision, FREE), (Matter, 16)],
+    &[(ShortId, FREE), (ShortWhen, FREE), (ShortDecision, FREE)],
     &[(ShortWhen, FREE), (ShortDecision, FREE)],
 ];
 
 impl Column {
     fn title(self) -> &'static str {
         match self {
-            Id => "id",
+            Id | ShortId => "id",
             When | ShortWhen => "when",
             Project => "project",
-            Decision | ShortDecision => "decision",
-            Cause | Matter => "cause",
+            Decision => "decision",
+            // A title must not be wider than what it is about.
+            ShortDecision => "gate",
+            Cause | Matter | Story => "cause",
             Findings => "findings",
             Outcomes | ShortOutcomes => "outcome",
             Time => "time",
@@ -146,11 +156,15 @@ pub fn listing(all: &[Seen<'_>], setting: &Setting) -> String {
     let made =
         COLUMNS.map(|column| setting.width.is_some() || CHOICES[0].iter().any(|(shown, _)| *shown == column));
     let parts = in_parts(all, |part| (part.len(), cells(part, &setting.zone, made)));
-    let mut widths = COLUMNS.map(|column| if setting.head { column.title().width() } else { 0 });
+    let mut widths = [0; COLUMNS.len()];
     for (_, cells) in &parts {
         for (width, most) in widths.iter_mut().zip(&cells.widest) {
             *width = (*width).max(*most);
         }
+    }
+    // A column in which nobody says anything needs no title.
+    for (width, column) in widths.iter_mut().zip(COLUMNS).filter(|(width, _)| setting.head && **width > 0) {
+        *width = (*width).max(column.title().width());
     }
     let layout = Layout { colours: setting.colours, ..Layout::that_fits(widths, setting.width) };
     let mut from = 0;
@@ -190,8 +204,8 @@ fn cells(all: &[Seen<'_>], zone: &TimeZone, made: [bool; COLUMNS.len()]) -> Cell
             let from = cells.text.len();
             if made[at] {
                 write_cell(&mut cells.text, column, seen, zone);
+                cells.widest[at] = cells.widest[at].max(width(&cells.text[from..]));
             }
-            cells.widest[at] = cells.widest[at].max(width(&cells.text[from..]));
             ends[at] = u32::try_from(cells.text.len()).unwrap_or(u32::MAX);
         }
         cells.ends.push(ends);
@@ -203,6 +217,10 @@ fn write_cell(text: &mut String, column: Column, seen: &Seen<'_>, zone: &TimeZon
     let glance = &seen.glance;
     match column {
         Id => push_clean(text, &glance.id),
+        ShortId => {
+            let end = glance.id.char_indices().nth(ID_LETTERS).map_or(glance.id.len(), |(at, _)| at);
+            push_clean(text, &glance.id[..end]);
+        }
         When => write_when(text, glance.ms, zone, true),
         // The same but for its year.
         ShortWhen => write_when(text, glance.ms, zone, false),
@@ -211,6 +229,16 @@ fn write_cell(text: &mut String, column: Column, seen: &Seen<'_>, zone: &TimeZon
         Decision | ShortDecision => text.push_str(glance.verdict.name()),
         Matter if matches!(glance.cause.as_ref(), "findings" | "only-unverified") => {
             write_findings(text, seen);
+        }
+        Story => {
+            write_cell(text, Matter, seen, zone);
+            let from = text.len();
+            text.push_str(" → ");
+            let words = text.len();
+            write_outcomes(text, seen, 3);
+            if text.len() == words {
+                text.truncate(from);
+            }
         }
         Cause | Matter => push_clean(text, if glance.cause.is_empty() { "-" } else { &glance.cause }),
         Findings => write_findings(text, seen),
@@ -315,6 +343,9 @@ pub(crate) struct Dollars(pub(crate) f64);
 
 impl std::fmt::Display for Dollars {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 == 0.0 {
+            return write!(f, "$0");
+        }
         if self.0 < 1.0 { write!(f, "${:.4}", self.0) } else { write!(f, "${:.2}", self.0) }
     }
 }
@@ -324,14 +355,10 @@ pub(crate) fn push_clean(text: &mut String, word: &str) {
     if word.bytes().all(|byte| (b' '..0x7f).contains(&byte)) {
         text.push_str(word);
     } else {
-        text.extend(word.chars().map(|letter| if is_harmless(letter) { letter } else { '\u{fffd}' }));
+        text.extend(
+            word.chars().map(|letter| if is_harmless(letter) { letter } else { char::REPLACEMENT_CHARACTER }),
+        );
     }
-}
-
-/// Neither a control character nor one that changes the direction of what follows.
-fn is_harmless(letter: char) -> bool {
-    !letter.is_control()
-        && !matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
 }
 
 fn width(text: &str) -> usize {
@@ -378,14 +405,16 @@ impl Layout {
         let mut text = String::with_capacity(all.len() * 120);
         let mut from = 0;
         for (seen, ends) in all.iter().zip(&cells.ends) {
-            let verdict = verdict_style(seen);
+            // Nobody looks for a style that is not shown.
+            let (verdict, cause) =
+                if self.colours { (verdict_style(seen), cause_style(seen)) } else { (PLAIN, PLAIN) };
             for (at, (column, width)) in self.columns.iter().enumerate() {
                 let place = *column as usize;
                 let start = if place == 0 { from } else { ends[place - 1] as usize };
                 let style = match column {
-                    Id => ASIDE,
+                    Id | ShortId => ASIDE,
                     Decision | ShortDecision => verdict,
-                    Cause | Matter => cause_style(seen),
+                    Cause | Matter | Story => cause,
                     _ => PLAIN,
                 };
                 self.push(&mut text, at, &cells.text[start..ends[place] as usize], *width, style);
@@ -400,8 +429,14 @@ impl Layout {
     fn push(&self, line: &mut String, at: usize, cell: &str, most: usize, style: Style) {
         let is_plain = !self.colours || style == PLAIN || cell.is_empty();
         let wide = width(cell);
-        let cut = if wide > most { Cow::Owned(cut(cell, most)) } else { Cow::Borrowed(cell) };
-        let gap = most.saturating_sub(width(&cut));
+        let (cut, wide) = if wide > most {
+            let cut = cut(cell, most);
+            let wide = width(&cut);
+            (Cow::Owned(cut), wide)
+        } else {
+            (Cow::Borrowed(cell), wide)
+        };
+        let gap = most.saturating_sub(wide);
         let (before, after) = if self.columns[at].0.is_right() { (gap, 0) } else { (0, gap) };
         push_spaces(line, before);
         if is_plain {
@@ -450,7 +485,7 @@ fn verdict_style(seen: &Seen<'_>) -> Style {
 
 fn cause_style(seen: &Seen<'_>) -> Style {
     match seen.glance.cause.as_ref() {
-        "auditor-timeout" | "auditor-unavailable" | "auditor-unreadable" | "bad-input" | "error" => FAULT,
+        cause if could_not_check(cause) => FAULT,
         _ => PLAIN,
     }
 }
@@ -501,6 +536,13 @@ mod tests {
     #[test]
     fn a_list_on_an_ordinary_terminal() {
         insta::assert_snapshot!(plain(Some(80)));
+    }
+
+    #[test]
+    fn on_an_ordinary_terminal_time_and_cost_are_told_whatever_became_of_it() {
+        let text = plain(Some(80));
+        assert!(text.contains("2A 1ask 1? → 1 fix …"), "{text}");
+        assert!(text.contains("12.3 s  $0.0123"), "{text}");
     }
 
     #[test]

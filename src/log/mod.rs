@@ -11,6 +11,7 @@ pub mod listing;
 pub mod note;
 pub mod pages;
 pub mod parts;
+pub mod projects;
 pub mod prune;
 pub mod record;
 pub mod replayed;

@@ -21,6 +21,7 @@ pub const SCHEMA: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// [`SCHEMA`]
+    #[serde(default)]
     pub schema: u32,
     /// Its short name.
     pub id: String,
@@ -34,10 +35,13 @@ pub struct Record {
     /// The project's folder.
     pub project: Option<String>,
     /// Which event.
+    #[serde(default)]
     pub event: String,
     /// Held or let go.
+    #[serde(default)]
     pub decision: Held,
     /// Why.
+    #[serde(default)]
     pub cause: Cause,
     /// In words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,7 +164,8 @@ pub struct FileRecord {
 }
 
 /// The second model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AuditorRecord {
     /// How it was asked.
     pub backend: String,
@@ -171,7 +176,7 @@ pub struct AuditorRecord {
     /// `answered`, `not-asked`, `timed-out`, `unavailable`, `unreadable`, `superseded`, `interrupted`.
     pub outcome: String,
     /// In words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// How long it took.
     pub duration_ms: f64,
@@ -205,6 +210,7 @@ pub struct TranscriptRecord {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::finding::Status;
 
     /// The least that a record can be.
     pub(crate) fn record(id: &str) -> Record {
@@ -220,5 +226,17 @@ pub(crate) mod tests {
         let again: Record =
             serde_json::from_str(&serde_json::to_string(&old).expect("json")).expect("a record");
         assert_eq!(again, old);
+    }
+
+    #[test]
+    fn what_a_list_shows_of_an_older_record_can_be_shown_whole() {
+        let old = r#"{"schema":0,"id":"older","time":"2026-09-30T20:00:00Z","decision":"block",
+            "findings":[{"category":"A"}],"auditor":{"model":"haiku","usage":{"cost_usd":0.5}}}"#;
+        let old: Record = serde_json::from_str(old).expect("a record");
+        assert_eq!((old.decision, old.cause), (Held::Block, Cause::Unknown));
+        assert_eq!(old.findings[0].status, Status::CannotVerify, "nothing says that it was confirmed");
+        assert_eq!(old.auditor.map(|auditor| auditor.usage.cost_usd), Some(Some(0.5)));
+        let newer = r#"{"id":"a","time":"2026-09-30T20:00:00Z","decision":"allow","cause":"rained-off"}"#;
+        assert_eq!(serde_json::from_str::<Record>(newer).expect("a record").cause, Cause::Unknown);
     }
 }

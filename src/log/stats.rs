@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::filter::Verdict;
 use super::note::{Became, Judgement};
 use super::seen::Seen;
+use crate::decision::could_not_check;
 use crate::finding::{Category, Problem, Source, Status};
 
 /// The number of this format. Fields may be added under it; none is renamed or given another meaning.
@@ -30,6 +31,7 @@ pub struct Stats {
     pub blocks: usize,
     pub would_block: usize,
     pub allows: usize,
+    pub could_not_check: usize,
     pub audited: usize,
     pub block_rate: Option<f64>,
     pub causes: Vec<Count>,
@@ -154,7 +156,7 @@ pub fn stats(all: &[Seen<'_>], zone: &TimeZone) -> Stats {
     let (mut sessions, mut projects) = (HashSet::new(), HashSet::new());
     let mut causes: HashMap<&str, usize> = HashMap::new();
     let mut verdicts: BTreeMap<Verdict, usize> = BTreeMap::new();
-    let mut audited = 0;
+    let (mut audited, mut unchecked) = (0, 0);
     for seen in all {
         let glance = &seen.glance;
         sessions.extend(glance.session.as_deref());
@@ -162,6 +164,7 @@ pub fn stats(all: &[Seen<'_>], zone: &TimeZone) -> Stats {
         *causes.entry(if glance.cause.is_empty() { "unknown" } else { &glance.cause }).or_default() += 1;
         *verdicts.entry(glance.verdict).or_default() += 1;
         audited += usize::from(was_audited(seen));
+        unchecked += usize::from(glance.verdict == Verdict::Allow && could_not_check(&glance.cause));
     }
     let count = |verdict: Verdict| verdicts.get(&verdict).copied().unwrap_or(0);
     let blocks = count(Verdict::Block);
@@ -176,6 +179,7 @@ pub fn stats(all: &[Seen<'_>], zone: &TimeZone) -> Stats {
         blocks,
         would_block: count(Verdict::WouldBlock),
         allows: count(Verdict::Allow),
+        could_not_check: unchecked,
         audited,
         block_rate: share(blocks, audited),
         causes: most_first(causes),

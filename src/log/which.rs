@@ -21,6 +21,10 @@ const TOLD: usize = 5;
 /// Why no decision is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotOne {
+    /// Nothing is named.
+    Unnamed,
+    /// What stands behind the dot is no number.
+    NoNumber(String),
     /// There is none at all.
     Empty,
     /// None begins so.
@@ -34,6 +38,10 @@ pub enum NotOne {
 impl fmt::Display for NotOne {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Unnamed => write!(f, "write the decision's id, or the start of it, or `last`"),
+            Self::NoNumber(word) => {
+                write!(f, "\"{word}\" is no finding's number; write ID or ID.N, like k3f92m7q1x.2")
+            }
             Self::Empty => write!(f, "no decision is in the log yet"),
             Self::None(id) => {
                 write!(
@@ -49,8 +57,8 @@ impl fmt::Display for NotOne {
                     ids.join(", ")
                 )
             }
-            Self::NoFinding(id, _, 0) => {
-                write!(f, "decision {id} has no findings; `punchlist log show {id}` shows it")
+            Self::NoFinding(id, number, 0) => {
+                write!(f, "decision {id} has no findings; name it without \".{number}\"")
             }
             Self::NoFinding(id, number, count) => {
                 write!(f, "decision {id} has no finding {number}: they are numbered from 1 to {count}")
@@ -61,13 +69,16 @@ impl fmt::Display for NotOne {
 
 impl Which {
     /// What the words name. A dot and a number behind the id name one of its findings.
-    pub fn of(words: &str) -> Self {
-        let words = words.trim();
-        let numbered = words.rsplit_once('.').and_then(|(id, number)| Some((id, number.parse().ok()?)));
-        match numbered {
-            Some((id, number)) => Self { id: id.to_owned(), finding: Some(number) },
-            None => Self { id: words.to_owned(), finding: None },
+    pub fn of(words: &str) -> Result<Self, NotOne> {
+        let (id, number) = match words.trim().split_once('.') {
+            None => (words.trim(), None),
+            Some((id, number)) => (id, Some(number)),
+        };
+        if id.is_empty() {
+            return Err(NotOne::Unnamed);
         }
+        let parsed = |number: &str| number.parse().map_err(|_| NotOne::NoNumber(number.to_owned()));
+        Ok(Self { id: id.to_owned(), finding: number.map(parsed).transpose()? })
     }
 
     /// The place of the decision that is meant among all ids, oldest first. A whole id is meant even if others begin
@@ -83,7 +94,7 @@ impl Which {
         if let Some(at) = ids.iter().rposition(|id| *id == self.id) {
             return Ok(at);
         }
-        let starts = |id: &&str| !self.id.is_empty() && id.starts_with(&self.id);
+        let starts = |id: &&str| id.starts_with(&self.id);
         let found: Vec<usize> = (0..ids.len()).filter(|&at| starts(&ids[at])).collect();
         match found[..] {
             [] => Err(NotOne::None(self.id.clone())),
@@ -109,9 +120,13 @@ impl Which {
 mod tests {
     use super::*;
 
+    fn which(words: &str) -> Which {
+        Which::of(words).expect("it names something")
+    }
+
     fn place(words: &str) -> Result<usize, String> {
         let ids = ["k3f92m7q1x", "k3f9aaaaaa", "zzzz000000", "zz"];
-        Which::of(words).place(ids.into_iter()).map_err(|why| why.to_string())
+        Which::of(words).and_then(|which| which.place(ids.into_iter())).map_err(|why| why.to_string())
     }
 
     #[test]
@@ -121,8 +136,7 @@ mod tests {
         assert_eq!(place("last.1"), Ok(3));
         assert_eq!(place("zz"), Ok(3), "a whole id");
         assert_eq!(place("k3f9a.12"), Ok(1));
-        assert_eq!(Which::of("k3f9a.12").finding, Some(12));
-        assert_eq!(Which::of("k3f9a.x"), Which { id: "k3f9a.x".into(), finding: None });
+        assert_eq!(Which::of("k3f9a.12"), Ok(Which { id: "k3f9a".into(), finding: Some(12) }));
     }
 
     #[test]
@@ -131,21 +145,27 @@ mod tests {
             place("q").expect_err("none"),
             "no decision has an id that starts with \"q\"; `punchlist log` lists them, `last` is the newest"
         );
-        assert!(place("").is_err());
+        for nothing in ["", " ", ".1"] {
+            let why = place(nothing).expect_err("nothing");
+            assert_eq!(why, "write the decision's id, or the start of it, or `last`");
+        }
+        assert_eq!(
+            place("k3f9a.x").expect_err("no number"),
+            "\"x\" is no finding's number; write ID or ID.N, like k3f92m7q1x.2"
+        );
         assert_eq!(
             place("k3").expect_err("two"),
             "2 ids start with \"k3\" (k3f9aaaaaa, k3f92m7q1x): give more of the one that is meant"
         );
         let many: Vec<String> = (0..9).map(|n| format!("a{n}")).collect();
-        let why = Which::of("a").place(many.iter().map(String::as_str)).expect_err("nine").to_string();
+        let why = which("a").place(many.iter().map(String::as_str)).expect_err("nine").to_string();
         assert_eq!(why, "9 ids start with \"a\" (a8, a7, a6, a5, a4, …): give more of the one that is meant");
-        assert_eq!(Which::of("last").place([].into_iter()), Err(NotOne::Empty));
+        assert_eq!(which("last").place([].into_iter()), Err(NotOne::Empty));
     }
 
     #[test]
     fn a_finding_is_counted_from_one() {
-        let finding =
-            |words: &str, count| Which::of(words).finding_of("k", count).map_err(|why| why.to_string());
+        let finding = |words: &str, count| which(words).finding_of("k", count).map_err(|why| why.to_string());
         assert_eq!(finding("k", 2), Ok(None));
         assert_eq!(finding("k.2", 2), Ok(Some(1)));
         assert_eq!(
@@ -155,7 +175,7 @@ mod tests {
         assert!(finding("k.0", 2).is_err());
         assert_eq!(
             finding("k.1", 0).expect_err("none"),
-            "decision k has no findings; `punchlist log show k` shows it"
+            "decision k has no findings; name it without \".1\""
         );
     }
 }

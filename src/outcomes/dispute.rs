@@ -48,6 +48,10 @@ const DONE_NOW: &[&str] = &[
     "now there",
 ];
 
+/// Words of a finding that is settled, where another is spoken of in the same breath.
+const SETTLED: &[&str] =
+    &["are fixed", "fixed", "is addressed", "is done", "is fixed", "s fixed", "was fixed"];
+
 /// Words with which a sentence goes on about the one before it.
 const BACK: &[&str] = &[
     "but it", "but that", "but this", "it", "its", "that", "the finding", "there", "these", "they", "this",
@@ -89,11 +93,18 @@ const EMPTY: &[&str] = &[
     "when", "which", "will", "with", "your",
 ];
 
-/// One sentence of a message, and the number of the list's item in which it stands.
+/// One clause of a message, the sentence that it is part of, and the number of the list's item in which it stands.
 struct Sentence<'a> {
     text: &'a str,
+    whole: &'a str,
     words: String,
     item: Option<usize>,
+}
+
+impl<'a> Sentence<'a> {
+    fn of(text: &'a str, whole: &'a str, item: Option<usize>) -> Self {
+        Self { text, whole, words: padded(&normalised(text)), item }
+    }
 }
 
 /// The sentence in which the message disputes a finding, if it does. `all` are the findings that held together.
@@ -113,14 +124,17 @@ pub fn sentence_on(held: &Held, all: &[Held], message: &str) -> Option<String> {
             return None;
         }
         if disputes(sentence) {
-            return Some(kept(sentence.text));
+            return Some(kept(sentence.whole));
         }
         // "On `beta.txt`: I left it out. It was never part of the request."
         let goes_on = |next: &&Sentence<'_>| next.item == sentence.item && points_back(next);
         let next = sentences.get(at + 1).filter(goes_on);
         let next = next.filter(|next| disputes(next) && !speaks_of_another(next));
         let is_open = !has_any_words(&sentence.words, GRANTED);
-        next.filter(|_| is_open).map(|next| kept(&format!("{} {}", sentence.text, next.text)))
+        next.filter(|_| is_open).map(|next| {
+            let is_one = std::ptr::eq(sentence.whole, next.whole);
+            if is_one { kept(next.whole) } else { kept(&format!("{} {}", sentence.whole, next.whole)) }
+        })
     })
 }
 
@@ -128,8 +142,7 @@ pub fn sentence_on(held: &Held, all: &[Held], message: &str) -> Option<String> {
 /// is ticked claims it still, whatever the message says.
 pub fn takes_back(held: &Held, message: &str) -> bool {
     let is_claim = held.finding.category == Category::A && held.mark != Some(Mark::Ticked);
-    let speaks_of_it =
-        |text: &str| names(held, &Sentence { text, words: padded(&normalised(text)), item: None });
+    let speaks_of_it = |text: &str| names(held, &Sentence::of(text, text, None));
     is_claim && claims::admits(message, speaks_of_it)
 }
 
@@ -157,36 +170,51 @@ fn sentences(message: &str) -> Vec<Sentence<'_>> {
         } else if !line.starts_with([' ', '\t']) {
             item = None;
         }
-        for text in split(trimmed) {
-            all.push(Sentence { text, words: padded(&normalised(text)), item });
+        for whole in split(trimmed, &[". ", "! ", "? "]) {
+            let clauses = split(whole, CLAUSE_ENDS).into_iter().flat_map(opposites);
+            all.extend(clauses.map(|text| Sentence::of(text, whole, item)));
         }
     }
     all
 }
 
-/// A line cut after full stops and the like that end a word, so that `beta.txt` stays whole and so does "1."; and before
-/// a "but".
-fn split(line: &str) -> Vec<&str> {
+/// What ends a clause behind its first letter: what follows a "but" is often the opposite.
+const CLAUSE_ENDS: &[&str] = &["; ", ", but ", ", while ", ", whereas "];
+
+/// A text cut behind the first letter of each of these ends. They have a space in them, so that `beta.txt` stays whole; so
+/// does "1.", which begins an item.
+fn split<'a>(line: &'a str, ends: &[&str]) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let mut start = 0;
     for (at, _) in line.match_indices(['.', '!', '?', ';', ',']) {
-        let end = at + 1;
-        // What follows a "but" is often the opposite.
-        if line[at..].starts_with(',')
-            && ![", but ", ", while "].iter().any(|joint| line[at..].starts_with(joint))
-        {
-            continue;
-        }
-        let is_end = line[end..].starts_with(' ');
+        let is_end = ends.iter().any(|end| line[at..].starts_with(end));
         let is_number = line[start..at].trim().trim_matches(['*', '#', '-', ' ']).parse::<usize>().is_ok();
         if is_end && !is_number {
-            parts.push(line[start..end].trim());
-            start = end;
+            parts.push(line[start..=at].trim());
+            start = at + 1;
         }
     }
     parts.push(line[start..].trim());
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+/// "Finding 1 is right and finding 2 is wrong" as the two clauses that it is.
+fn opposites(clause: &str) -> Vec<&str> {
+    let settles = |words: &str| [GRANTED, DONE_NOW, SETTLED].iter().any(|list| has_any_words(words, list));
+    let objects = |words: &str| has_any_words(words, WRONG) || has_any_words(words, MEANT);
+    let joints = clause.match_indices(" and ").map(|(at, _)| at);
+    let of = |text: &str| padded(&normalised(text));
+    let is_turn = |at: &usize| {
+        let (before, after) = (of(&clause[..*at]), of(&clause[*at..]));
+        let turns =
+            |one: &str, other: &str| settles(one) && !objects(one) && objects(other) && !settles(other);
+        turns(&before, &after) || turns(&after, &before)
+    };
+    match joints.filter(is_turn).last() {
+        Some(at) => vec![&clause[..at], clause[at..].trim_start()],
+        None => vec![clause],
+    }
 }
 
 /// "2. …", "**2)** …", "- #2: …": the number that a line begins with.
@@ -308,6 +336,11 @@ mod tests {
             "I wrote beta.txt.\n\nOn client.rs: nothing to do there. It is covered by the proxy.",
             "Punchlist flagged findings 1 and 2. Number 2 is a false positive.",
             "The first finding is right, but the second finding is wrong.",
+            "Finding 1 is right and finding 2 is wrong.",
+            "Finding 2 is wrong and finding 1 is right.",
+            "I fixed finding 1 and finding 2 is wrong.",
+            "Finding 1 is fixed, and finding 2 does not apply: the proxy and the client retry.",
+            "The second finding is out of scope and I added beta.txt.",
             "There is no retry in client.rs, but that is intended.",
         ] {
             assert_eq!(numbers(message), [2], "{message}");
@@ -319,6 +352,7 @@ mod tests {
         for message in [
             "Both findings are wrong: the work is on another branch.",
             "I disagree with findings 1 and 2.",
+            "Finding 1 is wrong and finding 2 is not needed.",
             "None of the findings is a real problem; the findings are false positives.",
         ] {
             assert_eq!(numbers(message), [1, 2], "{message}");
@@ -334,6 +368,7 @@ mod tests {
             "Is client.rs left out on purpose?",
             "If finding 2 is wrong, tell me.",
             "Finding 2 is not wrong, I fixed it.",
+            "Finding 1 and finding 2 are fixed and the tests pass.",
             "I fixed the wrong path in client.rs and created beta.txt.",
             "client.rs now has the retry policy.",
             "I have now wired the policy into client.rs as intended.",
@@ -351,7 +386,10 @@ mod tests {
             disputed(
                 "I checked.  The file `docs/beta.txt` is intentionally\tabsent; the greeting lives in lib.rs. Bye."
             ),
-            [(1, "The file `docs/beta.txt` is intentionally absent;".to_owned())]
+            [(
+                1,
+                "The file `docs/beta.txt` is intentionally absent; the greeting lives in lib.rs.".to_owned()
+            )]
         );
         let long = format!("Finding 1 is wrong because {}", "of this ".repeat(200));
         let kept = &disputed(&long)[0].1;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::decision::{Cause, Held};
+use crate::decision::{Held, could_not_check};
 use crate::finding::{Category, Source, Status};
 use crate::log::note::Became;
 use crate::log::{Record, Told};
@@ -28,19 +28,11 @@ pub(super) enum Kind {
 
 impl Kind {
     fn of(record: &Record) -> Self {
-        match (record.decision, record.would_block, record.cause) {
-            (Held::Block, ..) => Self::Block,
-            (Held::Allow, true, _) => Self::WouldBlock,
-            (
-                Held::Allow,
-                false,
-                Cause::AuditorTimeout
-                | Cause::AuditorUnavailable
-                | Cause::AuditorUnreadable
-                | Cause::BadInput
-                | Cause::Error,
-            ) => Self::CouldNotCheck,
-            (Held::Allow, false, _) => Self::Allow,
+        match (record.decision, record.would_block) {
+            (Held::Block, _) => Self::Block,
+            (Held::Allow, true) => Self::WouldBlock,
+            (Held::Allow, false) if could_not_check(record.cause.name()) => Self::CouldNotCheck,
+            (Held::Allow, false) => Self::Allow,
         }
     }
 }
@@ -161,6 +153,7 @@ fn wall_clock_ms(time: &str, zone: &TimeZone) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decision::Cause;
     use crate::log::record::tests::record;
 
     #[test]

@@ -7,18 +7,19 @@ use anstyle::Style;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::page::{CLEAN, CONFIRMED, LABEL, Page, TITLE, UNVERIFIED, harmless};
+use super::page::{CLEAN, CONFIRMED, LABEL, Page, TITLE, UNVERIFIED};
 use super::{by_whom, counted};
 use crate::decision::Held;
 use crate::evidence::Entered;
 use crate::finding::{Finding, Status};
+use crate::log::listing::Milliseconds;
 use crate::log::note::Judgement;
 use crate::log::record::{AuditorRecord, FileRecord};
 use crate::log::told::Fate;
 use crate::log::{LabelNote, Record, Scene, Told};
 use crate::phases;
 use crate::plan::PlanSource;
-use crate::text::first_part;
+use crate::text::{first_part, grouped, harmless};
 
 /// How much of an ask and of the final message is shown.
 const ASK_SHOWN: usize = 1_200;
@@ -272,12 +273,13 @@ impl Page {
             self.heading("Time");
             let of_all = |name: &str| name == phases::TOTAL;
             let parts = record.phases_ms.iter().filter(|(name, _)| !of_all(name));
-            let parts: Vec<String> = parts.map(|(name, ms)| format!("{name} {}", millis(*ms))).collect();
+            let parts: Vec<String> =
+                parts.map(|(name, ms)| format!("{name} {}", Milliseconds(*ms))).collect();
             if !parts.is_empty() {
                 self.wrapped(&format!("  {}", parts.join(", ")), Style::new(), "  ");
             }
             if let Some(total) = record.phases_ms.get(phases::TOTAL) {
-                self.wrapped(&format!("  all of it {}", millis(*total)), TITLE, "  ");
+                self.wrapped(&format!("  all of it {}", Milliseconds(*total)), TITLE, "  ");
             }
         }
     }
@@ -350,7 +352,7 @@ fn auditor_words(auditor: &AuditorRecord, record: &Record) -> String {
     let usage = &auditor.usage;
     let mut words = vec![
         format!("{} {}", auditor.backend, auditor.model).trim().to_owned(),
-        format!("{} in {}", auditor.outcome, millis(auditor.duration_ms)),
+        format!("{} in {}", auditor.outcome, Milliseconds(auditor.duration_ms)),
     ];
     let read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
     if read + usage.output_tokens > 0 {
@@ -364,23 +366,6 @@ fn auditor_words(auditor: &AuditorRecord, record: &Record) -> String {
         words.push(format!("{} masked", counted(record.masked, "secret", "secrets")));
     }
     words.join(", ")
-}
-
-fn millis(ms: f64) -> String {
-    if ms >= 1_000.0 { format!("{:.1} s", ms / 1_000.0) } else { format!("{ms:.1} ms") }
-}
-
-/// 1234567 as 1,234,567.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -487,10 +472,5 @@ mod tests {
         told.fates.clear();
         let zone = TimeZone::UTC;
         insta::assert_snapshot!(plain(&text(&told, None, &Setting { width: 100, zone, finding: None })));
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 }

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::text::harmless;
+
 pub(super) const TITLE: Style = Style::new().bold();
 pub(super) const CONFIRMED: Style = AnsiColor::Red.on_default().bold();
 pub(super) const UNVERIFIED: Style = AnsiColor::Yellow.on_default().bold();
@@ -32,7 +34,7 @@ impl Page {
 
     /// A paragraph in one style, its further lines under an indent.
     pub(super) fn wrapped(&mut self, words: &str, style: Style, indent: &str) {
-        let options = textwrap::Options::new(self.width.max(20)).subsequent_indent(indent).break_words(false);
+        let options = options(self.width.max(20)).subsequent_indent(indent);
         for line in textwrap::wrap(&harmless(words), options) {
             let _ = writeln!(self.text, "{style}{line}{style:#}");
         }
@@ -50,10 +52,7 @@ impl Page {
             return;
         }
         let indent = " ".repeat(left + LABELS);
-        let options = textwrap::Options::new(self.width.max(40))
-            .initial_indent(&indent)
-            .subsequent_indent(&indent)
-            .break_words(false);
+        let options = options(self.width.max(40)).initial_indent(&indent).subsequent_indent(&indent);
         for (at, line) in textwrap::wrap(&harmless(&words), options).into_iter().enumerate() {
             let label = if at == 0 { label } else { "" };
             let rest = line.get(indent.len()..).unwrap_or_default();
@@ -62,15 +61,22 @@ impl Page {
     }
 }
 
-/// A text without what steers a terminal.
-pub fn harmless(text: &str) -> String {
-    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
-    text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
+/// How lines are wrapped: never within a word, for a path that is cut, be it at a hyphen, can't be copied.
+fn options<'a>(width: usize) -> textwrap::Options<'a> {
+    textwrap::Options::new(width).break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_never_cut() {
+        let mut page = Page::new(40);
+        page.labelled("path", "see the-folder-of/many-words-and-hyphens.md");
+        let plain = anstream::adapter::strip_str(&page.text).to_string();
+        assert_eq!(plain, "     path     see\n              the-folder-of/many-words-and-hyphens.md\n");
+    }
 
     #[test]
     fn what_steers_a_terminal_is_shown_as_a_mark() {

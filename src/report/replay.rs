@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 
 use super::counted;
-use super::page::{CLEAN, CONFIRMED, Page, TITLE, UNVERIFIED, harmless};
+use super::page::{CLEAN, CONFIRMED, Page, TITLE, UNVERIFIED};
 use crate::decision::Held;
 use crate::finding::{Finding, Status};
 use crate::log::replayed::{Compared, Difference, Replayed};
@@ -75,7 +75,7 @@ impl Page {
         };
         let name = finding.category.name();
         let _ = writeln!(self.text, "\n  {TITLE}{number:<3}{TITLE:#}[{name}] {style}{what}{style:#}");
-        self.labelled("words", &harmless(&subject));
+        self.labelled("words", &subject);
         self.labelled(
             "path",
             if finding.quote.is_empty() { "" } else { finding.path.as_deref().unwrap_or_default() },

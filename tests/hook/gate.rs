@@ -16,7 +16,7 @@ Punchlist checked this stop against the plan, the session and the disk. 1 findin
    found: the step is ticked, and there is no beta.txt
    settle: create beta.txt, or untick the step
 
-Two ways on: fix what is listed, in the files or in the plan; or, where a finding is wrong, say plainly why in your final message. You will not be held for it again at the next stop.
+Two ways on: fix what is listed, in the files or in the plan; or, where a finding is wrong, say plainly why in your final message: it is then not held against you again in this session. Either way the next stop goes through.
 The person can switch this gate off with PUNCHLIST_OFF=1, or `enabled = false` under [audit] in .claude/punchlist.toml.";
 
 #[test]

@@ -67,8 +67,15 @@ impl Desk {
 
     /// The program, ready to run.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(PUNCHLIST);
-        command.args(args).env_clear().current_dir(self.folder.path());
+        let mut command = self.other(PUNCHLIST);
+        command.args(args);
+        command
+    }
+
+    /// Another program, in the same place.
+    pub(crate) fn other(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(self.folder.path());
         command.env("PUNCHLIST_HOME", self.state()).env("HOME", self.folder.path());
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);

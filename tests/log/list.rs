@@ -141,4 +141,12 @@ fn what_can_not_be_read_is_counted_and_nobody_is_lost_by_it() {
     insta::assert_snapshot!(ran.stderr);
     let json = desk.run(&["log", "--json", "-n", "1"]);
     assert_eq!(json.stdout, old.replacen('}', ",\"outcomes\":[],\"labels\":[]}\n", 1));
+    let shown = desk.run(&["log", "show", "older"]);
+    assert!(shown.stdout.starts_with("older  block (unknown)\n"), "{}{}", shown.stdout, shown.stderr);
+    let paged = desk.run(&["log", "report", "-o", "page.html"]);
+    assert!(
+        paged.stdout.starts_with(&format!("DIR/page.html: {} decisions", before + 1)),
+        "{}",
+        paged.stdout
+    );
 }

@@ -9,3 +9,5 @@ mod desk;
 mod follow;
 mod list;
 mod mix;
+#[cfg(target_os = "linux")]
+mod terminal;

@@ -78,12 +78,16 @@ fn the_page_counts_what_stats_counts() {
     let page = browser.eval(&format!("{}{COUNTED}", SOURCES.concat()));
     let stats = &log.stats;
     assert_eq!(
-        [&page["decisions"], &page["audited"], &page["kinds"][0], &page["kinds"][1], &page["asked"]],
+        [
+            &page["decisions"], &page["audited"], &page["kinds"][0], &page["kinds"][1], &page["kinds"][2],
+            &page["asked"]
+        ],
         [
             &json!(stats.decisions),
             &json!(stats.audited),
             &json!(stats.blocks),
             &json!(stats.would_block),
+            &json!(stats.could_not_check),
             &json!(stats.auditor.asked)
         ]
     );
@@ -96,6 +100,9 @@ fn the_page_counts_what_stats_counts() {
     let became = json!({"fixed": outcomes.fixed, "disputed": outcomes.disputed, "ignored": outcomes.ignored,
         "unknown": outcomes.open});
     assert_eq!(page["outcomes"], became);
+    let said = json!({"right": outcomes.said_right, "wrong": outcomes.said_wrong, "missed": outcomes.missed});
+    assert_eq!(page["said"], said);
+    assert!(outcomes.said_right > 0 && outcomes.missed > 0, "{outcomes:?}");
     same_share(&page["precision"]["all"], &stats.precision.overall, "precision");
     same_shares(&page["precision"]["category"], &stats.precision.by_category, "categories");
     same_shares(&page["precision"]["source"], &stats.precision.by_source, "sources");

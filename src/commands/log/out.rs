@@ -7,6 +7,7 @@ use super::Refusal;
 use crate::env::Env;
 use crate::log::seen::Seen;
 use crate::log::wire;
+use crate::text::harmless;
 
 /// What pages where the person names nothing: it goes away where all fits on the screen.
 const PAGER: &str = "less -FRX";
@@ -24,14 +25,29 @@ pub(super) fn colours() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
-/// Prints, all at once: line by line would take longer than to make the lines.
+/// Prints what may hold anybody's words: as it is for other programs, harmless on a terminal.
 pub(super) fn print(text: &[u8]) -> Result<(), Refusal> {
+    if io::stdout().is_terminal() {
+        return print_set(harmless(&String::from_utf8_lossy(text)).as_bytes());
+    }
+    print_set(text)
+}
+
+/// Prints what was set for a terminal, all at once: line by line would take longer than to make the lines.
+fn print_set(text: &[u8]) -> Result<(), Refusal> {
     let mut out = io::stdout().lock();
     told(out.write_all(text).and_then(|()| out.flush()))
 }
 
 /// Prints records for other programs.
 pub(super) fn print_records(all: &[Seen<'_>]) -> Result<(), Refusal> {
+    if io::stdout().is_terminal() {
+        let mut text = Vec::new();
+        for seen in all {
+            wire::write_line(&mut text, seen);
+        }
+        return print(&text);
+    }
     let mut out = io::stdout().lock();
     told(wire::write_lines(&mut out, all).and_then(|()| out.flush()))
 }
@@ -68,7 +84,7 @@ pub(super) fn page_from_end(text: &str, env: &Env) -> Result<(), Refusal> {
 
 fn page_with(pager: &str, text: &str, env: &Env) -> Result<(), Refusal> {
     if !io::stdout().is_terminal() || paged(pager, text, env).is_none() {
-        return print(text.as_bytes());
+        return print_set(text.as_bytes());
     }
     Ok(())
 }

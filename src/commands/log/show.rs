@@ -6,31 +6,22 @@ use serde_json::{Value, json};
 
 use super::{Desk, Refusal, choice, out, replay};
 use crate::cli::log::ShowArgs;
-use crate::log::filter::Filter;
 use crate::log::keepsakes;
 use crate::log::pages::{Lines, Pages};
 use crate::log::seen::Seen;
 use crate::log::told::{self, Told};
-use crate::log::which::{LAST, NotOne, Which};
 use crate::log::{Note, Record};
 use crate::report::decision::{self, Setting};
-use crate::report::page::harmless;
+use crate::text::harmless;
 
 /// The widest that text is set; where nobody knows how wide the terminal is, it is set so.
 const WIDEST: usize = 100;
 
 /// Runs it.
 pub(super) fn run(args: &ShowArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
-    let which = Which::of(&args.which);
     let pages = Pages::of(&desk.log);
-    let newest = (which.id == LAST).then_some(1);
-    let look =
-        pages.look(&Filter::default(), newest, Lines::Wanted).map_err(|error| desk.unreadable(&error))?;
-    let place = which.place(look.seen.iter().map(|seen| seen.glance.id.as_ref()));
-    let seen = &look.seen[place.map_err(|why| refusal(&why, desk))?];
-    let told = told_of(seen)?;
-    let finding =
-        which.finding_of(&told.record.id, told.record.findings.len()).map_err(|why| refusal(&why, desk))?;
+    let (seen, finding) = desk.the_one(&pages, &args.which, Lines::Wanted)?;
+    let told = told_of(&seen)?;
     if args.prompt || args.reply {
         return print_kept(args, &told.record, desk);
     }
@@ -53,21 +44,11 @@ pub(super) fn run(args: &ShowArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
                 "outcome": told.fates[at].outcome,
                 "label": told.fates[at].label,
             })),
-            None => print_json(&whole(seen, scene.as_ref().map(|scene| json!(scene)))?),
+            None => print_json(&whole(&seen, scene.as_ref().map(|scene| json!(scene)))?),
         };
     }
     let setting = Setting { width, zone: choice::now().time_zone().clone(), finding };
     out::page_plainly(&decision::text(&told, scene.as_ref(), &setting), desk.env)
-}
-
-fn refusal(why: &NotOne, desk: &Desk<'_>) -> Refusal {
-    match why {
-        NotOne::Empty => format!(
-            "{why}: once the hook is registered, each stop of a session adds one, in {}",
-            desk.log.folder().display()
-        ),
-        _ => why.to_string(),
-    }
 }
 
 /// A decision with what was said of it, whole.

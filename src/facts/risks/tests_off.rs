@@ -24,8 +24,8 @@ static OFF: LazyLock<Pattern> = LazyLock::new(|| {
         // An assertion that can't fail.
         r"|\bassert(?:True|_true)?[!(]?\(\s*true\s*\)|\bassertTrue\(\s*True\s*\)|(?m:\bassert True\s*$)|\bassert\.ok\(true\)",
         r"|\bexpect\(true\)\.(?:toBe\(true\)|toEqual\(true\)|toBeTruthy\(\)|to\.be\.true|to\.equal\(true\))",
-        // A test that became a comment.
-        r"|(?m:^\s*(?://|#)\s*(?:(?:it|test|describe)\(|def test_|fn test_|func Test|#\[test\]))",
+        // A test that became a comment; an empty comment above one is none.
+        r"|(?m:^[ \t]*(?://|#)[ \t]*(?:(?:it|test|describe)\(|def test_|fn test_|func Test|#\[test\]))",
     ))
 });
 
@@ -216,6 +216,13 @@ mod tests {
             "--deselect", "pytest.mark.", "xfail", "é", "_", "todo", "a",
         ]);
         prop::collection::vec(pieces, 0..16).prop_map(|pieces| pieces.concat())
+    }
+
+    #[test]
+    fn an_empty_comment_above_a_test_switches_nothing_off() {
+        assert_eq!(switched_off("//\ndef test_"), (0, ""));
+        assert_eq!(switched_off("# todo\n#\ndef test_a():\n").0, 0);
+        assert_eq!(switched_off("\t# def test_a():\n"), (1, "\t# def test_"));
     }
 
     proptest! {

@@ -31,7 +31,7 @@ function drawGlance(sums) {
   const failed = sums.failures.reduce((all, [, number]) => all + number, 0);
   const { aside, audited } = sums.latency;
   const entries = [
-    ["Decisions", count(sums.decisions), many(sums.projects.length, "project")],
+    ["Decisions", count(sums.decisions), `${many(sums.projects.length, "project")}${sums.kinds[2] ? `; ${count(sums.kinds[2])} could not be checked` : ""}`],
     ["Held", count(held), sums.audited ? `${percent(held / sums.audited, 1)} of ${count(sums.audited)} audited` : "nothing was audited", held ? "block" : ""],
     ["Precision", precision ? percent(precision.share) : "–",
       precision ? `${percent(precision.low)} to ${percent(precision.high)}, ${many(precision.n, "finding")}` : "nothing is known yet"],
@@ -199,7 +199,13 @@ function drawOutcomes(sums, state, choose) {
     kind: { fixed: "good", disputed: "block", ignored: "would", unknown: "none" }[name],
     pressed: state.outcome === name,
     press: () => choose("outcome", name),
-  }))));
+  }))), ...peopleSay(sums.said));
+}
+
+function peopleSay({ right, wrong, missed }) {
+  if (right + wrong + missed === 0) return [];
+  const more = missed === 0 ? "" : ` ${many(missed, "stop")} that went through should not have.`;
+  return [nothing(`People call ${count(right)} of all findings right and ${count(wrong)} wrong.${more}`)];
 }
 
 function drawFailures(sums) {
@@ -211,7 +217,7 @@ function drawFailures(sums) {
 // Both on one axis of powers of ten, since they are worlds apart.
 function drawLatency(sums) {
   const { aside, audited, auditor } = sums.latency;
-  const series = [["aside", aside, "Ours, to step aside"], ["audited", audited, "Ours, of an audit"], ["auditor", auditor, "The auditor's"]].filter(([, found]) => found !== null);
+  const series = [["ours, stepping aside", aside, "All of a stop that was not audited"], ["ours, auditing", audited, "All of an audit but the auditor"], ["the auditor", auditor, "The second model"]].filter(([, found]) => found !== null);
   if (series.length === 0) return byId("latency").replaceChildren(nothing("Nothing was measured."));
   const low = Math.floor(Math.log10(Math.max(0.1, Math.min(...series.map(([, found]) => found.of[0])))));
   const high = Math.ceil(Math.log10(Math.max(1, ...series.map(([, found]) => found.most))));
@@ -280,12 +286,12 @@ function drawRepeats() {
     const link = el("button", { type: "button", class: "link" }, "the newest");
     link.addEventListener("click", () => openDecision(rowOfId.get(repeat.newest)));
     return el("li", {},
-      el("p", {}, el("strong", {}, `${count(repeat.count)} × ${repeat.category}`), ` ${[repeat.problem, repeat.place && `in ${repeat.place}`].filter(Boolean).join(" ")}, in ${repeat.project}; `,
+      el("p", {}, el("strong", {}, `${count(repeat.count)} × ${repeat.category}`), ` ${[repeat.problem, repeat.place && `in ${repeat.place}`].filter(Boolean).join(" ")}, in ${repeat.project}, ${repeat.right === 0 ? "never" : `${count(repeat.right)} ×`} right; `,
         rowOfId.has(repeat.newest) && link),
       el("p", { class: "hint" }, `If you agree, under [audit] in ${repeat.file}:`),
       el("pre", { class: "evidence" }, repeat.line),
       el("p", { class: "hint" }, repeat.line.startsWith("block_on")
-        ? `No finding of category ${repeat.category} holds a stop there then (${repeat.right_in_category === 0 ? "none" : count(repeat.right_in_category)} of them right so far); all stay in the log.`
+        ? `No finding of category ${repeat.category} holds a stop there then (${repeat.right_in_category === 0 ? "none" : count(repeat.right_in_category)} of them ${repeat.right_in_category > 1 ? "have" : "has"} been right so far); all stay in the log.`
         : "Such a claim is only told then, and holds no stop."));
   }));
 }

@@ -32,16 +32,18 @@ function findingsOf(row) {
 }
 
 const projectOf = (row) => (rows.project[row] === null ? null : rows.projects[rows.project[row]]);
-// Projects by the fewest last parts of their paths that tell them apart.
+// What projects are called: their folder's name, and where several have the same, the part of the path in which they
+// differ behind it, as `punchlist log stats` has it.
 const projectNames = (() => {
-  const parts = rows.projects.map((path) => path.split(/[/\\]/).filter(Boolean));
-  const names = parts.map((all, at) => all.at(-1) ?? rows.projects[at]);
-  for (let length = 2; length <= 8; length += 1) {
-    const counts = new Map();
-    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-    names.forEach((name, at) => { if (counts.get(name) > 1) names[at] = parts[at].slice(-length).join("/"); });
-  }
-  return names;
+  const parts = rows.projects.map((path) => path.split("/").filter(Boolean).reverse());
+  const alike = new Map();
+  for (const all of parts) alike.set(all[0], [...(alike.get(all[0]) ?? []), all]);
+  return parts.map((mine, at) => {
+    const others = alike.get(mine[0]).filter((other) => other !== mine);
+    if (others.length === 0) return mine[0] ?? rows.projects[at];
+    const differs = mine.findIndex((part, depth) => others.every((other) => other[depth] !== part));
+    return differs < 1 ? rows.projects[at] : `${mine[0]} (${mine[differs]})`;
+  });
 })();
 const projectName = (row) => (rows.project[row] === null ? "" : projectNames[rows.project[row]]);
 const sessionOf = (row) => (rows.session[row] === null ? null : rows.sessions[rows.session[row]]);

@@ -44,6 +44,8 @@ function figures(chosen) {
   const failures = new Map();
   const times = { aside: [], audited: [], auditor: [] };
   const projects = new Map();
+  // What people say of findings, and of stops that went through with nothing found.
+  const said = { right: 0, wrong: 0, missed: 0 };
   const right = { all: [0, 0], category: new Map(), source: new Map(), model: new Map() };
   const sums = { tokensIn: 0, tokensOut: 0, cost: 0, asked: 0, audited: 0 };
   for (const row of chosen) {
@@ -68,8 +70,11 @@ function figures(chosen) {
     project.cost += cost;
     project.tokens += rows.tokens_in[row] + rows.tokens_out[row];
     projects.set(rows.project[row], project);
+    let found = 0;
     for (let at = firstFinding[row]; at < firstFinding[row + 1]; at += 1) {
       if (rows.finding_status[at] !== "confirmed") continue;
+      found += 1;
+      if (rows.finding_label[at] !== null) said[rows.finding_label[at]] += 1;
       if (rows.kind[row] === 0) add(outcomes, rows.finding_outcome[at] ?? "unknown");
       const isRight = rows.finding_right[at];
       if (isRight === null) continue;
@@ -79,12 +84,14 @@ function figures(chosen) {
       // What the facts alone found says nothing of a model.
       if (rows.finding_source[at] !== "facts" && rows.model[row] !== null) tally(right.model, modelOf(row), isRight);
     }
+    if (found === 0 && rows.label[row] === "wrong") said.missed += 1;
   }
   return {
     decisions: chosen.length,
     kinds,
     causes: [...causes].sort((a, b) => b[1] - a[1]),
     outcomes,
+    said,
     failures: [...failures].sort((a, b) => b[1] - a[1]),
     precision: {
       all: interval(...right.all),

@@ -33,13 +33,13 @@ function duration(ms) {
   if (ms < 9.95) return `${ms.toFixed(1)}${THIN}ms`;
   if (ms < 999.5) return `${ms.toFixed(0)}${THIN}ms`;
   if (ms < 99_950) return `${(ms / 1000).toFixed(1)}${THIN}s`;
-  return `${(ms / 60_000).toFixed(1)}${THIN}min`;
+  return `${(ms / 1000).toFixed(0)}${THIN}s`;
 }
 
 function money(usd) {
   if (usd === null || usd === undefined) return "";
   if (usd === 0) return "$0";
-  return usd < 0.995 ? `$${usd.toFixed(usd < 0.0995 ? 4 : 3)}` : `$${usd.toFixed(2)}`;
+  return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 }
 
 function short(number) {

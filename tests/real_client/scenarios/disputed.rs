@@ -1,8 +1,7 @@
 //! An agent that was held says why the finding is wrong: it is let go, and the log has its sentence.
 
-use super::{ALL_DONE, ALPHA, PROMPT, beta_is_missing, plan};
+use super::beta_is_forgotten;
 use crate::rig::client::Client;
-use crate::rig::message::write;
 use crate::script::Script;
 use crate::trip::{Scenario, Trip, ensure};
 use crate::workspace::Workspace;
@@ -17,16 +16,7 @@ impl Scenario for Disputed {
     }
 
     fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
-        let project = workspace.project();
-        let plan_file = project.join("PLAN.md");
-        Ok(Script::new(PROMPT)
-            .calls([write(plan_file.display(), &plan(false))])
-            .calls([
-                write(project.join("alpha.txt").display(), ALPHA),
-                write(plan_file.display(), &plan(true)),
-            ])
-            .says(ALL_DONE)
-            .verdict(&[beta_is_missing()])
+        Ok(beta_is_forgotten(workspace)
             .says(&format!("I have looked again. {SENTENCE} Nothing is left to do.")))
     }
 

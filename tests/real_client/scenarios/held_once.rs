@@ -1,9 +1,8 @@
 //! An agent ticks a step that it has not done: it is held once, with the finding, and then let go.
 
-use super::{ALL_DONE, ALPHA, BETA_STEP, PROMPT, SECOND_WORDS, beta_is_missing, plan};
+use super::{BETA_STEP, SECOND_WORDS, beta_is_forgotten};
 use crate::models::Sender;
 use crate::rig::client::Client;
-use crate::rig::message::write;
 use crate::rig::request::ApiRequest;
 use crate::script::Script;
 use crate::trip::{Scenario, Trip, ensure};
@@ -17,17 +16,7 @@ impl Scenario for HeldOnce {
     }
 
     fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
-        let project = workspace.project();
-        let plan_file = project.join("PLAN.md");
-        Ok(Script::new(PROMPT)
-            .calls([write(plan_file.display(), &plan(false))])
-            .calls([
-                write(project.join("alpha.txt").display(), ALPHA),
-                write(plan_file.display(), &plan(true)),
-            ])
-            .says(ALL_DONE)
-            .verdict(&[beta_is_missing()])
-            .says(SECOND_WORDS))
+        Ok(beta_is_forgotten(workspace).says(SECOND_WORDS))
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {

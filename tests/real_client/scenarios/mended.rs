@@ -1,6 +1,6 @@
 //! An agent that was held writes what was missing: it is let go, and the log says that the finding was fixed.
 
-use super::{ALL_DONE, ALPHA, BETA, PROMPT, beta_is_missing, plan};
+use super::{BETA, beta_is_forgotten};
 use crate::rig::client::Client;
 use crate::rig::message::write;
 use crate::script::Script;
@@ -18,17 +18,8 @@ impl Scenario for Mended {
     }
 
     fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
-        let project = workspace.project();
-        let plan_file = project.join("PLAN.md");
-        Ok(Script::new(PROMPT)
-            .calls([write(plan_file.display(), &plan(false))])
-            .calls([
-                write(project.join("alpha.txt").display(), ALPHA),
-                write(plan_file.display(), &plan(true)),
-            ])
-            .says(ALL_DONE)
-            .verdict(&[beta_is_missing()])
-            .calls([write(project.join("beta.txt").display(), BETA)])
+        Ok(beta_is_forgotten(workspace)
+            .calls([write(workspace.project().join("beta.txt").display(), BETA)])
             .says(MENDED))
     }
 

@@ -14,7 +14,10 @@ mod subagent;
 
 use serde_json::{Value, json};
 
+use crate::rig::message::write;
+use crate::script::Script;
 use crate::trip::Scenario;
+use crate::workspace::Workspace;
 
 /// Every scenario.
 pub(crate) const ALL: [&dyn Scenario; 9] = [
@@ -48,6 +51,17 @@ fn plan(ticked: bool) -> String {
     format!(
         "# Two greetings\n\n- [{mark}] Create `alpha.txt` with one line of greeting\n- [{mark}] {BETA_STEP}\n"
     )
+}
+
+/// An agent that writes the plan, does its first step, ticks both, and says that all is done; and an auditor who notices.
+fn beta_is_forgotten(workspace: &Workspace) -> Script {
+    let project = workspace.project();
+    let plan_file = project.join("PLAN.md");
+    Script::new(PROMPT)
+        .calls([write(plan_file.display(), &plan(false))])
+        .calls([write(project.join("alpha.txt").display(), ALPHA), write(plan_file.display(), &plan(true))])
+        .says(ALL_DONE)
+        .verdict(&[beta_is_missing()])
 }
 
 /// What an auditor says who has noticed.
