@@ -44,6 +44,7 @@ pub mod words;
 
 pub mod config;
 pub mod hook;
+pub mod settings;
 pub mod state;
 
 pub mod session;
