@@ -5,4 +5,5 @@
 mod desk;
 mod files;
 mod install;
+mod plugin;
 mod switch;

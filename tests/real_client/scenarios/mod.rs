@@ -6,8 +6,10 @@ mod behind;
 mod clean;
 mod disputed;
 mod held_once;
+mod installed;
 mod mended;
 mod plan_mode;
+mod plugin;
 mod sealed;
 pub(crate) mod seated;
 mod subagent;
@@ -17,7 +19,7 @@ use serde_json::{Value, json};
 use crate::trip::Scenario;
 
 /// Every scenario.
-pub(crate) const ALL: [&dyn Scenario; 9] = [
+pub(crate) const ALL: [&dyn Scenario; 14] = [
     &held_once::HeldOnce,
     &mended::Mended,
     &disputed::Disputed,
@@ -27,6 +29,11 @@ pub(crate) const ALL: [&dyn Scenario; 9] = [
     &background::Background,
     &plan_mode::PlanMode,
     &behind::Behind,
+    &installed::Installed,
+    &installed::Twice,
+    &plugin::Plugin,
+    &plugin::PluginAlone,
+    &plugin::PluginOff,
 ];
 
 /// What the person asks for, where nothing else is said.
