@@ -106,7 +106,7 @@ impl<'a> Setting<'a> {
             let _ = writeln!(said, "Registered the hook in {path} ({}):\n", self.scope.words());
             self.show(&mut said, &edited.text);
             if let Some(kept) = kept {
-                let _ = writeln!(said, "\nThe file as it was: {}", kept.display());
+                self.tell_kept(&mut said, &kept);
             }
         }
         for own in &edited.own {
@@ -156,19 +156,22 @@ impl<'a> Setting<'a> {
             if dry_run {
                 // Nothing more.
             } else if goes {
+                // Made by an upgrade, it says no more than the file that goes.
+                let kept = self.place.kept();
+                if kept.is_some_and(|kept| unregister(&kept, None).is_ok_and(|rest| rest.trim() == "{}")) {
+                    self.place.drop_kept();
+                }
                 self.place.remove(made.contains(&Made::Folder)).map_err(|error| self.failed(&error))?;
-                self.place.drop_backup_of(before);
                 said.push_str("\nThe file had been made for it and is gone.\n");
             } else {
-                let backup = self.place.backup();
-                let was = std::fs::read_to_string(&backup).unwrap_or_default();
+                let was = self.place.kept();
                 let kept = self.replace(&after)?;
-                if was.trim_start_matches('\u{feff}') == after {
+                if was.as_ref() == Some(&after) {
                     // It is what it was before install, and so there is nothing to keep.
-                    let _ = std::fs::remove_file(backup);
+                    self.place.drop_kept();
                     said.push_str("\nThe file is what it was before.\n");
                 } else if let Some(kept) = kept {
-                    let _ = writeln!(said, "\nThe file as it was: {}", kept.display());
+                    self.tell_kept(&mut said, &kept);
                 }
             }
             if !dry_run {
@@ -195,6 +198,12 @@ impl<'a> Setting<'a> {
 
     fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
         self.place.replace(text).map_err(|error| self.failed(&error))
+    }
+
+    fn tell_kept(&self, said: &mut String, kept: &Path) {
+        let is_seen = self.scope != Scope::User && is_seen_by_git(&self.project, kept);
+        let seen = if is_seen { " (git does not ignore it: delete it when you are content)" } else { "" };
+        let _ = writeln!(said, "\nThe file as it was: {}{seen}", kept.display());
     }
 
     fn failed(&self, error: &io::Error) -> String {

@@ -127,6 +127,11 @@ impl Place {
 
     /// Replaces it, whole or not at all; gives where what it was is kept, if it was anything.
     pub fn replace(&self, text: &str) -> io::Result<Option<PathBuf>> {
+        // The client writes its settings, too, and what it wrote meanwhile would be lost.
+        let now = fs::read(&self.real).ok();
+        if now != self.text.as_ref().map(|text| format!("{}{text}", self.mark).into_bytes()) {
+            return Err(io::Error::other("it was changed meanwhile, so try again"));
+        }
         fs::create_dir_all(self.folder())?;
         let kept = self.text.as_ref().map(|old| (self.backup(), old));
         if let Some((backup, old)) = &kept {
@@ -151,12 +156,15 @@ impl Place {
         self.real.parent().unwrap_or(Path::new("."))
     }
 
-    /// Takes the kept one away where it says the same as `text`.
-    pub fn drop_backup_of(&self, text: &str) {
-        let backup = self.backup();
-        if fs::read(&backup).is_ok_and(|kept| kept == format!("{}{text}", self.mark).into_bytes()) {
-            let _ = fs::remove_file(backup);
-        }
+    /// What the kept one says, without its byte order mark.
+    pub fn kept(&self) -> Option<String> {
+        let kept = fs::read_to_string(self.backup()).ok()?;
+        Some(kept.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&kept).to_owned())
+    }
+
+    /// Takes the kept one away.
+    pub fn drop_kept(&self) {
+        let _ = fs::remove_file(self.backup());
     }
 
     fn write(&self, path: &Path, text: &str) -> io::Result<()> {
@@ -177,5 +185,29 @@ impl Place {
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_meanwhile_is_not_lost() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("settings.json");
+        let place = Place::open(&path).expect("no file");
+        fs::write(&path, "{\"a\": 1}").expect("written");
+        let error = place.replace("{}").expect_err("changed");
+        assert_eq!(error.to_string(), "it was changed meanwhile, so try again");
+        assert_eq!(fs::read_to_string(&path).expect("there"), "{\"a\": 1}");
+        let place = Place::open(&path).expect("a file");
+        assert_eq!(place.replace("{}").expect("replaced"), Some(place.backup()));
+        assert_eq!(
+            (place.kept().as_deref(), fs::read_to_string(&path).expect("there").as_str()),
+            (Some("{\"a\": 1}"), "{}")
+        );
+        place.drop_kept();
+        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 1);
     }
 }

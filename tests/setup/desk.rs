@@ -57,6 +57,13 @@ impl Desk {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
+    /// A copy of the program. Made by another process: what this one has open for writing may be inherited by the
+    /// programs that tests beside it start, and then it can't be run.
+    pub(crate) fn copy_program(to: &Path) {
+        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_punchlist")).arg(to).status();
+        assert!(copied.expect("cp").success());
+    }
+
     /// The names in a folder, in order.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();

@@ -110,7 +110,7 @@ fn a_path_with_spaces_and_quotes_is_run_as_it_is() {
     let desk = Desk::new();
     let odd = desk.path("it's a \"bin\"");
     fs::create_dir(&odd).expect("a folder");
-    fs::copy(env!("CARGO_BIN_EXE_punchlist"), odd.join("punchlist")).expect("copied");
+    Desk::copy_program(&odd.join("punchlist"));
     let mut command = std::process::Command::new(odd.join("punchlist"));
     command.arg("install").current_dir(desk.path("project")).env_clear();
     command

@@ -100,6 +100,26 @@ fn an_older_registration_is_upgraded_in_place() {
 }
 
 #[test]
+fn what_an_upgrade_kept_goes_with_the_file_that_install_made() {
+    let desk = Desk::new();
+    desk.print(&["install"]);
+    desk.write(LOCAL, &desk.read(LOCAL).replace("120", "30"));
+    desk.print(&["install"]);
+    assert_eq!(desk.names("project/.claude").len(), 2);
+    desk.print(&["uninstall"]);
+    assert_eq!(desk.names("project"), [".git"]);
+}
+
+#[test]
+fn a_backup_that_git_would_offer_is_said() {
+    let desk = Desk::new();
+    desk.write(PROJECT, "{\n  \"model\": \"opus\"\n}\n");
+    let said = desk.print(&["install", "--project"]);
+    let wanted = "The file as it was: DIR/project/.claude/settings.json.punchlist-backup (git does not ignore it: delete it when you are content)\n";
+    assert!(said.contains(wanted), "{said}");
+}
+
+#[test]
 fn the_timeout_is_above_the_auditors() {
     let desk = Desk::new();
     desk.write("project/.claude/punchlist.toml", "[auditor]\ntimeout = \"4m\"\n");

@@ -40,7 +40,7 @@ fn the_program_is_found_on_the_path_and_where_cargo_puts_it() {
     runs(&[("PATH", &desk.path("bin"))]);
     let cargo = desk.path("home/.cargo/bin");
     fs::create_dir_all(&cargo).expect("a folder");
-    fs::copy(env!("CARGO_BIN_EXE_punchlist"), cargo.join("punchlist")).expect("copied");
+    Desk::copy_program(&cargo.join("punchlist"));
     runs(&[]);
 }
 
