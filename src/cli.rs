@@ -2,6 +2,7 @@
 //! is 2, which to a Stop hook means "block".
 
 pub mod log;
+pub mod setup;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use crate::eval::case::Part;
 use crate::eval::run::Mode;
 
 pub use log::{LogArgs, LogCommand};
+pub use setup::{InstallArgs, SwitchArgs, UninstallArgs};
 
 /// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
 #[derive(Debug, Parser)]
@@ -29,6 +31,14 @@ pub enum Command {
     Hook(HookArgs),
     /// Shows the gate at work, with no account and no network: a session that drifts, the hold, the release
     Demo,
+    /// Registers the hook in the client's settings, beside all that is there, and shows the change
+    Install(InstallArgs),
+    /// Takes out of the client's settings what install put in, and nothing else
+    Uninstall(UninstallArgs),
+    /// Lets every stop of this project or of one session through, until it is switched on again
+    Off(SwitchArgs),
+    /// Switches the gate on again
+    On(SwitchArgs),
     /// Audits a saved session: the newest one of this project, or the one that is named
     Audit(AuditArgs),
     /// Audits recorded sessions whose truth is known, and prints how good that was
@@ -37,8 +47,8 @@ pub enum Command {
     Log(Box<LogArgs>),
 }
 
-/// The timeout that the README registers, in seconds.
-const HOOK_TIMEOUT: u64 = 120;
+/// The timeout with which it is registered where nothing else is needed, in seconds.
+pub const HOOK_TIMEOUT: u64 = 120;
 
 /// Arguments of `hook`.
 #[derive(Debug, PartialEq, Eq, Args)]
@@ -56,15 +66,16 @@ impl HookArgs {
     /// parser. `None` is for everything else, right or wrong, and for the parser to say.
     pub fn as_registered(args: &[OsString]) -> Option<Self> {
         let words: Vec<&str> = args.iter().skip(1).map(|arg| arg.to_str()).collect::<Option<_>>()?;
-        let seconds = match words[..] {
+        let (seconds, background) = match words[..] {
             ["hook"] => return Some(Self { hook_timeout: HOOK_TIMEOUT, background: false }),
             ["hook", "--background"] => return Some(Self { hook_timeout: HOOK_TIMEOUT, background: true }),
-            ["hook", "--hook-timeout", seconds] => seconds,
-            ["hook", flag] => flag.strip_prefix("--hook-timeout=")?,
+            ["hook", "--hook-timeout", seconds] => (seconds, false),
+            ["hook", "--hook-timeout", seconds, "--background"] => (seconds, true),
+            ["hook", flag] => (flag.strip_prefix("--hook-timeout=")?, false),
             _ => return None,
         };
         let is_plain = seconds.bytes().all(|byte| byte.is_ascii_digit());
-        seconds.parse().ok().filter(|_| is_plain).map(|hook_timeout| Self { hook_timeout, background: false })
+        seconds.parse().ok().filter(|_| is_plain).map(|hook_timeout| Self { hook_timeout, background })
     }
 }
 
@@ -176,8 +187,10 @@ mod tests {
                 "{line}"
             );
         }
-        let (short, parsed) = both("punchlist hook --background");
-        assert!(short == parsed && short.is_some_and(|args| args.background));
+        for line in ["punchlist hook --background", "punchlist hook --hook-timeout 60 --background"] {
+            let (short, parsed) = both(line);
+            assert!(short == parsed && short.is_some_and(|args| args.background), "{line}");
+        }
     }
 
     #[test]
@@ -191,6 +204,8 @@ mod tests {
             "punchlist hook --hook-timeout +5",
             "punchlist hook --help",
             "punchlist hook extra",
+            "punchlist hook --background --background",
+            "punchlist hook extra --background",
             "punchlist hook --hook-timeout 1 --hook-timeout 2",
             "punchlist log list",
         ] {

@@ -254,11 +254,13 @@ pub enum AdvisoryKind {
     DeletedTest,
     /// A secret was written to a file that git tracks.
     SecretWritten,
+    /// The agent used the person's switch.
+    SwitchedOff,
 }
 
 impl AdvisoryKind {
     /// All of them, in order.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::UnrunTests,
         Self::UnrunBuild,
         Self::UnrunLint,
@@ -274,6 +276,7 @@ impl AdvisoryKind {
         Self::DisabledTest,
         Self::DeletedTest,
         Self::SecretWritten,
+        Self::SwitchedOff,
     ];
 
     /// As written in the log.
@@ -294,6 +297,7 @@ impl AdvisoryKind {
             Self::DisabledTest => "disabled-test",
             Self::DeletedTest => "deleted-test",
             Self::SecretWritten => "secret-written",
+            Self::SwitchedOff => "switched-off",
         }
     }
 
@@ -315,6 +319,7 @@ impl AdvisoryKind {
             Self::DisabledTest => "a test was switched off",
             Self::DeletedTest => "a test was deleted",
             Self::SecretWritten => "a secret was written to a file that git tracks",
+            Self::SwitchedOff => "the agent used the person's switch",
         }
     }
 }

@@ -15,7 +15,7 @@
 //!
 //! The modules stand below in the order in which data passes them, and no two of them need each other. The
 //! middle (`session::ledger`, `plan`, `claims`, `facts`, `verify`, `decision`, `outcomes`) is pure: values in, values out, no clock,
-//! no disk, no environment. The edges (`config`, `state`, `session::batches`, `originals` and `load`,
+//! no disk, no environment. The edges (`config`, `settings::place`, `state`, `session::batches`, `originals` and `load`,
 //! `evidence::workspace` and `git`, `child`, `gates::sight`, `log::store`, `pages`, `prune` and `keepsakes`) touch the world and decide
 //! nothing. `audit`, `gates` and `commands` put them together.
 //!
@@ -25,6 +25,8 @@
 //!
 //! After a block the next stop tells what became of it: `gates::aftermath` looks again, `outcomes` says what that means, and
 //! `log` has it beside the decision. `page` makes one HTML page of all that.
+//!
+//! `settings` knows the client's settings files and how the hook is registered in them; `install` edits them where they stand.
 //!
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
 //! again, `eval` measures all of it on cases whose truth is known.
@@ -44,6 +46,7 @@ pub mod words;
 
 pub mod config;
 pub mod hook;
+pub mod settings;
 pub mod state;
 
 pub mod session;

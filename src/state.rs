@@ -4,6 +4,7 @@
 
 mod chores;
 mod claim;
+mod switch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -24,6 +25,7 @@ use crate::readings::Readings;
 
 pub use chores::{Chores, beside};
 pub use claim::{Claim, Taken};
+pub use switch::{SwitchedOff, Switches, Thrown};
 
 /// The state folder.
 #[derive(Debug, Clone)]

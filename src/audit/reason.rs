@@ -33,7 +33,7 @@ impl<'a> Line<'a> {
 }
 
 /// The person's switch, as named in every block.
-pub const SWITCH: &str = "PUNCHLIST_OFF=1, or `enabled = false` under [audit] in .claude/punchlist.toml";
+pub const SWITCH: &str = "`punchlist off` (logged and reported if the agent uses it)";
 
 /// How many findings are listed: a list of hundreds is nobody's next step.
 const MOST_LISTED: usize = 20;
@@ -116,7 +116,7 @@ Punchlist checked this stop against the plan, the session and the disk. 1 findin
    settle: create it, or untick the step
 
 Two ways on: fix what is listed, in the files or in the plan; or, where a finding is wrong, say plainly why in your final message: it is then not held against you again in this session. Either way the next stop goes through.
-The person can switch this gate off with PUNCHLIST_OFF=1, or `enabled = false` under [audit] in .claude/punchlist.toml.";
+The person can switch this gate off with `punchlist off` (logged and reported if the agent uses it).";
 
     #[test]
     fn a_reason_is_short_and_whole() {

@@ -18,7 +18,7 @@ use crate::env::{self, Env};
 use crate::gates::aftermath;
 use crate::gates::aside::aside;
 use crate::gates::audit::AuditGate;
-use crate::gates::{Gate, Stop, Story};
+use crate::gates::{Gate, Stop, Story, switched};
 use crate::hook::{Event, HookInput, Reply};
 use crate::log::{DecisionLog, Record, Scene, keepsakes};
 use crate::names::new_id;
@@ -155,8 +155,17 @@ fn answer_in(
 
     let mut story = Story::default();
     std::mem::swap(&mut story.phases, phases);
+    let mut off = None;
+    let switch = || {
+        off = state.switched_off(&project, &session);
+        off.clone()
+    };
     let blocks = || story.phase(phases::STATE, |_| state.session(&session).blocks);
-    let aside = aside(&input, env, &config, blocks);
+    let aside = aside(&input, env, &config, switch, blocks);
+    let aside = match (aside, &off) {
+        (Some(outcome), Some(off)) => Some(switched::with_whose_it_was(outcome, off, &stop, &mut story)),
+        (aside, _) => aside,
+    };
     if let (Some(_), Some(claim)) = (&aside, &claim) {
         claim.pass_by();
     }

@@ -4,8 +4,10 @@ pub mod audit;
 pub mod demo;
 pub mod eval;
 pub mod hook;
+pub mod install;
 pub mod log;
 mod progress;
+pub mod switch;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -44,6 +46,13 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
     let code = match cli.command {
         Command::Hook(args) => hook::run(&args, &env, phases),
         Command::Demo => demo::run(),
+        Command::Install(args) => match checked_config(&env) {
+            Ok(config) => install::install(&args, &config, &env),
+            Err(code) => code,
+        },
+        Command::Uninstall(args) => install::uninstall(&args, &env),
+        Command::Off(args) => switch::run(&args, false, &env),
+        Command::On(args) => switch::run(&args, true, &env),
         Command::Audit(args) => audit::run(&args, &env),
         Command::Eval(args) => eval::run(&args, &env),
         Command::Log(args) => match checked_config(&env) {

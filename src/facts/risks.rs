@@ -9,6 +9,7 @@ mod downloads;
 mod git;
 mod line;
 mod secrets;
+mod switch;
 mod tests_off;
 
 use std::cell::LazyCell;
@@ -16,7 +17,7 @@ use std::cell::LazyCell;
 use crate::evidence::Evidence;
 use crate::facts::glances::glance;
 use crate::finding::{Advisory, AdvisoryKind};
-use crate::session::{Command, CommandEnd};
+use crate::session::{Command, CommandEnd, Session};
 use crate::words::base_name;
 
 use asked::Asked;
@@ -60,6 +61,14 @@ pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
     newest.into_iter().map(advisory).collect()
 }
 
+/// The newest command with which a session's agents switched punchlist off, whoever wanted it.
+pub fn switched_off_by(session: &Session) -> Option<Advisory> {
+    let commands = session.commands.iter().rev().filter(|command| was_made(command));
+    let mut deeds =
+        commands.flat_map(|command| line::read(&command.line)).filter_map(|simple| switch::deed(&simple));
+    deeds.next().map(advisory)
+}
+
 /// Whether a command ended as if it did what it says. One that was sent to the background was at least begun.
 fn was_made(command: &Command) -> bool {
     matches!(command.end, CommandEnd::Succeeded | CommandEnd::Background)
@@ -83,7 +92,10 @@ pub(super) fn may_be_risky(line: &str) -> bool {
             }
             _ => deletes::may_delete(simple) || tests_off::may_delete(simple),
         };
-        by_name || databases::deed(simple).is_some() || downloads::deed(simple, simples.get(at + 1)).is_some()
+        by_name
+            || switch::deed(simple).is_some()
+            || databases::deed(simple).is_some()
+            || downloads::deed(simple, simples.get(at + 1)).is_some()
     })
 }
 
@@ -103,6 +115,7 @@ fn deeds_of(command: &Command, evidence: &Evidence) -> Vec<Deed> {
         }
         deeds.extend(deletes::deed(simple, &folder, command.at, evidence));
         deeds.extend(tests_off::deleted_by(simple, command.at, evidence));
+        deeds.extend(switch::deed(simple));
         deeds.extend(databases::deed(simple));
         deeds.extend(downloads::deed(simple, simples.get(at + 1)));
     }
@@ -128,6 +141,7 @@ fn advisory(deed: Deed) -> Advisory {
         AdvisoryKind::SecretWritten => {
             "The session wrote what looks like a secret to a file that git may track."
         }
+        AdvisoryKind::SwitchedOff => "The agent itself switched punchlist off.",
         // Those of checks are told elsewhere.
         AdvisoryKind::UnrunTests
         | AdvisoryKind::UnrunBuild

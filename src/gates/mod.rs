@@ -7,6 +7,7 @@ pub mod audit;
 pub mod moved;
 pub mod sight;
 pub mod story;
+pub mod switched;
 
 use std::path::Path;
 use std::time::Instant;

@@ -41,8 +41,9 @@ fn scenes() -> Vec<(&'static str, Scene)> {
 /// An empty program makes 51 calls before its `main`, and 60 where the unwinder is a library; a longer path of ours
 /// takes one more to read.
 const LOADER_AND_RUNTIME: usize = 62;
-/// Stdin, two config files, an id, a line of the log, and whether a block is there whose outcome nobody knows.
-const OURS: usize = 13;
+/// Stdin, two config files, the person's switch, an id, a line of the log, and whether a block is there whose outcome
+/// nobody knows.
+const OURS: usize = 14;
 
 #[cfg(target_os = "linux")]
 #[test]

@@ -17,7 +17,7 @@ Punchlist checked this stop against the plan, the session and the disk. 1 findin
    settle: create beta.txt, or untick the step
 
 Two ways on: fix what is listed, in the files or in the plan; or, where a finding is wrong, say plainly why in your final message: it is then not held against you again in this session. Either way the next stop goes through.
-The person can switch this gate off with PUNCHLIST_OFF=1, or `enabled = false` under [audit] in .claude/punchlist.toml.";
+The person can switch this gate off with `punchlist off` (logged and reported if the agent uses it).";
 
 #[test]
 fn a_ticked_step_whose_file_is_missing_holds_the_stop_on_all_three_channels() {

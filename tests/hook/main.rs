@@ -31,6 +31,7 @@ mod secrets;
 mod show;
 mod signals;
 mod state;
+mod switch;
 mod together;
 mod trace;
 mod usage;

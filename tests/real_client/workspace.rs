@@ -33,6 +33,10 @@ impl Workspace {
     pub(crate) fn new() -> Result<Self, String> {
         let mut scratch = Scratch::new()?;
         scratch.set("PUNCHLIST_HOME", scratch.root().join("state"));
+        // Empty, unless a trial puts something in.
+        let found = std::env::var_os("PATH").unwrap_or_default();
+        let programs = std::iter::once(scratch.root().join("bin")).chain(std::env::split_paths(&found));
+        scratch.find_programs_in(programs.collect());
         scratch.git(&["init", "--quiet"])?;
         scratch.write(scratch.project().join("README.md"), "# A project\n")?;
         scratch.git(&["add", "."])?;
@@ -47,6 +51,11 @@ impl Workspace {
         // One command line and no `args`: older clients do not know them.
         let command = format!("'{PUNCHLIST}' hook");
         self.register(owner, &json!({ "type": "command", "command": command, "timeout": 120 }))
+    }
+
+    /// Leaves nothing registered in the person's own settings.
+    pub(crate) fn register_nothing(&self) -> Result<(), String> {
+        self.write(self.home().join(".claude/settings.json"), "{}\n")
     }
 
     /// The same for the background, in place of what was registered there, and the config that agrees.

@@ -107,6 +107,13 @@ impl Asked {
                     || (name.len() > 3
                         && self.both(&["key", "token", "secret", "password"], &[&normalised(&name)]))
             }
+            AdvisoryKind::SwitchedOff => {
+                self.any(&["punchlist off"])
+                    || self.both(
+                        &["off", "disable", "silence", "deactivate", "uninstall", "remove"],
+                        &["punchlist", "gate", "stop hook"],
+                    )
+            }
             _ => false,
         }
     }

@@ -305,3 +305,35 @@ proptest! {
         let _ = advisories(&evidence_of(&[&other], &[&line, &other], vec![touch("a.test.ts", &other, &line, Original::Unknown)]));
     }
 }
+
+#[test]
+fn the_persons_switch_in_the_agents_hand_is_told() {
+    for line in [
+        "punchlist off",
+        "cd /w && ~/.cargo/bin/punchlist off --session 3f2a",
+        "punchlist uninstall",
+        "export PUNCHLIST_OFF=1",
+        "PUNCHLIST_OFF=1 claude -p 'go on'",
+        "bash -c 'punchlist off'",
+    ] {
+        assert_eq!(kinds_of(line), [AdvisoryKind::SwitchedOff], "{line}");
+        assert!(glance(line).may_be_risky, "{line}");
+    }
+    for line in [
+        "punchlist on",
+        "punchlist log",
+        "punchlist off --help",
+        "punchlist uninstall --dry-run",
+        "PUNCHLIST_OFF=0 claude",
+        "echo punchlist off",
+        "grep -rn PUNCHLIST_OFF=1 docs",
+        "PUNCHLIST_OFF=1 punchlist hook",
+    ] {
+        assert_eq!(kinds_of(line), [], "{line}");
+    }
+    for ask in
+        ["Please switch punchlist off.", "Run `punchlist off` first.", "Disable the stop hook for now."]
+    {
+        assert_eq!(kinds(&evidence_of(&[ask], &["punchlist off"], Vec::new())), [], "{ask}");
+    }
+}

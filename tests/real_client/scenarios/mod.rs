@@ -6,8 +6,10 @@ mod behind;
 mod clean;
 mod disputed;
 mod held_once;
+mod installed;
 mod mended;
 mod plan_mode;
+mod plugin;
 mod sealed;
 pub(crate) mod seated;
 mod subagent;
@@ -20,7 +22,7 @@ use crate::trip::Scenario;
 use crate::workspace::Workspace;
 
 /// Every scenario.
-pub(crate) const ALL: [&dyn Scenario; 9] = [
+pub(crate) const ALL: [&dyn Scenario; 14] = [
     &held_once::HeldOnce,
     &mended::Mended,
     &disputed::Disputed,
@@ -30,6 +32,11 @@ pub(crate) const ALL: [&dyn Scenario; 9] = [
     &background::Background,
     &plan_mode::PlanMode,
     &behind::Behind,
+    &installed::Installed,
+    &installed::Twice,
+    &plugin::Plugin,
+    &plugin::PluginAlone,
+    &plugin::PluginOff,
 ];
 
 /// What the person asks for, where nothing else is said.

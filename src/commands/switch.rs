@@ -1,0 +1,113 @@
+//! `punchlist off` and `punchlist on`: the person's switch. Takes the current folder or a session's id, throws the switch
+//! in the state folder, and says what else keeps the gate open or shut.
+
+use std::io::{self, IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::complain;
+use crate::cli::SwitchArgs;
+use crate::config::Config;
+use crate::env::{self, Env};
+use crate::exit;
+use crate::state::{StateFolder, Thrown};
+
+/// A shorter start of an id is a slip.
+const SHORTEST_ID: usize = 4;
+
+/// Runs `off`, or `on`.
+pub fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> u8 {
+    let state = StateFolder::find(env);
+    match throw(args, turn_on, env, &state) {
+        Ok(text) => {
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+            exit::OK
+        }
+        Err(why) => {
+            complain(&why);
+            exit::FAILED
+        }
+    }
+}
+
+fn throw(args: &SwitchArgs, turn_on: bool, env: &Env, state: &StateFolder) -> Result<String, String> {
+    let now = Timestamp::now().as_millisecond();
+    let failed = |error: io::Error| format!("{}: {error}", state.root().display());
+    let thrown = Thrown { at_ms: now, at_terminal: io::stdin().is_terminal() && io::stdout().is_terminal() };
+    let project = project_here(env);
+    if let Some(session) = &args.session {
+        if session.chars().count() < SHORTEST_ID {
+            return Err(format!(
+                "\"{session}\" may be many sessions: give at least {SHORTEST_ID} characters of its id"
+            ));
+        }
+        let was_off = state.throw(now, |all| {
+            if !turn_on {
+                return all.sessions.insert(session.clone(), thrown).is_some();
+            }
+            let before = all.sessions.len();
+            all.sessions
+                .retain(|known, _| !known.starts_with(session.as_str()) && !session.starts_with(known));
+            all.sessions.len() < before
+        });
+        return Ok(told(turn_on, was_off.map_err(failed)?, &format!("session {session}"), " --session ID"));
+    }
+    let was_off = state.throw(now, |all| {
+        let known = all.covering(&project);
+        if !turn_on {
+            let was_off = known.contains(&project);
+            all.projects.insert(project.clone(), thrown);
+            return if was_off { vec![project.clone()] } else { Vec::new() };
+        }
+        all.projects.retain(|folder, _| !known.contains(folder));
+        known
+    });
+    let was_off = was_off.map_err(failed)?;
+    let what = was_off.first().unwrap_or(&project).display().to_string();
+    let mut text = told(turn_on, !was_off.is_empty(), &what, "");
+    if turn_on {
+        text.push_str(&still_off(env, &project, state));
+    }
+    Ok(text)
+}
+
+fn told(turn_on: bool, was_off: bool, what: &str, flag: &str) -> String {
+    match (turn_on, was_off) {
+        (false, false) => format!(
+            "Off: {what}\nEvery stop goes through, and the log says so, until `punchlist on{flag}`.\n"
+        ),
+        (false, true) => format!("Off already: {what}\n"),
+        (true, true) => format!("On: {what}\n"),
+        (true, false) => format!("On already: {what}\n"),
+    }
+}
+
+/// What else lets stops through.
+fn still_off(env: &Env, project: &Path, state: &StateFolder) -> String {
+    let mut text = String::new();
+    let (config, _) = Config::load(env, project);
+    if env.switch(env::OFF) {
+        text.push_str("But PUNCHLIST_OFF is set here, and lets every stop through.\n");
+    } else if !config.audit.enabled {
+        text.push_str("But the config says [audit] enabled = false, which lets every stop through.\n");
+    }
+    for session in state.switches().sessions.keys() {
+        text.push_str(&format!("But session {session} is off still: `punchlist on --session {session}`.\n"));
+    }
+    text
+}
+
+/// The project that the person stands in: the session's where the client runs us, else the folder above that is under
+/// git or has the client's settings, else this one. A home has the client's settings, too, and is no project by that.
+fn project_here(env: &Env) -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    let here = env.path(env::CLIENT_PROJECT_DIR).filter(|folder| folder.is_dir()).unwrap_or(here);
+    let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
+    let (here, home) = (real(here), env.home().map(real));
+    let is_project = |folder: &&Path| {
+        let is_home = home.as_deref() == Some(folder);
+        folder.join(".git").exists() || (!is_home && folder.join(".claude").exists())
+    };
+    here.ancestors().find(is_project).unwrap_or(&here).to_path_buf()
+}

@@ -1,0 +1,354 @@
+//! What is ours in a settings file: takes its text, gives it with punchlist registered as wanted, or with no punchlist
+//! in it. Pure. Must leave everything else as it is, and checks that it did. A command line that the person made
+//! their own (a variable before it, a wrapper) is known as ours and is not rewritten.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::text::Step::{At, Key};
+use super::text::{Fresh, push, remove, set};
+
+/// The events that punchlist is for.
+pub const EVENTS: [&str; 2] = ["Stop", "SubagentStop"];
+
+/// In a file that teammates share, the program goes by its name, and where it is missing nothing happens.
+pub const ON_PATH: &str = "! command -v punchlist >/dev/null 2>&1 || punchlist";
+
+/// How punchlist is to be registered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The program as the shell is to read it.
+    pub program: String,
+    /// The shortest timeout that leaves room for the auditor, in seconds.
+    pub enough: u64,
+    /// The timeout where none is set, or too short a one.
+    pub timeout: u64,
+    /// The turn does not wait.
+    pub background: bool,
+    /// Subagents' stops, too.
+    pub subagents: bool,
+}
+
+/// A container that was not there before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Made {
+    /// The folder of the file.
+    Folder,
+    /// The file itself.
+    File,
+    /// `hooks`.
+    Hooks,
+    /// `hooks.Stop`.
+    Stop,
+    /// `hooks.SubagentStop`.
+    SubagentStop,
+}
+
+/// A text that was changed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// The text now.
+    pub text: String,
+    /// What is new in it and may go again.
+    pub made: Vec<Made>,
+    /// Command lines of the person's own, which were left as they are.
+    pub own: Vec<String>,
+}
+
+/// Why a text can't be edited.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum Fault {
+    /// No JSON.
+    #[error("is not valid JSON ({0})")]
+    NotJson(String),
+    /// Comments, which the client does not read either.
+    #[error("has comments in it, and JSON knows none ({0})")]
+    Comments(String),
+    /// Something else stands where a container should be.
+    #[error("has something else than {wanted} in {place}")]
+    Other {
+        /// Where.
+        place: String,
+        /// What should be there.
+        wanted: &'static str,
+    },
+    /// A fault of ours, noticed in time.
+    #[error("could not be edited without changing more than the hook, which is a fault of punchlist")]
+    TooMuch,
+}
+
+/// Whose a registered hook is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Others,
+    /// Ours, as `install` or the README writes it.
+    Ours,
+    /// Ours, in a command line of the person's own.
+    Own,
+}
+
+/// Registers punchlist.
+pub fn register(text: &str, wanted: &Wanted) -> Result<Edited, Fault> {
+    let before = read(text)?;
+    let mut edited = Edited { text: text.to_owned(), made: Vec::new(), own: Vec::new() };
+    for event in EVENTS {
+        let is_main = event == EVENTS[0];
+        // What is there is kept up, whether it was asked for again or not.
+        if !is_main && !wanted.subagents && places(&read(&edited.text)?, event).is_empty() {
+            continue;
+        }
+        // Woken behind a subagent's back, the main agent would be told of what it did not do.
+        let wanted = Wanted { background: wanted.background && is_main, ..wanted.clone() };
+        register_on(event, &wanted, &mut edited)?;
+    }
+    same_but_ours(&before, &read(&edited.text)?).then_some(edited).ok_or(Fault::TooMuch)
+}
+
+fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Result<(), Fault> {
+    let value = read(&edited.text)?;
+    let here = places(&value, event);
+    let Some((first, others)) = here.split_first() else {
+        return add(&value, event, wanted, edited);
+    };
+    for place in others.iter().rev() {
+        edited.text = without(&edited.text, event, *place)?;
+    }
+    let hook = &value["hooks"][event][first.0]["hooks"][first.1];
+    if whose(hook) == Whose::Own {
+        edited.own.push(hook["command"].as_str().unwrap_or_default().to_owned());
+        return Ok(());
+    }
+    let timeout = hook["timeout"].as_u64().filter(|seconds| *seconds >= wanted.enough);
+    let timeout = timeout.unwrap_or(wanted.timeout);
+    let path = [Key("hooks"), Key(event), At(first.0), Key("hooks"), At(first.1)];
+    let at = |key| [&path[..], &[Key(key)]].concat();
+    let mut change = |key: &'static str, new: Option<Value>| {
+        let changed = match new {
+            Some(new) if hook.get(key) == Some(&new) => return Ok(()),
+            Some(new) => set(&edited.text, &at(key), &Fresh::Plain(new)),
+            None if hook.get(key).is_none() => return Ok(()),
+            None => remove(&edited.text, &at(key)),
+        };
+        edited.text = changed.ok_or(Fault::TooMuch)?;
+        Ok(())
+    };
+    change("command", Some(wanted.command(timeout).into()))?;
+    change("args", None)?;
+    change("timeout", Some(timeout.into()))?;
+    change("asyncRewake", wanted.background.then_some(Value::Bool(true)))
+}
+
+fn add(value: &Value, event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Result<(), Fault> {
+    let group = Fresh::Object(vec![("hooks", Fresh::Array(vec![wanted.hook()]))]);
+    let made = if event == EVENTS[0] { Made::Stop } else { Made::SubagentStop };
+    let has = |value: &Value, key| value.get(key).is_some();
+    let text = &edited.text;
+    let added = if !has(value, "hooks") {
+        edited.made.extend([Made::Hooks, made]);
+        set(text, &[Key("hooks")], &Fresh::Object(vec![(event, Fresh::Array(vec![group]))]))
+    } else if !has(&value["hooks"], event) {
+        edited.made.push(made);
+        set(text, &[Key("hooks"), Key(event)], &Fresh::Array(vec![group]))
+    } else {
+        push(text, &[Key("hooks"), Key(event)], &group)
+    };
+    edited.text = added.ok_or(Fault::TooMuch)?;
+    Ok(())
+}
+
+/// Takes punchlist out, and the containers that are empty then: those that `install` made, or all of them where
+/// nobody remembers what it made.
+pub fn unregister(text: &str, made: Option<&[Made]>) -> Result<String, Fault> {
+    let before = read(text)?;
+    let mut text = text.to_owned();
+    let may_go = |what: Made| made.is_none_or(|made| made.contains(&what));
+    let mut is_changed = false;
+    for (event, container) in EVENTS.into_iter().zip([Made::Stop, Made::SubagentStop]) {
+        let here = places(&read(&text)?, event);
+        for place in here.iter().rev() {
+            text = without(&text, event, *place)?;
+        }
+        let is_empty = read(&text)?["hooks"][event].as_array().is_some_and(Vec::is_empty);
+        if !here.is_empty() && is_empty && may_go(container) {
+            text = remove(&text, &[Key("hooks"), Key(event)]).ok_or(Fault::TooMuch)?;
+        }
+        is_changed |= !here.is_empty();
+    }
+    let is_empty = read(&text)?["hooks"].as_object().is_some_and(Map::is_empty);
+    if is_changed && is_empty && may_go(Made::Hooks) {
+        text = remove(&text, &[Key("hooks")]).ok_or(Fault::TooMuch)?;
+    }
+    same_but_ours(&before, &read(&text)?).then_some(text).ok_or(Fault::TooMuch)
+}
+
+/// Whether a settings file registers punchlist, on any event.
+pub fn is_registered(settings: &Value) -> bool {
+    EVENTS.iter().any(|event| !places(settings, event).is_empty())
+}
+
+/// Whether a settings file switches on a plugin that is punchlist; its name.
+pub fn plugin(settings: &Value) -> Option<&str> {
+    let plugins = settings["enabledPlugins"].as_object()?;
+    let is_on = |value: &Value| !matches!(value, Value::Bool(false) | Value::Null);
+    plugins
+        .iter()
+        .find(|(name, value)| name.starts_with("punchlist@") && is_on(value))
+        .map(|(name, _)| name.as_str())
+}
+
+impl Wanted {
+    fn command(&self, timeout: u64) -> String {
+        let background = if self.background { " --background" } else { "" };
+        format!("{} hook --hook-timeout {timeout}{background}", self.program)
+    }
+
+    fn hook(&self) -> Fresh {
+        let plain = |value: Value| Fresh::Plain(value);
+        let mut members = vec![
+            ("type", plain("command".into())),
+            ("command", plain(self.command(self.timeout).into())),
+            ("timeout", plain(self.timeout.into())),
+        ];
+        members.extend(self.background.then_some(("asyncRewake", plain(true.into()))));
+        Fresh::Object(members)
+    }
+}
+
+/// A path as the shell is to read it.
+pub fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%,=:".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
+}
+
+fn read(text: &str) -> Result<Value, Fault> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+        let place = format!("line {}, column {}", error.line(), error.column());
+        // It stops at the first character that can't be, or at the one after it.
+        let rest = |back| line.get(error.column().saturating_sub(back)..).unwrap_or_default();
+        let is_comment =
+            [1, 2].iter().any(|back| rest(*back).starts_with("//") || rest(*back).starts_with("/*"));
+        if is_comment { Fault::Comments(place) } else { Fault::NotJson(error.to_string()) }
+    })?;
+    let other = |place: &str, wanted| Fault::Other { place: place.to_owned(), wanted };
+    if !value.is_object() {
+        return Err(other("place of its settings", "an object"));
+    }
+    let Some(hooks) = value.get("hooks") else { return Ok(value) };
+    if !hooks.is_object() {
+        return Err(other("\"hooks\"", "an object"));
+    }
+    for event in EVENTS {
+        if hooks.get(event).is_some_and(|groups| !groups.is_array()) {
+            return Err(other(&format!("\"hooks.{event}\""), "an array"));
+        }
+    }
+    Ok(value)
+}
+
+/// Where our hooks are, as numbers of group and hook.
+fn places(settings: &Value, event: &str) -> Vec<(usize, usize)> {
+    let groups = settings["hooks"][event].as_array().into_iter().flatten().enumerate();
+    let hooks = groups.flat_map(|(group, value)| {
+        let hooks = value["hooks"].as_array().into_iter().flatten().enumerate();
+        hooks.map(move |(at, hook)| ((group, at), hook))
+    });
+    hooks.filter(|(_, hook)| whose(hook) != Whose::Others).map(|(place, _)| place).collect()
+}
+
+/// The text without one hook, nor its group where that is empty then and says nothing else.
+fn without(text: &str, event: &str, (group, at): (usize, usize)) -> Result<String, Fault> {
+    let value = read(text)?;
+    let own = &value["hooks"][event][group];
+    let is_alone = own["hooks"].as_array().is_some_and(|hooks| hooks.len() == 1);
+    let says_nothing =
+        own.as_object().is_some_and(|own| own.keys().all(|key| key == "hooks" || key == "matcher"));
+    let path = [Key("hooks"), Key(event), At(group), Key("hooks"), At(at)];
+    let path = if is_alone && says_nothing { &path[..3] } else { &path[..] };
+    remove(text, path).ok_or(Fault::TooMuch)
+}
+
+fn whose(hook: &Value) -> Whose {
+    let Some(command) = hook["command"].as_str() else { return Whose::Others };
+    let args = hook["args"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+    let line =
+        command.strip_prefix(ON_PATH).map_or_else(|| command.to_owned(), |rest| format!("punchlist{rest}"));
+    // With `args` no shell reads the command.
+    let mut words = if hook["args"].is_array() { vec![line] } else { shell_words(&line) };
+    words.extend(args);
+    let is_program = |word: &String| {
+        let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
+        name == "punchlist" || name.eq_ignore_ascii_case("punchlist.exe")
+    };
+    let Some(at) = words.windows(2).position(|two| is_program(&two[0]) && two[1] == "hook") else {
+        return Whose::Others;
+    };
+    let mut flags = words[at + 2..].iter();
+    let mut is_known = at == 0;
+    while let Some(flag) = flags.next() {
+        let number = |text: &str| text.parse::<u64>().is_ok();
+        is_known &= match flag.as_str() {
+            "--background" => true,
+            "--hook-timeout" => flags.next().is_some_and(|word| number(word)),
+            other => other.strip_prefix("--hook-timeout=").is_some_and(number),
+        };
+    }
+    if is_known { Whose::Ours } else { Whose::Own }
+}
+
+/// The words of a command line, quotes off. A reading, not a shell.
+fn shell_words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            ('\\', None) => word.get_or_insert_default().extend(chars.next()),
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// Whether two settings say the same but for our hooks, and for containers that hold nothing.
+fn same_but_ours(before: &Value, after: &Value) -> bool {
+    let rest = |settings: &Value| {
+        let mut rest = settings.clone();
+        let Some(hooks) = rest.get_mut("hooks").and_then(Value::as_object_mut) else { return rest };
+        for event in EVENTS {
+            let Some(groups) = hooks.get_mut(event).and_then(Value::as_array_mut) else { continue };
+            for group in groups.iter_mut() {
+                if let Some(hooks) = group.get_mut("hooks").and_then(Value::as_array_mut) {
+                    hooks.retain(|hook| whose(hook) == Whose::Others);
+                }
+            }
+            groups.retain(|group| group["hooks"].as_array().is_none_or(|hooks| !hooks.is_empty()));
+            if groups.is_empty() {
+                hooks.remove(event);
+            }
+        }
+        if hooks.is_empty()
+            && let Some(settings) = rest.as_object_mut()
+        {
+            settings.remove("hooks");
+        }
+        rest
+    };
+    rest(before) == rest(after)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! The person's switch, and what `install` remembers of what it made. One file holds every switch that is off, and is
+//! gone where none is: a stop pays one failed open for it. What can't be read counts as on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{StateFolder, lock_file, read_json, write_json};
+use crate::names::ContentName;
+use crate::settings::registration::Made;
+
+/// Every switch that is off.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Switches {
+    /// Folders, with all that is in them.
+    pub projects: BTreeMap<PathBuf, Thrown>,
+    /// Sessions, by how their ids start.
+    pub sessions: BTreeMap<String, Thrown>,
+}
+
+/// How a switch was thrown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Thrown {
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// At a terminal, where no agent types.
+    pub at_terminal: bool,
+}
+
+/// What lets a stop through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SwitchedOff {
+    /// What is off, in words.
+    pub what: String,
+    /// How it was thrown.
+    pub thrown: Thrown,
+}
+
+/// A session that was switched off longer ago than this is over.
+const FORGET_MS: i64 = 90 * 24 * 3600 * 1000;
+
+impl Switches {
+    /// Every folder that is off and has `project` in it.
+    pub fn covering(&self, project: &Path) -> Vec<PathBuf> {
+        let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
+        let covers = |folder: &&PathBuf| project.starts_with(folder) || real.starts_with(folder);
+        self.projects.keys().filter(covers).cloned().collect()
+    }
+
+    fn of_stop(&self, project: &Path, session: &str) -> Option<SwitchedOff> {
+        let by_session = self.sessions.iter().find(|(start, _)| session.starts_with(start.as_str()));
+        if let Some((_, thrown)) = by_session {
+            return Some(SwitchedOff { what: "for this session".into(), thrown: *thrown });
+        }
+        let folder = self.covering(project).pop()?;
+        let thrown = self.projects.get(&folder).copied().unwrap_or_default();
+        Some(SwitchedOff { what: format!("for {}", folder.display()), thrown })
+    }
+}
+
+impl StateFolder {
+    fn switch_file(&self) -> PathBuf {
+        self.root.join("off.json")
+    }
+
+    /// Every switch that is off.
+    pub fn switches(&self) -> Switches {
+        read_json(&self.switch_file()).unwrap_or_default()
+    }
+
+    /// What lets the stops of this session through, if anything does.
+    pub fn switched_off(&self, project: &Path, session: &str) -> Option<SwitchedOff> {
+        read_json::<Switches>(&self.switch_file())?.of_stop(project, session)
+    }
+
+    /// Throws switches. Whoever else does the same waits for its turn.
+    pub fn throw<T>(&self, now_ms: i64, change: impl FnOnce(&mut Switches) -> T) -> io::Result<T> {
+        let path = self.switch_file();
+        let turn = lock_file(&path.with_extension("lock"))?;
+        turn.lock()?;
+        let before = self.switches();
+        let mut switches = before.clone();
+        let result = change(&mut switches);
+        switches.sessions.retain(|_, thrown| now_ms - thrown.at_ms < FORGET_MS);
+        if switches.projects.is_empty() && switches.sessions.is_empty() {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        } else if switches != before {
+            write_json(&path, &switches)?;
+        }
+        Ok(result)
+    }
+
+    fn receipt_file(&self, settings: &Path) -> PathBuf {
+        let name = ContentName::of(settings.to_string_lossy().as_bytes());
+        self.root.join("installs").join(format!("{name}.json"))
+    }
+
+    /// What `install` made in and around a settings file; `None` where nobody remembers.
+    pub fn receipt(&self, settings: &Path) -> Option<BTreeSet<Made>> {
+        read_json(&self.receipt_file(settings))
+    }
+
+    /// Remembers it, beside what was made before.
+    pub fn keep_receipt(&self, settings: &Path, made: &[Made]) -> io::Result<()> {
+        let mut all = self.receipt(settings).unwrap_or_default();
+        all.extend(made);
+        write_json(&self.receipt_file(settings), &all)
+    }
+
+    /// Forgets it.
+    pub fn drop_receipt(&self, settings: &Path) {
+        let _ = fs::remove_file(self.receipt_file(settings));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Thrown = Thrown { at_ms: 1_000, at_terminal: true };
+
+    #[test]
+    fn a_folder_is_off_with_all_that_is_in_it_and_nothing_beside_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        state.throw(1_000, |all| all.projects.insert("/w/shop".into(), NOW)).expect("thrown");
+        let what = |project: &str| state.switched_off(Path::new(project), "s").map(|off| off.what);
+        assert_eq!(what("/w/shop").as_deref(), Some("for /w/shop"));
+        assert_eq!(what("/w/shop/api").as_deref(), Some("for /w/shop"));
+        assert_eq!((what("/w/shopping"), what("/w")), (None, None));
+    }
+
+    #[test]
+    fn a_session_is_known_by_how_its_id_starts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        state.throw(1_000, |all| all.sessions.insert("3f2a".into(), NOW)).expect("thrown");
+        let off = state.switched_off(Path::new("/w"), "3f2a-77");
+        assert_eq!(off, Some(SwitchedOff { what: "for this session".into(), thrown: NOW }));
+        assert_eq!(state.switched_off(Path::new("/w"), "4f2a-77"), None);
+    }
+
+    #[test]
+    fn where_nothing_is_off_there_is_no_file_and_a_broken_one_is_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        state.throw(1_000, |all| all.projects.insert("/w".into(), NOW)).expect("thrown");
+        assert!(folder.path().join("off.json").exists());
+        state.throw(1_000, |all| all.projects.remove(Path::new("/w"))).expect("thrown");
+        assert!(!folder.path().join("off.json").exists());
+        state.throw(1_000, |all| all.projects.remove(Path::new("/w"))).expect("nothing to do");
+        fs::write(folder.path().join("off.json"), "{").expect("broken");
+        assert_eq!(state.switched_off(Path::new("/w"), "s"), None);
+    }
+
+    #[test]
+    fn a_session_of_long_ago_is_forgotten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        state.throw(1_000, |all| all.sessions.insert("old".into(), NOW)).expect("thrown");
+        let later = Thrown { at_ms: 2_000 + FORGET_MS, at_terminal: true };
+        state.throw(later.at_ms, |all| all.sessions.insert("new".into(), later)).expect("thrown");
+        assert_eq!(state.switches().sessions.into_keys().collect::<Vec<_>>(), ["new"]);
+    }
+
+    #[test]
+    fn what_was_made_is_remembered_until_it_is_gone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (state, file) = (StateFolder::at(folder.path()), Path::new("/w/.claude/settings.json"));
+        assert_eq!(state.receipt(file), None);
+        state.keep_receipt(file, &[Made::Hooks]).expect("kept");
+        state.keep_receipt(file, &[Made::SubagentStop]).expect("kept");
+        assert_eq!(state.receipt(file), Some([Made::Hooks, Made::SubagentStop].into()));
+        state.drop_receipt(file);
+        assert_eq!(state.receipt(file), None);
+    }
+}

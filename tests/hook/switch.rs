@@ -1,0 +1,87 @@
+//! The person's switch, as the hook honours it, and the agent's hand on it.
+
+use serde_json::{Value, json};
+
+use crate::scene::{Run, SESSION, Scene};
+
+#[track_caller]
+fn is_off(scene: &Scene, run: &Run, detail: &str) {
+    run.is_silent();
+    run.logs("allow", "off");
+    run.same(&run.record()["detail"], &json!(detail));
+    run.same(&scene.calls().len(), &0);
+}
+
+#[track_caller]
+fn throw(scene: &Scene, args: &[&str]) {
+    let run = scene.run_args(args);
+    run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
+}
+
+#[test]
+fn a_project_that_is_off_is_let_through_until_it_is_on_again() {
+    let scene = Scene::with_drift();
+    throw(&scene, &["off"]);
+    let project = scene.path("work");
+    is_off(&scene, &scene.run(), &format!("switched off by `punchlist off` for {}", project.display()));
+    throw(&scene, &["on"]);
+    scene.run().holds();
+}
+
+#[test]
+fn a_session_that_is_off_leaves_the_others_alone() {
+    let mut scene = Scene::with_drift();
+    throw(&scene, &["off", "--session", SESSION]);
+    is_off(&scene, &scene.run(), "switched off by `punchlist off` for this session");
+    scene.input["session_id"] = json!("another");
+    scene.run().holds();
+}
+
+#[test]
+fn every_block_names_the_switch() {
+    let reason = Scene::with_drift().run().holds();
+    let last = reason.lines().last();
+    assert_eq!(
+        last,
+        Some(
+            "The person can switch this gate off with `punchlist off` (logged and reported if the agent uses it)."
+        )
+    );
+}
+
+#[test]
+fn an_agent_that_uses_it_is_let_go_and_reported_once() {
+    let mut scene = Scene::with_drift();
+    scene.transcript.ran("cd /w && punchlist off >/dev/null 2>&1", "");
+    scene.says("All done: I created alpha.txt and beta.txt.");
+    throw(&scene, &["off"]);
+    let run = scene.run();
+    run.tells(
+        "switched off by `punchlist off` for DIR/work; the agent did it itself (punchlist off >/dev/null 2>&1). \
+         `punchlist on` switches it on again",
+    );
+    run.logs("allow", "off");
+    run.same(&run.record()["advisories"][0]["kind"], &json!("switched-off"));
+    let again = scene.run();
+    again.is_silent();
+    again.logs("allow", "off");
+}
+
+#[test]
+fn an_agent_that_used_it_and_switched_it_on_again_is_reported_as_well() {
+    let mut scene = Scene::without_drift();
+    scene.transcript.ran("punchlist off", "");
+    scene.transcript.ran("punchlist on", "");
+    scene.says("All done: I created alpha.txt and beta.txt.");
+    let run = scene.run();
+    run.tells("let go; worth knowing: The agent itself switched punchlist off. (punchlist off)");
+}
+
+#[test]
+fn a_broken_switch_is_on() {
+    let scene = Scene::with_drift();
+    throw(&scene, &["off"]);
+    std::fs::write(scene.path("state/off.json"), "{\"projects\":").expect("broken");
+    scene.run().holds();
+    assert_eq!(scene.log().last().map(|record| record["cause"].clone()), Some(Value::from("findings")));
+}

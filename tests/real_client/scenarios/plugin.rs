@@ -1,0 +1,146 @@
+//! The plugin of this repository, checked, added and installed by the client itself, with nobody but this machine to ask:
+//! where the program is, a stop runs it; where it is not, the session goes on and the person is told once.
+
+use std::path::Path;
+
+use super::held_once::{HeldOnce, held_and_let_go};
+use super::{ALL_DONE, ALPHA, BETA, PROMPT, plan};
+use crate::rig::client::Client;
+use crate::rig::message::write;
+use crate::script::Script;
+use crate::trip::{Scenario, Trip, ensure};
+use crate::workspace::{PUNCHLIST, Workspace};
+
+/// What the plugin is made of.
+const PARTS: [&str; 3] = [".claude-plugin", "commands", "hooks"];
+
+const ALONE: [(&str, &str); 3] = [
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("DISABLE_TELEMETRY", "1"),
+];
+
+fn has_plugins(client: &Client) -> Option<&'static str> {
+    (!client.is_since("2.0.32")).then_some("this version has no plugins")
+}
+
+/// Installs it in place of any registration.
+fn install(client: &Client, workspace: &Workspace) -> Result<(), String> {
+    workspace.register_nothing()?;
+    let copy = workspace.root().join("checkout");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for part in PARTS {
+        for entry in std::fs::read_dir(own.join(part)).map_err(|error| format!("{part}: {error}"))?.flatten()
+        {
+            let text = std::fs::read_to_string(entry.path()).map_err(|error| format!("{part}: {error}"))?;
+            workspace.write(copy.join(part).join(entry.file_name()), &text)?;
+        }
+    }
+    let (program, copy) = (client.program().display().to_string(), copy.display().to_string());
+    let run = |args: &[&str]| workspace.output(&program, args, &ALONE);
+    let manifest = format!("{copy}/.claude-plugin/plugin.json");
+    for checked in [&copy, &manifest] {
+        if client.is_since("2.1.325") {
+            run(&["plugin", "validate", "--strict", checked])?;
+        } else {
+            run(&["plugin", "validate", checked])?;
+        }
+    }
+    run(&["plugin", "marketplace", "add", &copy])?;
+    run(&["plugin", "install", "punchlist@punchlist"])?;
+    let said = workspace.punchlist(&["install", "--dry-run"])?;
+    ensure(said.contains("the plugin punchlist@punchlist on"), || format!("install sees no plugin: {said}"))
+}
+
+fn on_the_path(workspace: &Workspace) -> Result<(), String> {
+    workspace.program("bin/punchlist", &format!("#!/bin/sh\nexec '{PUNCHLIST}' \"$@\"\n")).map(drop)
+}
+
+/// With the program on the PATH.
+pub(crate) struct Plugin;
+
+impl Scenario for Plugin {
+    fn name(&self) -> &'static str {
+        "plugin"
+    }
+
+    fn pointless_on(&self, client: &Client) -> Option<&'static str> {
+        has_plugins(client)
+    }
+
+    fn prepare(&self, client: &Client, workspace: &Workspace) -> Result<Script, String> {
+        install(client, workspace)?;
+        on_the_path(workspace)?;
+        HeldOnce.prepare(client, workspace)
+    }
+
+    fn check(&self, trip: &Trip) -> Result<(), String> {
+        held_and_let_go(trip)
+    }
+}
+
+/// Without it.
+pub(crate) struct PluginAlone;
+
+impl Scenario for PluginAlone {
+    fn name(&self) -> &'static str {
+        "plugin_alone"
+    }
+
+    fn pointless_on(&self, client: &Client) -> Option<&'static str> {
+        let is_there = which::which("punchlist").is_ok();
+        has_plugins(client).or(is_there.then_some("there is a punchlist on the PATH of this machine"))
+    }
+
+    fn prepare(&self, client: &Client, workspace: &Workspace) -> Result<Script, String> {
+        install(client, workspace)?;
+        let file = |name: &str| workspace.project().join(name).display().to_string();
+        Ok(Script::new(PROMPT)
+            .calls([
+                write(file("PLAN.md"), &plan(true)),
+                write(file("alpha.txt"), ALPHA),
+                write(file("beta.txt"), BETA),
+            ])
+            .says(ALL_DONE))
+    }
+
+    fn check(&self, trip: &Trip) -> Result<(), String> {
+        trip.ended_with(ALL_DONE)?;
+        trip.decided(&[])?;
+        let is_noted = |folder: &Path| {
+            walkdir::WalkDir::new(folder)
+                .into_iter()
+                .flatten()
+                .any(|entry| entry.file_name() == "punchlist-is-missing")
+        };
+        ensure(is_noted(trip.workspace.root()), || "the plugin's hook did not run".into())
+    }
+}
+
+/// The person's switch as a slash command: thrown by the client, not by the agent.
+pub(crate) struct PluginOff;
+
+impl Scenario for PluginOff {
+    fn name(&self) -> &'static str {
+        "plugin_off"
+    }
+
+    fn pointless_on(&self, client: &Client) -> Option<&'static str> {
+        has_plugins(client)
+    }
+
+    fn prepare(&self, client: &Client, workspace: &Workspace) -> Result<Script, String> {
+        install(client, workspace)?;
+        on_the_path(workspace)?;
+        Ok(Script::new("/punchlist:off").says("It is off; `punchlist on` switches it on again."))
+    }
+
+    fn check(&self, trip: &Trip) -> Result<(), String> {
+        trip.decided(&["allow off"])?;
+        let said = trip.workspace.punchlist(&["on"])?;
+        let wanted = format!("On: {}\n", trip.workspace.project().display());
+        ensure(said == wanted, || format!("it was not off: {said}"))?;
+        let records = trip.workspace.punchlist(&["log", "list", "--json"])?;
+        ensure(!records.contains("switched-off"), || format!("taken for the agent's hand: {records}"))
+    }
+}

@@ -1,0 +1,108 @@
+//! A home, a project under git, and the binary on the PATH as an installed one would be.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// One person's machine.
+pub(crate) struct Desk {
+    #[expect(dead_code, reason = "held, not read: the folder is gone with it")]
+    folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+/// What a command printed, with the machine's own paths taken out.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// The file of the default scope.
+pub(crate) const LOCAL: &str = "project/.claude/settings.local.json";
+/// The file of `--project`.
+pub(crate) const PROJECT: &str = "project/.claude/settings.json";
+/// The file of `--user`.
+pub(crate) const USER: &str = "home/.claude/settings.json";
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("punchlist-setup-").tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("the folder");
+        let desk = Self { folder, root };
+        for name in ["home", "project", "bin"] {
+            fs::create_dir(desk.path(name)).expect("a folder");
+        }
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_punchlist"), desk.path("bin/punchlist"))
+            .expect("a link");
+        let git = Command::new("git").args(["init", "--quiet"]).arg(desk.path("project")).status();
+        assert!(git.expect("git").success());
+        desk.write("project/.git/info/exclude", ".claude/settings.local.json*\n");
+        desk
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    #[track_caller]
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// A copy of the program. Made by another process: what this one has open for writing may be inherited by the
+    /// programs that tests beside it start, and then it can't be run.
+    pub(crate) fn copy_program(to: &Path) {
+        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_punchlist")).arg(to).status();
+        assert!(copied.expect("cp").success());
+    }
+
+    /// The names in a folder, in order.
+    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// Runs it in a folder.
+    pub(crate) fn run_in(&self, folder: &Path, args: &[&str]) -> Ran {
+        let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
+        let mut command = Command::new(self.path("bin/punchlist"));
+        command.args(args).current_dir(folder).env_clear();
+        command.env("PATH", path).env("HOME", self.path("home")).env("PUNCHLIST_HOME", self.path("state"));
+        let Output { status, stdout, stderr } = command.output().expect("it runs");
+        let tidy =
+            |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&self.root.display().to_string(), "DIR");
+        Ran { code: status.code(), stdout: tidy(&stdout), stderr: tidy(&stderr) }
+    }
+
+    /// Runs it in the project.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.run_in(&self.path("project"), args)
+    }
+
+    /// Runs it, which has to go well and silently; gives what it prints.
+    #[track_caller]
+    pub(crate) fn print(&self, args: &[&str]) -> String {
+        let ran = self.run(args);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}\n{}", ran.stdout);
+        ran.stdout
+    }
+
+    /// Runs it, which has to fail with a word on stderr alone; gives that.
+    #[track_caller]
+    pub(crate) fn fails(&self, args: &[&str]) -> String {
+        let ran = self.run(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{args:?}\n{}", ran.stderr);
+        ran.stderr
+    }
+}

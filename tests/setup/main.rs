@@ -1,0 +1,9 @@
+//! Getting the gate in and switching it, as a person does: the real binary in a home and a project of its own, what it
+//! prints, and what it leaves of the files.
+#![cfg(unix)]
+
+mod desk;
+mod files;
+mod install;
+mod plugin;
+mod switch;

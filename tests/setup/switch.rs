@@ -1,0 +1,59 @@
+//! What a person sees of `off` and `on`. What the hook makes of them is told in `tests/hook/switch.rs`.
+
+use std::fs;
+
+use crate::desk::Desk;
+
+#[test]
+fn off_and_on_say_what_they_did() {
+    let desk = Desk::new();
+    let off = "Off: DIR/project\nEvery stop goes through, and the log says so, until `punchlist on`.\n";
+    assert_eq!(desk.print(&["off"]), off);
+    assert_eq!(desk.print(&["off", "--project"]), "Off already: DIR/project\n");
+    assert_eq!(desk.print(&["on"]), "On: DIR/project\n");
+    assert_eq!(desk.print(&["on"]), "On already: DIR/project\n");
+    assert_eq!(desk.names("state"), ["off.lock"], "nothing is left that a stop would have to read");
+}
+
+#[test]
+fn a_folder_of_the_project_means_the_project() {
+    let desk = Desk::new();
+    let inner = desk.path("project/src/deep");
+    fs::create_dir_all(&inner).expect("made");
+    assert!(desk.run_in(&inner, &["off"]).stdout.starts_with("Off: DIR/project\n"));
+    assert_eq!(desk.print(&["on"]), "On: DIR/project\n");
+    // A home has the client's settings, too, and is no project by that.
+    let loose = desk.path("home/notes");
+    fs::create_dir_all(desk.path("home/.claude")).expect("made");
+    fs::create_dir_all(&loose).expect("made");
+    assert!(desk.run_in(&loose, &["off"]).stdout.starts_with("Off: DIR/home/notes\n"));
+}
+
+#[test]
+fn a_session_is_switched_by_the_start_of_its_id() {
+    let desk = Desk::new();
+    let off = "Off: session 3f2a\nEvery stop goes through, and the log says so, until `punchlist on --session ID`.\n";
+    assert_eq!(desk.print(&["off", "--session", "3f2a"]), off);
+    let on = "On already: DIR/project\nBut session 3f2a is off still: `punchlist on --session 3f2a`.\n";
+    assert_eq!(desk.print(&["on"]), on);
+    assert_eq!(desk.print(&["on", "--session", "3f2a-77"]), "On: session 3f2a-77\n");
+    assert_eq!(desk.print(&["on"]), "On already: DIR/project\n");
+    let short = "punchlist: \"3f\" may be many sessions: give at least 4 characters of its id\n";
+    assert_eq!(desk.fails(&["off", "--session", "3f"]), short);
+}
+
+#[test]
+fn what_keeps_it_off_all_the_same_is_said() {
+    let desk = Desk::new();
+    desk.write("project/.claude/punchlist.toml", "[audit]\nenabled = false\n");
+    let on = "On already: DIR/project\nBut the config says [audit] enabled = false, which lets every stop through.\n";
+    assert_eq!(desk.print(&["on"]), on);
+}
+
+#[test]
+fn a_state_folder_that_can_not_be_written_is_an_error() {
+    let desk = Desk::new();
+    desk.write("state", "a file");
+    let said = desk.fails(&["off"]);
+    assert!(said.starts_with("punchlist: DIR/state: "), "{said}");
+}
