@@ -27,7 +27,7 @@
 //! `log` has it beside the decision. `page` makes one HTML page of all that.
 //!
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
-//! again, `eval` measures all of it on cases whose truth is known.
+//! again, `doctor` judges whether everything is in place, `eval` measures all of it on cases whose truth is known.
 
 pub mod cli;
 pub mod env;
@@ -76,6 +76,8 @@ pub mod page;
 pub mod report;
 
 pub mod stage;
+
+pub mod doctor;
 
 pub mod eval;
 

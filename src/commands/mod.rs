@@ -1,11 +1,16 @@
 //! One thin file for each subcommand.
 
 pub mod audit;
+pub mod completions;
+pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod eval;
 pub mod hook;
 pub mod log;
+pub mod man;
 mod progress;
+mod say;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -50,6 +55,10 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
             Ok(config) => log::run(&args, &config.log, &env),
             Err(code) => code,
         },
+        Command::Config(args) => config::run(&args, &env),
+        Command::Doctor(args) => doctor::run(&args, &env),
+        Command::Completions { shell } => completions::run(shell),
+        Command::Man { folder } => man::run(folder.as_deref()),
     };
     ExitCode::from(code)
 }
