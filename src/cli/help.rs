@@ -23,6 +23,31 @@ Exit codes: 0 the stop goes through, 2 it is held. `punchlist doctor` tells whet
 pub const DEMO: &str = "\
 Examples:
   punchlist demo";
+/// Of `install`.
+pub const INSTALL: &str = "\
+Examples:
+  punchlist install                 this project, for you alone (.claude/settings.local.json)
+  punchlist install --user          every project of yours (~/.claude/settings.json)
+  punchlist install --dry-run       only shows the change
+
+Running it again changes nothing; `punchlist doctor` tells whether it fits, `punchlist uninstall` takes it out.";
+/// Of `uninstall`.
+pub const UNINSTALL: &str = "\
+Examples:
+  punchlist uninstall               takes out what `punchlist install` put in
+  punchlist uninstall --user";
+/// Of `off`.
+pub const OFF: &str = "\
+Examples:
+  punchlist off                     every stop of this project goes through
+  punchlist off --session 3f2a      only those of one session
+
+`punchlist on` switches it on again.";
+/// Of `on`.
+pub const ON: &str = "\
+Examples:
+  punchlist on
+  punchlist on --session 3f2a";
 /// Of `audit`.
 pub const AUDIT: &str = "\
 Examples:

@@ -182,10 +182,10 @@ mod tests {
     fn each_value_says_where_it_comes_from() {
         let (_folder, env, work) =
             scene("[audit]\nmax_blocks = 1\nmode = \"hold\"\n", "[audit]\nmax_blocks = 2\n");
-        let sources = sources(&env, &work);
+        let all = sources(&env, &work).settings;
         let of = |path: &str| {
-            let sourced = sources.settings.iter().find(|sourced| sourced.setting.path() == path).expect(path);
-            (sourced.value_text(), sourced.source)
+            let found = all.iter().find(|one| one.setting.path() == path).expect(path);
+            (found.value_text(), found.source)
         };
         assert_eq!(of("audit.max_blocks"), ("2".into(), Source::Project));
         assert_eq!(of("audit.mode"), ("\"hold\"".into(), Source::Own));

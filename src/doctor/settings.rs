@@ -53,10 +53,7 @@ mod tests {
         let file = folder.path().join("punchlist/config.toml");
         std::fs::create_dir_all(file.parent().expect("a parent")).expect("made");
         std::fs::write(file, own).expect("written");
-        let env = Env::from_pairs([
-            ("XDG_CONFIG_HOME", folder.path().as_os_str()),
-            (variable.as_ref(), "1".as_ref()),
-        ]);
+        let env = Env::from_pairs([("XDG_CONFIG_HOME", folder.path().as_os_str()), (variable, "1".as_ref())]);
         let all = checks(&sources(&env, &folder.path().join("w")));
         let tidy = |text: String| text.replace(&folder.path().display().to_string(), "[folder]");
         all.into_iter().map(|check| (check.mark, tidy(check.found))).collect()

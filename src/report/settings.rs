@@ -9,10 +9,10 @@ use crate::config::sources::{Source, Sources};
 /// How a source is called on a line of its own.
 fn label(source: Source) -> &'static str {
     match source {
-        Source::Default => "built in",
+        Source::Default => "default",
         Source::Own => "yours",
         Source::Project => "project",
-        Source::Variable => "variable",
+        Source::Variable => "env",
     }
 }
 
