@@ -5,8 +5,8 @@
 pub const PROGRAM: &str = "\
 Examples:
   punchlist demo                    see it at work: no account, no network
-  punchlist doctor                  is everything in place, and does the gate hold?
-  punchlist audit                   look back at the newest session of this project
+  punchlist doctor                  is all in place, does the gate hold?
+  punchlist audit                   look back at this project's newest session
   punchlist log                     what was decided, newest last
   punchlist config show             every setting, and where it comes from
 
@@ -14,11 +14,12 @@ Registered as a Stop hook it runs by itself. PUNCHLIST_OFF=1 switches it off.";
 /// Of `hook`.
 pub const HOOK: &str = "\
 Examples:
-  punchlist hook                    as it is registered, with a timeout of 120 seconds
+  punchlist hook                    as registered with \"timeout\": 120
   punchlist hook --hook-timeout 60  registered with \"timeout\": 60
   punchlist hook --background       registered with \"asyncRewake\": true
 
-Exit codes: 0 the stop goes through, 2 it is held. `punchlist doctor` tells whether the registration fits.";
+Exit codes: 0 the stop goes through, 2 it is held.
+`punchlist doctor` tells whether the registration fits.";
 /// Of `demo`.
 pub const DEMO: &str = "\
 Examples:
@@ -26,11 +27,12 @@ Examples:
 /// Of `install`.
 pub const INSTALL: &str = "\
 Examples:
-  punchlist install                 this project, for you alone (.claude/settings.local.json)
-  punchlist install --user          every project of yours (~/.claude/settings.json)
+  punchlist install                 this project, for you alone
+  punchlist install --user          every project of yours
   punchlist install --dry-run       only shows the change
 
-Running it again changes nothing; `punchlist doctor` tells whether it fits, `punchlist uninstall` takes it out.";
+Running it again changes nothing. `punchlist doctor` tells whether it fits,
+`punchlist uninstall` takes it out.";
 /// Of `uninstall`.
 pub const UNINSTALL: &str = "\
 Examples:
@@ -53,17 +55,17 @@ pub const AUDIT: &str = "\
 Examples:
   punchlist audit                          the newest session of this project
   punchlist audit 3f2a                     a session by the start of its id
-  punchlist audit --auditor none           no model: what disk and session show by themselves
-  punchlist audit --show-prompt            exactly what would be sent, and nothing is
+  punchlist audit --auditor none           no model: disk and session alone
+  punchlist audit --show-prompt            what would be sent; nothing is
   punchlist audit --format sarif           for code scanning
-  punchlist audit --all                    every saved session of this project, as a table
+  punchlist audit --all                    every saved session of this project
 
-Exit codes: 0 nothing is confirmed, 1 confirmed findings, 2 it could not audit.";
+Exit codes: 0 nothing confirmed, 1 confirmed findings, 2 it could not audit.";
 /// Of `eval`.
 pub const EVAL: &str = "\
 Examples:
-  punchlist eval fixtures/cases                            no model
-  punchlist eval fixtures/cases --auditor lying            how much of what is made up is believed
+  punchlist eval fixtures/cases                   no model
+  punchlist eval fixtures/cases --auditor lying   are inventions believed?
   punchlist eval fixtures/cases --case background-run-awaited --verbose";
 /// Of `log`.
 pub const LOG: &str = "\
@@ -72,7 +74,7 @@ Examples:
   punchlist log --since 7d --decision block
   punchlist log --outcome disputed --category A,ask -n 20
   punchlist log --follow
-  punchlist log show last                          the whole story of the newest one
+  punchlist log show last                          the newest one's whole story
   punchlist log stats --since 30d
   punchlist log report -o report.html --open";
 /// Of `log list`.
@@ -86,7 +88,7 @@ pub const LOG_SHOW: &str = "\
 Examples:
   punchlist log show last                  the newest decision
   punchlist log show k3f9.2                the second finding of one, alone
-  punchlist log show k3f9 --prompt         what was sent to the auditor, as it was
+  punchlist log show k3f9 --prompt         what was sent to the auditor
   punchlist log show k3f9 --replay         today's rules on the saved reply";
 /// Of `log report`.
 pub const LOG_REPORT: &str = "\
@@ -142,7 +144,8 @@ pub const CONFIG_SCHEMA: &str = "\
 Examples:
   punchlist config schema
 
-In a TOML file, the line `#:schema FILE` names it to editors (taplo, Even Better TOML); `config init` writes both.";
+In a TOML file, the line `#:schema FILE` names it to editors (taplo, Even
+Better TOML); `config init` writes both.";
 /// Of `config check`.
 pub const CONFIG_CHECK: &str = "\
 Examples:
@@ -154,21 +157,25 @@ Exit codes: 0 nothing is wrong, 1 something is.";
 pub const DOCTOR: &str = "\
 Examples:
   punchlist doctor                  all checks, nothing is sent anywhere
-  punchlist doctor --audit          asks the model one tiny question, too: time and cost are shown
+  punchlist doctor --audit          one tiny question to the model: time, cost
   punchlist doctor --json           for scripts
 
 Exit codes: 0 all fine, 1 there is something to do.";
 /// Of `completions`.
 pub const COMPLETIONS: &str = "\
 Examples:
-  punchlist completions bash        > ~/.local/share/bash-completion/completions/punchlist
-  punchlist completions zsh         > a file called _punchlist in a folder of $fpath
-  punchlist completions fish        > ~/.config/fish/completions/punchlist.fish";
+  punchlist completions bash
+  punchlist completions zsh
+
+Where its output goes:
+  bash  ~/.local/share/bash-completion/completions/punchlist
+  zsh   _punchlist in a folder of $fpath
+  fish  ~/.config/fish/completions/punchlist.fish";
 /// Of `man`.
 pub const MAN: &str = "\
 Examples:
-  punchlist man                             prints the page of the program: pipe it into `man -l -`
-  punchlist man ~/.local/share/man/man1     writes a page for each command into the folder";
+  punchlist man                             the program's page, for `man -l -`
+  punchlist man ~/.local/share/man/man1     a page for each command";
 
 #[cfg(test)]
 mod tests {
@@ -206,10 +213,44 @@ mod tests {
     }
 
     #[test]
-    fn no_help_is_wider_than_an_ordinary_terminal_needs() {
+    fn examples_fit_an_ordinary_terminal() {
         each(&Cli::command(), "punchlist", &mut |path, command| {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.lines().all(|line| line.chars().count() <= 120), "{path}");
+            for line in help.lines() {
+                assert!(line.chars().count() < 80, "{path}: {line}");
+            }
         });
+    }
+
+    #[test]
+    fn every_command_that_the_docs_show_is_understood() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let docs = std::fs::read_dir(root.join("docs")).expect("docs").filter_map(Result::ok);
+        let pages =
+            docs.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "md"));
+        let mut count = 0;
+        for page in pages.chain([root.join("README.md"), root.join("CONTRIBUTING.md")]) {
+            let text = std::fs::read_to_string(&page).expect("a page");
+            for line in text.lines().filter(|line| line.starts_with("    ") || line.starts_with("cargo run"))
+            {
+                let line = line.trim().trim_start_matches("PUNCHLIST_TRACE=1 ");
+                let ours =
+                    line.strip_prefix("punchlist ").or_else(|| line.strip_prefix("cargo run --release -- "));
+                let Some(line) = ours else { continue };
+                let line = line
+                    .split('#')
+                    .next()
+                    .unwrap_or(line)
+                    .replace(['…'], "")
+                    .replace("json|markdown|sarif", "json");
+                let words = line.split('"').enumerate().flat_map(|(at, part)| {
+                    if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
+                });
+                let parsed = Cli::try_parse_from(std::iter::once("punchlist").chain(words));
+                assert!(parsed.is_ok(), "{}: {line}: {}", page.display(), parsed.expect_err("a fault"));
+                count += 1;
+            }
+        }
+        assert!(count > 30, "{count}");
     }
 }

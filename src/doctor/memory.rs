@@ -1,6 +1,7 @@
 //! The state folder: takes whether it can be written and how large it is, gives a check. Pure.
 
 use super::Check;
+use crate::text::in_bytes;
 
 /// What was seen of it.
 #[derive(Debug, Clone)]
@@ -16,9 +17,7 @@ pub struct MemoryLook {
 /// The check.
 pub fn check(look: &MemoryLook) -> Check {
     match &look.writable {
-        Ok(()) => {
-            Check::fine("state", format!("{}, {}", look.path, bytesize::ByteSize(look.bytes).display().si()))
-        }
+        Ok(()) => Check::fine("state", format!("{}, {}", look.path, in_bytes(look.bytes))),
         Err(why) => Check::fault(
             "state",
             format!("{} can't be written: {why}", look.path),
