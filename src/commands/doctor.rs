@@ -28,7 +28,8 @@ pub fn run(args: &DoctorArgs, env: &Env) -> u8 {
     let answer = args.audit.then(|| ask(env, &config, &state));
     checks.push(question::check(answer.as_ref(), &config.auditor.model));
     let files = look::settings_files(env, &project);
-    checks.extend(registration::checks(&files, &config, &|program| look::is_there(env, program)));
+    checks
+        .extend(registration::checks(&files, &config, &|program, scope| look::is_there(env, program, scope)));
     checks.extend(settings::checks(&sources(env, &project)));
     checks.push(memory::check(&look::memory(&state)));
     let (records, ever) = look::past(&state);

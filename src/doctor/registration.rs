@@ -90,7 +90,10 @@ fn registration(file: &SettingsFile, event: &'static str, hook: &Value) -> Optio
         line.push_str(arg);
     }
     let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect();
-    if !line.contains("punchlist") || !words.contains(&"hook") {
+    let is_our_plugin =
+        matches!(&file.scope, Scope::Plugin(name) if name.split('@').next() == Some("punchlist"));
+    let is_named = line.contains("punchlist") && words.contains(&"hook");
+    if !is_named && !is_our_plugin {
         return None;
     }
     let after = |flag: &str| {
@@ -98,6 +101,8 @@ fn registration(file: &SettingsFile, event: &'static str, hook: &Value) -> Optio
         words[at].strip_prefix(flag)?.strip_prefix('=').or_else(|| words.get(at + 1).copied())?.parse().ok()
     };
     let program = match &args {
+        // The plugin's own script looks for it.
+        _ if is_our_plugin => Some("punchlist".to_owned()),
         Some(_) => Some(command.to_owned()),
         None => first_word(command),
     };
@@ -130,8 +135,12 @@ fn first_word(line: &str) -> Option<String> {
     line.split_whitespace().next().map(str::to_owned)
 }
 
-/// The checks. `is_there` says whether a program can be started by its name or path.
-pub fn checks(files: &[SettingsFile], config: &Config, is_there: &dyn Fn(&str) -> bool) -> Vec<Check> {
+/// The checks. `is_there` says whether a program can be started by its name or path from such a file.
+pub fn checks(
+    files: &[SettingsFile],
+    config: &Config,
+    is_there: &dyn Fn(&str, &Scope) -> bool,
+) -> Vec<Check> {
     const NAME: &str = "hook";
     let mut checks: Vec<Check> = files.iter().filter_map(unreadable).collect();
     let all = registrations(files);
@@ -176,14 +185,15 @@ fn told(one: &Registration) -> Check {
     Check::fine("hook", found)
 }
 
-fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str) -> bool) -> Vec<Check> {
+fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Scope) -> bool) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut fault = |found: String, next: &str| checks.push(Check::fault("hook", found, next));
-    if let Some(program) = one.program.as_ref().filter(|program| !is_there(program)) {
-        fault(
-            format!("there is no program {program}"),
-            "`punchlist install` registers this one by its own path",
-        );
+    if let Some(program) = one.program.as_ref().filter(|program| !is_there(program, &one.scope)) {
+        let next = match one.scope {
+            Scope::Plugin(_) => "put it on the PATH, or `cargo install --path .` in a checkout of punchlist",
+            _ => "`punchlist install` registers this one by its own path",
+        };
+        fault(format!("there is no program {program}"), next);
     }
     if one.timeout < one.hook_timeout {
         let next = format!(
@@ -284,7 +294,7 @@ mod tests {
                 check.next.map(|next| format!(" -> {next}")).unwrap_or_default()
             )
         };
-        checks(files, config, &|program| program != "/gone/punchlist").into_iter().map(told).collect()
+        checks(files, config, &|program, _| program != "/gone/punchlist").into_iter().map(told).collect()
     }
 
     fn said(files: &[SettingsFile]) -> Vec<String> {
@@ -317,6 +327,23 @@ mod tests {
     }
 
     #[test]
+    fn our_plugin_is_known_by_its_name_and_needs_the_program_on_the_path() {
+        let hook = json!({"command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"", "timeout": 120});
+        let content = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
+        let plugin = |name: &str| [file(Scope::Plugin(name.into()), content.clone())];
+        let told = checks(&plugin("punchlist@m"), &Config::default(), &|program, _| program != "punchlist");
+        let found: Vec<_> = told.iter().map(|check| check.found.as_str()).collect();
+        assert_eq!(
+            found,
+            [
+                "Stop in /plugin-punchlist@m.json (plugin punchlist@m): `sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"`, 120 s",
+                "there is no program punchlist"
+            ]
+        );
+        assert!(said(&plugin("other@m"))[0].starts_with("- not registered on Stop"));
+    }
+
+    #[test]
     fn what_does_not_fit_is_said_with_what_to_change() {
         let hook = json!({"command": "/gone/punchlist hook", "timeout": 30, "asyncRewake": true});
         insta::assert_snapshot!(said(&[file(Scope::Local, with(&hook))]).join("\n"));
@@ -344,7 +371,7 @@ mod tests {
             file(Scope::Managed, managed),
             broken,
             file(Scope::User, with(&hook)),
-            file(Scope::Plugin("punchlist".into()), with(&hook)),
+            file(Scope::Plugin("tools@m".into()), with(&hook)),
         ];
         insta::assert_snapshot!(said(&files).join("\n"));
     }

@@ -123,9 +123,16 @@ fn managed_settings() -> PathBuf {
     Path::new(folder).join("managed-settings.json")
 }
 
-/// Whether a program can be started by its name or path.
-pub(super) fn is_there(env: &Env, program: &str) -> bool {
-    which::which_in(program, env.get("PATH"), env.home().unwrap_or_default()).is_ok()
+/// Whether a program can be started by its name or path. The plugin looks beyond the PATH, where `cargo install` puts it.
+pub(super) fn is_there(env: &Env, program: &str, scope: &Scope) -> bool {
+    let home = env.home().unwrap_or_default();
+    let mut folders = vec![];
+    if matches!(scope, Scope::Plugin(_)) {
+        folders.push(env.path("CARGO_HOME").unwrap_or_else(|| home.join(".cargo")).join("bin"));
+        folders.push(home.join(".local").join("bin"));
+    }
+    let more = std::env::join_paths(folders).ok();
+    [env.get("PATH"), more].into_iter().any(|path| which::which_in(program, path, &home).is_ok())
 }
 
 /// The state folder. A file is written there and removed again, since nothing else tells whether one can be.
