@@ -57,6 +57,8 @@ fn wrapped(words: &str, mark: &str, width: usize, home: Option<&Path>) -> Vec<St
     let options = textwrap::Options::new(width.saturating_sub(LEFT).max(20))
         .initial_indent(mark)
         .subsequent_indent(&indent)
+        // A flag is one word.
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .break_words(false);
     textwrap::wrap(&words, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }
@@ -98,6 +100,16 @@ mod tests {
     #[test]
     fn a_narrow_terminal_wraps_it() {
         insta::assert_snapshot!(plain(44));
+    }
+
+    #[test]
+    fn a_flag_is_not_broken() {
+        let all = Diagnosis::new(vec![Check::fine(
+            "client",
+            "this one has no --no-session-persistence, and that is all",
+        )]);
+        let text = text(&all, 44, None);
+        assert!(text.contains(" --no-session-persistence,"), "{text}");
     }
 
     #[test]
