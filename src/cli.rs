@@ -1,6 +1,8 @@
 //! The command line: takes arguments, gives what is asked for. Must not exit by itself: clap's own error exit
 //! is 2, which to a Stop hook means "block".
 
+pub mod config;
+pub mod help;
 pub mod log;
 pub mod setup;
 
@@ -12,12 +14,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::eval::case::Part;
 use crate::eval::run::Mode;
 
+pub use config::{ConfigArgs, ConfigCommand};
 pub use log::{LogArgs, LogCommand};
 pub use setup::{InstallArgs, SwitchArgs, UninstallArgs};
 
 /// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
 #[derive(Debug, Parser)]
-#[command(name = "punchlist", version, arg_required_else_help = true)]
+#[command(name = "punchlist", version, arg_required_else_help = true, after_help = help::PROGRAM)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -28,23 +31,51 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// The Stop hook itself: run by Claude Code, with the hook's JSON on stdin
+    #[command(after_help = help::HOOK)]
     Hook(HookArgs),
     /// Shows the gate at work, with no account and no network: a session that drifts, the hold, the release
+    #[command(after_help = help::DEMO)]
     Demo,
     /// Registers the hook in the client's settings, beside all that is there, and shows the change
+    #[command(after_help = help::INSTALL)]
     Install(InstallArgs),
     /// Takes out of the client's settings what install put in, and nothing else
+    #[command(after_help = help::UNINSTALL)]
     Uninstall(UninstallArgs),
     /// Lets every stop of this project or of one session through, until it is switched on again
+    #[command(after_help = help::OFF)]
     Off(SwitchArgs),
     /// Switches the gate on again
+    #[command(after_help = help::ON)]
     On(SwitchArgs),
     /// Audits a saved session: the newest one of this project, or the one that is named
+    #[command(after_help = help::AUDIT)]
     Audit(AuditArgs),
     /// Audits recorded sessions whose truth is known, and prints how good that was
+    #[command(after_help = help::EVAL)]
     Eval(EvalArgs),
     /// The decision log: what was decided, why, and what became of it; without a command, lists it
+    #[command(after_help = help::LOG)]
     Log(Box<LogArgs>),
+    /// The settings: every value with its source, a commented file, a schema, a check; without a command, shows them
+    #[command(after_help = help::CONFIG)]
+    Config(ConfigArgs),
+    /// Looks whether everything is in place, and tries the gate: a tick or a cross and a next step for each
+    #[command(after_help = help::DOCTOR)]
+    Doctor(DoctorArgs),
+    /// Prints what completes commands in your shell
+    #[command(after_help = help::COMPLETIONS)]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual page, or writes one for each command into a folder
+    #[command(after_help = help::MAN)]
+    Man {
+        /// The folder; it is made where it is missing
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
 }
 
 /// The timeout with which it is registered where nothing else is needed, in seconds.
@@ -157,6 +188,17 @@ pub struct EvalArgs {
     /// Exits with 1 when a goal is missed
     #[arg(long)]
     pub strict: bool,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Asks the model one tiny question as well, through the sealed client
+    #[arg(long)]
+    pub audit: bool,
+    /// Prints it for programs
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use crate::names::ContentName;
 use crate::words::normalised;
 
 /// What kind of drift it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub enum Category {
     /// Claimed done, not on disk.
     A,

@@ -29,7 +29,7 @@
 //! `settings` knows the client's settings files and how the hook is registered in them; `install` edits them where they stand.
 //!
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
-//! again, `eval` measures all of it on cases whose truth is known.
+//! again, `doctor` judges whether everything is in place, `eval` measures all of it on cases whose truth is known.
 
 pub mod cli;
 pub mod env;
@@ -79,6 +79,8 @@ pub mod page;
 pub mod report;
 
 pub mod stage;
+
+pub mod doctor;
 
 pub mod eval;
 

@@ -27,20 +27,28 @@ pub struct LogArgs {
 #[derive(Debug, Subcommand)]
 pub enum LogCommand {
     /// Lists the decisions, newest last
+    #[command(after_help = super::help::LOG_LIST)]
     List(Box<ListArgs>),
     /// Shows one decision with all there is to know of it
+    #[command(after_help = super::help::LOG_SHOW)]
     Show(ShowArgs),
     /// Writes them as one HTML page: figures, a timeline, a table, and each decision with its evidence
+    #[command(after_help = super::help::LOG_REPORT)]
     Report(Box<ReportArgs>),
     /// What the log comes to: causes, outcomes, precision, failures, times, tokens and money
+    #[command(after_help = super::help::LOG_STATS)]
     Stats(Box<StatsArgs>),
     /// Says whether a decision, or one of its findings, was right; what you say counts before anything else
+    #[command(after_help = super::help::LOG_LABEL)]
     Label(LabelArgs),
     /// Prints the decisions for other programs
+    #[command(after_help = super::help::LOG_EXPORT)]
     Export(Box<ExportArgs>),
     /// Takes out what is old or too much, as is done by itself once a day
+    #[command(after_help = super::help::LOG_PRUNE)]
     Prune(PruneArgs),
     /// Prints where the log is
+    #[command(after_help = super::help::LOG_PATH)]
     Path {
         /// Prints it as JSON, with the files of the log
         #[arg(long)]

@@ -22,7 +22,7 @@ use crate::state::StateFolder;
 
 const HOOK_INPUT: &str = include_str!("../../fixtures/trips/drift/hook.json");
 const TRANSCRIPT: &str = include_str!("../../fixtures/trips/drift/transcript.jsonl");
-const AUDITOR_REPLY: &str = include_str!("../../fixtures/trips/drift/reply.json");
+pub(super) const AUDITOR_REPLY: &str = include_str!("../../fixtures/trips/drift/reply.json");
 const WORKSPACE: &[(&str, &str)] = &[
     ("PLAN.md", include_str!("../../fixtures/trips/drift/workspace/PLAN.md")),
     ("README.md", include_str!("../../fixtures/trips/drift/workspace/README.md")),
@@ -99,7 +99,7 @@ pub fn play() -> io::Result<String> {
 }
 
 /// Lays out the recorded workspace and transcript; gives the hook's input.
-fn set_the_stage(stage: &Stage) -> io::Result<String> {
+pub(super) fn set_the_stage(stage: &Stage) -> io::Result<String> {
     for (name, text) in WORKSPACE {
         let path = stage.workspace().join(name);
         fs::create_dir_all(path.parent().unwrap_or(stage.workspace()))?;

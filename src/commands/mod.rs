@@ -1,12 +1,17 @@
 //! One thin file for each subcommand.
 
 pub mod audit;
+pub mod completions;
+pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod eval;
 pub mod hook;
 pub mod install;
 pub mod log;
+pub mod man;
 mod progress;
+mod say;
 pub mod switch;
 
 use std::io::Write;
@@ -59,6 +64,10 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
             Ok(config) => log::run(&args, &config.log, &env),
             Err(code) => code,
         },
+        Command::Config(args) => config::run(&args, &env),
+        Command::Doctor(args) => doctor::run(&args, &env),
+        Command::Completions { shell } => completions::run(shell),
+        Command::Man { folder } => man::run(folder.as_deref()),
     };
     ExitCode::from(code)
 }

@@ -5,63 +5,97 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
+
+use toml::de::{DeTable, DeValue};
 
 use super::globs::plan_glob;
 use super::{ConfigError, Mode, Planless, UnrunChecks};
 use crate::files::open_regular;
 use crate::finding::Category;
 
-/// A config file: every key may be missing.
-#[derive(Debug, Default, Deserialize)]
+/// Settings of punchlist: `.claude/punchlist.toml` in a project, `~/.config/punchlist/config.toml` for yourself.
+///
+/// What stands here on the tables and keys is what people read: the schema, `docs/config.md` and the file of `config init` are
+/// made of it. Every key may be missing.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(title = "punchlist", description = "Settings of punchlist. Every key may be missing.")]
 pub struct ConfigFile {
-    /// `[audit]`
+    /// The audit gate: when a stop is looked at, and what may hold it.
     pub audit: AuditTable,
-    /// `[auditor]`
+    /// The second model: who is asked, and for how long.
     pub auditor: AuditorTable,
-    /// `[log]`
+    /// The decision log: how much of it is kept.
     pub log: LogTable,
 }
 
 /// `[audit]`
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[expect(missing_docs, reason = "each is documented where it is used, in `AuditConfig`")]
 pub struct AuditTable {
+    /// Whether stops are audited at all; false lets every one through.
+    #[schemars(with = "bool")]
     pub enabled: Option<bool>,
+    /// Does everything and never blocks; the log says what would have happened.
+    #[schemars(with = "bool")]
     pub dry_run: Option<bool>,
+    /// Which categories may hold a stop. What is found in the others is told, and the stop goes through.
+    #[schemars(with = "Vec<Category>")]
     pub block_on: Option<Vec<Category>>,
+    /// How often one session may be held, all its stops together.
+    #[schemars(with = "u32")]
     pub max_blocks: Option<u32>,
+    /// Which files are plans, as globs from the project's folder on.
     #[serde(deserialize_with = "globs")]
+    #[schemars(with = "Vec<String>")]
     pub plan: Option<Vec<String>>,
+    /// How many bytes are sent to the auditor at the most; large files go in as what changed.
     #[serde(deserialize_with = "prompt_bytes")]
+    #[schemars(with = "usize", range(min = LEAST_PROMPT_BYTES))]
     pub max_prompt_bytes: Option<usize>,
+    /// What becomes of tests, builds and linters that are said to pass and were not run.
+    #[schemars(with = "UnrunChecks")]
     pub unrun_checks: Option<UnrunChecks>,
+    /// When a session without a plan is worth a second opinion.
+    #[schemars(with = "Planless")]
     pub planless: Option<Planless>,
+    /// Whether the session waits for the audit. It has to agree with how the hook is registered.
+    #[schemars(with = "Mode")]
     pub mode: Option<Mode>,
 }
 
 /// `[auditor]`
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[expect(missing_docs, reason = "each is documented where it is used, in `AuditorConfig`")]
 pub struct AuditorTable {
+    /// Which program is asked, if not the client that runs the session; `PUNCHLIST_CLAUDE` wins over it.
+    #[schemars(with = "String", extend("x-own-file-only" = true))]
     pub client: Option<PathBuf>,
+    /// Which model, as the client names it.
+    #[schemars(with = "String")]
     pub model: Option<String>,
+    /// How long it may take, such as "45s" or "2m"; after that the stop goes through.
     #[serde(deserialize_with = "duration")]
+    #[schemars(with = "String")]
     pub timeout: Option<Duration>,
+    /// A folder with `system.md`, `audit.md`, `reason.md` and `verdict.schema.json`, each in place of the built-in text.
+    #[schemars(with = "String", extend("x-own-file-only" = true))]
     pub prompts: Option<PathBuf>,
 }
 
 /// `[log]`
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[expect(missing_docs, reason = "each is documented where it is used, in `LogConfig`")]
 pub struct LogTable {
+    /// For how long decisions and their prompts are kept, such as "90d".
     #[serde(deserialize_with = "duration")]
+    #[schemars(with = "String")]
     pub keep: Option<Duration>,
+    /// How much room they may take, such as "200MB".
     #[serde(deserialize_with = "size")]
+    #[schemars(with = "String")]
     pub max_size: Option<u64>,
 }
 
@@ -111,6 +145,43 @@ fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String
     Ok(Some(globs))
 }
 
+/// A fault with its place in the text, and with the key that was probably meant.
+fn fault(error: &toml::de::Error, text: &str, file: &str, key: String) -> ConfigError {
+    let start = error.span().map_or(0, |span| text.floor_char_boundary(span.start));
+    let line = text[..start].matches('\n').count() + 1;
+    let column = text[..start].rsplit('\n').next().map_or(0, |before| before.chars().count()) + 1;
+    let mut why = error.message().trim().to_owned();
+    if let Some(meant) = meant(&why) {
+        why.push_str(&format!("; did you mean `{meant}`?"));
+    }
+    ConfigError::Bad { file: file.to_owned(), line, column, key, why }
+}
+
+/// How alike two words have to be for the one to be taken for a slip of the other.
+const ALIKE: f32 = 0.6;
+
+/// The word that was probably meant, where a message names one that is unknown and those that are known.
+fn meant(message: &str) -> Option<&str> {
+    let mut words = message.split('`').skip(1).step_by(2);
+    let is_unknown = ["unknown field", "unknown variant"].iter().any(|start| message.starts_with(start));
+    let unknown = words.next().filter(|_| is_unknown)?.to_lowercase();
+    let alike = |known: &str| similar::TextDiff::from_chars(unknown.as_str(), known).ratio();
+    let likely =
+        words.map(|known| (alike(&known.to_lowercase()), known)).filter(|(alike, _)| *alike >= ALIKE);
+    likely.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, known)| known)
+}
+
+/// Takes out the key at a path, or the table; says whether it was there.
+fn take_out(document: &mut DeTable<'_>, path: &str) -> bool {
+    let mut keys = path.split(['.', '[']);
+    let (Some(table), key) = (keys.next(), keys.next()) else { return false };
+    match (document.get_mut(table).map(toml::Spanned::get_mut), key) {
+        (Some(DeValue::Table(inner)), Some(key)) => inner.remove(key).is_some(),
+        (Some(_), _) => document.remove(table).is_some(),
+        (None, _) => false,
+    }
+}
+
 impl ConfigFile {
     /// Reads a file; `None` when there is none.
     pub fn read(path: &Path) -> Result<Option<Self>, ConfigError> {
@@ -124,16 +195,52 @@ impl ConfigFile {
 
     /// Reads a text.
     pub fn parse(text: &str, file: &str) -> Result<Self, ConfigError> {
-        let bad = |error: &toml::de::Error, key: String| {
-            let start = error.span().map_or(0, |span| span.start.min(text.len()));
-            let line = text[..start].matches('\n').count() + 1;
-            ConfigError::Bad { file: file.to_owned(), line, key, why: error.message().trim().to_owned() }
+        let document = DeTable::parse(text).map_err(|error| fault(&error, text, file, "not TOML".into()))?;
+        Self::of_document(document, text, file)
+    }
+
+    /// The same with every fault in it, in their order.
+    pub fn faults(text: &str, file: &str) -> Vec<ConfigError> {
+        let mut faults = Vec::new();
+        let mut document = match DeTable::parse(text) {
+            Ok(document) => document,
+            Err(error) => return vec![fault(&error, text, file, "not TOML".into())],
         };
-        let document = toml::Deserializer::parse(text).map_err(|error| bad(&error, "not TOML".into()))?;
-        serde_path_to_error::deserialize(document).map_err(|error| {
+        // One fault ends the reading, so what it is about is taken out and the rest is read again.
+        while let Err(fault) = Self::of_document(document.clone(), text, file) {
+            let is_gone = match &fault {
+                ConfigError::Bad { key, .. } => take_out(document.get_mut(), key),
+                ConfigError::Unreadable { .. } | ConfigError::NotTheProjects { .. } => false,
+            };
+            faults.push(fault);
+            if !is_gone {
+                break;
+            }
+        }
+        faults.sort_by_key(|fault| match fault {
+            ConfigError::Bad { line, column, .. } => (*line, *column),
+            ConfigError::Unreadable { .. } | ConfigError::NotTheProjects { .. } => (0, 0),
+        });
+        faults
+    }
+
+    fn of_document(
+        document: toml::Spanned<DeTable<'_>>,
+        text: &str,
+        file: &str,
+    ) -> Result<Self, ConfigError> {
+        serde_path_to_error::deserialize(toml::Deserializer::from(document)).map_err(|error| {
             let key = error.path().to_string();
-            bad(error.inner(), if key == "." { "top level".into() } else { key })
+            fault(error.inner(), text, file, if key == "." { "top level".into() } else { key })
         })
+    }
+
+    /// Takes out of a project's file what is not the project's to set; gives a fault for each.
+    pub fn not_the_projects(&mut self, file: &Path, own: Option<&Path>) -> Vec<ConfigError> {
+        let text = |path: &Path| path.display().to_string();
+        let own = own.map(text).unwrap_or_default();
+        let taken = self.take_out_own_keys().into_iter();
+        taken.map(|key| ConfigError::NotTheProjects { file: text(file), key, own: own.clone() }).collect()
     }
 
     /// Takes out what only the person's own file may set; gives the keys that were there.

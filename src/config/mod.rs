@@ -4,10 +4,13 @@
 pub mod client;
 pub mod file;
 pub mod globs;
+pub mod reference;
+pub mod sources;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::env::{self, Env};
@@ -55,7 +58,7 @@ pub struct AuditConfig {
 
 /// Whether the session waits for the audit. The client goes by how the hook is registered; this says what the
 /// person means, and has to agree with it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// The stop is held until the audit is over.
@@ -87,7 +90,7 @@ impl Mode {
 
 /// What becomes of tests, builds and linters that are said to pass and were not run, or only before the last
 /// edit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnrunChecks {
     /// The person is told: they may have been run elsewhere.
@@ -98,7 +101,7 @@ pub enum UnrunChecks {
 }
 
 /// When a session without a plan is worth a second opinion.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Planless {
     /// When a claim or an ask is in doubt, or the session is large.
@@ -150,6 +153,8 @@ pub enum ConfigError {
         file: String,
         /// On which line.
         line: usize,
+        /// At which character of it.
+        column: usize,
         /// Which key.
         key: String,
         /// What is wrong and what is allowed.
@@ -210,14 +215,7 @@ impl Config {
             match ConfigFile::read(&path) {
                 Ok(Some(mut file)) => {
                     if !is_own {
-                        let own = own.as_ref().map_or_else(String::new, |own| own.display().to_string());
-                        faults.extend(file.take_out_own_keys().into_iter().map(|key| {
-                            ConfigError::NotTheProjects {
-                                file: path.display().to_string(),
-                                key,
-                                own: own.clone(),
-                            }
-                        }));
+                        faults.extend(file.not_the_projects(&path, own.as_deref()));
                     }
                     config.apply(file);
                 }

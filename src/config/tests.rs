@@ -34,7 +34,8 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
     assert_eq!(
         said("[audit]\nmax_block = 3\n"),
         "punchlist.toml, line 2: audit.max_block: unknown field `max_block`, expected one of `enabled`, `dry_run`, \
-         `block_on`, `max_blocks`, `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`"
+         `block_on`, `max_blocks`, `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; \
+         did you mean `max_blocks`?"
     );
     assert_eq!(
         said("[audit]\nplanless = \"never\"\n"),
@@ -65,6 +66,33 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
         "punchlist.toml, line 2: audit.max_prompt_bytes: 5 is too little; at least 10000"
     );
     assert!(said("[audit\n").starts_with("punchlist.toml, line 1: not TOML: "), "{}", said("[audit\n"));
+}
+
+#[test]
+fn every_fault_of_a_file_is_told_with_its_line_and_column() {
+    let text = "[audit]\nmax_block = 3\nmode = \"held\"\nblock_on = [\"A\", \"Ask\"]\n\n[auditor]\n  timeout = 5\nmodel = \"opus\"\n\n[logs]\nkeep = 1\n";
+    let faults: Vec<_> = ConfigFile::faults(text, "x")
+        .into_iter()
+        .map(|fault| match fault {
+            ConfigError::Bad { line, column, key, why, .. } => {
+                let meant = why.split_once("; ").map_or("", |(_, meant)| meant);
+                format!("{line}:{column} {key} {meant}")
+            }
+            other => other.to_string(),
+        })
+        .collect();
+    assert_eq!(
+        faults,
+        [
+            "2:1 audit.max_block did you mean `max_blocks`?",
+            "3:8 audit.mode did you mean `hold`?",
+            "4:18 audit.block_on[1] did you mean `ask`?",
+            "7:13 auditor.timeout ",
+            "10:2 logs did you mean `log`?",
+        ]
+    );
+    assert_eq!(ConfigFile::faults(DEFAULTS, "x"), []);
+    assert_eq!(ConfigFile::faults("a b", "x").len(), 1);
 }
 
 struct Files(tempfile::TempDir);

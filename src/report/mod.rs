@@ -3,10 +3,12 @@
 //! sessions. `decision` and `replay` set one decision of the log and what today's rules make of it, on the same `page`. Pure. `docs/audit-json.md` documents every field, and a test holds the two together.
 
 pub mod decision;
+pub mod diagnosis;
 pub mod markdown;
 pub mod page;
 pub mod replay;
 pub mod sarif;
+pub mod settings;
 pub mod table;
 pub mod text;
 

@@ -1,0 +1,256 @@
+//! The examples at the end of each command's help. A test runs over them: every line that starts with the program's name
+//! must be understood by the parser.
+
+/// Of the program.
+pub const PROGRAM: &str = "\
+Examples:
+  punchlist demo                    see it at work: no account, no network
+  punchlist doctor                  is all in place, does the gate hold?
+  punchlist audit                   look back at this project's newest session
+  punchlist log                     what was decided, newest last
+  punchlist config show             every setting, and where it comes from
+
+Registered as a Stop hook it runs by itself. PUNCHLIST_OFF=1 switches it off.";
+/// Of `hook`.
+pub const HOOK: &str = "\
+Examples:
+  punchlist hook                    as registered with \"timeout\": 120
+  punchlist hook --hook-timeout 60  registered with \"timeout\": 60
+  punchlist hook --background       registered with \"asyncRewake\": true
+
+Exit codes: 0 the stop goes through, 2 it is held.
+`punchlist doctor` tells whether the registration fits.";
+/// Of `demo`.
+pub const DEMO: &str = "\
+Examples:
+  punchlist demo";
+/// Of `install`.
+pub const INSTALL: &str = "\
+Examples:
+  punchlist install                 this project, for you alone
+  punchlist install --user          every project of yours
+  punchlist install --dry-run       only shows the change
+
+Running it again changes nothing. `punchlist doctor` tells whether it fits,
+`punchlist uninstall` takes it out.";
+/// Of `uninstall`.
+pub const UNINSTALL: &str = "\
+Examples:
+  punchlist uninstall               takes out what `punchlist install` put in
+  punchlist uninstall --user";
+/// Of `off`.
+pub const OFF: &str = "\
+Examples:
+  punchlist off                     every stop of this project goes through
+  punchlist off --session 3f2a      only those of one session
+
+`punchlist on` switches it on again.";
+/// Of `on`.
+pub const ON: &str = "\
+Examples:
+  punchlist on
+  punchlist on --session 3f2a";
+/// Of `audit`.
+pub const AUDIT: &str = "\
+Examples:
+  punchlist audit                          the newest session of this project
+  punchlist audit 3f2a                     a session by the start of its id
+  punchlist audit --auditor none           no model: disk and session alone
+  punchlist audit --show-prompt            what would be sent; nothing is
+  punchlist audit --format sarif           for code scanning
+  punchlist audit --all                    every saved session of this project
+
+Exit codes: 0 nothing confirmed, 1 confirmed findings, 2 it could not audit.";
+/// Of `eval`.
+pub const EVAL: &str = "\
+Examples:
+  punchlist eval fixtures/cases                   no model
+  punchlist eval fixtures/cases --auditor lying   are inventions believed?
+  punchlist eval fixtures/cases --case background-run-awaited --verbose";
+/// Of `log`.
+pub const LOG: &str = "\
+Examples:
+  punchlist log                                    one line each, newest last
+  punchlist log --since 7d --decision block
+  punchlist log --outcome disputed --category A,ask -n 20
+  punchlist log --follow
+  punchlist log show last                          the newest one's whole story
+  punchlist log stats --since 30d
+  punchlist log report -o report.html --open";
+/// Of `log list`.
+pub const LOG_LIST: &str = "\
+Examples:
+  punchlist log list --since yesterday --project shop
+  punchlist log list --cause auditor-timeout,auditor-unavailable
+  punchlist log list --json -n 1";
+/// Of `log show`.
+pub const LOG_SHOW: &str = "\
+Examples:
+  punchlist log show last                  the newest decision
+  punchlist log show k3f9.2                the second finding of one, alone
+  punchlist log show k3f9 --prompt         what was sent to the auditor
+  punchlist log show k3f9 --replay         today's rules on the saved reply";
+/// Of `log report`.
+pub const LOG_REPORT: &str = "\
+Examples:
+  punchlist log report -o report.html --open
+  punchlist log report -o - --since 30d --project shop";
+/// Of `log stats`.
+pub const LOG_STATS: &str = "\
+Examples:
+  punchlist log stats --since 30d
+  punchlist log stats --project shop --json";
+/// Of `log label`.
+pub const LOG_LABEL: &str = "\
+Examples:
+  punchlist log label k3f9.2 wrong --note \"that file is generated\"
+  punchlist log label k3f9 right";
+/// Of `log export`.
+pub const LOG_EXPORT: &str = "\
+Examples:
+  punchlist log export --format csv
+  punchlist log export --since 2026-10 --decision block";
+/// Of `log prune`.
+pub const LOG_PRUNE: &str = "\
+Examples:
+  punchlist log prune --dry-run
+  punchlist log prune --keep 30d --max-size 50MB";
+/// Of `log path`.
+pub const LOG_PATH: &str = "\
+Examples:
+  punchlist log path
+  punchlist log path --json";
+/// Of `config`.
+pub const CONFIG: &str = "\
+Examples:
+  punchlist config show             every value, and where it comes from
+  punchlist config init             a commented file of your own
+  punchlist config check            what is wrong with the files
+  punchlist config schema           for your editor
+
+docs/config.md has all keys.";
+/// Of `config show`.
+pub const CONFIG_SHOW: &str = "\
+Examples:
+  punchlist config show
+  punchlist config show --json";
+/// Of `config init`.
+pub const CONFIG_INIT: &str = "\
+Examples:
+  punchlist config init             your own file
+  punchlist config init --project   .claude/punchlist.toml";
+/// Of `config schema`.
+pub const CONFIG_SCHEMA: &str = "\
+Examples:
+  punchlist config schema
+
+In a TOML file, the line `#:schema FILE` names it to editors (taplo, Even
+Better TOML); `config init` writes both.";
+/// Of `config check`.
+pub const CONFIG_CHECK: &str = "\
+Examples:
+  punchlist config check
+  punchlist config check .claude/punchlist.toml
+
+Exit codes: 0 nothing is wrong, 1 something is.";
+/// Of `doctor`.
+pub const DOCTOR: &str = "\
+Examples:
+  punchlist doctor                  all checks, nothing is sent anywhere
+  punchlist doctor --audit          one tiny question to the model: time, cost
+  punchlist doctor --json           for scripts
+
+Exit codes: 0 all fine, 1 there is something to do.";
+/// Of `completions`.
+pub const COMPLETIONS: &str = "\
+Examples:
+  punchlist completions bash
+  punchlist completions zsh
+
+Where its output goes:
+  bash  ~/.local/share/bash-completion/completions/punchlist
+  zsh   _punchlist in a folder of $fpath
+  fish  ~/.config/fish/completions/punchlist.fish";
+/// Of `man`.
+pub const MAN: &str = "\
+Examples:
+  punchlist man                             the program's page, for `man -l -`
+  punchlist man ~/.local/share/man/man1     a page for each command";
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory, Parser};
+
+    use crate::cli::Cli;
+
+    fn each(command: &Command, path: &str, look: &mut impl FnMut(&str, &Command)) {
+        look(path, command);
+        for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+            each(inner, &format!("{path} {}", inner.get_name()), look);
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples_and_the_parser_understands_each() {
+        let mut count = 0;
+        each(&Cli::command(), "punchlist", &mut |path, command| {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.starts_with("Examples:\n  punchlist"), "{path} has no examples");
+            for line in help.lines().filter_map(|line| line.strip_prefix("  punchlist ")) {
+                // What stands behind two spaces is said of the example.
+                let line = line.split("   ").next().unwrap_or(line).split("  ").next().unwrap_or(line).trim();
+                let words = line.split('"').enumerate().flat_map(|(at, part)| {
+                    if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
+                });
+                let parsed = Cli::try_parse_from(std::iter::once("punchlist").chain(words));
+                assert!(parsed.is_ok(), "{path}: {line}: {}", parsed.expect_err("a fault"));
+                count += 1;
+            }
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!(!about.is_empty(), "{path} says what it does");
+        });
+        assert!(count > 50, "{count}");
+    }
+
+    #[test]
+    fn examples_fit_an_ordinary_terminal() {
+        each(&Cli::command(), "punchlist", &mut |path, command| {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in help.lines() {
+                assert!(line.chars().count() < 80, "{path}: {line}");
+            }
+        });
+    }
+
+    #[test]
+    fn every_command_that_the_docs_show_is_understood() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let docs = std::fs::read_dir(root.join("docs")).expect("docs").filter_map(Result::ok);
+        let pages =
+            docs.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "md"));
+        let mut count = 0;
+        for page in pages.chain([root.join("README.md"), root.join("CONTRIBUTING.md")]) {
+            let text = std::fs::read_to_string(&page).expect("a page");
+            for line in text.lines().filter(|line| line.starts_with("    ") || line.starts_with("cargo run"))
+            {
+                let line = line.trim().trim_start_matches("PUNCHLIST_TRACE=1 ");
+                let ours =
+                    line.strip_prefix("punchlist ").or_else(|| line.strip_prefix("cargo run --release -- "));
+                let Some(line) = ours else { continue };
+                let line = line
+                    .split('#')
+                    .next()
+                    .unwrap_or(line)
+                    .replace(['…'], "")
+                    .replace("json|markdown|sarif", "json");
+                let words = line.split('"').enumerate().flat_map(|(at, part)| {
+                    if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
+                });
+                let parsed = Cli::try_parse_from(std::iter::once("punchlist").chain(words));
+                assert!(parsed.is_ok(), "{}: {line}: {}", page.display(), parsed.expect_err("a fault"));
+                count += 1;
+            }
+        }
+        assert!(count > 30, "{count}");
+    }
+}

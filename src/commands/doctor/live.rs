@@ -1,0 +1,132 @@
+//! The live test of the gate: plays three sessions through the real hook path in a temporary folder, with recorded replies of the
+//! auditor, and runs this very program as a hook once. Gives what was answered. Must not touch anything of the person's, ask
+//! anybody, or go by the person's settings: it tells whether the gate works, and `config` tells how it is set.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::super::demo::{AUDITOR_REPLY, set_the_stage};
+use super::super::hook::{Registered, answer};
+use crate::auditor::RecordedReply;
+use crate::child::{self, Ending, Job};
+use crate::doctor::gate::{GateLook, ProcessLook};
+use crate::env::{self, Env};
+use crate::hook::Reply;
+use crate::stage::Stage;
+use crate::state::StateFolder;
+
+const TRANSCRIPT: &str = include_str!("../../../fixtures/trips/clean/transcript.jsonl");
+const NO_FINDINGS: &str = include_str!("../../../fixtures/trips/clean/reply.json");
+const WORKSPACE: &[(&str, &str)] = &[
+    ("PLAN.md", include_str!("../../../fixtures/trips/clean/workspace/PLAN.md")),
+    ("README.md", include_str!("../../../fixtures/trips/clean/workspace/README.md")),
+    ("src/slug.rs", include_str!("../../../fixtures/trips/clean/workspace/src/slug.rs")),
+    ("tests/slug.rs", include_str!("../../../fixtures/trips/clean/workspace/tests/slug.rs")),
+];
+/// A session in which somebody asked something, and nothing was done.
+const CHAT: &str = r#"{"type":"user","cwd":"[workspace]","message":{"role":"user","content":"what does slugify do?"},"origin":{"kind":"human"}}
+{"type":"assistant","cwd":"[workspace]","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"It turns a title into a part of an address."}]}}
+"#;
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// Variables of the person's that would make a process of ours look elsewhere.
+const UNSET: [&str; 9] = [
+    env::OFF,
+    env::DRY_RUN,
+    env::TRACE,
+    env::INSIDE_AUDITOR,
+    env::CLIENT_PROJECT_DIR,
+    env::CLIENT_CONFIG_DIR,
+    env::CLIENT_PID,
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+];
+
+/// Plays all of them.
+pub(super) fn play() -> io::Result<GateLook> {
+    let drifting = Stage::new("slugs")?;
+    let stdin = set_the_stage(&drifting)?;
+    let process = as_process(&drifting, &stdin);
+
+    let clean = Stage::new("slugs")?;
+    let clean_stdin = set_the_stage(&clean)?;
+    for (name, text) in WORKSPACE {
+        let path = clean.workspace().join(name);
+        fs::create_dir_all(path.parent().unwrap_or(clean.workspace()))?;
+        fs::write(path, text)?;
+    }
+    fs::write(clean.path("transcript.jsonl"), clean.placed_in_json(TRANSCRIPT))?;
+
+    let chat = Stage::new("slugs")?;
+    let chat_stdin = set_the_stage(&chat)?;
+    fs::write(chat.path("transcript.jsonl"), chat.placed_in_json(CHAT))?;
+    let mut chat_stdin: serde_json::Value = serde_json::from_str(&chat_stdin)?;
+    chat_stdin["last_assistant_message"] = "It turns a title into a part of an address.".into();
+
+    Ok(GateLook {
+        clean: stop(&clean, &clean_stdin, NO_FINDINGS),
+        drifting: stop(&drifting, &stdin, AUDITOR_REPLY),
+        out_of_scope: stop(&chat, &chat_stdin.to_string(), AUDITOR_REPLY),
+        process,
+    })
+}
+
+fn stop(stage: &Stage, stdin: &str, reply: &'static str) -> Reply {
+    let memory = StateFolder::at(stage.path("state"));
+    let env = Env::from_pairs([("HOME", stage.home())]);
+    let mut auditor = RecordedReply(reply);
+    answer(
+        stdin.as_bytes(),
+        &env,
+        &memory,
+        Registered::holding(TIMEOUT),
+        Timestamp::now(),
+        Some(&mut auditor),
+    )
+}
+
+/// Runs this program as the client runs it. It finds no client to ask, and holds on what the disk alone proves.
+fn as_process(stage: &Stage, stdin: &str) -> Result<ProcessLook, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let set = |name: &str, path: &Path| (name.into(), path.into());
+    let ended = child::run(Job {
+        program,
+        args: vec!["hook".into()],
+        cwd: stage.workspace().to_path_buf(),
+        env_set: vec![
+            set("HOME", &stage.home()),
+            set(env::HOME, &stage.path("state-of-process")),
+            set(env::CLAUDE, &stage.path("no-client")),
+        ],
+        env_unset: UNSET.iter().map(Into::into).collect(),
+        stdin: stdin.as_bytes().to_vec(),
+        deadline: TIMEOUT,
+        stdout_cap: 1 << 20,
+        stderr_cap: 64 << 10,
+    });
+    let reply: Option<serde_json::Value> = serde_json::from_slice(&ended.stdout).ok();
+    let is_block = reply.is_some_and(|reply| reply["decision"] == "block" && reply["reason"].is_string());
+    match ended.how {
+        Ending::Exited(code) => {
+            Ok(ProcessLook { code: Some(code), is_block, ms: ended.duration.as_millis() })
+        }
+        Ending::NotStarted(error) => Err(error.to_string()),
+        how => Err(format!("{how:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The process is tried by `tests/hook/doctor.rs`: here this program is the test itself.
+    #[test]
+    fn the_gate_does_what_it_should_with_each_session() {
+        let look = play().expect("a temporary folder");
+        assert_eq!((look.clean, look.out_of_scope), (Reply::Silent, Reply::Silent));
+        assert!(matches!(look.drifting, Reply::Block(_)));
+    }
+}

@@ -1,0 +1,108 @@
+//! What the log tells of the last days: takes its records, gives what failed in them. Pure.
+
+use super::{Check, Mark};
+use crate::decision::{Cause, Held};
+use crate::log::Record;
+use crate::text::{counted, first_part};
+
+/// How many days are looked at.
+pub const DAYS: i64 = 7;
+
+/// What is to be done where a cause of failure is the newest word.
+fn next_step(cause: Cause) -> Option<&'static str> {
+    Some(match cause {
+        Cause::AuditorTimeout => {
+            "raise `[auditor] timeout`, or audit in the background; `punchlist log --cause auditor-timeout` lists them"
+        }
+        Cause::AuditorUnavailable => {
+            "`punchlist doctor --audit` tries the client; `punchlist log --cause auditor-unavailable` lists them"
+        }
+        Cause::AuditorUnreadable => {
+            "`punchlist log show last --reply` shows what came back; another model may answer better"
+        }
+        Cause::BadInput => {
+            "something else than the client runs `punchlist hook`, or the client is newer than this punchlist"
+        }
+        Cause::Error => {
+            "`punchlist log --cause error` lists them; that is a fault of punchlist: please report it"
+        }
+        _ => return None,
+    })
+}
+
+/// Whether an audit came to an end, good or bad, that tells whether auditing works.
+fn is_telling(cause: Cause) -> bool {
+    next_step(cause).is_some() || matches!(cause, Cause::Findings | Cause::Clean | Cause::OnlyUnverified)
+}
+
+/// The check. The records are those of the last days, oldest first; `ever` is whether there are older ones.
+pub fn check(records: &[Record], ever: bool) -> Check {
+    const NAME: &str = "log";
+    let days = format!("in {DAYS} days");
+    if records.is_empty() {
+        let found = if ever { format!("no stop {days}") } else { "no stop yet".into() };
+        let next = "end a turn of a session that did something, then look at `punchlist log`".to_owned();
+        return Check::note(NAME, found, Some(next));
+    }
+    let held = records.iter().filter(|record| record.decision == Held::Block).count();
+    let stops = format!("{} {days}, {held} held", counted(records.len(), "stop", "stops"));
+    let failed: Vec<_> = records.iter().filter(|record| next_step(record.cause).is_some()).collect();
+    let Some(last) = failed.last() else { return Check::fine(NAME, format!("{stops}, no failure")) };
+    let mut causes: Vec<(&str, usize)> = Vec::new();
+    for record in &failed {
+        match causes.iter_mut().find(|(name, _)| *name == record.cause.name()) {
+            Some((_, count)) => *count += 1,
+            None => causes.push((record.cause.name(), 1)),
+        }
+    }
+    let causes: Vec<_> = causes.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    let why = last.detail.as_deref().map(|why| format!(" ({})", first_part(why, 160))).unwrap_or_default();
+    let newest = records.iter().rev().find(|record| is_telling(record.cause));
+    let is_over = newest.is_some_and(|newest| next_step(newest.cause).is_none());
+    let found = format!(
+        "{stops}; {}, the last at {}{why}",
+        causes.join(", "),
+        last.time.get(..16).unwrap_or(&last.time).replace('T', " ")
+    );
+    let next = next_step(last.cause).map(str::to_owned);
+    if is_over {
+        Check::note(NAME, format!("{found}; the audits since then went well"), None)
+    } else {
+        Check { name: NAME, mark: Mark::Fault, found, next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(cause: Cause, detail: Option<&str>) -> Record {
+        let time = "2026-11-01T09:30:00Z".parse().expect("a time");
+        let decision = if cause == Cause::Findings { Held::Block } else { Held::Allow };
+        Record { decision, detail: detail.map(Into::into), ..Record::new(cause, time) }
+    }
+
+    #[test]
+    fn no_stop_is_told_apart_from_none_lately() {
+        assert_eq!(check(&[], false).found, "no stop yet");
+        assert_eq!(check(&[], true).found, "no stop in 7 days");
+    }
+
+    #[test]
+    fn what_failed_last_is_a_fault_and_what_is_over_is_a_note() {
+        let fine = [record(Cause::Clean, None), record(Cause::Findings, None), record(Cause::Off, None)];
+        assert_eq!(check(&fine, true), Check::fine("log", "3 stops in 7 days, 1 held, no failure"));
+        let late = record(Cause::AuditorTimeout, Some("the auditor gave no answer in 45 s"));
+        let failing = [record(Cause::Clean, None), late.clone(), late.clone(), record(Cause::Off, None)];
+        let fault = check(&failing, true);
+        assert_eq!(fault.mark, Mark::Fault);
+        assert_eq!(
+            fault.found,
+            "4 stops in 7 days, 0 held; 2 auditor-timeout, the last at 2026-11-01 09:30 (the auditor gave no answer in 45 s)"
+        );
+        assert!(fault.next.is_some_and(|next| next.starts_with("raise `[auditor] timeout`")));
+        let over = check(&[late, record(Cause::Clean, None)], true);
+        assert_eq!(over.mark, Mark::Note);
+        assert!(over.found.ends_with("; the audits since then went well"), "{}", over.found);
+    }
+}

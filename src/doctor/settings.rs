@@ -1,0 +1,107 @@
+//! The config: takes every value with its source, gives what differs from the built-in ones, and what is wrong. Pure.
+
+use std::path::PathBuf;
+
+use super::Check;
+use crate::config::sources::{Source, Sources};
+
+/// The person's switch, where it is off for the folder that is looked at. `folders` are those that it was thrown for.
+pub fn switch(folders: &[PathBuf]) -> Option<Check> {
+    let off = folders.first()?;
+    let next = "punchlist on".to_owned();
+    Some(Check::note(
+        "switch",
+        format!("off for {}: every stop there goes through", off.display()),
+        Some(next),
+    ))
+}
+
+/// The checks.
+pub fn checks(sources: &Sources) -> Vec<Check> {
+    const NAME: &str = "config";
+    let mut checks: Vec<Check> = Vec::new();
+    for fault in &sources.faults {
+        checks.push(Check::fault(NAME, fault.to_string(), "`punchlist config check` tells all of it"));
+    }
+    let differing: Vec<_> = sources
+        .settings
+        .iter()
+        .filter(|sourced| sourced.value != sourced.setting.default)
+        .map(|sourced| {
+            let by = match sourced.source {
+                Source::Default => "built in",
+                Source::Own => "yours",
+                Source::Project => "project",
+                Source::Variable => sourced.place.as_deref().unwrap_or("variable"),
+            };
+            format!("{} = {} ({by})", sourced.setting.path(), sourced.value_text())
+        })
+        .collect();
+    let found = if differing.is_empty() { "all as built in".into() } else { differing.join(", ") };
+    checks.push(Check::fine(NAME, found));
+    let is = |path: &str, value: bool| {
+        let found = sources.settings.iter().find(|sourced| sourced.setting.path() == path);
+        found.is_some_and(|sourced| sourced.value == Some(value.into()))
+    };
+    if is("audit.enabled", false) {
+        let next = "unset PUNCHLIST_OFF, or set `enabled = true`".to_owned();
+        checks.push(Check::note(NAME, "the gate is switched off: every stop goes through", Some(next)));
+    }
+    if is("audit.dry_run", true) {
+        let next = "unset PUNCHLIST_DRY_RUN, or set `dry_run = false`, when you trust it".to_owned();
+        checks.push(Check::note(NAME, "a dry run: everything is done, and nothing is held", Some(next)));
+    }
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::sources::sources;
+    use crate::doctor::Mark;
+    use crate::env::{self, Env};
+
+    fn told(own: &str, variable: &str) -> Vec<(Mark, String)> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("punchlist/config.toml");
+        std::fs::create_dir_all(file.parent().expect("a parent")).expect("made");
+        std::fs::write(file, own).expect("written");
+        let env = Env::from_pairs([("XDG_CONFIG_HOME", folder.path().as_os_str()), (variable, "1".as_ref())]);
+        let all = checks(&sources(&env, &folder.path().join("w")));
+        let tidy = |text: String| text.replace(&folder.path().display().to_string(), "[folder]");
+        all.into_iter().map(|check| (check.mark, tidy(check.found))).collect()
+    }
+
+    #[test]
+    fn a_switch_that_is_off_is_told() {
+        assert_eq!(switch(&[]), None);
+        let told = switch(&["/w".into()]).expect("a check");
+        assert_eq!(
+            (told.mark, told.found.as_str()),
+            (Mark::Note, "off for /w: every stop there goes through")
+        );
+    }
+
+    #[test]
+    fn only_what_differs_is_told() {
+        assert_eq!(told("[audit]\nmax_blocks = 3\n", "X"), [(Mark::Fine, "all as built in".into())]);
+        assert_eq!(
+            told("[audit]\nmax_blocks = 1\n", env::DRY_RUN),
+            [
+                (Mark::Fine, "audit.dry_run = true (PUNCHLIST_DRY_RUN), audit.max_blocks = 1 (yours)".into()),
+                (Mark::Note, "a dry run: everything is done, and nothing is held".into())
+            ]
+        );
+    }
+
+    #[test]
+    fn a_fault_and_a_switch_are_told() {
+        let all = told("[audit]\nmax_block = 1\n", env::OFF);
+        assert_eq!(
+            all.iter().map(|(mark, _)| *mark).collect::<Vec<_>>(),
+            [Mark::Fault, Mark::Fine, Mark::Note]
+        );
+        assert!(all[0].1.starts_with("[folder]/punchlist/config.toml, line 2: audit.max_block"), "{all:?}");
+        assert_eq!(all[2].1, "the gate is switched off: every stop goes through");
+    }
+}
