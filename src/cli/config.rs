@@ -51,7 +51,7 @@ pub struct InitArgs {
     /// This project's file, .claude/punchlist.toml: for everybody who works on it
     #[arg(long, conflicts_with = "user")]
     pub project: bool,
-    /// Your own file, ~/.config/punchlist/config.toml [default]
+    /// Your own file, ~/.config/punchlist/config.toml (default)
     #[arg(long)]
     pub user: bool,
 }

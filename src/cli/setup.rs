@@ -13,7 +13,7 @@ pub struct ScopeArgs {
     /// This project, for everybody who works on it: .claude/settings.json
     #[arg(long, group = "scope")]
     pub project: bool,
-    /// This project, only for you: .claude/settings.local.json [default]
+    /// This project, only for you: .claude/settings.local.json (default)
     #[arg(long, group = "scope")]
     pub local: bool,
 }
@@ -79,7 +79,7 @@ pub struct SwitchArgs {
     /// One session, by its id or the start of it
     #[arg(long, value_name = "ID", conflicts_with = "project")]
     pub session: Option<String>,
-    /// This project [default]
+    /// This project (default)
     #[arg(long)]
     pub project: bool,
 }

@@ -1,6 +1,7 @@
 //! Takes a file, gives its lines in batches, in bounded memory, and says whether they are text; a line that is too long for
 //! a batch is given by itself. Must not judge what a line says, nor split one.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -15,6 +16,11 @@ const CARRY: usize = 512 << 10;
 const LONG_LINE: usize = 4 << 20;
 /// The kernel copies into a buffer that starts at a page three times as fast as into one that does not.
 const PAGE: usize = 4 << 10;
+
+thread_local! {
+    /// Room that the last file needed: whoever reads a thousand files need not ask the system for it a thousand times.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// What a file holds next.
 #[derive(Debug)]
@@ -43,7 +49,7 @@ impl Batch {
 /// Some lines, each with its newline; only the last line of a file may have none.
 #[derive(Debug)]
 pub struct Lines {
-    /// Room, and behind it the lines.
+    /// Room, the lines, and room again.
     bytes: Vec<u8>,
     /// Where they start.
     start: usize,
@@ -115,16 +121,17 @@ impl<'f> Batches<'f> {
             self.carry.clear();
             self.carry.extend_from_slice(&buffer[whole..end]);
             if whole > start {
-                buffer.truncate(whole);
-                let is_text = simdutf8::basic::from_utf8(&buffer[start..]).is_ok();
+                let lines = &buffer[start..whole];
+                let is_text = simdutf8::basic::from_utf8(lines).is_ok();
                 let mut ends: Vec<usize> =
-                    memchr::memchr_iter(b'\n', &buffer[start..]).map(|at| start + at + 1).collect();
+                    memchr::memchr_iter(b'\n', lines).map(|at| start + at + 1).collect();
                 if ends.last() != Some(&whole) {
                     ends.push(whole);
                 }
                 return Ok(Some(Batch::Lines(Lines { bytes: buffer, start, ends, is_text })));
             }
             if read == 0 {
+                SPARE.set(buffer);
                 return Ok(None);
             }
         }
@@ -133,10 +140,11 @@ impl<'f> Batches<'f> {
     /// Makes a buffer as long as is needed. Pages of a new one that nobody touches cost nothing.
     fn make_room(&self, buffer: &mut Vec<u8>) {
         let needed = PAGE + self.room + self.chunk;
-        if buffer.capacity() < needed {
+        if buffer.len() < needed {
+            *buffer = SPARE.take();
+        }
+        if buffer.len() < needed {
             *buffer = vec![0; needed];
-        } else {
-            buffer.resize(needed, 0);
         }
     }
 
