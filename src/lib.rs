@@ -44,9 +44,10 @@ pub mod template;
 pub mod text;
 pub mod words;
 
+pub mod settings;
+
 pub mod config;
 pub mod hook;
-pub mod settings;
 pub mod state;
 
 pub mod session;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::env::{self, Env};
 use crate::files::open_regular;
+use crate::settings::place::Scope;
 
 /// The folder of all transcripts, one folder in it for each project.
 pub fn projects_folder(client_config_dir: &Path) -> PathBuf {
@@ -36,10 +37,7 @@ pub struct Settings(Vec<(PathBuf, Value)>);
 impl Settings {
     /// Reads those of a project and the person's own.
     pub fn read(env: &Env, project: &Path) -> Self {
-        let own = env.client_config_dir().map(|own| own.join("settings.json"));
-        let of_project =
-            ["settings.local.json", "settings.json"].map(|name| project.join(".claude").join(name));
-        let files = of_project.into_iter().chain(own);
+        let files = Scope::ALL.into_iter().filter_map(|scope| scope.file(env, project));
         Self(
             files.filter_map(|file| Some((json_in(&file)?, file))).map(|(json, file)| (file, json)).collect(),
         )

@@ -233,6 +233,15 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The same, and past the end of the row; `false` where only the plain way tells where that is.
+    fn read_past(&mut self, scan: &mut Scan<'a>, known: &impl Knows) -> bool {
+        match self.read(scan, known) {
+            Ok(()) => true,
+            Err(Halt::Enough) => scan.pass_to_the_end(),
+            Err(Halt::Torn | Halt::IdleResult | Halt::Said) => false,
+        }
+    }
+
     /// Reads a row to its end.
     fn read_whole(&mut self, scan: &mut Scan<'a>) -> Result<(), Halt> {
         scan.fields(|key, scan| self.take(key, scan, None::<&Whole<()>>))
@@ -520,12 +529,7 @@ pub fn take_rows(line: &[u8], taker: &mut impl TakesRows) -> bool {
     while scan.peek().is_some() {
         let start = scan;
         let mut row = Row::default();
-        let is_read = match row.read(&mut scan, taker) {
-            Ok(()) => true,
-            Err(Halt::Enough) => scan.pass_to_the_end(),
-            Err(Halt::Torn | Halt::IdleResult | Halt::Said) => false,
-        };
-        if !is_read {
+        if !row.read_past(&mut scan, taker) {
             // Another row on the same line, an unusual order of keys, or a fault: the plain way tells.
             (scan, row) = (start, Row::default());
             if row.read_whole(&mut scan).is_err() {
@@ -542,12 +546,7 @@ pub fn take_rows(line: &[u8], taker: &mut impl TakesRows) -> bool {
 pub fn lone_row<'a>(line: &'a [u8], known: &impl Knows) -> Option<Row<'a>> {
     let mut scan = Scan::new(line);
     let mut row = Row::default();
-    let is_read = match row.read(&mut scan, known) {
-        Ok(()) => scan.peek().is_none(),
-        Err(Halt::Enough) => scan.pass_to_the_end(),
-        Err(Halt::Torn | Halt::IdleResult | Halt::Said) => false,
-    };
-    is_read.then_some(row)
+    (row.read_past(&mut scan, known) && scan.peek().is_none()).then_some(row)
 }
 
 /// Whether a line holds rows to its end, none of them cut off.

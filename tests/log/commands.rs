@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::desk::{Desk, Ran};
+use crate::desk::Desk;
+use crate::ran::Ran;
 
 const RECORDS: usize = 1500;
 

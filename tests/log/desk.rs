@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::ran::Ran;
 use crate::year::write_year;
 
 /// The program under test.
@@ -17,14 +18,6 @@ pub(crate) const PUNCHLIST: &str = env!("CARGO_BIN_EXE_punchlist");
 pub(crate) struct Desk {
     folder: tempfile::TempDir,
     vars: Vec<(&'static str, String)>,
-}
-
-/// What a command printed.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) code: Option<i32>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
 }
 
 impl Desk {
@@ -93,9 +86,7 @@ impl Desk {
     /// Runs it, which has to go well and silently; gives what it prints.
     #[track_caller]
     pub(crate) fn print(&self, args: &[&str]) -> String {
-        let ran = self.run(args);
-        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}\n{}", ran.stdout);
-        ran.stdout
+        self.run(args).printed(args)
     }
 
     /// The same, as JSON, one value a line.

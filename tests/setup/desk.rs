@@ -4,19 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::ran::Ran;
+
 /// One person's machine.
 pub(crate) struct Desk {
     #[expect(dead_code, reason = "held, not read: the folder is gone with it")]
     folder: tempfile::TempDir,
     root: PathBuf,
-}
-
-/// What a command printed, with the machine's own paths taken out.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) code: Option<i32>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
 }
 
 /// The file of the default scope.
@@ -93,9 +87,7 @@ impl Desk {
     /// Runs it, which has to go well and silently; gives what it prints.
     #[track_caller]
     pub(crate) fn print(&self, args: &[&str]) -> String {
-        let ran = self.run(args);
-        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}\n{}", ran.stdout);
-        ran.stdout
+        self.run(args).printed(args)
     }
 
     /// Runs it, which has to fail with a word on stderr alone; gives that.

@@ -6,4 +6,6 @@ mod desk;
 mod files;
 mod install;
 mod plugin;
+#[path = "../support/ran.rs"]
+mod ran;
 mod switch;

@@ -2,6 +2,7 @@
 //! Must not run anything but the client, and that only with words which it answers by itself.
 
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::doctor::registration::{Scope, SettingsFile};
 use crate::env::Env;
 use crate::files::{in_private_folder, open_regular};
 use crate::log::{DecisionLog, Record};
+use crate::settings::place;
 use crate::state::StateFolder;
 
 /// How long the client may take to say what it is.
@@ -80,15 +82,16 @@ fn said_anyway(client: &Path, args: &[&str]) -> String {
 
 /// Every settings file that is there, the strongest first, and the hooks of every plugin that is switched on.
 pub(super) fn settings_files(env: &Env, project: &Path) -> Vec<SettingsFile> {
-    let of_project = |name: &str| project.join(".claude").join(name);
-    let places = [
-        Some((Scope::Managed, managed_settings())),
-        Some((Scope::Local, of_project("settings.local.json"))),
-        Some((Scope::Project, of_project("settings.json"))),
-        env.client_config_dir().map(|folder| (Scope::User, folder.join("settings.json"))),
-    ];
+    let own = place::Scope::ALL.into_iter().filter_map(|own| {
+        let scope = match own {
+            place::Scope::Local => Scope::Local,
+            place::Scope::Project => Scope::Project,
+            place::Scope::User => Scope::User,
+        };
+        Some((scope, own.file(env, project)?))
+    });
     let mut files: Vec<SettingsFile> = Vec::new();
-    for (scope, path) in places.into_iter().flatten() {
+    for (scope, path) in iter::once((Scope::Managed, managed_settings())).chain(own) {
         // In the home folder, the project's own file and the person's are one.
         let is_known = files.iter().any(|file| Path::new(&file.path) == path);
         files.extend(settings_file(scope, &path).filter(|_| !is_known));

@@ -60,15 +60,19 @@ fn plan(ticked: bool) -> String {
     )
 }
 
-/// An agent that writes the plan, does its first step, ticks both, and says that all is done; and an auditor who notices.
-fn beta_is_forgotten(workspace: &Workspace) -> Script {
+/// An agent that writes the plan, does its first step, ticks both, and says that all is done.
+fn half_done(workspace: &Workspace) -> Script {
     let project = workspace.project();
     let plan_file = project.join("PLAN.md");
     Script::new(PROMPT)
         .calls([write(plan_file.display(), &plan(false))])
         .calls([write(project.join("alpha.txt").display(), ALPHA), write(plan_file.display(), &plan(true))])
         .says(ALL_DONE)
-        .verdict(&[beta_is_missing()])
+}
+
+/// The same, and an auditor who notices.
+fn beta_is_forgotten(workspace: &Workspace) -> Script {
+    half_done(workspace).verdict(&[beta_is_missing()])
 }
 
 /// What an auditor says who has noticed.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::{ALL_DONE, ALPHA, BETA, BETA_STEP, PROMPT, beta_is_missing, plan};
+use super::{ALL_DONE, BETA, BETA_STEP, PROMPT, beta_is_missing, half_done};
 use crate::decision_log::{self, Record};
 use crate::models::{self, Models, Sender};
 use crate::rig::client::Client;
@@ -35,16 +35,6 @@ struct Seat {
     terminal: Terminal,
     api: MessagesApi<Models>,
     workspace: Workspace,
-}
-
-/// The session says that it is done, and is not.
-fn half_done(workspace: &Workspace) -> Script {
-    let project = workspace.project();
-    let plan_file = project.join("PLAN.md");
-    Script::new(PROMPT)
-        .calls([write(plan_file.display(), &plan(false))])
-        .calls([write(project.join("alpha.txt").display(), ALPHA), write(plan_file.display(), &plan(true))])
-        .says(ALL_DONE)
 }
 
 const FIXED: &str = "Now both greetings are there.";
