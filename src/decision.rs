@@ -193,6 +193,35 @@ pub struct Decision {
 }
 
 impl Outcome {
+    /// What it is, as the log names it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Pass { .. } => "pass",
+            Self::Hold { .. } => "hold",
+            Self::Advise { .. } => "advise",
+            Self::CouldNotCheck { .. } => "could-not-check",
+        }
+    }
+
+    /// Why.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Pass { cause, .. }
+            | Self::Hold { cause, .. }
+            | Self::Advise { cause, .. }
+            | Self::CouldNotCheck { cause, .. } => *cause,
+        }
+    }
+
+    /// In words, to whomever they are said.
+    pub fn words(&self) -> Option<&str> {
+        match self {
+            Self::Pass { detail, .. } => detail.as_deref(),
+            Self::Hold { reason, .. } => Some(reason),
+            Self::Advise { message, .. } | Self::CouldNotCheck { message, .. } => Some(message),
+        }
+    }
+
     /// Whether a block would have to be counted for it.
     pub fn wants_block(&self) -> bool {
         matches!(self, Self::Hold { .. })

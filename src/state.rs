@@ -39,6 +39,15 @@ pub struct StateFolder {
 pub struct SessionState {
     /// How often it was held.
     pub blocks: u32,
+    /// How often each gate has held it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub held_by: BTreeMap<String, u32>,
+    /// When each of its agents was held last, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub held_ms: BTreeMap<String, i64>,
+    /// The newest hold was one of a gate that only keeps the session at work: what it does since is a stretch of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub kept_working: bool,
     /// What the last audit of each of its agents saw; the main agent's name is empty.
     pub audits: BTreeMap<String, LastAudit>,
     /// Names of the advisories that the person was told of: once is enough.

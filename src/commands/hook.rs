@@ -13,12 +13,11 @@ use super::complain;
 use crate::auditor::{Auditor, SealedClient};
 use crate::cli::HookArgs;
 use crate::config::{Config, Mode};
-use crate::decision::{Cause, Counting, Decision, Held, Outcome, decide};
+use crate::decision::{Cause, Counting, Decision, Held, decide};
 use crate::env::{self, Env};
 use crate::gates::aftermath;
-use crate::gates::aside::aside;
-use crate::gates::audit::AuditGate;
-use crate::gates::{Gate, Stop, Story, switched};
+use crate::gates::aside::{Aside, aside};
+use crate::gates::{self, Joined, Stop, Story, any_keeps_working, switched};
 use crate::hook::{Event, HookInput, Reply};
 use crate::log::{DecisionLog, Record, Scene, keepsakes};
 use crate::names::new_id;
@@ -155,33 +154,10 @@ fn answer_in(
 
     let mut story = Story::default();
     std::mem::swap(&mut story.phases, phases);
-    let mut off = None;
-    let switch = || {
-        off = state.switched_off(&project, &session);
-        off.clone()
-    };
-    let blocks = || story.phase(phases::STATE, |_| state.session(&session).blocks);
-    let aside = aside(&input, env, &config, switch, blocks);
-    let aside = match (aside, &off) {
-        (Some(outcome), Some(off)) => Some(switched::with_whose_it_was(outcome, off, &stop, &mut story)),
-        (aside, _) => aside,
-    };
-    if let (Some(_), Some(claim)) = (&aside, &claim) {
-        claim.pass_by();
-    }
-    let outcome = aside.unwrap_or_else(|| {
-        let is_newest = || claim.as_ref().is_none_or(Claim::is_newest);
-        let is_wanted = claim.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
-        let mut sealed = SealedClient { env, config: &config.auditor, known: state, is_wanted };
-        let mut gate = match auditor {
-            Some(auditor) => AuditGate { auditor },
-            None => AuditGate { auditor: &mut sealed },
-        };
-        gate.check(&stop, &mut story)
-    });
+    let joined = judge(&stop, &mut story, auditor);
     std::mem::swap(&mut story.phases, phases);
-    let counting = remember(&stop, &outcome, &story, phases);
-    let decision = decide(outcome, config.audit.dry_run, &counting);
+    let counting = remember(&stop, &joined, &story, phases);
+    let decision = decide(joined.outcome, config.gates.dry_run, &counting);
 
     complaints.extend(story.registration_faults.iter().cloned());
     complaints.extend(story.config_faults.iter().map(|fault| format!("{fault} (the built-in text is used)")));
@@ -214,6 +190,39 @@ fn answer_in(
     decision.reply
 }
 
+/// Steps aside, or has the gates look at the stop.
+fn judge(stop: &Stop<'_>, story: &mut Story, auditor: Option<&mut dyn Auditor>) -> Joined {
+    let Stop { input, env, config, state, claim, .. } = *stop;
+    let mut off = None;
+    let switch = || {
+        off = state.switched_off(stop.project, stop.session);
+        off.clone()
+    };
+    let remembered = || story.phase(phases::STATE, |_| state.session(stop.session));
+    let aside = aside(input, env, config, any_keeps_working(config), switch, remembered);
+    let guard = match aside {
+        Some(Aside::All(outcome)) => {
+            if let Some(claim) = claim {
+                claim.pass_by();
+            }
+            let outcome = match off {
+                Some(off) => switched::with_whose_it_was(outcome, &off, stop, story),
+                None => outcome,
+            };
+            return Joined { outcome, uses_budget: false };
+        }
+        Some(Aside::Guarded(guard)) => Some(guard),
+        None => None,
+    };
+    let is_newest = || claim.is_none_or(Claim::is_newest);
+    let is_wanted = claim.map(|_| &is_newest as &dyn Fn() -> bool);
+    let mut sealed = SealedClient { env, config: &config.auditor, known: state, is_wanted };
+    match auditor {
+        Some(auditor) => gates::look(stop, story, guard, auditor),
+        None => gates::look(stop, story, guard, &mut sealed),
+    }
+}
+
 /// Writes down what became of the block before this stop, and remembers this one if it is a block. Whatever goes wrong
 /// in it, the decision stands and nobody hears of it.
 fn look_back(stop: &Stop<'_>, record: &Record, block: Option<PendingBlock>, log: &DecisionLog) {
@@ -235,9 +244,9 @@ fn look_back(stop: &Stop<'_>, record: &Record, block: Option<PendingBlock>, log:
 }
 
 /// Remembers what was audited, and counts a block before it is given.
-fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story, phases: &mut Phases) -> Counting {
+fn remember(stop: &Stop<'_>, joined: &Joined, story: &Story, phases: &mut Phases) -> Counting {
     let is_superseded = || stop.claim.is_some_and(|claim| !claim.is_newest());
-    let counts = outcome.wants_block() && !stop.config.audit.dry_run;
+    let counts = joined.outcome.wants_block() && !stop.config.gates.dry_run;
     if is_superseded() {
         return Counting::Superseded;
     }
@@ -256,8 +265,15 @@ fn remember(stop: &Stop<'_>, outcome: &Outcome, story: &Story, phases: &mut Phas
         }
         session.told.extend(story.told.iter().cloned());
         // A subagent's stop may have used the budget up while this one was being audited.
-        spent = session.blocks >= stop.config.audit.max_blocks;
-        session.blocks += u32::from(counts && !spent);
+        spent = joined.uses_budget && session.blocks >= stop.config.gates.max_blocks;
+        if counts && !spent {
+            session.blocks += u32::from(joined.uses_budget);
+            session.kept_working = !joined.uses_budget;
+            session.held_ms.insert(stop.agent().to_owned(), Timestamp::now().as_millisecond());
+            for gate in &story.held_by {
+                *session.held_by.entry((*gate).to_owned()).or_default() += 1;
+            }
+        }
     };
     let written = phases.time(phases::REMEMBER, || stop.state.update_session(stop.session, change));
     match (counts, written) {
@@ -305,8 +321,9 @@ fn record_of(
         event: stop.input.event.name().to_owned(),
         decision: decision.held,
         detail: decision.detail.clone(),
-        dry_run: stop.config.audit.dry_run,
+        dry_run: stop.config.gates.dry_run,
         would_block: decision.would_block,
+        gates: story.gates,
         plan: story.plan,
         findings: story.findings,
         advisories: story.advisories,

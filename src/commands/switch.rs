@@ -89,8 +89,8 @@ fn still_off(env: &Env, project: &Path, state: &StateFolder) -> String {
     let (config, _) = Config::load(env, project);
     if env.switch(env::OFF) {
         text.push_str("But PUNCHLIST_OFF is set here, and lets every stop through.\n");
-    } else if !config.audit.enabled {
-        text.push_str("But the config says [audit] enabled = false, which lets every stop through.\n");
+    } else if !config.gates.enabled {
+        text.push_str("But the config says [gates] enabled = false, which lets every stop through.\n");
     }
     for session in state.switches().sessions.keys() {
         text.push_str(&format!("But session {session} is off still: `punchlist on --session {session}`.\n"));

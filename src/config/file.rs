@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use toml::de::{DeTable, DeValue};
 
+use super::gates::GatesTable;
 use super::globs::plan_glob;
 use super::{ConfigError, Mode, Planless, UnrunChecks};
 use crate::files::open_regular;
@@ -23,6 +24,8 @@ use crate::finding::Category;
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "punchlist", description = "Settings of punchlist. Every key may be missing.")]
 pub struct ConfigFile {
+    /// What all gates share: the switch, the dry run, the budget.
+    pub gates: GatesTable,
     /// The audit gate: when a stop is looked at, and what may hold it.
     pub audit: AuditTable,
     /// The second model: who is asked, and for how long.
@@ -35,18 +38,12 @@ pub struct ConfigFile {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuditTable {
-    /// Whether stops are audited at all; false lets every one through.
+    /// Whether stops are audited; false leaves that to the other gates.
     #[schemars(with = "bool")]
     pub enabled: Option<bool>,
-    /// Does everything and never blocks; the log says what would have happened.
-    #[schemars(with = "bool")]
-    pub dry_run: Option<bool>,
     /// Which categories may hold a stop. What is found in the others is told, and the stop goes through.
     #[schemars(with = "Vec<Category>")]
     pub block_on: Option<Vec<Category>>,
-    /// How often one session may be held, all its stops together.
-    #[schemars(with = "u32")]
-    pub max_blocks: Option<u32>,
     /// Which files are plans, as globs from the project's folder on.
     #[serde(deserialize_with = "globs")]
     #[schemars(with = "Vec<String>")]
@@ -151,7 +148,9 @@ fn fault(error: &toml::de::Error, text: &str, file: &str, key: String) -> Config
     let line = text[..start].matches('\n').count() + 1;
     let column = text[..start].rsplit('\n').next().map_or(0, |before| before.chars().count()) + 1;
     let mut why = error.message().trim().to_owned();
-    if let Some(meant) = meant(&why) {
+    if let Some(moved) = ["dry_run", "max_blocks"].iter().find(|moved| key == format!("audit.{moved}")) {
+        why.push_str(&format!("; `{moved}` stands in [gates], for all gates together"));
+    } else if let Some(meant) = meant(&why) {
         why.push_str(&format!("; did you mean `{meant}`?"));
     }
     ConfigError::Bad { file: file.to_owned(), line, column, key, why }

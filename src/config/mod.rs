@@ -3,6 +3,7 @@
 
 pub mod client;
 pub mod file;
+pub mod gates;
 pub mod globs;
 pub mod reference;
 pub mod sources;
@@ -17,6 +18,7 @@ use crate::env::{self, Env};
 use crate::finding::Category;
 use file::ConfigFile;
 pub use file::{parse_duration, parse_size};
+pub use gates::GatesConfig;
 pub use globs::{PlanGlobs, plan_globs};
 
 /// The built-in settings as a file; the README shows it.
@@ -25,6 +27,8 @@ pub const DEFAULTS: &str = include_str!("defaults.toml");
 /// The settings in force.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
+    /// What all gates share.
+    pub gates: GatesConfig,
     /// The audit gate.
     pub audit: AuditConfig,
     /// The second model.
@@ -38,12 +42,8 @@ pub struct Config {
 pub struct AuditConfig {
     /// Whether it runs at all.
     pub enabled: bool,
-    /// Does everything and never blocks.
-    pub dry_run: bool,
     /// Which categories may hold a stop.
     pub block_on: Vec<Category>,
-    /// How often one session may be held.
-    pub max_blocks: u32,
     /// Which files are plans.
     pub plan: Vec<String>,
     /// How long a prompt may be.
@@ -178,11 +178,10 @@ impl Default for Config {
     /// What [`DEFAULTS`] says. Written out, since every stop starts here, and held to the file by a test.
     fn default() -> Self {
         Self {
+            gates: GatesConfig::default(),
             audit: AuditConfig {
                 enabled: true,
-                dry_run: false,
                 block_on: Category::ALL.to_vec(),
-                max_blocks: 3,
                 plan: ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"]
                     .map(String::from)
                     .to_vec(),
@@ -224,24 +223,18 @@ impl Config {
             }
         }
         if env.switch(env::OFF) {
-            config.audit.enabled = false;
+            config.gates.enabled = false;
         }
         if env.switch(env::DRY_RUN) {
-            config.audit.dry_run = true;
+            config.gates.dry_run = true;
         }
         (config, faults)
     }
 
     fn apply(&mut self, file: ConfigFile) {
-        fn set<T>(field: &mut T, value: Option<T>) {
-            if let Some(value) = value {
-                *field = value;
-            }
-        }
+        self.gates.apply(file.gates);
         set(&mut self.audit.enabled, file.audit.enabled);
-        set(&mut self.audit.dry_run, file.audit.dry_run);
         set(&mut self.audit.block_on, file.audit.block_on);
-        set(&mut self.audit.max_blocks, file.audit.max_blocks);
         set(&mut self.audit.plan, file.audit.plan);
         set(&mut self.audit.max_prompt_bytes, file.audit.max_prompt_bytes);
         set(&mut self.audit.unrun_checks, file.audit.unrun_checks);
@@ -253,6 +246,13 @@ impl Config {
         set(&mut self.auditor.prompts, file.auditor.prompts.map(Some));
         set(&mut self.log.keep, file.log.keep);
         set(&mut self.log.max_size, file.log.max_size);
+    }
+}
+
+/// Sets a field where a file says something of it.
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
     }
 }
 

@@ -30,9 +30,16 @@ pub struct Setting {
     pub default: Option<toml::Value>,
     /// Whether it counts only from the person's own file.
     pub own_file_only: bool,
+    /// Whether its table may stand there many times: `[[table]]`.
+    pub is_of_many: bool,
 }
 
 impl Setting {
+    /// The head of its table.
+    pub fn head(&self) -> String {
+        if self.is_of_many { format!("[[{}]]", self.table) } else { format!("[{}]", self.table) }
+    }
+
     /// Its whole name.
     pub fn path(&self) -> String {
         format!("{}.{}", self.table, self.key)
@@ -50,7 +57,8 @@ pub fn schema() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<ConfigFile>().to_value();
     for setting in settings_of(&schema) {
-        let at = format!("/properties/{}/properties/{}", setting.table, setting.key);
+        let of_many = if setting.is_of_many { "/items" } else { "" };
+        let at = format!("/properties/{}{of_many}/properties/{}", setting.table, setting.key);
         let default = setting.default.and_then(|value| serde_json::to_value(value).ok());
         if let Some(Value::Object(of)) = schema.pointer_mut(&at) {
             // What the types themselves say is "nothing": that a key may be missing.
@@ -58,8 +66,8 @@ pub fn schema() -> Value {
             of.extend(default.map(|value| ("default".to_owned(), value)));
         }
     }
-    for table in ["audit", "auditor", "log"] {
-        if let Some(Value::Object(of)) = schema.pointer_mut(&format!("/properties/{table}")) {
+    if let Some(Value::Object(tables)) = schema.pointer_mut("/properties") {
+        for of in tables.values_mut().filter_map(Value::as_object_mut) {
             of.remove("default");
         }
     }
@@ -75,6 +83,8 @@ fn settings_of(schema: &Value) -> Vec<Setting> {
     let defaults: toml::Table = DEFAULTS.parse().unwrap_or_default();
     let mut settings = Vec::new();
     for (table, inner) in properties(schema) {
+        let is_of_many = inner["items"].is_object();
+        let inner = if is_of_many { &inner["items"] } else { inner };
         for (key, of) in properties(inner) {
             let default = defaults.get(table).and_then(|table| table.get(key)).cloned();
             let text = |of: &Value, key: &str| of[key].as_str().unwrap_or_default().replace('\n', " ");
@@ -88,6 +98,7 @@ fn settings_of(schema: &Value) -> Vec<Setting> {
                 words: alternatives.map(|word| (text(word, "const"), text(word, "description"))).collect(),
                 default,
                 own_file_only: of[OWN_FILE_ONLY] == true,
+                is_of_many,
             });
         }
     }
@@ -125,8 +136,8 @@ fn about_table(schema: &Value, table: &str) -> String {
 
 /// The variables that a person may set, each with what it does.
 pub const VARIABLES: [(&str, &str); 6] = [
-    (env::OFF, "a switch: lets every stop through, as `enabled = false`"),
-    (env::DRY_RUN, "a switch: does everything and never blocks, as `dry_run = true`"),
+    (env::OFF, "a switch: lets every stop through, as `[gates] enabled = false`"),
+    (env::DRY_RUN, "a switch: does everything and never blocks, as `[gates] dry_run = true`"),
     (env::CLAUDE, "the client to ask, before `[auditor] client`"),
     (env::HOME, "the state folder, with the log"),
     (env::TRACE, "a switch: says on stderr what it is doing and what took how long"),
@@ -148,7 +159,9 @@ pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
     for setting in settings().iter().filter(|setting| !(is_projects && setting.own_file_only)) {
         if setting.table != table {
             setting.table.clone_into(&mut table);
-            let _ = writeln!(text, "\n# {}\n[{table}]", about_table(&schema, &table));
+            // What may be there many times can't be there with nothing in it.
+            let comment = if setting.is_of_many { "# " } else { "" };
+            let _ = writeln!(text, "\n# {}\n{comment}{}", about_table(&schema, &table), setting.head());
         }
         text.push('\n');
         for line in textwrap::wrap(&setting.about, 96) {
@@ -186,7 +199,7 @@ pub fn markdown() -> String {
     for setting in settings() {
         if setting.table != table {
             setting.table.clone_into(&mut table);
-            let _ = writeln!(text, "\n## `[{table}]`\n\n{}", about_table(&schema, &table));
+            let _ = writeln!(text, "\n## `{}`\n\n{}", setting.head(), about_table(&schema, &table));
         }
         let _ = writeln!(text, "\n### `{}`\n\n{}\n", setting.key, setting.about);
         if setting.words.is_empty() {
@@ -233,7 +246,6 @@ mod tests {
     #[test]
     fn every_key_says_what_it_does_and_what_it_is() {
         let settings = settings();
-        assert_eq!(settings.len(), 15);
         for setting in &settings {
             assert!(!setting.about.is_empty() && !setting.kind.is_empty(), "{setting:?}");
             assert!(
@@ -243,7 +255,7 @@ mod tests {
             assert_eq!(setting.default.is_none(), setting.own_file_only, "{setting:?}");
         }
         let order: Vec<_> = settings.iter().map(Setting::path).collect();
-        assert_eq!((order[0].as_str(), order[12].as_str()), ("audit.enabled", "auditor.prompts"));
+        assert_eq!(order[0].as_str(), "gates.enabled");
     }
 
     #[test]
@@ -279,12 +291,13 @@ mod tests {
     #[test]
     fn the_schema_has_the_built_in_values_and_allows_no_other_key() {
         let schema = schema();
-        assert_eq!(schema["properties"]["audit"]["properties"]["max_blocks"]["default"], 3);
+        assert_eq!(schema["properties"]["gates"]["properties"]["max_blocks"]["default"], 3);
         assert_eq!(schema["properties"]["audit"]["properties"]["max_prompt_bytes"]["minimum"], 10_000);
         assert_eq!(schema["properties"]["auditor"]["properties"]["client"].get("default"), None);
-        for table in ["", "/properties/audit", "/properties/auditor", "/properties/log"] {
-            let closed = schema.pointer(&format!("{table}/additionalProperties"));
-            assert_eq!(closed, Some(&Value::Bool(false)), "{table}");
+        assert_eq!(schema["additionalProperties"], false);
+        for (table, of) in properties(&schema) {
+            let of = if of["items"].is_object() { &of["items"] } else { of };
+            assert_eq!(of["additionalProperties"], false, "{table}");
         }
         assert!(schema["$schema"].as_str().is_some_and(|which| which.contains("draft-07")));
     }

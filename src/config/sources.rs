@@ -86,8 +86,8 @@ pub fn sources(env: &Env, project: &Path) -> Sources {
     }
     let client = env.path(env::CLAUDE).map(|path| toml::Value::from(path.display().to_string()));
     for (variable, path, value) in [
-        (env::OFF, "audit.enabled", env.switch(env::OFF).then(|| false.into())),
-        (env::DRY_RUN, "audit.dry_run", env.switch(env::DRY_RUN).then(|| true.into())),
+        (env::OFF, "gates.enabled", env.switch(env::OFF).then(|| false.into())),
+        (env::DRY_RUN, "gates.dry_run", env.switch(env::DRY_RUN).then(|| true.into())),
         (env::CLAUDE, "auditor.client", client),
     ] {
         let Some(sourced) = all.iter_mut().find(|sourced| sourced.setting.path() == path) else { continue };
@@ -161,14 +161,14 @@ mod tests {
         for (own, project) in [
             ("", ""),
             (
-                "[audit]\nmax_blocks = 1\nblock_on = [\"A\"]\n[auditor]\nclient = \"/c\"\n",
-                "[audit]\nmax_blocks = 2\n",
+                "[gates]\nmax_blocks = 1\n[audit]\nblock_on = [\"A\"]\n[auditor]\nclient = \"/c\"\n",
+                "[gates]\nmax_blocks = 2\n",
             ),
             (
                 "[auditor]\ntimeout = \"2m\"\n[log]\nkeep = \"7d\"\n",
                 "[auditor]\nclient = \"/evil\"\nmodel = \"opus\"\n",
             ),
-            ("[audit]\nmax_blocks = 1\n", "[audit]\nmax_blocks = \"many\"\n"),
+            ("[gates]\nmax_blocks = 1\n", "[gates]\nmax_blocks = \"many\"\n"),
             ("[audit\n", "[log]\nmax_size = \"1GB\"\n"),
         ] {
             let (_folder, env, work) = scene(own, project);
@@ -181,15 +181,15 @@ mod tests {
     #[test]
     fn each_value_says_where_it_comes_from() {
         let (_folder, env, work) =
-            scene("[audit]\nmax_blocks = 1\nmode = \"hold\"\n", "[audit]\nmax_blocks = 2\n");
+            scene("[gates]\nmax_blocks = 1\n[audit]\nmode = \"hold\"\n", "[gates]\nmax_blocks = 2\n");
         let all = sources(&env, &work).settings;
         let of = |path: &str| {
             let found = all.iter().find(|one| one.setting.path() == path).expect(path);
             (found.value_text(), found.source)
         };
-        assert_eq!(of("audit.max_blocks"), ("2".into(), Source::Project));
+        assert_eq!(of("gates.max_blocks"), ("2".into(), Source::Project));
         assert_eq!(of("audit.mode"), ("\"hold\"".into(), Source::Own));
-        assert_eq!(of("audit.dry_run"), ("true".into(), Source::Variable));
+        assert_eq!(of("gates.dry_run"), ("true".into(), Source::Variable));
         assert_eq!(of("auditor.client"), ("not set".into(), Source::Default));
         assert_eq!(of("log.keep"), ("\"90d\"".into(), Source::Default));
     }

@@ -10,11 +10,10 @@ fn said(text: &str) -> String {
 fn the_built_in_settings_are_the_file_that_the_readme_shows() {
     // Everything is set to something else first, so that a key that the file leaves out is seen.
     let mut config = Config {
+        gates: GatesConfig { enabled: false, dry_run: true, max_blocks: 0 },
         audit: AuditConfig {
             enabled: false,
-            dry_run: true,
             block_on: Vec::new(),
-            max_blocks: 0,
             plan: Vec::new(),
             max_prompt_bytes: 0,
             unrun_checks: UnrunChecks::Block,
@@ -32,10 +31,14 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
 #[test]
 fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
     assert_eq!(
-        said("[audit]\nmax_block = 3\n"),
-        "punchlist.toml, line 2: audit.max_block: unknown field `max_block`, expected one of `enabled`, `dry_run`, \
-         `block_on`, `max_blocks`, `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; \
-         did you mean `max_blocks`?"
+        said("[gates]\nmax_block = 3\n"),
+        "punchlist.toml, line 2: gates.max_block: unknown field `max_block`, expected one of `enabled`, `dry_run`, \
+         `max_blocks`; did you mean `max_blocks`?"
+    );
+    assert_eq!(
+        said("[audit]\nmax_blocks = 3\n"),
+        "punchlist.toml, line 2: audit.max_blocks: unknown field `max_blocks`, expected one of `enabled`, `block_on`, `plan`, \
+         `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; `max_blocks` stands in [gates], for all gates together"
     );
     assert_eq!(
         said("[audit]\nplanless = \"never\"\n"),
@@ -70,7 +73,7 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
 
 #[test]
 fn every_fault_of_a_file_is_told_with_its_line_and_column() {
-    let text = "[audit]\nmax_block = 3\nmode = \"held\"\nblock_on = [\"A\", \"Ask\"]\n\n[auditor]\n  timeout = 5\nmodel = \"opus\"\n\n[logs]\nkeep = 1\n";
+    let text = "[gates]\nmax_block = 3\n[audit]\nmode = \"held\"\nblock_on = [\"A\", \"Ask\"]\n\n[auditor]\n  timeout = 5\nmodel = \"opus\"\n\n[logs]\nkeep = 1\n";
     let faults: Vec<_> = ConfigFile::faults(text, "x")
         .into_iter()
         .map(|fault| match fault {
@@ -84,11 +87,11 @@ fn every_fault_of_a_file_is_told_with_its_line_and_column() {
     assert_eq!(
         faults,
         [
-            "2:1 audit.max_block did you mean `max_blocks`?",
-            "3:8 audit.mode did you mean `hold`?",
-            "4:18 audit.block_on[1] did you mean `ask`?",
-            "7:13 auditor.timeout ",
-            "10:2 logs did you mean `log`?",
+            "2:1 gates.max_block did you mean `max_blocks`?",
+            "4:8 audit.mode did you mean `hold`?",
+            "5:18 audit.block_on[1] did you mean `ask`?",
+            "8:13 auditor.timeout ",
+            "11:2 logs did you mean `log`?",
         ]
     );
     assert_eq!(ConfigFile::faults(DEFAULTS, "x"), []);
@@ -124,13 +127,13 @@ impl Files {
 #[test]
 fn the_projects_file_wins_over_the_persons_and_variables_over_both() {
     let files = Files::with(
-        Some("[audit]\nmax_blocks = 1\n[auditor]\nmodel = \"sonnet\"\n"),
-        Some("[audit]\nmax_blocks = 2\n"),
+        Some("[gates]\nmax_blocks = 1\n[auditor]\nmodel = \"sonnet\"\n"),
+        Some("[gates]\nmax_blocks = 2\n"),
     );
     let (config, faults) = files.load(&[]);
-    assert_eq!((config.audit.max_blocks, config.auditor.model.as_str(), faults.len()), (2, "sonnet", 0));
+    assert_eq!((config.gates.max_blocks, config.auditor.model.as_str(), faults.len()), (2, "sonnet", 0));
     let (config, _) = files.load(&[(env::OFF, "1"), (env::DRY_RUN, "1")]);
-    assert!(!config.audit.enabled && config.audit.dry_run);
+    assert!(!config.gates.enabled && config.gates.dry_run);
 }
 
 #[test]
@@ -157,11 +160,11 @@ fn a_project_may_not_choose_the_program_nor_open_a_folder() {
 #[test]
 fn a_file_with_a_fault_counts_as_absent_and_the_other_still_counts() {
     let (config, faults) = Files::with(
-        Some("[audit]\nmax_blocks = 1\n"),
-        Some("[audit]\nmax_blocks = \"many\"\nenabled = false\n"),
+        Some("[gates]\nmax_blocks = 1\n"),
+        Some("[gates]\nmax_blocks = \"many\"\nenabled = false\n"),
     )
     .load(&[]);
-    assert_eq!((config.audit.max_blocks, config.audit.enabled, faults.len()), (1, true, 1));
+    assert_eq!((config.gates.max_blocks, config.gates.enabled, faults.len()), (1, true, 1));
 }
 
 #[test]

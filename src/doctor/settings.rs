@@ -43,11 +43,11 @@ pub fn checks(sources: &Sources) -> Vec<Check> {
         let found = sources.settings.iter().find(|sourced| sourced.setting.path() == path);
         found.is_some_and(|sourced| sourced.value == Some(value.into()))
     };
-    if is("audit.enabled", false) {
+    if is("gates.enabled", false) {
         let next = "unset PUNCHLIST_OFF, or set `enabled = true`".to_owned();
         checks.push(Check::note(NAME, "the gate is switched off: every stop goes through", Some(next)));
     }
-    if is("audit.dry_run", true) {
+    if is("gates.dry_run", true) {
         let next = "unset PUNCHLIST_DRY_RUN, or set `dry_run = false`, when you trust it".to_owned();
         checks.push(Check::note(NAME, "a dry run: everything is done, and nothing is held", Some(next)));
     }
@@ -84,11 +84,11 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_told() {
-        assert_eq!(told("[audit]\nmax_blocks = 3\n", "X"), [(Mark::Fine, "all as built in".into())]);
+        assert_eq!(told("[gates]\nmax_blocks = 3\n", "X"), [(Mark::Fine, "all as built in".into())]);
         assert_eq!(
-            told("[audit]\nmax_blocks = 1\n", env::DRY_RUN),
+            told("[gates]\nmax_blocks = 1\n", env::DRY_RUN),
             [
-                (Mark::Fine, "audit.dry_run = true (PUNCHLIST_DRY_RUN), audit.max_blocks = 1 (yours)".into()),
+                (Mark::Fine, "gates.dry_run = true (PUNCHLIST_DRY_RUN), gates.max_blocks = 1 (yours)".into()),
                 (Mark::Note, "a dry run: everything is done, and nothing is held".into())
             ]
         );
@@ -96,12 +96,12 @@ mod tests {
 
     #[test]
     fn a_fault_and_a_switch_are_told() {
-        let all = told("[audit]\nmax_block = 1\n", env::OFF);
+        let all = told("[gates]\nmax_block = 1\n", env::OFF);
         assert_eq!(
             all.iter().map(|(mark, _)| *mark).collect::<Vec<_>>(),
             [Mark::Fault, Mark::Fine, Mark::Note]
         );
-        assert!(all[0].1.starts_with("[folder]/punchlist/config.toml, line 2: audit.max_block"), "{all:?}");
+        assert!(all[0].1.starts_with("[folder]/punchlist/config.toml, line 2: gates.max_block"), "{all:?}");
         assert_eq!(all[2].1, "the gate is switched off: every stop goes through");
     }
 }

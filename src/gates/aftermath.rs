@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::audit::{find_plan, read_session};
+use super::known::{find_plan, read_session};
 use super::{Stop, Story};
 use crate::audit::Brief;
 use crate::audit::looks::looks;

@@ -7,30 +7,25 @@ use jiff::Timestamp;
 
 use super::moved::Stamps;
 use super::sight::{self, SoFar};
-use super::{Gate, Stop, Story, moved};
+use super::{Gate, Known, Stop, Story, moved};
+use crate::audit::Brief;
 use crate::audit::fingerprint::fingerprint;
 use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed};
 use crate::audit::seen::scene_of;
-use crate::audit::{Brief, plan_in_play, plan_places};
 use crate::auditor::prompt::PromptError;
 use crate::auditor::{Auditor, AuditorOutcome, Prompts};
 use crate::claims;
-use crate::config::client::Settings;
 use crate::config::{AuditConfig, Planless};
 use crate::decision::{Cause, NEWER_STOP, Outcome};
-use crate::evidence::masking::mask_session;
 use crate::evidence::redact::mask;
 use crate::evidence::{Evidence, Workspace};
 use crate::finding::{Advisory, Finding, Status};
-use crate::hook::Event;
 use crate::log::{DecisionLog, keepsakes, labels};
 use crate::outcomes::{PendingBlock, grounds};
 use crate::phases;
-use crate::plan::{self, Plan, PlanPlaces};
-use crate::session::ledger::Role;
-use crate::session::load::Reading;
-use crate::session::{Session, cursor};
-use crate::state::{Chores, Claim, Dispute, LastAudit, SessionState, Taken, beside};
+use crate::plan::Plan;
+use crate::session::Session;
+use crate::state::{Dispute, LastAudit, SessionState, beside};
 
 /// The gate.
 pub struct AuditGate<'a> {
@@ -42,34 +37,16 @@ pub struct AuditGate<'a> {
 const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
 
 impl Gate for AuditGate<'_> {
+    fn name(&self) -> &'static str {
+        "audit"
+    }
+
     fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
         let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
-        let mut may_be_decided = true;
-        story.lock = match story.phase(phases::STATE, |_| stop.claim.map(Claim::take)) {
-            None => story.phase(phases::STATE, |_| stop.state.lock_stop(stop.session, stop.agent())),
-            Some(Taken::Ours { place, is_second }) => {
-                may_be_decided = is_second;
-                Some(place)
-            }
-            Some(Taken::InHand) => None,
-            Some(Taken::Superseded) => return pass(Cause::Superseded, NEWER_STOP),
-        };
-        if story.lock.is_none() {
-            return pass(Cause::Unchanged, "another hook has this stop in hand");
-        }
-        let remembered = story.phase(phases::STATE, |_| stop.state.session(stop.session));
+        let remembered = story.remembered.clone();
         let last = remembered.audits.get(stop.agent());
-        // The client runs a hook that is registered twice at the same time: one of them has decided.
-        // (A decision from the future is a clock that jumped back.)
-        let now = Timestamp::now().as_millisecond();
-        if may_be_decided && last.is_some_and(|last| (stop.started_ms + 1..=now).contains(&last.decided_ms)) {
-            return pass(Cause::Unchanged, "another hook has decided this stop");
-        }
-
         let so_far = stop.claim.and_then(|_| SoFar::now(stop));
-        let (mut session, workspace) = story.phase(phases::READ, |story| read_session(stop, story));
-        let readings = stop.state.readings(stop.session, stop.agent());
-        let plan = story.phase(phases::PLAN, |story| find_plan(stop, &mut session, &workspace, story));
+        let Known { session, workspace, plan, readings } = story.take_known(stop);
         let work = session.work_done();
         if let Some(nothing) = nothing_to_audit(&session, plan.as_ref(), work, last) {
             // The process is about to end: to give thousands of texts back one by one takes as long as to read them.
@@ -219,66 +196,6 @@ fn pending(
     };
     let message = evidence.session.final_message.as_deref();
     PendingBlock::new(findings, holds, verdict, evidence.plan.as_ref(), message)
-}
-
-/// Remembers how far the transcripts were read and what came of it, unless a secret is in that: what is compared with
-/// files can't be masked. Then the next stop reads from where the last one without a secret ended.
-fn keep(stop: &Stop<'_>, reading: &Reading, chores: &mut Chores) {
-    let Some(cursors) = reading.to_keep() else { return };
-    stop.state.keep_cursors(stop.session, stop.agent(), chores, move || {
-        let mut texts = cursors.iter().flat_map(|cursor| cursor.ledger.plain_texts());
-        let has_secret = texts.any(|text| mask(text).count > 0);
-        if has_secret { None } else { cursor::encode(&cursors) }
-    });
-}
-
-/// Does once for a session what every stop would have to do again: what is kept is masked and counted, and it is
-/// known where it may name a plan.
-fn settle(session: &mut Session, places: &PlanPlaces) {
-    // What the agent said last comes with the stop itself, and is compared with what the transcript says.
-    let words = session.final_message.take();
-    mask_session(session);
-    session.final_message = words;
-    session.count_work();
-    plan::note_names(session, places);
-}
-
-pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
-    let role = match stop.input.event {
-        Event::SubagentStop => Role::Subagent,
-        Event::Stop | Event::Other(_) => Role::Main,
-    };
-    let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());
-    let settings = Settings::read(stop.env, stop.project);
-    story.registration_faults = settings.registration_faults();
-    let folders = settings.plan_folders(stop.env, stop.project);
-    let workspace = Workspace::new(stop.project, &cwd, stop.env.home(), &folders);
-    let kept = cursor::decode(stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
-    let last_message = stop.input.last_assistant_message.as_deref();
-    let mut reading = Reading::of_stop(stop.input.own_transcript(), role, last_message, kept);
-    let places = plan_places(&workspace, &stop.config.audit);
-    reading.sessions_mut().for_each(|session| settle(session, &places));
-    keep(stop, &reading, &mut story.chores);
-    let loaded = reading.finish();
-    story.tell_transcript(stop.input.own_transcript(), &loaded);
-    (loaded.session, workspace)
-}
-
-pub(super) fn find_plan(
-    stop: &Stop<'_>,
-    session: &mut Session,
-    workspace: &Workspace,
-    story: &mut Story,
-) -> Option<Plan> {
-    // A subagent is asked for a part: the rest of the plan is not its promise.
-    if stop.input.event == Event::SubagentStop {
-        return None;
-    }
-    let plan = plan_in_play(session, workspace, &stop.config.audit);
-    if let Some(plan) = &plan {
-        story.tell_plan(plan);
-    }
-    plan
 }
 
 /// Why there is nothing to audit, if there is not. `last` is what is remembered of the session's last audit.

@@ -1,10 +1,17 @@
 //! Everything that may hold a stop. A gate takes a [`Stop`] and gives an [`Outcome`]; what it learned on the
-//! way goes into the [`Story`], for the log.
+//! way goes into the [`Story`], for the log. [`look`] has all of them look at a stop, in order; `joined` makes one outcome of that.
+//!
+//! All of them obey the loop guard and share one budget a session, so that the client's own cap is never reached; but for
+//! those that keep a session at work, which have limits of their own (`in_a_row`).
 
 pub mod aftermath;
 pub mod aside;
 pub mod audit;
+pub mod in_a_row;
+pub mod joined;
+pub mod known;
 pub mod moved;
+pub mod place;
 pub mod sight;
 pub mod story;
 pub mod switched;
@@ -12,13 +19,19 @@ pub mod switched;
 use std::path::Path;
 use std::time::Instant;
 
+pub use joined::{Joined, Told};
+pub use known::Known;
 pub use story::Story;
 
+use crate::auditor::Auditor;
 use crate::config::Config;
-use crate::decision::Outcome;
+use crate::decision::{Cause, Outcome};
 use crate::env::Env;
 use crate::hook::HookInput;
+use crate::log::record::GateRecord;
+use crate::phases::millis;
 use crate::state::{Claim, StateFolder};
+use audit::AuditGate;
 
 /// One stop of one session.
 #[derive(Debug)]
@@ -54,6 +67,62 @@ impl Stop<'_> {
 
 /// Something that may hold a stop.
 pub trait Gate {
+    /// Its name, as the log and the config have it.
+    fn name(&self) -> &'static str;
+
+    /// Whether it holds a session only to keep it at work: then it goes by limits of its own, not by the loop guard and the
+    /// session's budget.
+    fn keeps_working(&self) -> bool {
+        false
+    }
+
     /// Looks at a stop. Must not fail: what goes wrong is an outcome too.
     fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome;
+}
+
+/// Whether any gate that keeps sessions at work is set.
+pub fn any_keeps_working(_config: &Config) -> bool {
+    false
+}
+
+/// The gates that are set, the cheap ones first, the audit last. With `guarded` only those that keep a session at work.
+fn line_up<'a>(stop: &Stop<'_>, auditor: &'a mut dyn Auditor, guarded: bool) -> Vec<Box<dyn Gate + 'a>> {
+    let mut gates: Vec<Box<dyn Gate + 'a>> = Vec::new();
+    if !guarded && stop.config.audit.enabled {
+        gates.push(Box::new(AuditGate { auditor }));
+    }
+    gates
+}
+
+/// Has all gates look at a stop. `guard` is why only those look that keep a session at work.
+pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor: &mut dyn Auditor) -> Joined {
+    let mut gates = line_up(stop, auditor, guard.is_some());
+    if gates.is_empty() {
+        let why = "switched off by [audit] enabled = false, and no other gate is set";
+        let off = Outcome::Pass { cause: Cause::Off, detail: Some(why.to_owned()) };
+        return Joined { outcome: guard.unwrap_or(off), uses_budget: false };
+    }
+    if let Some(outcome) = place::take(stop, story) {
+        return Joined { outcome, uses_budget: false };
+    }
+    let is_audit_alone = gates.len() == 1 && guard.is_none() && stop.config.audit.enabled;
+    let mut told = Vec::new();
+    for gate in &mut gates {
+        let begun = Instant::now();
+        let outcome = gate.check(stop, story);
+        if !is_audit_alone {
+            story.gates.push(GateRecord {
+                gate: gate.name().to_owned(),
+                outcome: outcome.name().to_owned(),
+                cause: outcome.cause(),
+                detail: outcome.words().map(str::to_owned),
+                took_ms: millis(begun.elapsed()),
+            });
+        }
+        told.push(Told { gate: gate.name(), keeps_working: gate.keeps_working(), outcome });
+    }
+    // Why the others did not look is what remains to be said where nothing else is.
+    told.extend(guard.map(|outcome| Told { gate: "guard", keeps_working: false, outcome }));
+    story.held_by = told.iter().filter(|told| told.outcome.wants_block()).map(|told| told.gate).collect();
+    joined::join(&told)
 }

@@ -4,17 +4,18 @@
 use std::path::Path;
 use std::time::Instant;
 
+use super::Known;
 use crate::audit::Brief;
 use crate::auditor::AuditorRun;
 use crate::evidence::FileEvidence;
 use crate::finding::{Advisory, Finding};
 use crate::log::Scene;
-use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord};
+use crate::log::record::{AuditorRecord, FileRecord, GateRecord, PlanRecord, TranscriptRecord};
 use crate::outcomes::PendingBlock;
 use crate::phases::{self, Phases, millis};
 use crate::plan::{Mark, Plan};
 use crate::session::load::Loaded;
-use crate::state::{Chores, LastAudit, StopLock};
+use crate::state::{Chores, LastAudit, SessionState, StopLock};
 
 /// What there is to tell.
 #[derive(Debug, Default)]
@@ -57,6 +58,14 @@ pub struct Story {
     pub chores: Chores,
     /// Our own time by phase.
     pub phases: Phases,
+    /// What is known of the session, once somebody has asked.
+    pub known: Option<Known>,
+    /// What is remembered of it, as it stood when this stop was taken in hand.
+    pub remembered: SessionState,
+    /// Names of the gates that hold the stop.
+    pub held_by: Vec<&'static str>,
+    /// What each gate made of the stop.
+    pub gates: Vec<GateRecord>,
 }
 
 impl Story {

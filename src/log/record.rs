@@ -52,6 +52,9 @@ pub struct Record {
     /// It would have been held, but for the dry run or a block that could not be counted.
     #[serde(default)]
     pub would_block: bool,
+    /// What each gate made of it, where more than the audit looked at it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<GateRecord>,
     /// The plan in play.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanRecord>,
@@ -113,6 +116,7 @@ impl Record {
             detail: None,
             dry_run: false,
             would_block: false,
+            gates: Vec::new(),
             plan: None,
             findings: Vec::new(),
             advisories: Vec::new(),
@@ -127,6 +131,23 @@ impl Record {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
+}
+
+/// What one gate made of a stop.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GateRecord {
+    /// Its name.
+    pub gate: String,
+    /// `pass`, `hold`, `advise` or `could-not-check`.
+    pub outcome: String,
+    /// Why.
+    pub cause: Cause,
+    /// In words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// How long it took, in milliseconds.
+    pub took_ms: f64,
 }
 
 /// The plan in play.

@@ -120,7 +120,7 @@ mod tests {
         let fault = &crate::config::file::ConfigFile::faults("[audit]\nmod = 1\n", "x.toml")[0];
         assert_eq!(
             fault_line(fault),
-            "x.toml:2:1: audit.mod: unknown field `mod`, expected one of `enabled`, `dry_run`, `block_on`, `max_blocks`, \
+            "x.toml:2:1: audit.mod: unknown field `mod`, expected one of `enabled`, `block_on`, \
              `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; did you mean `mode`?\n"
         );
     }

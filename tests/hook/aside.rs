@@ -18,7 +18,7 @@ fn stands_aside(scene: &Scene, run: &Run, cause: &str, detail: &str) {
 #[test]
 fn the_causes_come_in_the_documented_order() {
     let mut scene = Scene::with_drift();
-    scene.own_config("[audit]\nmax_blocks = 0\n");
+    scene.own_config("[gates]\nmax_blocks = 0\n");
     scene.var("PUNCHLIST_INSIDE_AUDITOR", "1");
     scene.var("PUNCHLIST_OFF", "1");
     scene.input["stop_hook_active"] = json!(true);
@@ -45,8 +45,20 @@ fn the_causes_come_in_the_documented_order() {
 #[test]
 fn it_can_be_switched_off_by_config() {
     let scene = Scene::with_drift();
+    scene.project_config("[gates]\nenabled = false\n");
+    stands_aside(&scene, &scene.run(), "off", "switched off by [gates] enabled = false");
+}
+
+#[test]
+fn without_the_audit_and_with_no_other_gate_nobody_looks() {
+    let scene = Scene::with_drift();
     scene.project_config("[audit]\nenabled = false\n");
-    stands_aside(&scene, &scene.run(), "off", "switched off by [audit] enabled = false");
+    stands_aside(
+        &scene,
+        &scene.run(),
+        "off",
+        "switched off by [audit] enabled = false, and no other gate is set",
+    );
 }
 
 #[test]
@@ -73,7 +85,7 @@ fn a_session_is_held_three_times_at_the_most_whatever_the_client_says_of_loops()
 #[test]
 fn the_budget_can_be_set_and_is_each_sessions_own() {
     let mut scene = Scene::with_drift();
-    scene.project_config("[audit]\nmax_blocks = 1\n");
+    scene.project_config("[gates]\nmax_blocks = 1\n");
     scene.run().holds();
     let run = scene.run();
     run.is_silent();

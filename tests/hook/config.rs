@@ -16,13 +16,13 @@ fn says(scene: &Scene, run: &crate::scene::Run, fault: &str) {
 #[test]
 fn an_unknown_key_in_the_projects_file_is_said_and_the_defaults_are_used() {
     let scene = Scene::without_drift();
-    scene.project_config("[audit]\nenabled = false\nmax_block = 1\n");
+    scene.project_config("[gates]\nenabled = false\nmax_block = 1\n");
     let run = scene.run();
     run.logs("allow", "clean");
     let line = run.stderr.trim_end().to_owned();
     run.check(
         line.starts_with(
-            "punchlist: DIR/work/.claude/punchlist.toml, line 3: audit.max_block: unknown field `max_block`, expected one of `enabled`",
+            "punchlist: DIR/work/.claude/punchlist.toml, line 3: gates.max_block: unknown field `max_block`, expected one of `enabled`",
         ),
         "the file, the line, the key and what is allowed are named",
     );
@@ -98,7 +98,7 @@ fn a_prompt_of_ones_own_that_can_not_be_filled_in_gives_way_to_the_built_in_one(
 #[test]
 fn the_projects_file_is_found_from_a_folder_below_it() {
     let mut scene = Scene::with_drift();
-    scene.project_config("[audit]\nenabled = false\n");
+    scene.project_config("[gates]\nenabled = false\n");
     scene.file("below/x", "");
     scene.var("CLAUDE_PROJECT_DIR", scene.in_work(""));
     scene.input["cwd"] = json!(scene.in_work("below"));

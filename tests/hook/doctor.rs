@@ -102,7 +102,7 @@ fn what_is_to_be_done_is_said_and_the_exit_code_is_1() {
     register(&scene, "work/.claude/settings.local.json", &hook);
     std::fs::create_dir_all(scene.path("home/.claude")).expect("made");
     std::fs::write(scene.path("home/.claude/settings.json"), "{ // mine\n}").expect("written");
-    scene.own_config("[audit]\nmax_blocks = 1\n");
+    scene.own_config("[gates]\nmax_blocks = 1\n");
     scene.project_config("[audit]\nmod = \"hold\"\n");
     let run = scene.run_args(&["doctor", "--json"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(1), ""));

@@ -128,7 +128,7 @@ fn a_dry_run_by_variable_holds_nobody_and_writes_down_that_it_would_have() {
 #[test]
 fn a_dry_run_by_config_holds_nobody_and_writes_down_that_it_would_have() {
     let scene = Scene::with_drift();
-    scene.project_config("[audit]\ndry_run = true\n");
+    scene.project_config("[gates]\ndry_run = true\n");
     dry_run(&scene);
 }
 

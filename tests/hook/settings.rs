@@ -9,7 +9,7 @@ fn show_tells_every_value_with_its_source() {
     let mut scene = Scene::new();
     scene.unset("PUNCHLIST_CLAUDE");
     scene.own_config("[auditor]\nmodel = \"sonnet\"\n");
-    scene.project_config("[audit]\nmax_blocks = 1\n");
+    scene.project_config("[gates]\nmax_blocks = 1\n");
     let run = scene.run_args(&["config", "show"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     insta::assert_snapshot!(run.stdout);
@@ -64,7 +64,7 @@ fn init_writes_a_file_that_sets_nothing_and_never_overwrites() {
 #[test]
 fn check_tells_every_fault_with_its_place() {
     let scene = Scene::new();
-    scene.own_config("[audit]\nmax_block = 3\n\n[auditor]\n  timeout = \"soon\"\n[logs]\n");
+    scene.own_config("[gates]\nmax_block = 3\n\n[auditor]\n  timeout = \"soon\"\n[logs]\n");
     scene.project_config("[auditor]\nclient = \"/evil\"\n");
     let run = scene.run_args(&["config", "check"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(1), ""));

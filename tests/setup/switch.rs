@@ -45,8 +45,8 @@ fn a_session_is_switched_by_the_start_of_its_id() {
 #[test]
 fn what_keeps_it_off_all_the_same_is_said() {
     let desk = Desk::new();
-    desk.write("project/.claude/punchlist.toml", "[audit]\nenabled = false\n");
-    let on = "On already: DIR/project\nBut the config says [audit] enabled = false, which lets every stop through.\n";
+    desk.write("project/.claude/punchlist.toml", "[gates]\nenabled = false\n");
+    let on = "On already: DIR/project\nBut the config says [gates] enabled = false, which lets every stop through.\n";
     assert_eq!(desk.print(&["on"]), on);
 }
 
