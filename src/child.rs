@@ -145,6 +145,30 @@ fn block_on(job: Job, unwanted: impl Future<Output = ()>) -> Ended {
     ended
 }
 
+/// Runs several jobs side by side, each to its own end; gives the endings in the order of the jobs.
+#[must_use]
+pub fn run_all(jobs: Vec<Job>) -> Vec<Ended> {
+    let started = Instant::now();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let failed = |_| Ended::not_started(io::Error::new(error.kind(), error.to_string()), started);
+            return jobs.into_iter().map(failed).collect();
+        }
+    };
+    let side_by_side = tokio::task::LocalSet::new();
+    let running: Vec<_> = jobs.into_iter().map(|job| side_by_side.spawn_local(run_async(job))).collect();
+    let ended = runtime.block_on(side_by_side.run_until(async {
+        let mut all = Vec::new();
+        for job in running {
+            all.push(job.await.unwrap_or_else(|lost| Ended::not_started(io::Error::other(lost), started)));
+        }
+        all
+    }));
+    runtime.shutdown_background();
+    ended
+}
+
 /// Runs `job` to its end, on the runtime of the caller (with I/O and time enabled). Dropping the
 /// future kills the group.
 pub async fn run_async(job: Job) -> Ended {

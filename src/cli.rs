@@ -16,7 +16,7 @@ use crate::eval::run::Mode;
 
 pub use config::{ConfigArgs, ConfigCommand};
 pub use log::{LogArgs, LogCommand};
-pub use setup::{InstallArgs, SwitchArgs, UninstallArgs};
+pub use setup::{AllowArgs, InstallArgs, SwitchArgs, UninstallArgs};
 
 /// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
 #[derive(Debug, Parser)]
@@ -42,6 +42,9 @@ pub enum Command {
     /// Takes out of the client's settings what install put in, and nothing else
     #[command(after_help = help::UNINSTALL)]
     Uninstall(UninstallArgs),
+    /// Shows what this project's config asks to run at a stop, and allows it
+    #[command(after_help = help::ALLOW)]
+    Allow(AllowArgs),
     /// Lets every stop of this project or of one session through, until it is switched on again
     #[command(after_help = help::OFF)]
     Off(SwitchArgs),

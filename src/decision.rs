@@ -29,6 +29,10 @@ pub enum Cause {
     Superseded,
     /// What a background audit found no longer fits: the session, or what it spoke of, has moved on.
     MovedOn,
+    /// A check that the person set fails.
+    CheckFailed,
+    /// A check that the person set could not be made.
+    CheckNotMade,
     /// Confirmed findings.
     Findings,
     /// None.
@@ -53,7 +57,7 @@ pub enum Cause {
 
 impl Cause {
     /// All for which something is decided, in order.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::InsideAuditor,
         Self::Off,
         Self::LoopGuard,
@@ -64,6 +68,8 @@ impl Cause {
         Self::Unchanged,
         Self::Superseded,
         Self::MovedOn,
+        Self::CheckFailed,
+        Self::CheckNotMade,
         Self::Findings,
         Self::Clean,
         Self::OnlyUnverified,
@@ -75,7 +81,8 @@ impl Cause {
     ];
 
     /// Those with which a stop goes through because it could not be checked.
-    const UNCHECKED: [Self; 5] = [
+    const UNCHECKED: [Self; 6] = [
+        Self::CheckNotMade,
         Self::AuditorTimeout,
         Self::AuditorUnavailable,
         Self::AuditorUnreadable,
@@ -97,6 +104,8 @@ impl Cause {
             Self::Unchanged => "unchanged",
             Self::Superseded => "superseded",
             Self::MovedOn => "moved-on",
+            Self::CheckFailed => "check-failed",
+            Self::CheckNotMade => "check-not-made",
             Self::Findings => "findings",
             Self::Clean => "clean",
             Self::OnlyUnverified => "only-unverified",

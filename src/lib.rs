@@ -62,6 +62,7 @@ pub mod facts;
 pub mod finding;
 
 pub mod auditor;
+pub mod checks;
 pub mod child;
 pub mod verify;
 

@@ -20,6 +20,8 @@ pub const READ: &str = "read";
 pub const WAIT: &str = "wait";
 /// Finding the plan.
 pub const PLAN: &str = "plan";
+/// The checks that a person set.
+pub const CHECKS: &str = "checks";
 /// Putting plan, session and disk side by side.
 pub const EVIDENCE: &str = "evidence";
 /// What they show by themselves, a part of [`EVIDENCE`].

@@ -2,6 +2,7 @@
 //! saw, which flags a client has. What can't be read counts as never written. Must not lose a session's count in
 //! silence: one that can't be written is an error to the caller.
 
+mod allowed;
 mod chores;
 mod claim;
 mod switch;
@@ -16,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::auditor::flags::{ClientStamp, Flags, KnownClients};
+use crate::checks::Passed;
 use crate::env::{self, Env};
 use crate::evidence::Memory;
 use crate::files::{in_private_folder, write_whole};
@@ -42,6 +44,9 @@ pub struct SessionState {
     /// How often each gate has held it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub held_by: BTreeMap<String, u32>,
+    /// When each check passed last, for all that matters to it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub checks: BTreeMap<String, Passed>,
     /// When each of its agents was held last, in milliseconds since 1970.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub held_ms: BTreeMap<String, i64>,

@@ -50,6 +50,14 @@ pub const ON: &str = "\
 Examples:
   punchlist on
   punchlist on --session 3f2a";
+/// Of `allow`.
+pub const ALLOW: &str = "\
+Examples:
+  punchlist allow                   shows this project's checks, and asks
+  punchlist allow --yes             where you have read them
+  punchlist allow --revoke          takes it back
+
+What stands in your own config file needs no leave.";
 /// Of `audit`.
 pub const AUDIT: &str = "\
 Examples:

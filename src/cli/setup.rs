@@ -68,6 +68,17 @@ pub struct UninstallArgs {
     pub dry_run: bool,
 }
 
+/// Arguments of `allow`.
+#[derive(Debug, Args)]
+pub struct AllowArgs {
+    /// Does not ask
+    #[arg(long, conflicts_with = "revoke")]
+    pub yes: bool,
+    /// Takes back what was allowed
+    #[arg(long)]
+    pub revoke: bool,
+}
+
 /// Arguments of `off` and `on`.
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -122,7 +122,7 @@ fn answer_in(
     if let Event::Other(_) = input.event {
         return Reply::Silent;
     }
-    let (project, (config, faults)) = phases.time(phases::CONFIG, || {
+    let (project, (mut config, faults)) = phases.time(phases::CONFIG, || {
         let project = project_of(&input, env);
         let loaded = Config::load(env, &project);
         (project, loaded)
@@ -133,6 +133,10 @@ fn answer_in(
     if let Some(fault) = config.audit.mode.fault(registered.mode) {
         complaints.push(fault.clone());
         faults.push(fault);
+    }
+    if input.event == Event::SubagentStop {
+        let most = config.subagents.max_prompt_bytes;
+        config.audit.max_prompt_bytes = config.audit.max_prompt_bytes.min(most);
     }
     let session = session_name(&input);
     let started_ms = started.as_millisecond();
@@ -250,7 +254,8 @@ fn remember(stop: &Stop<'_>, joined: &Joined, story: &Story, phases: &mut Phases
     if is_superseded() {
         return Counting::Superseded;
     }
-    if story.audited.is_none() && story.told.is_empty() && !counts {
+    let learned = story.audited.is_some() || !story.told.is_empty() || !story.checks_passed.is_empty();
+    if !learned && !counts {
         return Counting::NotNeeded;
     }
     let (mut spent, mut superseded) = (false, false);
@@ -264,6 +269,7 @@ fn remember(stop: &Stop<'_>, joined: &Joined, story: &Story, phases: &mut Phases
             session.audits.insert(stop.agent().to_owned(), audited.clone());
         }
         session.told.extend(story.told.iter().cloned());
+        session.checks.extend(story.checks_passed.clone());
         // A subagent's stop may have used the budget up while this one was being audited.
         spent = joined.uses_budget && session.blocks >= stop.config.gates.max_blocks;
         if counts && !spent {

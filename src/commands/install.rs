@@ -20,7 +20,7 @@ use crate::settings::place::{Place, Scope};
 use crate::settings::registration::{self, Made, ON_PATH, Wanted, quoted, register, unregister};
 use crate::state::StateFolder;
 
-/// How much longer than the auditor the hook may take: to read, to check, to answer.
+/// How much longer than its checks and the auditor the hook may take: to read, to check, to answer.
 const ROOM: Duration = Duration::from_secs(15);
 
 /// Runs `install`.
@@ -31,8 +31,8 @@ pub fn install(args: &InstallArgs, config: &Config, env: &Env) -> u8 {
             Scope::Project => ON_PATH.to_owned(),
             Scope::Local | Scope::User => quoted(&this_program(env).to_string_lossy()),
         },
-        enough: seconds(config.auditor.timeout + ROOM),
-        timeout: seconds(config.auditor.timeout + ROOM).max(HOOK_TIMEOUT),
+        enough: seconds(config.longest_stop() + ROOM),
+        timeout: seconds(config.longest_stop() + ROOM).max(HOOK_TIMEOUT),
         background: args.background || config.audit.mode == Mode::Background,
         subagents: args.subagents,
     };

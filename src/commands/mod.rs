@@ -1,5 +1,6 @@
 //! One thin file for each subcommand.
 
+pub mod allow;
 pub mod audit;
 pub mod completions;
 pub mod config;
@@ -55,6 +56,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
             Ok(config) => install::install(&args, &config, &env),
             Err(code) => code,
         },
+        Command::Allow(args) => allow::run(&args, &env),
         Command::Uninstall(args) => install::uninstall(&args, &env),
         Command::Off(args) => switch::run(&args, false, &env),
         Command::On(args) => switch::run(&args, true, &env),

@@ -100,7 +100,7 @@ fn still_off(env: &Env, project: &Path, state: &StateFolder) -> String {
 
 /// The project that the person stands in: the session's where the client runs us, else the folder above that is under
 /// git or has the client's settings, else this one. A home has the client's settings, too, and is no project by that.
-fn project_here(env: &Env) -> PathBuf {
+pub(super) fn project_here(env: &Env) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let here = env.path(env::CLIENT_PROJECT_DIR).filter(|folder| folder.is_dir()).unwrap_or(here);
     let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);

@@ -11,6 +11,8 @@ use serde::{Deserialize, Deserializer, de};
 use toml::de::{DeTable, DeValue};
 
 use super::gates::GatesTable;
+use super::gates::check::CheckTable;
+use super::gates::subagents::SubagentsTable;
 use super::globs::plan_glob;
 use super::{ConfigError, Mode, Planless, UnrunChecks};
 use crate::files::open_regular;
@@ -26,8 +28,12 @@ use crate::finding::Category;
 pub struct ConfigFile {
     /// What all gates share: the switch, the dry run, the budget.
     pub gates: GatesTable,
+    /// Commands that have to pass before a session may end, such as tests and linters.
+    pub check: Vec<CheckTable>,
     /// The audit gate: when a stop is looked at, and what may hold it.
     pub audit: AuditTable,
+    /// Subagents, where the hook is registered for their stops, too (`punchlist install --subagents`).
+    pub subagents: SubagentsTable,
     /// The second model: who is asked, and for how long.
     pub auditor: AuditorTable,
     /// The decision log: how much of it is kept.
@@ -97,7 +103,7 @@ pub struct LogTable {
 }
 
 /// Below this a prompt could not even hold the question.
-const LEAST_PROMPT_BYTES: usize = 10_000;
+pub(super) const LEAST_PROMPT_BYTES: usize = 10_000;
 
 /// A length of time, as a person writes it.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
@@ -116,8 +122,13 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    duration_of(deserializer).map(Some)
+}
+
+/// A length of time, as a person writes it.
+pub(super) fn duration_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(deserializer)?;
-    parse_duration(&text).map(Some).map_err(de::Error::custom)
+    parse_duration(&text).map_err(de::Error::custom)
 }
 
 fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
@@ -125,7 +136,7 @@ fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Er
     parse_size(&text).map(Some).map_err(de::Error::custom)
 }
 
-fn prompt_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+pub(super) fn prompt_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
     let bytes = usize::deserialize(deserializer)?;
     if bytes < LEAST_PROMPT_BYTES {
         return Err(de::Error::custom(format!("{bytes} is too little; at least {LEAST_PROMPT_BYTES}")));
@@ -134,12 +145,17 @@ fn prompt_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usi
 }
 
 fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    globs_of(deserializer).map(Some)
+}
+
+/// Globs, each of which can be read.
+pub(super) fn globs_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let globs = Vec::<String>::deserialize(deserializer)?;
     for glob in &globs {
         plan_glob(glob)
             .map_err(|error| de::Error::custom(format!("\"{glob}\" is not a glob: {}", error.kind())))?;
     }
-    Ok(Some(globs))
+    Ok(globs)
 }
 
 /// A fault with its place in the text, and with the key that was probably meant.
@@ -234,8 +250,10 @@ impl ConfigFile {
         })
     }
 
-    /// Takes out of a project's file what is not the project's to set; gives a fault for each.
+    /// Takes out of a project's file what is not the project's to set, and gives a fault for each; marks what a person has to
+    /// allow.
     pub fn not_the_projects(&mut self, file: &Path, own: Option<&Path>) -> Vec<ConfigError> {
+        self.check.iter_mut().for_each(|check| check.is_projects = true);
         let text = |path: &Path| path.display().to_string();
         let own = own.map(text).unwrap_or_default();
         let taken = self.take_out_own_keys().into_iter();

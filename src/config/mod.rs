@@ -19,6 +19,8 @@ use crate::finding::Category;
 use file::ConfigFile;
 pub use file::{parse_duration, parse_size};
 pub use gates::GatesConfig;
+pub use gates::check::CheckConfig;
+pub use gates::subagents::SubagentsConfig;
 pub use globs::{PlanGlobs, plan_globs};
 
 /// The built-in settings as a file; the README shows it.
@@ -29,8 +31,12 @@ pub const DEFAULTS: &str = include_str!("defaults.toml");
 pub struct Config {
     /// What all gates share.
     pub gates: GatesConfig,
+    /// What has to pass before a session may end.
+    pub checks: Vec<CheckConfig>,
     /// The audit gate.
     pub audit: AuditConfig,
+    /// Subagents.
+    pub subagents: SubagentsConfig,
     /// The second model.
     pub auditor: AuditorConfig,
     /// The decision log.
@@ -179,6 +185,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             gates: GatesConfig::default(),
+            checks: Vec::new(),
             audit: AuditConfig {
                 enabled: true,
                 block_on: Category::ALL.to_vec(),
@@ -190,6 +197,7 @@ impl Default for Config {
                 planless: Planless::Claims,
                 mode: Mode::Hold,
             },
+            subagents: SubagentsConfig::default(),
             auditor: AuditorConfig {
                 client: None,
                 model: "haiku".into(),
@@ -233,6 +241,7 @@ impl Config {
 
     fn apply(&mut self, file: ConfigFile) {
         self.gates.apply(file.gates);
+        gates::check::add(&mut self.checks, file.check);
         set(&mut self.audit.enabled, file.audit.enabled);
         set(&mut self.audit.block_on, file.audit.block_on);
         set(&mut self.audit.plan, file.audit.plan);
@@ -240,12 +249,21 @@ impl Config {
         set(&mut self.audit.unrun_checks, file.audit.unrun_checks);
         set(&mut self.audit.planless, file.audit.planless);
         set(&mut self.audit.mode, file.audit.mode);
+        self.subagents.apply(file.subagents);
         set(&mut self.auditor.client, file.auditor.client.map(Some));
         set(&mut self.auditor.model, file.auditor.model);
         set(&mut self.auditor.timeout, file.auditor.timeout);
         set(&mut self.auditor.prompts, file.auditor.prompts.map(Some));
         set(&mut self.log.keep, file.log.keep);
         set(&mut self.log.max_size, file.log.max_size);
+    }
+}
+
+impl Config {
+    /// How long a stop may take, all that is set for it together: the checks run side by side, and the auditor after them.
+    pub fn longest_stop(&self) -> Duration {
+        let checks = self.checks.iter().map(|check| check.timeout).max().unwrap_or_default();
+        checks + if self.audit.enabled { self.auditor.timeout } else { Duration::ZERO }
     }
 }
 

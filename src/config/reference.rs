@@ -28,6 +28,8 @@ pub struct Setting {
     pub words: Vec<(String, String)>,
     /// What it is where nobody sets it.
     pub default: Option<toml::Value>,
+    /// What it may be, where nothing is built in.
+    pub example: Option<toml::Value>,
     /// Whether it counts only from the person's own file.
     pub own_file_only: bool,
     /// Whether its table may stand there many times: `[[table]]`.
@@ -42,7 +44,8 @@ impl Setting {
 
     /// Its whole name.
     pub fn path(&self) -> String {
-        format!("{}.{}", self.table, self.key)
+        let dot = if self.key.is_empty() { "" } else { "." };
+        format!("{}{dot}{}", self.table, self.key)
     }
 
     /// Its built-in value, as a file writes it.
@@ -97,6 +100,7 @@ fn settings_of(schema: &Value) -> Vec<Setting> {
                 kind: kind(of),
                 words: alternatives.map(|word| (text(word, "const"), text(word, "description"))).collect(),
                 default,
+                example: of["examples"].get(0).and_then(|one| toml::Value::try_from(one).ok()),
                 own_file_only: of[OWN_FILE_ONLY] == true,
                 is_of_many,
             });
@@ -170,14 +174,9 @@ pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
         for (word, about) in &setting.words {
             let _ = writeln!(text, "#   \"{word}\": {about}");
         }
-        match &setting.default {
-            Some(default) => {
-                let _ = writeln!(text, "# {} = {default}", setting.key);
-            }
-            None => {
-                let _ = writeln!(text, "# {} = \"\"", setting.key);
-            }
-        }
+        let value = setting.default.as_ref().or(setting.example.as_ref());
+        let value = value.map_or_else(|| "\"\"".to_owned(), ToString::to_string);
+        let _ = writeln!(text, "# {} = {value}", setting.key);
     }
     text
 }
@@ -210,8 +209,13 @@ pub fn markdown() -> String {
                 let _ = writeln!(text, "  - `\"{word}\"`: {about}");
             }
         }
-        let default = setting.default.as_ref().map_or("not set".to_owned(), |value| format!("`{value}`"));
-        let _ = writeln!(text, "- Built in: {default}");
+        if let Some(example) = &setting.example {
+            let _ = writeln!(text, "- Such as: `{example}`");
+        }
+        if !setting.is_of_many {
+            let default = setting.default.as_ref().map_or("not set".to_owned(), |value| format!("`{value}`"));
+            let _ = writeln!(text, "- Built in: {default}");
+        }
         if setting.own_file_only {
             text.push_str(
                 "- Counts only from your own file: a project may not choose what runs or is read\n",
@@ -252,7 +256,8 @@ mod tests {
                 setting.words.iter().all(|(word, about)| !word.is_empty() && !about.is_empty()),
                 "{setting:?}"
             );
-            assert_eq!(setting.default.is_none(), setting.own_file_only, "{setting:?}");
+            let has_none = setting.own_file_only || setting.is_of_many;
+            assert_eq!(setting.default.is_none(), has_none, "{setting:?}");
         }
         let order: Vec<_> = settings.iter().map(Setting::path).collect();
         assert_eq!(order[0].as_str(), "gates.enabled");
@@ -280,8 +285,9 @@ mod tests {
             // Each line that sets something can be taken as it is.
             let set: String = text
                 .lines()
+                .map(|line| line.trim_start_matches("# "))
                 .filter(|line| line.starts_with('[') || line.contains(" = "))
-                .map(|line| format!("{}\n", line.trim_start_matches("# ")))
+                .map(|line| format!("{line}\n"))
                 .collect();
             ConfigFile::parse(&set, "x").expect("every line is right");
         }

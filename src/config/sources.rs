@@ -59,7 +59,7 @@ pub struct Sources {
 
 /// Reads both files and the environment.
 pub fn sources(env: &Env, project: &Path) -> Sources {
-    let mut all: Vec<Sourced> = settings()
+    let mut all: Vec<Sourced> = one_for_each_list(settings())
         .into_iter()
         .map(|setting| Sourced {
             value: setting.default.clone(),
@@ -76,9 +76,11 @@ pub fn sources(env: &Env, project: &Path) -> Sources {
         let table: toml::Table = text.parse().unwrap_or_default();
         for sourced in &mut all {
             let key = &sourced.setting;
-            let value = table.get(&key.table).and_then(|table| table.get(&key.key));
+            let value = table.get(&key.table);
+            let value = if key.is_of_many { value } else { value.and_then(|table| table.get(&key.key)) };
             if let Some(value) = value.filter(|_| source == Source::Own || !key.own_file_only) {
-                sourced.value = Some(value.clone());
+                let before = sourced.value.take().filter(|_| key.is_of_many);
+                sourced.value = Some(before.map_or_else(|| value.clone(), |before| joined(before, value)));
                 sourced.source = source;
                 sourced.place = Some(path.display().to_string());
             }
@@ -105,6 +107,33 @@ pub fn sources(env: &Env, project: &Path) -> Sources {
         (path, is_there)
     };
     Sources { settings: all, own: own.map(there), project: there(of_project), faults }
+}
+
+/// A table that may be there many times is one setting, with all of them as its value.
+fn one_for_each_list(settings: Vec<Setting>) -> Vec<Setting> {
+    let mut all: Vec<Setting> = Vec::new();
+    for setting in settings {
+        if !setting.is_of_many {
+            all.push(setting);
+        } else if all.last().is_none_or(|last| last.table != setting.table) {
+            all.push(Setting { key: String::new(), ..setting });
+        }
+    }
+    all
+}
+
+/// Two lists of tables; one of the second that has the name of one of the first takes its place.
+fn joined(first: toml::Value, second: &toml::Value) -> toml::Value {
+    let (toml::Value::Array(mut all), toml::Value::Array(second)) = (first, second) else {
+        return second.clone();
+    };
+    for table in second {
+        match all.iter_mut().find(|known| known.get("name") == table.get("name")) {
+            Some(known) => *known = table.clone(),
+            None => all.push(table.clone()),
+        }
+    }
+    toml::Value::Array(all)
 }
 
 /// The text of a file that counts; what is wrong with it is added to the faults.
@@ -170,10 +199,16 @@ mod tests {
             ),
             ("[gates]\nmax_blocks = 1\n", "[gates]\nmax_blocks = \"many\"\n"),
             ("[audit\n", "[log]\nmax_size = \"1GB\"\n"),
+            (
+                "[[check]]\nname = \"a\"\nrun = \"x\"\n[[check]]\nname = \"b\"\nrun = \"y\"\n",
+                "[[check]]\nname = \"a\"\nrun = \"z\"\nwhen = [\"src/**\"]\n[[check]]\nname = \"c\"\nrun = \"w\"\n",
+            ),
         ] {
             let (_folder, env, work) = scene(own, project);
             let sources = sources(&env, &work);
-            let (config, faults) = Config::load(&env, &work);
+            let (mut config, faults) = Config::load(&env, &work);
+            // Whose a check is stands on the whole list, not on each of them.
+            config.checks.iter_mut().for_each(|check| check.is_projects = false);
             assert_eq!((told(&sources), &sources.faults), (config, &faults), "{own} {project}");
         }
     }

@@ -11,6 +11,7 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
     // Everything is set to something else first, so that a key that the file leaves out is seen.
     let mut config = Config {
         gates: GatesConfig { enabled: false, dry_run: true, max_blocks: 0 },
+        checks: Vec::new(),
         audit: AuditConfig {
             enabled: false,
             block_on: Vec::new(),
@@ -19,6 +20,12 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
             unrun_checks: UnrunChecks::Block,
             planless: Planless::Off,
             mode: Mode::Background,
+        },
+        subagents: SubagentsConfig {
+            types: Vec::new(),
+            skip: vec!["x".into()],
+            audit: false,
+            max_prompt_bytes: 0,
         },
         auditor: AuditorConfig { client: None, model: String::new(), timeout: Duration::ZERO, prompts: None },
         log: LogConfig { keep: Duration::ZERO, max_size: 0 },

@@ -226,6 +226,30 @@ impl Workspace {
         Some(Stamp { inode: inode_of(&meta), bytes: meta.len(), changed_ns: changed.as_nanos() })
     }
 
+    /// The files that were changed since a time, which is in the client's words, each with its length and when it was changed. A
+    /// walk of bounded length, past the folders that hold nobody's own work.
+    pub fn changed_since(&self, time: Option<&str>) -> Vec<(String, (u64, u128))> {
+        let since = time.and_then(|time| time.parse::<jiff::Timestamp>().ok());
+        let Some(since) = since.and_then(|since| u128::try_from(since.as_nanosecond()).ok()) else {
+            return Vec::new();
+        };
+        let is_own = |entry: &walkdir::DirEntry| {
+            !(entry.file_type().is_dir()
+                && NOT_SEARCHED.contains(&entry.file_name().to_string_lossy().as_ref()))
+        };
+        let walk = WalkDir::new(&self.root).follow_links(false).into_iter().filter_entry(is_own);
+        let stamp = |entry: &walkdir::DirEntry| {
+            let meta = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            let changed = meta.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos();
+            (changed >= since).then_some((meta.len(), changed))
+        };
+        let name = |entry: &walkdir::DirEntry| {
+            entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy().into_owned()
+        };
+        let files = walk.take(SEARCH_CAP).filter_map(Result::ok);
+        files.filter_map(|entry| Some((name(&entry), stamp(&entry)?))).collect()
+    }
+
     /// Whether a file was last changed before a time, which is in the client's words.
     pub fn is_older(&self, place: &Place, time: Option<&str>) -> bool {
         let changed = fs::metadata(&place.path).and_then(|meta| meta.modified()).ok();

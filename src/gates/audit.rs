@@ -99,7 +99,7 @@ impl Gate for AuditGate<'_> {
             brief.facts.advisories.iter().filter(|a| !remembered.told.contains(&a.name())).collect();
         // In the background nobody is told: a client that does not wait throws a `systemMessage` away (2.1.325).
         if !outcome.wants_block() && stop.claim.is_none() {
-            story.told = new.iter().map(|advisory| advisory.name()).collect();
+            story.told.extend(new.iter().map(|advisory| advisory.name()));
         }
         let outcome = advised(outcome, &new);
         if stop.claim.is_some()

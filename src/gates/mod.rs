@@ -7,6 +7,7 @@
 pub mod aftermath;
 pub mod aside;
 pub mod audit;
+pub mod checks;
 pub mod in_a_row;
 pub mod joined;
 pub mod known;
@@ -27,11 +28,12 @@ use crate::auditor::Auditor;
 use crate::config::Config;
 use crate::decision::{Cause, Outcome};
 use crate::env::Env;
-use crate::hook::HookInput;
+use crate::hook::{Event, HookInput};
 use crate::log::record::GateRecord;
 use crate::phases::millis;
 use crate::state::{Claim, StateFolder};
 use audit::AuditGate;
+use checks::ChecksGate;
 
 /// One stop of one session.
 #[derive(Debug)]
@@ -88,7 +90,15 @@ pub fn any_keeps_working(_config: &Config) -> bool {
 /// The gates that are set, the cheap ones first, the audit last. With `guarded` only those that keep a session at work.
 fn line_up<'a>(stop: &Stop<'_>, auditor: &'a mut dyn Auditor, guarded: bool) -> Vec<Box<dyn Gate + 'a>> {
     let mut gates: Vec<Box<dyn Gate + 'a>> = Vec::new();
-    if !guarded && stop.config.audit.enabled {
+    let mine = |check| checks::is_for(check, &stop.input.event);
+    if !guarded && stop.config.checks.iter().any(mine) {
+        gates.push(Box::new(ChecksGate));
+    }
+    let is_audited = match stop.input.event {
+        Event::SubagentStop => stop.config.audit.enabled && stop.config.subagents.audit,
+        Event::Stop | Event::Other(_) => stop.config.audit.enabled,
+    };
+    if !guarded && is_audited {
         gates.push(Box::new(AuditGate { auditor }));
     }
     gates
@@ -96,16 +106,26 @@ fn line_up<'a>(stop: &Stop<'_>, auditor: &'a mut dyn Auditor, guarded: bool) -> 
 
 /// Has all gates look at a stop. `guard` is why only those look that keep a session at work.
 pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor: &mut dyn Auditor) -> Joined {
+    let agent_type = stop.input.agent_type.as_deref().unwrap_or_default();
+    if stop.input.event == Event::SubagentStop && !stop.config.subagents.looks_at(agent_type) {
+        let why = format!("agents of type \"{agent_type}\" are not looked at ([subagents])");
+        let outcome = Outcome::Pass { cause: Cause::NothingToAudit, detail: Some(why) };
+        return Joined { outcome, uses_budget: false };
+    }
     let mut gates = line_up(stop, auditor, guard.is_some());
     if gates.is_empty() {
-        let why = "switched off by [audit] enabled = false, and no other gate is set";
+        let why = if stop.config.audit.enabled {
+            "[subagents] audit = false, and no check is set for subagents"
+        } else {
+            "switched off by [audit] enabled = false, and no other gate is set"
+        };
         let off = Outcome::Pass { cause: Cause::Off, detail: Some(why.to_owned()) };
         return Joined { outcome: guard.unwrap_or(off), uses_budget: false };
     }
     if let Some(outcome) = place::take(stop, story) {
         return Joined { outcome, uses_budget: false };
     }
-    let is_audit_alone = gates.len() == 1 && guard.is_none() && stop.config.audit.enabled;
+    let is_audit_alone = guard.is_none() && gates.iter().all(|gate| gate.name() == "audit");
     let mut told = Vec::new();
     for gate in &mut gates {
         let begun = Instant::now();

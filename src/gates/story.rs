@@ -1,12 +1,14 @@
 //! What a gate learned on the way, for the log: plan, files, findings, the auditor's part, and our own time
 //! by phase. Decides nothing.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
 use super::Known;
 use crate::audit::Brief;
 use crate::auditor::AuditorRun;
+use crate::checks::Passed;
 use crate::evidence::FileEvidence;
 use crate::finding::{Advisory, Finding};
 use crate::log::Scene;
@@ -64,6 +66,8 @@ pub struct Story {
     pub remembered: SessionState,
     /// Names of the gates that hold the stop.
     pub held_by: Vec<&'static str>,
+    /// The checks that passed now.
+    pub checks_passed: BTreeMap<String, Passed>,
     /// What each gate made of the stop.
     pub gates: Vec<GateRecord>,
 }

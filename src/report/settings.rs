@@ -27,7 +27,17 @@ pub fn text(sources: &Sources, width: usize) -> String {
                 page.gap();
             }
             table = &setting.table;
-            page.wrapped(&format!("[{table}]"), TITLE, "");
+            page.wrapped(&setting.head(), TITLE, "");
+        }
+        if setting.is_of_many {
+            let all = sourced.value.as_ref().and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
+            for one in all {
+                page.labelled_at(2, label(sourced.source), &one.to_string());
+            }
+            if all.is_empty() {
+                page.labelled_at(2, label(sourced.source), "none");
+            }
+            continue;
         }
         let by = sourced.place.as_ref().filter(|_| sourced.source == Source::Variable);
         let by = by.map(|name| format!("  ({name})")).unwrap_or_default();

@@ -18,6 +18,7 @@ mod audit;
 mod audit_all;
 mod auditor;
 mod background;
+mod checks;
 mod config;
 mod cost;
 mod doctor;

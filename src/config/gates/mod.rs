@@ -1,5 +1,8 @@
 //! What may be set of the gates: `[gates]`, which all of them share, and a file for the table of each.
 
+pub mod check;
+pub mod subagents;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 

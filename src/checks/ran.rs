@@ -1,0 +1,203 @@
+//! What became of a check: takes how its command ended and what it printed, gives a verdict and the words for it. Pure.
+
+use std::time::Duration;
+
+use super::excerpt::excerpt;
+use crate::child::{Ended, Ending};
+use crate::config::gates::check::CheckConfig;
+use crate::evidence::redact::mask;
+
+/// What a check comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It passed.
+    Passed,
+    /// It failed: in words, and the part of its output that matters, masked.
+    Failed {
+        /// How it ended.
+        how: String,
+        /// What it printed.
+        output: String,
+    },
+    /// Nobody knows: why.
+    CouldNotRun(String),
+}
+
+/// A check that ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// Its name.
+    pub name: String,
+    /// Its command.
+    pub run: String,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// The exit codes with which a shell says that there is no such program, or that it may not run it.
+const NO_SUCH_PROGRAM: i32 = 127;
+const NOT_A_PROGRAM: i32 = 126;
+
+impl Ran {
+    /// What an ending means. `allowed` is how long it could take, which may be less than it was given.
+    pub fn of(check: &CheckConfig, ended: &Ended, allowed: Duration) -> Self {
+        let output = || {
+            let mut all = String::from_utf8_lossy(&ended.stdout).into_owned();
+            if !all.is_empty() && !all.ends_with('\n') {
+                all.push('\n');
+            }
+            all.push_str(&String::from_utf8_lossy(&ended.stderr));
+            excerpt(&mask(&all).text)
+        };
+        let failed = |how: String| Verdict::Failed { how, output: output() };
+        let last_words = || output().lines().last().unwrap_or_default().trim().to_owned();
+        let verdict = match &ended.how {
+            Ending::Exited(0) => Verdict::Passed,
+            Ending::Exited(NO_SUCH_PROGRAM) => {
+                Verdict::CouldNotRun(format!("there is no such program ({})", last_words()))
+            }
+            Ending::Exited(NOT_A_PROGRAM) => {
+                Verdict::CouldNotRun(format!("it may not be run ({})", last_words()))
+            }
+            Ending::Exited(code) => failed(format!("ended with exit code {code}")),
+            Ending::Signaled(signal) => failed(format!("was ended by signal {signal}")),
+            Ending::TimedOut if allowed < check.timeout => Verdict::CouldNotRun(format!(
+                "it did not end within {}, which is all that the hook's own timeout leaves: `punchlist install` raises that",
+                seconds(allowed)
+            )),
+            Ending::TimedOut => Verdict::CouldNotRun(format!(
+                "it did not end within {}; `timeout` in its [[check]] says how long it may take",
+                seconds(allowed)
+            )),
+            Ending::Flooded => Verdict::CouldNotRun("it prints without end".to_owned()),
+            Ending::Interrupted(signal) => Verdict::CouldNotRun(format!("ended by {signal}")),
+            Ending::Unwanted => Verdict::CouldNotRun("nobody wants to know any more".to_owned()),
+            Ending::NotStarted(error) => Verdict::CouldNotRun(format!("it could not be started: {error}")),
+        };
+        Self { name: check.name.clone(), run: check.run.clone(), verdict, took: ended.duration }
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs().max(1))
+}
+
+/// What an agent is told of the checks that failed.
+pub fn reason(ran: &[Ran], switch: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut count = 0;
+    for ran in ran {
+        let Verdict::Failed { how, output } = &ran.verdict else { continue };
+        count += 1;
+        text.push_str(&format!("\n{count}. {}: `{}` {how}", ran.name, mask(&ran.run).text));
+        if output.is_empty() {
+            text.push_str(", and printed nothing.\n");
+        } else {
+            text.push_str(":\n");
+            output.lines().for_each(|line| text.push_str(&format!("   | {line}\n")));
+        }
+    }
+    let fails = if count == 1 { "A check of this project fails" } else { "Checks of this project fail" };
+    (count > 0).then(|| {
+        format!(
+            "{fails} on what the session left on disk:\n{text}\n\
+             Mend what is wrong and run the command yourself to see that it passes; where the check itself is wrong, say plainly why in \
+             your final message. Either way the next stop goes through.\n\
+             The person can switch this gate off with {switch}."
+        )
+    })
+}
+
+/// What the person is told of the checks that could not be run.
+pub fn unchecked(ran: &[Ran]) -> Option<String> {
+    let told: Vec<String> = ran
+        .iter()
+        .filter_map(|ran| match &ran.verdict {
+            Verdict::CouldNotRun(why) => Some(format!("the check \"{}\" was not made: {why}", ran.name)),
+            Verdict::Passed | Verdict::Failed { .. } => None,
+        })
+        .collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::gates::check::{CHECK_TIMEOUT, CheckOn};
+
+    fn check() -> CheckConfig {
+        CheckConfig {
+            name: "test".into(),
+            run: "make test".into(),
+            when: Vec::new(),
+            timeout: CHECK_TIMEOUT,
+            on: CheckOn::Stop,
+            is_projects: false,
+        }
+    }
+
+    fn ran(how: Ending, stdout: &str, stderr: &str) -> Ran {
+        let ended = Ended {
+            how,
+            stdout: stdout.as_bytes().to_vec(),
+            stderr: stderr.as_bytes().to_vec(),
+            duration: Duration::from_secs(1),
+        };
+        Ran::of(&check(), &ended, CHECK_TIMEOUT)
+    }
+
+    #[test]
+    fn a_failure_names_the_command_its_exit_code_and_what_matters() {
+        let failed = ran(Ending::Exited(2), "1 passed", "error: b is wrong\n");
+        assert_eq!(
+            reason(&[ran(Ending::Exited(0), "", ""), failed], "`punchlist off`").expect("a reason"),
+            "A check of this project fails on what the session left on disk:\n\n\
+             1. test: `make test` ended with exit code 2:\n   | 1 passed\n   | error: b is wrong\n\n\
+             Mend what is wrong and run the command yourself to see that it passes; where the check itself is wrong, say \
+             plainly why in your final message. Either way the next stop goes through.\n\
+             The person can switch this gate off with `punchlist off`."
+        );
+        let silent = reason(&[ran(Ending::Exited(1), "", "")], "x").expect("a reason");
+        assert!(
+            silent.contains("1. test: `make test` ended with exit code 1, and printed nothing.\n"),
+            "{silent}"
+        );
+    }
+
+    #[test]
+    fn what_passes_or_could_not_be_run_holds_nobody() {
+        let missing = ran(Ending::Exited(127), "", "sh: 1: make: not found\n");
+        let slow = ran(Ending::TimedOut, "half", "");
+        let all = [ran(Ending::Exited(0), "fine", ""), missing, slow];
+        assert_eq!(reason(&all, "x"), None);
+        assert_eq!(
+            unchecked(&all).expect("told"),
+            "the check \"test\" was not made: there is no such program (sh: 1: make: not found); the check \"test\" was not \
+             made: it did not end within 120 s; `timeout` in its [[check]] says how long it may take"
+        );
+        assert_eq!(unchecked(&all[..1]), None);
+    }
+
+    #[test]
+    fn a_time_that_the_hook_cut_short_says_so() {
+        let ended = Ended {
+            how: Ending::TimedOut,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            duration: Duration::from_secs(9),
+        };
+        let ran = Ran::of(&check(), &ended, Duration::from_secs(9));
+        assert!(unchecked(&[ran]).expect("told").contains("`punchlist install` raises that"));
+    }
+
+    #[test]
+    fn secrets_in_output_and_command_are_masked() {
+        let secret =
+            "sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+        let told =
+            reason(&[ran(Ending::Exited(1), &format!("error: key {secret}"), "")], "x").expect("a reason");
+        assert!(!told.contains(secret), "{told}");
+    }
+}

@@ -1,0 +1,77 @@
+//! `punchlist allow`: shows what this project's config file asks to run at a stop, and allows it; `--revoke` takes it back. Takes
+//! the current folder; must not run anything.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+
+use super::complain;
+use super::switch::project_here;
+use crate::cli::AllowArgs;
+use crate::config::{CheckConfig, Config, project_file};
+use crate::env::Env;
+use crate::exit;
+use crate::state::StateFolder;
+use crate::text::harmless;
+
+/// Runs it.
+pub fn run(args: &AllowArgs, env: &Env) -> u8 {
+    match allow(args, env) {
+        Ok(text) => {
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+            exit::OK
+        }
+        Err(why) => {
+            complain(&why);
+            exit::FAILED
+        }
+    }
+}
+
+fn allow(args: &AllowArgs, env: &Env) -> Result<String, String> {
+    let state = StateFolder::find(env);
+    let project = project_here(env);
+    let failed = |error: io::Error| format!("{}: {error}", state.root().display());
+    if args.revoke {
+        let changed = state.allow(&project, None).map_err(failed)?;
+        let text = if changed { "Taken back" } else { "Nothing was allowed" };
+        return Ok(format!("{text}: {}\n", project.display()));
+    }
+    let (config, faults) = Config::load(env, &project);
+    if let Some(fault) = faults.first() {
+        return Err(fault.to_string());
+    }
+    let asked: Vec<&CheckConfig> = config.checks.iter().filter(|check| check.is_projects).collect();
+    let file = project_file(&project);
+    if asked.is_empty() {
+        return Ok(format!("{} asks for nothing to be run.\n", file.display()));
+    }
+    let mut text = format!("{} asks to run, when an agent stops:\n", file.display());
+    for check in &asked {
+        let _ = writeln!(text, "  {}: {}", harmless(&check.name), harmless(&check.run));
+    }
+    if state.is_allowed(&project, &config.checks) {
+        return Ok(format!("{text}Allowed already. `punchlist allow --revoke` takes it back.\n"));
+    }
+    let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let is_agreed = args.yes || (at_terminal && agrees(&text).map_err(failed)?);
+    if !is_agreed {
+        return Err(if at_terminal {
+            "not allowed; nothing of it will run".to_owned()
+        } else {
+            format!("{text}Nobody is there to ask: `punchlist allow --yes` where you have read it")
+        });
+    }
+    state.allow(&project, Some(&config.checks)).map_err(failed)?;
+    let shown = if at_terminal && !args.yes { "" } else { &text };
+    Ok(format!("{shown}Allowed, as it stands here: a command that changes has to be allowed anew.\n"))
+}
+
+/// Asks at the terminal.
+fn agrees(text: &str) -> io::Result<bool> {
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "{text}Allow that? [y/N] ")?;
+    stdout.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,189 @@
+//! The gate of the checks that a person set: takes a stop, runs those that are due side by side, holds on what fails. What is
+//! due and what an ending means is `crate::checks`; here the files are looked at and the commands run.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use super::{Gate, Known, Stop, Story};
+use crate::audit::reason::SWITCH;
+use crate::checks::due::{NotDue, Touched, due};
+use crate::checks::{Passed, Ran, Verdict, ran};
+use crate::child::{self, Job};
+use crate::config::gates::check::{CheckConfig, CheckOn};
+use crate::decision::{Cause, Outcome};
+use crate::env;
+use crate::evidence::redact::mask;
+use crate::evidence::workspace::Folders;
+use crate::hook::Event;
+use crate::names::ContentName;
+use crate::phases;
+
+/// What is left to finish in after the checks and the audit.
+const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
+/// No check is worth starting with less.
+const LEAST_TIME: Duration = Duration::from_secs(1);
+/// What is kept of what a check prints.
+const OUTPUT_CAP: usize = 16 << 20;
+
+/// The gate.
+#[derive(Debug)]
+pub struct ChecksGate;
+
+/// Whether a check is for stops of this kind.
+pub fn is_for(check: &CheckConfig, event: &Event) -> bool {
+    match event {
+        Event::Stop => check.on != CheckOn::Subagent,
+        Event::SubagentStop => check.on != CheckOn::Stop,
+        Event::Other(_) => false,
+    }
+}
+
+impl Gate for ChecksGate {
+    fn name(&self) -> &'static str {
+        "checks"
+    }
+
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
+        let mine: Vec<&CheckConfig> =
+            stop.config.checks.iter().filter(|check| is_for(check, &stop.input.event)).collect();
+        let touched = touched(story.known(stop));
+        let is_due = |check: &CheckConfig, touched: &Touched, story: &Story| {
+            due(check, touched, story.remembered.checks.get(&key(stop, check)))
+        };
+        let (mut to_run, mut idle) = (Vec::new(), Vec::new());
+        for check in mine {
+            match is_due(check, &touched, story) {
+                Ok(passed) => to_run.push((check, passed)),
+                Err(why) => idle.push((check, why)),
+            }
+        }
+        if to_run.is_empty() {
+            return pass(&idle, &[]);
+        }
+        let is_allowed = || stop.state.is_allowed(stop.project, &stop.config.checks);
+        let unread = to_run.iter().any(|(check, _)| check.is_projects) && !is_allowed();
+        if unread {
+            to_run.retain(|(check, _)| !check.is_projects);
+        }
+        let ran = story.phase(phases::CHECKS, |_| run_all(stop, &to_run));
+        if stop.claim.is_none() {
+            say(&ran);
+        }
+        // What a check itself writes is not touched by the session: it passed with the files as they are now. In the background
+        // the session may have gone on meanwhile.
+        let after = if stop.claim.is_none() { self::touched(story.known(stop)) } else { touched };
+        for ((check, before), ran) in to_run.iter().zip(&ran) {
+            if ran.verdict == Verdict::Passed {
+                let passed = due(check, &after, None).unwrap_or_else(|_| before.clone());
+                story.checks_passed.insert(key(stop, check), passed);
+            }
+        }
+        if let Some(reason) = ran::reason(&ran, SWITCH) {
+            return Outcome::Hold { cause: Cause::CheckFailed, reason };
+        }
+        let unread = unread.then(|| not_allowed(stop, story)).flatten();
+        match (ran::unchecked(&ran), unread) {
+            (None, None) => pass(&idle, &ran),
+            (unchecked, unread) => {
+                let told: Vec<String> = unchecked.into_iter().chain(unread).collect();
+                Outcome::CouldNotCheck { cause: Cause::CheckNotMade, message: mask(&told.join("; ")).text }
+            }
+        }
+    }
+}
+
+/// Under which name a pass is remembered. What a subagent touched is not what the main agent did.
+fn key(stop: &Stop<'_>, check: &CheckConfig) -> String {
+    match stop.agent() {
+        "" => check.name.clone(),
+        agent => format!("{agent}: {}", check.name),
+    }
+}
+
+/// What the person is told of checks that nobody has allowed, once a session.
+fn not_allowed(stop: &Stop<'_>, story: &mut Story) -> Option<String> {
+    let words =
+        "the project's checks do not run before you have looked at them: `punchlist allow`".to_owned();
+    let name = ContentName::of(&words);
+    if story.remembered.told.contains(&name) || stop.claim.is_some() {
+        return None;
+    }
+    story.told.push(name);
+    Some(words)
+}
+
+fn pass(idle: &[(&CheckConfig, NotDue)], ran: &[Ran]) -> Outcome {
+    let passed = ran.iter().map(|ran| format!("{} passed", ran.name));
+    let idle = idle.iter().map(|(check, why)| {
+        let why = match why {
+            NotDue::NothingTouched => "touched nothing that it cares about",
+            NotDue::PassedAlready => "touched nothing since it passed",
+        };
+        format!("{}: the session {why}", check.name)
+    });
+    let detail: Vec<String> = passed.chain(idle).collect();
+    Outcome::Pass { cause: Cause::Clean, detail: Some(detail.join("; ")) }
+}
+
+/// The files that the session touched, as they stand: with its tools, and, where commands may have changed something, whatever
+/// in the workspace is newer than the session.
+fn touched(known: &Known) -> Touched {
+    let Known { session, workspace, .. } = known;
+    let mut folders = Folders::default();
+    let mut touched = Touched::new();
+    for touch in session.done_touches() {
+        if let Some(place) = workspace.locate_among(&touch.path, &mut folders) {
+            let stamp = workspace.stamp(&place).map(|stamp| (stamp.bytes, stamp.changed_ns));
+            touched.insert(place.name, stamp);
+        }
+    }
+    if session.counted.effects > 0 {
+        let changed = workspace.changed_since(session.started.as_deref());
+        touched.extend(changed.into_iter().map(|(name, stamp)| (name, Some(stamp))));
+    }
+    touched
+}
+
+fn run_all(stop: &Stop<'_>, checks: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
+    let for_the_audit = if stop.config.audit.enabled { stop.config.auditor.timeout } else { Duration::ZERO };
+    let left = stop.deadline.saturating_duration_since(Instant::now());
+    // An audit without time is worth less than a check without: the disk speaks for itself.
+    let left = left.saturating_sub(ROOM_TO_ANSWER + for_the_audit).max(LEAST_TIME);
+    let allowed = |check: &CheckConfig| check.timeout.min(left);
+    let jobs = checks.iter().map(|(check, _)| job(stop, check, allowed(check))).collect();
+    let ended = child::run_all(jobs);
+    checks.iter().zip(ended).map(|((check, _), ended)| Ran::of(check, &ended, allowed(check))).collect()
+}
+
+fn job(stop: &Stop<'_>, check: &CheckConfig, deadline: Duration) -> Job {
+    let (shell, flag) = if cfg!(windows) { ("cmd.exe", "/C") } else { ("/bin/sh", "-c") };
+    Job {
+        program: shell.into(),
+        args: vec![flag.into(), OsString::from(&check.run)],
+        cwd: stop.project.to_path_buf(),
+        // A check that starts a client of its own must not be held by us.
+        env_set: vec![(env::INSIDE_AUDITOR.into(), "1".into())],
+        env_unset: Vec::new(),
+        stdin: Vec::new(),
+        deadline,
+        stdout_cap: OUTPUT_CAP,
+        stderr_cap: OUTPUT_CAP,
+    }
+}
+
+/// What each check came to, on stderr, with its name in front: for a person who looks into the client's debug log.
+fn say(ran: &[Ran]) {
+    let mut stderr = std::io::stderr().lock();
+    for ran in ran {
+        let (verdict, output) = match &ran.verdict {
+            Verdict::Passed => ("passed", ""),
+            Verdict::Failed { how, output } => (how.as_str(), output.as_str()),
+            Verdict::CouldNotRun(why) => (why.as_str(), ""),
+        };
+        let _ = writeln!(stderr, "{} | {verdict} ({:.1} s)", ran.name, ran.took.as_secs_f64());
+        for line in output.lines() {
+            let _ = writeln!(stderr, "{} | {line}", ran.name);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Which commands of a project's config file a person has allowed to run. Takes a project and its commands; remembers them by
+//! their words, for all worktrees of one repository, so that a command that changes has to be allowed anew.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{StateFolder, lock_file, read_json, write_json};
+use crate::config::CheckConfig;
+use crate::names::ContentName;
+
+/// What is allowed: for each repository the name of its commands.
+type Allowed = BTreeMap<PathBuf, String>;
+
+/// The name of the commands that a project's file asks for; `None` where it asks for none.
+fn name_of(checks: &[CheckConfig]) -> Option<String> {
+    let mut asked: Vec<_> = checks.iter().filter(|check| check.is_projects).collect();
+    asked.sort_by(|one, other| one.name.cmp(&other.name));
+    let mut name = ContentName::default();
+    for check in &asked {
+        name.add(&check.name);
+        name.add(&check.run);
+    }
+    (!asked.is_empty()).then(|| name.finish())
+}
+
+/// What all worktrees of a repository share; the folder itself where it is in none.
+fn repository(project: &Path) -> PathBuf {
+    let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
+    let dot_git = real.join(".git");
+    let linked = fs::read_to_string(&dot_git).ok().and_then(|text| {
+        let git_dir = real.join(text.strip_prefix("gitdir:")?.trim());
+        let common = fs::read_to_string(git_dir.join("commondir")).ok()?;
+        fs::canonicalize(git_dir.join(common.trim())).ok()
+    });
+    linked.or_else(|| fs::canonicalize(&dot_git).ok().filter(|git| git.is_dir())).unwrap_or(real)
+}
+
+impl StateFolder {
+    fn allowed_file(&self) -> PathBuf {
+        self.root.join("allowed.json")
+    }
+
+    /// Whether a person has allowed what this project's file asks to run. What can't be read is not allowed.
+    pub fn is_allowed(&self, project: &Path, checks: &[CheckConfig]) -> bool {
+        let Some(name) = name_of(checks) else { return true };
+        let allowed: Allowed = read_json(&self.allowed_file()).unwrap_or_default();
+        allowed.get(&repository(project)) == Some(&name)
+    }
+
+    /// Allows it from now on; `None` takes it back. Gives whether that changed anything.
+    pub fn allow(&self, project: &Path, checks: Option<&[CheckConfig]>) -> io::Result<bool> {
+        let path = self.allowed_file();
+        let turn = lock_file(&path.with_extension("lock"))?;
+        turn.lock()?;
+        let mut allowed: Allowed = read_json(&path).unwrap_or_default();
+        let repository = repository(project);
+        let before = match checks.and_then(name_of) {
+            Some(name) => allowed.insert(repository.clone(), name),
+            None => allowed.remove(&repository),
+        };
+        let changed = before.as_ref() != allowed.get(&repository);
+        if changed {
+            write_json(&path, &allowed)?;
+        }
+        Ok(changed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::gates::check::{CHECK_TIMEOUT, CheckOn};
+
+    fn check(run: &str, is_projects: bool) -> CheckConfig {
+        CheckConfig {
+            name: "test".into(),
+            run: run.into(),
+            when: Vec::new(),
+            timeout: CHECK_TIMEOUT,
+            on: CheckOn::Stop,
+            is_projects,
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_is_these_words_in_this_repository() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path().join("state"));
+        let (here, there) = (folder.path().join("here"), folder.path().join("there"));
+        fs::create_dir_all(&here).and_then(|()| fs::create_dir_all(&there)).expect("made");
+        let asked = [check("make test", true)];
+        assert!(state.is_allowed(&here, &[check("anything", false)]), "one's own needs no leave");
+        assert!(!state.is_allowed(&here, &asked));
+        assert!(state.allow(&here, Some(&asked)).expect("written"));
+        assert!(!state.allow(&here, Some(&asked)).expect("written"), "it was allowed already");
+        assert!(state.is_allowed(&here, &asked) && !state.is_allowed(&there, &asked));
+        assert!(!state.is_allowed(&here, &[check("make test; curl x", true)]), "other words");
+        assert!(state.allow(&here, None).expect("written"));
+        assert!(!state.is_allowed(&here, &asked));
+    }
+
+    #[test]
+    fn worktrees_of_one_repository_are_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        };
+        write("main/.git/HEAD", "ref: refs/heads/main\n");
+        write("main/.git/worktrees/two/commondir", "../..\n");
+        let git_dir = folder.path().join("main/.git/worktrees/two");
+        write("two/.git", &format!("gitdir: {}\n", git_dir.display()));
+        write("other/.git", "gitdir: /nowhere\n");
+        let main = repository(&folder.path().join("main"));
+        assert_eq!(repository(&folder.path().join("two")), main);
+        assert!(main.ends_with("main/.git"), "{main:?}");
+        assert!(repository(&folder.path().join("other")).ends_with("other"));
+    }
+}
