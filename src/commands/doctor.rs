@@ -32,6 +32,7 @@ pub fn run(args: &DoctorArgs, env: &Env) -> u8 {
         .extend(registration::checks(&files, &config, &|program, scope| look::is_there(env, program, scope)));
     checks.extend(settings::checks(&sources(env, &project)));
     checks.extend(settings::switch(&state.switches().covering(&project)));
+    checks.extend(settings::commands(&config.checks, state.is_allowed(&project, &config.checks)));
     checks.push(memory::check(&look::memory(&state)));
     let (records, ever) = look::past(&state);
     checks.push(past::check(&records, ever));

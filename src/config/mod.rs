@@ -239,7 +239,8 @@ impl Config {
         (config, faults)
     }
 
-    fn apply(&mut self, file: ConfigFile) {
+    /// Takes over what a file sets.
+    pub fn apply(&mut self, file: ConfigFile) {
         self.gates.apply(file.gates);
         gates::check::add(&mut self.checks, file.check);
         set(&mut self.audit.enabled, file.audit.enabled);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::Check;
+use crate::config::CheckConfig;
 use crate::config::sources::{Source, Sources};
 
 /// The person's switch, where it is off for the folder that is looked at. `folders` are those that it was thrown for.
@@ -14,6 +15,17 @@ pub fn switch(folders: &[PathBuf]) -> Option<Check> {
         format!("off for {}: every stop there goes through", off.display()),
         Some(next),
     ))
+}
+
+/// The commands that a project's file asks for, where nobody has allowed them.
+pub fn commands(asked: &[CheckConfig], is_allowed: bool) -> Option<Check> {
+    let names: Vec<_> =
+        asked.iter().filter(|check| check.is_projects).map(|check| check.name.as_str()).collect();
+    if is_allowed || names.is_empty() {
+        return None;
+    }
+    let next = "look at them: punchlist allow".to_owned();
+    Some(Check::note("checks", format!("the project's do not run yet: {}", names.join(", ")), Some(next)))
 }
 
 /// The checks.
@@ -80,6 +92,18 @@ mod tests {
             (told.mark, told.found.as_str()),
             (Mark::Note, "off for /w: every stop there goes through")
         );
+    }
+
+    #[test]
+    fn a_projects_checks_that_nobody_allowed_are_told() {
+        let mut config = crate::config::Config::default();
+        let file = "[[check]]\nname = \"test\"\nrun = \"make\"\n";
+        config.apply(crate::config::file::ConfigFile::parse(file, "x").expect("a config file"));
+        assert_eq!(commands(&config.checks, false), None, "one's own need no leave");
+        config.checks[0].is_projects = true;
+        assert_eq!(commands(&config.checks, true), None);
+        let told = commands(&config.checks, false).expect("a check");
+        assert_eq!((told.mark, told.found.as_str()), (Mark::Note, "the project's do not run yet: test"));
     }
 
     #[test]

@@ -27,6 +27,9 @@ use crate::plan::Plan;
 use crate::session::Session;
 use crate::state::{Dispute, LastAudit, SessionState, beside};
 
+/// Its name.
+pub const AUDIT: &str = "audit";
+
 /// The gate.
 pub struct AuditGate<'a> {
     /// Who is asked.
@@ -38,7 +41,7 @@ const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
 
 impl Gate for AuditGate<'_> {
     fn name(&self) -> &'static str {
-        "audit"
+        AUDIT
     }
 
     fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {

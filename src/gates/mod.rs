@@ -32,7 +32,7 @@ use crate::hook::{Event, HookInput};
 use crate::log::record::GateRecord;
 use crate::phases::millis;
 use crate::state::{Claim, StateFolder};
-use audit::AuditGate;
+use audit::{AUDIT, AuditGate};
 use checks::ChecksGate;
 
 /// One stop of one session.
@@ -125,17 +125,19 @@ pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor:
     if let Some(outcome) = place::take(stop, story) {
         return Joined { outcome, uses_budget: false };
     }
-    let is_audit_alone = guard.is_none() && gates.iter().all(|gate| gate.name() == "audit");
+    let is_audit_alone = guard.is_none() && gates.iter().all(|gate| gate.name() == AUDIT);
     let mut told = Vec::new();
     for gate in &mut gates {
         let begun = Instant::now();
         let outcome = gate.check(stop, story);
+        let is_audit = gate.name() == AUDIT;
         if !is_audit_alone {
             story.gates.push(GateRecord {
                 gate: gate.name().to_owned(),
                 outcome: outcome.name().to_owned(),
                 cause: outcome.cause(),
-                detail: outcome.words().map(str::to_owned),
+                // What the audit holds for stands among the findings.
+                detail: outcome.words().filter(|_| !(is_audit && outcome.wants_block())).map(str::to_owned),
                 took_ms: millis(begun.elapsed()),
             });
         }

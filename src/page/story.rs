@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Finding};
-use crate::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord};
+use crate::log::record::{AuditorRecord, FileRecord, GateRecord, PlanRecord, TranscriptRecord};
 use crate::log::told::Fate;
 use crate::log::{LabelNote, Told};
 
@@ -21,6 +21,8 @@ struct Story<'a> {
     dry_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<LabelTold<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    gates: &'a [GateRecord],
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<&'a PlanRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -137,6 +139,7 @@ pub(super) fn story(told: &Told) -> String {
         detail: record.detail.as_deref(),
         dry_run: record.dry_run,
         label: told.label.as_ref().map(LabelTold::of),
+        gates: &record.gates,
         plan: record.plan.as_ref(),
         findings: record.findings.iter().zip(&told.fates).map(FindingTold::of).collect(),
         advisories: &record.advisories,

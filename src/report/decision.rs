@@ -47,6 +47,7 @@ pub fn text(told: &Told, scene: Option<&Scene>, setting: &Setting) -> String {
         page.finding(at, &told.record.findings[at], &told.fates[at], setting);
         return page.text;
     }
+    page.gates(&told.record);
     page.asked(&told.record, scene);
     page.plan(&told.record, scene);
     page.said(scene);
@@ -89,6 +90,27 @@ impl Page {
         let ours = (!record.version.is_empty()).then(|| format!("punchlist {}", record.version));
         let versions: Vec<_> = client.into_iter().chain(ours).collect();
         self.labelled_at(2, "versions", &versions.join(", "));
+    }
+
+    fn gates(&mut self, record: &Record) {
+        if record.gates.is_empty() {
+            return;
+        }
+        self.heading("Gates");
+        for gate in &record.gates {
+            let style = match gate.outcome.as_str() {
+                "hold" => CONFIRMED,
+                "pass" => CLEAN,
+                _ => UNVERIFIED,
+            };
+            let words =
+                format!("  {}: {} ({}, {:.0} ms)", gate.gate, gate.outcome, gate.cause.name(), gate.took_ms);
+            self.wrapped(&words, style, "    ");
+            // What the agent was given is given here as it was, line by line.
+            for line in gate.detail.iter().flat_map(|detail| detail.lines()) {
+                self.wrapped(&format!("    {line}"), Style::new(), "      ");
+            }
+        }
     }
 
     fn asked(&mut self, record: &Record, scene: Option<&Scene>) {
@@ -386,6 +408,9 @@ mod tests {
            "path":null,"why":"nothing was done for it","settle":"add it","verifier":"the person asked for it, and nothing was done after it","step":null},
           {"category":"B","status":"refuted","source":"auditor","problem":"not-in-plan","quote":"","path":"src/b.rs",
            "why":"no step names it","settle":"name it","verifier":"the plan mentions it","step":null}],
+        "gates":[{"gate":"checks","outcome":"hold","cause":"check-failed","took_ms":812.4,
+           "detail":"A check of this project fails:\n\n1. test: `make test` ended with exit code 2:\n   | error: \u001b[31mno rule"},
+          {"gate":"audit","outcome":"hold","cause":"findings","took_ms":8140.2}],
         "advisories":[{"kind":"force-push","text":"a branch on a remote was overwritten","evidence":"git push --force"}],
         "files":[{"path":"alpha.txt","touched":["Write"],"state":{"file":{"bytes":6}},"entered":"whole","bytes":6},
           {"path":"src/long.rs","touched":["Edit"],"state":{"file":{"bytes":99999}},"entered":{"cut":81234},"bytes":18765,"masked":2},

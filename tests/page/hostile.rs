@@ -57,6 +57,7 @@ fn hostile_log() -> MadeUp {
             "plan": {"source": "approved", "path": "X", "steps": 1, "ticked": 1},
             "findings": [{"category": "A", "status": "confirmed", "source": "auditor", "problem": "missing-file", "quote": "X",
                 "path": "X", "why": "X", "settle": "X", "verifier": "X", "step": 1, "evidence": ["X", "X"]}],
+            "gates": [{"gate": "X", "outcome": "X", "cause": "findings", "detail": "X", "took_ms": 1.0}],
             "advisories": [{"kind": "force-push", "text": "X", "evidence": "X"}],
             "files": [{"path": "X", "touched": ["X"], "state": {"unreadable": "X"}, "entered": "diff", "bytes": 3},
                 {"path": "b", "touched": ["X"], "state": {"missing": {"elsewhere": "X"}}, "entered": "whole", "bytes": 3}],

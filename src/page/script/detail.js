@@ -135,6 +135,8 @@ function detailOf(row) {
       part("Asked", (scene?.asks ?? []).map(said)),
       findings.length > 0 && part(findings.length === 1 ? "Finding" : "Findings", findings.map((told, at) => findingNode(told, at + 1))),
       story.detail && findings.length === 0 && part("In words", el("p", { class: "words" }, story.detail)),
+      part("Gates", (story.gates ?? []).map((gate) => el("div", { class: "advisory" }, el("p", {}, el("strong", {}, gate.gate), ` ${gate.outcome} (${gate.cause})`),
+        gate.detail && el("pre", { class: "evidence", tabindex: "0", role: "group", "aria-label": `What ${gate.gate} says` }, gate.detail)))),
       part("Should be known", (story.advisories ?? []).map((advisory) => el("div", { class: "advisory" }, el("p", {}, el("strong", {}, advisory.kind), " ", advisory.text),
         advisory.evidence && el("pre", { class: "evidence", tabindex: "0", role: "group", "aria-label": "Evidence" }, advisory.evidence)))),
       part("Plan", plan, scene && stepNodes(scene.steps ?? [], findings)),

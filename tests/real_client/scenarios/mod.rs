@@ -3,6 +3,7 @@
 
 mod background;
 mod behind;
+mod checked;
 mod clean;
 mod disputed;
 mod held_once;
@@ -22,7 +23,7 @@ use crate::trip::Scenario;
 use crate::workspace::Workspace;
 
 /// Every scenario.
-pub(crate) const ALL: [&dyn Scenario; 14] = [
+pub(crate) const ALL: [&dyn Scenario; 16] = [
     &held_once::HeldOnce,
     &mended::Mended,
     &disputed::Disputed,
@@ -37,6 +38,8 @@ pub(crate) const ALL: [&dyn Scenario; 14] = [
     &plugin::Plugin,
     &plugin::PluginAlone,
     &plugin::PluginOff,
+    &checked::Checked,
+    &checked::CheckedSubagent,
 ];
 
 /// What the person asks for, where nothing else is said.
