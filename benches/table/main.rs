@@ -13,6 +13,7 @@ mod audits;
 mod bench;
 mod cli;
 mod decisions;
+mod gates;
 mod instructions;
 mod measure;
 mod reading;
@@ -35,7 +36,7 @@ use crate::rows::{Row, Verdict, table};
 type Group = fn(&mut Bench) -> Result<(), Fault>;
 
 /// All of them, by the names that `--only` takes.
-const GROUPS: [(&str, Group); 9] = [
+const GROUPS: [(&str, Group); 10] = [
     ("read", reading::first_read),
     ("memory", reading::memory),
     ("later", stops::later_stops),
@@ -45,6 +46,7 @@ const GROUPS: [(&str, Group); 9] = [
     ("all", audits::all_sessions),
     ("prompt", audits::prompt),
     ("log", decisions::log),
+    ("gates", gates::gates),
 ];
 
 fn main() -> ExitCode {

@@ -1,0 +1,63 @@
+//! What the gates beside the audit cost where all of them are set and pass: later stops of two sessions that are alike, one of
+//! them with every gate in its config. The checks' own time is no part of it: they passed at the first stop.
+
+use punchlist::decision::Cause;
+
+use crate::bench::Bench;
+use crate::measure::{Fault, Rounds, Runner, in_turns, timed};
+use crate::rows::{Row, Unit};
+use crate::scene::Scene;
+use crate::stops::{first_stop, later_stop};
+use crate::transcripts::Spec;
+
+/// Every gate, as a person would set it.
+const ALL_SET: &str = r#"
+[[check]]
+name = "test"
+run = "true"
+when = ["*.rs"]
+
+[[check]]
+name = "docs"
+run = "true"
+when = ["docs/**", "*.md"]
+"#;
+
+/// How much more all of them may take, in milliseconds.
+const MOST: f64 = 3.0;
+
+/// How often: what is compared is a few milliseconds long.
+const MORE: usize = 2;
+
+fn stopper(scene: &mut Scene) -> Runner<'_> {
+    Box::new(|| {
+        let (mut command, input, _) = later_stop(scene)?;
+        let time = timed(&mut command, &input)?.time;
+        scene.decided(&[Cause::NothingToAudit, Cause::Unchanged, Cause::Clean]).map(|_| time)
+    })
+}
+
+/// All gates over none.
+pub(crate) fn gates(bench: &mut Bench) -> Result<(), Fault> {
+    let spec = Spec::of(bench.sizes.small);
+    let (mut bare, mut set) = (Scene::of(&spec)?, Scene::of(&spec)?);
+    set.configure(ALL_SET)?;
+    first_stop(&bare)?;
+    first_stop(&set)?;
+    let rounds = Rounds { many: bench.sizes.rounds.many * MORE, ..bench.sizes.rounds };
+    let [without, with] = in_turns(rounds, [stopper(&mut bare), stopper(&mut set)])?;
+    let looked = set.decided(&[Cause::NothingToAudit, Cause::Unchanged, Cause::Clean])?.gates;
+    let names: Vec<_> = looked.iter().map(|gate| gate.gate.as_str()).collect();
+    let note = format!(
+        "{:.2} ms, none {:.2} ms, least of {}; looked: {}",
+        with.least(),
+        without.least(),
+        with.rounds(),
+        names.join(", ")
+    );
+    let over = with.least() - without.least();
+    bench
+        .rows
+        .push(Row::new("all gates set and passing, over none", over, Unit::Milliseconds, MOST).note(note));
+    Ok(())
+}
