@@ -6,6 +6,8 @@
 
 mod decision_log;
 mod models;
+#[path = "../support/picture.rs"]
+mod picture;
 #[path = "../support/rig/mod.rs"]
 #[expect(dead_code, reason = "each of the targets that share it leaves a part of it alone")]
 mod rig;
@@ -55,11 +57,11 @@ fn scenario_trial(version: &'static str, scenario: &'static dyn Scenario, requir
 /// Somebody has to type for these, and so there has to be a terminal.
 fn seated_trial(
     version: &'static str,
-    name: &str,
+    name: &'static str,
     play: fn(&Client) -> Result<(), String>,
     required: bool,
 ) -> Trial {
-    trial(version, name, required, seated::pointless_on, play)
+    trial(version, name, required, move |client| seated::pointless_on(name, client), play)
 }
 
 fn trial(

@@ -31,7 +31,15 @@ impl DerefMut for Workspace {
 
 impl Workspace {
     pub(crate) fn new() -> Result<Self, String> {
-        let mut scratch = Scratch::new()?;
+        Self::with(Scratch::new()?)
+    }
+
+    /// In the home, under a name that people may see.
+    pub(crate) fn at_home(name: &str) -> Result<Self, String> {
+        Self::with(Scratch::with_project(&format!("home/{name}"))?)
+    }
+
+    fn with(mut scratch: Scratch) -> Result<Self, String> {
         scratch.set("PUNCHLIST_HOME", scratch.root().join("state"));
         // Empty, unless a trial puts something in.
         let found = std::env::var_os("PATH").unwrap_or_default();

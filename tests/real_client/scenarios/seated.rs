@@ -1,5 +1,7 @@
-//! The hook registered for the background, and a person at a terminal: the prompt is back while the audit runs. What it
-//! finds wakes the session, unless the person has typed on.
+//! A person at a terminal. With the hook registered for the background, the prompt is back while the audit runs; what it
+//! finds wakes the session, unless the person has typed on. `pictured` looks at what a block looks like.
+
+mod pictured;
 
 use std::path::PathBuf;
 
@@ -8,22 +10,26 @@ use serde_json::json;
 use super::{ALL_DONE, BETA, BETA_STEP, PROMPT, beta_is_missing, half_done};
 use crate::decision_log::{self, Record};
 use crate::models::{self, Models, Sender};
-use crate::rig::client::Client;
+use crate::rig::client::{Client, VERSIONS};
 use crate::rig::message::{ToolCall, write};
 use crate::rig::messages_api::MessagesApi;
 use crate::rig::request::ApiRequest;
-use crate::rig::terminal::Terminal;
+use crate::rig::terminal::{ROOMY, Size, Terminal};
 use crate::script::Script;
 use crate::trip::ensure;
 use crate::workspace::Workspace;
 
 /// Every such trial, by its name.
-pub(crate) const ALL: [(&str, Trial); 2] = [("woken", woken), ("typed_on", typed_on)];
+pub(crate) const ALL: [(&str, Trial); 3] =
+    [("woken", woken), ("typed_on", typed_on), ("pictured", pictured::pictured)];
 
 type Trial = fn(&Client) -> Result<(), String>;
 
-/// Why these make no sense on a client, where they do not.
-pub(crate) fn pointless_on(client: &Client) -> Option<&'static str> {
+/// Why a trial makes no sense on a client, where it does not.
+pub(crate) fn pointless_on(name: &str, client: &Client) -> Option<&'static str> {
+    if name == "pictured" && VERSIONS.last() != Some(&client.version) {
+        return Some("the picture is of the newest client");
+    }
     if !client.is_since("2.1.136") {
         return Some("this client does not know asyncRewake");
     }
@@ -46,7 +52,7 @@ fn woken(client: &Client) -> Result<(), String> {
             .calls([write(workspace.project().join("beta.txt").display(), BETA)])
             .says(FIXED)
     };
-    sit_down(client, script, |seat| {
+    behind(client, script, |seat| {
         seat.terminal.types(PROMPT)?;
         seat.is_free_while_audited(ALL_DONE, 1)?;
         ensure(seat.decisions()?.is_empty(), || "it was decided before the auditor had answered".into())?;
@@ -77,7 +83,7 @@ fn typed_on(client: &Client) -> Result<(), String> {
             .says(LOOKED)
             .verdict(&[])
     };
-    sit_down(client, script, |seat| {
+    behind(client, script, |seat| {
         seat.terminal.types(PROMPT)?;
         seat.is_free_while_audited(ALL_DONE, 1)?;
         seat.terminal.types(ASIDE)?;
@@ -99,16 +105,12 @@ fn sign(workspace: &Workspace, name: &str) -> PathBuf {
     workspace.root().join(name)
 }
 
-/// Plays one trial; tells the whole story where it does not go well.
-fn sit_down(
+/// Plays one trial with the hook in the background, and an auditor who waits.
+fn behind(
     client: &Client,
     script: impl FnOnce(&Workspace) -> Script,
     play: impl FnOnce(&Seat) -> Result<(), String>,
 ) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| format!("no runtime: {error}"))?;
     let mut workspace = Workspace::new()?;
     workspace.register_behind(&workspace.home())?;
     let (asked, answer) = (sign(&workspace, "asked"), sign(&workspace, "answer"));
@@ -124,8 +126,23 @@ fn sit_down(
     )?;
     workspace.set("PUNCHLIST_CLAUDE", auditor);
     let script = script(&workspace);
+    sit_down(client, workspace, ROOMY, script, play)
+}
+
+/// Plays one trial; tells the whole story where it does not go well.
+fn sit_down(
+    client: &Client,
+    workspace: Workspace,
+    size: Size,
+    script: Script,
+    play: impl FnOnce(&Seat) -> Result<(), String>,
+) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no runtime: {error}"))?;
     let api = runtime.block_on(MessagesApi::start(Models::new(script)));
-    let terminal = client.at_a_terminal(&workspace, &api.url())?;
+    let terminal = client.at_a_terminal(&workspace, &api.url(), size)?;
     let mut seat = Seat { terminal, api, workspace };
     let played = seat.terminal.shows("bypass permissions on").and_then(|()| play(&seat));
     let by_the_script = || {

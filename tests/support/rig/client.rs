@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use super::scratch::Scratch;
-use super::terminal::Terminal;
+use super::terminal::{Size, Terminal};
 
 /// The versions that are tried, one for each wire format that punchlist meets. `.ci/clients` has the same list.
 pub(crate) const VERSIONS: [&str; 6] = ["1.0.98", "2.0.32", "2.1.42", "2.1.136", "2.1.221", "2.1.325"];
@@ -89,7 +89,7 @@ impl Client {
     }
 
     /// Opens a terminal with a session in it that nobody has said anything to yet.
-    pub(crate) fn at_a_terminal(&self, scratch: &Scratch, api: &str) -> Result<Terminal, String> {
+    pub(crate) fn at_a_terminal(&self, scratch: &Scratch, api: &str, size: Size) -> Result<Terminal, String> {
         let project = scratch.project();
         let known = json!({ "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": [] });
         // It asks whether a key may be used by the key's end.
@@ -105,7 +105,7 @@ impl Client {
         let own = client_env(api).map(|(name, value)| (name.into(), value.into()));
         let variables = scratch.env(Some(&self.bin)).into_iter().chain(own);
         let args = ["--permission-mode", "bypassPermissions"];
-        Terminal::open(scratch.root(), &project, &self.program(), &args, variables)
+        Terminal::open(scratch.root(), &project, size, (&self.program(), &args), variables)
     }
 
     /// Runs one session from a prompt to its end: a new one, or an earlier one that goes on.

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 pub(crate) struct Scratch {
     folder: TempDir,
     root: PathBuf,
+    project: PathBuf,
     /// Where programs are found.
     programs: Vec<PathBuf>,
     variables: Vec<(OsString, OsString)>,
@@ -19,12 +20,18 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn new() -> Result<Self, String> {
+        Self::with_project("project")
+    }
+
+    /// One whose project has another name, and may be in the home: the client shows where it is.
+    pub(crate) fn with_project(name: &str) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("no scratch folder: {error}");
         let folder = tempfile::Builder::new().prefix("punchlist-e2e-").tempdir().map_err(failed)?;
         // The client resolves links before it names a folder; so must whoever looks for its files.
         let root = folder.path().canonicalize().map_err(failed)?;
         let programs = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
-        let scratch = Self { folder, root, programs, variables: Vec::new() };
+        let project = root.join(name);
+        let scratch = Self { folder, root, project, programs, variables: Vec::new() };
         for path in [scratch.home(), scratch.project(), scratch.temporary()] {
             std::fs::create_dir_all(path).map_err(failed)?;
         }
@@ -40,7 +47,7 @@ impl Scratch {
     }
 
     pub(crate) fn project(&self) -> PathBuf {
-        self.root.join("project")
+        self.project.clone()
     }
 
     /// What programs of the session take for the system's temporary folder.

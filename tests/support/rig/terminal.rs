@@ -16,6 +16,12 @@ const KEY: Duration = Duration::from_millis(300);
 /// How long a client may need to end when its terminal is gone.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// Columns and rows.
+pub(crate) type Size = (u16, u16);
+
+/// Enough for whoever reads texts from it.
+pub(crate) const ROOMY: Size = (150, 50);
+
 /// A terminal. Gone with whatever runs in it when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Terminal {
@@ -33,14 +39,14 @@ impl Terminal {
     pub(crate) fn open(
         below: &Path,
         folder: &Path,
-        program: &Path,
-        args: &[&str],
+        (columns, rows): Size,
+        (program, args): (&Path, &[&str]),
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, String> {
         let terminal = Self { socket: below.join("tmux") };
-        let mut command =
-            terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "-c"]);
-        command.arg(folder).args(["--", "env", "-i", "TERM=xterm-256color"]);
+        let mut command = terminal.tmux(&["-f", "/dev/null", "new-session", "-d"]);
+        command.args(["-x", &columns.to_string(), "-y", &rows.to_string(), "-c"]);
+        command.arg(folder).args(["--", "env", "-i", "TERM=xterm-256color", "COLORTERM=truecolor"]);
         for (name, value) in variables {
             command.arg([name, value].join(&OsString::from("=")));
         }
@@ -57,6 +63,11 @@ impl Terminal {
     /// Everything on the screen and what was scrolled off it.
     pub(crate) fn screen(&self) -> String {
         output(&mut self.tmux(&["capture-pane", "-p", "-S", "-500"])).unwrap_or_else(|problem| problem)
+    }
+
+    /// The same, with what sets colours and styles in between.
+    pub(crate) fn colours(&self) -> Result<String, String> {
+        output(&mut self.tmux(&["capture-pane", "-e", "-p", "-S", "-500"]))
     }
 
     /// Types a line and sends it off.
