@@ -1,5 +1,5 @@
-//! The examples at the end of each command's help. A test runs over them: every line that starts with the program's name
-//! must be understood by the parser.
+//! The examples at the end of each command's help. Tests run over them: every line that starts with the program's name
+//! must be understood by the parser, and `tests/hook/docs.rs` runs each.
 
 /// Of the program.
 pub const PROGRAM: &str = "\
@@ -228,37 +228,5 @@ mod tests {
                 assert!(line.chars().count() < 80, "{path}: {line}");
             }
         });
-    }
-
-    #[test]
-    fn every_command_that_the_docs_show_is_understood() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let docs = std::fs::read_dir(root.join("docs")).expect("docs").filter_map(Result::ok);
-        let pages =
-            docs.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "md"));
-        let mut count = 0;
-        for page in pages.chain([root.join("README.md"), root.join("CONTRIBUTING.md")]) {
-            let text = std::fs::read_to_string(&page).expect("a page");
-            for line in text.lines().filter(|line| line.starts_with("    ") || line.starts_with("cargo run"))
-            {
-                let line = line.trim().trim_start_matches("PUNCHLIST_TRACE=1 ");
-                let ours =
-                    line.strip_prefix("punchlist ").or_else(|| line.strip_prefix("cargo run --release -- "));
-                let Some(line) = ours else { continue };
-                let line = line
-                    .split('#')
-                    .next()
-                    .unwrap_or(line)
-                    .replace(['…'], "")
-                    .replace("json|markdown|sarif", "json");
-                let words = line.split('"').enumerate().flat_map(|(at, part)| {
-                    if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
-                });
-                let parsed = Cli::try_parse_from(std::iter::once("punchlist").chain(words));
-                assert!(parsed.is_ok(), "{}: {line}: {}", page.display(), parsed.expect_err("a fault"));
-                count += 1;
-            }
-        }
-        assert!(count > 30, "{count}");
     }
 }

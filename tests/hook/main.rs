@@ -1,8 +1,9 @@
 //! The program as the client and a person run it: the real binary, a scripted client in place of `claude`, and the three
 //! channels of its answer, its log and the processes it leaves, looked at from the outside.
 //!
-//! `scene` builds and runs one stop, `transcript` writes what the session did, `saved` puts it where the client keeps it. The other modules are the
-//! tests, by what they look at. Nothing here leaves the machine: no network, no account.
+//! `scene` builds and runs one stop, `transcript` writes what the session did, `saved` puts it where the client keeps it,
+//! `shown` reads the commands out of the docs. The other modules are the tests, by what they look at. Nothing here leaves
+//! the machine: no network, no account.
 #![cfg(unix)]
 
 #[path = "../support/processes.rs"]
@@ -10,6 +11,7 @@
 mod processes;
 mod saved;
 mod scene;
+mod shown;
 mod transcript;
 
 mod advice;
@@ -21,6 +23,7 @@ mod background;
 mod checks;
 mod config;
 mod cost;
+mod docs;
 mod doctor;
 mod eval;
 mod gate;
