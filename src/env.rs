@@ -78,8 +78,7 @@ impl Env {
 
     /// Whether a switch is on: set, and not to a word for "no" (`0`, `false`, `no`, `off`).
     pub fn switch(&self, name: &str) -> bool {
-        self.get(name)
-            .is_some_and(|value| !["0", "false", "no", "off"].iter().any(|no| value.eq_ignore_ascii_case(no)))
+        self.get(name).is_some_and(|value| value.to_str().is_none_or(|value| !is_no(value)))
     }
 
     /// The person's home folder.
@@ -98,6 +97,11 @@ impl Env {
         let version = agent.strip_prefix("claude-code_")?;
         Some(version.split('_').next().unwrap_or(version).replace('-', "."))
     }
+}
+
+/// Whether the value of a switch means "no", or nothing.
+pub fn is_no(value: &str) -> bool {
+    ["", "0", "false", "no", "off"].iter().any(|no| value.eq_ignore_ascii_case(no))
 }
 
 #[cfg(test)]

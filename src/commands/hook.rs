@@ -209,10 +209,7 @@ fn judge(stop: &Stop<'_>, story: &mut Story, auditor: Option<&mut dyn Auditor>) 
             if let Some(claim) = claim {
                 claim.pass_by();
             }
-            let outcome = match off {
-                Some(off) => switched::with_whose_it_was(outcome, &off, stop, story),
-                None => outcome,
-            };
+            let outcome = switched::with_whose_it_was(outcome, off.as_ref(), stop, story);
             return Joined { outcome, uses_budget: false };
         }
         Some(Aside::Guarded(guard)) => Some(guard),
@@ -221,10 +218,12 @@ fn judge(stop: &Stop<'_>, story: &mut Story, auditor: Option<&mut dyn Auditor>) 
     let is_newest = || claim.is_none_or(Claim::is_newest);
     let is_wanted = claim.map(|_| &is_newest as &dyn Fn() -> bool);
     let mut sealed = SealedClient { env, config: &config.auditor, known: state, is_wanted };
-    match auditor {
+    let joined = match auditor {
         Some(auditor) => gates::look(stop, story, guard, auditor),
         None => gates::look(stop, story, guard, &mut sealed),
-    }
+    };
+    let outcome = switched::with_whose_it_was(joined.outcome, None, stop, story);
+    Joined { outcome, ..joined }
 }
 
 /// Writes down what became of the block before this stop, and remembers this one if it is a block. Whatever goes wrong

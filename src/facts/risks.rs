@@ -22,6 +22,7 @@ use crate::words::base_name;
 
 use asked::Asked;
 use line::Simple;
+pub use switch::SwitchFile;
 
 /// So much of a command is shown.
 const SHOWN: usize = 160;
@@ -52,6 +53,7 @@ pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
         if deeds.is_empty() || was_turned_down(command) { Vec::new() } else { deeds }
     });
     let by_edits = tests_off::deeds(evidence).into_iter().chain(secrets::deeds(evidence));
+    let by_edits = by_edits.chain(switch::edits(&evidence.session));
     let mut newest: Vec<Deed> = Vec::new();
     for deed in deeds.chain(by_edits).filter(|deed| !asked.for_it(deed)) {
         newest.retain(|known| known.kind != deed.kind);
@@ -69,6 +71,14 @@ pub fn switched_off_by(session: &Session) -> Option<Advisory> {
     deeds.next().map(advisory)
 }
 
+/// The newest edit or command with which they wrote that into a file. What edits put in the place of what has to have been
+/// fetched.
+pub fn switched_off_in_a_file_by(session: &Session) -> Option<Advisory> {
+    let commands = session.commands.iter().rev().filter(|command| was_made(command));
+    let by_commands = commands.filter_map(|command| switch::written(&command.line));
+    switch::edits(session).last().into_iter().chain(by_commands).next().map(advisory)
+}
+
 /// Whether a command ended as if it did what it says. One that was sent to the background was at least begun.
 fn was_made(command: &Command) -> bool {
     matches!(command.end, CommandEnd::Succeeded | CommandEnd::Background)
@@ -84,24 +94,26 @@ fn was_turned_down(command: &Command) -> bool {
 /// Whether a line has anything in it of which `deeds_of` may make a deed, whatever else there is.
 pub(super) fn may_be_risky(line: &str) -> bool {
     let simples = line::read(line);
-    simples.iter().enumerate().any(|(at, simple)| {
-        let by_name = match base_name(simple.program()) {
-            // Whose folder it is may only make it harmless.
-            "git" => {
-                simple.words.get(1).is_some_and(|word| word == "rm") || !git::deeds(simple, "").is_empty()
-            }
-            _ => deletes::may_delete(simple) || tests_off::may_delete(simple),
-        };
-        by_name
-            || switch::deed(simple).is_some()
-            || databases::deed(simple).is_some()
-            || downloads::deed(simple, simples.get(at + 1)).is_some()
-    })
+    let writes_the_switch = switch::written(line).is_some();
+    writes_the_switch
+        || simples.iter().enumerate().any(|(at, simple)| {
+            let by_name = match base_name(simple.program()) {
+                // Whose folder it is may only make it harmless.
+                "git" => {
+                    simple.words.get(1).is_some_and(|word| word == "rm") || !git::deeds(simple, "").is_empty()
+                }
+                _ => deletes::may_delete(simple) || tests_off::may_delete(simple),
+            };
+            by_name
+                || switch::deed(simple).is_some()
+                || databases::deed(simple).is_some()
+                || downloads::deed(simple, simples.get(at + 1)).is_some()
+        })
 }
 
 fn deeds_of(command: &Command, evidence: &Evidence) -> Vec<Deed> {
     let simples = line::read(&command.line);
-    let mut deeds = Vec::new();
+    let mut deeds: Vec<Deed> = switch::written(&command.line).into_iter().collect();
     // Where the line has changed into, as far as it tells.
     let mut folder = String::new();
     for (at, simple) in simples.iter().enumerate() {

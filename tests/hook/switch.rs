@@ -85,3 +85,89 @@ fn a_broken_switch_is_on() {
     scene.run().holds();
     assert_eq!(scene.log().last().map(|record| record["cause"].clone()), Some(Value::from("findings")));
 }
+
+/// Has the transcript made, as it is before anything in it was done. Whether the file system tells when that was.
+fn begin(scene: &Scene) -> bool {
+    scene.run_args(&["--version"]);
+    let tells = scene.path("transcript.jsonl").metadata().expect("there").created().is_ok();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    tells
+}
+
+/// A file that lets every stop through, by the agent's hand: told once for each change of it.
+#[test]
+fn an_agent_that_writes_it_into_the_config_is_let_go_and_reported_once() {
+    let mut scene = Scene::with_drift();
+    begin(&scene);
+    scene.wrote(".claude/punchlist.toml", "[gates]\nenabled = false\n");
+    scene.says("All done: I created alpha.txt and beta.txt.");
+    let run = scene.run();
+    run.tells(
+        "switched off by [gates] enabled = false; the agent did it itself (DIR/work/.claude/punchlist.toml: enabled = false). \
+         Take it out of DIR/work/.claude/punchlist.toml to switch it on again",
+    );
+    run.logs("allow", "off");
+    run.same(&run.record()["advisories"][0]["kind"], &json!("switched-off"));
+    let again = scene.run();
+    again.is_silent();
+    again.logs("allow", "off");
+}
+
+/// The other gates go on, and the person hears that this one does not.
+#[test]
+fn an_agent_that_switches_the_audit_off_alone_is_reported_as_well() {
+    let mut scene = Scene::with_drift();
+    begin(&scene);
+    scene.wrote(".claude/punchlist.toml", "[audit]\nenabled = false\n");
+    scene.says("All done: I created alpha.txt and beta.txt.");
+    let told = |run: &Run| {
+        run.same(&run.status.code(), &Some(0));
+        run.check(run.stdout.contains("[audit] enabled = false"), "what");
+        run.check(run.stdout.contains("the agent did it itself"), "and by whom");
+    };
+    told(&scene.run());
+    scene.run().is_silent();
+    let mut scene = Scene::with_drift();
+    begin(&scene);
+    scene.own_config("[[checks]]\nname = \"there\"\nrun = \"true\"\n");
+    scene.wrote(".claude/punchlist.toml", "[audit]\nenabled = false\n");
+    scene.says("All done: I created alpha.txt and beta.txt.");
+    told(&scene.run());
+}
+
+#[test]
+fn an_agent_that_writes_it_into_the_settings_is_reported_where_the_client_follows() {
+    let mut scene = Scene::with_drift();
+    begin(&scene);
+    let line = "echo '{\"env\": {\"PUNCHLIST_OFF\": \"1\"}}' > .claude/settings.local.json";
+    scene.transcript.ran(line, "");
+    scene.file(".claude/settings.local.json", "{\"env\": {\"PUNCHLIST_OFF\": \"1\"}}\n");
+    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.var("PUNCHLIST_OFF", "1");
+    scene.run().tells(&format!(
+        "switched off by PUNCHLIST_OFF; the agent did it itself ({line}). Take it out of \
+         DIR/work/.claude/settings.local.json to switch it on again"
+    ));
+    scene.run().is_silent();
+    // The client that does not follow until it is started anew has it audited.
+    scene.unset("PUNCHLIST_OFF");
+    let reason = scene.run().record()["advisories"][0]["kind"].clone();
+    assert_eq!(reason, json!("switched-off"));
+}
+
+#[test]
+fn what_the_person_wrote_or_what_was_there_before_is_nobodys_deed() {
+    let mut scene = Scene::with_drift();
+    scene.project_config("[gates]\nenabled = false\n");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let config = crate::scene::text(&scene.in_work(".claude/punchlist.toml"));
+    scene.transcript.wrote(&config, "[gates]\nenabled = false\n");
+    if begin(&scene) {
+        is_off(&scene, &scene.run(), "switched off by [gates] enabled = false");
+    }
+    // Changed while the session runs, and not by it.
+    let scene = Scene::with_drift();
+    begin(&scene);
+    scene.project_config("[gates]\nenabled = false\n");
+    is_off(&scene, &scene.run(), "switched off by [gates] enabled = false");
+}
