@@ -18,7 +18,7 @@ pub fn outcome_of(
     auditor: &AuditorOutcome,
     findings: &[Finding],
     config: &AuditConfig,
-    reason_template: &str,
+    (reason_template, decision): (&str, &str),
 ) -> Outcome {
     let with = |status: Status| findings.iter().filter(move |finding| finding.status == status);
     let (holding, idle): (Vec<&Finding>, Vec<&Finding>) =
@@ -31,7 +31,7 @@ pub fn outcome_of(
     // Whoever tells us to end throws our answer away: a block would be counted and never seen.
     let is_heard = !matches!(auditor, AuditorOutcome::Interrupted(_) | AuditorOutcome::Superseded);
     if !holding.is_empty() && is_heard {
-        let reason = reason::reason(reason_template, &holding, &unverified);
+        let reason = reason::reason(reason_template, decision, &holding, &unverified);
         return Outcome::Hold { cause: Cause::Findings, reason };
     }
     match auditor {
@@ -125,7 +125,7 @@ mod tests {
 
     fn outcome(findings: &[Finding]) -> Outcome {
         let answered = AuditorOutcome::Answered(Verdict::default());
-        outcome_of(&answered, findings, &Config::default().audit, "")
+        outcome_of(&answered, findings, &Config::default().audit, ("", "k3f9"))
     }
 
     #[test]

@@ -42,13 +42,14 @@ fn lines<'a>(findings: &[&'a Finding]) -> Vec<Line<'a>> {
     findings.iter().take(MOST_LISTED).map(|finding| Line::of(finding)).collect()
 }
 
-/// The reason of a block. A template of the person's own that can't be filled in gives way to the built-in.
-pub fn reason(template: &str, confirmed: &[&Finding], unverified: &[&Finding]) -> String {
+/// The reason of a block, which is the decision of this name. A template of the person's own that can't be filled in gives way to the built-in.
+pub fn reason(template: &str, decision: &str, confirmed: &[&Finding], unverified: &[&Finding]) -> String {
     let fill = |template: &str| {
         render(
             "reason.md",
             template,
             &json!({
+                "decision": decision,
                 "count": confirmed.len(),
                 "confirmed": lines(confirmed),
                 "unverified": lines(unverified),
@@ -120,24 +121,24 @@ The person can switch this gate off with `punchlist off` (logged and reported if
 
     #[test]
     fn a_reason_is_short_and_whole() {
-        assert_eq!(reason(REASON, &[&finding(Status::Confirmed)], &[]), ONE);
+        assert_eq!(reason(REASON, "k3f9", &[&finding(Status::Confirmed)], &[]), ONE);
     }
 
     #[test]
     fn a_long_list_is_cut_and_says_so() {
         let found = finding(Status::Confirmed);
-        let text = reason(REASON, &[&found; 25], &[]);
+        let text = reason(REASON, "k3f9", &[&found; 25], &[]);
         assert!(text.contains("25 findings are confirmed:") && text.contains("\n20. [A]"), "{text}");
         assert!(
             !text.contains("\n21. ")
-                && text.contains("\n\n… and 5 more, in `punchlist log list --json`.\n\nTwo ways on"),
+                && text.contains("\n\n… and 5 more, in `punchlist log show k3f9`.\n\nTwo ways on"),
             "{text}"
         );
     }
 
     #[test]
     fn what_could_not_be_verified_stands_apart() {
-        let text = reason(REASON, &[&finding(Status::Confirmed)], &[&finding(Status::CannotVerify)]);
+        let text = reason(REASON, "k3f9", &[&finding(Status::Confirmed)], &[&finding(Status::CannotVerify)]);
         assert!(
             text.contains("step\n\nNot verified, for you to judge (these did not hold the stop):\n- [A] Create `beta.txt`: remote\n\nTwo ways on"),
             "{text}"
@@ -146,13 +147,13 @@ The person can switch this gate off with `punchlist off` (logged and reported if
 
     #[test]
     fn a_template_that_can_not_be_filled_in_gives_way_to_the_built_in_one() {
-        assert_eq!(reason("{% for x in %}", &[&finding(Status::Confirmed)], &[]), ONE);
+        assert_eq!(reason("{% for x in %}", "k3f9", &[&finding(Status::Confirmed)], &[]), ONE);
     }
 
     #[test]
     fn words_from_the_workspace_are_not_read_as_a_template() {
         let mut hostile = finding(Status::Confirmed);
         hostile.quote = "{{ switch }} {% raw %}".into();
-        assert!(reason(REASON, &[&hostile], &[]).contains("words: \"{{ switch }} {% raw %}\""));
+        assert!(reason(REASON, "k3f9", &[&hostile], &[]).contains("words: \"{{ switch }} {% raw %}\""));
     }
 }

@@ -166,7 +166,7 @@ fn weigh(
     let log = DecisionLog::in_folder(stop.state.root());
     let is_upheld = |dispute: &Dispute| labels::is_upheld(&log, &dispute.of, dispute.finding);
     let disputed = grounds::set_aside(&mut story.findings, &mut fitting, &remembered.disputed, is_upheld);
-    let outcome = match outcome_of(answer, &fitting, &stop.config.audit, &brief.prompts().reason) {
+    let outcome = match outcome_of(answer, &fitting, &stop.config.audit, (&brief.prompts().reason, stop.id)) {
         Outcome::Pass { cause, detail: None } if *answer == AuditorOutcome::NotAsked => {
             let detail = "no plan in play and no claim in doubt: nobody was asked".to_owned();
             Outcome::Pass { cause, detail: Some(detail) }

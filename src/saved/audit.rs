@@ -153,8 +153,12 @@ impl Prepared {
     pub fn judge(mut self, run: &AuditorRun, backend: &str, model: &str) -> Audited {
         self.story.tell_auditor(run, backend, model);
         self.story.findings = self.brief.findings(&run.outcome, &self.workspace);
-        let outcome =
-            outcome_of(&run.outcome, &self.story.findings, &self.config, &self.brief.prompts().reason);
+        let outcome = outcome_of(
+            &run.outcome,
+            &self.story.findings,
+            &self.config,
+            (&self.brief.prompts().reason, "last"),
+        );
         let decision = if outcome.wants_block() { Held::Block } else { Held::Allow };
         let (cause, detail) = match outcome {
             Outcome::Pass { cause, detail } => (cause, detail),

@@ -73,7 +73,7 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
     let brief =
         Brief::new(session, plan, &workspace, Prompts::default(), &config.audit, &mut Memory::default());
     let findings = brief.findings(&answer, &workspace);
-    let outcome = outcome_of(&answer, &findings, &config.audit, &brief.prompts().reason);
+    let outcome = outcome_of(&answer, &findings, &config.audit, (&brief.prompts().reason, id));
 
     let changed = changed_since(record, scene.as_ref(), &brief.evidence);
     if !changed.is_empty() {
