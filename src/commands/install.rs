@@ -16,8 +16,9 @@ use crate::cli::{HOOK_TIMEOUT, InstallArgs, UninstallArgs};
 use crate::config::{Config, Mode};
 use crate::env::Env;
 use crate::exit;
+use crate::settings::ours::ON_PATH;
 use crate::settings::place::{Place, Scope};
-use crate::settings::registration::{self, Made, ON_PATH, Wanted, quoted, register, unregister};
+use crate::settings::registration::{self, Made, Wanted, quoted, register, unregister};
 use crate::state::StateFolder;
 
 /// How much longer than its checks and the auditor the hook may take: to read, to check, to answer.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::env::{self, Env};
 use crate::files::open_regular;
+use crate::settings::ours::{Owner, our_hooks};
 use crate::settings::place::Scope;
 
 /// The folder of all transcripts, one folder in it for each project.
@@ -32,20 +33,23 @@ pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {
 
 /// The client's settings files, as far as they are there and can be read; the nearest first.
 #[derive(Debug)]
-pub struct Settings(Vec<(PathBuf, Value)>);
+pub struct Settings(Vec<(Scope, PathBuf, Value)>);
 
 impl Settings {
     /// Reads those of a project and the person's own.
     pub fn read(env: &Env, project: &Path) -> Self {
-        let files = Scope::ALL.into_iter().filter_map(|scope| scope.file(env, project));
+        let files = Scope::ALL.into_iter().filter_map(|scope| Some((scope, scope.file(env, project)?)));
         Self(
-            files.filter_map(|file| Some((json_in(&file)?, file))).map(|(json, file)| (file, json)).collect(),
+            files
+                .filter_map(|(scope, file)| Some((scope, json_in(&file)?, file)))
+                .map(|(scope, json, file)| (scope, file, json))
+                .collect(),
         )
     }
 
     /// See [`plan_folders`].
     pub fn plan_folders(&self, env: &Env, project: &Path) -> Vec<PathBuf> {
-        let configured = self.0.iter().find_map(|(_, settings)| settings["plansDirectory"].as_str());
+        let configured = self.0.iter().find_map(|(_, _, settings)| settings["plansDirectory"].as_str());
         let inside =
             configured.map(|folder| project.join(folder)).filter(|folder| is_inside(folder, project));
         inside.into_iter().chain(env.client_config_dir().map(|own| own.join("plans"))).collect()
@@ -55,31 +59,16 @@ impl Settings {
     /// without the other is neither mode. (What a plugin registers is not looked at.)
     pub fn registration_faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        for (file, settings) in &self.0 {
-            let groups = ["Stop", "SubagentStop"].map(|event| settings["hooks"][event].as_array());
-            let groups = groups.into_iter().flatten().flatten();
-            let hooks = groups.filter_map(|group| group["hooks"].as_array()).flatten();
-            let found = hooks.filter_map(registration_fault);
-            faults
-                .extend(found.map(|what| format!("{}: the hook is registered with {what}", file.display())));
+        for (scope, file, settings) in &self.0 {
+            let found = our_hooks(settings, &Owner::Settings(*scope))
+                .into_iter()
+                .filter_map(|ours| ours.mode_fault());
+            faults.extend(found.map(|(what, next)| {
+                format!("{}: the hook is registered with {what}: {next}", file.display())
+            }));
         }
         faults.dedup();
         faults
-    }
-}
-
-fn registration_fault(hook: &Value) -> Option<&'static str> {
-    let words = std::iter::once(&hook["command"]).chain(hook["args"].as_array().into_iter().flatten());
-    let line = words.filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
-    let is_ours = line.contains("punchlist") && line.split_whitespace().any(|word| word == "hook");
-    match (hook["asyncRewake"] == true, line.contains("--background")) {
-        (true, false) if is_ours => Some(
-            "\"asyncRewake\" without --background: register `punchlist hook --background`, or take \"asyncRewake\" out",
-        ),
-        (false, true) if is_ours => {
-            Some("--background without \"asyncRewake\": add \"asyncRewake\": true, or take --background out")
-        }
-        _ => None,
     }
 }
 

@@ -1,149 +1,58 @@
 //! How the hook is registered: takes the client's settings files as they were read, gives the registrations in them and what
 //! is wrong with each. Pure.
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::{Check, Mark};
 use crate::cli::HOOK_TIMEOUT;
 use crate::config::{Config, Mode};
-
-/// Whose file it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
-    /// The organisation's.
-    Managed,
-    /// The project's, for the person alone.
-    Local,
-    /// The project's, for everybody.
-    Project,
-    /// The person's.
-    User,
-    /// A plugin's; its name.
-    Plugin(String),
-}
-
-impl Scope {
-    fn words(&self) -> String {
-        match self {
-            Self::Managed => "managed".into(),
-            Self::Local => "local".into(),
-            Self::Project => "project".into(),
-            Self::User => "user".into(),
-            Self::Plugin(name) => format!("plugin {name}"),
-        }
-    }
-}
+use crate::settings::ours::{OurHook, Owner, our_hooks};
 
 /// A file of the client's that may register hooks.
 #[derive(Debug, Clone)]
 pub struct SettingsFile {
     /// Whose.
-    pub scope: Scope,
+    pub owner: Owner,
     /// Where.
     pub path: String,
     /// What is in it; or why that can't be told.
     pub content: Result<Value, String>,
 }
 
-/// Our hook, as it is registered once.
+/// Our hook, as it is registered once, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Registration {
-    scope: Scope,
+    owner: Owner,
     path: String,
-    event: &'static str,
-    /// The words that are run.
-    line: String,
-    /// The program, where it can be told.
-    program: Option<String>,
-    timeout: u64,
-    hook_timeout: u64,
-    is_background: bool,
-    is_async: bool,
+    hook: OurHook,
 }
 
-/// The client's own timeout for a hook, where none is given.
-const CLIENT_TIMEOUT: u64 = 600;
+impl Registration {
+    /// How long it counts on, in seconds.
+    fn counts_on(&self) -> u64 {
+        self.hook.hook_timeout.unwrap_or(HOOK_TIMEOUT)
+    }
+}
 
 fn registrations(files: &[SettingsFile]) -> Vec<Registration> {
-    let mut all = Vec::new();
-    for file in files {
-        let Ok(content) = &file.content else { continue };
-        for event in ["Stop", "SubagentStop"] {
-            let groups = content["hooks"][event].as_array().into_iter().flatten();
-            let hooks = groups.filter_map(|group| group["hooks"].as_array()).flatten();
-            all.extend(hooks.filter_map(|hook| registration(file, event, hook)));
-        }
-    }
-    all
-}
-
-fn registration(file: &SettingsFile, event: &'static str, hook: &Value) -> Option<Registration> {
-    let command = hook["command"].as_str()?;
-    let args: Option<Vec<&str>> =
-        hook["args"].as_array().map(|args| args.iter().filter_map(Value::as_str).collect());
-    let mut line = command.to_owned();
-    for arg in args.iter().flatten() {
-        line.push(' ');
-        line.push_str(arg);
-    }
-    let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect();
-    let is_our_plugin =
-        matches!(&file.scope, Scope::Plugin(name) if name.split('@').next() == Some("punchlist"));
-    let is_named = line.contains("punchlist") && words.contains(&"hook");
-    if !is_named && !is_our_plugin {
-        return None;
-    }
-    let after = |flag: &str| {
-        let at = words.iter().position(|word| word.starts_with(flag))?;
-        words[at].strip_prefix(flag)?.strip_prefix('=').or_else(|| words.get(at + 1).copied())?.parse().ok()
+    let of_file = |file: &SettingsFile| {
+        let hooks = file.content.as_ref().map(|content| our_hooks(content, &file.owner)).unwrap_or_default();
+        let (owner, path) = (file.owner.clone(), file.path.clone());
+        hooks.into_iter().map(move |hook| Registration { owner: owner.clone(), path: path.clone(), hook })
     };
-    let program = match &args {
-        // The plugin's own script looks for it.
-        _ if is_our_plugin => Some("punchlist".to_owned()),
-        Some(_) => Some(command.to_owned()),
-        None => first_word(command),
-    };
-    Some(Registration {
-        scope: file.scope.clone(),
-        path: file.path.clone(),
-        event,
-        program,
-        timeout: hook["timeout"]
-            .as_f64()
-            .map_or(CLIENT_TIMEOUT, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e6)).as_secs()),
-        hook_timeout: after("--hook-timeout").unwrap_or(HOOK_TIMEOUT),
-        is_background: words.contains(&"--background"),
-        is_async: hook["asyncRewake"] == true,
-        line,
-    })
-}
-
-/// The program of a shell's line; `None` where only the shell can tell.
-fn first_word(line: &str) -> Option<String> {
-    if line.contains(['$', ';', '|', '&', '(', '`', '\\', '~', '=']) {
-        return None;
-    }
-    let line = line.trim();
-    for quote in ['"', '\''] {
-        if let Some(rest) = line.strip_prefix(quote) {
-            return rest.split(quote).next().map(str::to_owned);
-        }
-    }
-    line.split_whitespace().next().map(str::to_owned)
+    files.iter().flat_map(of_file).collect()
 }
 
 /// The checks. `is_there` says whether a program can be started by its name or path from such a file.
 pub fn checks(
     files: &[SettingsFile],
     config: &Config,
-    is_there: &dyn Fn(&str, &Scope) -> bool,
+    is_there: &dyn Fn(&str, &Owner) -> bool,
 ) -> Vec<Check> {
     const NAME: &str = "hook";
     let mut checks: Vec<Check> = files.iter().filter_map(unreadable).collect();
     let all = registrations(files);
-    let of_stop: Vec<_> = all.iter().filter(|one| one.event == "Stop").collect();
+    let of_stop: Vec<_> = all.iter().filter(|one| one.hook.event == "Stop").collect();
     if of_stop.is_empty() {
         checks.push(Check::fault(
             NAME,
@@ -172,65 +81,63 @@ pub fn checks(
 }
 
 fn told(one: &Registration) -> Check {
-    let mode = if one.is_async { ", in the background" } else { "" };
+    let mode = if one.hook.is_async { ", in the background" } else { "" };
     let found = format!(
         "{} in {} ({}): `{}`, {} s{mode}",
-        one.event,
+        one.hook.event,
         one.path,
-        one.scope.words(),
-        one.line,
-        one.timeout
+        one.owner.words(),
+        one.hook.line,
+        one.hook.timeout
     );
     Check::fine("hook", found)
 }
 
-fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Scope) -> bool) -> Vec<Check> {
+fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -> bool) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut fault = |found: String, next: &str| checks.push(Check::fault("hook", found, next));
-    if let Some(program) = one.program.as_ref().filter(|program| !is_there(program, &one.scope)) {
-        let next = match one.scope {
-            Scope::Plugin(_) => "put it on the PATH, or `cargo install --path .` in a checkout of punchlist",
+    if let Some(program) = one.hook.program.as_ref().filter(|program| !is_there(program, &one.owner)) {
+        let next = match one.owner {
+            Owner::Plugin(_) => "put it on the PATH, or `cargo install --path .` in a checkout of punchlist",
             _ => "`punchlist install` registers this one by its own path",
         };
         fault(format!("there is no program {program}"), next);
     }
-    if one.timeout < one.hook_timeout {
+    if one.hook.timeout < one.counts_on() {
         let next = format!(
             "raise \"timeout\" to {}, or register `--hook-timeout {}`",
-            one.hook_timeout, one.timeout
+            one.counts_on(),
+            one.hook.timeout
         );
         fault(
-            format!("the client ends it after {} s, but it counts on {} s", one.timeout, one.hook_timeout),
+            format!(
+                "the client ends it after {} s, but it counts on {} s",
+                one.hook.timeout,
+                one.counts_on()
+            ),
             &next,
         );
     }
-    match (one.is_async, one.is_background) {
-        (true, false) => fault(
-            "registered with \"asyncRewake\" without --background".into(),
-            "register `punchlist hook --background`, or take \"asyncRewake\" out",
-        ),
-        (false, true) => fault(
-            "registered with --background without \"asyncRewake\"".into(),
-            "add \"asyncRewake\": true, or take --background out",
-        ),
-        (true, true) if one.event == "SubagentStop" => fault(
+    if let Some((what, next)) = one.hook.mode_fault() {
+        fault(format!("registered with {what}"), next);
+    } else if one.hook.is_async && one.hook.event == "SubagentStop" {
+        fault(
             "a subagent is gone when its audit ends in the background".into(),
             "register SubagentStop without --background and without \"asyncRewake\"",
-        ),
-        _ => {}
+        );
     }
-    let registered = if one.is_background { Mode::Background } else { Mode::Hold };
-    if one.event == "Stop"
+    let registered = if one.hook.is_background { Mode::Background } else { Mode::Hold };
+    if one.hook.event == "Stop"
         && let Some(why) = config.audit.mode.fault(registered)
     {
         let (found, next) = why.rsplit_once("; ").map_or((why.as_str(), ""), |(found, next)| (found, next));
         fault(found.to_owned(), next);
     }
     let auditor = config.auditor.timeout.as_secs();
-    if auditor >= one.hook_timeout.min(one.timeout) {
+    if auditor >= one.counts_on().min(one.hook.timeout) {
         let found = format!(
             "the auditor may take {auditor} s, but the hook has {} s",
-            one.hook_timeout.min(one.timeout)
+            one.counts_on().min(one.hook.timeout)
         );
         let next = format!(
             "raise \"timeout\" and --hook-timeout over {auditor}, or lower `[auditor] timeout`: it is cut short until then"
@@ -259,14 +166,14 @@ fn unreadable(file: &SettingsFile) -> Option<Check> {
 /// What in the settings keeps hooks from running at all.
 fn switched_off(files: &[SettingsFile], all: &[Registration]) -> Vec<Check> {
     let mut checks = Vec::new();
-    for file in files.iter().filter(|file| !matches!(file.scope, Scope::Plugin(_))) {
+    for file in files.iter().filter(|file| !matches!(file.owner, Owner::Plugin(_))) {
         let Ok(content) = &file.content else { continue };
         if content["disableAllHooks"] == true {
             let next = "take \"disableAllHooks\" out: no hook runs with it";
             checks.push(Check::fault("hook", format!("{} switches all hooks off", file.path), next));
         }
-        let is_ours_managed = all.iter().any(|one| one.scope == Scope::Managed);
-        if file.scope == Scope::Managed && content["allowManagedHooksOnly"] == true && !is_ours_managed {
+        let is_ours_managed = all.iter().any(|one| one.owner == Owner::Managed);
+        if file.owner == Owner::Managed && content["allowManagedHooksOnly"] == true && !is_ours_managed {
             let next = "ask whoever manages it to register punchlist there";
             checks.push(Check::fault("hook", format!("{} allows managed hooks only", file.path), next));
         }
@@ -279,10 +186,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::settings::place::Scope;
 
-    fn file(scope: Scope, content: Value) -> SettingsFile {
-        let path = format!("/{}.json", scope.words().replace(' ', "-"));
-        SettingsFile { scope, path, content: Ok(content) }
+    fn file(owner: Owner, content: Value) -> SettingsFile {
+        let path = format!("/{}.json", owner.words().replace(' ', "-"));
+        SettingsFile { owner, path, content: Ok(content) }
     }
 
     fn with(hook: &Value) -> Value {
@@ -325,21 +233,21 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                said(&[file(Scope::User, with(&hook))]),
+                said(&[file(Owner::Settings(Scope::User), with(&hook))]),
                 [format!("+ Stop in /user.json (user): {line}")]
             );
         }
         let none = "- not registered on Stop in any settings file or plugin -> `punchlist install` registers it for this \
                     project, `punchlist install --user` for all of yours";
         assert_eq!(said(&[]), [none]);
-        assert_eq!(said(&[file(Scope::User, json!({"hooks": 7}))]), [none]);
+        assert_eq!(said(&[file(Owner::Settings(Scope::User), json!({"hooks": 7}))]), [none]);
     }
 
     #[test]
     fn our_plugin_is_known_by_its_name_and_needs_the_program_on_the_path() {
         let hook = json!({"command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"", "timeout": 120});
         let content = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
-        let plugin = |name: &str| [file(Scope::Plugin(name.into()), content.clone())];
+        let plugin = |name: &str| [file(Owner::Plugin(name.into()), content.clone())];
         let told = checks(&plugin("punchlist@m"), &Config::default(), &|program, _| program != "punchlist");
         let found: Vec<_> = told.iter().map(|check| check.found.as_str()).collect();
         assert_eq!(
@@ -355,7 +263,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_said_with_what_to_change() {
         let hook = json!({"command": "/gone/punchlist hook", "timeout": 30, "asyncRewake": true});
-        insta::assert_snapshot!(said(&[file(Scope::Local, with(&hook))]).join("\n"));
+        insta::assert_snapshot!(said(&[file(Owner::Settings(Scope::Local), with(&hook))]).join("\n"));
     }
 
     #[test]
@@ -363,7 +271,9 @@ mod tests {
         let mut config = Config::default();
         config.audit.mode = Mode::Background;
         let hook = json!({"command": "punchlist hook", "timeout": 120});
-        insta::assert_snapshot!(said_with(&[file(Scope::User, with(&hook))], &config).join("\n"));
+        insta::assert_snapshot!(
+            said_with(&[file(Owner::Settings(Scope::User), with(&hook))], &config).join("\n")
+        );
     }
 
     #[test]
@@ -372,15 +282,15 @@ mod tests {
         let mut managed = json!({"allowManagedHooksOnly": true});
         managed["disableAllHooks"] = json!(true);
         let broken = SettingsFile {
-            scope: Scope::Project,
+            owner: Owner::Settings(Scope::Project),
             path: "/broken.json".into(),
             content: Err("line 1: no JSON".into()),
         };
         let files = [
-            file(Scope::Managed, managed),
+            file(Owner::Managed, managed),
             broken,
-            file(Scope::User, with(&hook)),
-            file(Scope::Plugin("tools@m".into()), with(&hook)),
+            file(Owner::Settings(Scope::User), with(&hook)),
+            file(Owner::Plugin("tools@m".into()), with(&hook)),
         ];
         insta::assert_snapshot!(said(&files).join("\n"));
     }

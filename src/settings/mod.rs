@@ -1,6 +1,8 @@
 //! The client's settings files, as `install` and `uninstall` change them. `text` edits JSON where it stands and leaves
-//! every other byte alone, `registration` knows what is ours in it, `place` finds, reads and replaces the files.
+//! every other byte alone, `ours` knows what is ours in it, `registration` puts it there and takes it out, `place` finds, reads and
+//! replaces the files.
 
+pub mod ours;
 pub mod place;
 pub mod registration;
 pub mod text;

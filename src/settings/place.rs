@@ -42,6 +42,15 @@ impl Scope {
         }
     }
 
+    /// In one word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Project => "project",
+            Self::User => "user",
+        }
+    }
+
     /// As a flag.
     pub fn flag(self) -> &'static str {
         match self {

@@ -6,14 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use super::ours::{EVENTS, OurHook, Owner, is_our_plugin, is_ours, our_hooks};
+use super::place::Scope;
 use super::text::Step::{At, Key};
 use super::text::{Fresh, push, remove, set};
-
-/// The events that punchlist is for.
-pub const EVENTS: [&str; 2] = ["Stop", "SubagentStop"];
-
-/// In a file that teammates share, the program goes by its name, and where it is missing nothing happens.
-pub const ON_PATH: &str = "! command -v punchlist >/dev/null 2>&1 || punchlist";
 
 /// How punchlist is to be registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,16 +75,6 @@ pub enum Fault {
     TooMuch,
 }
 
-/// Whose a registered hook is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    Others,
-    /// Ours, as `install` or the README writes it.
-    Ours,
-    /// Ours, in a command line of the person's own.
-    Own,
-}
-
 /// Registers punchlist.
 pub fn register(text: &str, wanted: &Wanted) -> Result<Edited, Fault> {
     let before = read(text)?;
@@ -96,7 +82,7 @@ pub fn register(text: &str, wanted: &Wanted) -> Result<Edited, Fault> {
     for event in EVENTS {
         let is_main = event == EVENTS[0];
         // What is there is kept up, whether it was asked for again or not.
-        if !is_main && !wanted.subagents && places(&read(&edited.text)?, event).is_empty() {
+        if !is_main && !wanted.subagents && ours_on(&read(&edited.text)?, event).is_empty() {
             continue;
         }
         // Woken behind a subagent's back, the main agent would be told of what it did not do.
@@ -108,21 +94,22 @@ pub fn register(text: &str, wanted: &Wanted) -> Result<Edited, Fault> {
 
 fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Result<(), Fault> {
     let value = read(&edited.text)?;
-    let here = places(&value, event);
+    let here = ours_on(&value, event);
     let Some((first, others)) = here.split_first() else {
         return add(&value, event, wanted, edited);
     };
-    for place in others.iter().rev() {
-        edited.text = without(&edited.text, event, *place)?;
+    for other in others.iter().rev() {
+        edited.text = without(&edited.text, event, other.place)?;
     }
-    let hook = &value["hooks"][event][first.0]["hooks"][first.1];
-    if whose(hook) == Whose::Own {
-        edited.own.push(hook["command"].as_str().unwrap_or_default().to_owned());
+    let (group, at) = first.place;
+    let hook = &value["hooks"][event][group]["hooks"][at];
+    if !first.is_plain {
+        edited.own.push(first.line.clone());
         return Ok(());
     }
     let timeout = hook["timeout"].as_u64().filter(|seconds| *seconds >= wanted.enough);
     let timeout = timeout.unwrap_or(wanted.timeout);
-    let path = [Key("hooks"), Key(event), At(first.0), Key("hooks"), At(first.1)];
+    let path = [Key("hooks"), Key(event), At(group), Key("hooks"), At(at)];
     let at = |key| [&path[..], &[Key(key)]].concat();
     let mut change = |key: &'static str, new: Option<Value>| {
         let changed = match new {
@@ -166,9 +153,9 @@ pub fn unregister(text: &str, made: Option<&[Made]>) -> Result<String, Fault> {
     let may_go = |what: Made| made.is_none_or(|made| made.contains(&what));
     let mut is_changed = false;
     for (event, container) in EVENTS.into_iter().zip([Made::Stop, Made::SubagentStop]) {
-        let here = places(&read(&text)?, event);
-        for place in here.iter().rev() {
-            text = without(&text, event, *place)?;
+        let here = ours_on(&read(&text)?, event);
+        for ours in here.iter().rev() {
+            text = without(&text, event, ours.place)?;
         }
         let is_empty = read(&text)?["hooks"][event].as_array().is_some_and(Vec::is_empty);
         if !here.is_empty() && is_empty && may_go(container) {
@@ -185,17 +172,14 @@ pub fn unregister(text: &str, made: Option<&[Made]>) -> Result<String, Fault> {
 
 /// Whether a settings file registers punchlist, on any event.
 pub fn is_registered(settings: &Value) -> bool {
-    EVENTS.iter().any(|event| !places(settings, event).is_empty())
+    EVENTS.iter().any(|event| !ours_on(settings, event).is_empty())
 }
 
 /// Whether a settings file switches on a plugin that is punchlist; its name.
 pub fn plugin(settings: &Value) -> Option<&str> {
     let plugins = settings["enabledPlugins"].as_object()?;
     let is_on = |value: &Value| !matches!(value, Value::Bool(false) | Value::Null);
-    plugins
-        .iter()
-        .find(|(name, value)| name.starts_with("punchlist@") && is_on(value))
-        .map(|(name, _)| name.as_str())
+    plugins.iter().find(|(name, value)| is_our_plugin(name) && is_on(value)).map(|(name, _)| name.as_str())
 }
 
 impl Wanted {
@@ -251,14 +235,10 @@ fn read(text: &str) -> Result<Value, Fault> {
     Ok(value)
 }
 
-/// Where our hooks are, as numbers of group and hook.
-fn places(settings: &Value, event: &str) -> Vec<(usize, usize)> {
-    let groups = settings["hooks"][event].as_array().into_iter().flatten().enumerate();
-    let hooks = groups.flat_map(|(group, value)| {
-        let hooks = value["hooks"].as_array().into_iter().flatten().enumerate();
-        hooks.map(move |(at, hook)| ((group, at), hook))
-    });
-    hooks.filter(|(_, hook)| whose(hook) != Whose::Others).map(|(place, _)| place).collect()
+/// Our hooks on an event. Whose file it is makes no difference: a plugin's is not edited.
+fn ours_on(settings: &Value, event: &str) -> Vec<OurHook> {
+    let ours = our_hooks(settings, &Owner::Settings(Scope::User));
+    ours.into_iter().filter(|ours| ours.event == event).collect()
 }
 
 /// The text without one hook, nor its group where that is empty then and says nothing else.
@@ -273,56 +253,6 @@ fn without(text: &str, event: &str, (group, at): (usize, usize)) -> Result<Strin
     remove(text, path).ok_or(Fault::TooMuch)
 }
 
-fn whose(hook: &Value) -> Whose {
-    let Some(command) = hook["command"].as_str() else { return Whose::Others };
-    let args = hook["args"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
-    let line =
-        command.strip_prefix(ON_PATH).map_or_else(|| command.to_owned(), |rest| format!("punchlist{rest}"));
-    // With `args` no shell reads the command.
-    let mut words = if hook["args"].is_array() { vec![line] } else { shell_words(&line) };
-    words.extend(args);
-    let is_program = |word: &String| {
-        let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
-        name == "punchlist" || name.eq_ignore_ascii_case("punchlist.exe")
-    };
-    let Some(at) = words.windows(2).position(|two| is_program(&two[0]) && two[1] == "hook") else {
-        return Whose::Others;
-    };
-    let mut flags = words[at + 2..].iter();
-    let mut is_known = at == 0;
-    while let Some(flag) = flags.next() {
-        let number = |text: &str| text.parse::<u64>().is_ok();
-        is_known &= match flag.as_str() {
-            "--background" => true,
-            "--hook-timeout" => flags.next().is_some_and(|word| number(word)),
-            other => other.strip_prefix("--hook-timeout=").is_some_and(number),
-        };
-    }
-    if is_known { Whose::Ours } else { Whose::Own }
-}
-
-/// The words of a command line, quotes off. A reading, not a shell.
-fn shell_words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            ('\'' | '"', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            ('\\', None) => word.get_or_insert_default().extend(chars.next()),
-            (c, None) if c.is_whitespace() => words.extend(word.take()),
-            (c, _) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
-}
-
 /// Whether two settings say the same but for our hooks, and for containers that hold nothing.
 fn same_but_ours(before: &Value, after: &Value) -> bool {
     let rest = |settings: &Value| {
@@ -332,7 +262,7 @@ fn same_but_ours(before: &Value, after: &Value) -> bool {
             let Some(groups) = hooks.get_mut(event).and_then(Value::as_array_mut) else { continue };
             for group in groups.iter_mut() {
                 if let Some(hooks) = group.get_mut("hooks").and_then(Value::as_array_mut) {
-                    hooks.retain(|hook| whose(hook) == Whose::Others);
+                    hooks.retain(|hook| !is_ours(hook));
                 }
             }
             groups.retain(|group| group["hooks"].as_array().is_none_or(|hooks| !hooks.is_empty()));

@@ -18,11 +18,12 @@ use crate::config::Config;
 use crate::doctor::client::{ClientLook, knows_auth};
 use crate::doctor::memory::MemoryLook;
 use crate::doctor::past;
-use crate::doctor::registration::{Scope, SettingsFile};
+use crate::doctor::registration::SettingsFile;
 use crate::env::Env;
 use crate::files::{in_private_folder, open_regular};
 use crate::log::{DecisionLog, Record};
-use crate::settings::place;
+use crate::settings::ours::Owner;
+use crate::settings::place::Scope;
 use crate::state::StateFolder;
 
 /// How long the client may take to say what it is.
@@ -82,19 +83,13 @@ fn said_anyway(client: &Path, args: &[&str]) -> String {
 
 /// Every settings file that is there, the strongest first, and the hooks of every plugin that is switched on.
 pub(super) fn settings_files(env: &Env, project: &Path) -> Vec<SettingsFile> {
-    let own = place::Scope::ALL.into_iter().filter_map(|own| {
-        let scope = match own {
-            place::Scope::Local => Scope::Local,
-            place::Scope::Project => Scope::Project,
-            place::Scope::User => Scope::User,
-        };
-        Some((scope, own.file(env, project)?))
-    });
+    let own =
+        Scope::ALL.into_iter().filter_map(|scope| Some((Owner::Settings(scope), scope.file(env, project)?)));
     let mut files: Vec<SettingsFile> = Vec::new();
-    for (scope, path) in iter::once((Scope::Managed, managed_settings())).chain(own) {
+    for (owner, path) in iter::once((Owner::Managed, managed_settings())).chain(own) {
         // In the home folder, the project's own file and the person's are one.
         let is_known = files.iter().any(|file| Path::new(&file.path) == path);
-        files.extend(settings_file(scope, &path).filter(|_| !is_known));
+        files.extend(settings_file(owner, &path).filter(|_| !is_known));
     }
     let plugins = env.client_config_dir().map(|folder| plugins::of(&folder, &files)).unwrap_or_default();
     files.extend(plugins);
@@ -102,7 +97,7 @@ pub(super) fn settings_files(env: &Env, project: &Path) -> Vec<SettingsFile> {
 }
 
 /// A file that is there.
-pub(super) fn settings_file(scope: Scope, path: &Path) -> Option<SettingsFile> {
+pub(super) fn settings_file(owner: Owner, path: &Path) -> Option<SettingsFile> {
     let content = match open_regular(path).and_then(io::read_to_string) {
         Ok(text) if text.trim().is_empty() => Ok(Value::Null),
         Ok(text) => serde_json::from_str(&text).map_err(|error| format!("not JSON: {error}")),
@@ -111,7 +106,7 @@ pub(super) fn settings_file(scope: Scope, path: &Path) -> Option<SettingsFile> {
         }
         Err(error) => Err(error.to_string()),
     };
-    Some(SettingsFile { scope, path: path.display().to_string(), content })
+    Some(SettingsFile { owner, path: path.display().to_string(), content })
 }
 
 /// Where an organisation's settings are.
@@ -127,10 +122,10 @@ fn managed_settings() -> PathBuf {
 }
 
 /// Whether a program can be started by its name or path. The plugin looks beyond the PATH, where `cargo install` puts it.
-pub(super) fn is_there(env: &Env, program: &str, scope: &Scope) -> bool {
+pub(super) fn is_there(env: &Env, program: &str, owner: &Owner) -> bool {
     let home = env.home().unwrap_or_default();
     let mut folders = vec![];
-    if matches!(scope, Scope::Plugin(_)) {
+    if matches!(owner, Owner::Plugin(_)) {
         folders.push(env.path("CARGO_HOME").unwrap_or_else(|| home.join(".cargo")).join("bin"));
         folders.push(home.join(".local").join("bin"));
     }
@@ -179,7 +174,7 @@ mod tests {
             std::fs::write(path, text).expect("written");
         };
         let ours = |files: Vec<SettingsFile>| -> Vec<SettingsFile> {
-            files.into_iter().filter(|file| file.scope != Scope::Managed).collect()
+            files.into_iter().filter(|file| file.owner != Owner::Managed).collect()
         };
         assert_eq!(ours(settings_files(&env, &work)).len(), 0);
         write(".claude/settings.json", "{\"a\": 1} // mine");
@@ -187,8 +182,8 @@ mod tests {
         write("w/.claude/settings.json", "");
         let files = ours(settings_files(&env, &work));
         assert_eq!(
-            files.iter().map(|file| &file.scope).collect::<Vec<_>>(),
-            [&Scope::Local, &Scope::Project, &Scope::User]
+            files.iter().map(|file| &file.owner).collect::<Vec<_>>(),
+            [Scope::Local, Scope::Project, Scope::User].map(Owner::Settings).each_ref()
         );
         assert_eq!(
             files[2].content.as_ref().expect_err("no JSON"),

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::look::settings_file;
-use crate::doctor::registration::{Scope, SettingsFile};
+use crate::doctor::registration::SettingsFile;
+use crate::settings::ours::Owner;
+use crate::settings::place::Scope;
 
 /// The hook files. `settings` has the settings files, the strongest first.
 pub(super) fn of(client_config_dir: &Path, settings: &[SettingsFile]) -> Vec<SettingsFile> {
     let note = client_config_dir.join("plugins").join("installed_plugins.json");
-    let Some(Ok(note)) = settings_file(Scope::User, &note).map(|file| file.content) else {
+    let Some(Ok(note)) = settings_file(Owner::Settings(Scope::User), &note).map(|file| file.content) else {
         return Vec::new();
     };
     let mut files = Vec::new();
@@ -35,11 +37,11 @@ pub(super) fn of(client_config_dir: &Path, settings: &[SettingsFile]) -> Vec<Set
 }
 
 fn hooks_of(name: &str, folder: &Path) -> Vec<SettingsFile> {
-    let scope = || Scope::Plugin(name.to_owned());
+    let owner = || Owner::Plugin(name.to_owned());
     let mut files: Vec<_> =
-        settings_file(scope(), &folder.join("hooks").join("hooks.json")).into_iter().collect();
+        settings_file(owner(), &folder.join("hooks").join("hooks.json")).into_iter().collect();
     // A manifest may have them in itself.
-    if let Some(manifest) = settings_file(scope(), &folder.join(".claude-plugin").join("plugin.json"))
+    if let Some(manifest) = settings_file(owner(), &folder.join(".claude-plugin").join("plugin.json"))
         && let Ok(content) = &manifest.content
         && content["hooks"].is_object()
     {
@@ -79,7 +81,7 @@ mod tests {
             }}),
         );
         let switches = |value: Value| SettingsFile {
-            scope: Scope::User,
+            owner: Owner::Settings(Scope::User),
             path: "s".into(),
             content: Ok(json!({ "enabledPlugins": value })),
         };
@@ -88,8 +90,8 @@ mod tests {
             switches(json!({"on@m": true, "inline@m": true, "off@m": true})),
         ];
         let found = of(folder.path(), &settings);
-        let names: Vec<_> = found.iter().map(|file| &file.scope).collect();
-        assert_eq!(names, [&Scope::Plugin("inline@m".into()), &Scope::Plugin("on@m".into())]);
+        let names: Vec<_> = found.iter().map(|file| &file.owner).collect();
+        assert_eq!(names, [&Owner::Plugin("inline@m".into()), &Owner::Plugin("on@m".into())]);
         assert_eq!(found[0].content.as_ref().expect("JSON")["hooks"]["Stop"], json!([1]));
         assert_eq!(of(&folder.path().join("none"), &settings).len(), 0);
     }

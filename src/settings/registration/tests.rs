@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::settings::ours::{ON_PATH, shell_words};
 
 fn wanted() -> Wanted {
     Wanted { program: "/opt/punchlist".into(), enough: 60, timeout: 120, background: false, subagents: false }
@@ -47,7 +48,7 @@ fn it_is_added_beside_everything_else_and_taken_out_to_the_byte() {
     ] {
         for subagents in [false, true] {
             let edited = register(text, &Wanted { subagents, ..wanted() }).expect("registered");
-            assert_eq!(hooks_of(&edited.text, "Stop").iter().filter(|h| whose(h) == Whose::Ours).count(), 1);
+            assert_eq!(hooks_of(&edited.text, "Stop").iter().filter(|h| is_ours(h)).count(), 1);
             assert_eq!(hooks_of(&edited.text, "SubagentStop").len(), usize::from(subagents));
             let again = register(&edited.text, &wanted()).expect("registered");
             assert_eq!((again.text.as_str(), &again.made[..]), (edited.text.as_str(), &[][..]), "idempotent");
