@@ -27,7 +27,7 @@ pub(crate) struct Performance {
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) problem: String,
-    scratch: Option<Scratch>,
+    scratch: Option<Box<Scratch>>,
 }
 
 impl Refusal {
@@ -65,7 +65,7 @@ pub(crate) fn play(case: &CaseFile, folder: &Path, client: &Client) -> Result<Pe
     });
     match played {
         Ok(session) => Ok(Performance { scratch, places, session }),
-        Err(problem) => Err(Refusal { problem, scratch: Some(scratch) }),
+        Err(problem) => Err(Refusal { problem, scratch: Some(Box::new(scratch)) }),
     }
 }
 

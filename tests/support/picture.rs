@@ -59,6 +59,7 @@ impl Colour {
 
 /// How a run of characters looks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "so many switches a terminal has")]
 struct Look {
     ink: Option<Colour>,
     paper: Option<Colour>,
