@@ -69,6 +69,12 @@ impl Script {
         self
     }
 
+    /// What the subagent does when it was held: the same once more.
+    pub(crate) fn held_subagent(mut self, calls: Vec<ToolCall>, report: &str) -> Self {
+        self.subagent.extend([Turn::Calls(calls), Turn::Says(report.to_owned())]);
+        self
+    }
+
     /// What the auditor answers to the next audit.
     pub(crate) fn verdict(mut self, findings: &[Value]) -> Self {
         self.verdicts.push_back(json!({ "findings": findings }));

@@ -23,7 +23,7 @@ use crate::trip::Scenario;
 use crate::workspace::Workspace;
 
 /// Every scenario.
-pub(crate) const ALL: [&dyn Scenario; 16] = [
+pub(crate) const ALL: [&dyn Scenario; 17] = [
     &held_once::HeldOnce,
     &mended::Mended,
     &disputed::Disputed,
@@ -35,6 +35,7 @@ pub(crate) const ALL: [&dyn Scenario; 16] = [
     &behind::Behind,
     &installed::Installed,
     &installed::Twice,
+    &installed::Subagents,
     &plugin::Plugin,
     &plugin::PluginAlone,
     &plugin::PluginOff,
