@@ -30,42 +30,42 @@ pub struct Cli {
 /// What punchlist can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// The Stop hook itself: run by Claude Code, with the hook's JSON on stdin
-    #[command(after_help = help::HOOK)]
-    Hook(HookArgs),
     /// Shows the gate at work, with no account and no network: a session that drifts, the hold, the release
     #[command(after_help = help::DEMO)]
     Demo,
     /// Registers the hook in the client's settings, beside all that is there, and shows the change
     #[command(after_help = help::INSTALL)]
     Install(InstallArgs),
-    /// Takes out of the client's settings what install put in, and nothing else
-    #[command(after_help = help::UNINSTALL)]
-    Uninstall(UninstallArgs),
-    /// Shows what this project's config asks to run at a stop, and allows it
-    #[command(after_help = help::ALLOW)]
-    Allow(AllowArgs),
+    /// Looks whether everything is in place, and tries the gate: a tick or a cross and a next step for each
+    #[command(after_help = help::DOCTOR)]
+    Doctor(DoctorArgs),
+    /// The decision log: what was decided, why, and what became of it; without a command, lists it
+    #[command(after_help = help::LOG)]
+    Log(Box<LogArgs>),
+    /// Audits a saved session: the newest one of this project, or the one that is named
+    #[command(after_help = help::AUDIT)]
+    Audit(AuditArgs),
     /// Lets every stop of this project or of one session through, until it is switched on again
     #[command(after_help = help::OFF)]
     Off(SwitchArgs),
     /// Switches the gate on again
     #[command(after_help = help::ON)]
     On(SwitchArgs),
-    /// Audits a saved session: the newest one of this project, or the one that is named
-    #[command(after_help = help::AUDIT)]
-    Audit(AuditArgs),
-    /// Audits recorded sessions whose truth is known, and prints how good that was
-    #[command(after_help = help::EVAL)]
-    Eval(EvalArgs),
-    /// The decision log: what was decided, why, and what became of it; without a command, lists it
-    #[command(after_help = help::LOG)]
-    Log(Box<LogArgs>),
+    /// Shows what this project's config asks to run at a stop, and allows it
+    #[command(after_help = help::ALLOW)]
+    Allow(AllowArgs),
     /// The settings: every value with its source, a commented file, a schema, a check; without a command, shows them
     #[command(after_help = help::CONFIG)]
     Config(ConfigArgs),
-    /// Looks whether everything is in place, and tries the gate: a tick or a cross and a next step for each
-    #[command(after_help = help::DOCTOR)]
-    Doctor(DoctorArgs),
+    /// Takes out of the client's settings what install put in, and nothing else
+    #[command(after_help = help::UNINSTALL)]
+    Uninstall(UninstallArgs),
+    /// The Stop hook itself: run by Claude Code, with the hook's JSON on stdin
+    #[command(after_help = help::HOOK)]
+    Hook(HookArgs),
+    /// Audits recorded sessions whose truth is known, and prints how good that was
+    #[command(after_help = help::EVAL)]
+    Eval(EvalArgs),
     /// Prints what completes commands in your shell
     #[command(after_help = help::COMPLETIONS)]
     Completions {

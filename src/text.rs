@@ -2,6 +2,8 @@
 //! character, and must not cut without a mark that says how much is missing. And counting in words, and taking
 //! out what would steer a terminal.
 
+use std::path::Path;
+
 /// The first `cap` bytes or a little less.
 pub fn first_part(text: &str, cap: usize) -> String {
     if text.len() <= cap {
@@ -70,9 +72,28 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|letter| if may_stay(letter) { letter } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
+/// A path as people write it: `~` for their home.
+pub fn from_home(path: &Path, home: Option<&Path>) -> String {
+    match home.filter(|home| home.components().count() > 1).and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => Path::new("~").join(rest).display().to_string(),
+        None => path.display().to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_home_is_a_tilde_and_nothing_else_is() {
+        let named = |path: &str, home: &str| from_home(Path::new(path), Some(Path::new(home)));
+        assert_eq!(named("/home/me/shop", "/home/me"), "~/shop");
+        assert_eq!(named("/home/me", "/home/me"), "~");
+        assert_eq!(named("/home/meadow", "/home/me"), "/home/meadow");
+        assert_eq!(named("/etc", "/"), "/etc");
+        assert_eq!(from_home(Path::new("/etc"), None), "/etc");
+    }
 
     #[test]
     fn thousands_are_set_apart() {

@@ -5,6 +5,7 @@
 pub const PROGRAM: &str = "\
 Examples:
   punchlist demo                    see it at work: no account, no network
+  punchlist install                 registers the hook for this project
   punchlist doctor                  is all in place, does the gate hold?
   punchlist audit                   look back at this project's newest session
   punchlist log                     what was decided, newest last
@@ -82,7 +83,7 @@ Examples:
   punchlist log --since 7d --decision block
   punchlist log --outcome disputed --category A,ask -n 20
   punchlist log --follow
-  punchlist log show last                          the newest one's whole story
+  punchlist log show held                          why the newest block was one
   punchlist log stats --since 30d
   punchlist log report -o report.html --open";
 /// Of `log list`.
@@ -95,6 +96,7 @@ Examples:
 pub const LOG_SHOW: &str = "\
 Examples:
   punchlist log show last                  the newest decision
+  punchlist log show held                  the newest that held a stop
   punchlist log show k3f9.2                the second finding of one, alone
   punchlist log show k3f9 --prompt         what was sent to the auditor
   punchlist log show k3f9 --replay         today's rules on the saved reply";
@@ -112,7 +114,7 @@ Examples:
 pub const LOG_LABEL: &str = "\
 Examples:
   punchlist log label k3f9.2 wrong --note \"that file is generated\"
-  punchlist log label k3f9 right";
+  punchlist log label held right";
 /// Of `log export`.
 pub const LOG_EXPORT: &str = "\
 Examples:

@@ -60,7 +60,7 @@ pub enum LogCommand {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ShowArgs {
-    /// The decision's id or the start of one, `last` for the newest; with .N behind it, finding N alone
+    /// The decision's id or the start of one, `last` for the newest, `held` for the newest that held; with .N behind it, finding N alone
     #[arg(value_name = "ID[.N]")]
     pub which: String,
     /// Prints what was sent to the auditor
@@ -108,7 +108,7 @@ pub struct StatsArgs {
 /// Arguments of `label`.
 #[derive(Debug, Args)]
 pub struct LabelArgs {
-    /// The decision's id or the start of one, `last` for the newest; with .N behind it, finding N alone
+    /// The decision's id or the start of one, `last` for the newest, `held` for the newest that held; with .N behind it, finding N alone
     #[arg(value_name = "ID[.N]")]
     pub of: String,
     /// Whether it was

@@ -87,7 +87,7 @@ pub fn play() -> io::Result<String> {
 
     let again = stop(&stdin.replace("\"stop_hook_active\": false", "\"stop_hook_active\": true"));
     let end = match again {
-        Reply::Silent => "goes through: one push-back for each stretch of work, never a loop.",
+        Reply::Silent => "goes\nthrough: one push-back for each stretch of work, never a loop.",
         Reply::Block(_) | Reply::Tell(_) => "was not let go. It should have been.",
     };
     let _ = writeln!(text, "\nThe agent fixes it or disputes it, and stops again. This time it {end}\n");
@@ -95,6 +95,7 @@ pub fn play() -> io::Result<String> {
     let _ = DecisionLog::in_folder(memory.root()).read(|record, _| {
         let _ = writeln!(text, "    {}", super::log::one_line(&record));
     });
+    text.push_str("\nYours: `punchlist install` registers it for the project that you are in.\n");
     Ok(text)
 }
 
@@ -146,7 +147,7 @@ mod tests {
     fn the_play_ends_as_told() {
         let text = play().expect("a temporary folder");
         assert!(text.contains("The stop is held (exit 2)"), "{text}");
-        assert!(text.contains("This time it goes through"), "{text}");
+        assert!(text.contains("This time it goes\nthrough"), "{text}");
         assert!(
             text.contains("refuted: [A] README.md has no usage section. (the file holds `## Usage`)"),
             "{text}"

@@ -20,6 +20,7 @@ use crate::settings::ours::ON_PATH;
 use crate::settings::place::{Place, Scope};
 use crate::settings::registration::{self, Made, Wanted, quoted, register, unregister};
 use crate::state::StateFolder;
+use crate::text::from_home;
 
 /// How much longer than its checks and the auditor the hook may take: to read, to check, to answer.
 const ROOM: Duration = Duration::from_secs(15);
@@ -86,7 +87,7 @@ impl<'a> Setting<'a> {
 
     fn install(&self, wanted: &Wanted, dry_run: bool, config: &Config) -> Result<String, String> {
         let edited = register(self.text(), wanted).map_err(|fault| self.by_hand(&fault, wanted))?;
-        let path = self.place.path.display();
+        let path = self.named(&self.place.path);
         let mut said = String::new();
         let is_new = Some(&edited.text) != self.place.text.as_ref();
         if !is_new {
@@ -126,12 +127,12 @@ impl<'a> Setting<'a> {
             let whose = match self.scope {
                 Scope::User => "Every session".to_owned(),
                 Scope::Local | Scope::Project => {
-                    format!("Every session that is started in {}", self.project.display())
+                    format!("Every session that is started in {}", self.named(&self.project))
                 }
             };
             let _ = write!(
                 said,
-                "\n{whose} now ends at the gate; one that is open already may have to be started again.\n\
+                "\n{whose} now ends at the gate;\none that is open already may have to be started again.\n\
                  `punchlist log` shows what was decided, `punchlist off` lets everything through, and\n\
                  `punchlist uninstall{flag}` takes it out again.\n"
             );
@@ -140,7 +141,7 @@ impl<'a> Setting<'a> {
     }
 
     fn uninstall(&self, dry_run: bool) -> Result<String, String> {
-        let path = self.place.path.display();
+        let path = self.named(&self.place.path);
         let before = self.text();
         let made = self.state.receipt(&self.place.path).map(|made| made.into_iter().collect::<Vec<_>>());
         let after = unregister(before, made.as_deref())
@@ -183,7 +184,7 @@ impl<'a> Setting<'a> {
             let _ = writeln!(
                 said,
                 "! It is registered in {} as well: punchlist uninstall {}",
-                file.display(),
+                self.named(&file),
                 scope.flag()
             );
         }
@@ -191,10 +192,15 @@ impl<'a> Setting<'a> {
             let _ = writeln!(
                 said,
                 "! {} switches the plugin {plugin} on: claude plugin disable {plugin}",
-                file.display()
+                self.named(&file)
             );
         }
         Ok(said)
+    }
+
+    /// A path as people write it.
+    fn named(&self, path: &Path) -> String {
+        from_home(path, self.env.home().as_deref())
     }
 
     fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
@@ -204,7 +210,7 @@ impl<'a> Setting<'a> {
     fn tell_kept(&self, said: &mut String, kept: &Path) {
         let is_seen = self.scope != Scope::User && is_seen_by_git(&self.project, kept);
         let seen = if is_seen { " (git does not ignore it: delete it when you are content)" } else { "" };
-        let _ = writeln!(said, "\nThe file as it was: {}{seen}", kept.display());
+        let _ = writeln!(said, "\nThe file as it was: {}{seen}", self.named(kept));
     }
 
     fn failed(&self, error: &io::Error) -> String {
@@ -246,7 +252,7 @@ impl<'a> Setting<'a> {
             notes.push(format!(
                 "It is registered in {} as well. A stop is audited once all the same; one of the two is enough \
                  (punchlist uninstall {}).",
-                file.display(),
+                self.named(&file),
                 scope.flag()
             ));
         }
@@ -254,7 +260,7 @@ impl<'a> Setting<'a> {
             notes.push(format!(
                 "{} switches the plugin {plugin} on, which registers it as well. A stop is audited once all the same; \
                  one of the two is enough (claude plugin disable {plugin}).",
-                file.display()
+                self.named(&file)
             ));
         }
         if wanted.background && config.audit.mode != Mode::Background {
@@ -278,7 +284,7 @@ impl<'a> Setting<'a> {
         if self.scope != Scope::Project && is_build {
             notes.push(format!(
                 "{} is in a build folder and may go away: `cargo install --path .`, then install again.",
-                program.display()
+                self.named(&program)
             ));
         }
         if self.scope == Scope::Local && is_seen_by_git(&self.project, &self.place.path) {

@@ -23,10 +23,10 @@ use crate::config::LogConfig;
 use crate::env::Env;
 use crate::exit;
 use crate::log::DecisionLog;
-use crate::log::filter::Filter;
+use crate::log::filter::{Filter, Verdict};
 use crate::log::pages::{Lines, Look, Pages};
 use crate::log::seen::Seen;
-use crate::log::which::{LAST, NotOne, Which};
+use crate::log::which::{HELD, LAST, NotOne, Which};
 use crate::state::StateFolder;
 use crate::text::counted;
 
@@ -80,8 +80,10 @@ impl Desk<'_> {
             why => why.to_string(),
         };
         let which = Which::of(words).map_err(refusal)?;
-        let newest = (which.id == LAST).then_some(1);
-        let look = pages.look(&Filter::default(), newest, lines).map_err(|error| self.unreadable(&error))?;
+        let newest = (which.id == LAST || which.id == HELD).then_some(1);
+        let verdicts = if which.id == HELD { vec![Verdict::Block] } else { Vec::new() };
+        let filter = Filter { verdicts, ..Filter::default() };
+        let look = pages.look(&filter, newest, lines).map_err(|error| self.unreadable(&error))?;
         let place = which.place(look.seen.iter().map(|seen| seen.glance.id.as_ref())).map_err(refusal)?;
         let Some(seen) = look.seen.into_iter().nth(place) else { return Err(self.nothing_yet()) };
         let finding = which.finding_of(&seen.glance.id, seen.glance.findings.len()).map_err(refusal)?;

@@ -144,12 +144,12 @@ fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -
         );
         checks.push(Check { mark: Mark::Note, ..Check::fault("hook", found, next) });
     } else if !config.checks.is_empty()
-        && config.longest_stop().as_secs() >= one.hook_timeout.min(one.timeout)
+        && config.longest_stop().as_secs() >= one.counts_on().min(one.hook.timeout)
     {
         let found = format!(
             "checks and auditor together may take {} s, but the hook has {} s",
             config.longest_stop().as_secs(),
-            one.hook_timeout.min(one.timeout)
+            one.counts_on().min(one.hook.timeout)
         );
         let next = "`punchlist install` raises it: a check that takes long is cut short until then";
         checks.push(Check { mark: Mark::Note, ..Check::fault("hook", found, next) });

@@ -105,7 +105,7 @@ impl DecisionLog {
     }
 
     /// Gives every record to `each`, oldest first, with its line as it stands; what can't be read is passed
-    /// over. Gives how many lines that were.
+    /// over. Gives how many lines that were. What was said of a decision later is none, and is not counted.
     pub fn read(&self, mut each: impl FnMut(Record, &str)) -> io::Result<usize> {
         let mut torn = 0;
         for path in self.files() {
@@ -121,6 +121,9 @@ impl DecisionLog {
                 if text.is_empty() {
                     continue;
                 }
+                if is_note(text) {
+                    continue;
+                }
                 match serde_json::from_str::<Record>(text) {
                     Ok(record) => each(record, text),
                     Err(_) => torn += 1,
@@ -129,6 +132,15 @@ impl DecisionLog {
         }
         Ok(torn)
     }
+}
+
+/// Whether a line is about a decision, and none itself.
+fn is_note(line: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Marked {
+        kind: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_str::<Marked>(line).is_ok_and(|line| line.kind.is_some())
 }
 
 /// Whether a file that is open has no name any more.
@@ -162,6 +174,7 @@ fn byte_at(file: &File, offset: u64) -> io::Result<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log::note::{Judgement, LabelNote};
     use crate::log::record::tests::record;
 
     fn ids(log: &DecisionLog) -> (Vec<String>, usize) {
@@ -172,6 +185,26 @@ mod tests {
 
     fn at(time: &str) -> Timestamp {
         time.parse().expect("a time")
+    }
+
+    /// Seen in the doctor, which told of four stops where there were two.
+    #[test]
+    fn what_became_of_a_decision_is_no_decision() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = DecisionLog::in_folder(folder.path());
+        let now = at("2026-10-01T00:00:00Z");
+        log.append(&record("a"), now).expect("written");
+        let note = Note::Label(LabelNote {
+            schema: crate::log::note::SCHEMA,
+            id: "n".into(),
+            time: "2026-10-01T00:00:00Z".into(),
+            of: "a".into(),
+            finding: None,
+            label: Judgement::Wrong,
+            note: None,
+        });
+        log.append_notes(&[note], now).expect("written");
+        assert_eq!(ids(&log), (vec!["a".to_owned()], 0));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which decision is meant: takes the words with which a person names one (`k3f9`, `k3f9.2`, `last`) and the ids that
+//! Which decision is meant: takes the words with which a person names one (`k3f9`, `k3f9.2`, `last`, `held`) and the ids that
 //! there are, gives the one. Pure. Must not guess between two.
 
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 /// A decision, or one of its findings, as a person names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Which {
-    /// The start of an id, or [`LAST`].
+    /// The start of an id, or [`LAST`], or [`HELD`].
     pub id: String,
     /// Which of its findings, counted from 1.
     pub finding: Option<usize>,
@@ -14,6 +14,9 @@ pub struct Which {
 
 /// The word for the newest decision.
 pub const LAST: &str = "last";
+
+/// The word for the newest decision that held a stop: the one after it always lets go, and is the last.
+pub const HELD: &str = "held";
 
 /// How many ids are told where several are meant.
 const TOLD: usize = 5;
@@ -27,6 +30,8 @@ pub enum NotOne {
     NoNumber(String),
     /// There is none at all.
     Empty,
+    /// There is none that held a stop.
+    NeverHeld,
     /// None begins so.
     None(String),
     /// Several do: the newest of them, and how many there are.
@@ -38,15 +43,17 @@ pub enum NotOne {
 impl fmt::Display for NotOne {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unnamed => write!(f, "write the decision's id, or the start of it, or `last`"),
+            Self::Unnamed => write!(f, "write the decision's id, or the start of it, or `last`, or `held`"),
             Self::NoNumber(word) => {
                 write!(f, "\"{word}\" is no finding's number; write ID or ID.N, like k3f92m7q1x.2")
             }
             Self::Empty => write!(f, "no decision is in the log yet"),
+            Self::NeverHeld => write!(f, "no stop was held yet; `last` is the newest decision"),
             Self::None(id) => {
                 write!(
                     f,
-                    "no decision has an id that starts with \"{id}\"; `punchlist log` lists them, `last` is the newest"
+                    "no decision has an id that starts with \"{id}\"; `punchlist log` lists them, `last` is the newest, \
+                     `held` the newest that held"
                 )
             }
             Self::Several(id, ids, all) => {
@@ -82,13 +89,13 @@ impl Which {
     }
 
     /// The place of the decision that is meant among all ids, oldest first. A whole id is meant even if others begin
-    /// with it.
+    /// with it. Where [`HELD`] is meant, the ids are those of decisions that held.
     pub fn place<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<usize, NotOne> {
         let ids: Vec<&str> = ids.collect();
         if ids.is_empty() {
-            return Err(NotOne::Empty);
+            return Err(if self.id == HELD { NotOne::NeverHeld } else { NotOne::Empty });
         }
-        if self.id == LAST {
+        if self.id == LAST || self.id == HELD {
             return Ok(ids.len() - 1);
         }
         if let Some(at) = ids.iter().rposition(|id| *id == self.id) {
@@ -134,6 +141,7 @@ mod tests {
         assert_eq!(place("k3f92"), Ok(0));
         assert_eq!(place("last"), Ok(3));
         assert_eq!(place("last.1"), Ok(3));
+        assert_eq!(place("held.1"), Ok(3));
         assert_eq!(place("zz"), Ok(3), "a whole id");
         assert_eq!(place("k3f9a.12"), Ok(1));
         assert_eq!(Which::of("k3f9a.12"), Ok(Which { id: "k3f9a".into(), finding: Some(12) }));
@@ -143,11 +151,11 @@ mod tests {
     fn what_is_not_one_says_what_to_do() {
         assert_eq!(
             place("q").expect_err("none"),
-            "no decision has an id that starts with \"q\"; `punchlist log` lists them, `last` is the newest"
+            "no decision has an id that starts with \"q\"; `punchlist log` lists them, `last` is the newest, `held` the newest that held"
         );
         for nothing in ["", " ", ".1"] {
             let why = place(nothing).expect_err("nothing");
-            assert_eq!(why, "write the decision's id, or the start of it, or `last`");
+            assert_eq!(why, "write the decision's id, or the start of it, or `last`, or `held`");
         }
         assert_eq!(
             place("k3f9a.x").expect_err("no number"),
@@ -161,6 +169,8 @@ mod tests {
         let why = which("a").place(many.iter().map(String::as_str)).expect_err("nine").to_string();
         assert_eq!(why, "9 ids start with \"a\" (a8, a7, a6, a5, a4, …): give more of the one that is meant");
         assert_eq!(which("last").place([].into_iter()), Err(NotOne::Empty));
+        let never = which("held").place([].into_iter()).expect_err("none").to_string();
+        assert_eq!(never, "no stop was held yet; `last` is the newest decision");
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl Home {
             run.args(["--case", CASE]);
         }
         if args.iter().any(|word| word == ".claude/punchlist.toml") {
-            self.scene.project_config("[audit]\nmax_blocks = 2\n");
+            self.scene.project_config("[gates]\nmax_blocks = 2\n");
         }
         if args[0] != "install" {
             self.scene

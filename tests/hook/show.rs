@@ -168,7 +168,7 @@ fn what_is_not_there_says_what_to_do() {
     show(&scene, &["~"]).answers(
         1,
         "",
-        "punchlist: no decision has an id that starts with \"~\"; `punchlist log` lists them, `last` is the newest\n",
+        "punchlist: no decision has an id that starts with \"~\"; `punchlist log` lists them, `last` is the newest, `held` the newest that held\n",
     );
     show(&scene, &[&format!("{id}.2")]).answers(
         1,
@@ -177,6 +177,16 @@ fn what_is_not_there_says_what_to_do() {
     );
     scene.input["stop_hook_active"] = json!(true);
     let quiet = scene.run().record()["id"].as_str().expect("an id").to_owned();
+    // The stop after a block is the last one, and not the one that people ask about.
+    for (word, meant) in [("last", &quiet), ("held", &id)] {
+        let run = show(&scene, &[word, "--json"]);
+        run.same(&json_of(&run)["id"], &json!(meant));
+    }
+    show(&scene, &["held.2"]).answers(
+        1,
+        "",
+        &format!("punchlist: decision {id} has no finding 2: they are numbered from 1 to 1\n"),
+    );
     show(&scene, &["last", "--reply"]).answers(
         1,
         "",

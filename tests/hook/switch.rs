@@ -129,7 +129,7 @@ fn an_agent_that_switches_the_audit_off_alone_is_reported_as_well() {
     scene.run().is_silent();
     let mut scene = Scene::with_drift();
     begin(&scene);
-    scene.own_config("[[checks]]\nname = \"there\"\nrun = \"true\"\n");
+    scene.own_config("[[check]]\nname = \"there\"\nrun = \"true\"\n");
     scene.wrote(".claude/punchlist.toml", "[audit]\nenabled = false\n");
     scene.says("All done: I created alpha.txt and beta.txt.");
     told(&scene.run());
