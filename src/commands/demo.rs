@@ -91,7 +91,7 @@ pub fn play() -> io::Result<String> {
         Reply::Block(_) | Reply::Tell(_) => "was not let go. It should have been.",
     };
     let _ = writeln!(text, "\nThe agent fixes it or disputes it, and stops again. This time it {end}\n");
-    text.push_str("Both decisions are in the log (`punchlist log list` shows yours):\n\n");
+    text.push_str("Both decisions are in the log (`punchlist log` shows yours):\n\n");
     let _ = DecisionLog::in_folder(memory.root()).read(|record, _| {
         let _ = writeln!(text, "    {}", super::log::one_line(&record));
     });

@@ -49,7 +49,7 @@ const OTHERS: [(&str, &str, &str); 14] = [
 fn pages() -> Vec<(String, String)> {
     let root = Path::new(ROOT);
     let folders =
-        ["docs", "commands"].map(|folder| walkdir::WalkDir::new(root.join(folder)).sort_by_file_name());
+        ["docs", "plugin"].map(|folder| walkdir::WalkDir::new(root.join(folder)).sort_by_file_name());
     let inside = folders.into_iter().flatten().filter_map(Result::ok).map(walkdir::DirEntry::into_path);
     let inside = inside.filter(|path| path.extension().is_some_and(|end| end == "md"));
     let own = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"].map(|name| root.join(name));

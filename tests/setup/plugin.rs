@@ -12,7 +12,7 @@ use crate::desk::Desk;
 
 /// Runs the hook with no input; gives its exit code and what it printed.
 fn stop(desk: &Desk, vars: &[(&str, &Path)]) -> (Option<i32>, String, String) {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("hooks/stop.sh");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/hooks/stop.sh");
     let mut command = Command::new("/bin/sh");
     command.arg(script).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", desk.path("home"));
     command.env("PUNCHLIST_HOME", desk.path("state")).envs(vars.iter().copied());
@@ -74,7 +74,7 @@ fn where_nothing_can_be_noted_nothing_is_said() {
 #[test]
 fn a_plugin_that_has_gone_holds_nobody() {
     let desk = Desk::new();
-    let hooks = json("hooks/hooks.json");
+    let hooks = json("plugin/hooks/hooks.json");
     let command = hooks["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().expect("a command").to_owned();
     let run = |root: &Path| {
         let mut shell = Command::new("/bin/sh");
@@ -85,7 +85,7 @@ fn a_plugin_that_has_gone_holds_nobody() {
         (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
     };
     assert_eq!(run(&desk.path("gone")), (Some(0), String::new()));
-    let (code, stderr) = run(Path::new(env!("CARGO_MANIFEST_DIR")));
+    let (code, stderr) = run(&Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin"));
     assert!(code == Some(0) && stderr.starts_with("punchlist: "), "{stderr}");
 }
 
@@ -100,17 +100,17 @@ fn a_program_that_can_not_be_run_is_none() {
 
 #[test]
 fn its_files_agree_with_the_program() {
-    let manifest = json(".claude-plugin/plugin.json");
+    let manifest = json("plugin/.claude-plugin/plugin.json");
     assert_eq!(
         (&manifest["name"], &manifest["version"]),
         (&"punchlist".into(), &env!("CARGO_PKG_VERSION").into())
     );
     assert_eq!(json(".claude-plugin/marketplace.json")["plugins"][0]["name"], manifest["name"]);
-    let timeout = json("hooks/hooks.json")["hooks"]["Stop"][0]["hooks"][0]["timeout"].clone();
-    assert!(file("hooks/stop.sh").contains(&format!("hook --hook-timeout {timeout}\n")));
+    let timeout = json("plugin/hooks/hooks.json")["hooks"]["Stop"][0]["hooks"][0]["timeout"].clone();
+    assert!(file("plugin/hooks/stop.sh").contains(&format!("hook --hook-timeout {timeout}\n")));
     let desk = Desk::new();
     for command in ["audit", "log", "off"] {
-        let text = file(&format!("commands/{command}.md"));
+        let text = file(&format!("plugin/commands/{command}.md"));
         assert!(text.contains(&format!("allowed-tools: Bash(punchlist {command}:*)")), "{text}");
         assert_eq!(desk.run(&[command, "--help"]).code, Some(0));
     }

@@ -11,8 +11,11 @@ use crate::script::Script;
 use crate::trip::{Scenario, Trip, ensure};
 use crate::workspace::{PUNCHLIST, Workspace};
 
-/// What the plugin is made of.
-const PARTS: [&str; 3] = [".claude-plugin", "commands", "hooks"];
+/// What of a checkout the client reads for it. Copied, so that the checkout itself stays as it is.
+const PARTS: [&str; 4] = [".claude-plugin", "plugin/.claude-plugin", "plugin/commands", "plugin/hooks"];
+
+/// A file of the checkout that is none of the plugin's.
+const OTHER: &str = "target/large";
 
 const ALONE: [(&str, &str); 3] = [
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -36,9 +39,10 @@ fn install(client: &Client, workspace: &Workspace) -> Result<(), String> {
             workspace.write(copy.join(part).join(entry.file_name()), &text)?;
         }
     }
+    workspace.write(copy.join(OTHER), "12 GB, once everything is built")?;
     let (program, copy) = (client.program().display().to_string(), copy.display().to_string());
     let run = |args: &[&str]| workspace.output(&program, args, &ALONE);
-    let manifest = format!("{copy}/.claude-plugin/plugin.json");
+    let manifest = format!("{copy}/plugin/.claude-plugin/plugin.json");
     for checked in [&copy, &manifest] {
         if client.is_since("2.1.325") {
             run(&["plugin", "validate", "--strict", checked])?;
@@ -48,6 +52,11 @@ fn install(client: &Client, workspace: &Workspace) -> Result<(), String> {
     }
     run(&["plugin", "marketplace", "add", &copy])?;
     run(&["plugin", "install", "punchlist@punchlist"])?;
+    // The client keeps a copy of a plugin's folder; seen with that of the whole checkout, with all that was built in it.
+    let other = Path::new(OTHER).file_name().unwrap_or_default();
+    let is_copied =
+        walkdir::WalkDir::new(workspace.home()).into_iter().flatten().any(|one| one.file_name() == other);
+    ensure(!is_copied, || "the client copied more than the plugin".into())?;
     let said = workspace.punchlist(&["install", "--dry-run"])?;
     ensure(said.contains("the plugin punchlist@punchlist on"), || format!("install sees no plugin: {said}"))
 }
