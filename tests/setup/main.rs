@@ -5,6 +5,7 @@
 mod desk;
 mod files;
 mod install;
+mod picture;
 mod plugin;
 #[path = "../support/ran.rs"]
 mod ran;
