@@ -1,8 +1,8 @@
 //! Takes what the person asked, says which steps of the plan it was about. Pure. "Done." after "do steps 1 and 2" is
 //! said of those two.
 
-use crate::evidence::Evidence;
 use crate::plan::Step;
+use crate::session::Session;
 use crate::words::{has_any_words, normalised, padded};
 
 /// Words for all of it, in an ask that also names a part.
@@ -19,8 +19,8 @@ const ORDINALS: &[&str] =
     &["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
 /// Whether the person asked for some steps by number, and this one is none of them.
-pub fn asked_for_other_parts(evidence: &Evidence, step: &Step) -> bool {
-    let asks = evidence.session.asks.iter();
+pub fn asked_for_other_parts(session: &Session, step: &Step) -> bool {
+    let asks = session.asks.iter();
     let mut numbers = Vec::new();
     for ask in asks {
         let words = normalised(&ask.text);
