@@ -84,6 +84,11 @@ impl MemoryConfig {
         set(&mut self.max_lines, table.max_lines);
         set(&mut self.max_bytes, table.max_bytes);
     }
+
+    /// Whether there is anything to give.
+    pub fn is_set(&self) -> bool {
+        !self.files.is_empty() || !self.mandates.is_empty() || !self.mandates_file.is_empty()
+    }
 }
 
 impl MemoryTable {
