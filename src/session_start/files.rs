@@ -16,7 +16,7 @@ use crate::globbed::{Globbed, globbed};
 /// So much more of a file is read than is given: a secret may stand across the end.
 const MARGIN: u64 = 8 << 10;
 
-/// So many files are read at the most; their starts have no room anyway.
+/// So many files are read at the most, and none that has no room for certain.
 const MOST_READ: usize = 50;
 
 /// All that there is to tell; `None` where nothing is set.
@@ -41,15 +41,18 @@ pub(super) fn parts(start: &Start<'_>, task: impl FnOnce() -> Option<String>) ->
             }
         }
     }
-    let all = found(&config.files);
-    for (at, file) in all.into_iter().enumerate() {
-        if at >= MOST_READ {
+    let mut read_so_far = 0;
+    for (at, file) in found(&config.files).into_iter().enumerate() {
+        if at >= MOST_READ || read_so_far >= config.max_bytes {
             parts.left.push((file.name, Left::NoRoom));
             continue;
         }
         match read(&file, config) {
             Ok(note) if note.text.trim().is_empty() => {}
-            Ok(note) => parts.notes.push(note),
+            Ok(note) => {
+                read_so_far += note.text.len();
+                parts.notes.push(note);
+            }
             Err(left) => parts.left.push((file.name, left)),
         }
     }

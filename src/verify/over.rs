@@ -35,13 +35,14 @@ const TO_COME: &[&str] = &[
 
 /// Whether the session says that the plan, with `step` in it, is finished.
 pub(super) fn says_plan_is_over(evidence: &Evidence, step: Option<&Step>) -> bool {
-    says_it_is_over(&evidence.session, evidence.plan.as_ref(), step)
+    let is_left_out = step.is_some_and(|step| asked_for_other_parts(&evidence.session, step));
+    says_it_is_over(&evidence.session, evidence.plan.as_ref(), is_left_out)
 }
 
-/// The same before there is any evidence; without a plan, of all that the session was asked for.
-pub fn says_it_is_over(session: &Session, plan: Option<&Plan>, step: Option<&Step>) -> bool {
+/// The same before there is any evidence; without a plan, of all that the session was asked for. `is_left_out` is said of a step
+/// that the person did not ask for when they asked for others.
+pub fn says_it_is_over(session: &Session, plan: Option<&Plan>, is_left_out: bool) -> bool {
     let message = session.final_message.as_deref().unwrap_or_default();
-    let is_left_out = step.is_some_and(|step| asked_for_other_parts(session, step));
     // A plan that was written is no plan that was carried out.
     !has_only_planned(session, plan)
         && claims::sentences(message).into_iter().filter(|sentence| claims::says_finished(sentence)).any(

@@ -7,6 +7,7 @@ use crate::config::ChecklistConfig;
 use crate::facts::alike::{Bag, same_work};
 use crate::facts::left::speaks_of;
 use crate::facts::ordinary::is_optional;
+use crate::facts::parts::AskedFor;
 use crate::plan::{Mark, Plan, Step, StepKind};
 use crate::session::{Session, Todo};
 use crate::verify::says_it_is_over;
@@ -101,11 +102,13 @@ pub(super) fn unsettled(
     let said = Said::of(message, session);
     // Who asks how to go on has not come to the end.
     let asks_back = message.trim_end().ends_with('?');
-    let is_over = !asks_back && says_it_is_over(session, plan, None);
+    let is_over = !asks_back && says_it_is_over(session, plan, false);
     let mut items = Vec::new();
     if let Some(plan) = plan.filter(|_| config.plan) {
+        let asked = if is_over { AskedFor::of(session) } else { AskedFor::default() };
+        let is_all_over = is_over && says_it_is_over(session, Some(plan), true);
         let open = open_boxes(&plan.steps).filter(|step| {
-            let is_over = !asks_back && says_it_is_over(session, Some(plan), Some(step));
+            let is_over = if asked.leaves_out(step) { is_all_over } else { is_over };
             said.is_claimed(step, is_over)
         });
         items.extend(open.map(|step| Item {

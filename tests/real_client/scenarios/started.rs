@@ -14,7 +14,9 @@ use crate::trip::ensure;
 use crate::workspace::Workspace;
 
 /// Every such trial, by its name.
-pub(crate) const ALL: [(&str, fn(&Client) -> Result<(), String>); 1] = [("started", started)];
+pub(crate) const ALL: [(&str, Trial); 1] = [("started", started)];
+
+type Trial = fn(&Client) -> Result<(), String>;
 
 /// Why it makes no sense on a client, where it does not.
 pub(crate) fn pointless_on(client: &Client) -> Option<&'static str> {
