@@ -45,6 +45,14 @@ pub enum Cause {
     AuditorUnavailable,
     /// Its answer does not count.
     AuditorUnreadable,
+    /// Boxes or tasks are open that the session claims as done.
+    OpenItems,
+    /// The final message lacks the section that is wanted of it.
+    SectionMissing,
+    /// Nothing is open that the session claims as done.
+    NothingOpen,
+    /// A checklist can't be read.
+    ChecklistUnreadable,
     /// Stdin was not the hook's JSON.
     BadInput,
     /// Something of ours failed.
@@ -57,7 +65,7 @@ pub enum Cause {
 
 impl Cause {
     /// All for which something is decided, in order.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 24] = [
         Self::InsideAuditor,
         Self::Off,
         Self::LoopGuard,
@@ -76,16 +84,21 @@ impl Cause {
         Self::AuditorTimeout,
         Self::AuditorUnavailable,
         Self::AuditorUnreadable,
+        Self::OpenItems,
+        Self::SectionMissing,
+        Self::NothingOpen,
+        Self::ChecklistUnreadable,
         Self::BadInput,
         Self::Error,
     ];
 
     /// Those with which a stop goes through because it could not be checked.
-    const UNCHECKED: [Self; 6] = [
+    const UNCHECKED: [Self; 7] = [
         Self::CheckNotMade,
         Self::AuditorTimeout,
         Self::AuditorUnavailable,
         Self::AuditorUnreadable,
+        Self::ChecklistUnreadable,
         Self::BadInput,
         Self::Error,
     ];
@@ -112,6 +125,10 @@ impl Cause {
             Self::AuditorTimeout => "auditor-timeout",
             Self::AuditorUnavailable => "auditor-unavailable",
             Self::AuditorUnreadable => "auditor-unreadable",
+            Self::OpenItems => "open-items",
+            Self::SectionMissing => "section-missing",
+            Self::NothingOpen => "nothing-open",
+            Self::ChecklistUnreadable => "checklist-unreadable",
             Self::BadInput => "bad-input",
             Self::Error => "error",
         }

@@ -16,7 +16,7 @@
 //! The modules stand below in the order in which data passes them, and no two of them need each other. The
 //! middle (`session::ledger`, `plan`, `claims`, `facts`, `verify`, `decision`, `outcomes`) is pure: values in, values out, no clock,
 //! no disk, no environment. The edges (`config`, `settings::place`, `state`, `session::batches`, `originals` and `load`,
-//! `evidence::workspace` and `git`, `child`, `gates::sight`, `log::store`, `pages`, `prune` and `keepsakes`) touch the world and decide
+//! `evidence::workspace` and `git`, `globbed`, `child`, `gates::sight`, `log::store`, `pages`, `prune` and `keepsakes`) touch the world and decide
 //! nothing. `audit`, `gates` and `commands` put them together.
 //!
 //! What every stop would have to do again is remembered: `session::cursor` how far a transcript was read and what came
@@ -25,6 +25,8 @@
 //!
 //! After a block the next stop tells what became of it: `gates::aftermath` looks again, `outcomes` says what that means, and
 //! `log` has it beside the decision. `page` makes one HTML page of all that.
+//!
+//! A session that starts, goes on or was compacted is given what its config names: `session_start`.
 //!
 //! `settings` knows the client's settings files and how the hook is registered in them; `install` edits them where they stand.
 //!
@@ -60,6 +62,7 @@ pub mod wishes;
 pub mod evidence;
 pub mod facts;
 pub mod finding;
+pub mod globbed;
 
 pub mod auditor;
 pub mod checks;
@@ -70,6 +73,7 @@ pub mod decision;
 
 pub mod audit;
 pub mod gates;
+pub mod session_start;
 
 pub mod log;
 pub mod outcomes;

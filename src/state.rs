@@ -60,6 +60,35 @@ pub struct SessionState {
     /// What its agents disputed, by the grounds of each finding: it is not held against them again.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub disputed: BTreeMap<String, Dispute>,
+    /// For which start it was last given what the config names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
+}
+
+impl SessionState {
+    /// Whether anything of it is counted.
+    pub fn has_counts(&self) -> bool {
+        self.blocks > 0 || self.kept_working || !self.held_by.is_empty()
+    }
+
+    /// Counts anew. What is known of the session stays known.
+    pub fn count_anew(&mut self) {
+        self.blocks = 0;
+        self.kept_working = false;
+        self.held_by.clear();
+    }
+}
+
+/// A session's start, as one hook of it saw it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Given {
+    /// Why it started, in the client's word.
+    pub source: String,
+    /// The client's process, where it tells that.
+    pub client: String,
+    /// When the hook was started, in milliseconds since 1970.
+    pub at_ms: i64,
 }
 
 /// A finding that an agent disputed.

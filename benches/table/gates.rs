@@ -11,7 +11,7 @@ use crate::stops::{first_stop, later_stop};
 use crate::transcripts::Spec;
 
 /// Every gate, as a person would set it.
-const ALL_SET: &str = r#"
+const ALL_SET: &str = r###"
 [[check]]
 name = "test"
 run = "true"
@@ -21,7 +21,13 @@ when = ["*.rs"]
 name = "docs"
 run = "true"
 when = ["docs/**", "*.md"]
-"#;
+
+[checklist]
+plan = true
+files = ["TODO.md", "docs/lists/*.md"]
+todos = true
+require_section = "## Plan Completion Check"
+"###;
 
 /// How much more all of them may take, in milliseconds.
 const MOST: f64 = 3.0;

@@ -82,13 +82,15 @@ pub fn play() -> io::Result<String> {
             text.push_str("\nThe stop is held (exit 2), and this is the agent's next prompt:\n\n");
             quote(&mut text, reason);
         }
-        Reply::Silent | Reply::Tell(_) => text.push_str("\nThe stop went through. It should not have.\n"),
+        Reply::Silent | Reply::Tell(_) | Reply::Context(_) => {
+            text.push_str("\nThe stop went through. It should not have.\n");
+        }
     }
 
     let again = stop(&stdin.replace("\"stop_hook_active\": false", "\"stop_hook_active\": true"));
     let end = match again {
         Reply::Silent => "goes\nthrough: one push-back for each stretch of work, never a loop.",
-        Reply::Block(_) | Reply::Tell(_) => "was not let go. It should have been.",
+        Reply::Block(_) | Reply::Tell(_) | Reply::Context(_) => "was not let go. It should have been.",
     };
     let _ = writeln!(text, "\nThe agent fixes it or disputes it, and stops again. This time it {end}\n");
     text.push_str("Both decisions are in the log (`punchlist log` shows yours):\n\n");

@@ -4,7 +4,7 @@
 
 use std::io::{IsTerminal, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -23,6 +23,7 @@ use crate::log::{DecisionLog, Record, Scene, keepsakes};
 use crate::names::new_id;
 use crate::outcomes::PendingBlock;
 use crate::phases::{self, Phases};
+use crate::session_start::{self, Start};
 use crate::state::{Claim, SessionState, StateFolder};
 
 /// The most that is read of stdin; the real thing is a few kilobytes and one final message.
@@ -127,6 +128,12 @@ fn answer_in(
         let loaded = Config::load(env, &project);
         (project, loaded)
     });
+    if input.event == Event::SessionStart {
+        for fault in &faults {
+            complain(&format!("{fault} (the default is used)"));
+        }
+        return begin_session(&input, env, &config, state, &project, started);
+    }
     let mut faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let mut complaints: Vec<String> =
         faults.iter().map(|fault| format!("{fault} (the default is used)")).collect();
@@ -192,6 +199,21 @@ fn answer_in(
         chores.finish();
     });
     decision.reply
+}
+
+/// What a session that starts is given. It is no decision, and the log has none.
+fn begin_session(
+    input: &HookInput,
+    env: &Env,
+    config: &Config,
+    state: &StateFolder,
+    project: &Path,
+    started: Timestamp,
+) -> Reply {
+    let session = &session_name(input);
+    let started_ms = started.as_millisecond();
+    let start = Start { input, env, config, state, session, project, started_ms };
+    session_start::begin(&start, || None, |why| complain(&why))
 }
 
 /// Steps aside, or has the gates look at the stop.

@@ -12,6 +12,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::gates::GatesTable;
 use super::gates::check::CheckTable;
+use super::gates::checklist::ChecklistTable;
+use super::gates::memory::MemoryTable;
 use super::gates::subagents::SubagentsTable;
 use super::globs::plan_glob;
 use super::{ConfigError, Mode, Planless, UnrunChecks};
@@ -36,6 +38,10 @@ pub struct ConfigFile {
     pub subagents: SubagentsTable,
     /// The second model: who is asked, and for how long.
     pub auditor: AuditorTable,
+    /// The checklist gate: open boxes and tasks of a session that says that it is finished. See docs/gates/checklist.md.
+    pub checklist: ChecklistTable,
+    /// What a session is given at its start. See docs/gates/session-start.md.
+    pub memory: MemoryTable,
     /// The decision log: how much of it is kept.
     pub log: LogTable,
 }
@@ -269,6 +275,7 @@ impl ConfigFile {
         if self.auditor.prompts.take().is_some() {
             taken.push("auditor.prompts");
         }
+        taken.extend(self.memory.take_out_what_leads_outside());
         taken
     }
 }

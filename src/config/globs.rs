@@ -1,10 +1,11 @@
-//! Which files are plans, by their names: takes the globs of the config, says of a path whether one of them fits.
-//! A glob without a slash is a file's name, wherever it stands. Must not make an automaton of globs that can be
+//! Files by their names: takes the globs of the config, says of a path whether one of them fits. A glob for plans
+//! without a slash is a file's name, wherever it stands; all others count from a folder on. Must not make an automaton of globs that can be
 //! walked as they are written: every stop that reads its session asks.
 
 use std::path::Path;
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Deserializer, de};
 
 /// The globs.
 #[derive(Debug, Clone, Default)]
@@ -67,6 +68,82 @@ fn literal(parts: &[Part]) -> Option<&[u8]> {
     });
     let longest = names.flatten().max_by_key(|piece| piece.len())?;
     (!longest.is_empty()).then_some(longest.as_slice())
+}
+
+/// A glob that counts from a folder on.
+#[derive(Debug, Clone)]
+pub struct FileGlob {
+    /// The folders that it begins with, as they are; the whole path where nothing else is in it.
+    pub start: String,
+    /// How far below them it reaches; `None` is any depth.
+    pub depth: Option<usize>,
+    rest: Rest,
+}
+
+/// What follows the names that a glob begins with.
+#[derive(Debug, Clone)]
+enum Rest {
+    Nothing,
+    Plain(Vec<Part>),
+    Compiled(Box<GlobMatcher>),
+}
+
+impl FileGlob {
+    /// Reads one.
+    pub fn of(glob: &str) -> Result<Self, globset::Error> {
+        let glob = glob.trim_start_matches("./");
+        let is_name = |part: &&str| !part.contains(['*', '?', '[', ']', '{', '}', '\\']);
+        let parts: Vec<&str> = glob.split('/').collect();
+        let names = parts.iter().take_while(|part| is_name(part)).count();
+        let (start, rest) = (parts[..names].join("/"), parts[names..].join("/"));
+        // A slash before everything is a name of nothing, and stands for the root.
+        let start = if glob.starts_with('/') && names == 1 { "/".to_owned() } else { start };
+        let depth = (!rest.contains("**") && !rest.contains('{')).then_some(parts.len() - names);
+        let plain: Option<Vec<Part>> = parts[names..].iter().map(|text| part(text)).collect();
+        let is_plain =
+            |parts: &Vec<Part>| !cfg!(windows) && parts.windows(2).all(|two| two != [Part::Any, Part::Any]);
+        let is_special = |rest: &str| rest.contains(['?', '[', ']', '{', '}', '\\']);
+        let rest = match plain.filter(is_plain).filter(|_| !is_special(&rest)) {
+            _ if rest.is_empty() => Rest::Nothing,
+            Some(parts) => Rest::Plain(parts),
+            None => Rest::Compiled(Box::new(
+                GlobBuilder::new(&rest).literal_separator(true).build()?.compile_matcher(),
+            )),
+        };
+        Ok(Self { start, depth, rest })
+    }
+
+    /// Whether it is one path, with nothing to look for.
+    pub fn is_one_path(&self) -> bool {
+        matches!(self.rest, Rest::Nothing)
+    }
+
+    /// Whether a path fits, as seen from the folders that the glob begins with.
+    pub fn fits_below(&self, path: &Path) -> bool {
+        match &self.rest {
+            Rest::Nothing => path.as_os_str().is_empty(),
+            Rest::Plain(parts) => {
+                let names: Vec<&[u8]> =
+                    path.as_os_str().as_encoded_bytes().split(|byte| *byte == b'/').collect();
+                fits(parts, &names)
+            }
+            Rest::Compiled(matcher) => matcher.is_match(path),
+        }
+    }
+}
+
+/// A list of such globs in a config file.
+pub(super) fn file_globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let globs = Vec::<String>::deserialize(deserializer)?;
+    for glob in &globs {
+        let fault =
+            |why: &dyn std::fmt::Display| de::Error::custom(format!("\"{glob}\" is not a glob: {why}"));
+        FileGlob::of(glob).map_err(|error| fault(error.kind()))?;
+        if glob.trim().is_empty() || glob.split('/').any(|part| part == "..") {
+            return Err(fault(&"it names no file, or goes up with `..`"));
+        }
+    }
+    Ok(globs)
 }
 
 /// A package of a larger repository has a `docs/plans` of its own, and a workspace behind a link has another name in
@@ -166,6 +243,27 @@ mod tests {
             assert!(is_plan(&["x", glob], fits) && !is_plan(&["x", glob], fits_not), "{glob}");
         }
         assert!(plan_globs(&["{a".into()]).is_err());
+    }
+
+    #[test]
+    fn a_glob_for_files_begins_where_it_says() {
+        for (glob, start, depth, fits, fits_not) in [
+            ("NOTES.md", "NOTES.md", Some(0), "", "NOTES.md"),
+            ("./docs/*.md", "docs", Some(1), "a.md", "x/a.md"),
+            ("*.md", "", Some(1), "a.md", "x/a.md"),
+            ("docs/**/*.md", "docs", None, "x/y/a.md", "x/y/a.txt"),
+            ("docs/**/x", "docs", None, "a/x", "a/y"),
+            ("/abs/n-*/a.md", "/abs", Some(2), "n-1/a.md", "a.md"),
+            ("/*.md", "/", Some(1), "a.md", "b/a.md"),
+            ("~/notes/{a,b}.md", "~/notes", None, "b.md", "c.md"),
+            ("log-[0-9].txt", "", Some(1), "log-3.txt", "log-x.txt"),
+        ] {
+            let read = FileGlob::of(glob).expect(glob);
+            assert_eq!((read.start.as_str(), read.depth), (start, depth), "{glob}");
+            assert!(read.fits_below(Path::new(fits)), "{glob} {fits}");
+            assert!(!read.fits_below(Path::new(fits_not)), "{glob} {fits_not}");
+        }
+        assert!(FileGlob::of("{a").is_err());
     }
 
     proptest! {

@@ -20,6 +20,8 @@ use file::ConfigFile;
 pub use file::{parse_duration, parse_size};
 pub use gates::GatesConfig;
 pub use gates::check::CheckConfig;
+pub use gates::checklist::ChecklistConfig;
+pub use gates::memory::MemoryConfig;
 pub use gates::subagents::SubagentsConfig;
 pub use globs::{PlanGlobs, plan_globs};
 
@@ -39,6 +41,10 @@ pub struct Config {
     pub subagents: SubagentsConfig,
     /// The second model.
     pub auditor: AuditorConfig,
+    /// The checklist gate.
+    pub checklist: ChecklistConfig,
+    /// What a session is given at its start.
+    pub memory: MemoryConfig,
     /// The decision log.
     pub log: LogConfig,
 }
@@ -204,6 +210,8 @@ impl Default for Config {
                 timeout: Duration::from_secs(45),
                 prompts: None,
             },
+            checklist: ChecklistConfig::default(),
+            memory: MemoryConfig::default(),
             log: LogConfig { keep: Duration::from_secs(90 * 24 * 3600), max_size: 200_000_000 },
         }
     }
@@ -255,6 +263,8 @@ impl Config {
         set(&mut self.auditor.model, file.auditor.model);
         set(&mut self.auditor.timeout, file.auditor.timeout);
         set(&mut self.auditor.prompts, file.auditor.prompts.map(Some));
+        self.checklist.apply(file.checklist);
+        self.memory.apply(file.memory);
         set(&mut self.log.keep, file.log.keep);
         set(&mut self.log.max_size, file.log.max_size);
     }

@@ -72,13 +72,14 @@ pub fn sources(env: &Env, project: &Path) -> Sources {
     let (own, of_project) = (own_file(env), project_file(project));
     let files = own.iter().map(|path| (path, Source::Own)).chain([(&of_project, Source::Project)]);
     for (path, source) in files {
-        let Some(text) = read(path, source, own.as_deref(), &mut faults) else { continue };
+        let Some((text, taken)) = read(path, source, own.as_deref(), &mut faults) else { continue };
+        let is_taken = |path: &str| taken.iter().any(|key| key.split(' ').next() == Some(path));
         let table: toml::Table = text.parse().unwrap_or_default();
         for sourced in &mut all {
             let key = &sourced.setting;
             let value = table.get(&key.table);
             let value = if key.is_of_many { value } else { value.and_then(|table| table.get(&key.key)) };
-            if let Some(value) = value.filter(|_| source == Source::Own || !key.own_file_only) {
+            if let Some(value) = value.filter(|_| !is_taken(&key.path())) {
                 let before = sourced.value.take().filter(|_| key.is_of_many);
                 sourced.value = Some(before.map_or_else(|| value.clone(), |before| joined(before, value)));
                 sourced.source = source;
@@ -136,13 +137,24 @@ fn joined(first: toml::Value, second: &toml::Value) -> toml::Value {
     toml::Value::Array(all)
 }
 
-/// The text of a file that counts; what is wrong with it is added to the faults.
-fn read(path: &Path, source: Source, own: Option<&Path>, faults: &mut Vec<ConfigError>) -> Option<String> {
+/// The text of a file that counts, and the keys in it that do not; what is wrong with it is added to the faults.
+fn read(
+    path: &Path,
+    source: Source,
+    own: Option<&Path>,
+    faults: &mut Vec<ConfigError>,
+) -> Option<(String, Vec<&'static str>)> {
+    let mut taken = Vec::new();
     match ConfigFile::read(path) {
         Ok(file) => {
             let mut file = file?;
             if source == Source::Project {
-                faults.extend(file.not_the_projects(path, own));
+                let not_its_own = file.not_the_projects(path, own);
+                taken.extend(not_its_own.iter().filter_map(|fault| match fault {
+                    ConfigError::NotTheProjects { key, .. } => Some(*key),
+                    ConfigError::Bad { .. } | ConfigError::Unreadable { .. } => None,
+                }));
+                faults.extend(not_its_own);
             }
         }
         Err(fault) => {
@@ -150,7 +162,7 @@ fn read(path: &Path, source: Source, own: Option<&Path>, faults: &mut Vec<Config
             return None;
         }
     }
-    std::fs::read_to_string(path).ok()
+    Some((std::fs::read_to_string(path).ok()?, taken))
 }
 
 #[cfg(test)]
@@ -203,6 +215,7 @@ mod tests {
                 "[[check]]\nname = \"a\"\nrun = \"x\"\n[[check]]\nname = \"b\"\nrun = \"y\"\n",
                 "[[check]]\nname = \"a\"\nrun = \"z\"\nwhen = [\"src/**\"]\n[[check]]\nname = \"c\"\nrun = \"w\"\n",
             ),
+            ("[memory]\nfiles = [\"~/n.md\"]\n", "[memory]\nfiles = [\"/etc/hosts\"]\nmax_lines = 5\n"),
         ] {
             let (_folder, env, work) = scene(own, project);
             let sources = sources(&env, &work);

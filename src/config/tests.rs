@@ -28,6 +28,21 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
             max_prompt_bytes: 0,
         },
         auditor: AuditorConfig { client: None, model: String::new(), timeout: Duration::ZERO, prompts: None },
+        checklist: ChecklistConfig {
+            plan: true,
+            files: vec!["x".into()],
+            todos: true,
+            require_section: "# x".into(),
+        },
+        memory: MemoryConfig {
+            files: vec!["x".into()],
+            mandates: vec!["x".into()],
+            mandates_file: "x".into(),
+            file_lines: 0,
+            file_bytes: 0,
+            max_lines: 0,
+            max_bytes: 0,
+        },
         log: LogConfig { keep: Duration::ZERO, max_size: 0 },
     };
     config.apply(ConfigFile::parse(DEFAULTS, "the built-in settings").expect("a config file"));
@@ -195,4 +210,59 @@ fn a_mode_that_the_registration_contradicts_says_what_to_change() {
              held; register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\""
         )
     );
+}
+
+#[test]
+fn what_a_session_is_given_stays_in_the_project_where_the_project_chooses() {
+    let keys = "[memory]\nfiles = [\"NOTES.md\", \"~/diary.md\"]\nmandates_file = \"/etc/motd\"\nmandates = [\"Be kind.\"]\n";
+    let (config, faults) = Files::with(None, Some(keys)).load(&[]);
+    assert_eq!((config.memory.files.len(), config.memory.mandates_file.as_str()), (0, ""));
+    assert_eq!(config.memory.mandates, ["Be kind."]);
+    assert_eq!(
+        faults,
+        [
+            "[folder]/w/.claude/punchlist.toml: memory.files with a path outside of the project counts only from your \
+             own file, [folder]/home/.config/punchlist/config.toml: a project may not choose what runs or is read",
+            "[folder]/w/.claude/punchlist.toml: memory.mandates_file outside of the project counts only from your own \
+             file, [folder]/home/.config/punchlist/config.toml: a project may not choose what runs or is read",
+        ]
+    );
+    let (config, faults) = Files::with(Some(keys), None).load(&[]);
+    assert_eq!((config.memory.files.len(), config.memory.mandates_file.as_str()), (2, "/etc/motd"));
+    assert_eq!(faults.len(), 0);
+}
+
+#[test]
+fn files_and_sections_that_make_no_sense_are_told() {
+    assert_eq!(
+        said("[checklist]\nfiles = [\"/etc/*.md\"]\n"),
+        "punchlist.toml, line 2: checklist.files: \"/etc/*.md\" leads out of the project; name files from the project's \
+         folder on"
+    );
+    assert_eq!(
+        said("[memory]\nfiles = [\"../x.md\"]\n"),
+        "punchlist.toml, line 2: memory.files: \"../x.md\" is not a glob: it names no file, or goes up with `..`"
+    );
+    assert_eq!(
+        said("[checklist]\nrequire_section = \"Plan Completion Check\"\n"),
+        "punchlist.toml, line 2: checklist.require_section: \"Plan Completion Check\" is no heading; write one line like \
+         \"## Plan Completion Check\""
+    );
+}
+
+/// A config that can be pasted: every block of TOML in the gates' pages.
+#[test]
+fn every_config_in_the_gates_pages_is_right() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/gates");
+    let mut blocks = 0;
+    for page in std::fs::read_dir(folder).expect("docs/gates").flatten() {
+        let text = std::fs::read_to_string(page.path()).expect("a page");
+        for block in text.split("```toml\n").skip(1) {
+            let block = block.split("```").next().unwrap_or_default();
+            let file = format!("docs/gates/{}", page.file_name().to_string_lossy());
+            assert_eq!(ConfigFile::faults(block, &file), [], "{block}");
+            blocks += 1;
+        }
+    }
+    assert!(blocks >= 2, "{blocks} configs to paste");
 }

@@ -40,11 +40,13 @@ pub fn checks(look: &Result<GateLook, String>) -> Vec<Check> {
     };
     let quiet = |reply: &Reply, fine: &str, fault: &str| match reply {
         Reply::Silent => Check::fine(NAME, fine),
-        Reply::Tell(words) | Reply::Block(words) => Check::fault(NAME, format!("{fault}: {words}"), NEXT),
+        Reply::Tell(words) | Reply::Block(words) | Reply::Context(words) => {
+            Check::fault(NAME, format!("{fault}: {words}"), NEXT)
+        }
     };
     let held = match &look.drifting {
         Reply::Block(_) => Check::fine(NAME, "a session that says more than it did is held"),
-        Reply::Silent | Reply::Tell(_) => {
+        Reply::Silent | Reply::Tell(_) | Reply::Context(_) => {
             Check::fault(NAME, "a session that says more than it did went through", NEXT)
         }
     };

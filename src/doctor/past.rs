@@ -20,6 +20,9 @@ fn next_step(cause: Cause) -> Option<&'static str> {
         Cause::AuditorUnreadable => {
             "`punchlist log show last --reply` shows what came back; another model may answer better"
         }
+        Cause::ChecklistUnreadable => {
+            "let the file be read, or take it out of `[checklist] files`; `punchlist log --cause checklist-unreadable` lists them"
+        }
         Cause::BadInput => {
             "something else than the client runs `punchlist hook`, or the client is newer than this punchlist"
         }

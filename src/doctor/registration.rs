@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Check, Mark};
 use crate::cli::HOOK_TIMEOUT;
 use crate::config::{Config, Mode};
-use crate::settings::ours::{OurHook, Owner, our_hooks};
+use crate::settings::ours::{OurHook, Owner, SESSION_START, our_hooks};
 
 /// A file of the client's that may register hooks.
 #[derive(Debug, Clone)]
@@ -76,6 +76,13 @@ pub fn checks(
             Some("one of them is enough; `punchlist uninstall` takes out what `install` put in".into()),
         ));
     }
+    if config.memory.is_set() && !all.iter().any(|one| one.hook.event == SESSION_START) {
+        checks.push(Check::fault(
+            NAME,
+            "[memory] is set, and the hook is not registered on SessionStart: no session is given it",
+            "`punchlist install` adds it to what is registered",
+        ));
+    }
     checks.extend(switched_off(files, &all));
     checks
 }
@@ -120,6 +127,11 @@ fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -
     }
     if let Some((what, next)) = one.hook.mode_fault() {
         fault(format!("registered with {what}"), next);
+    } else if one.hook.is_async && one.hook.event == SESSION_START {
+        fault(
+            "a session does not wait for what it is to be given in the background".into(),
+            "register SessionStart without --background and without \"asyncRewake\"",
+        );
     } else if one.hook.is_async && one.hook.event == "SubagentStop" {
         fault(
             "a subagent is gone when its audit ends in the background".into(),
@@ -132,6 +144,10 @@ fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -
     {
         let (found, next) = why.rsplit_once("; ").map_or((why.as_str(), ""), |(found, next)| (found, next));
         fault(found.to_owned(), next);
+    }
+    // Nobody is asked when a session starts.
+    if one.hook.event == SESSION_START {
+        return checks;
     }
     let auditor = config.auditor.timeout.as_secs();
     if auditor >= one.counts_on().min(one.hook.timeout) {
@@ -264,6 +280,35 @@ mod tests {
     fn what_does_not_fit_is_said_with_what_to_change() {
         let hook = json!({"command": "/gone/punchlist hook", "timeout": 30, "asyncRewake": true});
         insta::assert_snapshot!(said(&[file(Owner::Settings(Scope::Local), with(&hook))]).join("\n"));
+    }
+
+    #[test]
+    fn a_sessions_start_is_looked_at_for_what_it_is() {
+        let stop = json!({"command": "punchlist hook", "timeout": 120});
+        let with_start = |start: Value| {
+            let mut content = with(&stop);
+            content["hooks"]["SessionStart"] = json!([{"hooks": [start]}]);
+            [file(Owner::Settings(Scope::User), content)]
+        };
+        let fine = with_start(json!({"command": "punchlist hook --hook-timeout 10", "timeout": 10}));
+        assert_eq!(
+            said(&fine)[1],
+            "+ SessionStart in /user.json (user): `punchlist hook --hook-timeout 10`, 10 s"
+        );
+        let behind = json!({"command": "punchlist hook --hook-timeout 10 --background", "timeout": 10, "asyncRewake": true});
+        assert_eq!(
+            said(&with_start(behind))[2],
+            "- a session does not wait for what it is to be given in the background -> register SessionStart without \
+             --background and without \"asyncRewake\""
+        );
+        let mut config = Config::default();
+        config.memory.mandates.push("Be kind.".into());
+        assert_eq!(
+            said_with(&[file(Owner::Settings(Scope::User), with(&stop))], &config)[1],
+            "- [memory] is set, and the hook is not registered on SessionStart: no session is given it -> `punchlist \
+             install` adds it to what is registered"
+        );
+        assert_eq!(said_with(&fine, &config).len(), 2);
     }
 
     #[test]

@@ -21,7 +21,7 @@ const READ_CAP: u64 = 1 << 20;
 /// How many entries of the workspace are looked at to find a file that is not where it was said to be.
 const SEARCH_CAP: usize = 200_000;
 /// Folders that hold nobody's own work.
-pub(super) const NOT_SEARCHED: &[&str] =
+pub(crate) const NOT_SEARCHED: &[&str] =
     &[".git", ".hg", ".jj", "node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
 
 /// What stands at a path.

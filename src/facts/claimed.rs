@@ -8,7 +8,7 @@ use crate::claims::deeds::promised_names;
 use crate::evidence::Evidence;
 use crate::facts::ordinary::is_reference;
 use crate::plan::{Mark, Plan, Step};
-use crate::session::Command;
+use crate::session::{Command, Session};
 use crate::words::{base_name, has_words, names_file, normalised, padded};
 
 /// How something is claimed.
@@ -47,29 +47,30 @@ pub struct Claim<'a> {
 /// not carried out.
 pub fn says_all_is_done(evidence: &Evidence) -> bool {
     let message = evidence.session.final_message.as_deref().unwrap_or_default();
-    claims::says_all_is_done(message) && has_worked(evidence) && !has_only_planned(evidence)
+    let (session, plan) = (&evidence.session, evidence.plan.as_ref());
+    claims::says_all_is_done(message) && has_worked(session, plan) && !has_only_planned(session, plan)
 }
 
 /// Whether the session wrote a plan and nothing else, or says itself that nothing is done yet.
-pub fn has_only_planned(evidence: &Evidence) -> bool {
-    let message = evidence.session.final_message.as_deref().unwrap_or_default();
+pub fn has_only_planned(session: &Session, plan: Option<&Plan>) -> bool {
+    let message = session.final_message.as_deref().unwrap_or_default();
     let nothing_yet = claims::all_sentences(message).any(|sentence| {
         let words = padded(&normalised(sentence));
         has_words(&words, "nothing") && has_words(&words, "yet")
     });
-    nothing_yet || evidence.session.done_touches().next().is_some() && !has_worked(evidence)
+    nothing_yet || session.done_touches().next().is_some() && !has_worked(session, plan)
 }
 
 /// Whether the session changed anything but the plan.
-fn has_worked(evidence: &Evidence) -> bool {
-    has_written(evidence) || evidence.session.commands.iter().any(Command::may_have_effects)
+fn has_worked(session: &Session, plan: Option<&Plan>) -> bool {
+    has_written(session, plan) || session.commands.iter().any(Command::may_have_effects)
 }
 
 /// Whether the session wrote a file that is not the plan.
-fn has_written(evidence: &Evidence) -> bool {
-    let plan = evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
+fn has_written(session: &Session, plan: Option<&Plan>) -> bool {
+    let plan = plan.and_then(|plan| plan.path.as_deref());
     let is_plan = |path: &str| plan.is_some_and(|plan| base_name(plan) == base_name(path));
-    evidence.session.done_touches().any(|touch| !is_plan(&touch.path))
+    session.done_touches().any(|touch| !is_plan(&touch.path))
 }
 
 /// Everything that is claimed as done, the surest claims first.
@@ -81,7 +82,7 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
     let mut all: Vec<Claim<'_>> = Vec::new();
     if let Some(plan) = &evidence.plan {
         for step in plan.promised() {
-            let is_over = is_over && !asked_for_other_parts(evidence, step);
+            let is_over = is_over && !asked_for_other_parts(&evidence.session, step);
             if let Some(how) = how_claimed(plan, step, &said, is_over) {
                 all.push(Claim {
                     words: &step.text,
@@ -108,7 +109,7 @@ pub fn claimed(evidence: &Evidence) -> Vec<Claim<'_>> {
         home: None,
     }));
     // A bare list of files is what was done only where a file was written: a review lists files, too.
-    let has_written = has_written(evidence);
+    let has_written = has_written(&evidence.session, evidence.plan.as_ref());
     let deeds = evidence.deeds.iter().filter(|deed| !deed.listed || has_written);
     all.extend(deeds.map(|deed| Claim {
         words: &deed.text,

@@ -1,8 +1,8 @@
 //! Takes what the person asked, says which steps of the plan it was about. Pure. "Done." after "do steps 1 and 2" is
 //! said of those two.
 
-use crate::evidence::Evidence;
 use crate::plan::Step;
+use crate::session::Session;
 use crate::words::{has_any_words, normalised, padded};
 
 /// Words for all of it, in an ask that also names a part.
@@ -19,19 +19,37 @@ const ORDINALS: &[&str] =
     &["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
 /// Whether the person asked for some steps by number, and this one is none of them.
-pub fn asked_for_other_parts(evidence: &Evidence, step: &Step) -> bool {
-    let asks = evidence.session.asks.iter();
-    let mut numbers = Vec::new();
-    for ask in asks {
-        let words = normalised(&ask.text);
-        if has_any_words(&padded(&words), ALL_OF_IT) {
+pub fn asked_for_other_parts(session: &Session, step: &Step) -> bool {
+    AskedFor::of(session).leaves_out(step)
+}
+
+/// The steps that the person asked for by number; none where they asked for all of it, or named none.
+#[derive(Debug, Default)]
+pub struct AskedFor(Vec<usize>);
+
+impl AskedFor {
+    /// What a session's asks name.
+    pub fn of(session: &Session) -> Self {
+        let mut numbers = Vec::new();
+        for ask in &session.asks {
+            let words = normalised(&ask.text);
+            if has_any_words(&padded(&words), ALL_OF_IT) {
+                return Self::default();
+            }
+            numbers.extend(numbers_asked_for(&words));
+        }
+        Self(numbers)
+    }
+
+    /// Whether there are any, and this step is none of them.
+    pub fn leaves_out(&self, step: &Step) -> bool {
+        let Self(numbers) = self;
+        if numbers.is_empty() {
             return false;
         }
-        numbers.extend(numbers_asked_for(&words));
+        let own = numbers_asked_for(&normalised(&step.text));
+        !numbers.contains(&step.number) && !own.iter().any(|number| numbers.contains(number))
     }
-    let own = numbers_asked_for(&normalised(&step.text));
-    let is_asked = numbers.contains(&step.number) || own.iter().any(|number| numbers.contains(number));
-    !numbers.is_empty() && !is_asked
 }
 
 /// The numbers of steps that an ask names: "step 2", "steps 1-3", "the first phase".

@@ -35,7 +35,7 @@ pub fn is_for(check: &CheckConfig, event: &Event) -> bool {
     match event {
         Event::Stop => check.on != CheckOn::Subagent,
         Event::SubagentStop => check.on != CheckOn::Stop,
-        Event::Other(_) => false,
+        Event::SessionStart | Event::Other(_) => false,
     }
 }
 

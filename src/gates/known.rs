@@ -76,7 +76,7 @@ fn settle(session: &mut Session, places: &PlanPlaces) {
 pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
     let role = match stop.input.event {
         Event::SubagentStop => Role::Subagent,
-        Event::Stop | Event::Other(_) => Role::Main,
+        Event::Stop | Event::SessionStart | Event::Other(_) => Role::Main,
     };
     let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());
     let settings = Settings::read(stop.env, stop.project);

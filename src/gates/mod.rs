@@ -7,6 +7,7 @@
 pub mod aftermath;
 pub mod aside;
 pub mod audit;
+pub mod checklist;
 pub mod checks;
 pub mod in_a_row;
 pub mod joined;
@@ -33,6 +34,7 @@ use crate::log::record::GateRecord;
 use crate::phases::millis;
 use crate::state::{Claim, StateFolder};
 use audit::{AUDIT, AuditGate};
+use checklist::ChecklistGate;
 use checks::ChecksGate;
 
 /// One stop of one session.
@@ -90,13 +92,17 @@ pub fn any_keeps_working(_config: &Config) -> bool {
 /// The gates that are set, the cheap ones first, the audit last. With `guarded` only those that keep a session at work.
 fn line_up<'a>(stop: &Stop<'_>, auditor: &'a mut dyn Auditor, guarded: bool) -> Vec<Box<dyn Gate + 'a>> {
     let mut gates: Vec<Box<dyn Gate + 'a>> = Vec::new();
+    // What a subagent says is no word of the session's.
+    if !guarded && stop.config.checklist.is_set() && stop.input.event == Event::Stop {
+        gates.push(Box::new(ChecklistGate));
+    }
     let mine = |check| checks::is_for(check, &stop.input.event);
     if !guarded && stop.config.checks.iter().any(mine) {
         gates.push(Box::new(ChecksGate));
     }
     let is_audited = match stop.input.event {
         Event::SubagentStop => stop.config.audit.enabled && stop.config.subagents.audit,
-        Event::Stop | Event::Other(_) => stop.config.audit.enabled,
+        Event::Stop | Event::SessionStart | Event::Other(_) => stop.config.audit.enabled,
     };
     if !guarded && is_audited {
         gates.push(Box::new(AuditGate { auditor }));
@@ -126,22 +132,29 @@ pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor:
         return Joined { outcome, uses_budget: false };
     }
     let is_audit_alone = guard.is_none() && gates.iter().all(|gate| gate.name() == AUDIT);
-    let mut told = Vec::new();
+    let (mut told, mut took) = (Vec::new(), Vec::new());
     for gate in &mut gates {
         let begun = Instant::now();
         let outcome = gate.check(stop, story);
-        let is_audit = gate.name() == AUDIT;
-        if !is_audit_alone {
-            story.gates.push(GateRecord {
-                gate: gate.name().to_owned(),
-                outcome: outcome.name().to_owned(),
-                cause: outcome.cause(),
-                // What the audit holds for stands among the findings.
-                detail: outcome.words().filter(|_| !(is_audit && outcome.wants_block())).map(str::to_owned),
-                took_ms: millis(begun.elapsed()),
-            });
-        }
+        took.push(millis(begun.elapsed()));
         told.push(Told { gate: gate.name(), keeps_working: gate.keeps_working(), outcome });
+    }
+    checklist::leave_to_the_audit(&mut told, story);
+    if !is_audit_alone {
+        story.gates.extend(told.iter().zip(took).map(|(told, took_ms)| {
+            GateRecord {
+                gate: told.gate.to_owned(),
+                outcome: told.outcome.name().to_owned(),
+                cause: told.outcome.cause(),
+                // What the audit holds for stands among the findings.
+                detail: told
+                    .outcome
+                    .words()
+                    .filter(|_| !(told.gate == AUDIT && told.outcome.wants_block()))
+                    .map(str::to_owned),
+                took_ms,
+            }
+        }));
     }
     // Why the others did not look is what remains to be said where nothing else is.
     told.extend(guard.map(|outcome| Told { gate: "guard", keeps_working: false, outcome }));

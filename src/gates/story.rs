@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::Known;
+use super::checklist::Unsettled;
 use crate::audit::Brief;
 use crate::auditor::AuditorRun;
 use crate::checks::Passed;
@@ -64,6 +65,8 @@ pub struct Story {
     pub known: Option<Known>,
     /// What is remembered of it, as it stood when this stop was taken in hand.
     pub remembered: SessionState,
+    /// What is open although it is claimed as done.
+    pub unsettled: Option<Unsettled>,
     /// Names of the gates that hold the stop.
     pub held_by: Vec<&'static str>,
     /// The checks that passed now.

@@ -12,6 +12,8 @@ pub enum Event {
     Stop,
     /// A subagent is about to stop.
     SubagentStop,
+    /// A session starts, goes on or was compacted.
+    SessionStart,
     /// Anything else: not ours.
     Other(String),
 }
@@ -22,6 +24,7 @@ impl Event {
         match self {
             Self::Stop => "Stop",
             Self::SubagentStop => "SubagentStop",
+            Self::SessionStart => "SessionStart",
             Self::Other(name) => name,
         }
     }
@@ -49,7 +52,7 @@ impl BackgroundTask {
     }
 }
 
-/// What the client tells its Stop hook.
+/// What the client tells its hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookInput {
     /// Which event.
@@ -76,6 +79,8 @@ pub struct HookInput {
     pub agent_type: Option<String>,
     /// `SubagentStop`: its own transcript.
     pub agent_transcript_path: Option<PathBuf>,
+    /// `SessionStart`: `startup`, `resume`, `clear` or `compact`.
+    pub source: Option<String>,
 }
 
 /// Why stdin is not a hook's input.
@@ -112,6 +117,7 @@ impl HookInput {
             // Without a name it is still our registration that started us, and we register on Stop.
             None | Some("Stop") => Event::Stop,
             Some("SubagentStop") => Event::SubagentStop,
+            Some("SessionStart") => Event::SessionStart,
             Some(other) => Event::Other(other.into()),
         };
         Self {
@@ -127,6 +133,7 @@ impl HookInput {
             agent_id: text("agent_id"),
             agent_type: text("agent_type"),
             agent_transcript_path: path("agent_transcript_path"),
+            source: text("source"),
         }
     }
 
@@ -134,7 +141,7 @@ impl HookInput {
     pub fn own_transcript(&self) -> Option<&Path> {
         match self.event {
             Event::SubagentStop => self.agent_transcript_path.as_deref(),
-            Event::Stop | Event::Other(_) => self.transcript_path.as_deref(),
+            Event::Stop | Event::SessionStart | Event::Other(_) => self.transcript_path.as_deref(),
         }
     }
 
@@ -187,6 +194,14 @@ mod tests {
         assert!(input.stop_hook_active);
         assert_eq!(input.own_transcript(), Some(Path::new("/a.jsonl")));
         assert_eq!(input.running_tasks().map(|t| t.id.as_str()).collect::<Vec<_>>(), ["b2"]);
+    }
+
+    #[test]
+    fn a_sessions_start_says_why_it_starts() {
+        let input =
+            parse(r#"{"session_id":"s","cwd":"/w","hook_event_name":"SessionStart","source":"compact"}"#);
+        assert_eq!((&input.event, input.source.as_deref()), (&Event::SessionStart, Some("compact")));
+        assert_eq!(input.event.name(), "SessionStart");
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub enum Reply {
     Tell(String),
     /// The stop is held, and the agent gets this as its next prompt.
     Block(String),
+    /// A session starts, and the agent is told this before anything else.
+    Context(String),
 }
 
 /// Over 10,000 characters the client spills a `systemMessage` to a file; ours stays well below.
@@ -30,6 +32,10 @@ impl Reply {
                 let short: String = message.chars().take(SYSTEM_MESSAGE_CAP).collect();
                 Some(json!({ "systemMessage": short }).to_string())
             }
+            Self::Context(text) => {
+                let told = json!({ "hookEventName": "SessionStart", "additionalContext": text });
+                Some(json!({ "hookSpecificOutput": told }).to_string())
+            }
             // No `hookSpecificOutput` beside it: clients before 2.1.163 throw the whole output away then.
             Self::Block(reason) => Some(json!({ "decision": "block", "reason": reason }).to_string()),
         }
@@ -38,7 +44,7 @@ impl Reply {
     /// What goes on stderr, if anything: the reason once more, for clients that could not use stdout.
     pub fn stderr(&self) -> Option<&str> {
         match self {
-            Self::Silent | Self::Tell(_) => None,
+            Self::Silent | Self::Tell(_) | Self::Context(_) => None,
             Self::Block(reason) => Some(reason),
         }
     }
@@ -46,7 +52,7 @@ impl Reply {
     /// The exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Silent | Self::Tell(_) => exit::OK,
+            Self::Silent | Self::Tell(_) | Self::Context(_) => exit::OK,
             Self::Block(_) => exit::BLOCK,
         }
     }
@@ -85,6 +91,14 @@ mod tests {
     fn a_word_to_the_person_is_only_a_system_message() {
         let (out, err, code) = sent(&Reply::Tell("could not audit".into()));
         assert_eq!((out.as_str(), err.as_str(), code), (r#"{"systemMessage":"could not audit"}"#, "", 0));
+    }
+
+    #[test]
+    fn what_a_session_is_given_is_one_object_and_nothing_else() {
+        let (out, err, code) = sent(&Reply::Context("go on\nwith it".into()));
+        let expected =
+            r#"{"hookSpecificOutput":{"additionalContext":"go on\nwith it","hookEventName":"SessionStart"}}"#;
+        assert_eq!((out.as_str(), err.as_str(), code), (expected, "", 0));
     }
 
     #[test]

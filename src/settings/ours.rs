@@ -8,7 +8,10 @@ use serde_json::Value;
 use super::place::Scope;
 
 /// The events that punchlist is for.
-pub const EVENTS: [&str; 2] = ["Stop", "SubagentStop"];
+pub const EVENTS: [&str; 3] = ["Stop", "SubagentStop", SESSION_START];
+
+/// A session's start: always registered, so that what is set for it later needs no second `install`.
+pub const SESSION_START: &str = "SessionStart";
 
 /// In a file that teammates share, the program goes by its name, and where it is missing nothing happens.
 pub const ON_PATH: &str = "! command -v punchlist >/dev/null 2>&1 || punchlist";
@@ -261,7 +264,7 @@ mod tests {
 
     #[test]
     fn our_plugin_is_known_by_its_name_and_every_hook_of_it_is_ours() {
-        let content = json!({"hooks": {"Stop": [{"hooks": [{"command": "sh stop.sh"}]}], "SessionStart": [{"hooks": [{"command": "x"}]}]}});
+        let content = json!({"hooks": {"Stop": [{"hooks": [{"command": "sh stop.sh"}]}], "PreToolUse": [{"hooks": [{"command": "x"}]}]}});
         let lines = |owner: Owner| {
             let hooks = our_hooks(&content, &owner);
             hooks.into_iter().map(|hook| (hook.line, hook.program)).collect::<Vec<_>>()

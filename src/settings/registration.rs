@@ -6,10 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::ours::{EVENTS, OurHook, Owner, is_our_plugin, is_ours, our_hooks};
+use super::ours::{EVENTS, OurHook, Owner, SESSION_START, is_our_plugin, is_ours, our_hooks};
 use super::place::Scope;
 use super::text::Step::{At, Key};
 use super::text::{Fresh, push, remove, set};
+
+/// How long a session's start may take, in seconds. It reads a few files.
+const START_TIMEOUT: u64 = 10;
 
 /// How punchlist is to be registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +43,13 @@ pub enum Made {
     Stop,
     /// `hooks.SubagentStop`.
     SubagentStop,
+    /// `hooks.SessionStart`.
+    SessionStart,
+}
+
+impl Made {
+    /// The container of each of [`EVENTS`].
+    const OF_EVENTS: [Self; EVENTS.len()] = [Self::Stop, Self::SubagentStop, Self::SessionStart];
 }
 
 /// A text that was changed.
@@ -81,12 +91,18 @@ pub fn register(text: &str, wanted: &Wanted) -> Result<Edited, Fault> {
     let mut edited = Edited { text: text.to_owned(), made: Vec::new(), own: Vec::new() };
     for event in EVENTS {
         let is_main = event == EVENTS[0];
+        let is_start = event == SESSION_START;
         // What is there is kept up, whether it was asked for again or not.
-        if !is_main && !wanted.subagents && ours_on(&read(&edited.text)?, event).is_empty() {
+        if !is_main && !is_start && !wanted.subagents && ours_on(&read(&edited.text)?, event).is_empty() {
             continue;
         }
         // Woken behind a subagent's back, the main agent would be told of what it did not do.
         let wanted = Wanted { background: wanted.background && is_main, ..wanted.clone() };
+        let wanted = if is_start {
+            Wanted { enough: START_TIMEOUT, timeout: START_TIMEOUT, ..wanted }
+        } else {
+            wanted
+        };
         register_on(event, &wanted, &mut edited)?;
     }
     same_but_ours(&before, &read(&edited.text)?).then_some(edited).ok_or(Fault::TooMuch)
@@ -129,7 +145,8 @@ fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Res
 
 fn add(value: &Value, event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Result<(), Fault> {
     let group = Fresh::Object(vec![("hooks", Fresh::Array(vec![wanted.hook()]))]);
-    let made = if event == EVENTS[0] { Made::Stop } else { Made::SubagentStop };
+    let made = EVENTS.into_iter().zip(Made::OF_EVENTS).find(|(name, _)| *name == event);
+    let made = made.map_or(Made::Stop, |(_, made)| made);
     let has = |value: &Value, key| value.get(key).is_some();
     let text = &edited.text;
     let added = if !has(value, "hooks") {
@@ -152,7 +169,7 @@ pub fn unregister(text: &str, made: Option<&[Made]>) -> Result<String, Fault> {
     let mut text = text.to_owned();
     let may_go = |what: Made| made.is_none_or(|made| made.contains(&what));
     let mut is_changed = false;
-    for (event, container) in EVENTS.into_iter().zip([Made::Stop, Made::SubagentStop]) {
+    for (event, container) in EVENTS.into_iter().zip(Made::OF_EVENTS) {
         let here = ours_on(&read(&text)?, event);
         for ours in here.iter().rev() {
             text = without(&text, event, ours.place)?;

@@ -36,6 +36,7 @@ use crate::finding::{Category, Finding, Source, Status};
 
 use case::Case;
 pub use case::path_of;
+pub use over::says_it_is_over;
 pub use quotes::step_of as step_quoted;
 pub use reason::{NO_PLAN, SETTLING};
 

@@ -12,6 +12,7 @@ use crate::evidence::Evidence;
 use crate::facts::claimed::has_only_planned;
 use crate::facts::parts::asked_for_other_parts;
 use crate::plan::{Mark, Plan, Step};
+use crate::session::Session;
 use crate::words::{has_any_words, has_words, normalised, padded};
 
 /// Words for the whole of a plan in a sentence that says that something is over.
@@ -34,29 +35,35 @@ const TO_COME: &[&str] = &[
 
 /// Whether the session says that the plan, with `step` in it, is finished.
 pub(super) fn says_plan_is_over(evidence: &Evidence, step: Option<&Step>) -> bool {
-    let message = evidence.session.final_message.as_deref().unwrap_or_default();
-    let is_left_out = step.is_some_and(|step| asked_for_other_parts(evidence, step));
+    let is_left_out = step.is_some_and(|step| asked_for_other_parts(&evidence.session, step));
+    says_it_is_over(&evidence.session, evidence.plan.as_ref(), is_left_out)
+}
+
+/// The same before there is any evidence; without a plan, of all that the session was asked for. `is_left_out` is said of a step
+/// that the person did not ask for when they asked for others.
+pub fn says_it_is_over(session: &Session, plan: Option<&Plan>, is_left_out: bool) -> bool {
+    let message = session.final_message.as_deref().unwrap_or_default();
     // A plan that was written is no plan that was carried out.
-    !has_only_planned(evidence)
+    !has_only_planned(session, plan)
         && claims::sentences(message).into_iter().filter(|sentence| claims::says_finished(sentence)).any(
             |sentence| {
                 let words = padded(&normalised(sentence));
                 let is_of_all = has_any_words(&words, WHOLE);
                 let is_of_the_plan = has_words(&words, "plan") || has_words(&words, "all steps");
-                if is_left_out { is_of_the_plan } else { is_of_all || was_plan_asked_for_last(evidence) }
+                if is_left_out { is_of_the_plan } else { is_of_all || was_plan_asked_for_last(session, plan) }
             },
         )
 }
 
 /// Whether the person's newest words that ask for anything are about the plan. Where they spoke only once,
 /// they are.
-fn was_plan_asked_for_last(evidence: &Evidence) -> bool {
-    let asks = &evidence.session.asks;
+fn was_plan_asked_for_last(session: &Session, plan: Option<&Plan>) -> bool {
+    let asks = &session.asks;
     let Some(last) = asks.iter().rev().find(|ask| ask.may_want_work()).filter(|_| asks.len() > 1) else {
         return true;
     };
     let words = padded(&normalised(&last.text));
-    let mut steps = evidence.plan.iter().flat_map(Plan::promised);
+    let mut steps = plan.into_iter().flat_map(Plan::promised);
     last.at == asks[0].at
         || has_any_words(&words, OF_THE_PLAN)
         || steps.any(|step| alike(&step.text, &last.text))

@@ -58,6 +58,19 @@ impl Transcript {
         );
     }
 
+    /// The session's own task list, each entry with its state.
+    pub(crate) fn noted(&mut self, tasks: &[(&str, &str)]) {
+        let task =
+            |(text, status): &(&str, &str)| json!({ "content": text, "status": status, "activeForm": text });
+        let todos: Vec<Value> = tasks.iter().map(task).collect();
+        self.call(
+            "TodoWrite",
+            &json!({ "todos": todos }),
+            &json!({ "content": "Todos have been modified" }),
+            None,
+        );
+    }
+
     /// The agent's words.
     pub(crate) fn said(&mut self, words: &str) {
         let message = json!({ "role": "assistant", "content": [{ "type": "text", "text": words }] });

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use rig::client::{self, Client, VERSIONS};
-use scenarios::seated;
+use scenarios::{seated, started};
 use trip::Scenario;
 
 fn main() -> ExitCode {
@@ -38,7 +38,10 @@ fn main() -> ExitCode {
                 scenarios::ALL.iter().map(move |scenario| scenario_trial(version, *scenario, required));
             let seated =
                 seated::ALL.iter().map(move |(name, play)| seated_trial(version, name, *play, required));
-            scenarios.chain(seated)
+            let started = started::ALL
+                .iter()
+                .map(move |(name, play)| trial(version, name, required, started::pointless_on, *play));
+            scenarios.chain(seated).chain(started)
         })
         .collect();
     libtest_mimic::run(&arguments, trials).exit_code()

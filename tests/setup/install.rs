@@ -24,9 +24,11 @@ fn the_first_time() {
     let desk = Desk::new();
     assert_snapshot!(desk.print(&["install"]));
     let settings: Value = serde_json::from_str(&desk.read(LOCAL)).expect("json");
-    let command = format!("{} hook --hook-timeout 120", desk.path("bin/punchlist").display());
-    let hook = json!({ "type": "command", "command": command, "timeout": 120 });
-    assert_eq!(settings, json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } }));
+    let hook = |timeout: u32| {
+        let command = format!("{} hook --hook-timeout {timeout}", desk.path("bin/punchlist").display());
+        json!([{ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] }])
+    };
+    assert_eq!(settings, json!({ "hooks": { "Stop": hook(120), "SessionStart": hook(10) } }));
     assert_eq!(desk.names("project/.claude"), ["settings.local.json"]);
 }
 

@@ -61,6 +61,29 @@ fn without_the_program_it_says_so_once_and_holds_nobody() {
 }
 
 #[test]
+fn a_sessions_start_runs_the_program_and_leaves_the_telling_to_a_stop() {
+    let desk = Desk::new();
+    let hooks = json("plugin/hooks/hooks.json");
+    let command =
+        hooks["hooks"]["SessionStart"][0]["hooks"][0]["command"].as_str().expect("a command").to_owned();
+    let run = |path: &Path| {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &command]).env_clear().env("CLAUDE_PLUGIN_ROOT", env!("CARGO_MANIFEST_DIR"));
+        shell.env("PUNCHLIST_HOME", desk.path("state")).env("HOME", desk.path("home")).stdin(Stdio::null());
+        shell.env("PATH", format!("{}:/usr/bin:/bin", path.display()));
+        let out = shell.output().expect("a shell");
+        (out.status.code(), out.stdout.len(), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    assert_eq!(run(&desk.path("none")), (Some(0), 0, String::new()));
+    let (code, _, stderr) = run(&desk.path("bin"));
+    assert!(
+        code == Some(0) && stderr.starts_with("punchlist: "),
+        "it ran, and says that stdin is empty: {stderr}"
+    );
+    assert!(stop(&desk, &[]).1.contains("systemMessage"), "the stop tells it");
+}
+
+#[test]
 fn where_nothing_can_be_noted_nothing_is_said() {
     let desk = Desk::new();
     desk.write("data", "a file");
@@ -106,8 +129,13 @@ fn its_files_agree_with_the_program() {
         (&"punchlist".into(), &env!("CARGO_PKG_VERSION").into())
     );
     assert_eq!(json(".claude-plugin/marketplace.json")["plugins"][0]["name"], manifest["name"]);
-    let timeout = json("plugin/hooks/hooks.json")["hooks"]["Stop"][0]["hooks"][0]["timeout"].clone();
-    assert!(file("plugin/hooks/stop.sh").contains(&format!("hook --hook-timeout {timeout}\n")));
+    let hooks = json("plugin/hooks/hooks.json");
+    let hook = |event: &str| hooks["hooks"][event][0]["hooks"][0].clone();
+    let timeout = hook("Stop")["timeout"].clone();
+    assert!(file("plugin/hooks/stop.sh").contains(&format!("set -- --hook-timeout {timeout}\n")));
+    let start = hook("SessionStart");
+    let command = start["command"].as_str().unwrap_or_default();
+    assert!(command.ends_with(&format!("/hooks/stop.sh\" --hook-timeout {}", start["timeout"])), "{command}");
     let desk = Desk::new();
     for command in ["audit", "log", "off"] {
         let text = file(&format!("plugin/commands/{command}.md"));

@@ -1,7 +1,11 @@
 //! What may be set of the gates: `[gates]`, which all of them share, and a file for the table of each.
 
 pub mod check;
+pub mod checklist;
+pub mod memory;
 pub mod subagents;
+
+use std::path::{Component, Path};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,4 +52,10 @@ impl GatesConfig {
         set(&mut self.dry_run, table.dry_run);
         set(&mut self.max_blocks, table.max_blocks);
     }
+}
+
+/// Whether a path or glob leads, by its words alone, to somewhere else than below the folder that it counts from.
+pub(super) fn leads_outside(path: &str) -> bool {
+    let is_inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    path.starts_with('~') || !Path::new(path).components().all(is_inside)
 }

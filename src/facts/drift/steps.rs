@@ -66,7 +66,7 @@ fn says_the_plan_is_over(message: &str, evidence: &Evidence) -> bool {
     // Who asks how to go on has not come to the end.
     !message.trim_end().ends_with('?')
         && claims::says_finished(message)
-        && !has_only_planned(evidence)
+        && !has_only_planned(&evidence.session, evidence.plan.as_ref())
         && (detours(evidence).next().is_none() || is_of_the_plan())
 }
 

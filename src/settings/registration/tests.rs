@@ -50,6 +50,7 @@ fn it_is_added_beside_everything_else_and_taken_out_to_the_byte() {
             let edited = register(text, &Wanted { subagents, ..wanted() }).expect("registered");
             assert_eq!(hooks_of(&edited.text, "Stop").iter().filter(|h| is_ours(h)).count(), 1);
             assert_eq!(hooks_of(&edited.text, "SubagentStop").len(), usize::from(subagents));
+            assert_eq!(hooks_of(&edited.text, "SessionStart").len(), 1);
             let again = register(&edited.text, &wanted()).expect("registered");
             assert_eq!((again.text.as_str(), &again.made[..]), (edited.text.as_str(), &[][..]), "idempotent");
             let back = unregister(&edited.text, Some(&edited.made)).expect("taken out");
@@ -60,7 +61,7 @@ fn it_is_added_beside_everything_else_and_taken_out_to_the_byte() {
 }
 
 #[test]
-fn what_is_added_to_a_teams_settings_is_five_lines() {
+fn what_is_added_to_a_teams_settings_is_one_hook_for_stops_and_one_for_starts() {
     let text = registered(TEAM).text;
     let new: Vec<&str> = text.lines().filter(|line| !TEAM.lines().any(|old| old == *line)).collect();
     assert_eq!(
@@ -73,6 +74,17 @@ fn what_is_added_to_a_teams_settings_is_five_lines() {
             "                        \"type\": \"command\",",
             "                        \"command\": \"/opt/punchlist hook --hook-timeout 120\",",
             "                        \"timeout\": 120",
+            "                    }",
+            "                ]",
+            "            }",
+            "        ],",
+            "        \"SessionStart\": [",
+            "            {",
+            "                \"hooks\": [",
+            "                    {",
+            "                        \"type\": \"command\",",
+            "                        \"command\": \"/opt/punchlist hook --hook-timeout 10\",",
+            "                        \"timeout\": 10",
             "                    }",
             "                ]",
             "            }",
@@ -108,6 +120,25 @@ fn an_older_registration_is_upgraded_where_it_stands() {
     assert_eq!(kept["command"], "/opt/punchlist hook --hook-timeout 300");
 }
 
+/// As `install` registered it before a session's start was of interest.
+#[test]
+fn an_older_registration_gets_the_sessions_start_beside_it() {
+    let old = "{\n  \"hooks\": {\n    \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"/opt/punchlist hook --hook-timeout 120\", \"timeout\": 120 }] }]\n  }\n}\n";
+    let edited = registered(old);
+    assert_eq!(hooks_of(&edited.text, "Stop"), hooks_of(old, "Stop"));
+    let start =
+        json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 10", "timeout": 10 });
+    assert_eq!(
+        (hooks_of(&edited.text, "SessionStart"), &edited.made[..]),
+        (vec![start], &[Made::SessionStart][..])
+    );
+    // The person's own hook on the same event stays, with its container.
+    let both = r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"hello"}]}]}}"#;
+    let edited = registered(both);
+    assert_eq!(hooks_of(&edited.text, "SessionStart").len(), 2);
+    assert_eq!(unregister(&edited.text, Some(&edited.made)).as_deref(), Ok(both));
+}
+
 #[test]
 fn two_registrations_of_one_event_become_one() {
     let hook = json!({ "type": "command", "command": "punchlist hook" });
@@ -124,7 +155,10 @@ fn a_command_line_of_the_persons_own_is_left_alone_and_still_taken_out() {
     let text = json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": command }] }] } })
         .to_string();
     let edited = registered(&text);
-    assert_eq!((edited.text.as_str(), &edited.own[..]), (text.as_str(), &[command.to_owned()][..]));
+    assert_eq!(
+        (hooks_of(&edited.text, "Stop"), &edited.own[..]),
+        (hooks_of(&text, "Stop"), &[command.to_owned()][..])
+    );
     assert_eq!(unregister(&text, None).as_deref(), Ok("{}"));
 }
 

@@ -8,11 +8,13 @@ mod clean;
 mod disputed;
 mod held_once;
 mod installed;
+mod listed;
 mod mended;
 mod plan_mode;
 mod plugin;
 mod sealed;
 pub(crate) mod seated;
+pub(crate) mod started;
 mod subagent;
 
 use serde_json::{Value, json};
@@ -23,7 +25,7 @@ use crate::trip::Scenario;
 use crate::workspace::Workspace;
 
 /// Every scenario.
-pub(crate) const ALL: [&dyn Scenario; 17] = [
+pub(crate) const ALL: &[&dyn Scenario] = &[
     &held_once::HeldOnce,
     &mended::Mended,
     &disputed::Disputed,
@@ -41,6 +43,7 @@ pub(crate) const ALL: [&dyn Scenario; 17] = [
     &plugin::PluginOff,
     &checked::Checked,
     &checked::CheckedSubagent,
+    &listed::Listed,
 ];
 
 /// What the person asks for, where nothing else is said.

@@ -1,0 +1,141 @@
+//! The checklist gate: a stop in, an outcome out. Holds a session that says that it is finished while boxes or tasks are open, or that
+//! ends without the section that is wanted of it. Here files are read; which items count is `open`, what is said is `words`.
+//!
+//! An unfinished plan is normal: only what the final message claims counts. What the audit holds for in the same stop is left to it.
+
+mod open;
+mod words;
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use super::{Gate, Known, Stop, Story, Told};
+use crate::claims;
+use crate::decision::{Cause, Outcome};
+use crate::evidence::redact::is_secret_file;
+use crate::files::open_regular;
+use crate::finding::Finding;
+use crate::globbed::globbed;
+use crate::outcomes::PendingBlock;
+use crate::plan::steps::parse_words;
+use crate::words::normalised;
+
+pub use open::{Checklist, Item, Place, Unsettled};
+
+/// The gate's name.
+const NAME: &str = "checklist";
+
+/// Why most stops pass.
+const NO_CLAIM: &str = "the session claims nothing as done";
+
+/// The most that is read of one file.
+const READ_CAP: u64 = 1 << 20;
+
+/// The gate.
+#[derive(Debug)]
+pub struct ChecklistGate;
+
+impl Gate for ChecklistGate {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
+        let pass =
+            |detail: &str| Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail.to_owned()) };
+        // Most stops say nothing of the kind, and need not be read for it.
+        let claims_nothing = |message: &str| claims::sentences(message).is_empty();
+        if stop.input.last_assistant_message.as_deref().is_some_and(claims_nothing) {
+            return pass(NO_CLAIM);
+        }
+        let config = &stop.config.checklist;
+        let known = story.known(stop);
+        if known.session.final_message.as_deref().is_none_or(claims_nothing) {
+            return pass(NO_CLAIM);
+        }
+        let (lists, unreadable) = read_lists(stop, known);
+        let mut unsettled = open::unsettled(config, &known.session, known.plan.as_ref(), &lists);
+        name_the_plan(&mut unsettled, known);
+        if !unsettled.is_empty() {
+            let outcome = hold(&unsettled, true);
+            story.unsettled = Some(unsettled);
+            return outcome;
+        }
+        if let Some((name, why)) = unreadable.first() {
+            let message = format!("the checklist {name} can't be read ({why})");
+            return Outcome::CouldNotCheck { cause: Cause::ChecklistUnreadable, message };
+        }
+        pass("nothing is open that the session claims as done")
+    }
+}
+
+/// The plan by the name that it has in the workspace.
+fn name_the_plan(unsettled: &mut Unsettled, known: &Known) {
+    for item in &mut unsettled.items {
+        if let Place::Plan { path: Some(path), .. } = &mut item.place
+            && let Some(place) = known.workspace.locate(path)
+        {
+            *path = place.name;
+        }
+    }
+}
+
+fn hold(unsettled: &Unsettled, is_alone: bool) -> Outcome {
+    let cause = if unsettled.items.is_empty() { Cause::SectionMissing } else { Cause::OpenItems };
+    Outcome::Hold { cause, reason: words::reason(unsettled, is_alone) }
+}
+
+/// The files that the config names, each with its name and its boxes; and those that can't be read. The plan is looked at by itself.
+fn read_lists(stop: &Stop<'_>, known: &Known) -> (Vec<Checklist>, Vec<(String, String)>) {
+    let config = &stop.config.checklist;
+    let plan = known.plan.as_ref().filter(|_| config.plan).and_then(|plan| plan.path.as_deref());
+    let plan = plan.and_then(|plan| known.workspace.locate(plan)).map(|place| place.path);
+    let (mut lists, mut unreadable) = (Vec::new(), Vec::new());
+    for file in globbed(stop.project, None, &config.files) {
+        let is_plan =
+            plan.as_ref().is_some_and(|plan| fs::canonicalize(plan).is_ok_and(|plan| plan == file.path));
+        if is_plan || is_secret_file(&file.path) || is_secret_file(Path::new(&file.name)) {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        match open_regular(&file.path).and_then(|open| open.take(READ_CAP).read_to_end(&mut bytes)) {
+            Ok(_) => {
+                let boxes = parse_words(&String::from_utf8_lossy(&bytes));
+                lists.push(Checklist { name: file.name, steps: boxes });
+            }
+            Err(error) => unreadable.push((file.name, error.to_string())),
+        }
+    }
+    lists.sort_by(|one, other| one.name.cmp(&other.name));
+    (lists, unreadable)
+}
+
+/// Leaves out of what this gate says what the audit holds for as well: it says more of a step than that its box is open.
+pub fn leave_to_the_audit(told: &mut [Told], story: &Story) {
+    let (Some(unsettled), Some(pending)) = (&story.unsettled, &story.pending) else { return };
+    if !told.iter().any(|told| told.gate != NAME && told.outcome.wants_block()) {
+        return;
+    }
+    let Some(own) = told.iter_mut().find(|told| told.gate == NAME) else { return };
+    let rest = without_the_audits(unsettled, pending);
+    own.outcome = if rest.is_empty() {
+        let detail = "the audit holds for what is open".to_owned();
+        Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail) }
+    } else {
+        hold(&rest, false)
+    };
+}
+
+fn without_the_audits(unsettled: &Unsettled, pending: &PendingBlock) -> Unsettled {
+    let speaks_of = |finding: &Finding, item: &Item| match &item.place {
+        Place::Plan { step, .. } if finding.step.is_some() => finding.step == Some(*step),
+        _ => !finding.quote.is_empty() && normalised(&finding.quote) == normalised(&item.text),
+    };
+    let is_audits = |item: &&Item| pending.findings.iter().any(|held| speaks_of(&held.finding, item));
+    let items = unsettled.items.iter().filter(|item| !is_audits(item)).cloned().collect();
+    Unsettled { items, section: unsettled.section.clone() }
+}
+
+#[cfg(test)]
+mod tests;
