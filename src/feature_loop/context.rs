@@ -10,8 +10,6 @@ use serde::Deserialize;
 
 use crate::files::{open_regular, read_at};
 
-/// The window of a model, where nobody says otherwise.
-pub const WINDOW: u64 = 200_000;
 /// The window of those that are named with `[1m]`.
 const LARGE: u64 = 1_000_000;
 
@@ -66,14 +64,14 @@ struct Message {
 
 #[derive(Deserialize)]
 struct Usage {
-    #[serde(default)]
-    input_tokens: u64,
-    #[serde(default)]
-    cache_read_input_tokens: u64,
-    #[serde(default)]
-    cache_creation_input_tokens: u64,
-    #[serde(default)]
-    output_tokens: u64,
+    #[serde(default, rename = "input_tokens")]
+    fresh: u64,
+    #[serde(default, rename = "cache_read_input_tokens")]
+    cached: u64,
+    #[serde(default, rename = "cache_creation_input_tokens")]
+    kept: u64,
+    #[serde(default, rename = "output_tokens")]
+    said: u64,
 }
 
 /// What one row says.
@@ -99,25 +97,25 @@ fn said(line: &[u8]) -> Said {
     }
     let Some(message) = row.message else { return Said::Nothing };
     let tokens = message.usage.map_or(0, |usage| {
-        let before = usage.input_tokens.saturating_add(usage.cache_read_input_tokens);
-        before.saturating_add(usage.cache_creation_input_tokens).saturating_add(usage.output_tokens)
+        let before = usage.fresh.saturating_add(usage.cached);
+        before.saturating_add(usage.kept).saturating_add(usage.said)
     });
     // What the client writes itself, such as after an error, has no count.
     if tokens == 0 { Said::Nothing } else { Said::Answer(tokens, message.model) }
 }
 
 /// The window of a model by its name. One that was filled further than the usual one has a larger one.
-fn window_of(model: Option<&str>, chosen: Option<&str>, tokens: u64) -> u64 {
+fn window_of(model: Option<&str>, chosen: Option<&str>, tokens: u64, window: u64) -> u64 {
     let is_large = [model, chosen].into_iter().flatten().any(|name| name.ends_with("[1m]"));
-    if is_large || tokens > WINDOW { LARGE } else { WINDOW }
+    if is_large || tokens > window { LARGE.max(window) } else { window }
 }
 
-/// How full the session of a transcript is; `None` where that can't be told. `window` is what the person set, `chosen` the
-/// model that the environment names.
-pub fn fill_of(path: &Path, window: Option<u64>, chosen: Option<&str>) -> Option<Fill> {
+/// How full the session of a transcript is; `None` where that can't be told. `window` is that of an ordinary model,
+/// `chosen` the one that the environment names.
+pub fn fill_of(path: &Path, window: u64, chosen: Option<&str>) -> Option<Fill> {
     let file = open_regular(path).ok()?;
     let (tokens, model) = last_answer(&file).ok()??;
-    Some(Fill { tokens, window: window.unwrap_or_else(|| window_of(model.as_deref(), chosen, tokens)) })
+    Some(Fill { tokens, window: window_of(model.as_deref(), chosen, tokens, window) })
 }
 
 /// Goes back from the end, row by row.
@@ -155,7 +153,7 @@ mod tests {
         ) + "\n"
     }
 
-    fn fill(text: &str, window: Option<u64>, chosen: Option<&str>) -> Option<(u64, u64)> {
+    fn fill(text: &str, window: u64, chosen: Option<&str>) -> Option<(u64, u64)> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("t.jsonl");
         std::fs::write(&path, text).expect("written");
@@ -169,17 +167,17 @@ mod tests {
             + "{\"type\":\"assistant\",\"message\":{\"model\":\"<synthetic>\",\"usage\":{\"input_tokens\":0}}}\n";
         let text = text
             + "{\"type\":\"user\",\"message\":{\"content\":\"what an assistant is\"}}\n{\"type\":\"assis";
-        assert_eq!(fill(&text, None, None), Some((130, 200_000)));
-        assert_eq!(fill("", None, None), None);
-        assert_eq!(fill_of(Path::new("/nowhere"), None, None), None);
+        assert_eq!(fill(&text, 200_000, None), Some((130, 200_000)));
+        assert_eq!(fill("", 200_000, None), None);
+        assert_eq!(fill_of(Path::new("/nowhere"), 200_000, None), None);
     }
 
     #[test]
     fn what_was_summed_up_is_gone() {
         let boundary = "{\"type\":\"system\",\"subtype\":\"compact_boundary\"}\n{\"type\":\"user\",\"isCompactSummary\":true}\n";
-        assert_eq!(fill(&(answer(150_000, "") + boundary), None, None), None);
+        assert_eq!(fill(&(answer(150_000, "") + boundary), 200_000, None), None);
         assert_eq!(
-            fill(&(answer(150_000, "") + boundary + &answer(7, "")), None, None),
+            fill(&(answer(150_000, "") + boundary + &answer(7, "")), 200_000, None),
             Some((130, 200_000))
         );
     }
@@ -187,19 +185,19 @@ mod tests {
     #[test]
     fn an_answer_is_found_behind_long_rows_and_in_pieces() {
         let long = format!("{{\"type\":\"user\",\"x\":\"{}\"}}\n", "é".repeat(200_000));
-        assert_eq!(fill(&(answer(7, "") + &long + &long), None, None), Some((130, 200_000)));
+        assert_eq!(fill(&(answer(7, "") + &long + &long), 200_000, None), Some((130, 200_000)));
         for pad in 0..130 {
             let row =
                 format!("{{\"x\":\"{}\"}}\n", "a".repeat(usize::try_from(PIECE).expect("small") - 200 + pad));
-            assert_eq!(fill(&(answer(7, "") + &row), None, None), Some((130, 200_000)), "{pad}");
+            assert_eq!(fill(&(answer(7, "") + &row), 200_000, None), Some((130, 200_000)), "{pad}");
         }
     }
 
     #[test]
     fn the_window_is_the_persons_or_the_models() {
-        assert_eq!(fill(&answer(7, ""), Some(1_000), Some("x[1m]")), Some((130, 1_000)));
-        assert_eq!(fill(&answer(7, ""), None, Some("opus[1m]")), Some((130, 1_000_000)));
-        assert_eq!(fill(&answer(250_000, ""), None, None), Some((250_123, 1_000_000)));
+        assert_eq!(fill(&answer(7, ""), 1_000, None), Some((130, 1_000)));
+        assert_eq!(fill(&answer(7, ""), 200_000, Some("opus[1m]")), Some((130, 1_000_000)));
+        assert_eq!(fill(&answer(250_000, ""), 200_000, None), Some((250_123, 1_000_000)));
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub fn read(text: &str) -> Result<Vec<Feature>, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     let list = list_in(&value).ok_or("there is no list of features in it")?;
     let mut features = Vec::new();
-    gather(list, None, 0, &mut features);
+    gather(list, 0, &mut features);
     tell_apart(&mut features);
     Ok(features)
 }
@@ -99,7 +99,7 @@ fn list_in(value: &Value) -> Option<&Value> {
     }
 }
 
-fn gather(list: &Value, group: Option<&str>, depth: usize, into: &mut Vec<Feature>) {
+fn gather(list: &Value, depth: usize, into: &mut Vec<Feature>) {
     let each: Vec<(Option<&str>, &Value)> = match list {
         Value::Array(list) => list.iter().map(|one| (None, one)).collect(),
         Value::Object(fields) => fields.iter().map(|(name, one)| (Some(name.as_str()), one)).collect(),
@@ -108,7 +108,7 @@ fn gather(list: &Value, group: Option<&str>, depth: usize, into: &mut Vec<Featur
     for (name, one) in each {
         match one {
             Value::String(text) if !text.trim().is_empty() => {
-                into.push(feature(name, None, text, &[], false))
+                into.push(feature(name, text, &[], false));
             }
             Value::Object(fields) => {
                 // A group, such as a phase with its features.
@@ -118,7 +118,7 @@ fn gather(list: &Value, group: Option<&str>, depth: usize, into: &mut Vec<Featur
                     Some(inner)
                         if depth < DEEPEST && !PASSES.iter().any(|name| fields.contains_key(*name)) =>
                     {
-                        gather(inner, group, depth + 1, into);
+                        gather(inner, depth + 1, into);
                     }
                     _ => into.push(of_fields(name, fields)),
                 }
@@ -157,20 +157,13 @@ fn of_fields(name: Option<&str>, fields: &serde_json::Map<String, Value>) -> Fea
     let steps = STEPS.iter().find_map(|name| fields.get(*name)).map(steps_of).unwrap_or_default();
     let mark = PASSES.iter().find_map(|name| fields.get(*name));
     let mark = mark.or_else(|| STATES.iter().find_map(|name| fields.get(*name)));
-    feature(id.as_deref(), None, &description, &steps, mark.is_some_and(is_yes))
+    feature(id.as_deref(), &description, &steps, mark.is_some_and(is_yes))
 }
 
-fn feature(
-    id: Option<&str>,
-    key: Option<&str>,
-    description: &str,
-    steps: &[String],
-    passes: bool,
-) -> Feature {
+fn feature(id: Option<&str>, description: &str, steps: &[String], passes: bool) -> Feature {
     let description = one_line(description);
     let id = id.map(one_line).filter(|id| !id.is_empty());
-    let key = key.map(String::from).or_else(|| id.clone());
-    let key = key.unwrap_or_else(|| ContentName::of(&description)[..12].to_owned());
+    let key = id.clone().unwrap_or_else(|| ContentName::of(&description)[..12].to_owned());
     Feature { key, id, description, steps: steps.to_vec(), passes }
 }
 

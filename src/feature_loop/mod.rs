@@ -3,13 +3,15 @@
 //!
 //! `features` and `progress` read and change the two files' texts, `memory` is what a loop remembers, `step` decides what
 //! comes next, `words` says it: all pure. `disk`, `context` and `trace` are the edges: the two files, the end of a
-//! transcript, and whether anything moved in the workspace. What is remembered is kept by `state::loops`.
+//! transcript, and whether anything moved in the workspace. `round` puts them together. What is remembered is kept by
+//! `state::loops`.
 
 pub mod context;
 pub mod disk;
 pub mod features;
 pub mod memory;
 pub mod progress;
+pub mod round;
 pub mod step;
 pub mod trace;
 pub mod words;

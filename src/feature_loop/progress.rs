@@ -293,19 +293,16 @@ pub fn write(text: &str, standing: &Standing) -> String {
     }
     // Behind the line of ours that stands last in the first group of them.
     let first = found.iter().filter(|(key, ..)| key.stands_alone()).map(|(_, at, _)| *at).min();
-    match first {
-        Some(first) => {
-            let is_ours = |at: usize| found.iter().any(|(_, known, _)| *known == at);
-            let last = (first..lines.len()).take_while(|at| is_ours(*at)).last().unwrap_or(first);
-            if !lines[last].ends_with('\n') {
-                lines[last].push_str(ending);
-            }
-            lines.splice(last + 1..=last, missing);
+    if let Some(first) = first {
+        let is_ours = |at: usize| found.iter().any(|(_, known, _)| *known == at);
+        let last = (first..lines.len()).take_while(|at| is_ours(*at)).last().unwrap_or(first);
+        if !lines[last].ends_with('\n') {
+            lines[last].push_str(ending);
         }
-        None => {
-            let gap = if text.trim().is_empty() { String::new() } else { ending.to_owned() };
-            lines.splice(0..0, missing.into_iter().chain([gap]));
-        }
+        lines.splice(last + 1..=last, missing);
+    } else {
+        let gap = if text.trim().is_empty() { String::new() } else { ending.to_owned() };
+        lines.splice(0..0, missing.into_iter().chain([gap]));
     }
     lines.concat()
 }

@@ -5,10 +5,15 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{StateFolder, lock_file, read_json, write_json};
 use crate::feature_loop::Loop;
 use crate::names::ContentName;
+
+/// How long somebody may need who only looks whether a loop is run.
+const GLANCE: Duration = Duration::from_millis(20);
+const GLANCES: u32 = 10;
 
 /// The place of the one who runs a loop; let go with the process.
 #[derive(Debug)]
@@ -61,13 +66,28 @@ impl StateFolder {
         Ok(result)
     }
 
+    /// Whether somebody runs the loop of a folder.
+    pub fn is_loop_run(&self, folder: &Path) -> bool {
+        let file = File::open(self.loop_file(folder).with_extension("run"));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Takes the one place at which the loop of a folder may be run; the process that has it where another one does.
     pub fn run_loop(&self, folder: &Path) -> Result<RunLock, String> {
         let path = self.loop_file(folder).with_extension("run");
         let failed = |error: io::Error| format!("{}: {error}", path.display());
         lock_file(&path).map_err(failed)?;
         let mut file = File::options().read(true).write(true).open(&path).map_err(failed)?;
-        match file.try_lock() {
+        // Somebody who only looks has it for a moment.
+        let mut taken = file.try_lock();
+        for _ in 0..GLANCES {
+            if !matches!(taken, Err(TryLockError::WouldBlock)) {
+                break;
+            }
+            std::thread::sleep(GLANCE);
+            taken = file.try_lock();
+        }
+        match taken {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
@@ -139,7 +159,9 @@ mod tests {
         let first = state.run_loop(folder.path()).expect("free");
         let said = state.run_loop(folder.path()).expect_err("taken");
         assert_eq!(said, format!("this loop is being run already (process {})", std::process::id()));
+        assert!(state.is_loop_run(folder.path()));
         drop(first);
+        assert!(!state.is_loop_run(folder.path()));
         assert!(state.run_loop(folder.path()).is_ok());
     }
 }

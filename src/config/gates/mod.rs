@@ -3,6 +3,7 @@
 pub mod check;
 pub mod checklist;
 pub mod memory;
+pub mod feature_loop;
 pub mod subagents;
 
 use std::path::{Component, Path};
