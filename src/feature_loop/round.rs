@@ -10,6 +10,7 @@ use super::progress::{self, Progress, Status};
 use super::step::{Limits, Look, Step, next};
 use super::words::Told;
 use super::{disk, trace};
+use crate::names::ContentName;
 
 /// What is seen of a loop's folder.
 #[derive(Debug)]
@@ -33,8 +34,20 @@ pub fn now_ms() -> i64 {
 pub fn see(memory: &Loop) -> Result<Seen, String> {
     let features = disk::features(&memory.folder, &memory.features)?;
     let notes = disk::progress(&memory.folder, &memory.progress)?;
-    let trace = trace::trace(&memory.folder, &memory.progress);
+    let trace = trace::trace(&memory.folder, &[&memory.progress, &memory.features]);
+    let trace = trace.map(|trace| with_list(&trace, &features));
     Ok(Seen { progress: progress::read(&notes), features, notes, trace })
+}
+
+/// What the list asks for moves a loop, too; that it was written again does not.
+fn with_list(trace: &str, features: &[Feature]) -> String {
+    let mut name = ContentName::default();
+    name.add(trace);
+    for feature in features {
+        name.add(&feature.key);
+        name.add(feature.content());
+    }
+    name.finish()
 }
 
 impl Seen {

@@ -1,5 +1,6 @@
 //! Whether anything moved: takes a folder, gives a name for how it looks now, which is another one when a file in it changed
-//! or something was committed. Must not depend on a clock: times of files are compared, never counted with.
+//! or something was committed. Must not depend on a clock: times of files are compared, never counted with, and only where
+//! there is too much to read.
 
 use std::fs;
 use std::path::Path;
@@ -13,23 +14,27 @@ use crate::names::ContentName;
 /// How many files are looked at, where there is no git to ask.
 const MOST: usize = 20_000;
 
+/// How much is read of files that changed, of one and of all: of more than that, size and time have to do.
+const READ_OF_ONE: u64 = 256 << 10;
+const READ: u64 = 8 << 20;
+
 /// Folders full of what is made of other files, or fetched.
 const PASSED_OVER: [&str; 8] =
     [".git", "node_modules", "target", ".venv", "__pycache__", "dist", "build", ".claude"];
 
-/// How a folder looks; `None` where that can't be told. `except` is a file in it that is written by ourselves.
-pub fn trace(folder: &Path, except: &str) -> Option<String> {
+/// How a folder looks; `None` where that can't be told. `except` are the loop's own files, which are looked at otherwise.
+pub fn trace(folder: &Path, except: &[&str]) -> Option<String> {
     let is_under_git = folder.ancestors().any(|above| above.join(".git").exists());
     if is_under_git { by_git(folder, except) } else { by_walking(folder, except) }
 }
 
-fn by_git(folder: &Path, except: &str) -> Option<String> {
+fn by_git(folder: &Path, except: &[&str]) -> Option<String> {
     let args =
         ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all", "--", "."];
     let printed = git(folder, &args, String::new())?;
     let top = folder.ancestors().find(|above| above.join(".git").exists())?;
-    let except = folder.join(except);
-    let mut name = ContentName::default();
+    let except: Vec<_> = except.iter().map(|name| folder.join(name)).collect();
+    let mut look = Look::default();
     for entry in printed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
         let entry = String::from_utf8_lossy(entry);
         // The first of these is the newest commit; the others tell of branches elsewhere.
@@ -37,15 +42,15 @@ fn by_git(folder: &Path, except: &str) -> Option<String> {
             continue;
         }
         let path = path_of(&entry).map(|path| top.join(path));
-        if path.as_ref() == Some(&except) {
+        if path.as_ref().is_some_and(|path| except.contains(path)) {
             continue;
         }
-        name.add(entry.as_bytes());
+        look.name.add(entry.as_bytes());
         if let Some(path) = path {
-            add_file(&mut name, &path);
+            look.add(&path);
         }
     }
-    Some(name.finish())
+    Some(look.name.finish())
 }
 
 /// The path in a line of `status --porcelain=v2`: it stands behind as many words as its kind has.
@@ -59,9 +64,9 @@ fn path_of(entry: &str) -> Option<&str> {
     entry.splitn(words + 1, ' ').nth(words)
 }
 
-fn by_walking(folder: &Path, except: &str) -> Option<String> {
-    let except = folder.join(except);
-    let mut name = ContentName::default();
+fn by_walking(folder: &Path, except: &[&str]) -> Option<String> {
+    let except: Vec<_> = except.iter().map(|name| folder.join(name)).collect();
+    let mut look = Look::default();
     let is_work = |entry: &walkdir::DirEntry| {
         !entry.file_type().is_dir()
             || entry.depth() == 0
@@ -69,17 +74,41 @@ fn by_walking(folder: &Path, except: &str) -> Option<String> {
     };
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_work);
     let files = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
-    for entry in files.take(MOST).filter(|entry| entry.path() != except) {
-        name.add(entry.path().to_string_lossy().as_bytes());
-        add_file(&mut name, entry.path());
+    for entry in files.take(MOST).filter(|entry| !except.iter().any(|own| own == entry.path())) {
+        look.name.add(entry.path().to_string_lossy().as_bytes());
+        look.add(entry.path());
     }
-    folder.is_dir().then(|| name.finish())
+    folder.is_dir().then(|| look.name.finish())
 }
 
-fn add_file(name: &mut ContentName, path: &Path) {
-    let Ok(meta) = fs::symlink_metadata(path) else { return name.add("gone") };
-    let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    name.add(format!("{} {:?}", meta.len(), since.map(|since| since.as_nanos())));
+/// What was looked at.
+struct Look {
+    name: ContentName,
+    /// How many bytes may still be read.
+    left: u64,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { name: ContentName::default(), left: READ }
+    }
+}
+
+impl Look {
+    /// A file that was only written again is the same file, as far as it can be read.
+    fn add(&mut self, path: &Path) {
+        let Ok(meta) = fs::symlink_metadata(path) else { return self.name.add("gone") };
+        self.name.add(meta.len().to_le_bytes());
+        if meta.is_file()
+            && meta.len() <= self.left.min(READ_OF_ONE)
+            && let Ok(bytes) = fs::read(path)
+        {
+            self.left -= meta.len();
+            return self.name.add(bytes);
+        }
+        let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        self.name.add(format!("{:?}", since.map(|since| since.as_nanos())));
+    }
 }
 
 #[cfg(test)]
@@ -98,9 +127,9 @@ mod tests {
     }
 
     fn changes(folder: &Path, what: &str, change: impl FnOnce()) {
-        let before = trace(folder, "progress.txt").expect("a trace");
+        let before = trace(folder, &["progress.txt"]).expect("a trace");
         change();
-        let after = trace(folder, "progress.txt").expect("a trace");
+        let after = trace(folder, &["progress.txt"]).expect("a trace");
         assert_eq!(before != after, !what.starts_with("not"), "{what}");
     }
 
@@ -116,6 +145,9 @@ mod tests {
         changes(&folder, "its text", || write(&folder, "src/a b.rs", "22"));
         changes(&folder, "not the progress file", || write(&folder, "progress.txt", "iteration: 1"));
         changes(&folder, "not anything", || ());
+        changes(&folder, "not the same text again", || write(&folder, "src/a b.rs", "22"));
+        let large = "x".repeat(300 << 10);
+        changes(&folder, "a large file", || write(&folder, "src/large", &large));
         changes(&folder, "a file that is gone", || fs::remove_file(folder.join("src/a b.rs")).expect("gone"));
     }
 
@@ -145,6 +177,6 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         looks(folder.path());
         changes(folder.path(), "not what was fetched", || write(folder.path(), "node_modules/x", "1"));
-        assert_eq!(trace(&folder.path().join("none"), "x"), None);
+        assert_eq!(trace(&folder.path().join("none"), &[]), None);
     }
 }

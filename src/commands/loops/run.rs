@@ -161,6 +161,8 @@ impl Runner<'_> {
                 memory
             });
             memory.max = self.args.max_iterations.unwrap_or(memory.max);
+            // Nobody was at work on what was handed out before, or it is looked at now as any other work.
+            memory.is_out = false;
             // A person who runs it again wants to know whether it moves now.
             if memory.ended.take().is_some_and(|ended| ended.status == Status::Stalled.word()) {
                 memory.still = 0;
@@ -168,10 +170,8 @@ impl Runner<'_> {
             (memory.token, memory.trace) = (None, memory.trace.take().or_else(|| seen.trace.clone()));
             Ok(memory.spent.child.clone())
         })?;
-        // Who wrote this is gone or is this person: what stops the loop from here on is written from here on.
-        if matches!(seen.progress.status, Some(Status::Blocked | Status::Paused)) {
-            seen.write(&self.memory()?, Status::InProgress)?;
-        }
+        // What stood there of a limit or of somebody who was blocked is over: this person runs it again.
+        seen.write(&self.memory()?, Status::InProgress)?;
         if let Some(child) = left {
             self.outlive(&child)?;
         }
