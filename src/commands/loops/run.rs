@@ -22,7 +22,7 @@ use crate::exit;
 use crate::feature_loop::memory::{Changes, Child};
 use crate::feature_loop::round::{Seen, now_ms, see};
 use crate::feature_loop::words::{self, SESSION};
-use crate::feature_loop::{Loop, Status, Step, features};
+use crate::feature_loop::{Loop, Status, Step, disk, features};
 use crate::names::new_session;
 use crate::text::{counted, first_part, harmless};
 
@@ -323,7 +323,8 @@ impl Runner<'_> {
             memory.is_out &= !failed;
             memory.clone()
         })?;
-        tell(&head, &name, &ended, usd, begun.elapsed(), &after);
+        let before = seen.features.iter().filter(|feature| feature.passes).count();
+        tell(&head, &name, &ended, usd, begun.elapsed(), &after, before);
         match ended {
             Ended::Interrupted => return self.interrupted().map(Some),
             Ended::OutOfTime => {
@@ -398,12 +399,22 @@ impl Runner<'_> {
 }
 
 /// One line for each session.
-fn tell(head: &str, name: &str, ended: &Ended, usd: Option<f64>, took: Duration, memory: &Loop) {
-    let (before, all) = (memory.passing.len(), memory.known.len());
-    let seen = see(memory).ok();
-    let now = seen.map_or(before, |seen| seen.features.iter().filter(|feature| feature.passes).count());
+fn tell(
+    head: &str,
+    name: &str,
+    ended: &Ended,
+    usd: Option<f64>,
+    took: Duration,
+    memory: &Loop,
+    before: usize,
+) {
+    let all = memory.known.len();
+    let list = disk::features(&memory.folder, &memory.features).ok();
+    let now = list.map_or(before, |list| list.iter().filter(|feature| feature.passes).count());
     let (style, how) = match ended {
-        Ended::Well(_) => (GOOD, format!("{now} of {all} pass")),
+        Ended::Well(_) if now > before => (GOOD, format!("{now} of {all} pass")),
+        Ended::Well(_) if now == before => (OPEN, format!("{now} of {all} pass, as before")),
+        Ended::Well(_) => (OPEN, format!("{now} of {all} pass, {before} did before")),
         Ended::Failed(words) => (BAD, format!("failed: {words}")),
         Ended::OutOfTime => (OPEN, "its time was up".into()),
         Ended::Interrupted => (OPEN, "asked to end".into()),
