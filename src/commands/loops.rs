@@ -61,7 +61,8 @@ impl Desk<'_> {
     fn new_loop(&self, folder: &Path) -> Loop {
         let config = &self.config.feature_loop;
         Loop {
-            folder: folder.to_path_buf(),
+            // As it is kept: links in a path may lead elsewhere another day.
+            folder: std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf()),
             features: config.features.clone(),
             progress: config.progress.clone(),
             max: config.max_iterations,

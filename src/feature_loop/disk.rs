@@ -1,7 +1,7 @@
 //! The two files on disk: takes a folder and a name in it, gives the text, and writes it back whole. Others write them at
 //! the same time: what is half written is read again, briefly, and what changed meanwhile is never written over.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -129,7 +129,8 @@ fn beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let old = fs::metadata(path).ok().map(|meta| meta.permissions());
     #[cfg(unix)]
     builder.permissions(
-        old.clone().unwrap_or_else(|| <Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666)),
+        old.clone()
+            .unwrap_or_else(|| <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666)),
     );
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(bytes)?;
@@ -197,7 +198,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("p.txt");
         fs::write(&path, "a note\n").expect("written");
-        fs::set_permissions(&path, Permissions::from_mode(0o664)).expect("set");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).expect("set");
         write_progress(folder.path(), "p.txt", &standing()).expect("written");
         assert!(fs::read_to_string(&path).expect("text").ends_with("updated: now\n\na note\n"));
         assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o664);

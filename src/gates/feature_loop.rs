@@ -45,7 +45,8 @@ impl FeatureLoopGate {
 /// but what it printed stands in the transcript of that session alone.
 fn has_printed(stop: &Stop<'_>, one: &Loop) -> bool {
     let Some(token) = one.token.as_deref().filter(|token| token.len() > 8) else { return false };
-    let is_near = stop.project.starts_with(&one.folder) || one.folder.starts_with(stop.project);
+    let project = std::fs::canonicalize(stop.project).unwrap_or_else(|_| stop.project.to_path_buf());
+    let is_near = project.starts_with(&one.folder) || one.folder.starts_with(&project);
     let found = |path: &Path| {
         let file = open_regular(path).ok()?;
         let length = file.metadata().ok()?.len();

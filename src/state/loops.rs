@@ -11,6 +11,9 @@ use super::{StateFolder, lock_file, read_json, write_json};
 use crate::feature_loop::Loop;
 use crate::names::ContentName;
 
+/// A loop in which nothing moved for so long is forgotten.
+const FORGET_MS: i64 = 90 * 24 * 3600 * 1000;
+
 /// How long somebody may need who only looks whether a loop is run.
 const GLANCE: Duration = Duration::from_millis(20);
 const GLANCES: u32 = 10;
@@ -42,6 +45,20 @@ impl StateFolder {
             .filter(|path| path.extension().is_some_and(|end| end == "json"))
             .filter_map(|path| read_json(&path))
             .collect()
+    }
+
+    /// Forgets loops that nobody will go on with: their folder is gone, or they stand still for a long time. Every stop looks at
+    /// all that are there.
+    pub fn tidy_loops(&self, now_ms: i64) {
+        let is_old = |one: &Loop| now_ms.saturating_sub(one.moved_ms.max(one.begun_ms)) > FORGET_MS;
+        let is_over = |one: &Loop| !one.folder.is_dir() || is_old(one) && one.session.is_none();
+        for one in self.all_loops().into_iter().filter(is_over) {
+            // By the name that it has: the folder may be gone, and links in its path with it.
+            let name = ContentName::of(one.folder.to_string_lossy().as_bytes());
+            for end in ["json", "run", "lock"] {
+                let _ = fs::remove_file(self.loops().join(format!("{name}.{end}")));
+            }
+        }
     }
 
     /// Changes the loop of a folder: what is there no more, or not yet, is `None`. What goes wrong in the change changes
@@ -150,6 +167,34 @@ mod tests {
             })
             .expect("gone");
         assert_eq!(state.loop_of(&one), None);
+    }
+
+    #[test]
+    fn loops_that_nobody_will_go_on_with_are_forgotten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("the folder");
+        let state = StateFolder::at(root.join("state"));
+        for (name, session) in [("gone", None), ("old", None), ("bound", Some("s")), ("new", None)] {
+            fs::create_dir(root.join(name)).expect("made");
+            let begun_ms = if name == "new" { FORGET_MS } else { 0 };
+            let one = Loop {
+                folder: root.join(name),
+                begun_ms,
+                session: session.map(String::from),
+                ..Loop::default()
+            };
+            state
+                .change_loop(&root.join(name), |kept| {
+                    *kept = Some(one);
+                    Ok(())
+                })
+                .expect("written");
+        }
+        fs::remove_dir(root.join("gone")).expect("gone");
+        state.tidy_loops(FORGET_MS + 1);
+        let mut left: Vec<_> = state.all_loops().into_iter().map(|one| one.folder).collect();
+        left.sort();
+        assert_eq!(left, [root.join("bound"), root.join("new")]);
     }
 
     #[test]

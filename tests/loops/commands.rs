@@ -110,6 +110,31 @@ fn a_command_of_a_session_binds_that_session_and_no_other_takes_it_unasked() {
 }
 
 #[test]
+fn somebody_outside_changes_what_is_to_be_done_and_not_who_does_it() {
+    let desk = Desk::begun();
+    desk.print(&["loop", "start", "--session", "s"]);
+    desk.list(&[("F1", true), ("F2", false)]);
+    assert_eq!(desk.status()["gone"], json!(["F3"]));
+    let said = desk.print(&["loop", "start", "--as-is", "--max", "30"]);
+    assert!(
+        said.starts_with("progress.txt: iteration 0 of 30, 1 feature is open\nBound to session s:"),
+        "{said}"
+    );
+    assert_eq!((&desk.status()["gone"], &desk.status()["session"]), (&json!([]), &json!("s")));
+    let inside = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")];
+    let refused = desk.run_with(&["loop", "start", "--as-is"], &inside);
+    assert_eq!(
+        (refused.code, refused.stderr.as_str()),
+        (
+            Some(1),
+            "punchlist: only a person can drop features: --as-is is for a terminal of your own, outside of a session\n"
+        )
+    );
+    desk.run_with(&["loop", "stop"], &inside).printed(&[]);
+    assert_eq!(desk.status()["ended"]["why"], "halted by `punchlist loop stop`, which session s ran");
+}
+
+#[test]
 fn a_folder_below_is_of_the_loop_above_and_a_folder_beside_is_not() {
     let desk = Desk::begun();
     let here = |folder: &str| {

@@ -95,10 +95,10 @@ impl Desk {
 
     /// Runs it.
     pub(crate) fn run_with(&self, args: &[&str], vars: &[(&str, &str)]) -> Ran {
-        self.ran(self.command(args, vars).output().expect("it runs"))
+        self.ran(&self.command(args, vars).output().expect("it runs"))
     }
 
-    pub(crate) fn ran(&self, output: Output) -> Ran {
+    pub(crate) fn ran(&self, output: &Output) -> Ran {
         let tidy =
             |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&self.root.display().to_string(), "DIR");
         Ran { code: output.status.code(), stdout: tidy(&output.stdout), stderr: tidy(&output.stderr) }
@@ -170,6 +170,6 @@ impl Desk {
             .expect("it starts");
         std::io::Write::write_all(&mut child.stdin.take().expect("stdin"), input.to_string().as_bytes())
             .expect("written");
-        self.ran(child.wait_with_output().expect("it ends"))
+        self.ran(&child.wait_with_output().expect("it ends"))
     }
 }

@@ -210,9 +210,9 @@ fn a_clock_that_was_set_back_changes_nothing() {
     let desk = bound();
     held(&stop(&desk));
     // Whatever was remembered is from the future now.
-    let file =
+    let mut files =
         std::fs::read_dir(desk.path("state/loops")).expect("loops").flatten().map(|entry| entry.path());
-    let file = file.filter(|path| path.extension().is_some_and(|end| end == "json")).next().expect("one");
+    let file = files.find(|path| path.extension().is_some_and(|end| end == "json")).expect("one");
     let mut kept: Value = serde_json::from_slice(&std::fs::read(&file).expect("read")).expect("JSON");
     (kept["moved_ms"], kept["begun_ms"]) = (json!(9_999_999_999_999_i64), json!(9_999_999_999_999_i64));
     std::fs::write(&file, kept.to_string()).expect("written");

@@ -179,7 +179,7 @@ fn work_that_comes_again_is_looked_for_every_so_often() {
     assert!(crate::processes::eventually(|| desk.read("project/progress.txt").contains("status: COMPLETE")));
     desk.list(TWO);
     assert!(crate::processes::eventually(|| desk.calls().len() == 2));
-    let ran = desk.ran(child.wait_with_output().expect("it ends"));
+    let ran = desk.ran(&child.wait_with_output().expect("it ends"));
     assert_eq!((ran.code, desk.calls().len()), (Some(1), 2), "{}", ran.stdout);
     assert!(ran.stdout.contains("OVER_BUDGET: the time of 4s is up"), "{}", ran.stdout);
 }

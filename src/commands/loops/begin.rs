@@ -85,6 +85,12 @@ fn list_of(file: &Path) -> Result<String, String> {
 
 /// Runs `loop start`.
 pub(super) fn start(desk: &Desk<'_>, args: &LoopStartArgs) -> Result<u8, String> {
+    if args.as_is && desk.env.switch(env::CLIENT_INSIDE) {
+        return Err(
+            "only a person can drop features: --as-is is for a terminal of your own, outside of a session"
+                .into(),
+        );
+    }
     let folder = desk.folder();
     let known = desk.state.loop_of(&folder);
     let is_new = known.is_none();
@@ -138,9 +144,13 @@ struct Begin {
 fn begin(desk: &Desk<'_>, seen: &Seen, how: &Begin, text: &mut String) -> Result<(), String> {
     let whose = whose(desk, how.named.as_deref());
     let memory = desk.state.change_loop(&how.fresh.folder, |kept| {
-        let other = kept.as_ref().filter(|kept| kept.ended.is_none()).and_then(|kept| kept.session.clone());
+        let bound = kept.as_ref().filter(|kept| kept.ended.is_none());
+        let other = bound.and_then(|kept| kept.session.clone());
+        // Somebody who is no session changes what is to be done, not who does it.
+        let stays = matches!(whose, Whose::Nobody) && !how.take;
+        let bound = bound.filter(|_| stays).map(|kept| (kept.session.clone(), kept.token.clone()));
         let is_same = matches!((&whose, &other), (Whose::Session(ours), Some(other)) if ours == other);
-        if let Some(other) = other.filter(|_| !how.take && !is_same) {
+        if let Some(other) = other.filter(|_| !how.take && !is_same && !stays) {
             return Err(format!(
                 "the loop is bound to session {other}; `punchlist loop start --take` takes it over, if that one is over"
             ));
@@ -160,7 +170,7 @@ fn begin(desk: &Desk<'_>, seen: &Seen, how: &Begin, text: &mut String) -> Result
         (memory.session, memory.token) = match &whose {
             Whose::Session(session) => (Some(session.clone()), None),
             Whose::Prints(token) => (None, Some(token.clone())),
-            Whose::Nobody => (None, None),
+            Whose::Nobody => bound.unwrap_or_default(),
         };
         *kept = Some(memory.clone());
         Ok(memory)
@@ -181,20 +191,28 @@ fn begin(desk: &Desk<'_>, seen: &Seen, how: &Begin, text: &mut String) -> Result
             gone.join(", ")
         ));
     }
-    text.push_str(&match &whose {
-        Whose::Session(session) => format!("Bound to session {}: its stops are held until every feature passes.\n", short_id(session)),
-        Whose::Prints(token) => format!(
-            "Bound to the session that prints this word, from its next stop on: {token}\n"
-        ),
-        Whose::Nobody => "Bound to no session: `punchlist loop run` works the list off, or `! punchlist loop start` in a session.\n".into(),
+    text.push_str(&match (&memory.session, &whose) {
+        (Some(session), _) => {
+            format!("Bound to session {}: its stops are held until every feature passes.\n", short_id(session))
+        }
+        (None, Whose::Prints(token)) => {
+            format!("Bound to the session that prints this word, from its next stop on: {token}\n")
+        }
+        (None, _) => "Bound to no session: `punchlist loop run` works the list off, or `! punchlist loop start` in a session.\n".into(),
     });
+    desk.state.tidy_loops(now_ms());
     Ok(())
 }
 
 /// Runs `loop stop`.
 pub(super) fn stop(desk: &Desk<'_>) -> Result<u8, String> {
     let folder = desk.folder();
-    let why = "halted by `punchlist loop stop`";
+    let by = match desk.env.text(env::CLIENT_SESSION) {
+        Some(session) => format!(", which session {session} ran"),
+        None if desk.env.switch(env::CLIENT_INSIDE) => ", which a session ran".into(),
+        None => String::new(),
+    };
+    let why = &format!("halted by `punchlist loop stop`{by}");
     let halted = desk.state.change_loop(&folder, |kept| {
         let memory = kept.as_mut().ok_or("there is no loop in this folder")?;
         if let Some(status) = memory.ended_as().filter(|status| *status != Status::HandedOver) {

@@ -145,10 +145,9 @@ fn for_people(
     let spent = &memory.spent;
     if spent.sessions > 0 {
         let sessions = counted(usize::try_from(spent.sessions).unwrap_or(usize::MAX), "session", "sessions");
-        line(
-            "run",
-            &format!("{sessions}, {}, {}", dollars(spent.usd), length(Duration::from_millis(spent.ms))),
-        );
+        // In a terminal of the person's own the client does not tell what it cost.
+        let cost = if spent.usd > 0.0 { format!(", {}", dollars(spent.usd)) } else { String::new() };
+        line("run", &format!("{sessions}{cost}, {}", length(Duration::from_millis(spent.ms))));
     }
     if let Some(ended) = &memory.ended {
         line("ended", &format!("{}: {}", ago(ended.at_ms, now), ended.why));

@@ -121,8 +121,9 @@ impl Scenario for LoopedBeside {
 }
 
 /// Every trial that the client is no part of the outside of, by its name.
-pub(crate) const RUNS: [(&str, fn(&Client) -> Result<(), String>); 2] =
-    [("loop_run", in_print), ("loop_run_seated", in_a_terminal)];
+pub(crate) const RUNS: [(&str, Run); 2] = [("loop_run", in_print), ("loop_run_seated", in_a_terminal)];
+
+type Run = fn(&Client) -> Result<(), String>;
 
 /// Why these make no sense on a client, where they do not.
 pub(crate) fn pointless_on(client: &Client) -> Option<&'static str> {
