@@ -21,8 +21,8 @@ pub use file::{parse_duration, parse_size};
 pub use gates::GatesConfig;
 pub use gates::check::CheckConfig;
 pub use gates::checklist::ChecklistConfig;
-pub use gates::memory::MemoryConfig;
 pub use gates::feature_loop::LoopConfig;
+pub use gates::memory::MemoryConfig;
 pub use gates::subagents::SubagentsConfig;
 pub use globs::{PlanGlobs, plan_globs};
 

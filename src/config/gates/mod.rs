@@ -2,8 +2,8 @@
 
 pub mod check;
 pub mod checklist;
-pub mod memory;
 pub mod feature_loop;
+pub mod memory;
 pub mod subagents;
 
 use std::path::{Component, Path};
