@@ -9,7 +9,7 @@
 //!   has to unwind.
 //! - It returns when the program ends, not when its pipes close. A grandchild that holds them, even
 //!   from a session of its own, costs `DRAIN` at the most.
-//! - It returns by the deadline + `GRACE` + `DRAIN` (+ `group::REAP` where even `SIGKILL`
+//! - It returns by the deadline + `GRACE` (or the grace that the caller gives) + `DRAIN` (+ `group::REAP` where even `SIGKILL`
 //!   does not work, as in a hung disk).
 //! - The program never gets our own stdout or stderr. (The client refuses a block while any
 //!   descendant of the hook still holds them.)
@@ -118,27 +118,41 @@ pub enum Ending {
 /// [`run_async`] is the way.
 #[must_use]
 pub fn run(job: Job) -> Ended {
-    block_on(job, std::future::pending())
+    block_on(job, GRACE, |_| (), std::future::pending())
 }
 
 /// The same, and ends the program when `is_wanted` says no. It is asked at the start and ten times a second, on
 /// this thread: it must be quick.
 #[must_use]
 pub fn run_while(job: Job, is_wanted: &dyn Fn() -> bool) -> Ended {
-    block_on(job, async {
-        while is_wanted() {
-            sleep(STILL_WANTED).await;
-        }
-    })
+    block_on(job, GRACE, |_| (), until(is_wanted))
 }
 
-fn block_on(job: Job, unwanted: impl Future<Output = ()>) -> Ended {
+/// The same for a program that has something to save: it has `grace` between `SIGTERM` and `SIGKILL`. `started` is told its
+/// process id.
+#[must_use]
+pub fn run_with_grace(
+    job: Job,
+    grace: Duration,
+    started: impl FnOnce(u32),
+    is_wanted: &dyn Fn() -> bool,
+) -> Ended {
+    block_on(job, grace, started, until(is_wanted))
+}
+
+async fn until(is_wanted: &dyn Fn() -> bool) {
+    while is_wanted() {
+        sleep(STILL_WANTED).await;
+    }
+}
+
+fn block_on(job: Job, grace: Duration, tell: impl FnOnce(u32), unwanted: impl Future<Output = ()>) -> Ended {
     let started = Instant::now();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return Ended::not_started(error, started),
     };
-    let ended = runtime.block_on(run_until(job, unwanted));
+    let ended = runtime.block_on(run_until(job, grace, tell, unwanted));
     // Dropping the runtime would wait for its blocking threads, and on Windows a pipe is read on
     // one: an escaped grandchild that holds it must not keep us.
     runtime.shutdown_background();
@@ -172,16 +186,24 @@ pub fn run_all(jobs: Vec<Job>) -> Vec<Ended> {
 /// Runs `job` to its end, on the runtime of the caller (with I/O and time enabled). Dropping the
 /// future kills the group.
 pub async fn run_async(job: Job) -> Ended {
-    run_until(job, std::future::pending()).await
+    run_until(job, GRACE, |_| (), std::future::pending()).await
 }
 
-async fn run_until(job: Job, unwanted: impl Future<Output = ()>) -> Ended {
+async fn run_until(
+    job: Job,
+    grace: Duration,
+    tell: impl FnOnce(u32),
+    unwanted: impl Future<Output = ()>,
+) -> Ended {
     let started = Instant::now();
     // The handlers come before the child: else a signal could end us in between, and leave it.
     let (mut interrupts, mut group) = match start(&job) {
         Ok(parts) => parts,
         Err(error) => return Ended::not_started(error, started),
     };
+    if let Some(id) = group.id() {
+        tell(id);
+    }
     let mut pipes = Pipes::new(group.take_pipes(), job.stdin, job.stdout_cap, job.stderr_cap);
     let left = job.deadline.saturating_sub(started.elapsed());
 
@@ -200,7 +222,7 @@ async fn run_until(job: Job, unwanted: impl Future<Output = ()>) -> Ended {
         tokio::select! {
             biased;
             () = group.exited() => {}
-            () = sleep(GRACE) => {}
+            () = sleep(grace) => {}
             Pumped::Flooded = pipes.pump() => {}
         }
     }

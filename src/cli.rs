@@ -4,6 +4,7 @@
 pub mod config;
 pub mod help;
 pub mod log;
+pub mod loops;
 pub mod setup;
 
 use std::ffi::OsString;
@@ -16,6 +17,7 @@ use crate::eval::run::Mode;
 
 pub use config::{ConfigArgs, ConfigCommand};
 pub use log::{LogArgs, LogCommand};
+pub use loops::{LoopArgs, LoopCommand};
 pub use setup::{AllowArgs, InstallArgs, SwitchArgs, UninstallArgs};
 
 /// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
@@ -54,6 +56,9 @@ pub enum Command {
     /// Shows what this project's config asks to run at a stop, and allows it
     #[command(after_help = help::ALLOW)]
     Allow(AllowArgs),
+    /// A list of features and a session that is kept at work until all pass; without a command, shows how it stands
+    #[command(after_help = help::LOOP)]
+    Loop(LoopArgs),
     /// The settings: every value with its source, a commented file, a schema, a check; without a command, shows them
     #[command(after_help = help::CONFIG)]
     Config(ConfigArgs),

@@ -53,6 +53,12 @@ pub enum Cause {
     NothingOpen,
     /// A checklist can't be read.
     ChecklistUnreadable,
+    /// A feature of the session's loop is open.
+    FeatureOpen,
+    /// The session's loop is over, or goes on in a fresh session.
+    LoopOver,
+    /// The files of the session's loop can't be read.
+    LoopUnreadable,
     /// Stdin was not the hook's JSON.
     BadInput,
     /// Something of ours failed.
@@ -65,7 +71,7 @@ pub enum Cause {
 
 impl Cause {
     /// All for which something is decided, in order.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 27] = [
         Self::InsideAuditor,
         Self::Off,
         Self::LoopGuard,
@@ -88,17 +94,21 @@ impl Cause {
         Self::SectionMissing,
         Self::NothingOpen,
         Self::ChecklistUnreadable,
+        Self::FeatureOpen,
+        Self::LoopOver,
+        Self::LoopUnreadable,
         Self::BadInput,
         Self::Error,
     ];
 
     /// Those with which a stop goes through because it could not be checked.
-    const UNCHECKED: [Self; 7] = [
+    const UNCHECKED: [Self; 8] = [
         Self::CheckNotMade,
         Self::AuditorTimeout,
         Self::AuditorUnavailable,
         Self::AuditorUnreadable,
         Self::ChecklistUnreadable,
+        Self::LoopUnreadable,
         Self::BadInput,
         Self::Error,
     ];
@@ -129,6 +139,9 @@ impl Cause {
             Self::SectionMissing => "section-missing",
             Self::NothingOpen => "nothing-open",
             Self::ChecklistUnreadable => "checklist-unreadable",
+            Self::FeatureOpen => "feature-open",
+            Self::LoopOver => "loop-over",
+            Self::LoopUnreadable => "loop-unreadable",
             Self::BadInput => "bad-input",
             Self::Error => "error",
         }

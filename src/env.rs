@@ -26,6 +26,12 @@ pub const CLIENT_PID: &str = "CLAUDE_PID";
 pub const CLIENT_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Moves `~/.claude`.
 pub const CLIENT_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+/// The session's id, given to its hooks, and to the commands that it runs from 2.1.136 on (not yet in 2.1.42).
+pub const CLIENT_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
+/// Set for every command that a session runs.
+pub const CLIENT_INSIDE: &str = "CLAUDECODE";
+/// The model that a person chose for the client.
+pub const CLIENT_MODEL: &str = "ANTHROPIC_MODEL";
 /// `claude-code_2-1-325_harness`: the only variable with the client's version.
 pub const CLIENT_AGENT: &str = "AI_AGENT";
 

@@ -69,6 +69,8 @@ pub mod checks;
 pub mod child;
 pub mod verify;
 
+pub mod feature_loop;
+
 pub mod decision;
 
 pub mod audit;

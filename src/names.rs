@@ -65,6 +65,15 @@ pub fn random_fence() -> String {
     hex(&random_bytes())
 }
 
+/// A random name in the form that the client wants for a session: a UUID of version 4.
+pub fn new_session() -> String {
+    let mut bytes = random_bytes();
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let name = hex(&bytes);
+    [&name[..8], &name[8..12], &name[12..16], &name[16..20], &name[20..]].join("-")
+}
+
 /// A short random name for one decision: 50 bits, ten letters that are hard to confuse.
 pub fn new_id() -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -93,6 +102,11 @@ mod tests {
     fn random_names_differ() {
         assert_ne!(random_fence(), random_fence());
         assert_ne!(new_id(), new_id());
+        let session = new_session();
+        assert_ne!(session, new_session());
+        let parts: Vec<_> = session.split('-').map(str::len).collect();
+        assert!(parts == [8, 4, 4, 4, 12] && session[14..].starts_with('4'), "{session}");
+        assert!(session[19..].starts_with(['8', '9', 'a', 'b']), "{session}");
         assert_eq!((random_fence().len(), new_id().len()), (32, 10));
     }
 }

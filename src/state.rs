@@ -5,6 +5,7 @@
 mod allowed;
 mod chores;
 mod claim;
+mod loops;
 mod switch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,7 @@ use crate::readings::Readings;
 
 pub use chores::{Chores, beside};
 pub use claim::{Claim, Taken};
+pub use loops::RunLock;
 pub use switch::{SwitchedOff, Switches, Thrown};
 
 /// The state folder.

@@ -1,12 +1,14 @@
 //! What the gates beside the audit cost where all of them are set and pass: later stops of two sessions that are alike, one of
 //! them with every gate in its config. The checks' own time is no part of it: they passed at the first stop.
 
+use std::fs;
+
 use punchlist::decision::Cause;
 
 use crate::bench::Bench;
 use crate::measure::{Fault, Rounds, Runner, in_turns, timed};
 use crate::rows::{Row, Unit};
-use crate::scene::Scene;
+use crate::scene::{PUNCHLIST, Scene};
 use crate::stops::{first_stop, later_stop};
 use crate::transcripts::Spec;
 
@@ -43,11 +45,29 @@ fn stopper(scene: &mut Scene) -> Runner<'_> {
     })
 }
 
+/// A feature loop of another session, with as many features as such lists have: every stop on the machine passes by it.
+fn begin_a_loop(scene: &Scene) -> Result<(), Fault> {
+    let folder = scene.state().join("beside");
+    let feature =
+        |at: usize| format!(r#"{{"id":"F{at}","description":"What feature {at} is","passes":false}}"#);
+    let list: Vec<_> = (0..200).map(feature).collect();
+    let written = fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(folder.join("feature_list.json"), format!("[{}]", list.join(","))));
+    written.map_err(|why| format!("{}: {why}", folder.display()))?;
+    let begun =
+        scene.command(PUNCHLIST, &["loop", "start", "--session", "another"]).current_dir(&folder).output();
+    match begun {
+        Ok(output) if output.status.success() => Ok(()),
+        other => Err(format!("no loop could be begun: {other:?}")),
+    }
+}
+
 /// All gates over none.
 pub(crate) fn gates(bench: &mut Bench) -> Result<(), Fault> {
     let spec = Spec::of(bench.sizes.small);
     let (mut bare, mut set) = (Scene::of(&spec)?, Scene::of(&spec)?);
     set.configure(ALL_SET)?;
+    begin_a_loop(&set)?;
     first_stop(&bare)?;
     first_stop(&set)?;
     let rounds = Rounds { many: bench.sizes.rounds.many * MORE, ..bench.sizes.rounds };

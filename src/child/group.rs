@@ -107,6 +107,11 @@ impl Group {
         })
     }
 
+    /// The leader's process id, as long as it was not waited for.
+    pub(super) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     /// Hands over the pipes, once.
     pub(super) fn take_pipes(&mut self) -> OwnEnds {
         (self.child.stdin().take(), self.child.stdout().take(), self.child.stderr().take())

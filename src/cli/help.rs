@@ -130,6 +130,58 @@ pub const LOG_PATH: &str = "\
 Examples:
   punchlist log path
   punchlist log path --json";
+/// Of `loop`.
+pub const LOOP: &str = "\
+Examples:
+  punchlist loop init --from plan.md       a list of features, a progress file
+  punchlist loop run -- --permission-mode acceptEdits
+  punchlist loop                           how it stands
+  punchlist loop stop                      nobody is held any more
+
+docs/gates/feature-loop.md tells how it goes on and when it ends.";
+/// Of `loop init`.
+pub const LOOP_INIT: &str = "\
+Examples:
+  punchlist loop init                      feature_list.json, progress.txt
+  punchlist loop init --from prd.json --max 30
+
+Files that are there are left as they are. Run by a session (`! punchlist loop
+init`), it binds that session: its stops are held until every feature passes.";
+/// Of `loop start`.
+pub const LOOP_START: &str = "\
+Examples:
+  punchlist loop start                     run by a session: binds that one
+  punchlist loop start --max 80            and raises the limit
+  punchlist loop start --session 11111111-2222-4333-8444-555555555555
+  punchlist loop start --as-is             what was removed stays removed";
+/// Of `loop stop`.
+pub const LOOP_STOP: &str = "\
+Examples:
+  punchlist loop stop
+
+`punchlist loop start` or `punchlist loop run` goes on.";
+/// Of `loop status`.
+pub const LOOP_STATUS: &str = "\
+Examples:
+  punchlist loop status
+  punchlist loop status --json";
+/// Of `loop pass`.
+pub const LOOP_PASS: &str = "\
+Examples:
+  punchlist loop pass F3
+  punchlist loop pass F3 F4 --undo";
+/// Of `loop run`.
+pub const LOOP_RUN: &str = "\
+Examples:
+  punchlist loop run -- --permission-mode acceptEdits --model opus
+  punchlist loop run --max-cost 5 --max-time 2h --max-iterations 30
+  punchlist loop run --every 10m           looks again, also when all pass
+  punchlist loop run --interactive         in this terminal
+  punchlist loop run --dry-run             the next command and its prompt
+
+What stands behind -- goes to the client. Without a permission to edit, it can
+do nothing in print mode. Ctrl-C ends the session and the run; another run goes
+on. Exit codes: 0 all features pass, 1 it ended before that.";
 /// Of `config`.
 pub const CONFIG: &str = "\
 Examples:

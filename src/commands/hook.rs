@@ -224,8 +224,9 @@ fn judge(stop: &Stop<'_>, story: &mut Story, auditor: Option<&mut dyn Auditor>) 
         off = state.switched_off(stop.project, stop.session);
         off.clone()
     };
+    let keeps_working = any_keeps_working(stop, story);
     let remembered = || story.phase(phases::STATE, |_| state.session(stop.session));
-    let aside = aside(input, env, config, any_keeps_working(config), switch, remembered);
+    let aside = aside(input, env, config, keeps_working, switch, remembered);
     let guard = match aside {
         Some(Aside::All(outcome)) => {
             if let Some(claim) = claim {

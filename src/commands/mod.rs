@@ -10,6 +10,7 @@ pub mod eval;
 pub mod hook;
 pub mod install;
 pub mod log;
+pub mod loops;
 pub mod man;
 mod progress;
 mod say;
@@ -64,6 +65,10 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
         Command::Eval(args) => eval::run(&args, &env),
         Command::Log(args) => match checked_config(&env) {
             Ok(config) => log::run(&args, &config.log, &env),
+            Err(code) => code,
+        },
+        Command::Loop(args) => match checked_config(&env) {
+            Ok(config) => loops::run(&args, &config, &env),
             Err(code) => code,
         },
         Command::Config(args) => config::run(&args, &env),

@@ -13,6 +13,7 @@ use toml::de::{DeTable, DeValue};
 use super::gates::GatesTable;
 use super::gates::check::CheckTable;
 use super::gates::checklist::ChecklistTable;
+use super::gates::feature_loop::LoopTable;
 use super::gates::memory::MemoryTable;
 use super::gates::subagents::SubagentsTable;
 use super::globs::plan_glob;
@@ -32,6 +33,9 @@ pub struct ConfigFile {
     pub gates: GatesTable,
     /// Commands that have to pass before a session may end, such as tests and linters.
     pub check: Vec<CheckTable>,
+    /// The feature loop: where its files are, and when it ends. It runs where `punchlist loop` began one.
+    #[serde(rename = "loop")]
+    pub feature_loop: LoopTable,
     /// The audit gate: when a stop is looked at, and what may hold it.
     pub audit: AuditTable,
     /// Subagents, where the hook is registered for their stops, too (`punchlist install --subagents`).
@@ -89,7 +93,8 @@ pub struct AuditorTable {
     #[serde(deserialize_with = "duration")]
     #[schemars(with = "String")]
     pub timeout: Option<Duration>,
-    /// A folder with `system.md`, `audit.md`, `reason.md` and `verdict.schema.json`, each in place of the built-in text.
+    /// A folder with `system.md`, `audit.md`, `reason.md`, `verdict.schema.json`, `loop.md` and `loop-hold.md`, each in place
+    /// of the built-in text.
     #[schemars(with = "String", extend("x-own-file-only" = true))]
     pub prompts: Option<PathBuf>,
 }

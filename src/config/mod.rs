@@ -21,6 +21,7 @@ pub use file::{parse_duration, parse_size};
 pub use gates::GatesConfig;
 pub use gates::check::CheckConfig;
 pub use gates::checklist::ChecklistConfig;
+pub use gates::feature_loop::LoopConfig;
 pub use gates::memory::MemoryConfig;
 pub use gates::subagents::SubagentsConfig;
 pub use globs::{PlanGlobs, plan_globs};
@@ -35,6 +36,8 @@ pub struct Config {
     pub gates: GatesConfig,
     /// What has to pass before a session may end.
     pub checks: Vec<CheckConfig>,
+    /// The feature loop.
+    pub feature_loop: LoopConfig,
     /// The audit gate.
     pub audit: AuditConfig,
     /// Subagents.
@@ -192,6 +195,7 @@ impl Default for Config {
         Self {
             gates: GatesConfig::default(),
             checks: Vec::new(),
+            feature_loop: LoopConfig::default(),
             audit: AuditConfig {
                 enabled: true,
                 block_on: Category::ALL.to_vec(),
@@ -251,6 +255,7 @@ impl Config {
     pub fn apply(&mut self, file: ConfigFile) {
         self.gates.apply(file.gates);
         gates::check::add(&mut self.checks, file.check);
+        self.feature_loop.apply(file.feature_loop);
         set(&mut self.audit.enabled, file.audit.enabled);
         set(&mut self.audit.block_on, file.audit.block_on);
         set(&mut self.audit.plan, file.audit.plan);

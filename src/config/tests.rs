@@ -12,6 +12,13 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
     let mut config = Config {
         gates: GatesConfig { enabled: false, dry_run: true, max_blocks: 0 },
         checks: Vec::new(),
+        feature_loop: LoopConfig {
+            features: String::new(),
+            progress: String::new(),
+            max_iterations: 0,
+            limits: crate::feature_loop::Limits { stall_after: 0, context: 0.0 },
+            window: 0,
+        },
         audit: AuditConfig {
             enabled: false,
             block_on: Vec::new(),

@@ -14,7 +14,7 @@ const DEADLINE: Duration = Duration::from_secs(2);
 const OUTPUT_CAP: usize = 16 << 20;
 
 /// Runs git in `root` with these arguments; gives what it printed, if it ended well.
-fn git(root: &Path, args: &[&str], stdin: String) -> Option<Vec<u8>> {
+pub(crate) fn git(root: &Path, args: &[&str], stdin: String) -> Option<Vec<u8>> {
     let options = ["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"];
     let ended = child::run(Job {
         program: PathBuf::from("git"),

@@ -9,6 +9,7 @@ pub mod aside;
 pub mod audit;
 pub mod checklist;
 pub mod checks;
+pub mod feature_loop;
 pub mod in_a_row;
 pub mod joined;
 pub mod known;
@@ -36,6 +37,7 @@ use crate::state::{Claim, StateFolder};
 use audit::{AUDIT, AuditGate};
 use checklist::ChecklistGate;
 use checks::ChecksGate;
+use feature_loop::FeatureLoopGate;
 
 /// One stop of one session.
 #[derive(Debug)]
@@ -84,14 +86,23 @@ pub trait Gate {
     fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome;
 }
 
-/// Whether any gate that keeps sessions at work is set.
-pub fn any_keeps_working(_config: &Config) -> bool {
-    false
+/// Whether any gate that keeps sessions at work is set, or is this session's.
+pub fn any_keeps_working(stop: &Stop<'_>, story: &mut Story) -> bool {
+    story.feature_loop = FeatureLoopGate::of(stop);
+    story.feature_loop.is_some()
 }
 
 /// The gates that are set, the cheap ones first, the audit last. With `guarded` only those that keep a session at work.
-fn line_up<'a>(stop: &Stop<'_>, auditor: &'a mut dyn Auditor, guarded: bool) -> Vec<Box<dyn Gate + 'a>> {
+fn line_up<'a>(
+    stop: &Stop<'_>,
+    story: &mut Story,
+    auditor: &'a mut dyn Auditor,
+    guarded: bool,
+) -> Vec<Box<dyn Gate + 'a>> {
     let mut gates: Vec<Box<dyn Gate + 'a>> = Vec::new();
+    if let Some(gate) = story.feature_loop.take() {
+        gates.push(Box::new(gate));
+    }
     // What a subagent says is no word of the session's.
     if !guarded && stop.config.checklist.is_set() && stop.input.event == Event::Stop {
         gates.push(Box::new(ChecklistGate));
@@ -118,7 +129,7 @@ pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor:
         let outcome = Outcome::Pass { cause: Cause::NothingToAudit, detail: Some(why) };
         return Joined { outcome, uses_budget: false };
     }
-    let mut gates = line_up(stop, auditor, guard.is_some());
+    let mut gates = line_up(stop, story, auditor, guard.is_some());
     if gates.is_empty() {
         let why = if stop.config.audit.enabled {
             "[subagents] audit = false, and no check is set for subagents"

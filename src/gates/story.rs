@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::Known;
 use super::checklist::Unsettled;
+use super::feature_loop::FeatureLoopGate;
 use crate::audit::Brief;
 use crate::auditor::AuditorRun;
 use crate::checks::Passed;
@@ -59,6 +60,8 @@ pub struct Story {
     pub audited: Option<LastAudit>,
     /// What is to be written before the stop is over.
     pub chores: Chores,
+    /// The gate of the loop that the session is bound to, until it is lined up with the others.
+    pub feature_loop: Option<FeatureLoopGate>,
     /// Our own time by phase.
     pub phases: Phases,
     /// What is known of the session, once somebody has asked.

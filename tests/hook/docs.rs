@@ -24,8 +24,15 @@ const CASE: &str = "adr-claimed-in-prose-never-created";
 const NAMES: [&str; 4] =
     ["punchlist completions", "punchlist eval", "punchlist log report", "punchlist log show"];
 
-/// A command of ours that goes on until somebody ends it, which a test of its own does.
-const ENDLESS: (&str, &str, &str) = ("punchlist log --follow", "tests/log/follow.rs", "\"--follow\"");
+/// Commands of ours that go on until somebody ends them, which tests of their own do.
+const ENDLESS: [(&str, &str, &str); 2] = [
+    ("punchlist log --follow", "tests/log/follow.rs", "\"--follow\""),
+    ("punchlist loop run --every", "tests/loops/run.rs", "\"--every\""),
+];
+
+/// A list of features, by the ids in the examples.
+const FEATURES: &str =
+    r#"{"features":[{"id":"F1","passes":false},{"id":"F3","passes":false},{"id":"F4","passes":false}]}"#;
 
 /// Commands of others: who runs them, and the words by which that can be seen there.
 const OTHERS: [(&str, &str, &str); 14] = [
@@ -105,6 +112,18 @@ impl Home {
         Self { scene, decision }
     }
 
+    /// What a list of features is made of, or the list itself and a loop.
+    fn lay_out_features(&self, args: &[String]) {
+        self.scene.file("plan.md", "- [ ] Log in\n");
+        self.scene.file("prd.json", FEATURES);
+        if !args.iter().any(|word| word == "init") {
+            self.scene.file("feature_list.json", FEATURES);
+            self.scene
+                .run_args(&["loop", "init"])
+                .check(self.scene.in_work("progress.txt").exists(), "it is begun");
+        }
+    }
+
     /// Runs a command as it is shown, with what stands in the place of a person's own things replaced by them; says what
     /// is wrong with how it ended.
     fn run(&self, command: &str) -> Result<(), String> {
@@ -136,6 +155,9 @@ impl Home {
         if args.iter().any(|word| word == ".claude/punchlist.toml") {
             self.scene.project_config("[gates]\nmax_blocks = 2\n");
         }
+        if args[0] == "loop" {
+            self.lay_out_features(&args);
+        }
         if args[0] != "install" {
             self.scene
                 .run_args(&["install"])
@@ -161,12 +183,12 @@ fn exit_code(args: &[String]) -> i32 {
     }
 }
 
-/// A client of today that is logged in and finds nothing.
+/// A client of today that is logged in, finds nothing, and builds every feature at once.
 const CLIENT: &str = r#"case "$1" in
   --version) echo "2.1.325 (Claude Code)" ;;
   --help) printf '  --tools\n  --system-prompt\n  --setting-sources\n  --settings\n  --json-schema\n  --no-session-persistence\n  --disable-slash-commands\nCommands:\n  auth   Manage authentication\n' ;;
   auth) echo '{"loggedIn":true,"authMethod":"claude.ai","apiProvider":"firstParty"}' ;;
-  *) cat > /dev/null; echo '{"type":"result","subtype":"success","is_error":false,"result":"","total_cost_usd":0.0004,"usage":{"input_tokens":210,"output_tokens":9},"structured_output":{"findings":[]}}' ;;
+  *) cat > /dev/null; [ ! -e feature_list.json ] || sed -i s/false/true/g feature_list.json; echo '{"type":"result","subtype":"success","is_error":false,"result":"","total_cost_usd":0.0004,"usage":{"input_tokens":210,"output_tokens":9},"structured_output":{"findings":[]}}' ;;
 esac"#;
 
 /// What is wrong with the commands that are shown, and how many were run.
@@ -179,7 +201,7 @@ fn tried(shown: &[Shown]) -> (Vec<String>, usize) {
             None => one.command.clone(),
         };
         let begins = |(start, ..): &&(&str, &str, &str)| command.starts_with(start);
-        let known = OTHERS.iter().chain([&ENDLESS]).find(begins);
+        let known = OTHERS.iter().chain(&ENDLESS).find(begins);
         if let Some((_, file, trace)) = known {
             let runs = fs::read_to_string(Path::new(ROOT).join(file)).is_ok_and(|text| text.contains(trace));
             if !runs {

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use rig::client::{self, Client, VERSIONS};
-use scenarios::{seated, started};
+use scenarios::{looped, seated, started};
 use trip::Scenario;
 
 fn main() -> ExitCode {
@@ -41,7 +41,10 @@ fn main() -> ExitCode {
             let started = started::ALL
                 .iter()
                 .map(move |(name, play)| trial(version, name, required, started::pointless_on, *play));
-            scenarios.chain(seated).chain(started)
+            let runs = looped::RUNS
+                .iter()
+                .map(move |(name, play)| trial(version, name, required, looped::pointless_on, *play));
+            scenarios.chain(seated).chain(started).chain(runs)
         })
         .collect();
     libtest_mimic::run(&arguments, trials).exit_code()

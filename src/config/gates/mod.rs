@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod checklist;
+pub mod feature_loop;
 pub mod memory;
 pub mod subagents;
 

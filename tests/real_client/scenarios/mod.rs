@@ -9,6 +9,7 @@ mod disputed;
 mod held_once;
 mod installed;
 mod listed;
+pub(crate) mod looped;
 mod mended;
 mod plan_mode;
 mod plugin;
@@ -44,6 +45,8 @@ pub(crate) const ALL: &[&dyn Scenario] = &[
     &checked::Checked,
     &checked::CheckedSubagent,
     &listed::Listed,
+    &looped::Looped,
+    &looped::LoopedBeside,
 ];
 
 /// What the person asks for, where nothing else is said.

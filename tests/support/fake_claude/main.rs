@@ -115,6 +115,9 @@ fn follow(instruction: Instruction, argv: &[String], prompt: Option<&str>) -> Re
         Instruction::StdoutFile(path) => {
             write_stdout(&fs::read(&path).map_err(|why| format!("{}: {why}", path.display()))?)?;
         }
+        Instruction::Write(path, text) => {
+            fs::write(&path, text).map_err(|why| format!("{}: {why}", path.display()))?;
+        }
         Instruction::Record(path) => record(&path, argv, prompt)?,
         Instruction::Exit(code) => return Ok(Some(code)),
         Instruction::CrashSignal => crash()?,

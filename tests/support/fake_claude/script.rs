@@ -17,6 +17,7 @@
 //! | `flood BYTES` | writes that many bytes to stdout |
 //! | `stdout TEXT`, `stderr TEXT` | writes, with no newline of its own |
 //! | `stdout-file PATH` | writes a file's content to stdout |
+//! | `write PATH TEXT` | writes a file, as an agent would |
 //! | `record PATH` | appends the call as one line of JSON |
 //! | `exit CODE` | ends here (the end of the script is `exit 0`) |
 //! | `crash-signal` | dies by SIGKILL |
@@ -62,6 +63,7 @@ pub(crate) enum Instruction {
     Stdout(String),
     Stderr(String),
     StdoutFile(PathBuf),
+    Write(PathBuf, String),
     Record(PathBuf),
     Exit(i32),
     CrashSignal,
@@ -132,6 +134,10 @@ fn parse_instruction(name: &str, rest: &str) -> Result<Instruction, String> {
         "stdout" => Instruction::Stdout(text(rest)?),
         "stderr" => Instruction::Stderr(text(rest)?),
         "stdout-file" => Instruction::StdoutFile(word(rest)?.into()),
+        "write" => {
+            let (path, content) = rest.split_once(' ').ok_or("a path and a text are wanted")?;
+            Instruction::Write(path.into(), text(content)?)
+        }
         "record" => Instruction::Record(word(rest)?.into()),
         "exit" => Instruction::Exit(number(rest)?),
         "crash-signal" => nothing(rest, Instruction::CrashSignal)?,

@@ -2,6 +2,7 @@
 //! what it printed and how it ended. It runs in a process group of its own under one deadline, and must
 //! talk to nobody but the scripted API.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -88,8 +89,14 @@ impl Client {
         self.bin.join("claude")
     }
 
-    /// Opens a terminal with a session in it that nobody has said anything to yet.
-    pub(crate) fn at_a_terminal(&self, scratch: &Scratch, api: &str, size: Size) -> Result<Terminal, String> {
+    /// The whole environment of a program that starts this client.
+    pub(crate) fn variables(&self, scratch: &Scratch, api: &str) -> Vec<(OsString, OsString)> {
+        let own = client_env(api).map(|(name, value)| (name.into(), value.into()));
+        scratch.env(Some(&self.bin)).into_iter().chain(own).collect()
+    }
+
+    /// Leaves the client nothing to ask a person at its start.
+    pub(crate) fn settle(scratch: &Scratch) -> Result<(), String> {
         let project = scratch.project();
         let known = json!({ "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": [] });
         // It asks whether a key may be used by the key's end.
@@ -101,11 +108,15 @@ impl Client {
             "customApiKeyResponses": { "approved": [end_of_key], "rejected": [] },
             "projects": { project.display().to_string(): known },
         });
-        scratch.write(scratch.home().join(".claude.json"), &settled.to_string())?;
-        let own = client_env(api).map(|(name, value)| (name.into(), value.into()));
-        let variables = scratch.env(Some(&self.bin)).into_iter().chain(own);
+        scratch.write(scratch.home().join(".claude.json"), &settled.to_string())
+    }
+
+    /// Opens a terminal with a session in it that nobody has said anything to yet.
+    pub(crate) fn at_a_terminal(&self, scratch: &Scratch, api: &str, size: Size) -> Result<Terminal, String> {
+        Self::settle(scratch)?;
         let args = ["--permission-mode", "bypassPermissions"];
-        Terminal::open(scratch.root(), &project, size, (&self.program(), &args), variables)
+        let variables = self.variables(scratch, api);
+        Terminal::open(scratch.root(), &scratch.project(), size, (&self.program(), &args), variables)
     }
 
     /// Runs one session from a prompt to its end: a new one, or an earlier one that goes on.

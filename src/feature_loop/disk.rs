@@ -1,0 +1,252 @@
+//! The two files on disk: takes a folder and a name in it, gives the text, and writes it back whole. Others write them at
+//! the same time: what is half written is read again, briefly, and what changed meanwhile is never written over.
+
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::features::{self, Feature};
+use super::progress;
+use crate::files::open_regular;
+
+/// How often a file is read again that is not whole, and how long after.
+const TRIES: u32 = 6;
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// More than this is no list that anybody works off.
+const CAP: u64 = 16 << 20;
+
+/// The file of a name, if it stands in the folder: links must not lead out of it. One that is not there is where it would be.
+pub fn place(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let path = folder.join(name);
+    match fs::canonicalize(&path) {
+        Ok(real) => {
+            let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+            if real.starts_with(folder) { Ok(real) } else { Err(format!("{name} leads out of the folder")) }
+        }
+        Err(_) => Ok(path),
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, String> {
+    let file = open_regular(path).map_err(|error| in_words(&error))?;
+    let mut bytes = Vec::new();
+    file.take(CAP + 1).read_to_end(&mut bytes).map_err(|error| in_words(&error))?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > CAP) {
+        return Err(format!("it is longer than {CAP} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".into())
+}
+
+fn in_words(error: &io::Error) -> String {
+    if error.kind() == ErrorKind::NotFound { "it is not there".into() } else { error.to_string() }
+}
+
+/// Reads until it can be read, a few times.
+fn patiently<T>(name: &str, read: impl Fn() -> Result<T, String>) -> Result<T, String> {
+    let mut tries = 1;
+    loop {
+        match read() {
+            Err(_) if tries < TRIES => sleep(PAUSE),
+            result => return result.map_err(|why| format!("{name} can't be read: {why}")),
+        }
+        tries += 1;
+    }
+}
+
+/// The list.
+pub fn features(folder: &Path, name: &str) -> Result<Vec<Feature>, String> {
+    let path = place(folder, name)?;
+    patiently(name, || features::read(&read_text(&path)?))
+}
+
+/// The progress file; nothing where there is none.
+pub fn progress(folder: &Path, name: &str) -> Result<String, String> {
+    let path = place(folder, name)?;
+    if !path.exists() {
+        return Ok(String::new());
+    }
+    patiently(name, || read_text(&path))
+}
+
+/// Says in the progress file how the loop stands.
+pub fn write_progress(folder: &Path, name: &str, standing: &progress::Standing) -> Result<(), String> {
+    change(folder, name, |text| Ok(progress::write(text, standing)))
+}
+
+/// Sets the mark of one feature in the list.
+pub fn mark(folder: &Path, name: &str, which: &str, passes: bool) -> Result<(), String> {
+    change(folder, name, |text| features::with_mark(text, which, passes))
+}
+
+/// Changes a file. Whatever was written to it meanwhile is what is changed.
+fn change(folder: &Path, name: &str, edit: impl Fn(&str) -> Result<String, String>) -> Result<(), String> {
+    let path = place(folder, name)?;
+    let failed = |error: &io::Error| format!("{name} can't be written: {error}");
+    let read = || match read_text(&path) {
+        Err(_) if !path.exists() => Ok(None),
+        text => text.map(Some).map_err(|why| format!("{name} can't be read: {why}")),
+    };
+    for _ in 0..TRIES {
+        let before = read()?;
+        let after = edit(before.as_deref().unwrap_or_default()).map_err(|why| format!("{name}: {why}"))?;
+        if before.as_deref() == Some(after.as_str()) {
+            return Ok(());
+        }
+        let file = beside(&path, after.as_bytes()).map_err(|error| failed(&error))?;
+        // As late as can be: the moment between this and the next line is all that is left to somebody else.
+        if read()? != before {
+            sleep(PAUSE);
+            continue;
+        }
+        return file.persist(&path).map(drop).map_err(|error| failed(&error.error));
+    }
+    Err(format!("{name} can't be written: somebody else writes it all the time"))
+}
+
+/// A new file; false where there is one already, which is left as it is.
+pub fn create(folder: &Path, name: &str, text: &str) -> Result<bool, String> {
+    let path = folder.join(name);
+    let failed = |error: &io::Error| format!("{name} can't be written: {error}");
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(|error| failed(&error))?;
+    }
+    let file = beside(&path, text.as_bytes()).map_err(|error| failed(&error))?;
+    match file.persist_noclobber(&path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(&error.error)),
+    }
+}
+
+/// A file beside another one, with the same rights as that has, or as any new file.
+fn beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".punchlist-");
+    let old = fs::metadata(path).ok().map(|meta| meta.permissions());
+    #[cfg(unix)]
+    builder.permissions(
+        old.clone()
+            .unwrap_or_else(|| <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666)),
+    );
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    // What the umask took away.
+    if let Some(old) = old {
+        file.as_file().set_permissions(old)?;
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature_loop::progress::{Standing, Status};
+
+    fn standing() -> Standing {
+        Standing {
+            iteration: 1,
+            max: 9,
+            status: Status::InProgress,
+            passing: (0, 1),
+            left: Vec::new(),
+            updated: "now".into(),
+        }
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder").flatten();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_missing_or_broken_is_said() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let read = || features(folder.path(), "f.json").expect_err("none");
+        assert_eq!(read(), "f.json can't be read: it is not there");
+        fs::write(folder.path().join("f.json"), "[{").expect("written");
+        assert_eq!(
+            read(),
+            "f.json can't be read: it is not JSON: EOF while parsing an object at line 1 column 2"
+        );
+        assert_eq!(progress(folder.path(), "p.txt"), Ok(String::new()));
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_is_read_when_it_is_whole() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("f.json");
+        fs::write(&path, "[{\"id\":").expect("written");
+        let writer = std::thread::spawn(move || {
+            sleep(PAUSE);
+            fs::write(&path, "[{\"id\":1}]").expect("written");
+        });
+        assert_eq!(features(folder.path(), "f.json").expect("whole").len(), 1);
+        writer.join().expect("written");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn rights_and_notes_are_kept_and_nothing_is_left_beside() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("p.txt");
+        fs::write(&path, "a note\n").expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).expect("set");
+        write_progress(folder.path(), "p.txt", &standing()).expect("written");
+        assert!(fs::read_to_string(&path).expect("text").ends_with("updated: now\n\na note\n"));
+        assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o664);
+        assert_eq!(names(folder.path()), ["p.txt"]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_not_written_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("p.txt"), [0xff, 0xfe]).expect("written");
+        assert_eq!(
+            write_progress(folder.path(), "p.txt", &standing()).expect_err("left alone"),
+            "p.txt can't be read: it is not UTF-8"
+        );
+        assert_eq!(fs::read(folder.path().join("p.txt")).expect("there"), [0xff, 0xfe]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_folder_is_neither_read_nor_written() {
+        let (folder, other) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let target = other.path().join("secret");
+        fs::write(&target, "[]").expect("written");
+        std::os::unix::fs::symlink(&target, folder.path().join("f.json")).expect("a link");
+        let said = features(folder.path(), "f.json").expect_err("out");
+        assert_eq!(said, "f.json leads out of the folder");
+        assert!(write_progress(folder.path(), "f.json", &standing()).is_err());
+        assert_eq!(fs::read_to_string(target).expect("there"), "[]");
+    }
+
+    #[test]
+    fn what_is_there_is_never_written_over_by_a_new_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(create(folder.path(), "sub/f.json", "[]"), Ok(true));
+        assert_eq!(create(folder.path(), "sub/f.json", "{}"), Ok(false));
+        assert_eq!(fs::read_to_string(folder.path().join("sub/f.json")).expect("there"), "[]");
+    }
+
+    #[test]
+    fn two_who_write_at_once_lose_nothing_of_each_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let list: Vec<_> = (0..8).map(|at| serde_json::json!({ "id": at, "passes": false })).collect();
+        create(folder.path(), "f.json", &serde_json::to_string(&list).expect("text")).expect("made");
+        mark(folder.path(), "f.json", "3", true).expect("marked");
+        mark(folder.path(), "f.json", "5", true).expect("marked");
+        let passing: Vec<_> =
+            features(folder.path(), "f.json").expect("read").iter().map(|f| f.passes).collect();
+        assert_eq!(passing, [false, false, false, true, false, true, false, false]);
+    }
+}

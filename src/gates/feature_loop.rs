@@ -1,0 +1,151 @@
+//! The feature loop's gate: keeps the session that the loop is bound to at work until every feature passes, and lets it go
+//! with a reason when the loop is over or a fresh session should go on. Everybody else is left alone. Takes a stop, gives
+//! an outcome; what it decides by is `feature_loop::step`.
+
+use std::path::Path;
+
+use super::{Gate, Stop, Story, in_a_row};
+use crate::decision::{Cause, Outcome};
+use crate::env;
+use crate::feature_loop::context::fill_of;
+use crate::feature_loop::round::{Seen, now_ms, see};
+use crate::feature_loop::step::iterations;
+use crate::feature_loop::words::{self, HOLD};
+use crate::feature_loop::{Loop, Status, Step};
+use crate::files::{open_regular, read_at};
+use crate::hook::Event;
+
+/// Its name.
+pub const NAME: &str = "loop";
+
+/// How much of a transcript's end is searched for the word by which a session is told.
+const TAIL: u64 = 4 << 20;
+
+/// The gate, for a session that is bound to a loop.
+#[derive(Debug)]
+pub struct FeatureLoopGate {
+    found: Loop,
+}
+
+impl FeatureLoopGate {
+    /// The gate of this stop's session, if a loop is bound to it. Where there never was a loop that costs one failed open.
+    pub fn of(stop: &Stop<'_>) -> Option<Self> {
+        if stop.input.event != Event::Stop {
+            return None;
+        }
+        let session = stop.input.session_id.as_deref()?;
+        let loops = stop.state.all_loops();
+        let bound = loops.iter().find(|one| one.session.as_deref() == Some(session));
+        let found = bound.or_else(|| loops.iter().find(|one| has_printed(stop, one)))?.clone();
+        Some(Self { found })
+    }
+}
+
+/// Whether this is the session in which a loop was begun: clients before 2.1.136 do not tell a command which session runs it,
+/// but what it printed stands in the transcript of that session alone.
+fn has_printed(stop: &Stop<'_>, one: &Loop) -> bool {
+    let Some(token) = one.token.as_deref().filter(|token| token.len() > 8) else { return false };
+    let project = std::fs::canonicalize(stop.project).unwrap_or_else(|_| stop.project.to_path_buf());
+    let is_near = project.starts_with(&one.folder) || one.folder.starts_with(&project);
+    let found = |path: &Path| {
+        let file = open_regular(path).ok()?;
+        let length = file.metadata().ok()?.len();
+        let tail = read_at(&file, length.saturating_sub(TAIL), length.min(TAIL)).ok()?;
+        memchr::memmem::find(&tail, token.as_bytes())
+    };
+    is_near && stop.input.own_transcript().and_then(found).is_some()
+}
+
+impl Gate for FeatureLoopGate {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn keeps_working(&self) -> bool {
+        true
+    }
+
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
+        match self.round(stop, story) {
+            Ok(outcome) => outcome,
+            Err(why) => Outcome::CouldNotCheck {
+                cause: Cause::LoopUnreadable,
+                message: format!("feature loop: {why}"),
+            },
+        }
+    }
+}
+
+impl FeatureLoopGate {
+    fn round(&self, stop: &Stop<'_>, story: &mut Story) -> Result<Outcome, String> {
+        let seen = see(&self.found)?;
+        if stop.config.gates.dry_run {
+            return Ok(step(stop, story, &seen, &mut self.found.clone()).0);
+        }
+        let session = stop.input.session_id.as_deref();
+        stop.state.change_loop(&self.found.folder, |kept| {
+            let ours = |one: &&mut Loop| {
+                one.session.as_deref() == session || one.token == self.found.token && one.token.is_some()
+            };
+            let Some(memory) = kept.as_mut().filter(ours) else {
+                let detail = Some("the loop is another session's by now".to_owned());
+                return Ok(Outcome::Pass { cause: Cause::LoopOver, detail });
+            };
+            (memory.session, memory.token) = (session.map(String::from), None);
+            let (mut outcome, status) = step(stop, story, &seen, memory);
+            let written = status.map_or(Ok(()), |status| seen.write(memory, status));
+            // What is remembered counts; the file is for people and for the next session.
+            if let (Err(why), Outcome::Advise { message, .. }) = (&written, &mut outcome) {
+                message.push_str(&format!(" ({why})"));
+            }
+            Ok(outcome)
+        })
+    }
+}
+
+/// Decides, and changes what is remembered; gives the status that the progress file should have, where it should be written.
+fn step(stop: &Stop<'_>, story: &mut Story, seen: &Seen, memory: &mut Loop) -> (Outcome, Option<Status>) {
+    let config = &stop.config.feature_loop;
+    let chosen = stop.env.text(env::CLIENT_MODEL);
+    let transcript = stop.input.own_transcript();
+    let fill = transcript.and_then(|path| fill_of(path, config.window, chosen.as_deref()));
+    let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
+    let mut next = seen.next(memory, fill, config.limits);
+    if matches!(next, Step::Work { .. }) && !in_a_row::may_hold_on(stop, held) {
+        let why = format!("the session was held {} times in a row and used no tool", in_a_row::MOST_IN_A_ROW);
+        next = Step::End { status: Status::Stalled, why };
+    }
+    match next {
+        Step::Nothing => {
+            let detail = format!("{} has no features", memory.features);
+            (Outcome::Pass { cause: Cause::LoopOver, detail: Some(detail) }, None)
+        }
+        Step::Work { at, changes } => {
+            let (template, fault) =
+                words::template(stop.config.auditor.prompts.as_deref(), "loop-hold.md", HOLD);
+            story.config_faults.extend(fault);
+            let reason = seen.hand_out(memory, at, &changes, &template, HOLD);
+            (Outcome::Hold { cause: Cause::FeatureOpen, reason }, Some(Status::InProgress))
+        }
+        Step::End { status, why } => {
+            memory.end(&status, &why, now_ms());
+            let message = told(memory, &status, &why);
+            (Outcome::Advise { cause: Cause::LoopOver, message }, Some(status))
+        }
+    }
+}
+
+/// What the person is told.
+fn told(memory: &Loop, status: &Status, why: &str) -> String {
+    let on = match status {
+        Status::HandedOver => ": `punchlist loop start` there, or `punchlist loop run`",
+        Status::ReachedLimit => "; `punchlist loop start --max` sets it higher",
+        _ => "",
+    };
+    let so_far = if *status == Status::Complete {
+        String::new()
+    } else {
+        format!(", after {}", iterations(memory.iteration))
+    };
+    format!("feature loop {status}{so_far}: {why}{on}")
+}
