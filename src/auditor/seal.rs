@@ -55,6 +55,8 @@ const OLD_TOOLS: &str = "Task,Bash,Glob,Grep,LS,ExitPlanMode,Read,Edit,MultiEdit
 
 /// The settings that the client gets: it has no others.
 const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
+/// Gives them.
+const SETTINGS: &str = "--settings";
 /// Keeps the client from writing a session file.
 const NO_SESSION_FILE: &str = "--no-session-persistence";
 /// Makes the client hold the answer to a schema.
@@ -89,7 +91,9 @@ impl Seal {
         std::fs::create_dir(folder.path().join(EMPTY))?;
         // Given as text, settings are left behind by the client as a file in the temporary folder (to 2.1.136).
         let settings = folder.path().join("settings.json");
-        std::fs::write(&settings, NO_HOOKS)?;
+        if flags.has(SETTINGS) {
+            std::fs::write(&settings, NO_HOOKS)?;
+        }
         let (args, stdin) = command_line(flags, model, prompt, &settings.to_string_lossy());
         Ok(Self { args, stdin, folder })
     }
@@ -161,7 +165,7 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> 
         stdin = format!("{}\n\n{stdin}", prompt.system);
     }
     give("--setting-sources", &[""]);
-    give("--settings", &[settings]);
+    give(SETTINGS, &[settings]);
     give("--strict-mcp-config", &[]);
     give("--disable-slash-commands", &[]);
     give(NO_SESSION_FILE, &[]);
