@@ -25,7 +25,7 @@ use crate::names::ContentName;
 use crate::outcomes::PendingBlock;
 use crate::readings::Readings;
 
-pub use chores::{Chores, beside};
+pub use chores::Chores;
 pub use claim::{Claim, Taken};
 pub use switch::{SwitchedOff, Switches, Thrown};
 

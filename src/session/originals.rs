@@ -85,12 +85,15 @@ pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> Wanted) {
 /// Puts the texts before in place that hold one of these names. They are looked for as the transcript writes them, so
 /// that a text without any need not be decoded.
 pub fn fetch_with_names(session: &mut Session, names: &[String]) {
+    if names.is_empty() {
+        return;
+    }
     let is_written_as_it_is = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'/');
     let is_plain = |name: &String| !name.is_empty() && name.bytes().all(is_written_as_it_is);
     let Ok(finder) = AhoCorasick::new(names.iter().filter(|name| is_plain(name))) else { return };
     let must_decode = !names.iter().all(is_plain);
     let mut shelf = Shelf::of(&session.sources);
-    let done = session.touches.iter_mut().filter(|touch| touch.outcome == Outcome::Done && !names.is_empty());
+    let done = session.touches.iter_mut().filter(|touch| touch.outcome == Outcome::Done);
     for touch in done {
         let Original::Recorded(place) = touch.original else { continue };
         let Some(literal) = shelf.read(place, u64::from(place.bytes)) else { continue };
