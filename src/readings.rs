@@ -293,7 +293,9 @@ impl Shelf {
             kept.extend_from_slice(&key.to_le_bytes());
             kept.extend_from_slice(&u32::try_from(end).ok()?.to_le_bytes());
         }
-        used.iter().for_each(|(_, reading)| kept.extend_from_slice(reading));
+        for (_, reading) in &used {
+            kept.extend_from_slice(reading);
+        }
         let hash = xxh3_64(&kept[24..]);
         kept[8..16].copy_from_slice(&hash.to_le_bytes());
         Some(kept)
@@ -304,7 +306,6 @@ impl Shelf {
 const BUCKETS: usize = 1 << 11;
 
 /// In which part a key is. The keys are hashes.
-#[expect(clippy::cast_possible_truncation, reason = "a few bits are left")]
 fn bucket_of(key: u128) -> usize {
     (key >> (u128::BITS - BUCKETS.trailing_zeros())) as usize
 }

@@ -36,7 +36,9 @@ pub fn unified<'t>(before: &'t str, after: &'t str) -> String {
         let from = place(first.old_range().start..last.old_range().end);
         let to = place(first.new_range().start..last.new_range().end);
         let _ = writeln!(text, "@@ -{from} +{to} @@");
-        hunk.iter().for_each(|op| put(&mut text, op, &old, &new));
+        for op in &hunk {
+            put(&mut text, op, &old, &new);
+        }
     }
     text
 }
@@ -82,12 +84,11 @@ fn put(text: &mut String, op: &DiffOp, old: &[&str], new: &[&str]) {
         }
     };
     let (old, new) = (&old[op.old_range()], &new[op.new_range()]);
-    match op {
-        DiffOp::Equal { .. } => put(ChangeTag::Equal, old),
-        _ => {
-            put(ChangeTag::Delete, old);
-            put(ChangeTag::Insert, new);
-        }
+    if let DiffOp::Equal { .. } = op {
+        put(ChangeTag::Equal, old);
+    } else {
+        put(ChangeTag::Delete, old);
+        put(ChangeTag::Insert, new);
     }
 }
 

@@ -210,15 +210,12 @@ impl Workspace {
     pub fn look(&self, written: &str, folders: &mut Folders) -> Sight {
         let known = self.seen.as_ref().and_then(|seen| seen.borrow().places.get(written).cloned());
         known.unwrap_or_else(|| {
-            let looked = match self.plain_file(written, folders) {
-                Some((place, meta)) => {
-                    let state = FileState::File { bytes: meta.len() };
-                    Sight { place: Some(place), state, stamp: stamp_of(&meta) }
-                }
-                None => {
-                    let place = self.locate(written);
-                    Sight { state: self.state(place.as_ref()), place, stamp: None }
-                }
+            let looked = if let Some((place, meta)) = self.plain_file(written, folders) {
+                let state = FileState::File { bytes: meta.len() };
+                Sight { place: Some(place), state, stamp: stamp_of(&meta) }
+            } else {
+                let place = self.locate(written);
+                Sight { state: self.state(place.as_ref()), place, stamp: None }
             };
             if let Some(mut seen) = self.seen.as_ref().map(RefCell::borrow_mut)
                 && seen.places.len() < MOST_PLACES
