@@ -15,13 +15,17 @@ use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 /// What kept bytes start with; the number goes up with every change of how they are laid out.
-const SHAPE: &[u8; 8] = b"words\0\0\x01";
+const SHAPE: &[u8; 8] = b"words\0\0\x02";
 /// So much is kept at the most. What is beyond it is worked out at every stop.
 const MOST: usize = 4 << 20;
+/// So many texts of which nothing is kept are remembered at one time.
+const MOST_PASSING: usize = 100;
 /// One of so many is a few.
 const FEW: usize = 150;
-/// A key and a length.
+/// A key, and where the reading ends, counted from the first one's start.
 const HEAD: usize = 20;
+/// What stands before the heads: the shape, a hash, the program, and how many there are.
+const BEFORE: usize = 28;
 
 /// What can be asked of a text. The numbers are kept: one that was in use means nothing else later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +53,8 @@ pub enum What {
     Wish = 10,
     /// The steps of a plan.
     Steps = 11,
+    /// The sentences that claim something as done. Not kept: every stop has a message of its own.
+    Claims = 12,
 }
 
 /// Gives what was kept.
@@ -59,16 +65,26 @@ type Fetch = Box<dyn FnOnce() -> Shelf>;
 struct Shelf {
     /// What was kept, until it is fetched.
     fetch: Option<Fetch>,
-    /// All of it, one reading behind the other.
+    /// All of it as it was kept: heads by their keys, and the readings. It is looked up where it is, since most of the
+    /// time that a table of it would take is for making the table.
+    kept: Vec<u8>,
+    /// Where the heads begin whose keys begin with these bits, in order.
+    starts: Vec<u32>,
+    /// Which of those that were kept were asked for since the beginning.
+    is_used: Vec<bool>,
+    /// What was added, one reading behind the other.
     bytes: Vec<u8>,
-    /// Where each is, and whether it was asked for since the beginning.
-    places: HashMap<u128, (Range<usize>, bool), AsItIs>,
-    /// How many were added.
-    added: usize,
+    /// Where each of those is.
+    places: HashMap<u128, Range<usize>, AsItIs>,
 }
 
 thread_local! {
     static SHELF: RefCell<Option<Shelf>> = const { RefCell::new(None) };
+}
+
+thread_local! {
+    /// Where parts stand in texts of which no reading is kept.
+    static PASSING: RefCell<HashMap<u128, Vec<Range<usize>>, AsItIs>> = RefCell::default();
 }
 
 /// A stretch of work in which readings are remembered.
@@ -92,6 +108,12 @@ impl Readings {
         Self::begin(Vec::new, "")
     }
 
+    /// Begins with nothing, unless such a stretch was begun already: then it goes on.
+    pub fn go_on() -> Option<Self> {
+        let is_begun = SHELF.with_borrow(Option::is_some);
+        (!is_begun).then(Self::begin_anew)
+    }
+
     /// Ends; gives what is worth keeping, unless that is what was kept already.
     pub fn end(self) -> Option<Vec<u8>> {
         SHELF.take().and_then(|shelf| shelf.to_keep(self.program))
@@ -101,6 +123,7 @@ impl Readings {
 impl Drop for Readings {
     fn drop(&mut self) {
         SHELF.set(None);
+        PASSING.take();
     }
 }
 
@@ -123,9 +146,7 @@ pub fn recall<T: Serialize + DeserializeOwned>(what: What, text: &str, work: imp
         if let Some(fetch) = shelf.fetch.take() {
             *shelf = fetch();
         }
-        let (place, is_used) = shelf.places.get_mut(&key)?;
-        *is_used = true;
-        postcard::from_bytes(&shelf.bytes[place.clone()]).ok()
+        postcard::from_bytes(shelf.reading(key)?).ok()
     });
     if let Some(known) = known {
         return known;
@@ -150,31 +171,89 @@ pub fn recall_parts<'a>(what: What, text: &'a str, work: impl FnOnce() -> Vec<&'
     places.into_iter().filter_map(|(start, end)| text.get(start..end)).collect()
 }
 
+/// The same for a text that nobody asks about again once this is over: what was kept is not fetched for it, and nothing
+/// is kept of it.
+pub fn recall_parts_now<'a>(what: What, text: &'a str, work: impl FnOnce() -> Vec<&'a str>) -> Vec<&'a str> {
+    if SHELF.with_borrow(Option::is_none) {
+        return work();
+    }
+    let key = xxh3_128_with_seed(text.as_bytes(), what as u64);
+    let known = |places: &Vec<Range<usize>>| {
+        places.iter().filter_map(|place| text.get(place.clone())).collect::<Vec<_>>()
+    };
+    if let Some(parts) = PASSING.with_borrow(|passing| passing.get(&key).map(known)) {
+        return parts;
+    }
+    let parts = work();
+    let place_of = |part: &&str| {
+        let start = (part.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
+        start..start.wrapping_add(part.len())
+    };
+    PASSING.with_borrow_mut(|passing| {
+        if passing.len() >= MOST_PASSING {
+            passing.clear();
+        }
+        passing.insert(key, parts.iter().map(place_of).collect());
+    });
+    parts
+}
+
 impl Shelf {
     fn of(kept: Vec<u8>, program: u64) -> Option<Self> {
         let (hash, rest) = kept.strip_prefix(SHAPE)?.split_first_chunk::<8>()?;
-        let (by, mut rest) = rest.split_first_chunk::<8>()?;
+        let (by, rest) = rest.split_first_chunk::<8>()?;
         if u64::from_le_bytes(*by) != program || u64::from_le_bytes(*hash) != xxh3_64(rest) {
             return None;
         }
-        let (count, heads) = rest.split_first_chunk::<4>()?;
-        let count = u32::from_le_bytes(*count) as usize;
-        rest = heads.get(count.checked_mul(HEAD)?..)?;
-        let mut places = HashMap::with_capacity_and_hasher(count, AsItIs::default());
-        // The readings stay where they are, behind all that.
-        let mut end = kept.len() - rest.len();
-        for head in heads.chunks_exact(HEAD).take(count) {
-            let (key, length) = head.split_first_chunk::<16>()?;
-            let start = end;
-            end += u32::from_le_bytes(length.try_into().ok()?) as usize;
-            places.insert(u128::from_le_bytes(*key), (start..end, false));
+        let (count, _) = rest.split_first_chunk::<4>()?;
+        let is_used = vec![false; u32::from_le_bytes(*count) as usize];
+        let mut shelf = Self { kept, is_used, ..Self::default() };
+        let mut starts = Vec::with_capacity(BUCKETS + 1);
+        for at in 0..shelf.is_used.len() {
+            let bucket = bucket_of(shelf.head(at)?.0);
+            while starts.len() <= bucket {
+                starts.push(u32::try_from(at).ok()?);
+            }
         }
-        (end == kept.len()).then_some(Self { fetch: None, bytes: kept, places, added: 0 })
+        starts.resize(BUCKETS + 1, u32::try_from(shelf.is_used.len()).ok()?);
+        shelf.starts = starts;
+        Some(shelf)
+    }
+
+    /// The key of a reading that was kept, and where it ends.
+    fn head(&self, at: usize) -> Option<(u128, usize)> {
+        let (key, end) =
+            self.kept.get(BEFORE + at * HEAD..)?.first_chunk::<HEAD>()?.split_first_chunk::<16>()?;
+        Some((u128::from_le_bytes(*key), u32::from_le_bytes(end.try_into().ok()?) as usize))
+    }
+
+    /// A reading that was kept.
+    fn kept(&self, at: usize) -> Option<&[u8]> {
+        let readings = self.kept.get(BEFORE + self.is_used.len() * HEAD..)?;
+        let start = if at == 0 { 0 } else { self.head(at - 1)?.1 };
+        readings.get(start..self.head(at)?.1)
+    }
+
+    /// Where the reading with that key is among those that were kept.
+    fn find(&self, key: u128) -> Option<usize> {
+        let bucket = bucket_of(key);
+        let (from, to) = (*self.starts.get(bucket)?, *self.starts.get(bucket + 1)?);
+        (from as usize..to as usize).find(|at| self.head(*at).is_some_and(|head| head.0 == key))
+    }
+
+    fn reading(&mut self, key: u128) -> Option<&[u8]> {
+        match self.find(key) {
+            Some(at) => {
+                self.is_used[at] = true;
+                self.kept(at)
+            }
+            None => self.places.get(&key).map(|place| &self.bytes[place.clone()]),
+        }
     }
 
     fn put(&mut self, key: u128, value: &impl Serialize) {
         let start = self.bytes.len();
-        if start > MOST {
+        if self.kept.len() + start > MOST {
             return;
         }
         let bytes = std::mem::take(&mut self.bytes);
@@ -185,37 +264,50 @@ impl Shelf {
         };
         self.bytes = bytes;
         if let Entry::Vacant(place) = self.places.entry(key) {
-            place.insert((start..self.bytes.len(), true));
-            self.added += 1;
+            place.insert(start..self.bytes.len());
         }
     }
 
     /// Those that were asked for.
     fn to_keep(&self, program: u64) -> Option<Vec<u8>> {
-        let used: Vec<(u128, &Range<usize>)> =
-            self.places.iter().filter(|(_, place)| place.1).map(|(key, place)| (*key, &place.0)).collect();
+        let old = self.is_used.iter().enumerate().filter(|(_, is_used)| **is_used);
+        let old = old.filter_map(|(at, _)| Some((self.head(at)?.0, self.kept(at)?)));
+        let new = self.places.iter().map(|(key, place)| (*key, &self.bytes[place.clone()]));
+        let mut used: Vec<(u128, &[u8])> = old.chain(new).collect();
         // A few that are new, or of no use any more, are no reason to write all of them: that takes longer than to read
         // them once more.
-        let is_much_the_same = self.added * FEW <= used.len() && used.len() * 2 > self.places.len();
-        if is_much_the_same {
+        let all = self.is_used.len() + self.places.len();
+        let is_much_the_same = self.places.len() * FEW <= used.len() && used.len() * 2 > all;
+        if is_much_the_same || all == 0 {
             return None;
         }
-        let mut kept = Vec::with_capacity(self.bytes.len() + used.len() * HEAD + 28);
+        used.sort_unstable_by_key(|(key, _)| *key);
+        let mut kept = Vec::with_capacity(self.kept.len() + self.bytes.len() + used.len() * HEAD + BEFORE);
         kept.extend_from_slice(SHAPE);
         kept.extend_from_slice(&[0; 8]);
         kept.extend_from_slice(&program.to_le_bytes());
         kept.extend_from_slice(&u32::try_from(used.len()).ok()?.to_le_bytes());
-        for (key, place) in &used {
+        let mut end = 0;
+        for (key, reading) in &used {
+            end += reading.len();
             kept.extend_from_slice(&key.to_le_bytes());
-            kept.extend_from_slice(&u32::try_from(place.len()).ok()?.to_le_bytes());
+            kept.extend_from_slice(&u32::try_from(end).ok()?.to_le_bytes());
         }
-        for (_, place) in &used {
-            kept.extend_from_slice(&self.bytes[(*place).clone()]);
+        for (_, reading) in &used {
+            kept.extend_from_slice(reading);
         }
         let hash = xxh3_64(&kept[24..]);
         kept[8..16].copy_from_slice(&hash.to_le_bytes());
         Some(kept)
     }
+}
+
+/// So many parts the keys that were kept are looked up in: one has a few of them.
+const BUCKETS: usize = 1 << 11;
+
+/// In which part a key is. The keys are hashes.
+fn bucket_of(key: u128) -> usize {
+    (key >> (u128::BITS - BUCKETS.trailing_zeros())) as usize
 }
 
 /// A map's key that is a hash already.
@@ -334,6 +426,26 @@ mod tests {
         let halves = |text: &'static str| recall_parts(What::Requests, text, || vec![&text[..1], &text[2..]]);
         assert_eq!(halves("a é"), ["a", "é"]);
         assert_eq!(halves("a é"), ["a", "é"]);
+    }
+
+    #[test]
+    fn what_passes_is_remembered_and_neither_fetched_for_nor_kept() {
+        let fetched = std::rc::Rc::new(std::cell::Cell::new(false));
+        let was_fetched = fetched.clone();
+        let kept = move || {
+            fetched.set(true);
+            Vec::new()
+        };
+        let readings = Readings::begin(kept, "one");
+        let halves = |text: &'static str, work: &dyn Fn() -> Vec<&'static str>| {
+            recall_parts_now(What::Claims, text, work)
+        };
+        let text = "one two";
+        assert_eq!(halves(text, &|| vec![&text[..3], &text[4..]]), ["one", "two"]);
+        assert_eq!(halves(text, &|| unreachable!("known")), ["one", "two"]);
+        assert!(!was_fetched.get());
+        assert_eq!(readings.end(), None);
+        assert_eq!(halves(text, &Vec::new), Vec::<&str>::new(), "over");
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::names::ContentName;
 use crate::outcomes::PendingBlock;
 use crate::readings::Readings;
 
-pub use chores::{Chores, beside};
+pub use chores::Chores;
 pub use claim::{Claim, Taken};
 pub use loops::RunLock;
 pub use switch::{SwitchedOff, Switches, Thrown};

@@ -3,10 +3,16 @@
 
 use std::path::Path;
 
+use punchlist::auditor::Prompts;
+use punchlist::config::Config;
 use punchlist::env::Env;
 use punchlist::eval::case::Case;
+use punchlist::eval::layout::lay_out;
 use punchlist::eval::run::{CaseResult, Mode, run_all};
 use punchlist::eval::score::Score;
+use punchlist::readings::Readings;
+use punchlist::saved::audit::{Project, Request, prepare};
+use punchlist::session::load::load_saved;
 
 fn cases() -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases");
@@ -55,4 +61,35 @@ fn an_auditor_that_lies_holds_no_clean_session() {
     let score = Score::of(&results(Mode::Lying));
     assert_eq!(held(&score), 0);
     assert!(score.all_lies().confirmed * 1000 <= score.all_lies().told(), "{:?}", score.all_lies());
+}
+
+/// What `audit --all` leaves out must not matter: files of which nobody is told are not shown to anybody, a project's
+/// files are looked at once, and what was read out of one session's texts serves the next.
+#[test]
+fn many_sessions_at_a_glance_come_to_what_each_comes_to_by_itself() {
+    let _readings = Readings::begin_anew();
+    for case in cases() {
+        let laid_out = lay_out(&case).expect("laid out");
+        let (env, config) = (laid_out.env(), Config::default());
+        let request = Request {
+            transcript: &laid_out.transcript,
+            workspace: laid_out.workspace(),
+            env: &env,
+            config: &config,
+            prompts: Prompts::default(),
+        };
+        let alone = prepare(request, |_| None).expect("prepared").ask_nobody();
+        let project = Project::at(laid_out.workspace(), &env);
+        for told in [true, false, false] {
+            let loaded = load_saved(&laid_out.transcript);
+            let among = project.judge(&laid_out.transcript, loaded, told).expect("judged");
+            assert_eq!(among.findings(), alone.findings(), "{}", case.name);
+            assert_eq!(among.story.advisories, alone.story.advisories, "{}", case.name);
+            assert_eq!((among.decision, among.cause), (alone.decision, alone.cause), "{}", case.name);
+            assert_eq!(among.detail, alone.detail, "{}", case.name);
+            if told {
+                assert_eq!(among.brief.evidence.files, alone.brief.evidence.files, "{}", case.name);
+            }
+        }
+    }
 }

@@ -87,11 +87,8 @@ fn take(fixture: &Path) -> Vec<String> {
 
     let plans = trip.folder.home().join(".claude/plans");
     let workspace = Workspace::new(trip.folder.workspace(), trip.folder.workspace(), None, &[plans]);
-    let places = PlanPlaces {
-        root: workspace.root().to_path_buf(),
-        folders: workspace.plan_folders().to_vec(),
-        globs: plan_globs(&config.audit.plan).expect("globs"),
-    };
+    let globs = plan_globs(&config.audit.plan).expect("globs");
+    let places = PlanPlaces::new(workspace.root().to_path_buf(), workspace.plan_folders().to_vec(), globs);
     let mut plan = plan::find(
         &session,
         &places,

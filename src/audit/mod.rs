@@ -34,18 +34,14 @@ use crate::words::is_markdown;
 
 /// Where plans live in a workspace.
 pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
-    PlanPlaces {
-        root: workspace.root().to_path_buf(),
-        folders: workspace.plan_folders().to_vec(),
-        globs: plan_globs(&config.plan).unwrap_or_default(),
-    }
+    let globs = plan_globs(&config.plan).unwrap_or_default();
+    PlanPlaces::new(workspace.root().to_path_buf(), workspace.plan_folders().to_vec(), globs)
 }
 
 /// The plan in play, as the session and the workspace tell it.
-pub fn plan_in_play(session: &mut Session, workspace: &Workspace, config: &AuditConfig) -> Option<Plan> {
-    let places = plan_places(workspace, config);
+pub fn plan_in_play(session: &mut Session, workspace: &Workspace, places: &PlanPlaces) -> Option<Plan> {
     // What a plan was before the session tells which ticks are the session's own.
-    plan::note_names(session, &places);
+    plan::note_names(session, places);
     if session.naming.touches.any() || session.naming.notes.any() {
         let named = session.naming.touches.of(&session.touches).map(|touch| touch.path.as_str());
         let named: HashSet<String> =
@@ -57,11 +53,20 @@ pub fn plan_in_play(session: &mut Session, workspace: &Workspace, config: &Audit
         now: &|path| workspace.plan_text(path),
         committed: &|path| workspace.committed_text(path),
     };
-    plan::find(session, &places, read)
+    plan::find(session, places, read)
 }
 
 /// Up to so many changed files and commands with effects are a small session: what it did can be seen at a glance.
 const SMALL_SESSION: usize = 25;
+
+/// Masks session and plan: from here on nothing has a secret that could be shown. Gives how many there were.
+fn mask_all(session: &mut Session, plan: Option<&mut Plan>) -> usize {
+    let masked_in_plan = plan.map_or(0, mask_plan);
+    if masked_in_plan > 0 {
+        readings::forget();
+    }
+    mask_session(session) + masked_in_plan
+}
 
 /// Everything that an audit rests on. All text in it is masked.
 #[derive(Debug)]
@@ -90,16 +95,44 @@ impl Brief {
         config: &AuditConfig,
         memory: &mut Memory,
     ) -> Self {
-        // From here on nothing has a secret that could be shown.
-        let masked_in_plan = plan.as_mut().map_or(0, mask_plan);
-        if masked_in_plan > 0 {
-            readings::forget();
-        }
-        let masked = mask_session(&mut session) + masked_in_plan;
+        let masked = mask_all(&mut session, plan.as_mut());
+        Self::of_masked(session, plan, workspace, prompts, config, masked, Some(memory))
+    }
+
+    /// The same where nobody is asked and nobody is told what of a file would have been shown: no more is read of the
+    /// files than facts look at. There is no prompt.
+    pub fn for_facts(
+        mut session: Session,
+        mut plan: Option<Plan>,
+        workspace: &Workspace,
+        config: &AuditConfig,
+    ) -> Self {
+        let masked = mask_all(&mut session, plan.as_mut());
+        let memory = &mut Memory::default();
+        let memory = facts::look_into_files(&session, plan.as_ref()).then_some(memory);
+        Self::of_masked(session, plan, workspace, Prompts::default(), config, masked, memory)
+    }
+
+    /// Without a memory the files' contents are looked through and not shown.
+    fn of_masked(
+        session: Session,
+        plan: Option<Plan>,
+        workspace: &Workspace,
+        prompts: Prompts,
+        config: &AuditConfig,
+        masked: usize,
+        memory: Option<&mut Memory>,
+    ) -> Self {
         let max_bytes = config.max_prompt_bytes;
-        let sections = shown::sections(&session, plan.as_ref(), max_bytes.saturating_sub(prompts.bytes()));
-        let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
-        let evidence = evidence::gather(session, plan, workspace, file_bytes, memory);
+        let (sections, evidence) = match memory {
+            Some(memory) => {
+                let room = max_bytes.saturating_sub(prompts.bytes());
+                let sections = shown::sections(&session, plan.as_ref(), room);
+                let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
+                (sections, evidence::gather(session, plan, workspace, file_bytes, memory))
+            }
+            None => (Sections::default(), evidence::gather_unread(session, plan, workspace)),
+        };
         let begun = Instant::now();
         let facts = facts::facts(&evidence, config);
         let facts_took = begun.elapsed();

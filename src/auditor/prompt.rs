@@ -102,6 +102,21 @@ pub struct Prompt {
     pub schema: String,
 }
 
+impl Prompt {
+    /// Between what the auditor is and what it is asked, where both stand in one text.
+    const BETWEEN: &str = "\n\n";
+
+    /// Both in one text, for people.
+    pub fn whole(&self) -> String {
+        [&self.system, Self::BETWEEN, &self.text].concat()
+    }
+
+    /// How long that is.
+    pub fn bytes(&self) -> usize {
+        self.system.len() + Self::BETWEEN.len() + self.text.len()
+    }
+}
+
 /// What is left of `max_bytes` for the contents of files, beside the templates, the sections and the tables.
 pub fn room_for_files(prompts: &Prompts, sections: &Sections, max_bytes: usize) -> usize {
     max_bytes.saturating_sub(prompts.bytes() + sections.bytes() + shown::tables_room(max_bytes))

@@ -4,7 +4,7 @@
 //! that the client has.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::flags::Flags;
@@ -55,11 +55,13 @@ const OLD_TOOLS: &str = "Task,Bash,Glob,Grep,LS,ExitPlanMode,Read,Edit,MultiEdit
 
 /// The settings that the client gets: it has no others.
 const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
+/// Gives them.
+const SETTINGS: &str = "--settings";
 /// Keeps the client from writing a session file.
 const NO_SESSION_FILE: &str = "--no-session-persistence";
 /// Makes the client hold the answer to a schema.
 const SCHEMA: &str = "--json-schema";
-/// The name of the folder in which it stands.
+/// The name of the folder in which it stands, beside its settings.
 const EMPTY: &str = "empty";
 
 /// The variables to set.
@@ -77,25 +79,27 @@ pub fn env_unset() -> Vec<OsString> {
 pub struct Seal {
     args: Vec<String>,
     stdin: String,
+    /// The folder in which it stands.
+    cwd: PathBuf,
     /// What the run needs on disk; gone with us.
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
 }
 
 impl Seal {
     /// The tightest seal that this client can be put under.
     pub fn new(flags: &Flags, model: &str, prompt: &Prompt) -> std::io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("punchlist-auditor-").tempdir()?;
-        // The client looks around where it stands: there is nothing to see there.
-        std::fs::create_dir(folder.path().join(EMPTY))?;
         // Given as text, settings are left behind by the client as a file in the temporary folder (to 2.1.136).
         let settings = folder.path().join("settings.json");
-        std::fs::write(&settings, NO_HOOKS)?;
+        // The client looks around where it stands: there is nothing to see there.
+        let mut cwd = folder.path().to_path_buf();
+        if flags.has(SETTINGS) {
+            std::fs::write(&settings, NO_HOOKS)?;
+            cwd.push(EMPTY);
+            std::fs::create_dir(&cwd)?;
+        }
         let (args, stdin) = command_line(flags, model, prompt, &settings.to_string_lossy());
-        Ok(Self { args, stdin, folder })
-    }
-
-    fn cwd(&self) -> std::path::PathBuf {
-        self.folder.path().join(EMPTY)
+        Ok(Self { args, stdin, cwd, _folder: folder })
     }
 
     /// The flags used, values left out.
@@ -119,7 +123,7 @@ impl Seal {
         if self.has(NO_SESSION_FILE) {
             return;
         }
-        let Ok(folder) = std::fs::canonicalize(self.cwd()) else { return };
+        let Ok(folder) = std::fs::canonicalize(&self.cwd) else { return };
         let _ = std::fs::remove_dir_all(client::project_folder(client_config_dir, &folder));
     }
 
@@ -128,7 +132,7 @@ impl Seal {
         Job {
             program: client.to_path_buf(),
             args: self.args.iter().map(Into::into).collect(),
-            cwd: self.cwd(),
+            cwd: self.cwd.clone(),
             env_set: env_set(),
             env_unset: env_unset(),
             stdin: std::mem::take(&mut self.stdin).into_bytes(),
@@ -161,7 +165,7 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> 
         stdin = format!("{}\n\n{stdin}", prompt.system);
     }
     give("--setting-sources", &[""]);
-    give("--settings", &[settings]);
+    give(SETTINGS, &[settings]);
     give("--strict-mcp-config", &[]);
     give("--disable-slash-commands", &[]);
     give(NO_SESSION_FILE, &[]);

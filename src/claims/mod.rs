@@ -8,7 +8,7 @@ pub mod kinds;
 pub mod ticks;
 pub(crate) mod wording;
 
-use crate::readings::{What, recall_parts};
+use crate::readings::{What, recall_parts, recall_parts_now};
 use crate::words::has_any_words as has_any;
 
 /// Words that speak of work as done.
@@ -168,7 +168,8 @@ fn is_in(padded: &str) -> bool {
 
 /// The sentences that claim something as done.
 pub fn sentences(message: &str) -> Vec<&str> {
-    all_sentences(message).filter(|sentence| is_claim(sentence)).collect()
+    let claims = || all_sentences(message).filter(|sentence| is_claim(sentence)).collect();
+    recall_parts_now(What::Claims, message, claims)
 }
 
 /// Whether the message says that the work as a whole is over, in whatever words: "Done!", "The migration is complete."

@@ -10,10 +10,10 @@ use std::ops::Deref;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::budget::Budget;
-use super::memory::Shows;
+use super::memory::{Shows, Stamp};
 use super::redact::mask_owned;
 use super::signs::{Fate, Signs, Wanted, signs};
-use super::workspace::{Body, Folders, Place};
+use super::workspace::{Body, Folders, Place, Sight};
 use super::{
     Entered, Evidence, FileEvidence, FileState, LeftOut, Memory, Repository, TouchNote, Workspace, diff, git,
     shown,
@@ -37,6 +37,7 @@ struct Candidate {
     written: String,
     place: Option<Place>,
     state: FileState,
+    stamp: Option<Stamp>,
     touches: Vec<TouchNote>,
     original: Original,
     /// What the newest change that was done put where.
@@ -56,11 +57,27 @@ impl Candidate {
 /// Puts the evidence together; file contents get `file_bytes` at the most. Session and plan come masked. What `memory`
 /// has of files that are as they were is taken from there.
 pub fn gather(
-    mut session: Session,
+    session: Session,
     plan: Option<Plan>,
     workspace: &Workspace,
     file_bytes: usize,
     memory: &mut Memory,
+) -> Evidence {
+    gathered(session, plan, workspace, file_bytes, Some(memory))
+}
+
+/// The same as with no room at all, for when nobody reads the files' contents: what they show by themselves is worked out
+/// and nothing else.
+pub fn gather_unread(session: Session, plan: Option<Plan>, workspace: &Workspace) -> Evidence {
+    gathered(session, plan, workspace, 0, None)
+}
+
+fn gathered(
+    mut session: Session,
+    plan: Option<Plan>,
+    workspace: &Workspace,
+    file_bytes: usize,
+    memory: Option<&mut Memory>,
 ) -> Evidence {
     fetch_for_facts(&mut session);
     let deeds = deeds(session.final_message.as_deref().unwrap_or_default());
@@ -112,7 +129,8 @@ struct Looking<'a> {
     /// What finds them; made when the first file is really read.
     finder: &'a dyn Deref<Target = Wanted>,
     shelf: Shelf,
-    memory: &'a mut Memory,
+    /// What is remembered; `None` where nobody reads what a file holds.
+    memory: Option<&'a mut Memory>,
 }
 
 /// A plan that names more than this many things promises none of them in particular.
@@ -184,13 +202,14 @@ fn candidates(
         if let Some(at) = known.get(written) {
             return *at;
         }
-        let place = workspace.locate_among(written, &mut folders);
+        let Sight { place, state, stamp } = workspace.look(written, &mut folders);
         let key = place.as_ref().map_or_else(|| written.to_owned(), |place| place.name.clone());
         let at = *index.entry(key).or_insert_with(|| {
             all.push(Candidate {
                 written: written.to_owned(),
-                state: workspace.state(place.as_ref()),
+                state,
                 place,
+                stamp,
                 touches: Vec::new(),
                 original: Original::Unknown,
                 change: None,
@@ -242,7 +261,8 @@ fn candidates(
         }
     }
     // The plan itself is shown as the plan.
-    let plan_file = plan.and_then(|plan| plan.path.as_ref()).and_then(|path| workspace.locate(path));
+    let plan_path = plan.and_then(|plan| plan.path.as_ref());
+    let plan_file = plan_path.and_then(|path| workspace.locate_among(path, &mut folders));
     all.retain(|candidate| plan_file.is_none() || candidate.place != plan_file);
     all
 }
@@ -298,6 +318,10 @@ fn enter(
             let (entered, start, masked) = within(&shows, &state, false, budget);
             (entered, start, masked, format!("{}+{state:?}", shows.digest))
         }
+        Looked::Unread(signs) => {
+            seen = signs;
+            (Entered::LeftOut(LeftOut::NoRoom), String::new(), 0, String::new())
+        }
         Looked::Unreadable(why) => (Entered::LeftOut(LeftOut::Unreadable), String::new(), 0, why),
         Looked::LeftOut(why) => (Entered::LeftOut(why), String::new(), 0, format!("{state:?}")),
     };
@@ -320,6 +344,8 @@ enum Looked {
     Whole(Shows),
     /// It is too long: its start was.
     Start(Shows),
+    /// It was looked through for what it shows, and is shown to nobody.
+    Unread(Signs),
     /// It could not be read.
     Unreadable(String),
     /// It is not for showing.
@@ -329,18 +355,29 @@ enum Looked {
 /// Looks at a file, unless it is remembered.
 fn look_at(candidate: &Candidate, place: &Place, looking: &mut Looking<'_>) -> Looked {
     let (shelf, finder, workspace) = (&mut looking.shelf, looking.finder, looking.workspace);
+    let change = candidate.change.as_ref();
+    let Some(memory) = looking.memory.as_deref_mut() else {
+        let original = || Cow::Owned(shelf.original(&candidate.original));
+        return match &*workspace.body_seen(place) {
+            Body::Text(text) => Looked::Unread(signs(&place.name, text, finder, change, original)),
+            Body::Start(_) => Looked::Unread(Signs::default()),
+            Body::Binary => Looked::LeftOut(LeftOut::Binary),
+            Body::Secret => Looked::LeftOut(LeftOut::Secret),
+            Body::Unreadable(why) => Looked::Unreadable(why.clone()),
+        };
+    };
     let mut other = Looked::LeftOut(LeftOut::Unreadable);
     let mut look = |text: &str, is_all: bool| {
         let original = shelf.original(&candidate.original);
-        let change = candidate.change.as_ref();
-        let signs =
-            if is_all { signs(&place.name, text, finder, change, &original) } else { Signs::default() };
+        let before = || Cow::Borrowed(&original);
+        let signs = if is_all { signs(&place.name, text, finder, change, before) } else { Signs::default() };
         let (shown, is_diff) = shown_of(text, &original);
         let masked = mask_owned(shown.into_owned());
         Shows { digest: ContentName::of(text), signs, text: masked.text, is_diff, masked: masked.count }
     };
     let question = question_of(candidate, place, looking.wanted);
-    let seen = looking.memory.recall(&place.name, workspace.stamp(place), question, || {
+    let stamp = candidate.stamp.or_else(|| workspace.stamp(place));
+    let seen = memory.recall(&place.name, stamp, question, || {
         other = match workspace.body(place) {
             Body::Text(text) => return Some(look(&text, true)),
             Body::Start(text) => Looked::Start(look(&text, false)),

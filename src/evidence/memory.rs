@@ -8,7 +8,7 @@ use std::collections::hash_map::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::signs::{Fate, Signs};
-use crate::kept;
+use crate::kept::{self, Bytes};
 
 /// The number goes up with every change of what is kept.
 const SHAPE: kept::Shape = *b"memory\0\x01";
@@ -73,7 +73,8 @@ struct Remembered {
     signs: (bool, bool, bool),
     holds: Vec<String>,
     defines: Vec<String>,
-    text: String,
+    /// A text, which stays where it was read until it is used.
+    text: Bytes,
     is_diff: bool,
     masked: usize,
 }
@@ -146,7 +147,7 @@ impl Remembered {
             signs: (signs.read_whole, signs.hollow, signs.fate == Fate::Undone),
             holds: signs.holds.clone(),
             defines: signs.defines.clone(),
-            text: shows.text.clone(),
+            text: shows.text.clone().into_bytes().into(),
             is_diff: shows.is_diff,
             masked: shows.masked,
         }
@@ -163,7 +164,7 @@ impl Remembered {
                 hollow,
                 fate: if undone { Fate::Undone } else { Fate::Plain },
             },
-            text: self.text.clone(),
+            text: String::from_utf8_lossy(&self.text).into_owned(),
             is_diff: self.is_diff,
             masked: self.masked,
         }

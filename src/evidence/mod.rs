@@ -17,7 +17,7 @@ pub mod workspace;
 
 use serde::{Deserialize, Serialize};
 
-pub use gather::gather;
+pub use gather::{gather, gather_unread};
 pub use memory::Memory;
 pub use signs::Signs;
 pub use workspace::{FileState, Workspace};

@@ -10,7 +10,7 @@ use crate::plan::{Mark, Plan};
 use crate::session::{CommandEnd, Outcome, Session};
 
 /// The parts of a prompt that do not depend on file contents.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sections {
     /// The plan as it stands.
     pub plan: String,

@@ -4,6 +4,7 @@
 mod wanted;
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 
 use serde::{Deserialize, Serialize};
 
@@ -51,8 +52,14 @@ pub enum Fate {
     Unchanged,
 }
 
-/// Looks through a text.
-pub fn signs(name: &str, text: &str, wanted: &Wanted, change: Option<&Change>, original: &Original) -> Signs {
+/// Looks through a text. What it was before the session is asked for only where something hangs on it.
+pub fn signs<'o>(
+    name: &str,
+    text: &str,
+    wanted: &Wanted,
+    change: Option<&Change>,
+    original: impl FnOnce() -> Cow<'o, Original>,
+) -> Signs {
     let (holds, defines) = if wanted.is_nothing() {
         (Vec::new(), Vec::new())
     } else {
@@ -118,14 +125,19 @@ fn is_meant_to_be_empty(name: &str) -> bool {
 /// An edit of fewer letters than this proves nothing by being absent or back.
 const LEAST: usize = 8;
 
-fn is_undone(text: &str, change: &Change, original: &Original) -> bool {
+fn is_undone<'o>(text: &str, change: &Change, original: impl FnOnce() -> Cow<'o, Original>) -> bool {
     if !change.new.is_empty() && text.contains(&change.new) {
         return false;
     }
     let (old, new) = (squeezed(&change.old), squeezed(&change.new));
-    let is_original = matches!(original, Original::Text(before) if before.trim_end() == text.trim_end());
-    let is_as_before = is_original && !new.is_empty();
-    if old == new || (old.len() < LEAST && !is_as_before) {
+    if old == new {
+        return false;
+    }
+    let is_as_before = LazyCell::new(|| {
+        !new.is_empty()
+            && matches!(&*original(), Original::Text(before) if before.trim_end() == text.trim_end())
+    });
+    if old.len() < LEAST && !*is_as_before {
         return false;
     }
     let text_now = squeezed(text);
@@ -134,7 +146,7 @@ fn is_undone(text: &str, change: &Change, original: &Original) -> bool {
     }
     // An edit that only takes something out is undone when that is back.
     let old_is_back = old.len() >= LEAST && text_now.contains(&old);
-    old_is_back || is_as_before
+    old_is_back || *is_as_before
 }
 
 #[cfg(test)]
@@ -142,7 +154,9 @@ mod tests {
     use super::*;
 
     fn held(name: &str, text: &str, symbol: &str) -> bool {
-        !signs(name, text, &Wanted::of([symbol.to_owned()]), None, &Original::Unknown).holds.is_empty()
+        !signs(name, text, &Wanted::of([symbol.to_owned()]), None, || Cow::Owned(Original::Unknown))
+            .holds
+            .is_empty()
     }
 
     #[test]
@@ -168,7 +182,9 @@ mod tests {
     #[test]
     fn to_use_a_name_is_not_to_define_it() {
         let defined = |name: &str, text: &str, symbol: &str| {
-            !signs(name, text, &Wanted::of([symbol.to_owned()]), None, &Original::Unknown).defines.is_empty()
+            !signs(name, text, &Wanted::of([symbol.to_owned()]), None, || Cow::Owned(Original::Unknown))
+                .defines
+                .is_empty()
         };
         assert!(defined("a.ts", "export const formatMoney = (x) => x", "formatMoney"));
         assert!(defined("A.java", "    void append(String line) {", "append"));
@@ -186,8 +202,9 @@ mod tests {
 
     #[test]
     fn a_file_of_comments_is_hollow() {
-        let hollow =
-            |name: &str, text: &str| signs(name, text, &Wanted::default(), None, &Original::Unknown).hollow;
+        let hollow = |name: &str, text: &str| {
+            signs(name, text, &Wanted::default(), None, || Cow::Owned(Original::Unknown)).hollow
+        };
         assert!(hollow("a.rs", "// TODO\n\n") && hollow("a.md", " \n"));
         assert!(
             !hollow("a.rs", "// TODO\nfn a() {}") && !hollow("pkg/__init__.py", "") && !hollow("a.md", "# A")
@@ -198,7 +215,8 @@ mod tests {
     fn an_undone_change_is_seen() {
         let undone = |text: &str, old: &str, new: &str, original: Original| {
             let change = Change { old: old.into(), new: new.into() };
-            signs("a.rs", text, &Wanted::default(), Some(&change), &original).fate == Fate::Undone
+            signs("a.rs", text, &Wanted::default(), Some(&change), || Cow::Owned(original)).fate
+                == Fate::Undone
         };
         let before = "fn main() { old_way(); }\n";
         let text = || Original::Text(before.into());

@@ -2,10 +2,12 @@
 //! audit that reads the files that it speaks of. Must not read anything outside the workspace and the client's plan folders, must
 //! not follow a link out of them, and must not judge.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -62,7 +64,7 @@ pub enum Body {
 }
 
 /// A place in the workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place {
     /// Where it really is.
     pub path: PathBuf,
@@ -70,17 +72,43 @@ pub struct Place {
     pub name: String,
 }
 
+/// What a look at a path shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sight {
+    /// Where it leads; `None` is outside.
+    pub place: Option<Place>,
+    /// What stands there.
+    pub state: FileState,
+    /// What tells whether it is as it was, where that was seen at the same time.
+    pub stamp: Option<Stamp>,
+}
+
 /// Where folders lead, links followed, as far as that was asked.
 #[derive(Debug, Default)]
 pub struct Folders(HashMap<PathBuf, Option<PathBuf>>);
 
-/// The workspace of one session.
+/// What was seen of a workspace, for those who look at it for many sessions: what one of them asks, others ask as well.
+#[derive(Debug, Default)]
+struct Seen {
+    places: HashMap<String, Sight>,
+    bodies: HashMap<Place, Rc<Body>>,
+    /// How long they are.
+    bytes: usize,
+}
+
+/// So much of what was seen is remembered at the most.
+const MOST_SEEN: usize = 8 << 20;
+/// And so many paths.
+const MOST_PLACES: usize = 10_000;
+
+/// The workspace of one session, or of several.
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
     cwd: PathBuf,
     home: Option<PathBuf>,
     plan_folders: Vec<PathBuf>,
+    seen: Option<RefCell<Seen>>,
 }
 
 impl Workspace {
@@ -92,7 +120,14 @@ impl Workspace {
             cwd: real(cwd),
             home,
             plan_folders: plan_folders.iter().map(|folder| real(folder)).collect(),
+            seen: None,
         }
+    }
+
+    /// The same, for one moment: what was seen once is not looked at again.
+    #[must_use]
+    pub fn at_one_moment(self) -> Self {
+        Self { seen: Some(RefCell::default()), ..self }
     }
 
     /// Where the workspace is.
@@ -130,27 +165,65 @@ impl Workspace {
 
     /// The same for many paths at one time: where the folders lead in which they stand is asked once.
     pub fn locate_among(&self, written: &str, folders: &mut Folders) -> Option<Place> {
+        self.plain_file(written, folders).map(|(place, _)| place).or_else(|| self.locate(written))
+    }
+
+    /// The place of a file that stands in the workspace by the very name that is written, and what is known of it.
+    fn plain_file(&self, written: &str, folders: &mut Folders) -> Option<(Place, fs::Metadata)> {
         let path = self.root.join(written);
         let (Some(folder), Some(Component::Normal(name))) = (path.parent(), path.components().next_back())
         else {
-            return self.locate(written);
+            return None;
         };
         // Elsewhere a name may have other letters on disk than it is written with.
         let is_plain = cfg!(target_os = "linux")
             && !written.starts_with('~')
             && written.trim() == written
             && !written.ends_with(['/', '.']);
-        let real = folders.0.entry(folder.to_path_buf()).or_insert_with(|| fs::canonicalize(folder).ok());
-        let Some(real) = real.as_ref().filter(|real| is_plain && real.starts_with(&self.root)) else {
-            return self.locate(written);
-        };
+        let real =
+            self.real_folder(folder, folders).filter(|real| is_plain && real.starts_with(&self.root))?;
         let real = real.join(name);
         // A link may lead anywhere, and what is not here may be meant elsewhere.
-        if !fs::symlink_metadata(&real).is_ok_and(|meta| meta.is_file()) {
-            return self.locate(written);
-        }
+        let meta = fs::symlink_metadata(&real).ok().filter(fs::Metadata::is_file)?;
         let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
-        Some(Place { path: real, name })
+        Some((Place { path: real, name }, meta))
+    }
+
+    /// Where a folder leads. Of one inside the workspace, whose own links are followed, only its own steps are looked at.
+    fn real_folder<'f>(&self, folder: &Path, folders: &'f mut Folders) -> Option<&'f Path> {
+        if !folders.0.contains_key(folder) {
+            let is_step = matches!(folder.components().next_back(), Some(Component::Normal(_)));
+            let above = folder.parent().filter(|above| is_step && above.starts_with(&self.root));
+            let is_plain = above.is_some_and(|above| self.real_folder(above, folders) == Some(above));
+            let is_folder = || fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir());
+            let real = if is_plain && is_folder() {
+                Some(folder.to_path_buf())
+            } else {
+                fs::canonicalize(folder).ok()
+            };
+            folders.0.insert(folder.to_path_buf(), real);
+        }
+        folders.0.get(folder)?.as_deref()
+    }
+
+    /// Where a path leads, as one of many, and what stands there.
+    pub fn look(&self, written: &str, folders: &mut Folders) -> Sight {
+        let known = self.seen.as_ref().and_then(|seen| seen.borrow().places.get(written).cloned());
+        known.unwrap_or_else(|| {
+            let looked = if let Some((place, meta)) = self.plain_file(written, folders) {
+                let state = FileState::File { bytes: meta.len() };
+                Sight { place: Some(place), state, stamp: stamp_of(&meta) }
+            } else {
+                let place = self.locate(written);
+                Sight { state: self.state(place.as_ref()), place, stamp: None }
+            };
+            if let Some(mut seen) = self.seen.as_ref().map(RefCell::borrow_mut)
+                && seen.places.len() < MOST_PLACES
+            {
+                seen.places.insert(written.to_owned(), looked.clone());
+            }
+            looked
+        })
     }
 
     /// What stands at a place; `None` is one that is outside.
@@ -219,11 +292,28 @@ impl Workspace {
         body_of(&place.path)
     }
 
+    /// The same, remembered where this is one moment.
+    pub fn body_seen(&self, place: &Place) -> Rc<Body> {
+        let Some(seen) = &self.seen else { return Rc::new(self.body(place)) };
+        if let Some(known) = seen.borrow().bodies.get(place) {
+            return Rc::clone(known);
+        }
+        let body = Rc::new(self.body(place));
+        let mut seen = seen.borrow_mut();
+        let bytes = match &*body {
+            Body::Text(text) | Body::Start(text) => text.len(),
+            Body::Binary | Body::Secret | Body::Unreadable(_) => 0,
+        };
+        if seen.bytes + bytes <= MOST_SEEN {
+            seen.bytes += bytes;
+            seen.bodies.insert(place.clone(), Rc::clone(&body));
+        }
+        body
+    }
+
     /// What tells whether a file is as it was.
     pub fn stamp(&self, place: &Place) -> Option<Stamp> {
-        let meta = fs::metadata(&place.path).ok()?;
-        let changed = meta.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        Some(Stamp { inode: inode_of(&meta), bytes: meta.len(), changed_ns: changed.as_nanos() })
+        stamp_of(&fs::metadata(&place.path).ok()?)
     }
 
     /// The files that were changed since a time, which is in the client's words, each with its length and when it was changed. A
@@ -301,8 +391,21 @@ pub(crate) fn folded(name: &str) -> String {
 
 /// Text with all white space taken out: how code is wrapped and indented does not count.
 pub(super) fn squeezed(text: &str) -> String {
-    let mut squeezed = String::with_capacity(text.len());
-    text.split_whitespace().for_each(|word| squeezed.push_str(word));
+    // Nearly all of what is written is ASCII, where each byte tells by itself, with no branch to guess. Of the rest only
+    // characters that begin like these are white space.
+    let may_be_wide = |byte: u8| matches!(byte, 0xc2 | 0xe1..=0xe3);
+    let (mut bytes, mut length) = (vec![0; text.len()], 0);
+    let mut is_wide = false;
+    for byte in text.bytes() {
+        bytes[length] = byte;
+        length += usize::from(!matches!(byte, b' ' | b'\t'..=b'\r'));
+        is_wide |= may_be_wide(byte);
+    }
+    bytes.truncate(length);
+    let squeezed = lossy(bytes);
+    if is_wide && squeezed.contains(char::is_whitespace) {
+        return squeezed.split_whitespace().collect();
+    }
     squeezed
 }
 
@@ -328,6 +431,11 @@ fn resolve(path: &Path) -> Option<PathBuf> {
             return Some(rest.iter().rev().fold(real, |path, name| path.join(name)));
         }
     }
+}
+
+fn stamp_of(meta: &fs::Metadata) -> Option<Stamp> {
+    let changed = meta.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(Stamp { inode: inode_of(meta), bytes: meta.len(), changed_ns: changed.as_nanos() })
 }
 
 fn state_of(path: &Path) -> FileState {
@@ -365,7 +473,9 @@ fn lossy(bytes: Vec<u8>) -> String {
 /// The bytes of a text, at most one more than counts; `None` for what is no text, of which only the head is read.
 fn text_of(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let file = open_regular(path)?;
-    let mut bytes = Vec::new();
+    // With room for all of it, it is read in one go.
+    let length = file.metadata()?.len().min(READ_CAP);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
     (&file).take(HEAD).read_to_end(&mut bytes)?;
     if memchr::memchr(0, &bytes).is_some() {
         return Ok(None);
@@ -547,6 +657,41 @@ mod tests {
         let twice = ["a.rs", "a.rs"].map(String::from);
         let found = folder.workspace().look_elsewhere(&twice);
         assert_eq!(found["a.rs"], FileState::Missing { elsewhere: Some("src/a.rs".into()) });
+    }
+
+    #[test]
+    fn at_one_moment_what_was_seen_stays_as_it_was() {
+        let folder = Folder::with(&[("w/src/a.rs", "one"), ("w/.env", "KEY=1")]);
+        let now = folder.workspace();
+        let moment = folder.workspace().at_one_moment();
+        let look = |workspace: &Workspace, written: &str| workspace.look(written, &mut Folders::default());
+        let (seen, gone) = (look(&moment, "src/a.rs"), look(&moment, "src/b.rs"));
+        assert_eq!(seen, look(&now, "src/a.rs"));
+        assert_eq!(seen.stamp, now.stamp(&seen.place.clone().expect("a place")));
+        assert_eq!(gone.state, FileState::Missing { elsewhere: None });
+        let place = seen.place.clone().expect("a place");
+        let body = |workspace: &Workspace| (*workspace.body_seen(&place)).clone();
+        assert_eq!((body(&moment), body(&now)), (Body::Text("one".into()), Body::Text("one".into())));
+        fs::write(&place.path, "another").expect("written");
+        fs::write(folder.0.path().join("w/src/b.rs"), "two").expect("written");
+        assert_eq!((look(&moment, "src/a.rs"), look(&moment, "src/b.rs")), (seen, gone));
+        assert_eq!((body(&moment), body(&now)), (Body::Text("one".into()), Body::Text("another".into())));
+        let secret = look(&moment, ".env").place.expect("a place");
+        assert_eq!(*moment.body_seen(&secret), Body::Secret);
+    }
+
+    #[test]
+    fn white_space_of_any_kind_is_taken_out() {
+        for text in [
+            "",
+            "a b\tc\r\nd\u{b}\u{c}e",
+            "é\u{a0}è\u{2003}x\u{3000} y\u{85}z",
+            "→ ça\u{1680}va",
+            "\u{200b} \u{feff}",
+        ] {
+            let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+            assert_eq!(squeezed(text), plain, "{text:?}");
+        }
     }
 
     #[test]

@@ -52,11 +52,7 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     let session = &evidence.session;
     // The session has not come to its end yet.
     let Some(message) = session.final_message.as_deref() else { return Vec::new() };
-    let asks: Vec<_> = later(session)
-        // What was done for an older one may be forgotten.
-        .filter(|(_, ask)| ask.at >= session.forgotten.until)
-        .filter(|(_, ask)| !requests(&ask.text).is_empty() && may_want_work(ask))
-        .collect();
+    let asks: Vec<_> = wanting(session).collect();
     let Some(from) = asks.iter().map(|(_, ask)| ask.at).min() else { return Vec::new() };
     let trace = LazyCell::new(|| Trace::of(evidence, message, from));
     asks.into_iter()
@@ -88,6 +84,19 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
         })
         .take(MOST)
         .collect()
+}
+
+/// Whether the files' contents may tell what became of an ask.
+pub fn look_into_files(session: &Session) -> bool {
+    session.final_message.is_some() && wanting(session).next().is_some()
+}
+
+/// The later asks that may want work.
+fn wanting(session: &Session) -> impl Iterator<Item = (usize, &Ask)> {
+    // What was done for an older one may be forgotten.
+    later(session)
+        .filter(|(_, ask)| ask.at >= session.forgotten.until)
+        .filter(|(_, ask)| !requests(&ask.text).is_empty() && may_want_work(ask))
 }
 
 /// Whether an ask may want work: it says more than a few words and is no question, or it wants something of a thing

@@ -28,6 +28,8 @@ use serde::{Deserialize, Serialize};
 use crate::config::AuditConfig;
 use crate::evidence::Evidence;
 use crate::finding::{Advisory, Finding};
+use crate::plan::Plan;
+use crate::session::Session;
 
 /// What disk and session show by themselves.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +38,12 @@ pub struct Facts {
     pub findings: Vec<Finding>,
     /// What the person should know.
     pub advisories: Vec<Advisory>,
+}
+
+/// Whether what is shown of files, not only what they show by themselves, may matter for facts: to `drift` where there is
+/// a plan, and to `asks` where something was wanted on the way. Both come masked.
+pub fn look_into_files(session: &Session, plan: Option<&Plan>) -> bool {
+    plan.is_some_and(|plan| !plan.steps.is_empty()) || asks::look_into_files(session)
 }
 
 /// Everything that disk and session show by themselves. What is proven is no candidate as well.

@@ -177,6 +177,11 @@ const LOOKS: &[&str] = &[
     "add unit tests",
 ];
 
+/// Whether padded words open with these.
+fn opens_with(padded: &str, words: &str) -> bool {
+    padded[1..].strip_prefix(words).is_some_and(|rest| rest.starts_with(' '))
+}
+
 /// Whether a task is a chore of any work: it opens with a word for looking, checking or tidying.
 pub fn is_chore(text: &str) -> bool {
     let words = normalised(text);
@@ -194,5 +199,5 @@ pub fn is_chore(text: &str) -> bool {
                 || (is(0, &["all", "do", "final", "fix", "full", "git", "perform"]) && is(1, CHORES))
         }
     };
-    words.is_empty() || first_is_chore || LOOKS.iter().any(|chore| opening.starts_with(&padded(chore)))
+    words.is_empty() || first_is_chore || LOOKS.iter().any(|chore| opens_with(&opening, chore))
 }

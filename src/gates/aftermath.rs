@@ -8,8 +8,8 @@ use jiff::Timestamp;
 
 use super::known::{find_plan, read_session};
 use super::{Stop, Story};
-use crate::audit::Brief;
 use crate::audit::looks::looks;
+use crate::audit::{Brief, plan_places};
 use crate::auditor::{Prompts, Verdict};
 use crate::decision::Cause;
 use crate::evidence::Workspace;
@@ -97,7 +97,8 @@ fn fates(stop: &Stop<'_>, pending: &PendingBlock) -> Vec<Fate> {
         pending.findings.iter().map(|_| unread()).collect()
     } else {
         let _readings = Readings::begin_anew();
-        let plan = find_plan(stop, &mut session, &workspace, &mut story);
+        let places = plan_places(&workspace, &stop.config.audit);
+        let plan = find_plan(stop, &mut session, &workspace, &places, &mut story);
         let same_plan = plan.as_ref().is_some_and(|plan| plan.path == pending.plan);
         session.final_message.clone_from(&pending.message);
         let mut memory = stop.state.evidence(stop.session, stop.agent());
@@ -135,7 +136,7 @@ const POLL: Duration = Duration::from_millis(30);
 fn read_anew(stop: &Stop<'_>, pending: &PendingBlock, story: &mut Story) -> (Session, Workspace, String) {
     let begun = Instant::now();
     loop {
-        let (session, workspace) = read_session(stop, story);
+        let (session, workspace, _) = read_session(stop, story);
         if let Some(said) = &stop.input.last_assistant_message {
             return (session, workspace, mask(said).text);
         }

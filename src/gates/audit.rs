@@ -1,6 +1,7 @@
 //! The audit gate: a stop in, an audit of its session, an outcome out. Here is when to audit, whom to ask and
 //! what to remember; the audit itself is `crate::audit`.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -25,7 +26,7 @@ use crate::outcomes::{PendingBlock, grounds};
 use crate::phases;
 use crate::plan::Plan;
 use crate::session::Session;
-use crate::state::{Dispute, LastAudit, SessionState, beside};
+use crate::state::{Dispute, LastAudit, SessionState};
 
 /// Its name.
 pub const AUDIT: &str = "audit";
@@ -65,7 +66,7 @@ impl Gate for AuditGate<'_> {
             let brief = Brief::new(session, plan, &workspace, prompts, &stop.config.audit, &mut memory);
             stop.state.keep_evidence(stop.session, stop.agent(), memory, &mut story.chores);
             stop.state.keep_readings(stop.session, stop.agent(), readings, &mut story.chores);
-            brief
+            Arc::new(brief)
         });
         story.tell_evidence(&brief);
         let name = fingerprint(&brief.evidence);
@@ -123,17 +124,23 @@ impl AuditGate<'_> {
     fn second_opinion(
         &mut self,
         stop: &Stop<'_>,
-        brief: &Brief,
+        brief: &Arc<Brief>,
         story: &mut Story,
     ) -> Result<AuditorOutcome, PromptError> {
         let (written, fault) = story.phase(phases::PROMPT, |_| brief.prompt())?;
         story.config_faults.extend(fault.map(|fault| fault.to_string()));
-        let prompt = format!("{}\n\n{}", written.system, written.text);
-        story.prompt_bytes = prompt.len();
+        let prompt = Arc::new(written);
+        story.prompt_bytes = prompt.bytes();
         let left = stop.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER);
-        let keep = || keepsakes::keep_asked(stop.state.root(), stop.id, &prompt, &scene_of(&brief.evidence));
-        let ask = || self.auditor.ask(&written, left.min(stop.config.auditor.timeout));
-        let run = beside(keep, ask);
+        let (root, id) = (stop.state.root().to_path_buf(), stop.id.to_owned());
+        let (asked, brief) = (Arc::clone(&prompt), Arc::clone(brief));
+        // The auditor takes longer than to write down what it is asked.
+        story.chores.run(move || {
+            keepsakes::keep_asked(&root, &id, &asked.whole(), &scene_of(&brief.evidence));
+            // Given back by nobody, as below.
+            std::mem::forget(brief);
+        });
+        let run = self.auditor.ask(&prompt, left.min(stop.config.auditor.timeout));
         story.tell_auditor(&run, self.auditor.backend(), self.auditor.model());
         story.reply = Some(mask(&run.raw_reply).text);
         Ok(run.outcome)

@@ -31,9 +31,10 @@ pub struct Known {
 
 impl Known {
     fn read(stop: &Stop<'_>, story: &mut Story) -> Self {
-        let (mut session, workspace) = story.phase(phases::READ, |story| read_session(stop, story));
+        let (mut session, workspace, places) = story.phase(phases::READ, |story| read_session(stop, story));
         let readings = stop.state.readings(stop.session, stop.agent());
-        let plan = story.phase(phases::PLAN, |story| find_plan(stop, &mut session, &workspace, story));
+        let plan =
+            story.phase(phases::PLAN, |story| find_plan(stop, &mut session, &workspace, &places, story));
         Self { session, workspace, plan, readings }
     }
 }
@@ -73,7 +74,7 @@ fn settle(session: &mut Session, places: &PlanPlaces) {
     plan::note_names(session, places);
 }
 
-pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace) {
+pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace, PlanPlaces) {
     let role = match stop.input.event {
         Event::SubagentStop => Role::Subagent,
         Event::Stop | Event::SessionStart | Event::Other(_) => Role::Main,
@@ -91,20 +92,21 @@ pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Work
     keep(stop, &reading, &mut story.chores);
     let loaded = reading.finish();
     story.tell_transcript(stop.input.own_transcript(), &loaded);
-    (loaded.session, workspace)
+    (loaded.session, workspace, places)
 }
 
 pub(super) fn find_plan(
     stop: &Stop<'_>,
     session: &mut Session,
     workspace: &Workspace,
+    places: &PlanPlaces,
     story: &mut Story,
 ) -> Option<Plan> {
     // A subagent is asked for a part: the rest of the plan is not its promise.
     if stop.input.event == Event::SubagentStop {
         return None;
     }
-    let plan = plan_in_play(session, workspace, &stop.config.audit);
+    let plan = plan_in_play(session, workspace, places);
     if let Some(plan) = &plan {
         story.tell_plan(plan);
     }

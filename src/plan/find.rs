@@ -1,7 +1,7 @@
 //! Takes a session and a way to read files, gives the plan in play. Must not read anything itself: what may
 //! be read is the workspace's to decide.
 
-use std::cell::LazyCell;
+use std::cell::{LazyCell, OnceCell};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -24,9 +24,16 @@ pub struct PlanPlaces {
     pub folders: Vec<PathBuf>,
     /// Which files of the workspace are plans.
     pub globs: PlanGlobs,
+    /// What finds their names in many texts, once it was needed.
+    finder: OnceCell<Option<AhoCorasick>>,
 }
 
 impl PlanPlaces {
+    /// In a workspace, in these folders of the client, and where the globs say.
+    pub fn new(root: PathBuf, folders: Vec<PathBuf>, globs: PlanGlobs) -> Self {
+        Self { root, folders, globs, finder: OnceCell::new() }
+    }
+
     /// Whether a file is a plan by its name and place.
     pub fn is_plan(&self, path: &Path) -> bool {
         let relative = path.strip_prefix(&self.root).unwrap_or(path);
@@ -80,7 +87,7 @@ fn note(naming: &mut Naming, session: &Session, places: &PlanPlaces) {
         let holds = |text: &str, literal: &[u8]| memchr::memmem::find(text.as_bytes(), literal).is_some();
         return note_those(naming, session, |text| literals.iter().any(|literal| holds(text, literal)));
     }
-    let finder = AhoCorasick::new(literals).ok();
+    let finder = places.finder.get_or_init(|| AhoCorasick::new(literals).ok());
     note_those(naming, session, |text| finder.as_ref().is_none_or(|finder| finder.is_match(text)));
 }
 
@@ -88,7 +95,11 @@ fn note(naming: &mut Naming, session: &Session, places: &PlanPlaces) {
 const FEW_ENTRIES: usize = 16;
 
 fn note_those(naming: &mut Naming, session: &Session, may_name: impl Fn(&str) -> bool) {
-    let names_page = |text: &str| text.as_bytes().windows(3).any(|three| three.eq_ignore_ascii_case(b".md"));
+    let names_page = |text: &str| {
+        let is_ending =
+            |at: usize| text.as_bytes()[at..].get(1..3).is_some_and(|two| two.eq_ignore_ascii_case(b"md"));
+        memchr::memchr_iter(b'.', text.as_bytes()).any(is_ending)
+    };
     naming.touches.look(&session.touches, |touch| may_name(&touch.path));
     naming.notes.look(&session.touches, |touch| is_markdown(&touch.path));
     naming.commands.look(&session.commands, |command| may_name(&command.line));
@@ -456,11 +467,8 @@ mod tests {
     use crate::session::{Ask, EditTool, Touch};
 
     fn places() -> PlanPlaces {
-        PlanPlaces {
-            root: "/w".into(),
-            folders: vec!["/home/me/.claude/plans".into()],
-            globs: plan_globs(&Config::default().audit.plan).expect("globs"),
-        }
+        let globs = plan_globs(&Config::default().audit.plan).expect("globs");
+        PlanPlaces::new("/w".into(), vec!["/home/me/.claude/plans".into()], globs)
     }
 
     fn found(session: &Session, files: &[(&str, &str)]) -> Option<Plan> {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::audit::outcome::outcome_of;
-use crate::audit::{Brief, plan_in_play};
+use crate::audit::{Brief, plan_in_play, plan_places};
 use crate::auditor::prompt::PromptError;
 use crate::auditor::{Auditor, AuditorOutcome, AuditorRun, Prompt, Prompts};
-use crate::config::{self, Config};
+use crate::config::{self, AuditConfig, Config};
 use crate::decision::{Cause, Held, Outcome};
 use crate::env::Env;
 use crate::evidence::{Memory, Workspace};
@@ -16,7 +16,7 @@ use crate::finding::Finding;
 use crate::gates::Story;
 use crate::gates::audit::nothing_to_audit;
 use crate::phases;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanPlaces};
 use crate::readings::Readings;
 use crate::session::Session;
 use crate::session::load::{self, Loaded};
@@ -47,7 +47,7 @@ pub struct Prepared {
     pub story: Story,
     /// Why the hook would not have audited this stop, if it would not.
     pub passed_over: Option<&'static str>,
-    config: config::AuditConfig,
+    config: AuditConfig,
 }
 
 /// What an audit came to.
@@ -90,27 +90,93 @@ pub fn prepare_loaded(
     mut story: Story,
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Prepared, String> {
-    story.tell_transcript(Some(request.transcript), &loaded);
-    if let Some(problem) = loaded.problem {
-        return Err(problem);
-    }
-    let mut session = loaded.session;
-    let folders = config::client::plan_folders(request.env, request.workspace);
-    let workspace = Workspace::new(request.workspace, request.workspace, request.env.home(), &folders);
-    follow(&mut session, workspace.root());
+    let workspace = workspace_at(request.workspace, request.env);
     let config = &request.config.audit;
-    let plan = story
-        .phase(phases::PLAN, |_| given(&session).or_else(|| plan_in_play(&mut session, &workspace, config)));
-    if let Some(plan) = &plan {
-        story.tell_plan(plan);
-    }
-    let passed_over = nothing_to_audit(&session, plan.as_ref(), session.work_done(), None);
+    let places = plan_places(&workspace, config);
+    let promised = promised_in(loaded, request.transcript, &workspace, &places, &mut story, given)?;
+    let Promised { session, plan, passed_over } = promised;
     let brief = story.phase(phases::EVIDENCE, |_| {
         let _readings = Readings::begin_anew();
         Brief::new(session, plan, &workspace, request.prompts, config, &mut Memory::default())
     });
     story.tell_evidence(&brief);
     Ok(Prepared { brief, workspace, story, passed_over, config: config.clone() })
+}
+
+/// The workspace at a folder.
+fn workspace_at(folder: &Path, env: &Env) -> Workspace {
+    Workspace::new(folder, folder, env.home(), &config::client::plan_folders(env, folder))
+}
+
+/// A session and what it promised.
+struct Promised {
+    session: Session,
+    plan: Option<Plan>,
+    passed_over: Option<&'static str>,
+}
+
+/// Finds a session's plan.
+fn promised_in(
+    loaded: Loaded,
+    transcript: &Path,
+    workspace: &Workspace,
+    places: &PlanPlaces,
+    story: &mut Story,
+    given: impl FnOnce(&Session) -> Option<Plan>,
+) -> Result<Promised, String> {
+    story.tell_transcript(Some(transcript), &loaded);
+    if let Some(problem) = loaded.problem {
+        return Err(problem);
+    }
+    let mut session = loaded.session;
+    follow(&mut session, workspace.root());
+    let plan = story
+        .phase(phases::PLAN, |_| given(&session).or_else(|| plan_in_play(&mut session, workspace, places)));
+    if let Some(plan) = &plan {
+        story.tell_plan(plan);
+    }
+    let passed_over = nothing_to_audit(&session, plan.as_ref(), session.work_done(), None);
+    Ok(Promised { session, plan, passed_over })
+}
+
+/// A project of which many sessions are judged: what they have in common is found out once.
+#[derive(Debug)]
+pub struct Project {
+    /// Its folder.
+    pub folder: PathBuf,
+    config: AuditConfig,
+    workspace: Workspace,
+    places: PlanPlaces,
+}
+
+impl Project {
+    /// The one in a folder, as it is at this moment.
+    pub fn at(folder: &Path, env: &Env) -> Self {
+        let (config, _) = Config::load(env, folder);
+        let workspace = workspace_at(folder, env).at_one_moment();
+        let places = plan_places(&workspace, &config.audit);
+        Self { folder: folder.to_path_buf(), config: config.audit, workspace, places }
+    }
+
+    /// Judges a session by disk and session alone. Where it is not `told` what of each file would have been shown, that
+    /// is not worked out.
+    pub fn judge(&self, transcript: &Path, loaded: Loaded, told: bool) -> Result<Audited, String> {
+        let mut story = Story::default();
+        let _readings = Readings::go_on();
+        let promised = promised_in(loaded, transcript, &self.workspace, &self.places, &mut story, |_| None)?;
+        let Promised { session, plan, passed_over } = promised;
+        let brief = story.phase(phases::EVIDENCE, |_| {
+            if told {
+                let (prompts, memory) = (Prompts::default(), &mut Memory::default());
+                Brief::new(session, plan, &self.workspace, prompts, &self.config, memory)
+            } else {
+                Brief::for_facts(session, plan, &self.workspace, &self.config)
+            }
+        });
+        story.tell_evidence(&brief);
+        let run = AuditorRun::not_asked(AuditorOutcome::NotAsked);
+        Ok(judged(brief, story, passed_over, &self.workspace, &self.config, (&run, "none", "")))
+    }
 }
 
 /// Where the workspace stands elsewhere than at the time of the session, its files are looked for there.
@@ -150,28 +216,36 @@ impl Prepared {
     }
 
     /// Judges what the auditor said.
-    pub fn judge(mut self, run: &AuditorRun, backend: &str, model: &str) -> Audited {
-        self.story.tell_auditor(run, backend, model);
-        self.story.findings = self.brief.findings(&run.outcome, &self.workspace);
-        let outcome = outcome_of(
-            &run.outcome,
-            &self.story.findings,
-            &self.config,
-            (&self.brief.prompts().reason, "last"),
-        );
-        let decision = if outcome.wants_block() { Held::Block } else { Held::Allow };
-        let (cause, detail) = match outcome {
-            Outcome::Pass { cause, detail } => (cause, detail),
-            Outcome::Hold { cause, reason } => (cause, Some(reason)),
-            Outcome::Advise { cause, message } | Outcome::CouldNotCheck { cause, message } => {
-                (cause, Some(message))
-            }
-        };
-        // The hook would not have come this far.
-        let (decision, cause, detail) = match self.passed_over {
-            Some(why) => (Held::Allow, Cause::NothingToAudit, Some(why.to_owned())),
-            None => (decision, cause, detail),
-        };
-        Audited { brief: self.brief, story: self.story, decision, cause, detail }
+    pub fn judge(self, run: &AuditorRun, backend: &str, model: &str) -> Audited {
+        let Self { brief, workspace, story, passed_over, config } = self;
+        judged(brief, story, passed_over, &workspace, &config, (run, backend, model))
     }
+}
+
+/// What it all comes to.
+fn judged(
+    brief: Brief,
+    mut story: Story,
+    passed_over: Option<&'static str>,
+    workspace: &Workspace,
+    config: &AuditConfig,
+    (run, backend, model): (&AuditorRun, &str, &str),
+) -> Audited {
+    story.tell_auditor(run, backend, model);
+    story.findings = brief.findings(&run.outcome, workspace);
+    let outcome = outcome_of(&run.outcome, &story.findings, config, (&brief.prompts().reason, "last"));
+    let decision = if outcome.wants_block() { Held::Block } else { Held::Allow };
+    let (cause, detail) = match outcome {
+        Outcome::Pass { cause, detail } => (cause, detail),
+        Outcome::Hold { cause, reason } => (cause, Some(reason)),
+        Outcome::Advise { cause, message } | Outcome::CouldNotCheck { cause, message } => {
+            (cause, Some(message))
+        }
+    };
+    // The hook would not have come this far.
+    let (decision, cause, detail) = match passed_over {
+        Some(why) => (Held::Allow, Cause::NothingToAudit, Some(why.to_owned())),
+        None => (decision, cause, detail),
+    };
+    Audited { brief, story, decision, cause, detail }
 }

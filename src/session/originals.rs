@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::scan::{Raw, Scan, is_place_to_cut};
 use super::{Change, ChangeAt, Original, Outcome, Session, Touch};
-use crate::files::{open_regular, read_at};
+use crate::files::{open_regular, read_at, read_some_at};
 
 /// Where a transcript holds a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,12 +85,15 @@ pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> Wanted) {
 /// Puts the texts before in place that hold one of these names. They are looked for as the transcript writes them, so
 /// that a text without any need not be decoded.
 pub fn fetch_with_names(session: &mut Session, names: &[String]) {
+    if names.is_empty() {
+        return;
+    }
     let is_written_as_it_is = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'/');
     let is_plain = |name: &String| !name.is_empty() && name.bytes().all(is_written_as_it_is);
     let Ok(finder) = AhoCorasick::new(names.iter().filter(|name| is_plain(name))) else { return };
     let must_decode = !names.iter().all(is_plain);
     let mut shelf = Shelf::of(&session.sources);
-    let done = session.touches.iter_mut().filter(|touch| touch.outcome == Outcome::Done && !names.is_empty());
+    let done = session.touches.iter_mut().filter(|touch| touch.outcome == Outcome::Done);
     for touch in done {
         let Original::Recorded(place) = touch.original else { continue };
         let Some(literal) = shelf.read(place, u64::from(place.bytes)) else { continue };
@@ -108,12 +111,18 @@ pub struct Shelf {
     sources: Vec<String>,
     files: Vec<(usize, File)>,
     left: u64,
+    /// What was read last: what an edit put in stands behind what it took out.
+    last: (Recorded, Vec<u8>),
 }
+
+/// So much is read at the least, to spare another call.
+const AHEAD: u64 = 512;
 
 impl Shelf {
     /// These transcripts.
     pub fn of(sources: &[String]) -> Self {
-        Self { sources: sources.to_vec(), files: Vec::new(), left: MOST }
+        let nothing = Recorded { source: 0, at: 0, bytes: 0 };
+        Self { sources: sources.to_vec(), files: Vec::new(), left: MOST, last: (nothing, Vec::new()) }
     }
 
     /// What a file was before, with the text in the place of where it is recorded.
@@ -144,12 +153,35 @@ impl Shelf {
 
     fn read(&mut self, place: Recorded, bytes: u64) -> Option<Vec<u8>> {
         self.left = self.left.checked_sub(bytes)?;
+        if let Some(part) = self.part_of_last(place, bytes) {
+            return Some(part.to_vec());
+        }
         if !self.files.iter().any(|(source, _)| *source == place.source) {
             let file = open_regular(Path::new(self.sources.get(place.source)?)).ok()?;
             self.files.push((place.source, file));
         }
-        let (_, file) = self.files.iter().find(|(source, _)| *source == place.source)?;
-        read_at(file, place.at, bytes).ok()
+        let file = self.file(place.source)?;
+        if bytes >= AHEAD {
+            return read_at(file, place.at, bytes).ok();
+        }
+        let mut part = vec![0; usize::try_from(AHEAD).ok()?];
+        // One call gives all that is there, or the whole is asked for as ever.
+        let length = read_some_at(file, &mut part, place.at).unwrap_or_default();
+        part.truncate(length);
+        self.last = (place, part);
+        let part = self.part_of_last(place, bytes).map(<[u8]>::to_vec);
+        part.or_else(|| read_at(self.file(place.source)?, place.at, bytes).ok())
+    }
+
+    fn file(&self, source: usize) -> Option<&File> {
+        self.files.iter().find(|(known, _)| *known == source).map(|(_, file)| file)
+    }
+
+    /// What stands there, if it was read already.
+    fn part_of_last(&self, place: Recorded, bytes: u64) -> Option<&[u8]> {
+        let (known, part) = &self.last;
+        let from = place.at.checked_sub(known.at).filter(|_| known.source == place.source)?;
+        part.get(usize::try_from(from).ok()?..usize::try_from(from + bytes).ok()?)
     }
 }
 

@@ -30,11 +30,16 @@ impl fmt::Debug for Chores {
 impl Chores {
     /// One more file, which is made when its turn comes, unless it turns out that there must be none.
     pub fn add(&mut self, path: PathBuf, make: impl FnOnce() -> Option<Vec<u8>> + Send + 'static) {
-        let chore: Chore = Box::new(move || {
+        self.run(move || {
             if let Some(Err(error)) = make().map(|bytes| write_whole(&path, &bytes)) {
                 tracing::debug!(%error, path = %path.display(), "it can't be kept");
             }
         });
+    }
+
+    /// Something else that has to be done before the stop is over.
+    pub fn run(&mut self, chore: impl FnOnce() + Send + 'static) {
+        let chore: Chore = Box::new(chore);
         if self.worker.is_none() {
             let (chores, coming) = mpsc::channel::<Chore>();
             let work = move || coming.into_iter().for_each(quietly);
@@ -54,19 +59,6 @@ impl Chores {
         }
         self.left.drain(..).for_each(quietly);
     }
-}
-
-/// Does something beside something else that is waited for; where no thread is to be had, afterwards.
-pub fn beside<T>(chore: impl Fn() + Sync, wait: impl FnOnce() -> T) -> T {
-    let chore = || quietly(&chore);
-    std::thread::scope(|scope| {
-        let started = Builder::new().name("chore".into()).spawn_scoped(scope, chore);
-        let result = wait();
-        if started.is_err() {
-            chore();
-        }
-        result
-    })
 }
 
 /// Whatever goes wrong in a chore, the stop goes on.
@@ -96,14 +88,5 @@ mod tests {
         chores.add(path("c"), || Some(b"three".to_vec()));
         chores.finish();
         assert!(path("c").exists());
-    }
-
-    #[test]
-    fn what_is_done_beside_is_done_when_the_wait_is_over_and_may_fail() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("a");
-        assert_eq!(beside(|| std::fs::write(&file, "one").expect("written"), || 7), 7);
-        assert!(file.exists());
-        assert_eq!(beside(|| panic!("on purpose"), || 7), 7);
     }
 }

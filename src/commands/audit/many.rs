@@ -7,16 +7,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Refusal, code_of, has_conversation, json, print, progress, project};
-use crate::auditor::Prompts;
 use crate::child;
 use crate::cli::{AuditArgs, Format};
 use crate::commands::complain;
 use crate::config::Config;
 use crate::env::Env;
-use crate::gates::Story;
+use crate::readings::Readings;
 use crate::report::Report;
 use crate::report::table::table;
-use crate::saved::audit::{Request, prepare_loaded};
+use crate::saved::audit::Project;
 use crate::saved::find::{Found, Shelf};
 use crate::saved::moved_on::moved_on;
 use crate::session::load::load_saved;
@@ -26,7 +25,9 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
     let shelf = Shelf::of(env).map_err(|why| why.to_string())?;
     let found = if args.all_projects { shelf.all() } else { shelf.of_project(&project(args)?) };
     let found = found.map_err(|why| why.to_string())?;
-    let mut reports = audit_all(&found, args.cwd.as_deref(), env)?;
+    // Only JSON tells how each file was looked at.
+    let told = args.format == Format::Json;
+    let mut reports = audit_all(&found, args.cwd.as_deref(), env, told)?;
     reports.sort_by(|one, other| {
         (&one.session.ended, &one.session.id).cmp(&(&other.session.ended, &other.session.id))
     });
@@ -39,7 +40,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
 }
 
 /// Audits them, on as many threads as there are cores.
-fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Report>, Refusal> {
+fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env, told: bool) -> Result<Vec<Report>, Refusal> {
     let bar = progress::bar(found.len(), "sessions");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, reports) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -47,11 +48,14 @@ fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Repor
     std::thread::scope(|scope| {
         for _ in 0..cores {
             scope.spawn(|| {
+                // Sessions of one project ask for the same, run the same and look at the same files.
+                let _readings = Readings::begin_anew();
+                let mut projects = HashMap::new();
                 while let Some(found) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if interrupted.load(Ordering::Relaxed) {
                         break;
                     }
-                    let report = audit(found, cwd, env);
+                    let report = audit(found, cwd, env, told, &mut projects);
                     reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(report);
                     bar.inc();
                 }
@@ -75,24 +79,25 @@ fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Repor
 }
 
 /// One of them; `None` if nothing was said in it.
-fn audit(found: &Found, cwd: Option<&Path>, env: &Env) -> Result<Option<Report>, String> {
+fn audit(
+    found: &Found,
+    cwd: Option<&Path>,
+    env: &Env,
+    told: bool,
+    projects: &mut HashMap<PathBuf, Project>,
+) -> Result<Option<Report>, String> {
     let loaded = load_saved(&found.transcript);
     if loaded.problem.is_none() && !has_conversation(&loaded.session) {
         return Ok(None);
     }
     let own = loaded.session.cwd.as_ref().map(PathBuf::from);
     let workspace = cwd.map(Path::to_path_buf).or(own).unwrap_or_default();
-    let workspace = std::fs::canonicalize(&workspace).unwrap_or(workspace);
-    let (config, _) = Config::load(env, &workspace);
-    let request = Request {
-        transcript: &found.transcript,
-        workspace: &workspace,
-        env,
-        config: &config,
-        prompts: Prompts::default(),
-    };
-    let audited = prepare_loaded(request, loaded, Story::default(), |_| None)?.ask_nobody();
-    Ok(Some(Report::new(&found.id, &found.transcript, &workspace, &audited)))
+    let project = projects.entry(workspace).or_insert_with_key(|folder| {
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+        Project::at(&folder, env)
+    });
+    let audited = project.judge(&found.transcript, loaded, told)?;
+    Ok(Some(Report::new(&found.id, &found.transcript, &project.folder, &audited)))
 }
 
 /// Takes back what rests on a disk that is another one by now.

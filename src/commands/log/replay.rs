@@ -10,7 +10,7 @@ use super::super::complain;
 use super::{Desk, Refusal};
 use crate::audit::outcome::outcome_of;
 use crate::audit::seen::scene_of;
-use crate::audit::{Brief, plan_in_play};
+use crate::audit::{Brief, plan_in_play, plan_places};
 use crate::auditor::{AuditorOutcome, Prompts, RecordedReply};
 use crate::config::{Config, client};
 use crate::decision::Held;
@@ -69,7 +69,11 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
     let workspace = Workspace::new(&project, cwd.as_deref().unwrap_or(&project), desk.env.home(), &folders);
     let _readings = Readings::begin_anew();
     // A subagent is asked for a part: the rest of the plan is not its promise.
-    let plan = if is_subagent { None } else { plan_in_play(&mut session, &workspace, &config.audit) };
+    let plan = if is_subagent {
+        None
+    } else {
+        plan_in_play(&mut session, &workspace, &plan_places(&workspace, &config.audit))
+    };
     let brief =
         Brief::new(session, plan, &workspace, Prompts::default(), &config.audit, &mut Memory::default());
     let findings = brief.findings(&answer, &workspace);

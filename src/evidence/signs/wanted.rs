@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
+use crate::names::Quickly;
 use crate::words::{bare, is_markdown};
 
 /// Names that plan, message and asks put into files.
@@ -42,8 +43,8 @@ struct Name {
 #[derive(Debug)]
 struct Definition {
     wanted: String,
-    call: String,
-    key: String,
+    /// The name as it would stand there.
+    own: String,
 }
 
 /// The last part of a name that is cut at these.
@@ -77,8 +78,7 @@ impl Wanted {
                 }
             }
             let own = last_part(&written, &['.', ':', '/']);
-            let definition =
-                Definition { wanted: bare(own), call: format!("{own}("), key: format!("{own}:") };
+            let definition = Definition { wanted: bare(own), own: own.to_owned() };
             if !written.starts_with('#') && definition.wanted.len() >= LEAST {
                 put(&mut wanted.definers, forms.of(&definition.wanted), at);
             }
@@ -247,11 +247,12 @@ impl Name {
             return false;
         }
         // A method of Java or Ruby has no word of its own: `void append(String line) {`
-        let is_method = || line.trim_end().ends_with('{') && line.contains(&self.definition.call);
+        let own = &self.definition.own;
+        let is_method = || line.trim_end().ends_with('{') && line.contains(&format!("{own}("));
         self.is_declared_on(line)
             || (self.is_flag && line.contains(&self.written))
             || is_method()
-            || start.starts_with(&self.definition.key)
+            || start.strip_prefix(own).is_some_and(|rest| rest.starts_with(':'))
     }
 
     fn is_declared_on(&self, line: &str) -> bool {
@@ -313,7 +314,7 @@ impl<'a> Code<'a> {
 #[derive(Default)]
 struct Index {
     texts: Vec<String>,
-    numbers: HashMap<String, usize>,
+    numbers: HashMap<String, usize, Quickly>,
 }
 
 impl Index {

@@ -133,7 +133,9 @@ fn file(name: &str, text: &str) -> FileEvidence {
         text: text.into(),
         masked: 0,
         digest: String::new(),
-        signs: signs(name, text, &Wanted::of(["legacy_hash".to_owned()]), None, &Original::Unknown),
+        signs: signs(name, text, &Wanted::of(["legacy_hash".to_owned()]), None, || {
+            std::borrow::Cow::Owned(Original::Unknown)
+        }),
     }
 }
 

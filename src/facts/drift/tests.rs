@@ -267,7 +267,8 @@ fn a_file_that_was_changed_for_another_step_is_no_trace_of_this_one() {
             .said("The contact importer is finished. `contacts/cli.py` ties it together.");
         for file in &mut trip.0.files {
             let wanted = Wanted::of(["--dry-run".to_owned()]);
-            file.signs = signs(&file.name, &file.text, &wanted, None, &Original::Unknown);
+            file.signs =
+                signs(&file.name, &file.text, &wanted, None, || std::borrow::Cow::Owned(Original::Unknown));
         }
         trip.found(Category::C)
     };

@@ -112,7 +112,7 @@ fn a_file_that_was_changed_for_another_step_is_no_work_on_this_one() {
             text,
             &crate::evidence::signs::Wanted::of(["--dry-run".to_owned()]),
             None,
-            &Original::Unknown,
+            || std::borrow::Cow::Owned(Original::Unknown),
         );
         case
     };
