@@ -50,6 +50,8 @@ pub mod config;
 pub mod hook;
 pub mod state;
 
+pub mod registry;
+
 pub mod session;
 
 pub mod plan;
