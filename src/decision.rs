@@ -45,6 +45,18 @@ pub enum Cause {
     AuditorUnavailable,
     /// Its answer does not count.
     AuditorUnreadable,
+    /// Tasks of the session are not over.
+    PendingTasks,
+    /// None is left.
+    NoTasks,
+    /// They could not be looked at.
+    TasksUnknown,
+    /// The session has registered no worker.
+    NoWorker,
+    /// A worker is kept at its queue.
+    KeepAlive,
+    /// A worker's time without work is up.
+    WorkerIdle,
     /// Stdin was not the hook's JSON.
     BadInput,
     /// Something of ours failed.
@@ -57,7 +69,7 @@ pub enum Cause {
 
 impl Cause {
     /// All for which something is decided, in order.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 26] = [
         Self::InsideAuditor,
         Self::Off,
         Self::LoopGuard,
@@ -76,16 +88,23 @@ impl Cause {
         Self::AuditorTimeout,
         Self::AuditorUnavailable,
         Self::AuditorUnreadable,
+        Self::PendingTasks,
+        Self::NoTasks,
+        Self::TasksUnknown,
+        Self::NoWorker,
+        Self::KeepAlive,
+        Self::WorkerIdle,
         Self::BadInput,
         Self::Error,
     ];
 
     /// Those with which a stop goes through because it could not be checked.
-    const UNCHECKED: [Self; 6] = [
+    const UNCHECKED: [Self; 7] = [
         Self::CheckNotMade,
         Self::AuditorTimeout,
         Self::AuditorUnavailable,
         Self::AuditorUnreadable,
+        Self::TasksUnknown,
         Self::BadInput,
         Self::Error,
     ];
@@ -112,6 +131,12 @@ impl Cause {
             Self::AuditorTimeout => "auditor-timeout",
             Self::AuditorUnavailable => "auditor-unavailable",
             Self::AuditorUnreadable => "auditor-unreadable",
+            Self::PendingTasks => "pending-tasks",
+            Self::NoTasks => "no-tasks",
+            Self::TasksUnknown => "tasks-unknown",
+            Self::NoWorker => "no-worker",
+            Self::KeepAlive => "keep-alive",
+            Self::WorkerIdle => "worker-idle",
             Self::BadInput => "bad-input",
             Self::Error => "error",
         }

@@ -51,6 +51,7 @@ pub mod hook;
 pub mod state;
 
 pub mod registry;
+pub mod tasks;
 
 pub mod session;
 

@@ -18,9 +18,9 @@ use crate::env::{self, Env};
 use crate::finding::Category;
 use file::ConfigFile;
 pub use file::{parse_duration, parse_size};
-pub use gates::GatesConfig;
 pub use gates::check::CheckConfig;
 pub use gates::subagents::SubagentsConfig;
+pub use gates::{GatesConfig, TaskSource, TasksConfig, WorkerConfig};
 pub use globs::{PlanGlobs, plan_globs};
 
 /// The built-in settings as a file; the README shows it.
@@ -33,6 +33,10 @@ pub struct Config {
     pub gates: GatesConfig,
     /// What has to pass before a session may end.
     pub checks: Vec<CheckConfig>,
+    /// The pending-tasks gate.
+    pub tasks: TasksConfig,
+    /// Workers, and the keep-alive gate.
+    pub worker: WorkerConfig,
     /// The audit gate.
     pub audit: AuditConfig,
     /// Subagents.
@@ -186,6 +190,8 @@ impl Default for Config {
         Self {
             gates: GatesConfig::default(),
             checks: Vec::new(),
+            tasks: TasksConfig::default(),
+            worker: WorkerConfig::default(),
             audit: AuditConfig {
                 enabled: true,
                 block_on: Category::ALL.to_vec(),
@@ -243,6 +249,8 @@ impl Config {
     pub fn apply(&mut self, file: ConfigFile) {
         self.gates.apply(file.gates);
         gates::check::add(&mut self.checks, file.check);
+        self.tasks.apply(file.tasks);
+        self.worker.apply(file.worker);
         set(&mut self.audit.enabled, file.audit.enabled);
         set(&mut self.audit.block_on, file.audit.block_on);
         set(&mut self.audit.plan, file.audit.plan);

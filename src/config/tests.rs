@@ -12,6 +12,24 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
     let mut config = Config {
         gates: GatesConfig { enabled: false, dry_run: true, max_blocks: 0 },
         checks: Vec::new(),
+        tasks: TasksConfig {
+            source: TaskSource::Http,
+            file: PathBuf::new(),
+            command: None,
+            url: None,
+            token_variable: None,
+            agent: "x".into(),
+            timeout: Duration::ZERO,
+            retries: 0,
+            max_holds: 0,
+            dry_run: true,
+        },
+        worker: WorkerConfig {
+            keep_alive: true,
+            idle: Duration::ZERO,
+            lease: Duration::ZERO,
+            ..WorkerConfig::default()
+        },
         audit: AuditConfig {
             enabled: false,
             block_on: Vec::new(),

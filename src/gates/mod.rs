@@ -8,10 +8,14 @@ pub mod aftermath;
 pub mod aside;
 pub mod audit;
 pub mod checks;
+pub mod configured;
 pub mod in_a_row;
 pub mod joined;
+pub mod keep_alive;
 pub mod known;
 pub mod moved;
+pub mod own_command;
+pub mod pending_tasks;
 pub mod place;
 pub mod sight;
 pub mod story;
@@ -25,7 +29,7 @@ pub use known::Known;
 pub use story::Story;
 
 use crate::auditor::Auditor;
-use crate::config::Config;
+use crate::config::{Config, TaskSource};
 use crate::decision::{Cause, Outcome};
 use crate::env::Env;
 use crate::hook::{Event, HookInput};
@@ -34,6 +38,8 @@ use crate::phases::millis;
 use crate::state::{Claim, StateFolder};
 use audit::{AUDIT, AuditGate};
 use checks::ChecksGate;
+use keep_alive::KeepAlive;
+use pending_tasks::PendingTasks;
 
 /// One stop of one session.
 #[derive(Debug)]
@@ -83,13 +89,21 @@ pub trait Gate {
 }
 
 /// Whether any gate that keeps sessions at work is set.
-pub fn any_keeps_working(_config: &Config) -> bool {
-    false
+pub fn any_keeps_working(config: &Config) -> bool {
+    config.worker.keep_alive
 }
 
 /// The gates that are set, the cheap ones first, the audit last. With `guarded` only those that keep a session at work.
 fn line_up<'a>(stop: &Stop<'_>, auditor: &'a mut dyn Auditor, guarded: bool) -> Vec<Box<dyn Gate + 'a>> {
     let mut gates: Vec<Box<dyn Gate + 'a>> = Vec::new();
+    // A worker is a session, not one of its subagents.
+    let is_sessions = stop.input.event == Event::Stop;
+    if is_sessions && !guarded && stop.config.tasks.source != TaskSource::Off {
+        gates.push(Box::new(PendingTasks));
+    }
+    if is_sessions && stop.config.worker.keep_alive {
+        gates.push(Box::new(KeepAlive));
+    }
     let mine = |check| checks::is_for(check, &stop.input.event);
     if !guarded && stop.config.checks.iter().any(mine) {
         gates.push(Box::new(ChecksGate));

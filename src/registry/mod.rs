@@ -8,6 +8,7 @@
 
 mod fault;
 mod history;
+pub mod project;
 mod schema;
 mod sweep;
 mod task;

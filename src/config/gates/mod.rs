@@ -2,11 +2,15 @@
 
 pub mod check;
 pub mod subagents;
+pub mod tasks;
+pub mod worker;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::set;
+pub use tasks::{TaskSource, TasksConfig, TasksTable};
+pub use worker::{WorkerConfig, WorkerTable};
 
 /// What all gates share.
 #[derive(Debug, Clone, PartialEq, Eq)]
