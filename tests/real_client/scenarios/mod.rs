@@ -14,6 +14,7 @@ mod plugin;
 mod sealed;
 pub(crate) mod seated;
 mod subagent;
+mod workers;
 
 use serde_json::{Value, json};
 
@@ -23,7 +24,7 @@ use crate::trip::Scenario;
 use crate::workspace::Workspace;
 
 /// Every scenario.
-pub(crate) const ALL: [&dyn Scenario; 17] = [
+pub(crate) const ALL: [&dyn Scenario; 19] = [
     &held_once::HeldOnce,
     &mended::Mended,
     &disputed::Disputed,
@@ -41,6 +42,8 @@ pub(crate) const ALL: [&dyn Scenario; 17] = [
     &plugin::PluginOff,
     &checked::Checked,
     &checked::CheckedSubagent,
+    &workers::PendingTasks,
+    &workers::KeepAlive,
 ];
 
 /// What the person asks for, where nothing else is said.
