@@ -214,3 +214,18 @@ fn a_mode_that_the_registration_contradicts_says_what_to_change() {
         )
     );
 }
+
+#[test]
+fn every_config_that_the_gates_pages_show_can_be_pasted() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/gates");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("the pages").filter_map(Result::ok) {
+        let page = std::fs::read_to_string(entry.path()).expect("a page");
+        for block in page.split("```toml\n").skip(1) {
+            let block = block.split("```").next().unwrap_or_default();
+            assert_eq!(ConfigFile::faults(block, "x"), [], "{}", entry.path().display());
+            count += 1;
+        }
+    }
+    assert!(count >= 5, "{count}");
+}
