@@ -81,6 +81,7 @@ pub struct AddArgs {
 
 /// Arguments of `tasks list`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct ListTasksArgs {
     /// Those that are over, too
     #[arg(long)]
@@ -118,7 +119,7 @@ pub struct ShowTaskArgs {
 /// Whoever does something.
 #[derive(Debug, Args)]
 pub struct WhoArgs {
-    /// Who you are; else PUNCHLIST_WORKER, else the worker that this session registered
+    /// Who you are; else `PUNCHLIST_WORKER`, else the worker that this session registered
     #[arg(long, value_name = "NAME")]
     pub worker: Option<String>,
 }
@@ -195,7 +196,7 @@ pub struct CheckTasksArgs {
     /// For this session [default: the one that runs this]
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// As this worker; else PUNCHLIST_WORKER, else the worker that the session registered.
+    /// As this worker; else `PUNCHLIST_WORKER`, else the worker that the session registered.
     #[command(flatten)]
     pub who: WhoArgs,
     /// Prints it for programs; docs/registry.md has the fields
@@ -223,7 +224,7 @@ pub enum WorkerCommand {
 /// Arguments of `worker register`.
 #[derive(Debug, Args)]
 pub struct RegisterArgs {
-    /// Its name [default: PUNCHLIST_WORKER, else the next free one: w1, w2 …]
+    /// Its name [default: `PUNCHLIST_WORKER`, else the next free one: w1, w2 …]
     pub name: Option<String>,
     /// What sort of worker; settings may go by it [default: worker]
     #[arg(long, value_name = "NAME")]
@@ -245,7 +246,7 @@ pub struct RegisterArgs {
 /// Arguments of what is done with one worker.
 #[derive(Debug, Args)]
 pub struct AWorkerArgs {
-    /// Which; else PUNCHLIST_WORKER, else the worker that this session registered
+    /// Which; else `PUNCHLIST_WORKER`, else the worker that this session registered
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// Prints it for programs; docs/registry.md has the fields

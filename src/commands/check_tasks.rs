@@ -13,9 +13,9 @@ use crate::env::Env;
 use crate::exit;
 use crate::gates::own_command::own_command;
 use crate::gates::pending_tasks;
-use crate::registry::wire;
+use crate::registry::{Patience, Registry, wire};
 use crate::state::StateFolder;
-use crate::tasks::{Asker, Looked, Lookup, asker, look};
+use crate::tasks::{Asked, Asker, Looked, Lookup, asker, look};
 
 /// Longer than any source may take by its own setting.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -31,15 +31,19 @@ pub(super) fn run(args: &CheckTasksArgs, config: &Config, env: &Env) -> u8 {
             return say(text, exit::OK);
         }
     }
-    let asked = match &args.who.worker {
-        Some(name) => Ok((Asker { agent: Some(name.clone()), session }, None)),
+    let found = match &args.who.worker {
+        Some(name) => Registry::open_if_there(state.root(), Patience::Command).map(|registry| Asked {
+            asker: Asker { agent: Some(name.clone()), session },
+            worker: None,
+            registry,
+        }),
         None => asker(&config.tasks, env, state.root(), session.as_deref(), now_ms()),
     };
-    let (looked, worker) = match asked {
-        Ok((asker, worker)) => {
+    let (looked, worker) = match found {
+        Ok(Asked { asker, worker, mut registry }) => {
             let deadline = Instant::now() + LONGEST;
             let lookup = Lookup { config: &config.tasks, env, project: &project, asker: &asker, deadline };
-            (look(&lookup, state.root()), worker)
+            (look(&lookup, registry.as_mut()), worker)
         }
         Err(fault) => (Looked::Failed(fault.to_string()), None),
     };

@@ -6,7 +6,7 @@ use super::{Gate, Stop, Story};
 use crate::config::{TaskSource, TasksConfig};
 use crate::decision::{Cause, Outcome};
 use crate::registry::Worker;
-use crate::tasks::{Looked, Lookup, Pending, asker, look};
+use crate::tasks::{Asked, Looked, Lookup, Pending, asker, look};
 use crate::text::{counted, first_part, harmless};
 
 /// Its name.
@@ -37,7 +37,7 @@ impl Gate for PendingTasks {
         let state = stop.state.root();
         let session = stop.input.session_id.as_deref();
         let (looked, worker) = match asker(config, stop.env, state, session, stop.started_ms) {
-            Ok((asker, worker)) => {
+            Ok(Asked { asker, worker, mut registry }) => {
                 let lookup = Lookup {
                     config,
                     env: stop.env,
@@ -45,7 +45,7 @@ impl Gate for PendingTasks {
                     asker: &asker,
                     deadline: stop.deadline,
                 };
-                (look(&lookup, state), worker)
+                (look(&lookup, registry.as_mut()), worker)
             }
             Err(fault) => (Looked::Failed(fault.to_string()), None),
         };

@@ -1,4 +1,4 @@
-//! What can go wrong with the registry, in words that say what happened and what to do. Takes what SQLite says, gives a fault.
+//! What can go wrong with the registry, in words that say what happened and what to do. Takes what `SQLite` says, gives a fault.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -67,7 +67,7 @@ impl Fault {
         Self::Unreadable { file: path.display().to_string(), why: why.to_string() }
     }
 
-    /// What SQLite says of it.
+    /// What `SQLite` says of it.
     pub(super) fn of_file(path: &Path, error: &rusqlite::Error) -> Self {
         let file = path.display().to_string();
         let why = error.to_string();

@@ -1,4 +1,4 @@
-//! The built-in registry: tasks and the workers that do them, in one SQLite file of the state folder. Takes what a command or a
+//! The built-in registry: tasks and the workers that do them, in one `SQLite` file of the state folder. Takes what a command or a
 //! gate wants and what time it is, gives tasks and workers. Must not read a clock, and must not lose anything: every change is
 //! one transaction, and a file that can't be used is left as it is.
 //!
@@ -24,6 +24,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 pub use fault::Fault;
@@ -40,6 +41,9 @@ pub const DEFAULT_QUEUE: &str = "default";
 
 /// How long a worker may say nothing before it counts as gone from the screen; its tasks stay its own for much longer.
 pub const ALIVE_MS: i64 = 2 * 60 * 1000;
+
+/// After how many pages of the log beside the file a stop takes them over.
+const STOPS_CHECKPOINT: i64 = 250;
 
 /// The registry, open.
 #[derive(Debug)]
@@ -95,8 +99,11 @@ impl Registry {
         let opened = Connection::open_with_flags(&path, flags).and_then(|db| {
             db.busy_timeout(patience.time())?;
             if patience == Patience::Stop {
-                // Nothing that a stop writes (who was seen when) is worth a wait for the disk.
+                // Nothing that a stop writes (who was seen when) is worth a wait for the disk. So it is left in the log beside the
+                // file, from where the next command takes it over, or a stop where that has grown.
                 db.pragma_update(None, "synchronous", "NORMAL")?;
+                db.pragma_update(None, "wal_autocheckpoint", STOPS_CHECKPOINT)?;
+                db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             }
             Ok(db)
         });
@@ -157,7 +164,7 @@ impl Broken {
     }
 }
 
-/// An empty file is a registry without a table. It is made by us so that only its owner can read it, and what SQLite puts
+/// An empty file is a registry without a table. It is made by us so that only its owner can read it, and what `SQLite` puts
 /// beside it has the same permissions.
 fn make_empty(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();

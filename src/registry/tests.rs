@@ -490,3 +490,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_a_stop_has_written_is_there_for_the_next_whoever_that_is() {
+    let (folder, mut registry) = registry();
+    worker(&mut registry, "ann", Some("s"));
+    drop(registry);
+    for stop in 1..=3 {
+        let mut registry =
+            Registry::open_if_there(folder.path(), Patience::Stop).expect("fine").expect("there");
+        let seen = registry.seen("s", None, NOW + stop * MINUTE).expect("fine").expect("ann");
+        assert_eq!(seen.heartbeat_ms, NOW + stop * MINUTE);
+    }
+    let mut registry = Registry::open(folder.path()).expect("fine");
+    assert_eq!(registry.worker("ann").expect("ann").heartbeat_ms, NOW + 3 * MINUTE);
+}

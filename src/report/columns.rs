@@ -63,17 +63,17 @@ pub(crate) fn table(
     left: usize,
     least: usize,
 ) -> String {
-    let widest = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width()).max();
+    let natural = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width()).max();
     let mut shown: Vec<(usize, usize)> = (0..columns.len())
-        .filter_map(|at| Some((at, widest(at).filter(|width| *width > 0)?.max(columns[at].title.width()))))
+        .filter_map(|at| Some((at, natural(at).filter(|width| *width > 0)?.max(columns[at].title.width()))))
         .collect();
     let total = |shown: &[(usize, usize)]| {
         left + shown.iter().map(|(_, width)| width + 2).sum::<usize>().saturating_sub(2)
     };
     if let Some(most) = width {
         let needs = |shown: &[(usize, usize)]| {
-            let last = shown.last().map_or(0, |(_, width)| *width);
-            total(shown) - last + last.min(least)
+            let room = shown.last().map_or(0, |(_, width)| *width);
+            total(shown) - room + room.min(least)
         };
         while needs(&shown) > most {
             let next = shown.iter().enumerate().max_by_key(|(_, (at, _))| columns[*at].leaves);

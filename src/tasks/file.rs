@@ -148,7 +148,7 @@ mod tests {
         std::os::unix::fs::symlink("../secret.json", project.join("tasks.json")).expect("a link");
         match looked(&project, "tasks.json", Some("w2")) {
             Looked::Failed(why) => {
-                assert!(why.ends_with("it leads out of the project, and is not read"), "{why}")
+                assert!(why.ends_with("it leads out of the project, and is not read"), "{why}");
             }
             other => panic!("{other:?}"),
         }

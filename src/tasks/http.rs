@@ -81,14 +81,14 @@ fn try_once(url: &str, token: Option<&str>, time: Duration) -> Result<Vec<u8>, F
     if let Some(token) = token {
         request = request.header("Authorization", format!("Bearer {token}"));
     }
-    let mut answer = request.call().map_err(failure)?;
+    let mut answer = request.call().map_err(|error| failure(&error))?;
     let status = answer.status();
     if !status.is_success() {
         return Err(refusal(status));
     }
     answer.body_mut().with_config().limit(LONGEST).read_to_vec().map_err(|error| match error {
         Error::BodyExceedsLimit(_) => Failure::for_good("an answer of more than 8 MB"),
-        error => failure(error),
+        error => failure(&error),
     })
 }
 
@@ -102,7 +102,7 @@ fn refusal(status: StatusCode) -> Failure {
     Failure { why: format!("it answered {status}{more}"), may_pass, is_timeout: false }
 }
 
-fn failure(error: Error) -> Failure {
+fn failure(error: &Error) -> Failure {
     let may_pass = matches!(error, Error::Io(_) | Error::ConnectionFailed | Error::HostNotFound);
     let is_timeout = matches!(error, Error::Timeout(_));
     Failure { why: error.to_string(), may_pass, is_timeout }

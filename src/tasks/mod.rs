@@ -91,6 +91,17 @@ impl Lookup<'_> {
 const AGENT: &str = "{agent}";
 const SESSION: &str = "{session}";
 
+/// Who is asking, with what was found out on the way.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// Who.
+    pub asker: Asker,
+    /// The worker that the session is.
+    pub worker: Option<Worker>,
+    /// The registry, where there is one.
+    pub registry: Option<Registry>,
+}
+
 /// Who a session is: the worker that it registered, or whom the settings or its environment name.
 pub fn asker(
     config: &TasksConfig,
@@ -98,10 +109,11 @@ pub fn asker(
     state: &Path,
     session: Option<&str>,
     now_ms: i64,
-) -> Result<(Asker, Option<Worker>), Fault> {
+) -> Result<Asked, Fault> {
     let named = env.text(env::WORKER);
-    let worker = match (session, Registry::open_if_there(state, Patience::Stop)?) {
-        (Some(session), Some(mut registry)) => registry.seen(session, named.as_deref(), now_ms)?,
+    let mut registry = Registry::open_if_there(state, Patience::Stop)?;
+    let worker = match (session, &mut registry) {
+        (Some(session), Some(registry)) => registry.seen(session, named.as_deref(), now_ms)?,
         _ => None,
     };
     let agent = match (&worker, config.source) {
@@ -113,15 +125,15 @@ pub fn asker(
             .or(named)
             .or_else(|| worker.as_ref().map(|worker| worker.name.clone())),
     };
-    Ok((Asker { agent, session: session.map(str::to_owned) }, worker))
+    Ok(Asked { asker: Asker { agent, session: session.map(str::to_owned) }, worker, registry })
 }
 
 /// Looks the tasks up.
-pub fn look(lookup: &Lookup<'_>, state: &Path) -> Looked {
+pub fn look(lookup: &Lookup<'_>, registry: Option<&mut Registry>) -> Looked {
     match lookup.config.source {
         TaskSource::Off => Looked::NoWorker,
         TaskSource::Registry => {
-            in_registry(lookup, state).unwrap_or_else(|fault| Looked::Failed(fault.to_string()))
+            in_registry(lookup, registry).unwrap_or_else(|fault| Looked::Failed(fault.to_string()))
         }
         TaskSource::File => file::look(lookup),
         TaskSource::Command => command::look(lookup),
@@ -129,11 +141,9 @@ pub fn look(lookup: &Lookup<'_>, state: &Path) -> Looked {
     }
 }
 
-fn in_registry(lookup: &Lookup<'_>, state: &Path) -> Result<Looked, Fault> {
+fn in_registry(lookup: &Lookup<'_>, registry: Option<&mut Registry>) -> Result<Looked, Fault> {
     let Some(agent) = &lookup.asker.agent else { return Ok(Looked::NoWorker) };
-    let Some(mut registry) = Registry::open_if_there(state, Patience::Stop)? else {
-        return Ok(Looked::NoWorker);
-    };
+    let Some(registry) = registry else { return Ok(Looked::NoWorker) };
     let wanted = Wanted { statuses: PENDING.to_vec(), assignee: Some(agent.clone()), ..Wanted::default() };
     let tasks = registry.tasks(&wanted)?.into_iter();
     Ok(Looked::Found(

@@ -25,7 +25,9 @@ fn twenty_claimers_take_two_hundred_tasks_each_exactly_once() {
                 })
             })
             .collect();
-        adders.into_iter().for_each(|adder| adder.join().expect("added"));
+        for adder in adders {
+            adder.join().expect("added");
+        }
     });
     let claimed: Vec<(String, String)> = std::thread::scope(|scope| {
         let claimers: Vec<_> = (0..CLAIMERS)
