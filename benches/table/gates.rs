@@ -2,6 +2,7 @@
 //! them with every gate in its config. The checks' own time is no part of it: they passed at the first stop.
 
 use punchlist::decision::Cause;
+use punchlist::registry::{NewWorker, Registry};
 
 use crate::bench::Bench;
 use crate::measure::{Fault, Rounds, Runner, in_turns, timed};
@@ -21,6 +22,12 @@ when = ["*.rs"]
 name = "docs"
 run = "true"
 when = ["docs/**", "*.md"]
+
+[tasks]
+source = "registry"
+
+[worker]
+keep_alive = true
 "#;
 
 /// How much more all of them may take, in milliseconds.
@@ -42,6 +49,11 @@ pub(crate) fn gates(bench: &mut Bench) -> Result<(), Fault> {
     let spec = Spec::of(bench.sizes.small);
     let (mut bare, mut set) = (Scene::of(&spec)?, Scene::of(&spec)?);
     set.configure(ALL_SET)?;
+    // Somebody else's: a worker itself would be kept at its queue.
+    let mut registry = Registry::open(&set.state()).map_err(|fault| fault.to_string())?;
+    let other = NewWorker { name: Some("other".to_owned()), ..NewWorker::default() };
+    registry.register(&other, 0).map_err(|fault| fault.to_string())?;
+    drop(registry);
     first_stop(&bare)?;
     first_stop(&set)?;
     let rounds = Rounds { many: bench.sizes.rounds.many * MORE, ..bench.sizes.rounds };
