@@ -6,6 +6,7 @@ pub mod help;
 pub mod log;
 pub mod loops;
 pub mod setup;
+pub mod tasks;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub use config::{ConfigArgs, ConfigCommand};
 pub use log::{LogArgs, LogCommand};
 pub use loops::{LoopArgs, LoopCommand};
 pub use setup::{AllowArgs, InstallArgs, SwitchArgs, UninstallArgs};
+pub use tasks::{TasksArgs, TasksCommand, WorkerCommand};
 
 /// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
 #[derive(Debug, Parser)]
@@ -59,6 +61,23 @@ pub enum Command {
     /// A list of features and a session that is kept at work until all pass; without a command, shows how it stands
     #[command(after_help = help::LOOP)]
     Loop(LoopArgs),
+    /// The registry's tasks: what is to be done, by whom, and what came of it; without a command, lists them
+    #[command(after_help = help::TASKS)]
+    Tasks(Box<TasksArgs>),
+    /// The registry's workers: sessions and shells that do tasks
+    #[command(after_help = help::WORKER, subcommand_required = true, arg_required_else_help = true)]
+    Worker {
+        /// What to do.
+        #[command(subcommand)]
+        command: WorkerCommand,
+    },
+    /// Gates, sessions, workers, tasks and the newest decisions, on one screen
+    #[command(after_help = help::STATUS)]
+    Status {
+        /// Prints it for programs; docs/registry.md has the fields
+        #[arg(long)]
+        json: bool,
+    },
     /// The settings: every value with its source, a commented file, a schema, a check; without a command, shows them
     #[command(after_help = help::CONFIG)]
     Config(ConfigArgs),

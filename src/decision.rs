@@ -59,6 +59,18 @@ pub enum Cause {
     LoopOver,
     /// The files of the session's loop can't be read.
     LoopUnreadable,
+    /// Tasks of the session are not over.
+    PendingTasks,
+    /// None is left.
+    NoTasks,
+    /// They could not be looked at.
+    TasksUnknown,
+    /// The session has registered no worker.
+    NoWorker,
+    /// A worker is kept at its queue.
+    KeepAlive,
+    /// A worker's time without work is up.
+    WorkerIdle,
     /// Stdin was not the hook's JSON.
     BadInput,
     /// Something of ours failed.
@@ -71,7 +83,7 @@ pub enum Cause {
 
 impl Cause {
     /// All for which something is decided, in order.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 33] = [
         Self::InsideAuditor,
         Self::Off,
         Self::LoopGuard,
@@ -97,18 +109,25 @@ impl Cause {
         Self::FeatureOpen,
         Self::LoopOver,
         Self::LoopUnreadable,
+        Self::PendingTasks,
+        Self::NoTasks,
+        Self::TasksUnknown,
+        Self::NoWorker,
+        Self::KeepAlive,
+        Self::WorkerIdle,
         Self::BadInput,
         Self::Error,
     ];
 
     /// Those with which a stop goes through because it could not be checked.
-    const UNCHECKED: [Self; 8] = [
+    const UNCHECKED: [Self; 9] = [
         Self::CheckNotMade,
         Self::AuditorTimeout,
         Self::AuditorUnavailable,
         Self::AuditorUnreadable,
         Self::ChecklistUnreadable,
         Self::LoopUnreadable,
+        Self::TasksUnknown,
         Self::BadInput,
         Self::Error,
     ];
@@ -142,6 +161,12 @@ impl Cause {
             Self::FeatureOpen => "feature-open",
             Self::LoopOver => "loop-over",
             Self::LoopUnreadable => "loop-unreadable",
+            Self::PendingTasks => "pending-tasks",
+            Self::NoTasks => "no-tasks",
+            Self::TasksUnknown => "tasks-unknown",
+            Self::NoWorker => "no-worker",
+            Self::KeepAlive => "keep-alive",
+            Self::WorkerIdle => "worker-idle",
             Self::BadInput => "bad-input",
             Self::Error => "error",
         }

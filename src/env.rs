@@ -15,19 +15,23 @@ pub const HOME: &str = "PUNCHLIST_HOME";
 pub const CLAUDE: &str = "PUNCHLIST_CLAUDE";
 /// A [switch](Env::switch): prints what the program is doing, on stderr, and in `hook` where the time went.
 pub const TRACE: &str = "PUNCHLIST_TRACE";
+/// Which worker of the registry this session, or this shell, is.
+pub const WORKER: &str = "PUNCHLIST_WORKER";
+/// Set by punchlist for the command of `[tasks]`: the session that is asking.
+pub const SESSION: &str = "PUNCHLIST_SESSION";
 /// Set by punchlist for its auditor, so that a hook that fires inside it steps aside.
 pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
 
 /// The client's own path, given to its hooks.
 pub const CLIENT_EXECPATH: &str = "CLAUDE_CODE_EXECPATH";
+/// The session, in what the client runs: its hooks, and from 2.1.136 on the commands of its Bash tool.
+pub const CLIENT_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 /// The client's process.
 pub const CLIENT_PID: &str = "CLAUDE_PID";
 /// The folder in which the session was started; stays when the session's cwd moves.
 pub const CLIENT_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Moves `~/.claude`.
 pub const CLIENT_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
-/// The session's id, given to its hooks, and to the commands that it runs from 2.1.136 on (not yet in 2.1.42).
-pub const CLIENT_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 /// Set for every command that a session runs.
 pub const CLIENT_INSIDE: &str = "CLAUDECODE";
 /// The model that a person chose for the client.

@@ -30,6 +30,8 @@
 //!
 //! `settings` knows the client's settings files and how the hook is registered in them; `install` edits them where they stand.
 //!
+//! `registry` keeps tasks and the workers that do them, `tasks` looks a session's up, there or elsewhere.
+//!
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
 //! again, `doctor` judges whether everything is in place, `eval` measures all of it on cases whose truth is known.
 
@@ -51,6 +53,9 @@ pub mod settings;
 pub mod config;
 pub mod hook;
 pub mod state;
+
+pub mod registry;
+pub mod tasks;
 
 pub mod session;
 

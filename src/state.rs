@@ -162,6 +162,28 @@ impl StateFolder {
         write_json(&path, &state)
     }
 
+    /// The sessions of which something was remembered last, newest first: id, when (milliseconds since 1970) and what. None that is
+    /// older than `since_ms`.
+    pub fn recent_sessions(&self, most: usize, since_ms: i64) -> Vec<(String, i64, SessionState)> {
+        let entries = fs::read_dir(self.root.join("sessions")).into_iter().flatten().filter_map(Result::ok);
+        let mut files: Vec<(i64, PathBuf)> = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|kind| kind == "json"))
+            .filter_map(|path| {
+                let changed = fs::metadata(&path).and_then(|meta| meta.modified()).ok()?;
+                let since = changed.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+                Some((i64::try_from(since.as_millis()).ok()?, path))
+            })
+            .filter(|(changed_ms, _)| *changed_ms >= since_ms)
+            .collect();
+        files.sort_unstable_by(|one, other| other.cmp(one));
+        let read = |(changed_ms, path): (i64, PathBuf)| {
+            let id = path.file_stem()?.to_str()?.to_owned();
+            Some((id, changed_ms, read_json(&path)?))
+        };
+        files.into_iter().filter_map(read).take(most).collect()
+    }
+
     /// What is remembered of the files that one agent's last audit looked at.
     pub fn evidence(&self, session: &str, agent: &str) -> Memory {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

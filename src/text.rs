@@ -45,6 +45,19 @@ pub(crate) fn in_bytes(bytes: u64) -> String {
     }
 }
 
+/// A span of time, as people say it: whole, and rounded down.
+pub(crate) fn time_span(ms: i64) -> String {
+    let seconds = ms.max(0) / 1000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match (minutes, hours, days) {
+        (0, ..) => format!("{seconds} s"),
+        (_, 0, _) => format!("{minutes} min"),
+        (_, _, 0) if minutes % 60 == 0 => format!("{hours} h"),
+        (_, _, 0) => format!("{hours} h {} min", minutes % 60),
+        _ => counted(usize::try_from(days).unwrap_or(usize::MAX), "day", "days"),
+    }
+}
+
 /// 1234567 as 1,234,567.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -123,6 +136,24 @@ mod tests {
         assert_eq!(last_part("äöüß", 8), "äöüß");
         assert_eq!(last_part("äöüß", 4), "[… 4 bytes cut …]üß");
         assert_eq!(last_part("äöüß", 5), "[… 4 bytes cut …]üß");
+    }
+
+    #[test]
+    fn a_span_of_time_is_said_in_what_counts() {
+        let minute = 60_000;
+        for (ms, said) in [
+            (-5, "0 s"),
+            (999, "0 s"),
+            (59_999, "59 s"),
+            (minute, "1 min"),
+            (59 * minute, "59 min"),
+            (120 * minute, "2 h"),
+            (125 * minute, "2 h 5 min"),
+            (24 * 60 * minute, "1 day"),
+            (75 * 60 * minute, "3 days"),
+        ] {
+            assert_eq!(time_span(ms), said);
+        }
     }
 
     #[test]

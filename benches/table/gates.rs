@@ -4,6 +4,7 @@
 use std::fs;
 
 use punchlist::decision::Cause;
+use punchlist::registry::{NewWorker, Registry};
 
 use crate::bench::Bench;
 use crate::measure::{Fault, Rounds, Runner, in_turns, timed};
@@ -29,6 +30,12 @@ plan = true
 files = ["TODO.md", "docs/lists/*.md"]
 todos = true
 require_section = "## Plan Completion Check"
+
+[tasks]
+source = "registry"
+
+[worker]
+keep_alive = true
 "###;
 
 /// How much more all of them may take, in milliseconds.
@@ -68,6 +75,11 @@ pub(crate) fn gates(bench: &mut Bench) -> Result<(), Fault> {
     let (mut bare, mut set) = (Scene::of(&spec)?, Scene::of(&spec)?);
     set.configure(ALL_SET)?;
     begin_a_loop(&set)?;
+    // Somebody else's: a worker itself would be kept at its queue.
+    let mut registry = Registry::open(&set.state()).map_err(|fault| fault.to_string())?;
+    let other = NewWorker { name: Some("other".to_owned()), ..NewWorker::default() };
+    registry.register(&other, 0).map_err(|fault| fault.to_string())?;
+    drop(registry);
     first_stop(&bare)?;
     first_stop(&set)?;
     let rounds = Rounds { many: bench.sizes.rounds.many * MORE, ..bench.sizes.rounds };

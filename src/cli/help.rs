@@ -182,6 +182,106 @@ Examples:
 What stands behind -- goes to the client. Without a permission to edit, it can
 do nothing in print mode. Ctrl-C ends the session and the run; another run goes
 on. Exit codes: 0 all features pass, 1 it ended before that.";
+/// Of `tasks`.
+pub const TASKS: &str = "\
+Examples:
+  punchlist tasks add \"Mend the gate\" --body \"It squeaks.\"
+  punchlist tasks                          those that are not over
+  punchlist tasks claim                    the next one, for you alone
+  punchlist tasks complete t7 --note \"oiled\"
+  punchlist tasks fail t7 --note \"no oil\"
+
+Tasks are this project's, all its worktrees together. docs/registry.md has
+the rest, and the JSON.";
+/// Of `tasks add`.
+pub const TASKS_ADD: &str = "\
+Examples:
+  punchlist tasks add \"Mend the gate\"
+  punchlist tasks add \"Paint it\" --priority 5 --queue painting
+  punchlist tasks add \"Oil it\" --assign w2
+  punchlist tasks add \"Move house\" --body -    the rest from stdin";
+/// Of `tasks list`.
+pub const TASKS_LIST: &str = "\
+Examples:
+  punchlist tasks list
+  punchlist tasks list --mine --json
+  punchlist tasks list --status open,failed --all-projects";
+/// Of `tasks show`.
+pub const TASKS_SHOW: &str = "\
+Examples:
+  punchlist tasks show t7";
+/// Of `tasks claim`.
+pub const TASKS_CLAIM: &str = "\
+Examples:
+  punchlist tasks claim
+  punchlist tasks claim t7
+  punchlist tasks claim --wait 60s --json    waits for one
+
+Exit codes: 0, with a task or without one; 1 it could not be done.";
+/// Of `tasks start`.
+pub const TASKS_START: &str = "\
+Examples:
+  punchlist tasks start t7";
+/// Of `tasks complete`.
+pub const TASKS_COMPLETE: &str = "\
+Examples:
+  punchlist tasks complete t7
+  punchlist tasks complete t7 --note \"oiled and painted\"";
+/// Of `tasks fail`.
+pub const TASKS_FAIL: &str = "\
+Examples:
+  punchlist tasks fail t7 --note \"there is no oil\"";
+/// Of `tasks release`.
+pub const TASKS_RELEASE: &str = "\
+Examples:
+  punchlist tasks release t7 --note \"not mine to do\"";
+/// Of `tasks assign`.
+pub const TASKS_ASSIGN: &str = "\
+Examples:
+  punchlist tasks assign t7 w2";
+/// Of `tasks check`.
+pub const TASKS_CHECK: &str = "\
+Examples:
+  punchlist tasks check
+  punchlist tasks check --worker w2 --json
+
+Exit codes: 0 a stop would go through, 1 it would be held, 2 the tasks could
+not be looked at. Nothing is held or counted.";
+/// Of `worker`.
+pub const WORKER: &str = "\
+Examples:
+  punchlist worker register              this session becomes w1, w2 …
+  punchlist worker register ann --kind builder --queue build
+  punchlist worker list
+  punchlist worker leave";
+/// Of `worker register`.
+pub const WORKER_REGISTER: &str = "\
+Examples:
+  punchlist worker register
+  punchlist worker register ann --kind builder --queue build
+
+Run in a session (from Claude Code 2.1.136 on) it is that session; with an
+older client, start the session with PUNCHLIST_WORKER=ann.";
+/// Of `worker heartbeat`.
+pub const WORKER_HEARTBEAT: &str = "\
+Examples:
+  punchlist worker heartbeat
+  punchlist worker heartbeat ann";
+/// Of `worker list`.
+pub const WORKER_LIST: &str = "\
+Examples:
+  punchlist worker list
+  punchlist worker list --json";
+/// Of `worker leave`.
+pub const WORKER_LEAVE: &str = "\
+Examples:
+  punchlist worker leave
+  punchlist worker leave ann";
+/// Of `status`.
+pub const STATUS: &str = "\
+Examples:
+  punchlist status
+  punchlist status --json";
 /// Of `config`.
 pub const CONFIG: &str = "\
 Examples:

@@ -213,7 +213,7 @@ fn begin_session(
     let session = &session_name(input);
     let started_ms = started.as_millisecond();
     let start = Start { input, env, config, state, session, project, started_ms };
-    session_start::begin(&start, || None, |why| complain(&why))
+    session_start::begin(&start, || session_start::task::current(&start), |why| complain(&why))
 }
 
 /// Steps aside, or has the gates look at the stop.

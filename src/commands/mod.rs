@@ -2,6 +2,7 @@
 
 pub mod allow;
 pub mod audit;
+mod check_tasks;
 pub mod completions;
 pub mod config;
 pub mod demo;
@@ -13,8 +14,12 @@ pub mod log;
 pub mod loops;
 pub mod man;
 mod progress;
+mod registry;
 mod say;
+pub mod status;
 pub mod switch;
+pub mod tasks;
+pub mod worker;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -71,6 +76,15 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
             Ok(config) => loops::run(&args, &config, &env),
             Err(code) => code,
         },
+        Command::Tasks(args) => match checked_config(&env) {
+            Ok(config) => tasks::run(&args, &config, &env),
+            Err(code) => code,
+        },
+        Command::Worker { command } => match checked_config(&env) {
+            Ok(config) => worker::run(&command, &config, &env),
+            Err(code) => code,
+        },
+        Command::Status { json } => status::run(json, &env),
         Command::Config(args) => config::run(&args, &env),
         Command::Doctor(args) => doctor::run(&args, &env),
         Command::Completions { shell } => completions::run(shell),

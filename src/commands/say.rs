@@ -1,6 +1,6 @@
 //! Prints: takes a text, gives it to stdout, with its colours where somebody can see them. Whoever has read enough is no error.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use super::complain;
 use crate::exit;
@@ -12,6 +12,12 @@ const WIDEST: usize = 100;
 pub(super) fn width() -> usize {
     let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     terminal.unwrap_or(WIDEST).clamp(40, WIDEST)
+}
+
+/// How wide the terminal is; nothing is cut where there is none.
+pub(super) fn terminal_width() -> Option<usize> {
+    let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    width.filter(|_| io::stdout().is_terminal()).map(|width| width.max(20))
 }
 
 /// Prints, and gives the exit code: the given one, unless it could not be printed.

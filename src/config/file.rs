@@ -10,12 +10,12 @@ use serde::{Deserialize, Deserializer, de};
 
 use toml::de::{DeTable, DeValue};
 
-use super::gates::GatesTable;
 use super::gates::check::CheckTable;
 use super::gates::checklist::ChecklistTable;
 use super::gates::feature_loop::LoopTable;
 use super::gates::memory::MemoryTable;
 use super::gates::subagents::SubagentsTable;
+use super::gates::{GatesTable, TasksTable, WorkerTable};
 use super::globs::plan_glob;
 use super::{ConfigError, Mode, Planless, UnrunChecks};
 use crate::files::open_regular;
@@ -36,6 +36,10 @@ pub struct ConfigFile {
     /// The feature loop: where its files are, and when it ends. It runs where `punchlist loop` began one.
     #[serde(rename = "loop")]
     pub feature_loop: LoopTable,
+    /// The pending-tasks gate: where the tasks are that hold a session which has not finished them.
+    pub tasks: TasksTable,
+    /// Workers: for how long a session that registered as one is kept at work, and its tasks stay its own.
+    pub worker: WorkerTable,
     /// The audit gate: when a stop is looked at, and what may hold it.
     pub audit: AuditTable,
     /// Subagents, where the hook is registered for their stops, too (`punchlist install --subagents`).
@@ -132,7 +136,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     size.map_err(|_| format!("\"{text}\" is not a size; write it like \"200MB\" or \"1GB\""))
 }
 
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+pub(super) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     duration_of(deserializer).map(Some)
 }
 
@@ -273,7 +277,7 @@ impl ConfigFile {
 
     /// Takes out what only the person's own file may set; gives the keys that were there.
     pub fn take_out_own_keys(&mut self) -> Vec<&'static str> {
-        let mut taken = Vec::new();
+        let mut taken = self.tasks.take_out_own_keys();
         if self.auditor.client.take().is_some() {
             taken.push("auditor.client");
         }

@@ -18,12 +18,12 @@ use crate::env::{self, Env};
 use crate::finding::Category;
 use file::ConfigFile;
 pub use file::{parse_duration, parse_size};
-pub use gates::GatesConfig;
 pub use gates::check::CheckConfig;
 pub use gates::checklist::ChecklistConfig;
 pub use gates::feature_loop::LoopConfig;
 pub use gates::memory::MemoryConfig;
 pub use gates::subagents::SubagentsConfig;
+pub use gates::{GatesConfig, TaskSource, TasksConfig, WorkerConfig};
 pub use globs::{PlanGlobs, plan_globs};
 
 /// The built-in settings as a file; the README shows it.
@@ -38,6 +38,10 @@ pub struct Config {
     pub checks: Vec<CheckConfig>,
     /// The feature loop.
     pub feature_loop: LoopConfig,
+    /// The pending-tasks gate.
+    pub tasks: TasksConfig,
+    /// Workers, and the keep-alive gate.
+    pub worker: WorkerConfig,
     /// The audit gate.
     pub audit: AuditConfig,
     /// Subagents.
@@ -196,6 +200,8 @@ impl Default for Config {
             gates: GatesConfig::default(),
             checks: Vec::new(),
             feature_loop: LoopConfig::default(),
+            tasks: TasksConfig::default(),
+            worker: WorkerConfig::default(),
             audit: AuditConfig {
                 enabled: true,
                 block_on: Category::ALL.to_vec(),
@@ -256,6 +262,8 @@ impl Config {
         self.gates.apply(file.gates);
         gates::check::add(&mut self.checks, file.check);
         self.feature_loop.apply(file.feature_loop);
+        self.tasks.apply(file.tasks);
+        self.worker.apply(file.worker);
         set(&mut self.audit.enabled, file.audit.enabled);
         set(&mut self.audit.block_on, file.audit.block_on);
         set(&mut self.audit.plan, file.audit.plan);

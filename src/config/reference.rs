@@ -129,6 +129,7 @@ fn kind(of: &Value) -> String {
         Some("array") if of["items"]["oneOf"].is_array() => "a list of".into(),
         Some("array") => "a list of texts".into(),
         Some("string") => "a text".into(),
+        Some("object") => "a table for each name".into(),
         _ => "one of".into(),
     }
 }
@@ -139,11 +140,12 @@ fn about_table(schema: &Value, table: &str) -> String {
 }
 
 /// The variables that a person may set, each with what it does.
-pub const VARIABLES: [(&str, &str); 6] = [
+pub const VARIABLES: [(&str, &str); 7] = [
     (env::OFF, "a switch: lets every stop through, as `[gates] enabled = false`"),
     (env::DRY_RUN, "a switch: does everything and never blocks, as `[gates] dry_run = true`"),
     (env::CLAUDE, "the client to ask, before `[auditor] client`"),
-    (env::HOME, "the state folder, with the log"),
+    (env::HOME, "the state folder, with the log and the registry"),
+    (env::WORKER, "which worker of the registry this session, or this shell, is"),
     (env::TRACE, "a switch: says on stderr what it is doing and what took how long"),
     ("XDG_CONFIG_HOME", "moves `~/.config`, and your own file with it"),
 ];

@@ -19,6 +19,24 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
             limits: crate::feature_loop::Limits { stall_after: 0, context: 0.0 },
             window: 0,
         },
+        tasks: TasksConfig {
+            source: TaskSource::Http,
+            file: PathBuf::new(),
+            command: None,
+            url: None,
+            token_variable: None,
+            agent: "x".into(),
+            timeout: Duration::ZERO,
+            retries: 0,
+            max_holds: 0,
+            dry_run: true,
+        },
+        worker: WorkerConfig {
+            keep_alive: true,
+            idle: Duration::ZERO,
+            lease: Duration::ZERO,
+            ..WorkerConfig::default()
+        },
         audit: AuditConfig {
             enabled: false,
             block_on: Vec::new(),
@@ -271,5 +289,5 @@ fn every_config_in_the_gates_pages_is_right() {
             blocks += 1;
         }
     }
-    assert!(blocks >= 2, "{blocks} configs to paste");
+    assert!(blocks >= 5, "{blocks} configs to paste");
 }

@@ -23,8 +23,8 @@ use crate::words::normalised;
 
 pub use open::{Checklist, Item, Place, Unsettled};
 
-/// The gate's name.
-const NAME: &str = "checklist";
+/// Its name.
+pub const NAME: &str = "checklist";
 
 /// Why most stops pass.
 const NO_CLAIM: &str = "the session claims nothing as done";

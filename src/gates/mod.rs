@@ -9,11 +9,15 @@ pub mod aside;
 pub mod audit;
 pub mod checklist;
 pub mod checks;
+pub mod configured;
 pub mod feature_loop;
 pub mod in_a_row;
 pub mod joined;
+pub mod keep_alive;
 pub mod known;
 pub mod moved;
+pub mod own_command;
+pub mod pending_tasks;
 pub mod place;
 pub mod sight;
 pub mod story;
@@ -27,7 +31,7 @@ pub use known::Known;
 pub use story::Story;
 
 use crate::auditor::Auditor;
-use crate::config::Config;
+use crate::config::{Config, TaskSource};
 use crate::decision::{Cause, Outcome};
 use crate::env::Env;
 use crate::hook::{Event, HookInput};
@@ -38,6 +42,8 @@ use audit::{AUDIT, AuditGate};
 use checklist::ChecklistGate;
 use checks::ChecksGate;
 use feature_loop::FeatureLoopGate;
+use keep_alive::KeepAlive;
+use pending_tasks::PendingTasks;
 
 /// One stop of one session.
 #[derive(Debug)]
@@ -89,7 +95,7 @@ pub trait Gate {
 /// Whether any gate that keeps sessions at work is set, or is this session's.
 pub fn any_keeps_working(stop: &Stop<'_>, story: &mut Story) -> bool {
     story.feature_loop = FeatureLoopGate::of(stop);
-    story.feature_loop.is_some()
+    story.feature_loop.is_some() || stop.config.worker.keep_alive
 }
 
 /// The gates that are set, the cheap ones first, the audit last. With `guarded` only those that keep a session at work.
@@ -100,11 +106,19 @@ fn line_up<'a>(
     guarded: bool,
 ) -> Vec<Box<dyn Gate + 'a>> {
     let mut gates: Vec<Box<dyn Gate + 'a>> = Vec::new();
+    // A worker is a session, not one of its subagents.
+    let is_sessions = stop.input.event == Event::Stop;
+    if is_sessions && !guarded && stop.config.tasks.source != TaskSource::Off {
+        gates.push(Box::new(PendingTasks));
+    }
+    if is_sessions && stop.config.worker.keep_alive {
+        gates.push(Box::new(KeepAlive));
+    }
     if let Some(gate) = story.feature_loop.take() {
         gates.push(Box::new(gate));
     }
     // What a subagent says is no word of the session's.
-    if !guarded && stop.config.checklist.is_set() && stop.input.event == Event::Stop {
+    if !guarded && stop.config.checklist.is_set() && is_sessions {
         gates.push(Box::new(ChecklistGate));
     }
     let mine = |check| checks::is_for(check, &stop.input.event);
@@ -148,6 +162,8 @@ pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor:
         let begun = Instant::now();
         let outcome = gate.check(stop, story);
         took.push(millis(begun.elapsed()));
+        // A later gate need not say again what an earlier one holds for.
+        story.held_by.extend(outcome.wants_block().then(|| gate.name()));
         told.push(Told { gate: gate.name(), keeps_working: gate.keeps_working(), outcome });
     }
     checklist::leave_to_the_audit(&mut told, story);

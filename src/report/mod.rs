@@ -2,13 +2,16 @@
 //! as it stands, the JSON; `text`, `markdown` and `sarif` say the same in other forms, `table` says it of many
 //! sessions. `decision` and `replay` set one decision of the log and what today's rules make of it, on the same `page`. Pure. `docs/audit-json.md` documents every field, and a test holds the two together.
 
+pub(crate) mod columns;
 pub mod decision;
 pub mod diagnosis;
 pub mod markdown;
 pub mod page;
+pub mod registry;
 pub mod replay;
 pub mod sarif;
 pub mod settings;
+pub mod status;
 pub mod table;
 pub mod text;
 

@@ -8,6 +8,7 @@
 
 mod files;
 mod given;
+pub mod task;
 mod text;
 
 use std::path::Path;

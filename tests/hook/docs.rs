@@ -8,6 +8,7 @@ use std::process::Command;
 
 use clap::CommandFactory;
 use punchlist::cli::Cli;
+use punchlist::registry::{Choice, NewTask, NewWorker, Registry, TaskId};
 
 use crate::scene::{PUNCHLIST, Scene, text};
 use crate::shown::{Shown, commands, forms, is_variable, words};
@@ -21,8 +22,10 @@ const SESSION: &str = "3f2a7c10-4c1e-4a55-9c2b-5c1d2e3f4a5b";
 const CASE: &str = "adr-claimed-in-prose-never-created";
 
 /// Commands that stand for all that begin with them: their name is meant, and they want an argument.
-const NAMES: [&str; 4] =
-    ["punchlist completions", "punchlist eval", "punchlist log report", "punchlist log show"];
+const NAMES: [&str; 5] = [
+    "punchlist completions", "punchlist eval", "punchlist log report", "punchlist log show",
+    "punchlist worker",
+];
 
 /// Commands of ours that go on until somebody ends them, which tests of their own do.
 const ENDLESS: [(&str, &str, &str); 2] = [
@@ -124,15 +127,35 @@ impl Home {
         }
     }
 
+    /// Three workers, and ten tasks; the first has two of them in hand, unless they are to be open.
+    fn put_to_work(&self, are_open: bool) {
+        let mut registry = Registry::open(&self.scene.path("state")).expect("a registry");
+        let now = jiff::Timestamp::now().as_millisecond();
+        for name in ["w1", "w2", "ann"] {
+            let new = NewWorker { name: Some(name.into()), ..NewWorker::default() };
+            registry.register(&new, now).expect("registered");
+        }
+        for number in 1..=10 {
+            let new =
+                NewTask { title: format!("Task {number}"), queue: "default".into(), ..NewTask::default() };
+            registry.add(&new, now).expect("added");
+        }
+        for id in [1, 7].into_iter().filter(|_| !are_open) {
+            let choice = Choice { id: Some(TaskId(id)), ..Choice::default() };
+            registry.claim("w1", choice, now, i64::MAX).expect("taken");
+        }
+    }
+
     /// Runs a command as it is shown, with what stands in the place of a person's own things replaced by them; says what
     /// is wrong with how it ended.
-    fn run(&self, command: &str) -> Result<(), String> {
+    fn run(&mut self, command: &str) -> Result<(), String> {
         let mut shown = words(&command.replace(['…', '[', ']'], "").replace("$ARGUMENTS", ""));
         let named = NAMES.contains(&command).then(|| "--help".to_owned());
         shown.extend(named);
         let replaced = |word: &String| {
             let (id, rest) = word.split_once('.').map_or((word.as_str(), ""), |(id, _)| (id, ".2"));
             match id {
+                "ID" if shown[1..].first().is_some_and(|word| word == "tasks") => "t7".into(),
                 "ID" | "k3f9" => format!("{}{rest}", self.decision),
                 "SECONDS" => "60".into(),
                 "DIR" => text(&self.scene.path("manual")),
@@ -157,6 +180,10 @@ impl Home {
         }
         if args[0] == "loop" {
             self.lay_out_features(&args);
+        }
+        if ["tasks", "worker"].contains(&args[0].as_str()) {
+            self.put_to_work(args.get(1).is_some_and(|word| word == "assign"));
+            self.scene.var("PUNCHLIST_WORKER", "w1");
         }
         if args[0] != "install" {
             self.scene

@@ -68,7 +68,10 @@ fn a_sessions_start_runs_the_program_and_leaves_the_telling_to_a_stop() {
         hooks["hooks"]["SessionStart"][0]["hooks"][0]["command"].as_str().expect("a command").to_owned();
     let run = |path: &Path| {
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", &command]).env_clear().env("CLAUDE_PLUGIN_ROOT", concat!(env!("CARGO_MANIFEST_DIR"), "/plugin"));
+        shell
+            .args(["-c", &command])
+            .env_clear()
+            .env("CLAUDE_PLUGIN_ROOT", concat!(env!("CARGO_MANIFEST_DIR"), "/plugin"));
         shell.env("PUNCHLIST_HOME", desk.path("state")).env("HOME", desk.path("home")).stdin(Stdio::null());
         shell.env("PATH", format!("{}:/usr/bin:/bin", path.display()));
         let out = shell.output().expect("a shell");

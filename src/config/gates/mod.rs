@@ -5,6 +5,8 @@ pub mod checklist;
 pub mod feature_loop;
 pub mod memory;
 pub mod subagents;
+pub mod tasks;
+pub mod worker;
 
 use std::path::{Component, Path};
 
@@ -12,6 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::set;
+pub use tasks::{TaskSource, TasksConfig, TasksTable};
+pub use worker::{WorkerConfig, WorkerTable};
 
 /// What all gates share.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,6 +17,7 @@ mod sealed;
 pub(crate) mod seated;
 pub(crate) mod started;
 mod subagent;
+mod workers;
 
 use serde_json::{Value, json};
 
@@ -47,6 +48,8 @@ pub(crate) const ALL: &[&dyn Scenario] = &[
     &listed::Listed,
     &looped::Looped,
     &looped::LoopedBeside,
+    &workers::PendingTasks,
+    &workers::KeepAlive,
 ];
 
 /// What the person asks for, where nothing else is said.

@@ -1,0 +1,133 @@
+//! `punchlist status`: looks up gates, sessions, workers, tasks and the newest decisions, and has them set. Must not change anything,
+//! but for what time does to the registry.
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use super::registry::now_ms;
+use super::say::{say, say_json, terminal_width};
+use crate::config::Config;
+use crate::env::{self, Env};
+use crate::exit;
+use crate::gates::configured::{Configured, configured};
+use crate::log::DecisionLog;
+use crate::log::filter::Filter;
+use crate::log::listing::Setting;
+use crate::log::pages::{Lines, Pages};
+use crate::log::seen::Seen;
+use crate::registry::{Fault, Patience, Registry, Status, Worker, wire};
+use crate::report::status::{Screen, SessionLine, text};
+use crate::state::StateFolder;
+
+/// How many sessions are shown, and how many decisions.
+const SHOWN: usize = 5;
+
+/// Sessions of which nothing was heard for longer are over.
+const RECENT_MS: i64 = 24 * 3600 * 1000;
+
+/// Runs it.
+pub fn run(as_json: bool, env: &Env) -> u8 {
+    let project = std::env::current_dir().unwrap_or_default();
+    // A fault in a file is the doctor's to tell; what counts in spite of it is shown.
+    let (config, _) = Config::load(env, &project);
+    let state = StateFolder::find(env);
+    let now = now_ms();
+    let (workers, tasks, registry_fault) = match registry(&state, &config, now) {
+        Ok((workers, tasks)) => (workers, tasks, None),
+        Err(fault) => (Vec::new(), Vec::new(), Some(fault.to_string())),
+    };
+    let sessions: Vec<SessionLine> = state
+        .recent_sessions(SHOWN, now - RECENT_MS)
+        .into_iter()
+        .map(|(id, at_ms, state)| SessionLine { id, at_ms, state })
+        .collect();
+    let log = DecisionLog::in_folder(state.root());
+    let pages = Pages::of(&log);
+    let look = pages.look(&Filter::default(), Some(SHOWN), Lines::Unwanted).unwrap_or_default();
+    let gates = configured(&config);
+    let off = off(&config, env, &state.switches().covering(&project));
+    let setting = Setting {
+        zone: TimeZone::system(),
+        width: terminal_width(),
+        head: true,
+        colours: anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never,
+    };
+    let screen = Screen {
+        gates: &gates,
+        off,
+        max_blocks: config.gates.max_blocks,
+        sessions: &sessions,
+        workers: &workers,
+        tasks: &tasks,
+        registry_fault,
+        decisions: &look.seen,
+        setting: &setting,
+        now_ms: now,
+    };
+    if as_json {
+        return say_json(&as_value(&screen, &config), exit::OK);
+    }
+    say(&text(&screen), exit::OK)
+}
+
+/// Workers, and how many tasks stand where.
+type Registered = (Vec<Worker>, Vec<(Status, i64)>);
+
+fn registry(state: &StateFolder, config: &Config, now: i64) -> Result<Registered, Fault> {
+    let Some(mut registry) = Registry::open_if_there(state.root(), Patience::Command)? else {
+        return Ok((Vec::new(), Vec::new()));
+    };
+    registry.sweep(now, config.worker.lease_ms())?;
+    Ok((registry.workers()?, registry.counts(None)?))
+}
+
+/// Why nobody is held, where that is so.
+fn off(config: &Config, env: &Env, switched: &[std::path::PathBuf]) -> Option<String> {
+    if env.switch(env::OFF) {
+        return Some("off: PUNCHLIST_OFF is set here".to_owned());
+    }
+    if !config.gates.enabled {
+        return Some("off: [gates] enabled = false".to_owned());
+    }
+    if let Some(folder) = switched.first() {
+        return Some(format!("off for {}: `punchlist on` switches them on again", folder.display()));
+    }
+    config.gates.dry_run.then(|| "dry run: they look, and nobody is held".to_owned())
+}
+
+fn as_value(screen: &Screen<'_>, config: &Config) -> Value {
+    let gate = |gate: &Configured| json!({ "gate": gate.name, "goes_by": gate.words });
+    let session = |line: &SessionLine| {
+        json!({
+            "session": line.id,
+            "time": wire::time(line.at_ms),
+            "blocks": line.state.blocks,
+            "held_by": line.state.held_by,
+        })
+    };
+    let decision = |seen: &Seen<'_>| {
+        let glance = &seen.glance;
+        json!({
+            "id": glance.id,
+            "time": glance.time,
+            "session": glance.session,
+            "project": glance.project,
+            "decision": glance.verdict.name(),
+            "cause": glance.cause,
+        })
+    };
+    let tasks: Map<String, Value> =
+        screen.tasks.iter().map(|(status, count)| (status.name().to_owned(), json!(count))).collect();
+    json!({
+        "schema": wire::SCHEMA,
+        "gates": screen.gates.iter().map(gate).collect::<Vec<_>>(),
+        "off": screen.off,
+        "dry_run": config.gates.dry_run,
+        "max_blocks": screen.max_blocks,
+        "sessions": screen.sessions.iter().map(session).collect::<Vec<_>>(),
+        "workers": screen.workers.iter().map(|worker| wire::worker(worker, screen.now_ms)).collect::<Vec<_>>(),
+        "tasks": tasks,
+        "registry_fault": screen.registry_fault,
+        "decisions": screen.decisions.iter().map(decision).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,94 @@
+//! Which gates are set, in words: takes the settings, gives one line for each, in the order in which they look. Pure.
+
+use super::{audit, checklist, keep_alive, pending_tasks};
+use crate::config::{Config, Mode, TaskSource};
+use crate::text::{counted, time_span};
+
+/// A gate that is set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Configured {
+    /// Its name, as the log has it.
+    pub name: &'static str,
+    /// What it goes by.
+    pub words: String,
+}
+
+/// All of them.
+pub fn configured(config: &Config) -> Vec<Configured> {
+    let mut gates = Vec::new();
+    let tasks = &config.tasks;
+    let place = match tasks.source {
+        TaskSource::Off => None,
+        TaskSource::Registry => Some("tasks of the registry".to_owned()),
+        TaskSource::File => Some(format!("tasks in {}", tasks.file.display())),
+        TaskSource::Command => Some("tasks that a command prints".to_owned()),
+        TaskSource::Http => Some("tasks behind a URL".to_owned()),
+    };
+    if let Some(place) = place {
+        let holds = counted(usize::try_from(tasks.max_holds).unwrap_or(usize::MAX), "hold", "holds");
+        let dry = if tasks.dry_run { ", dry run" } else { "" };
+        gates.push(Configured {
+            name: pending_tasks::NAME,
+            words: format!("{place}, {holds} at the most{dry}"),
+        });
+    }
+    if config.worker.keep_alive {
+        let span = |kind: &str| time_span(config.worker.idle_ms_of(kind));
+        let mut words = format!("workers, {} without work", time_span(ms(config.worker.idle)));
+        for kind in config.worker.kinds.keys() {
+            words.push_str(&format!(", {kind} {}", span(kind)));
+        }
+        gates.push(Configured { name: keep_alive::NAME, words });
+    }
+    let checklist = &config.checklist;
+    if checklist.is_set() {
+        let mut parts: Vec<String> = Vec::new();
+        parts.extend(checklist.plan.then(|| "the plan".to_owned()));
+        parts.extend(checklist.files.iter().cloned());
+        parts.extend(checklist.todos.then(|| "the task list".to_owned()));
+        parts.extend(Some(&checklist.require_section).filter(|section| !section.is_empty()).cloned());
+        gates.push(Configured { name: checklist::NAME, words: parts.join(", ") });
+    }
+    if !config.checks.is_empty() {
+        let names: Vec<&str> = config.checks.iter().map(|check| check.name.as_str()).collect();
+        gates.push(Configured { name: "checks", words: names.join(", ") });
+    }
+    if config.audit.enabled {
+        let mode = match config.audit.mode {
+            Mode::Hold => "the session waits",
+            Mode::Background => "in the background",
+        };
+        gates.push(Configured { name: audit::AUDIT, words: format!("{}, {mode}", config.auditor.model) });
+    }
+    gates
+}
+
+fn ms(time: std::time::Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::file::ConfigFile;
+
+    #[test]
+    fn each_gate_that_is_set_says_what_it_goes_by() {
+        let lines = |toml: &str| -> Vec<String> {
+            let mut config = Config::default();
+            config.tasks.apply(ConfigFile::parse(toml, "x").expect("a config").tasks);
+            config.worker.apply(ConfigFile::parse(toml, "x").expect("a config").worker);
+            configured(&config).into_iter().map(|gate| format!("{}: {}", gate.name, gate.words)).collect()
+        };
+        assert_eq!(lines(""), ["audit: haiku, the session waits"]);
+        let all = "[tasks]\nsource = \"file\"\nmax_holds = 1\ndry_run = true\n[worker]\nkeep_alive = true\n[worker.kinds.builder]\nidle = \"2h\"\n";
+        assert_eq!(
+            lines(all),
+            [
+                "pending-tasks: tasks in .claude/tasks.json, 1 hold at the most, dry run",
+                "keep-alive: workers, 10 min without work, builder 2 h",
+                "audit: haiku, the session waits",
+            ]
+        );
+    }
+}

@@ -1,0 +1,214 @@
+//! The keep-alive gate: keeps a session that registered as a worker at its queue while it is idle for less than its time, counted from
+//! what it did last that counts, never from its beginning. Takes the worker and what time it is; what that means is one pure function. It
+//! tells the agent which command to run, so that the client's count of blocks in a row begins anew, and lets go where that is not done.
+
+use super::in_a_row::may_hold_on;
+use super::own_command::own_command;
+use super::{Gate, Stop, Story, pending_tasks};
+use crate::decision::{Cause, Outcome};
+use crate::names::ContentName;
+use crate::registry::{Fault, Patience, Registry, Task, Wanted, Worker};
+use crate::tasks::PENDING;
+use crate::text::{first_part, harmless, time_span};
+
+/// Its name.
+pub const NAME: &str = "keep-alive";
+
+/// How long the agent is told to wait for a task: less than the two minutes after which the client ends a command of its agent.
+const WAIT_SECONDS: i64 = 60;
+
+/// The gate.
+#[derive(Debug, Clone, Copy)]
+pub struct KeepAlive;
+
+impl Gate for KeepAlive {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn keeps_working(&self) -> bool {
+        true
+    }
+
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
+        let (worker, in_hand) = match worker_of(stop) {
+            Ok(Some(found)) => found,
+            Ok(None) => {
+                let detail = Some("this session is no worker".to_owned());
+                return Outcome::Pass { cause: Cause::NoWorker, detail };
+            }
+            Err(fault) => {
+                let message = format!("whether this session is a worker could not be looked up: {fault}");
+                return Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message };
+            }
+        };
+        // What another gate names in the same reason need not be named twice.
+        let is_told = story.held_by.contains(&pending_tasks::NAME);
+        let in_hand = if is_told { Vec::new() } else { in_hand };
+        let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
+        let at_queue = AtQueue {
+            idle_ms: worker.idle_ms(stop.started_ms),
+            most_ms: stop.config.worker.idle_ms_of(&worker.kind),
+            may_hold: may_hold_on(stop, held),
+            worker: &worker,
+            in_hand: &in_hand,
+        };
+        let outcome = decide(&at_queue, || own_command(stop.env));
+        let Outcome::Advise { cause, message } = outcome else { return outcome };
+        // Whoever goes on with the session after that need not hear it at each stop.
+        let name = ContentName::of(format!("{NAME} {} {}", worker.name, worker.activity_ms));
+        if story.remembered.told.contains(&name) {
+            return Outcome::Pass { cause, detail: Some(message) };
+        }
+        story.told.push(name);
+        Outcome::Advise { cause, message }
+    }
+}
+
+/// The worker that this session is, and what it has in hand.
+fn worker_of(stop: &Stop<'_>) -> Result<Option<(Worker, Vec<Task>)>, Fault> {
+    let Some(session) = stop.input.session_id.as_deref() else { return Ok(None) };
+    let Some(mut registry) = Registry::open_if_there(stop.state.root(), Patience::Stop)? else {
+        return Ok(None);
+    };
+    let named = stop.env.text(crate::env::WORKER);
+    let Some(worker) = registry.seen(session, named.as_deref(), stop.started_ms)? else { return Ok(None) };
+    let wanted =
+        Wanted { statuses: PENDING.to_vec(), assignee: Some(worker.name.clone()), ..Wanted::default() };
+    let in_hand = registry.tasks(&wanted)?;
+    Ok(Some((worker, in_hand)))
+}
+
+/// A worker at its queue.
+#[derive(Debug, Clone, Copy)]
+pub struct AtQueue<'a> {
+    /// For how long it did nothing that counts.
+    pub idle_ms: i64,
+    /// For how long it may.
+    pub most_ms: i64,
+    /// Whether it may be held once more: it has used a tool since it was held, or was not held often.
+    pub may_hold: bool,
+    /// Who it is.
+    pub worker: &'a Worker,
+    /// What it has in hand.
+    pub in_hand: &'a [Task],
+}
+
+/// Whether it stays. `program` says how punchlist is run; it is asked only for a hold.
+pub fn decide(at_queue: &AtQueue<'_>, program: impl FnOnce() -> String) -> Outcome {
+    let AtQueue { idle_ms, most_ms, may_hold, worker, in_hand } = *at_queue;
+    let (name, since) = (&worker.name, worker.activity.words());
+    if idle_ms >= most_ms {
+        let message = format!(
+            "worker {name} is let go: {} since it {since}, and {} is its time",
+            time_span(idle_ms),
+            time_span(most_ms)
+        );
+        return Outcome::Advise { cause: Cause::WorkerIdle, message };
+    }
+    if !may_hold {
+        let message =
+            format!("worker {name} is let go: it was told to look at its queue again and again, and did not");
+        return Outcome::Advise { cause: Cause::WorkerIdle, message };
+    }
+    let program = program();
+    let hand: String = in_hand
+        .iter()
+        .map(|task| format!("- {} ({}): {}\n", task.id, task.status, harmless(&first_part(&task.title, 200))))
+        .collect();
+    let hand = if hand.is_empty() {
+        String::new()
+    } else {
+        format!("In your hand, to be done first (`{program} tasks complete ID --worker {name}`):\n{hand}")
+    };
+    let reason = format!(
+        "You are worker {name}, and stay at work: {} since you {since}, {} left.\n{hand}\
+         Look at your queue now, with a tool call: `{program} tasks claim --worker {name} --wait {WAIT_SECONDS}s`. \
+         With a task, do it, and say so: `{program} tasks complete ID --worker {name}`. Without one, stop again: you are told \
+         how much time is left, and let go when it is over.",
+        time_span(idle_ms),
+        left(most_ms - idle_ms)
+    );
+    Outcome::Hold { cause: Cause::KeepAlive, reason }
+}
+
+/// The time that is left, in minutes, rounded up.
+fn left(ms: i64) -> String {
+    match (ms.max(0) + 59_999) / 60_000 {
+        0 | 1 => "less than a minute is".to_owned(),
+        minutes => format!("{minutes} minutes are"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::registry::Activity;
+
+    const MINUTE: i64 = 60_000;
+
+    fn worker() -> Worker {
+        Worker {
+            name: "w1".into(),
+            kind: "worker".into(),
+            queue: "default".into(),
+            session: Some("s".into()),
+            project: None,
+            registered_ms: 0,
+            heartbeat_ms: 0,
+            activity_ms: 0,
+            activity: Activity::Completed,
+        }
+    }
+
+    fn decided(idle_ms: i64, may_hold: bool) -> Outcome {
+        let at_queue = AtQueue { idle_ms, most_ms: 10 * MINUTE, may_hold, worker: &worker(), in_hand: &[] };
+        decide(&at_queue, || "punchlist".into())
+    }
+
+    #[test]
+    fn a_worker_in_its_time_is_told_what_is_left_and_what_to_run() {
+        let reason = "You are worker w1, and stay at work: 3 min since you completed a task, 7 minutes are left.\n\
+            Look at your queue now, with a tool call: `punchlist tasks claim --worker w1 --wait 60s`. With a task, do it, and say so: \
+            `punchlist tasks complete ID --worker w1`. Without one, stop again: you are told how much time is left, and let go when it \
+            is over.";
+        assert_eq!(
+            decided(3 * MINUTE + 1, true),
+            Outcome::Hold { cause: Cause::KeepAlive, reason: reason.into() }
+        );
+        let Outcome::Hold { reason, .. } = decided(10 * MINUTE - 1, true) else { panic!("held") };
+        assert!(reason.contains("less than a minute is left"), "{reason}");
+    }
+
+    #[test]
+    fn when_the_time_is_up_it_is_let_go_with_the_reason() {
+        let message = "worker w1 is let go: 10 min since it completed a task, and 10 min is its time";
+        assert_eq!(
+            decided(10 * MINUTE, true),
+            Outcome::Advise { cause: Cause::WorkerIdle, message: message.into() }
+        );
+    }
+
+    #[test]
+    fn who_does_not_look_is_let_go() {
+        let message = "worker w1 is let go: it was told to look at its queue again and again, and did not";
+        assert_eq!(
+            decided(MINUTE, false),
+            Outcome::Advise { cause: Cause::WorkerIdle, message: message.into() }
+        );
+    }
+
+    proptest! {
+        /// It is held if and only if its time is not up and it may be held; what is left is never less than nothing.
+        #[test]
+        fn it_is_held_only_within_its_time(idle in 0i64..30 * MINUTE, most in 1i64..30 * MINUTE, may_hold: bool) {
+            let worker = worker();
+            let at_queue = AtQueue { idle_ms: idle, most_ms: most, may_hold, worker: &worker, in_hand: &[] };
+            let outcome = decide(&at_queue, || "punchlist".into());
+            prop_assert_eq!(outcome.wants_block(), idle < most && may_hold);
+            prop_assert!(!outcome.words().unwrap_or_default().contains('-') || outcome.wants_block());
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The pending-tasks gate: holds a session while tasks that were given to it, or that it took, are not over. Takes what the source
+//! tells; what that means is one pure function. A session that is no worker is none of its business.
+
+use super::own_command::own_command;
+use super::{Gate, Stop, Story};
+use crate::config::{TaskSource, TasksConfig};
+use crate::decision::{Cause, Outcome};
+use crate::registry::Worker;
+use crate::tasks::{Asked, Looked, Lookup, Pending, asker, look};
+use crate::text::{counted, first_part, harmless};
+
+/// Its name.
+pub const NAME: &str = "pending-tasks";
+
+/// How many tasks are named; the rest is a number.
+const NAMED: usize = 20;
+
+/// How much of a title is told.
+const TITLE: usize = 200;
+
+/// The gate.
+#[derive(Debug, Clone, Copy)]
+pub struct PendingTasks;
+
+impl Gate for PendingTasks {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
+        let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
+        let config = &stop.config.tasks;
+        // What can't hold any more is not worth a request.
+        if held >= config.max_holds {
+            return enough(held, config.max_holds);
+        }
+        let state = stop.state.root();
+        let session = stop.input.session_id.as_deref();
+        let (looked, worker) = match asker(config, stop.env, state, session, stop.started_ms) {
+            Ok(Asked { asker, worker, mut registry }) => {
+                let lookup = Lookup {
+                    config,
+                    env: stop.env,
+                    project: stop.project,
+                    asker: &asker,
+                    deadline: stop.deadline,
+                };
+                (look(&lookup, registry.as_mut()), worker)
+            }
+            Err(fault) => (Looked::Failed(fault.to_string()), None),
+        };
+        decide(&looked, held, config, || ways_on(config, worker.as_ref(), &own_command(stop.env)))
+    }
+}
+
+fn enough(held: u32, most: u32) -> Outcome {
+    let detail = format!("the session was held for its tasks {}, of {most} at the most", times(held));
+    Outcome::Pass { cause: Cause::PendingTasks, detail: Some(detail) }
+}
+
+fn times(count: u32) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), "time", "times")
+}
+
+/// What a look at the tasks means. `ways_on` says what the agent can do; it is made only for a hold.
+pub fn decide(looked: &Looked, held: u32, config: &TasksConfig, ways_on: impl FnOnce() -> String) -> Outcome {
+    let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
+    let tasks = match looked {
+        Looked::NoWorker => return pass(Cause::NoWorker, "this session is no worker"),
+        Looked::NoFile => return pass(Cause::NoTasks, "there is no file with tasks"),
+        Looked::Failed(why) => {
+            let message = format!("the tasks could not be looked at, so none held this stop: {why}");
+            return Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message };
+        }
+        Looked::Found(tasks) if tasks.is_empty() => return pass(Cause::NoTasks, "no task is left"),
+        Looked::Found(tasks) => tasks,
+    };
+    if held >= config.max_holds {
+        return enough(held, config.max_holds);
+    }
+    let list = list(tasks);
+    if config.dry_run {
+        let detail = format!("[tasks] dry_run: it would be held, for {list}");
+        return Outcome::Pass { cause: Cause::PendingTasks, detail: Some(detail) };
+    }
+    let reason = format!("{list}\n\n{}", ways_on());
+    Outcome::Hold { cause: Cause::PendingTasks, reason }
+}
+
+/// The tasks, each on a line.
+fn list(tasks: &[Pending]) -> String {
+    let mut text = match tasks.len() {
+        1 => "One task is yours and not over:".to_owned(),
+        count => format!("{count} tasks are yours and not over:"),
+    };
+    for task in tasks.iter().take(NAMED) {
+        let (id, title) = (first_part(&task.id, TITLE), first_part(&task.title, TITLE));
+        let line = format!("- {id} ({}): {title}", task.status);
+        text.push('\n');
+        text.push_str(harmless(&line).replace('\n', " ").trim_end_matches([':', ' ']));
+    }
+    if tasks.len() > NAMED {
+        text.push_str(&format!("\n- and {} more", tasks.len() - NAMED));
+    }
+    text
+}
+
+/// What the agent can do: the commands where the registry has the tasks, else in words.
+pub(crate) fn ways_on(config: &TasksConfig, worker: Option<&Worker>, program: &str) -> String {
+    let by = worker.map(|worker| format!(" --worker {}", worker.name)).unwrap_or_default();
+    match config.source {
+        TaskSource::Registry => format!(
+            "Do what is left, and say so for each: `{program} tasks complete ID{by}`. What you can't do, give up \
+             (`{program} tasks fail ID{by} --note WHY`) or back (`{program} tasks release ID{by}`). \
+             `{program} tasks show ID` has all of a task."
+        ),
+        TaskSource::File => format!(
+            "Do what is left, and set its status in {} as you go. What can't be done, say plainly, and why.",
+            config.file.display()
+        ),
+        TaskSource::Off | TaskSource::Command | TaskSource::Http => {
+            "Do what is left, and set its status where the tasks are kept. What can't be done, say plainly, and why."
+                .to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::registry::Status;
+
+    fn pending(id: &str, title: &str, status: Status) -> Pending {
+        Pending { id: id.into(), title: title.into(), status }
+    }
+
+    fn decided(looked: &Looked, held: u32) -> Outcome {
+        decide(looked, held, &TasksConfig::default(), || "Go on.".into())
+    }
+
+    #[test]
+    fn tasks_that_are_not_over_hold_with_their_names() {
+        let two = Looked::Found(vec![
+            pending("t7", "Mend the gate", Status::InProgress),
+            pending("t9", "Paint\n\u{1b}it", Status::Assigned),
+        ]);
+        let reason = "2 tasks are yours and not over:\n- t7 (in_progress): Mend the gate\n- t9 (assigned): Paint \u{fffd}it\n\nGo on.";
+        assert_eq!(decided(&two, 0), Outcome::Hold { cause: Cause::PendingTasks, reason: reason.into() });
+        let one = Looked::Found(vec![pending("t7", "", Status::Accepted)]);
+        let reason = "One task is yours and not over:\n- t7 (accepted)\n\nGo on.";
+        assert_eq!(decided(&one, 2), Outcome::Hold { cause: Cause::PendingTasks, reason: reason.into() });
+    }
+
+    #[test]
+    fn many_are_named_in_part() {
+        let many: Vec<_> = (1..=25).map(|id| pending(&format!("t{id}"), "x", Status::Assigned)).collect();
+        let Outcome::Hold { reason, .. } = decided(&Looked::Found(many), 0) else { panic!("held") };
+        assert!(reason.contains("\n- t20 (assigned): x\n- and 5 more\n\n"), "{reason}");
+    }
+
+    #[test]
+    fn it_lets_go_after_so_many_holds_and_in_a_dry_run() {
+        let one = Looked::Found(vec![pending("t7", "x", Status::Assigned)]);
+        let detail = "the session was held for its tasks 3 times, of 3 at the most";
+        assert_eq!(
+            decided(&one, 3),
+            Outcome::Pass { cause: Cause::PendingTasks, detail: Some(detail.into()) }
+        );
+        let dry = TasksConfig { dry_run: true, ..TasksConfig::default() };
+        let detail =
+            "[tasks] dry_run: it would be held, for One task is yours and not over:\n- t7 (assigned): x";
+        assert_eq!(
+            decide(&one, 0, &dry, String::new),
+            Outcome::Pass { cause: Cause::PendingTasks, detail: Some(detail.into()) }
+        );
+    }
+
+    #[test]
+    fn what_could_not_be_looked_at_is_told_and_holds_nobody() {
+        let message = "the tasks could not be looked at, so none held this stop: x: no answer within 5.0 s";
+        assert_eq!(
+            decided(&Looked::Failed("x: no answer within 5.0 s".into()), 0),
+            Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message: message.into() }
+        );
+        for (looked, cause) in [
+            (Looked::NoWorker, Cause::NoWorker),
+            (Looked::NoFile, Cause::NoTasks),
+            (Looked::Found(Vec::new()), Cause::NoTasks),
+        ] {
+            assert!(matches!(decided(&looked, 0), Outcome::Pass { cause: why, .. } if why == cause));
+        }
+    }
+
+    #[test]
+    fn the_agent_is_told_the_very_commands() {
+        let of = |source| TasksConfig { source, ..TasksConfig::default() };
+        assert_eq!(
+            ways_on(&of(TaskSource::Registry), None, "punchlist"),
+            "Do what is left, and say so for each: `punchlist tasks complete ID`. What you can't do, give up (`punchlist \
+             tasks fail ID --note WHY`) or back (`punchlist tasks release ID`). `punchlist tasks show ID` has all of a task."
+        );
+        assert!(ways_on(&of(TaskSource::File), None, "punchlist").contains("in .claude/tasks.json as"));
+    }
+
+    proptest! {
+        /// It holds if and only if there is a task, it has not held too often, and it is no dry run.
+        #[test]
+        fn a_hold_has_its_three_conditions(count in 0usize..5, held in 0u32..6, most in 0u32..6, dry_run: bool) {
+            let tasks = (0..count).map(|id| pending(&format!("t{id}"), "x", Status::Assigned)).collect();
+            let config = TasksConfig { max_holds: most, dry_run, ..TasksConfig::default() };
+            let outcome = decide(&Looked::Found(tasks), held, &config, String::new);
+            prop_assert_eq!(outcome.wants_block(), count > 0 && held < most && !dry_run);
+        }
+    }
+}

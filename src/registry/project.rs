@@ -1,0 +1,77 @@
+//! Which project a folder belongs to: takes a folder, gives that of its repository, the same for all worktrees of one. So workers
+//! in worktrees share the tasks of their repository, and two clones do not. Only reads.
+
+use std::path::{Path, PathBuf};
+
+/// The repository's main folder; the folder itself where there is none.
+pub fn project_of(folder: &Path) -> PathBuf {
+    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let found = folder.ancestors().find_map(|above| {
+        let git = above.join(".git");
+        let meta = std::fs::metadata(&git).ok()?;
+        Some(if meta.is_dir() { above.to_path_buf() } else { main_of(above, &git) })
+    });
+    found.unwrap_or(folder)
+}
+
+/// The main folder of a linked worktree. A submodule has such a file, too, and is a repository of its own.
+fn main_of(worktree: &Path, git: &Path) -> PathBuf {
+    let told = std::fs::read_to_string(git).unwrap_or_default();
+    let linked = told.strip_prefix("gitdir:").map(|rest| worktree.join(rest.trim()));
+    let common = linked.as_deref().and_then(|own| {
+        let all = own.parent().filter(|all| all.file_name().is_some_and(|name| name == "worktrees"))?;
+        all.parent()
+    });
+    let Some(common) = common else { return worktree.to_path_buf() };
+    let common = std::fs::canonicalize(common).unwrap_or_else(|_| common.to_path_buf());
+    match common.parent() {
+        Some(main) if common.file_name().is_some_and(|name| name == ".git") => main.to_path_buf(),
+        // A bare repository has worktrees, too.
+        _ => common,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn worktrees_are_one_project_and_submodules_and_clones_are_their_own() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("real");
+        let make = |path: &str| fs::create_dir_all(root.join(path)).expect("made");
+        make("shop/.git/worktrees/tree");
+        make("shop/.git/modules/part");
+        make("shop/src/deep");
+        make("shop/part");
+        make("tree/src");
+        make("bare.git/worktrees/other");
+        make("other");
+        make("clone/.git");
+        make("plain/inner");
+        let link =
+            |path: &str, to: &str| fs::write(root.join(path), format!("gitdir: {to}\n")).expect("written");
+        link("tree/.git", &root.join("shop/.git/worktrees/tree").display().to_string());
+        link("other/.git", "../bare.git/worktrees/other");
+        link("shop/part/.git", "../.git/modules/part");
+        for (from, to) in [
+            ("shop", "shop"),
+            ("shop/src/deep", "shop"),
+            ("tree", "shop"),
+            ("tree/src", "shop"),
+            ("shop/part", "shop/part"),
+            ("other", "bare.git"),
+            ("clone", "clone"),
+            ("plain/inner", "plain/inner"),
+        ] {
+            // Whatever is above the test's own folder may be under git.
+            let project = project_of(&root.join(from));
+            assert!(
+                project == root.join(to) || (from == "plain/inner" && root.starts_with(&project)),
+                "{from}: {project:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Tasks that a command prints as JSON: the person's own command line, run by a shell in the project's folder under the same
+//! supervision as the auditor. Takes what it prints; must not let it outlive the stop.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Looked, Lookup, found};
+use crate::child::{Ending, Job, run};
+use crate::env;
+use crate::evidence::redact::mask;
+use crate::text::first_part;
+
+const STDOUT: usize = 8 << 20;
+const STDERR: usize = 4 << 10;
+/// How much of what it complained about is told.
+const TOLD: usize = 200;
+
+pub(super) fn look(lookup: &Lookup<'_>) -> Looked {
+    let Some(line) = lookup.config.command.as_deref() else {
+        return Looked::Failed(
+            "[tasks] source is \"command\", but there is no `command` in your own config".into(),
+        );
+    };
+    let mentions = |name: &str| line.contains(name);
+    let names_agent = mentions(env::WORKER);
+    let is_askers = names_agent || mentions(env::SESSION);
+    if names_agent && lookup.asker.agent.is_none() {
+        return Looked::NoWorker;
+    }
+    let time = lookup.time();
+    let (program, first) = shell();
+    let ended = run(Job {
+        program,
+        args: vec![first.into(), line.into()],
+        cwd: lookup.project.to_path_buf(),
+        env_set: [(env::WORKER, &lookup.asker.agent), (env::SESSION, &lookup.asker.session)]
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.into(), value.as_ref()?.into())))
+            .collect(),
+        env_unset: vec![env::WORKER.into(), env::SESSION.into()],
+        stdin: Vec::new(),
+        deadline: time,
+        stdout_cap: STDOUT,
+        stderr_cap: STDERR,
+    });
+    let failed = |why: String| Looked::Failed(format!("`{}` {why}", mask(&first_part(line, TOLD)).text));
+    match ended.how {
+        Ending::Exited(0) => found(lookup, &ended.stdout, is_askers)
+            .unwrap_or_else(|why| failed(format!("printed something else than tasks: {why}"))),
+        Ending::Exited(code) => failed(format!("ended with exit code {code}{}", said(&ended.stderr))),
+        Ending::Signaled(signal) => failed(format!("was ended by signal {signal}")),
+        Ending::TimedOut => failed(format!("took longer than {}", seconds(time))),
+        Ending::Interrupted(signal) => failed(format!("was not waited for: {signal}")),
+        Ending::Flooded => failed("printed more than 8 MB".into()),
+        Ending::Unwanted => failed("was not wanted any more".into()),
+        Ending::NotStarted(error) => failed(format!("could not be started: {error}")),
+    }
+}
+
+fn said(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    if last.is_empty() { String::new() } else { format!(": {}", mask(&first_part(last, TOLD)).text) }
+}
+
+pub(super) fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(unix)]
+fn shell() -> (PathBuf, &'static str) {
+    ("/bin/sh".into(), "-c")
+}
+
+#[cfg(not(unix))]
+fn shell() -> (PathBuf, &'static str) {
+    (std::env::var_os("COMSPEC").map_or_else(|| "cmd.exe".into(), PathBuf::from), "/C")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::config::{TaskSource, TasksConfig};
+    use crate::env::Env;
+    use crate::tasks::Asker;
+
+    fn looked(command: Option<&str>, agent: Option<&str>) -> Looked {
+        let config = TasksConfig {
+            source: TaskSource::Command,
+            command: command.map(Into::into),
+            timeout: Duration::from_millis(1_500),
+            ..TasksConfig::default()
+        };
+        let asker = Asker { agent: agent.map(Into::into), session: Some("s1".into()) };
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let project = std::env::temp_dir();
+        look(&Lookup { config: &config, env: &Env::default(), project: &project, asker: &asker, deadline })
+    }
+
+    fn told(command: &str) -> String {
+        match looked(Some(command), Some("w2")) {
+            Looked::Failed(why) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_it_prints_is_read_and_it_knows_who_asks() {
+        let line = r#"echo "[{\"id\":\"$PUNCHLIST_WORKER-$PUNCHLIST_SESSION\",\"status\":\"assigned\"}]""#;
+        match looked(Some(line), Some("w2")) {
+            Looked::Found(tasks) => assert_eq!(tasks[0].id, "w2-s1"),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(
+            looked(Some(line), None),
+            Looked::NoWorker,
+            "nobody is asked for a session that is no worker"
+        );
+    }
+
+    #[test]
+    fn whatever_goes_wrong_is_told() {
+        assert_eq!(told("echo oops >&2; exit 3"), "`echo oops >&2; exit 3` ended with exit code 3: oops");
+        assert!(told("echo no").starts_with("`echo no` printed something else than tasks: not JSON: "));
+        assert!(told("sleep 30").starts_with("`sleep 30` took longer than 1."));
+        assert_eq!(told("kill -9 $$"), "`kill -9 $$` was ended by signal 9");
+        assert_eq!(told("yes"), "`yes` printed more than 8 MB");
+        match looked(None, Some("w2")) {
+            Looked::Failed(why) => {
+                assert_eq!(
+                    why,
+                    "[tasks] source is \"command\", but there is no `command` in your own config"
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

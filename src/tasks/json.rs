@@ -1,0 +1,176 @@
+//! Tasks in JSON as people and trackers write it: takes bytes, gives tasks. Pure, and lenient: a list, or an object with one; names
+//! of fields as they are usual. What is no task is passed over; what is no JSON is a fault.
+
+use serde_json::{Map, Value};
+
+use super::{Asker, Pending};
+use crate::registry::Status;
+
+/// A task as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its name.
+    pub id: String,
+    /// In a line; may be empty.
+    pub title: String,
+    /// How it stands, as it is written there.
+    pub status: String,
+    /// Whose it is, where that is said.
+    pub assignee: Option<String>,
+}
+
+/// Under which names a list of tasks stands in an object.
+const LISTS: [&str; 5] = ["tasks", "items", "data", "results", "todos"];
+const IDS: [&str; 6] = ["id", "task_id", "taskId", "key", "number", "uuid"];
+const TITLES: [&str; 7] = ["title", "name", "subject", "summary", "content", "task", "description"];
+const STATUSES: [&str; 3] = ["status", "state", "phase"];
+const ASSIGNEES: [&str; 10] = [
+    "assignee", "assigned_to", "assignedTo", "agent", "agent_id", "agentId", "owner", "worker", "claimed_by",
+    "claimedBy",
+];
+
+/// The tasks in a text.
+pub fn tasks_in(bytes: &[u8]) -> Result<Vec<Found>, String> {
+    // Some editors begin a file with a mark for its encoding.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| format!("not JSON: {error}"))?;
+    let list = match &value {
+        Value::Array(list) => list,
+        Value::Object(object) => LISTS
+            .iter()
+            .find_map(|name| object.get(*name)?.as_array())
+            .ok_or("JSON, but neither a list of tasks nor an object with one under \"tasks\"")?,
+        _ => return Err("JSON, but neither a list of tasks nor an object with one under \"tasks\"".into()),
+    };
+    Ok(list.iter().filter_map(Value::as_object).filter_map(found).collect())
+}
+
+fn found(task: &Map<String, Value>) -> Option<Found> {
+    let (id, title) = (first(task, &IDS), first(task, &TITLES));
+    let status = first(task, &STATUSES)?;
+    let name = id.clone().or_else(|| title.clone())?;
+    Some(Found { id: name, title: title.unwrap_or_default(), status, assignee: first(task, &ASSIGNEES) })
+}
+
+/// The first of some fields that says something: a text, a number, or an object with a name in it.
+fn first(task: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| {
+        let text = match task.get(*name)? {
+            Value::String(text) => text.trim().to_owned(),
+            Value::Number(number) => number.to_string(),
+            Value::Object(inner) => ["name", "login", "username", "id"]
+                .iter()
+                .find_map(|name| inner.get(*name)?.as_str())?
+                .to_owned(),
+            Value::Null | Value::Bool(_) | Value::Array(_) => return None,
+        };
+        (!text.is_empty()).then_some(text)
+    })
+}
+
+/// A status by the words that are usual for it: only those that hold somebody are known.
+fn pending_status(words: &str) -> Option<Status> {
+    let plain: String = words.to_lowercase().chars().filter(|letter| letter.is_alphanumeric()).collect();
+    match plain.as_str() {
+        "assigned" => Some(Status::Assigned),
+        "accepted" | "claimed" => Some(Status::Accepted),
+        "inprogress" | "progress" | "doing" | "started" | "working" | "active" => Some(Status::InProgress),
+        _ => None,
+    }
+}
+
+/// Those that are the asker's and not over. With `is_askers` all are that say nothing else: the source was asked for this one's.
+pub fn pending_of(tasks: &[Found], asker: &Asker, is_askers: bool) -> Vec<Pending> {
+    let is_name = |name: &str| {
+        [&asker.agent, &asker.session].into_iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
+    };
+    let mine = |task: &&Found| task.assignee.as_deref().map_or(is_askers, is_name);
+    tasks
+        .iter()
+        .filter(mine)
+        .filter_map(|task| {
+            let status = pending_status(&task.status)?;
+            let title = task.title.split_whitespace().collect::<Vec<_>>().join(" ");
+            Some(Pending { id: task.id.clone(), title, status })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ids(json: &str, is_askers: bool) -> Vec<String> {
+        let asker = Asker { agent: Some("w2".into()), session: Some("3f2a".into()) };
+        let tasks = tasks_in(json.as_bytes()).expect("tasks");
+        pending_of(&tasks, &asker, is_askers).into_iter().map(|task| task.id).collect()
+    }
+
+    #[test]
+    fn a_list_or_an_object_with_one_will_do() {
+        let list = r#"[{"id":"a","title":"t","status":"assigned","assignee":"w2"}]"#;
+        assert_eq!(ids(list, false), ["a"]);
+        for name in LISTS {
+            assert_eq!(ids(&format!(r#"{{"count":1,"{name}":{list}}}"#), false), ["a"], "{name}");
+        }
+        assert_eq!(ids(&format!("\u{feff}{list}"), false), ["a"]);
+        assert_eq!(ids("[]", false), [""; 0]);
+    }
+
+    #[test]
+    fn fields_have_their_usual_names() {
+        for task in [
+            r#"{"task_id":7,"name":"x","state":"In Progress","assigned_to":"W2"}"#,
+            r#"{"key":"7","summary":"x","status":"in-progress","owner":"3f2a"}"#,
+            r#"{"number":7,"subject":"x","status":"doing","agent":"w2","assignee":null}"#,
+            r#"{"id":"7","content":"x","status":"ACCEPTED","assignee":{"login":"w2","id":9}}"#,
+        ] {
+            assert_eq!(ids(&format!("[{task}]"), false), ["7"], "{task}");
+        }
+        assert_eq!(
+            ids(r#"[{"title":"by its title","status":"started","worker":"w2"}]"#, false),
+            ["by its title"]
+        );
+    }
+
+    #[test]
+    fn only_what_is_this_ones_and_not_over_counts() {
+        for status in ["open", "pending", "todo", "completed", "failed", "done", "cancelled", ""] {
+            let json = format!(r#"[{{"id":1,"status":"{status}","assignee":"w2"}}]"#);
+            assert_eq!(ids(&json, true), [""; 0], "{status}");
+        }
+        let other =
+            r#"[{"id":1,"status":"assigned","assignee":"w3"},{"id":2,"status":"assigned"}, 7, {"id":3}]"#;
+        assert_eq!(ids(other, false), [""; 0]);
+        assert_eq!(ids(other, true), ["2"], "the source was asked for this one's");
+    }
+
+    #[test]
+    fn what_is_no_list_of_tasks_is_a_fault() {
+        let told = |json: &str| tasks_in(json.as_bytes()).expect_err("a fault");
+        assert!(told("{\"tasks\": [").starts_with("not JSON: EOF"), "half written");
+        assert!(told("").starts_with("not JSON: EOF"));
+        for json in ["7", "{}", "{\"tasks\": 7}"] {
+            assert_eq!(
+                told(json),
+                "JSON, but neither a list of tasks nor an object with one under \"tasks\""
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_whatever_bring_it_down(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = tasks_in(&bytes);
+        }
+
+        #[test]
+        fn what_is_anothers_never_counts(assignee in "[a-z0-9]{1,8}", status in "(assigned|accepted|in_progress)") {
+            prop_assume!(assignee != "w2" && assignee != "3f2a");
+            let json = format!(r#"[{{"id":1,"status":"{status}","assignee":"{assignee}"}}]"#);
+            prop_assert_eq!(ids(&json, true), Vec::<String>::new());
+        }
+    }
+}
