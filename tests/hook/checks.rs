@@ -210,6 +210,22 @@ fn subagents_have_checks_of_their_own() {
 }
 
 #[test]
+fn two_sessions_in_one_folder_remember_for_themselves() {
+    let mut scene = scene_with(COUNTING);
+    scene.run();
+    assert_eq!(runs(&scene), 1);
+    scene.input["session_id"] = json!("another-session");
+    scene.run();
+    assert_eq!(runs(&scene), 2, "what passed for one session says nothing to another");
+    scene.file("broken", "");
+    scene.file("alpha.txt", "changed\n");
+    held(&scene.run());
+    scene.input["session_id"] = json!("session-1");
+    held(&scene.run());
+    assert_eq!(scene.blocks(), 1, "each has a budget of its own");
+}
+
+#[test]
 fn in_the_dry_run_nobody_is_held() {
     let mut scene = scene_with(COUNTING);
     scene.var("PUNCHLIST_DRY_RUN", "1");
