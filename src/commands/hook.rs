@@ -132,7 +132,8 @@ fn answer_in(
         for fault in &faults {
             complain(&format!("{fault} (the default is used)"));
         }
-        return begin_session(&input, env, &config, state, &project, started);
+        let deadline = begun + registered.timeout;
+        return begin_session(&input, env, &config, state, &project, (started, deadline));
     }
     let mut faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let mut complaints: Vec<String> =
@@ -208,11 +209,11 @@ fn begin_session(
     config: &Config,
     state: &StateFolder,
     project: &Path,
-    started: Timestamp,
+    (started, deadline): (Timestamp, Instant),
 ) -> Reply {
     let session = &session_name(input);
     let started_ms = started.as_millisecond();
-    let start = Start { input, env, config, state, session, project, started_ms };
+    let start = Start { input, env, config, state, session, project, started_ms, deadline };
     session_start::begin(&start, || session_start::task::current(&start), |why| complain(&why))
 }
 

@@ -287,7 +287,8 @@ impl Config {
     /// How long a stop may take, all that is set for it together: the checks run side by side, and the auditor after them.
     pub fn longest_stop(&self) -> Duration {
         let checks = self.checks.iter().map(|check| check.timeout).max().unwrap_or_default();
-        checks + if self.audit.enabled { self.auditor.timeout } else { Duration::ZERO }
+        let tasks = if self.tasks.source == TaskSource::Off { Duration::ZERO } else { self.tasks.timeout };
+        tasks + checks + if self.audit.enabled { self.auditor.timeout } else { Duration::ZERO }
     }
 }
 

@@ -126,7 +126,7 @@ impl Loop {
     pub fn begin(&mut self, features: &[Feature], trace: Option<String>, now_ms: i64) {
         self.known = features.iter().map(Known::of).collect();
         self.passing = passing(features);
-        (self.trace, self.is_out, self.still) = (trace, true, 0);
+        (self.trace, self.is_out, self.still) = (trace, false, 0);
         (self.moved_ms, self.ended) = (now_ms, None);
     }
 
@@ -242,12 +242,15 @@ mod tests {
         let two = list(TWO);
         let mut memory = begun(&two);
         assert!(!memory.look(&two, Some("a"), 2));
-        assert_eq!((memory.still, memory.moved_ms), (1, 1));
+        assert_eq!((memory.still, memory.moved_ms), (0, 1), "nothing was handed out yet");
+        memory.hand_out(Some("a".into()));
+        assert!(!memory.look(&two, Some("a"), 3));
+        assert_eq!(memory.still, 1);
         assert!(!memory.look(&two, Some("a"), 3), "nothing was handed out meanwhile");
         assert_eq!(memory.still, 1);
         memory.hand_out(Some("a".into()));
         assert!(!memory.look(&two, Some("a"), 4));
-        assert_eq!((memory.still, memory.iteration), (2, 1));
+        assert_eq!((memory.still, memory.iteration), (2, 2));
         memory.hand_out(Some("a".into()));
         assert!(memory.look(&two, Some("b"), 5), "the workspace moved");
         assert_eq!((memory.still, memory.moved_ms), (0, 5));

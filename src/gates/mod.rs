@@ -34,6 +34,7 @@ use crate::auditor::Auditor;
 use crate::config::{Config, TaskSource};
 use crate::decision::{Cause, Outcome};
 use crate::env::Env;
+use crate::evidence::redact::mask;
 use crate::hook::{Event, HookInput};
 use crate::log::record::GateRecord;
 use crate::phases::millis;
@@ -135,6 +136,17 @@ fn line_up<'a>(
     gates
 }
 
+/// The same with no secret in its words: they go to the agent, to the person and into the log.
+fn masked(outcome: Outcome) -> Outcome {
+    let mask = |text: String| mask(&text).text;
+    match outcome {
+        Outcome::Pass { cause, detail } => Outcome::Pass { cause, detail: detail.map(mask) },
+        Outcome::Hold { cause, reason } => Outcome::Hold { cause, reason: mask(reason) },
+        Outcome::Advise { cause, message } => Outcome::Advise { cause, message: mask(message) },
+        Outcome::CouldNotCheck { cause, message } => Outcome::CouldNotCheck { cause, message: mask(message) },
+    }
+}
+
 /// Has all gates look at a stop. `guard` is why only those look that keep a session at work.
 pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor: &mut dyn Auditor) -> Joined {
     let agent_type = stop.input.agent_type.as_deref().unwrap_or_default();
@@ -161,6 +173,8 @@ pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor:
     for gate in &mut gates {
         let begun = Instant::now();
         let outcome = gate.check(stop, story);
+        // Titles, notes and output are others' words; those of the audit are masked already.
+        let outcome = if gate.name() == AUDIT { outcome } else { masked(outcome) };
         took.push(millis(begun.elapsed()));
         // A later gate need not say again what an earlier one holds for.
         story.held_by.extend(outcome.wants_block().then(|| gate.name()));
@@ -187,4 +201,25 @@ pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor:
     told.extend(guard.map(|outcome| Told { gate: "guard", keeps_working: false, outcome }));
     story.held_by = told.iter().filter(|told| told.outcome.wants_block()).map(|told| told.gate).collect();
     joined::join(&told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_gates_words_hold_a_secret() {
+        let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+        let text = || format!("t1: use {secret}");
+        for outcome in [
+            Outcome::Pass { cause: Cause::Clean, detail: Some(text()) },
+            Outcome::Hold { cause: Cause::PendingTasks, reason: text() },
+            Outcome::Advise { cause: Cause::LoopOver, message: text() },
+            Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message: text() },
+        ] {
+            let masked = masked(outcome.clone());
+            assert!(!masked.words().is_none_or(|words| words.contains(secret)), "{masked:?}");
+            assert_eq!((masked.cause(), masked.name()), (outcome.cause(), outcome.name()));
+        }
+    }
 }

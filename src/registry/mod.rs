@@ -3,7 +3,7 @@
 //! one transaction, and a file that can't be used is left as it is.
 //!
 //! Ordering is by number and never by time, and a time that lies ahead of now (a clock that was set back) counts as now: so a
-//! clock that jumps takes no task away from anybody and keeps nobody alive for ever. [`sweep`] has both, and what becomes of
+//! clock that jumps takes no task away from anybody and keeps nobody alive for ever. `sweep` has both, and what becomes of
 //! the tasks of a worker that went silent.
 
 mod fault;

@@ -12,6 +12,7 @@ pub mod task;
 mod text;
 
 use std::path::Path;
+use std::time::Instant;
 
 use crate::config::Config;
 use crate::env::{self, Env};
@@ -38,6 +39,8 @@ pub struct Start<'a> {
     pub project: &'a Path,
     /// When this process started, in milliseconds since 1970.
     pub started_ms: i64,
+    /// By when everything has to be over.
+    pub deadline: Instant,
 }
 
 /// What the agent is told; and begins the session's counts anew. `task` gives what it is at, where somebody knows. A fault in
@@ -47,7 +50,7 @@ pub fn begin(
     task: impl FnOnce() -> Option<String>,
     complain: impl FnOnce(String),
 ) -> Reply {
-    let Start { input, env, config, state, session, project, started_ms } = *start;
+    let Start { input, env, config, state, session, project, started_ms, .. } = *start;
     if env.get(env::INSIDE_AUDITOR).is_some() {
         return Reply::Silent;
     }

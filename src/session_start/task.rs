@@ -1,8 +1,6 @@
 //! The task that a session is at: takes who it is, gives what the tasks' source says in lines, where `[tasks]` or `[worker]` is set.
 //! What can't be told is nothing: a session's start must not wait for it, or fail with it.
 
-use std::time::Instant;
-
 use super::Start;
 use crate::config::{TaskSource, TasksConfig};
 use crate::tasks::{Asked, Looked, Lookup, asker, look};
@@ -24,7 +22,7 @@ pub fn current(start: &Start<'_>) -> Option<String> {
         env: start.env,
         project: start.project,
         asker: &asker,
-        deadline: Instant::now() + config.timeout,
+        deadline: start.deadline,
     };
     let Looked::Found(tasks) = look(&lookup, registry.as_mut()) else { return None };
     let lines = tasks.iter().map(|task| format!("{} ({}): {}\n", task.id, task.status.name(), task.title));

@@ -32,7 +32,12 @@ fn repository(project: &Path) -> PathBuf {
     let linked = fs::read_to_string(&dot_git).ok().and_then(|text| {
         let git_dir = real.join(text.strip_prefix("gitdir:")?.trim());
         let common = fs::read_to_string(git_dir.join("commondir")).ok()?;
-        fs::canonicalize(git_dir.join(common.trim())).ok()
+        let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
+        // Any folder can say that it belongs to a repository: the repository has to know of it.
+        let is_in_it = fs::canonicalize(&git_dir).ok()?.starts_with(common.join("worktrees"));
+        let known = fs::read_to_string(git_dir.join("gitdir")).ok()?;
+        let is_known = fs::canonicalize(git_dir.join(known.trim())).ok()? == dot_git;
+        (is_in_it && is_known).then_some(common)
     });
     linked.or_else(|| fs::canonicalize(&dot_git).ok().filter(|git| git.is_dir())).unwrap_or(real)
 }
@@ -113,10 +118,18 @@ mod tests {
         write("main/.git/worktrees/two/commondir", "../..\n");
         let git_dir = folder.path().join("main/.git/worktrees/two");
         write("two/.git", &format!("gitdir: {}\n", git_dir.display()));
+        write("main/.git/worktrees/two/gitdir", &format!("{}\n", folder.path().join("two/.git").display()));
+        // A copied folder that claims to be one of them.
+        write("evil/.git", "gitdir: g\n");
+        write("evil/g/commondir", &format!("{}\n", folder.path().join("main/.git").display()));
+        write("evil/g/gitdir", &format!("{}\n", folder.path().join("evil/.git").display()));
+        write("thief/.git", &format!("gitdir: {}\n", git_dir.display()));
         write("other/.git", "gitdir: /nowhere\n");
         let main = repository(&folder.path().join("main"));
         assert_eq!(repository(&folder.path().join("two")), main);
         assert!(main.ends_with("main/.git"), "{main:?}");
-        assert!(repository(&folder.path().join("other")).ends_with("other"));
+        for name in ["other", "evil", "thief"] {
+            assert!(repository(&folder.path().join(name)).ends_with(name), "{name}");
+        }
     }
 }

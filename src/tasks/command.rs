@@ -36,6 +36,8 @@ pub(super) fn look(lookup: &Lookup<'_>) -> Looked {
         env_set: [(env::WORKER, &lookup.asker.agent), (env::SESSION, &lookup.asker.session)]
             .into_iter()
             .filter_map(|(name, value)| Some((name.into(), value.as_ref()?.into())))
+            // A command that starts a client of its own must not be held by us, or asked by us again.
+            .chain([(env::INSIDE_AUDITOR.into(), "1".into())])
             .collect(),
         env_unset: vec![env::WORKER.into(), env::SESSION.into()],
         stdin: Vec::new(),

@@ -21,12 +21,19 @@ pub(super) fn look(lookup: &Lookup<'_>) -> Looked {
         return Looked::Failed("[tasks] source is \"http\", but there is no `url` in your own config".into());
     };
     let Some(url) = lookup.filled(named, quoted) else { return Looked::NoWorker };
-    // What stands behind the question mark may be secret.
-    let place = named.split(['?', '#']).next().unwrap_or_default().to_owned();
+    let place = place_of(named);
     match fetch(lookup, &url).and_then(|body| found(lookup, &body, Lookup::names_asker(named))) {
         Ok(looked) => looked,
         Err(why) => Looked::Failed(format!("{place}: {why}")),
     }
+}
+
+/// A URL as people are told of it: what stands behind the question mark, or before the host, may be secret.
+fn place_of(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    format!("{scheme}://{}{path}", host.rsplit('@').next().unwrap_or_default())
 }
 
 /// The body, after as many tries as the settings allow.
@@ -69,7 +76,12 @@ impl Failure {
 }
 
 fn try_once(url: &str, token: Option<&str>, time: Duration) -> Result<Vec<u8>, Failure> {
-    let agent: Agent = Agent::config_builder()
+    let mut settings = Agent::config_builder();
+    // Without encryption it is meant for this machine, and no proxy is to see it.
+    if url.starts_with("http://") {
+        settings = settings.proxy(None);
+    }
+    let agent: Agent = settings
         .timeout_global(Some(time))
         .max_redirects(0)
         .max_redirects_will_error(false)
@@ -154,6 +166,18 @@ fn quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_told_of_a_url_holds_no_secret() {
+        for (url, told) in [
+            ("https://bob:S3cret@tracker.example/t?key=1", "https://tracker.example/t"),
+            ("http://localhost:80/t#x", "http://localhost:80/t"),
+            ("https://tracker.example", "https://tracker.example"),
+            ("https://tracker.example/a@b", "https://tracker.example/a@b"),
+        ] {
+            assert_eq!(place_of(url), told);
+        }
+    }
 
     #[test]
     fn a_token_goes_over_https_or_stays_on_this_machine() {

@@ -34,6 +34,9 @@ pub struct Asker {
     pub session: Option<String>,
 }
 
+/// What is left of a hook's time to finish in.
+const ROOM_TO_ANSWER: Duration = Duration::from_secs(2);
+
 /// The statuses of tasks that are somebody's and not over.
 pub const PENDING: [Status; 3] = [Status::Assigned, Status::Accepted, Status::InProgress];
 
@@ -68,7 +71,8 @@ pub struct Lookup<'a> {
 impl Lookup<'_> {
     /// How long this may take.
     fn time(&self) -> Duration {
-        self.config.timeout.min(self.deadline.saturating_duration_since(Instant::now()))
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        self.config.timeout.min(left.saturating_sub(ROOM_TO_ANSWER))
     }
 
     /// Whether a text names who is asking: what is found by it is that one's, even where no assignee stands on it.

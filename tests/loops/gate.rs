@@ -99,14 +99,16 @@ fn the_limit_lets_go_with_what_is_left() {
 #[test]
 fn nothing_that_moved_for_three_iterations_lets_go_and_notes_alone_are_nothing() {
     let desk = bound();
-    held(&stop(&desk));
+    let reason = held(&stop(&desk));
+    assert!(!reason.contains("Nothing has moved"), "nothing was handed out before: {reason}");
     desk.write("project/progress.txt", &(desk.read("project/progress.txt") + "\nI tried hard.\n"));
     let reason = held(&stop(&desk));
     assert!(reason.contains("\nNothing has moved since you were told last"), "{reason}");
+    held(&stop(&desk));
     let message = told(&stop(&desk));
     assert!(
         message.starts_with(
-            "punchlist: feature loop STALLED, after 2 iterations: nothing moved for 3 iterations"
+            "punchlist: feature loop STALLED, after 3 iterations: nothing moved for 3 iterations"
         ),
         "{message}"
     );

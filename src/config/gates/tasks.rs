@@ -130,6 +130,11 @@ impl TasksTable {
         let leads_out =
             |file: &Path| file.is_absolute() || file.components().any(|part| part == Component::ParentDir);
         let mut taken = Vec::new();
+        // What the person keeps ready for other projects is not started, nor their token sent, because this one says so.
+        if matches!(self.source, Some(TaskSource::Command | TaskSource::Http)) {
+            self.source = None;
+            taken.push("tasks.source of \"command\" or \"http\"");
+        }
         if self.file.as_deref().is_some_and(leads_out) {
             self.file = None;
             taken.push("tasks.file");
@@ -150,6 +155,21 @@ impl TasksTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_project_starts_no_command_and_sends_no_token_of_the_persons() {
+        for (source, is_taken) in [
+            (TaskSource::Command, true),
+            (TaskSource::Http, true),
+            (TaskSource::Registry, false),
+            (TaskSource::File, false),
+            (TaskSource::Off, false),
+        ] {
+            let mut table = TasksTable { source: Some(source), ..TasksTable::default() };
+            assert_eq!(!table.take_out_own_keys().is_empty(), is_taken, "{source:?}");
+            assert_eq!(table.source.is_none(), is_taken, "{source:?}");
+        }
+    }
 
     #[test]
     fn a_project_names_only_a_file_of_its_own() {
