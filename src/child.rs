@@ -80,6 +80,16 @@ pub struct Job {
     pub stderr_cap: usize,
 }
 
+/// The program and the arguments that run a command line as a shell takes it.
+pub fn shell(line: &str) -> (PathBuf, Vec<OsString>) {
+    let (program, flag) = if cfg!(unix) {
+        (PathBuf::from("/bin/sh"), "-c")
+    } else {
+        (std::env::var_os("COMSPEC").map_or_else(|| "cmd.exe".into(), PathBuf::from), "/C")
+    };
+    (program, vec![flag.into(), line.into()])
+}
+
 /// How a [`Job`] ended, and what it said until then.
 #[derive(Debug)]
 pub struct Ended {

@@ -33,6 +33,13 @@ pub fn read_at(file: &File, from: u64, bytes: u64) -> io::Result<Vec<u8>> {
     Ok(part)
 }
 
+/// The end of a regular file, at most so many bytes of it.
+pub fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    let length = file.metadata()?.len();
+    read_at(&file, length.saturating_sub(most), length.min(most))
+}
+
 /// What one call gives of a file that is open, from there on.
 #[cfg(unix)]
 pub(crate) fn read_some_at(file: &File, part: &mut [u8], from: u64) -> io::Result<usize> {

@@ -23,6 +23,10 @@
 //! of it, `evidence::memory` what a file showed, `readings` what was read out of a text; `kept` turns the first two into
 //! bytes, `state` keeps all three. `pattern` and `template` are small on purpose: every start pays for what they are made of.
 //!
+//! Beside the audit stand the other gates, one file each in `gates`, each with its table in `config::gates` and its page in
+//! `docs/gates`: what they decide by themselves is pure and has a module of its own where it is more than a page (`checks`,
+//! `feature_loop`, `tasks`).
+//!
 //! After a block the next stop tells what became of it: `gates::aftermath` looks again, `outcomes` says what that means, and
 //! `log` has it beside the decision. `page` makes one HTML page of all that.
 //!

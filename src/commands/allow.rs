@@ -4,27 +4,17 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 
-use super::complain;
+use super::say::finish;
 use super::switch::project_here;
 use crate::cli::AllowArgs;
 use crate::config::{CheckConfig, Config, project_file};
 use crate::env::Env;
-use crate::exit;
 use crate::state::StateFolder;
 use crate::text::harmless;
 
 /// Runs it.
 pub fn run(args: &AllowArgs, env: &Env) -> u8 {
-    match allow(args, env) {
-        Ok(text) => {
-            let _ = io::stdout().lock().write_all(text.as_bytes());
-            exit::OK
-        }
-        Err(why) => {
-            complain(&why);
-            exit::FAILED
-        }
-    }
+    finish(allow(args, env))
 }
 
 fn allow(args: &AllowArgs, env: &Env) -> Result<String, String> {

@@ -2,7 +2,7 @@
 //! is there. Must not write anything in a dry run, nor where something is in doubt: then it says what to do by hand.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -11,11 +11,10 @@ use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::complain;
+use super::say::finish;
 use crate::cli::{HOOK_TIMEOUT, InstallArgs, UninstallArgs};
 use crate::config::{Config, Mode};
 use crate::env::Env;
-use crate::exit;
 use crate::settings::ours::ON_PATH;
 use crate::settings::place::{Place, Scope};
 use crate::settings::registration::{self, Made, Wanted, quoted, register, unregister};
@@ -44,19 +43,6 @@ pub fn install(args: &InstallArgs, config: &Config, env: &Env) -> u8 {
 /// Runs `uninstall`.
 pub fn uninstall(args: &UninstallArgs, env: &Env) -> u8 {
     finish(Setting::find(args.scope.scope(), env).and_then(|setting| setting.uninstall(args.dry_run)))
-}
-
-fn finish(done: Result<String, String>) -> u8 {
-    match done {
-        Ok(text) => {
-            let _ = anstream::stdout().lock().write_all(text.as_bytes());
-            exit::OK
-        }
-        Err(why) => {
-            complain(&why);
-            exit::FAILED
-        }
-    }
 }
 
 fn seconds(time: Duration) -> u64 {

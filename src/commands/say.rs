@@ -32,7 +32,18 @@ pub(super) fn say(text: &str, code: u8) -> u8 {
     }
 }
 
-/// The same for programs.
+/// What a command came to: the text is printed, or why there is none is said on stderr.
+pub(super) fn finish(done: Result<String, String>) -> u8 {
+    match done {
+        Ok(text) => say(&text, exit::OK),
+        Err(why) => {
+            complain(&why);
+            exit::FAILED
+        }
+    }
+}
+
+/// Prints for programs.
 pub(super) fn say_json(value: &impl serde::Serialize, code: u8) -> u8 {
     match serde_json::to_string_pretty(value) {
         Ok(text) => say(&(text + "\n"), code),

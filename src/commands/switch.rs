@@ -1,16 +1,15 @@
 //! `punchlist off` and `punchlist on`: the person's switch. Takes the current folder or a session's id, throws the switch
 //! in the state folder, and says what else keeps the gate open or shut.
 
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::complain;
+use super::say::finish;
 use crate::cli::SwitchArgs;
 use crate::config::Config;
 use crate::env::{self, Env};
-use crate::exit;
 use crate::state::{StateFolder, Thrown};
 
 /// A shorter start of an id is a slip.
@@ -19,16 +18,7 @@ const SHORTEST_ID: usize = 4;
 /// Runs `off`, or `on`.
 pub fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> u8 {
     let state = StateFolder::find(env);
-    match throw(args, turn_on, env, &state) {
-        Ok(text) => {
-            let _ = io::stdout().lock().write_all(text.as_bytes());
-            exit::OK
-        }
-        Err(why) => {
-            complain(&why);
-            exit::FAILED
-        }
-    }
+    finish(throw(args, turn_on, env, &state))
 }
 
 fn throw(args: &SwitchArgs, turn_on: bool, env: &Env, state: &StateFolder) -> Result<String, String> {

@@ -1,7 +1,6 @@
 //! The gate of the checks that a person set: takes a stop, runs those that are due side by side, holds on what fails. What is
 //! due and what an ending means is `crate::checks`; here the files are looked at and the commands run.
 
-use std::ffi::OsString;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
@@ -157,10 +156,10 @@ fn run_all(stop: &Stop<'_>, checks: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
 }
 
 fn job(stop: &Stop<'_>, check: &CheckConfig, deadline: Duration) -> Job {
-    let (shell, flag) = if cfg!(windows) { ("cmd.exe", "/C") } else { ("/bin/sh", "-c") };
+    let (program, args) = child::shell(&check.run);
     Job {
-        program: shell.into(),
-        args: vec![flag.into(), OsString::from(&check.run)],
+        program,
+        args,
         cwd: stop.project.to_path_buf(),
         // A check that starts a client of its own must not be held by us.
         env_set: vec![(env::INSIDE_AUDITOR.into(), "1".into())],

@@ -12,7 +12,7 @@ use crate::feature_loop::round::{Seen, now_ms, see};
 use crate::feature_loop::step::iterations;
 use crate::feature_loop::words::{self, HOLD};
 use crate::feature_loop::{Loop, Status, Step};
-use crate::files::{open_regular, read_at};
+use crate::files::end_of;
 use crate::hook::Event;
 
 /// Its name.
@@ -48,9 +48,7 @@ fn has_printed(stop: &Stop<'_>, one: &Loop) -> bool {
     let project = std::fs::canonicalize(stop.project).unwrap_or_else(|_| stop.project.to_path_buf());
     let is_near = project.starts_with(&one.folder) || one.folder.starts_with(&project);
     let found = |path: &Path| {
-        let file = open_regular(path).ok()?;
-        let length = file.metadata().ok()?.len();
-        let tail = read_at(&file, length.saturating_sub(TAIL), length.min(TAIL)).ok()?;
+        let tail = end_of(path, TAIL).ok()?;
         memchr::memmem::find(&tail, token.as_bytes())
     };
     is_near && stop.input.own_transcript().and_then(found).is_some()

@@ -2,14 +2,13 @@
 //! overrides the ninth such block and leaves the person with an empty result (2.1.325), so whoever keeps a session at work has
 //! to let go before. Reads a bounded part of one file; must not decide anything.
 
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Stop;
-use crate::files::open_regular;
+use crate::files::end_of;
 
 /// With so many holds in a row a session is let go. The client's own limit is 8, and the newest rows may not be written yet.
 pub const MOST_IN_A_ROW: u32 = 6;
@@ -28,17 +27,8 @@ pub fn may_hold_on(stop: &Stop<'_>, held: u32) -> bool {
 /// How many holds came since the newest tool call, as far as the transcript's end tells; where there is none to read, all
 /// that are remembered.
 fn holds_in_a_row(transcript: Option<&Path>, held: u32) -> u32 {
-    let tail = transcript.and_then(|path| tail_of(path).ok());
+    let tail = transcript.and_then(|path| end_of(path, TAIL).ok());
     tail.map_or(held, |tail| count(&tail).min(held))
-}
-
-fn tail_of(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut file = open_regular(path)?;
-    let start = file.metadata()?.len().saturating_sub(TAIL);
-    file.seek(SeekFrom::Start(start))?;
-    let mut tail = Vec::new();
-    file.take(TAIL).read_to_end(&mut tail)?;
-    Ok(tail)
 }
 
 /// A row, as far as it matters here.
@@ -135,7 +125,7 @@ mod tests {
         let path = folder.path().join("t.jsonl");
         let long = format!("{HELD}\n{}\n{CALL}\n{HELD}\n", "x".repeat(1 << 20));
         std::fs::write(&path, long).expect("written");
-        assert_eq!(tail_of(&path).expect("read").len() as u64, TAIL);
+        assert_eq!(end_of(&path, TAIL).expect("read").len() as u64, TAIL);
         assert_eq!(holds_in_a_row(Some(&path), 9), 1);
     }
 }

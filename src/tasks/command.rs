@@ -1,11 +1,10 @@
 //! Tasks that a command prints as JSON: the person's own command line, run by a shell in the project's folder under the same
 //! supervision as the auditor. Takes what it prints; must not let it outlive the stop.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Looked, Lookup, found};
-use crate::child::{Ending, Job, run};
+use crate::child::{Ending, Job, run, shell};
 use crate::env;
 use crate::evidence::redact::mask;
 use crate::text::first_part;
@@ -28,10 +27,10 @@ pub(super) fn look(lookup: &Lookup<'_>) -> Looked {
         return Looked::NoWorker;
     }
     let time = lookup.time();
-    let (program, first) = shell();
+    let (program, args) = shell(line);
     let ended = run(Job {
         program,
-        args: vec![first.into(), line.into()],
+        args,
         cwd: lookup.project.to_path_buf(),
         env_set: [(env::WORKER, &lookup.asker.agent), (env::SESSION, &lookup.asker.session)]
             .into_iter()
@@ -67,16 +66,6 @@ fn said(stderr: &[u8]) -> String {
 
 pub(super) fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
-}
-
-#[cfg(unix)]
-fn shell() -> (PathBuf, &'static str) {
-    ("/bin/sh".into(), "-c")
-}
-
-#[cfg(not(unix))]
-fn shell() -> (PathBuf, &'static str) {
-    (std::env::var_os("COMSPEC").map_or_else(|| "cmd.exe".into(), PathBuf::from), "/C")
 }
 
 #[cfg(all(test, unix))]
