@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 /// What kept bytes start with; the number goes up with every change of how they are laid out.
-const SHAPE: &[u8; 8] = b"words\0\0\x02";
+const SHAPE: &[u8; 8] = b"words\0\0\x03";
 /// So much is kept at the most. What is beyond it is worked out at every stop.
 const MOST: usize = 4 << 20;
 /// So many texts of which nothing is kept are remembered at one time.
@@ -55,10 +55,12 @@ pub enum What {
     Steps = 11,
     /// The sentences that claim something as done. Not kept: every stop has a message of its own.
     Claims = 12,
+    /// What the steps and lines of a plan speak of.
+    PlanBags = 13,
 }
 
 /// Gives what was kept.
-type Fetch = Box<dyn FnOnce() -> Shelf>;
+type Fetch = Box<dyn FnOnce() -> Shelf + Send>;
 
 /// What was read, as bytes.
 #[derive(Default)]
@@ -96,7 +98,7 @@ pub struct Readings {
 impl Readings {
     /// Begins with what was kept the last time, if it was by the same program: another may read otherwise. It is fetched
     /// when the first text is read.
-    pub fn begin(kept: impl FnOnce() -> Vec<u8> + 'static, program: &str) -> Self {
+    pub fn begin(kept: impl FnOnce() -> Vec<u8> + Send + 'static, program: &str) -> Self {
         let program = xxh3_64(program.as_bytes());
         let fetch: Fetch = Box::new(move || Shelf::of(kept(), program).unwrap_or_default());
         SHELF.set(Some(Shelf { fetch: Some(fetch), ..Shelf::default() }));
@@ -114,9 +116,11 @@ impl Readings {
         (!is_begun).then(Self::begin_anew)
     }
 
-    /// Ends; gives what is worth keeping, unless that is what was kept already.
-    pub fn end(self) -> Option<Vec<u8>> {
-        SHELF.take().and_then(|shelf| shelf.to_keep(self.program))
+    /// Ends; gives what makes the bytes that are worth keeping, unless those are what was kept already. It may be called
+    /// anywhere.
+    pub fn end(self) -> impl FnOnce() -> Option<Vec<u8>> + Send + 'static {
+        let (shelf, program) = (SHELF.take(), self.program);
+        move || shelf.and_then(|shelf| shelf.to_keep(program))
     }
 }
 
@@ -346,14 +350,14 @@ mod tests {
         assert_eq!(length("abc", || 3), 3);
         assert_eq!(length("abc", || unreachable!("known")), 3);
         assert_eq!(recall(What::Bag, "abc", || "another question".to_owned()), "another question");
-        let kept = readings.end().expect("something is new");
+        let kept = readings.end()().expect("something is new");
         let readings = Readings::begin(move || kept, "one");
         assert_eq!(length("abc", || unreachable!("kept")), 3);
         assert_eq!(length("ab", || 2), 2);
-        let kept = readings.end().expect("something is new");
+        let kept = readings.end()().expect("something is new");
         let readings = Readings::begin(move || kept, "one");
         assert_eq!((length("abc", || unreachable!("kept")), length("ab", || unreachable!("kept"))), (3, 2));
-        assert_eq!(readings.end(), None, "nothing is new");
+        assert_eq!(readings.end()(), None, "nothing is new");
     }
 
     #[test]
@@ -362,14 +366,14 @@ mod tests {
         (0..200).for_each(|number| {
             length(&number.to_string(), || number);
         });
-        let kept = readings.end().expect("something is new");
+        let kept = readings.end()().expect("something is new");
         for (more, is_kept) in [(1, false), (5, true)] {
             let kept = kept.clone();
             let readings = Readings::begin(move || kept, "one");
             (0..200 + more).for_each(|number| {
                 length(&number.to_string(), || number);
             });
-            assert_eq!(readings.end().is_some(), is_kept, "{more} more");
+            assert_eq!(readings.end()().is_some(), is_kept, "{more} more");
         }
     }
 
@@ -379,7 +383,7 @@ mod tests {
         assert_eq!(length("abc", || 4), 4);
         let readings = Readings::begin(Vec::new, "one");
         length("abc", || 3);
-        let kept = readings.end().expect("something is new");
+        let kept = readings.end()().expect("something is new");
         assert_eq!(length("abc", || 5), 5);
         let _other = Readings::begin(move || kept, "two");
         assert_eq!(length("abc", || 6), 6);
@@ -389,7 +393,7 @@ mod tests {
     fn torn_and_changed_bytes_are_nothing() {
         let readings = Readings::begin(Vec::new, "one");
         length("abc", || 3);
-        let kept = readings.end().expect("something is new");
+        let kept = readings.end()().expect("something is new");
         let read = |bytes: &[u8]| {
             let _readings = Readings::begin(
                 {
@@ -415,7 +419,7 @@ mod tests {
         length("abc", || 3);
         forget();
         assert_eq!(length("ab", || 2), 2);
-        let kept = readings.end().expect("something is new");
+        let kept = readings.end()().expect("something is new");
         let _readings = Readings::begin(move || kept, "one");
         assert_eq!((length("abc", || 9), length("ab", || 9)), (9, 2));
     }
@@ -430,10 +434,10 @@ mod tests {
 
     #[test]
     fn what_passes_is_remembered_and_neither_fetched_for_nor_kept() {
-        let fetched = std::rc::Rc::new(std::cell::Cell::new(false));
+        let fetched = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         let was_fetched = fetched.clone();
         let kept = move || {
-            fetched.set(true);
+            fetched.store(true, std::sync::atomic::Ordering::Relaxed);
             Vec::new()
         };
         let readings = Readings::begin(kept, "one");
@@ -443,8 +447,8 @@ mod tests {
         let text = "one two";
         assert_eq!(halves(text, &|| vec![&text[..3], &text[4..]]), ["one", "two"]);
         assert_eq!(halves(text, &|| unreachable!("known")), ["one", "two"]);
-        assert!(!was_fetched.get());
-        assert_eq!(readings.end(), None);
+        assert!(!was_fetched.load(std::sync::atomic::Ordering::Relaxed));
+        assert_eq!(readings.end()(), None);
         assert_eq!(halves(text, &Vec::new), Vec::<&str>::new(), "over");
     }
 
@@ -454,7 +458,7 @@ mod tests {
         (0..9).for_each(|number| {
             length(&number.to_string(), || number);
         });
-        let many = readings.end().expect("something is new");
+        let many = readings.end()().expect("something is new");
         let readings = Readings::begin(
             {
                 let many = many.clone();
@@ -463,7 +467,7 @@ mod tests {
             "one",
         );
         length("1", || unreachable!("kept"));
-        let few = readings.end().expect("most of it is of no use");
+        let few = readings.end()().expect("most of it is of no use");
         assert!(few.len() < many.len());
     }
 }

@@ -204,9 +204,7 @@ impl StateFolder {
 
     /// Remembers it for the next audit.
     pub fn keep_readings(&self, session: &str, agent: &str, readings: Readings, chores: &mut Chores) {
-        if let Some(bytes) = readings.end() {
-            chores.add(self.stop_file(session, agent, "words"), move || Some(bytes));
-        }
+        chores.add(self.stop_file(session, agent, "words"), readings.end());
     }
 
     /// What is remembered of the transcripts of one agent of a session, as bytes; empty if nothing is.

@@ -64,10 +64,10 @@ impl Template {
         }
     }
 
-    /// Fills it in.
-    pub fn fill(&self, values: &Value) -> String {
+    /// Fills it in with the values of an object.
+    pub fn fill(&self, values: Value) -> String {
         let mut text = String::new();
-        let mut scope = values.as_object().cloned().unwrap_or_default();
+        let Value::Object(mut scope) = values else { return text };
         write(&self.0, &mut scope, &mut text);
         text
     }
@@ -82,16 +82,18 @@ fn pieces(template: &str) -> Result<Vec<Piece<'_>>, TemplateError> {
     let mut pieces = Vec::new();
     let mut rest = template;
     let mut trims_start = false;
+    let mut next_line = 1;
     loop {
-        let line = line_of(template, rest);
-        let open = ["{{", "{%", "{#"].iter().filter_map(|mark| rest.find(mark)).min();
+        let line = next_line;
+        let is_mark = |at: &usize| matches!(rest.as_bytes().get(at + 1), Some(b'{' | b'%' | b'#'));
+        let open = rest.match_indices('{').map(|(at, _)| at).find(is_mark);
         let text = &rest[..open.unwrap_or(rest.len())];
         let text = if trims_start { text.trim_start() } else { text };
         let Some(open) = open else {
             pieces.push(Piece { line, kind: Kind::Text(text) });
             return Ok(pieces);
         };
-        let line = line_of(template, &rest[open..]);
+        let line = line + breaks(&rest[..open]);
         let (mark, inner) = rest[open..].split_at(2);
         let close = match mark {
             "{{" => "}}",
@@ -109,6 +111,7 @@ fn pieces(template: &str) -> Result<Vec<Piece<'_>>, TemplateError> {
             _ => None,
         };
         pieces.extend(kind.map(|kind| Piece { line, kind }));
+        next_line = line + breaks(&inner[..inner.len() - after.len()]);
         rest = after;
         trims_start = trims_after;
     }
@@ -131,8 +134,8 @@ fn end_of(inner: &str, close: &str) -> Option<usize> {
     })
 }
 
-fn line_of(template: &str, rest: &str) -> usize {
-    template[..template.len() - rest.len()].matches('\n').count() + 1
+fn breaks(text: &str) -> usize {
+    memchr::memchr_iter(b'\n', text.as_bytes()).count()
 }
 
 struct Reader<'a> {
@@ -261,7 +264,7 @@ mod tests {
     use super::*;
 
     fn filled(template: &str, values: &Value) -> String {
-        Template::parse(template).expect("a template").fill(values)
+        Template::parse(template).expect("a template").fill(values.clone())
     }
 
     fn said(template: &str) -> String {

@@ -24,7 +24,24 @@ pub fn normalised(text: &str) -> String {
 
 /// Letters and digits only, in lower case: `--dry-run`, `dry_run` and `dryRun` are one.
 pub fn bare(text: &str) -> String {
+    if text.is_ascii() {
+        let mut letters = Vec::with_capacity(text.len());
+        push_bare_ascii(text.as_bytes(), &mut letters);
+        return String::from_utf8(letters).unwrap_or_default();
+    }
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Adds the bare form of an ASCII text.
+pub fn push_bare_ascii(text: &[u8], letters: &mut Vec<u8>) {
+    let mut end = letters.len();
+    letters.resize(end + text.len(), 0);
+    for byte in text {
+        // What does not count is written over by what comes next.
+        letters[end] = byte.to_ascii_lowercase();
+        end += usize::from(byte.is_ascii_alphanumeric());
+    }
+    letters.truncate(end);
 }
 
 /// Words with a space at each end, so that whole words can be looked for in them.

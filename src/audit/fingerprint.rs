@@ -3,12 +3,12 @@
 
 use crate::claims;
 use crate::evidence::Evidence;
-use crate::names::ContentName;
+use crate::names::QuickName;
 
 /// The evidence's name: plan, files as they are on disk, task list, what was asked for, work done, and what
 /// is claimed.
 pub fn fingerprint(evidence: &Evidence) -> String {
-    let mut name = ContentName::default();
+    let mut name = QuickName::default();
     name.add(evidence.plan.as_ref().map_or("", |plan| &plan.text));
     for file in &evidence.files {
         name.add(&file.name);

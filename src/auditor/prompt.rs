@@ -140,7 +140,7 @@ pub fn write(
     let text = render(
         "audit.md",
         &prompts.audit,
-        &json!({
+        json!({
             "fence": fence,
             "plan": sections.plan,
             "asks": sections.asks,
@@ -166,7 +166,7 @@ fn check(name: &'static str, template: &str) -> Result<(), PromptError> {
 }
 
 /// Fills in a template; nothing is escaped, and what is filled in is never read as a template.
-pub fn render(name: &'static str, template: &str, values: &Value) -> Result<String, PromptError> {
+pub fn render(name: &'static str, template: &str, values: Value) -> Result<String, PromptError> {
     Ok(read(name, template)?.fill(values))
 }
 

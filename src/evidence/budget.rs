@@ -64,6 +64,46 @@ impl Budget {
         })
     }
 
+    /// The newest of so many entries, as many as there is room for, in their order. They come newest first, and those that
+    /// have no room are not even written; of one that is too long by itself there is the end.
+    pub fn newest_of(
+        &mut self,
+        total: usize,
+        newest_first: impl Iterator<Item = String>,
+        at_most: usize,
+    ) -> String {
+        let (mut taken, too_much) = fitting(newest_first, at_most.min(self.left));
+        if let Some(entry) = too_much {
+            if taken.is_empty() {
+                taken.push(Self::new(self.left.saturating_sub(MARK_ROOM)).end_of(&entry, at_most).text);
+            }
+            let missing = total.saturating_sub(taken.len());
+            taken.extend((missing > 0).then(|| mark(&format!("the first {missing} of {total}"))));
+        }
+        taken.reverse();
+        self.spend_on(taken.concat())
+    }
+
+    /// The first of so many lines, as many as there is room for. Those that have none are not even written; of one that is
+    /// too long by itself there is the start.
+    pub fn first_of(&mut self, total: usize, lines: impl Iterator<Item = String>, at_most: usize) -> String {
+        let (mut taken, too_much) = fitting(lines, at_most.min(self.left));
+        if let Some(line) = too_much {
+            if taken.is_empty() {
+                taken.push(Self::new(self.left.saturating_sub(MARK_ROOM)).start_of(&line, at_most).text);
+            }
+            let missing = total.saturating_sub(taken.len());
+            taken.extend((missing > 0).then(|| mark(&format!("{missing} of {total} lines"))));
+        }
+        self.spend_on(taken.concat())
+    }
+
+    fn spend_on(&mut self, mut text: String) -> String {
+        text.truncate(text.trim_end().len());
+        self.spend(text.len());
+        text
+    }
+
     fn take(&mut self, text: &str, at_most: usize, cut: impl Fn(&str, usize) -> (String, usize)) -> Cut {
         let room = at_most.min(self.left);
         let taken = if text.len() <= room {
@@ -75,6 +115,30 @@ impl Budget {
         self.spend(taken.text.len());
         taken
     }
+}
+
+/// As many entries as there is room for with a mark behind them, and the first that has no room, if one has not.
+fn fitting(entries: impl Iterator<Item = String>, room: usize) -> (Vec<String>, Option<String>) {
+    let (mut taken, mut bytes) = (Vec::<String>::new(), 0);
+    for entry in entries {
+        if bytes + entry.len() > room {
+            let mut too_much = entry;
+            while bytes + MARK_ROOM > room
+                && let Some(last) = taken.pop()
+            {
+                bytes -= last.len();
+                too_much = last;
+            }
+            return (taken, Some(too_much));
+        }
+        bytes += entry.len();
+        taken.push(entry);
+    }
+    (taken, None)
+}
+
+fn mark(what: &str) -> String {
+    format!("[… cut: {what} are not shown …]\n")
 }
 
 #[cfg(test)]
@@ -99,7 +163,60 @@ mod tests {
         );
     }
 
+    #[test]
+    fn what_has_no_room_is_not_written_and_is_counted() {
+        let entry = |number: usize| format!("{number}. ten more letters\n");
+        let written = std::cell::Cell::new(0);
+        let entries = |numbers: Vec<usize>| {
+            let written = &written;
+            numbers.into_iter().map(move |number| {
+                written.set(written.get() + 1);
+                entry(number)
+            })
+        };
+        let newest = Budget::new(1_000).newest_of(900, entries((0..900).rev().collect()), 110);
+        assert_eq!(
+            newest,
+            "[… cut: the first 898 of 900 are not shown …]\n898. ten more letters\n899. ten more letters"
+        );
+        let first = Budget::new(110).first_of(900, entries((0..900).collect()), 1_000);
+        assert_eq!(
+            first,
+            "0. ten more letters\n1. ten more letters\n[… cut: 898 of 900 lines are not shown …]"
+        );
+        assert!(written.get() < 14, "{}", written.get());
+        assert_eq!(Budget::new(90).first_of(3, entries(vec![1, 2, 3]), 90).lines().count(), 3, "no mark");
+    }
+
+    #[test]
+    fn an_entry_that_is_too_long_by_itself_is_cut() {
+        let long = "x".repeat(500);
+        let newest = Budget::new(200).newest_of(2, [long.clone(), "old".into()].into_iter(), 200);
+        assert!(
+            newest.starts_with("[… cut: the first 1 of 2 are not shown …]\n[… cut: the first "),
+            "{newest}"
+        );
+        let first = Budget::new(200).first_of(1, [long].into_iter(), 200);
+        assert!(first.starts_with("xxx") && first.ends_with(" of 500 bytes are not shown …]"), "{first}");
+    }
+
     proptest! {
+        #[test]
+        fn entries_take_no_more_than_the_room_and_their_marks(
+            entries in prop::collection::vec("\\PC{0,40}\n", 0..20),
+            room in 0usize..400,
+        ) {
+            let total = entries.len();
+            let whole = entries.concat();
+            for text in [
+                Budget::new(room).newest_of(total, entries.iter().rev().cloned(), room),
+                Budget::new(room).first_of(total, entries.iter().cloned(), room),
+            ] {
+                prop_assert!(text.len() <= room.max(MARK_ROOM) + 2 * MARK_ROOM);
+                prop_assert_eq!(text == whole.trim_end(), whole.len() <= room || whole.trim_end().is_empty());
+            }
+        }
+
         #[test]
         fn no_more_than_the_room_and_a_mark_is_taken(text in "\\PC{0,300}", room in 0usize..400, total in 0usize..400) {
             for end in [false, true] {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::claims::deeds::{Deed, deeds, promised_names};
 use crate::facts::requests::requests;
-use crate::names::ContentName;
+use crate::names::QuickName;
 use crate::plan::Plan;
 use crate::plan::mentions::mentions_again;
 use crate::session::originals::{self, Shelf};
@@ -198,9 +198,18 @@ fn candidates(
     // Most files are named more than once, and to find out where a path leads takes several calls of the system.
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut folders = Folders::default();
+    let root = workspace.root().to_str().unwrap_or_default();
     let mut entry = |written: &str| -> usize {
         if let Some(at) = known.get(written) {
             return *at;
+        }
+        // What a plan names from the workspace on, the session touches by its whole path.
+        let inside = written.strip_prefix(root).and_then(|inside| inside.strip_prefix('/'));
+        let named = inside.and_then(|inside| Some((inside, *known.get(inside)?)));
+        if let Some((inside, at)) = named
+            && all[at].place.as_ref().is_some_and(|place| place.name == inside)
+        {
+            return at;
         }
         let Sight { place, state, stamp } = workspace.look(written, &mut folders);
         let key = place.as_ref().map_or_else(|| written.to_owned(), |place| place.name.clone());
@@ -373,7 +382,8 @@ fn look_at(candidate: &Candidate, place: &Place, looking: &mut Looking<'_>) -> L
         let signs = if is_all { signs(&place.name, text, finder, change, before) } else { Signs::default() };
         let (shown, is_diff) = shown_of(text, &original);
         let masked = mask_owned(shown.into_owned());
-        Shows { digest: ContentName::of(text), signs, text: masked.text, is_diff, masked: masked.count }
+        let shown = masked.text.into_bytes().into();
+        Shows { digest: QuickName::of(text), signs, text: shown, is_diff, masked: masked.count }
     };
     let question = question_of(candidate, place, looking.wanted);
     let stamp = candidate.stamp.or_else(|| workspace.stamp(place));
@@ -426,7 +436,7 @@ fn within(shows: &Shows, state: &FileState, is_all: bool, budget: &mut Budget) -
     // No file may eat what the others need: one that is large and has no "before" is shown by its start.
     let is_large = matches!(state, FileState::File { bytes } if *bytes > SMALL as u64);
     let at_most = if shows.is_diff || !is_large { usize::MAX } else { SMALL };
-    let cut = budget.start_of(&shows.text, at_most);
+    let cut = budget.start_of(&String::from_utf8_lossy(&shows.text), at_most);
     let entered = match (cut.missing, shows.is_diff, is_all) {
         (0, true, true) => Entered::Diff,
         (0, false, true) => Entered::Whole,

@@ -13,9 +13,6 @@ use crate::kept::{self, Bytes};
 /// The number goes up with every change of what is kept.
 const SHAPE: kept::Shape = *b"memory\0\x01";
 
-/// One of so many files is a few.
-const FEW: usize = 20;
-
 /// A file that was changed less than this before it was looked at may have been changed again with the same time on it:
 /// some systems count in steps of two seconds.
 const SETTLED_NS: u128 = 2_000_000_000;
@@ -55,8 +52,8 @@ pub struct Shows {
     pub digest: String,
     /// What the whole of it shows.
     pub signs: Signs,
-    /// Its text or its diff, masked, before anything is cut.
-    pub text: String,
+    /// Its text or its diff, masked, before anything is cut: UTF-8, which most stops have no room for and need not read.
+    pub text: Bytes,
     /// Whether that is a diff.
     pub is_diff: bool,
     /// How many secrets were masked in it.
@@ -96,10 +93,9 @@ impl Memory {
         Self { then: kept::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
     }
 
-    /// What is to be remembered next; `None` if that is much the same as what is remembered already: to write all of it
-    /// takes longer than to look at one or two files once more.
+    /// What is to be remembered next; `None` if that is what is remembered already, but for files that are of no use any more.
     pub fn to_keep(&self) -> Option<Vec<u8>> {
-        let is_much_the_same = self.news * FEW <= self.now.len() && self.then.len() * 2 <= self.now.len();
+        let is_much_the_same = self.news == 0 && self.then.len() * 2 <= self.now.len();
         if is_much_the_same { None } else { kept::encode(SHAPE, &self.now) }
     }
 
@@ -147,7 +143,7 @@ impl Remembered {
             signs: (signs.read_whole, signs.hollow, signs.fate == Fate::Undone),
             holds: signs.holds.clone(),
             defines: signs.defines.clone(),
-            text: shows.text.clone().into_bytes().into(),
+            text: shows.text.clone(),
             is_diff: shows.is_diff,
             masked: shows.masked,
         }
@@ -164,7 +160,7 @@ impl Remembered {
                 hollow,
                 fate: if undone { Fate::Undone } else { Fate::Plain },
             },
-            text: String::from_utf8_lossy(&self.text).into_owned(),
+            text: self.text.clone(),
             is_diff: self.is_diff,
             masked: self.masked,
         }
@@ -179,7 +175,8 @@ mod tests {
     const LATER: u128 = 9_000_000_000;
 
     fn shows(text: &str) -> Shows {
-        Shows { digest: "d".into(), signs: Signs::default(), text: text.into(), is_diff: true, masked: 1 }
+        let text = text.as_bytes().to_vec().into();
+        Shows { digest: "d".into(), signs: Signs::default(), text, is_diff: true, masked: 1 }
     }
 
     /// A memory of one file that was looked at then.
@@ -190,7 +187,8 @@ mod tests {
     }
 
     fn recalled(memory: &mut Memory, stamp: Stamp, question: u64) -> String {
-        memory.recall("a.rs", Some(stamp), question, || Some(shows("new"))).expect("shown").text
+        let shows = memory.recall("a.rs", Some(stamp), question, || Some(shows("new"))).expect("shown");
+        String::from_utf8(shows.text.to_vec()).expect("text")
     }
 
     #[test]
@@ -201,19 +199,19 @@ mod tests {
     }
 
     #[test]
-    fn one_file_of_many_that_changed_is_not_written_by_itself() {
+    fn a_file_that_changed_is_remembered_at_once_and_one_of_no_use_is_not_missed() {
         let mut many = Memory::of(Vec::new(), LATER);
         let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
         for name in &names {
             many.recall(name, Some(STAMP), 7, || Some(shows("old")));
         }
         let kept = many.to_keep().expect("all is new");
-        for (changed, is_kept) in [(0, false), (2, false), (3, true)] {
+        for (changed, gone, is_kept) in [(0, 0, false), (1, 0, true), (0, 10, false), (0, 30, true)] {
             let mut many = Memory::of(kept.clone(), LATER);
-            for (at, name) in names.iter().enumerate() {
+            for (at, name) in names.iter().enumerate().skip(gone) {
                 many.recall(name, Some(STAMP), if at < changed { 8 } else { 7 }, || Some(shows("new")));
             }
-            assert_eq!(many.to_keep().is_some(), is_kept, "{changed} changed");
+            assert_eq!(many.to_keep().is_some(), is_kept, "{changed} changed, {gone} gone");
         }
     }
 

@@ -15,6 +15,8 @@ pub mod shown;
 pub mod signs;
 pub mod workspace;
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 pub use gather::{gather, gather_unread};
@@ -154,4 +156,19 @@ impl Evidence {
     pub fn file(&self, name: &str) -> Option<&FileEvidence> {
         self.files.iter().find(|file| file.name == name)
     }
+}
+
+impl Evidence {
+    /// For each step's number the files that it names.
+    pub fn files_of_steps(&self) -> HashMap<usize, Vec<&FileEvidence>> {
+        files_of_steps(&self.files)
+    }
+}
+
+fn files_of_steps(files: &[FileEvidence]) -> HashMap<usize, Vec<&FileEvidence>> {
+    let mut named: HashMap<usize, Vec<&FileEvidence>> = HashMap::new();
+    for file in files {
+        file.steps.iter().for_each(|step| named.entry(*step).or_default().push(file));
+    }
+    named
 }

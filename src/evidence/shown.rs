@@ -4,10 +4,10 @@
 use std::fmt::Write;
 
 use super::budget::Budget;
-use super::{Entered, FileEvidence, FileState};
+use super::{Entered, FileEvidence, FileState, files_of_steps};
 use crate::finding::{Finding, Status};
 use crate::plan::{Mark, Plan};
-use crate::session::{CommandEnd, Outcome, Session};
+use crate::session::{Command, CommandEnd, Delegation, Outcome, Session};
 
 /// The parts of a prompt that do not depend on file contents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,9 +41,9 @@ pub fn sections(session: &Session, plan: Option<&Plan>, max_bytes: usize) -> Sec
     Sections {
         final_message: budget.end_of(final_message, max_bytes / 8).text,
         plan: budget.start_of(&plan_text(plan), max_bytes / 4).text,
-        asks: budget.end_of(asks_text(session).trim_end(), max_bytes / 8).text,
-        todos: budget.end_of(todos_text(session).trim_end(), max_bytes / 16).text,
-        commands: budget.end_of(commands_text(session).trim_end(), max_bytes / 8).text,
+        asks: asks_text(session, &mut budget, max_bytes / 8),
+        todos: todos_text(session, &mut budget, max_bytes / 16),
+        commands: commands_text(session, &mut budget, max_bytes / 8),
     }
 }
 
@@ -59,51 +59,57 @@ fn plan_text(plan: Option<&Plan>) -> String {
     text
 }
 
-fn asks_text(session: &Session) -> String {
-    let mut text = String::new();
-    for (number, ask) in session.asks.iter().enumerate() {
-        let _ = writeln!(text, "{}. {}", number + 1, ask.text);
-    }
-    if text.is_empty() { "(none)".to_owned() } else { text }
+/// `none` where there is nothing.
+fn or(text: String, none: &str) -> String {
+    if text.is_empty() { none.to_owned() } else { text }
 }
 
-fn todos_text(session: &Session) -> String {
-    let mut text = String::new();
-    for todo in &session.todos {
-        let _ = writeln!(text, "- [{}] {}", todo.status, todo.text);
-    }
-    if text.is_empty() { "(the session kept none)".to_owned() } else { text }
+fn asks_text(session: &Session, budget: &mut Budget, max_bytes: usize) -> String {
+    let newest = session.asks.iter().enumerate().rev();
+    let newest = newest.map(|(at, ask)| format!("{}. {}\n", at + 1, ask.text));
+    or(budget.newest_of(session.asks.len(), newest, max_bytes), "(none)")
 }
 
-/// Each command on its own, with how it ended; of what a failed one printed, the end.
-fn commands_text(session: &Session) -> String {
-    let mut text = String::new();
-    for command in &session.commands {
-        let end = match command.end {
-            CommandEnd::Succeeded => "ok".to_owned(),
-            CommandEnd::Failed(Some(code)) => format!("failed, exit code {code}"),
-            CommandEnd::Failed(None) => "failed".to_owned(),
-            CommandEnd::Interrupted => "interrupted".to_owned(),
-            CommandEnd::Background => "sent to the background".to_owned(),
-            CommandEnd::Unanswered => "no result recorded".to_owned(),
-        };
-        let by = command.agent.as_deref().map(|agent| format!(" (by {agent})")).unwrap_or_default();
-        let _ = writeln!(text, "$ {}\n  => {end}{by}", command.line.trim());
-        if matches!(command.end, CommandEnd::Failed(_)) {
-            for line in command.output.lines().rev().take(6).collect::<Vec<_>>().into_iter().rev() {
-                let _ = writeln!(text, "  | {line}");
-            }
+fn todos_text(session: &Session, budget: &mut Budget, max_bytes: usize) -> String {
+    let last = session.todos.iter().rev().map(|todo| format!("- [{}] {}\n", todo.status, todo.text));
+    or(budget.newest_of(session.todos.len(), last, max_bytes), "(the session kept none)")
+}
+
+/// Each command on its own and how it ended, and what was handed on, the last ones first to stay.
+fn commands_text(session: &Session, budget: &mut Budget, max_bytes: usize) -> String {
+    let total = session.commands.len() + session.delegations.len();
+    let newest = session.delegations.iter().rev().map(delegation_text);
+    let newest = newest.chain(session.commands.iter().rev().map(command_text));
+    or(budget.newest_of(total, newest, max_bytes), "(none)")
+}
+
+fn delegation_text(delegation: &Delegation) -> String {
+    let end = match &delegation.outcome {
+        Outcome::Done => "ended",
+        Outcome::Failed(_) => "failed",
+        Outcome::Unanswered => "no result recorded",
+    };
+    format!("subagent {} ({}) => {end}\n", delegation.description, delegation.agent_type)
+}
+
+/// A command with how it ended; of what a failed one printed, the end.
+fn command_text(command: &Command) -> String {
+    let end = match command.end {
+        CommandEnd::Succeeded => "ok".to_owned(),
+        CommandEnd::Failed(Some(code)) => format!("failed, exit code {code}"),
+        CommandEnd::Failed(None) => "failed".to_owned(),
+        CommandEnd::Interrupted => "interrupted".to_owned(),
+        CommandEnd::Background => "sent to the background".to_owned(),
+        CommandEnd::Unanswered => "no result recorded".to_owned(),
+    };
+    let by = command.agent.as_deref().map(|agent| format!(" (by {agent})")).unwrap_or_default();
+    let mut text = format!("$ {}\n  => {end}{by}\n", command.line.trim());
+    if matches!(command.end, CommandEnd::Failed(_)) {
+        for line in command.output.lines().rev().take(6).collect::<Vec<_>>().into_iter().rev() {
+            let _ = writeln!(text, "  | {line}");
         }
     }
-    for delegation in &session.delegations {
-        let end = match &delegation.outcome {
-            Outcome::Done => "ended",
-            Outcome::Failed(_) => "failed",
-            Outcome::Unanswered => "no result recorded",
-        };
-        let _ = writeln!(text, "subagent {} ({}) => {end}", delegation.description, delegation.agent_type);
-    }
-    if text.is_empty() { "(none)".to_owned() } else { text }
+    text
 }
 
 /// How much of a prompt is kept free for the tables of steps and facts.
@@ -113,29 +119,29 @@ pub fn tables_room(max_bytes: usize) -> usize {
 
 /// For every step that names files, what the disk shows of them, within a quarter of the tables' room.
 pub fn steps_table(plan: Option<&Plan>, files: &[FileEvidence], max_bytes: usize) -> String {
-    let mut text = String::new();
-    for step in plan.iter().flat_map(|plan| plan.promised()) {
-        let named: Vec<_> = files.iter().filter(|file| file.steps.contains(&step.number)).collect();
-        if named.is_empty() {
-            continue;
-        }
+    let named = files_of_steps(files);
+    let promised = || plan.iter().flat_map(|plan| plan.promised());
+    let lines = promised().filter_map(|step| {
         let mark = match step.mark {
             Mark::None => "unmarked",
             Mark::Open => "open",
             Mark::Ticked => "ticked",
             Mark::Abandoned => "abandoned",
         };
-        let shows: Vec<_> = named.iter().map(|file| format!("{} {}", file.name, on_disk(file))).collect();
-        let _ = writeln!(text, "- step {} ({mark}): {}", step.number, shows.join("; "));
-    }
-    if text.is_empty() {
-        return "(no step names a file)".to_owned();
-    }
-    cut_table(text.trim_end(), max_bytes)
+        let shows = named.get(&step.number)?.iter().map(|file| format!("{} {}", file.name, on_disk(file)));
+        Some(format!("- step {} ({mark}): {}\n", step.number, shows.collect::<Vec<_>>().join("; ")))
+    });
+    let total = promised().filter(|step| named.contains_key(&step.number)).count();
+    or(table_room(max_bytes).first_of(total, lines, usize::MAX), "(no step names a file)")
+}
+
+/// What there is for one table.
+fn table_room(max_bytes: usize) -> Budget {
+    Budget::new(tables_room(max_bytes) / 4)
 }
 
 fn cut_table(text: &str, max_bytes: usize) -> String {
-    Budget::new(tables_room(max_bytes) / 4).start_of(text, usize::MAX).text
+    table_room(max_bytes).start_of(text, usize::MAX).text
 }
 
 fn on_disk(file: &FileEvidence) -> String {

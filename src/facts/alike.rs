@@ -115,9 +115,42 @@ const WORDS: usize = 4_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bag {
     /// Hashes of its stems, sorted, each once.
+    #[serde(with = "hashes")]
     stems: Vec<u64>,
     /// Hashes of the files and symbols that it names, likewise.
+    #[serde(with = "hashes")]
     names: Vec<u64>,
+}
+
+/// Hashes are kept as they are: there is nothing short about them.
+mod hashes {
+    use std::fmt;
+
+    use serde::de::Visitor;
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(hashes: &[u64], serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+        serializer.serialize_bytes(&bytes)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
+        struct Hashes;
+
+        impl Visitor<'_> for Hashes {
+            type Value = Vec<u64>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("hashes")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u64>, E> {
+                Ok(bytes.as_chunks().0.iter().map(|hash| u64::from_le_bytes(*hash)).collect())
+            }
+        }
+
+        deserializer.deserialize_bytes(Hashes)
+    }
 }
 
 impl Bag {
@@ -206,6 +239,27 @@ impl Bag {
     }
 }
 
+/// What texts speak of, in so few bits that thousands can be compared in no time: those that share nothing here share nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sketch([u64; 4]);
+
+impl Sketch {
+    /// All that these speak of.
+    pub fn of<'a>(bags: impl IntoIterator<Item = &'a Bag>) -> Self {
+        let mut sketch = Self::default();
+        for hash in bags.into_iter().flat_map(|bag| bag.stems.iter().chain(&bag.names)) {
+            // The upper bits are the best stirred.
+            sketch.0[(hash >> 62) as usize] |= 1 << (hash >> 56 & 63);
+        }
+        sketch
+    }
+
+    /// Whether they may have something in common.
+    pub fn may_share(&self, other: &Self) -> bool {
+        self.0.iter().zip(other.0).any(|(one, other)| one & other != 0)
+    }
+}
+
 /// From this share of the shorter text's words on, two texts speak of the same work.
 pub const SAME: f32 = 0.5;
 
@@ -217,7 +271,8 @@ pub fn same_work(one: &Bag, other: &Bag) -> bool {
     one.shares_a_name(other) || (shared >= 2 && share(shared, least) >= SAME) || (shared == 1 && least == 1)
 }
 
-fn share(part: usize, whole: usize) -> f32 {
+/// The part of a whole; none of nothing.
+pub fn share(part: usize, whole: usize) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "counts of words")]
     let share = part as f32 / whole.max(1) as f32;
     share

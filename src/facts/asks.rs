@@ -14,7 +14,8 @@ use crate::facts::steps::written_as;
 use crate::facts::wished::{Standing, standing};
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::plan::mentions;
-use crate::session::{Ask, Session, shell};
+use crate::session::{Ask, Command, Session, Touch, shell};
+use crate::text::counted;
 use crate::wishes::wish_again;
 use crate::words::{base_name, has_any_words, normalised, padded};
 
@@ -55,9 +56,10 @@ pub fn candidates(evidence: &Evidence) -> Vec<Finding> {
     let asks: Vec<_> = wanting(session).collect();
     let Some(from) = asks.iter().map(|(_, ask)| ask.at).min() else { return Vec::new() };
     let trace = LazyCell::new(|| Trace::of(evidence, message, from));
+    let done = Done::since(session, from);
     asks.into_iter()
         .filter_map(|(at, ask)| {
-            let after = After::of(session, ask.at, usize::MAX);
+            let after = After { done: &done, from: ask.at, until: usize::MAX };
             let mut requests = requests(&ask.text).into_iter();
             let (quote, why) = requests.find_map(|request| {
                 undone(request, ask, &after, evidence, &trace)
@@ -111,7 +113,13 @@ fn is_plain(request: &str) -> bool {
 }
 
 /// Why a request seems undone, if it does.
-fn undone(request: &str, ask: &Ask, after: &After<'_>, evidence: &Evidence, trace: &Trace) -> Option<String> {
+fn undone(
+    request: &str,
+    ask: &Ask,
+    after: &After<'_, '_>,
+    evidence: &Evidence,
+    trace: &Trace,
+) -> Option<String> {
     let named = mentions::mentions_again(request).paths;
     let standing =
         wish_again(request).and_then(|wish| standing(&wish, named.first().map(String::as_str), evidence));
@@ -134,12 +142,13 @@ fn undone(request: &str, ask: &Ask, after: &After<'_>, evidence: &Evidence, trac
 /// For each ask after the first one its words and what happened until the next one.
 pub fn aftermath(session: &Session) -> Vec<(String, String)> {
     let all: Vec<_> = later(session).collect();
-    let newest = all.len().saturating_sub(TOLD);
-    all[newest..]
+    let newest = &all[all.len().saturating_sub(TOLD)..];
+    let done = Done::since(session, newest.iter().map(|(_, ask)| ask.at).min().unwrap_or_default());
+    newest
         .iter()
         .map(|(at, ask)| {
             let until = session.asks.get(at + 1).map_or(usize::MAX, |next| next.at);
-            (ask.text.clone(), After::of(session, ask.at, until).told())
+            (ask.text.clone(), After { done: &done, from: ask.at, until }.told())
         })
         .collect()
 }
@@ -209,10 +218,16 @@ impl Trace {
             let known = last.entry(stem).or_insert(at);
             *known = at.max(*known);
         };
+        // A long session touches few files, each of them many times.
+        let mut newest_of: HashMap<&str, &Touch> = HashMap::new();
+        for touch in session.done_touches().filter(|touch| touch.at > from) {
+            let known = newest_of.entry(&touch.path).or_insert(touch);
+            *known = if touch.at >= known.at { touch } else { known };
+        }
         for file in evidence.files.iter().filter(|file| file.was_changed()) {
-            let touches = session.done_touches().filter(|touch| touch.path.ends_with(&file.name));
-            let newest = touches.max_by_key(|touch| touch.at);
-            let Some(newest) = newest.filter(|touch| touch.at > from) else { continue };
+            let touches = newest_of.iter().filter(|(path, _)| path.ends_with(&file.name));
+            let newest = touches.map(|(_, touch)| *touch).max_by_key(|touch| (touch.at, &touch.path));
+            let Some(newest) = newest else { continue };
             // What is as it was written is read below.
             let written = newest.change.as_ref().map_or("", |change| &change.new);
             let text = &file.text[..cut(&file.text)];
@@ -260,25 +275,38 @@ fn common_lines(one: &str, other: &str) -> usize {
     other.as_bytes()[..same].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
-/// What was done in a stretch of the session.
-struct After<'a> {
+/// What was done from some point of the session on, which is little of a long one.
+struct Done<'a> {
     session: &'a Session,
+    touches: Vec<&'a Touch>,
+    commands: Vec<&'a Command>,
+}
+
+impl<'a> Done<'a> {
+    fn since(session: &'a Session, from: usize) -> Self {
+        Self {
+            session,
+            touches: session.done_touches().filter(|touch| touch.at > from).collect(),
+            commands: session.commands.iter().filter(|command| command.at > from).collect(),
+        }
+    }
+}
+
+/// What of it was done in a stretch.
+struct After<'s, 'a> {
+    done: &'s Done<'a>,
     from: usize,
     until: usize,
 }
 
-impl<'a> After<'a> {
-    fn of(session: &'a Session, from: usize, until: usize) -> Self {
-        Self { session, from, until }
-    }
-
+impl<'a> After<'_, 'a> {
     fn has(&self, at: usize) -> bool {
         at > self.from && at <= self.until
     }
 
     fn files(&self) -> Vec<&'a str> {
         let mut names: Vec<&str> = Vec::new();
-        for touch in self.session.done_touches().filter(|touch| self.has(touch.at)) {
+        for touch in self.touches() {
             let name = base_name(&touch.path);
             if !names.contains(&name) {
                 names.push(name);
@@ -287,8 +315,12 @@ impl<'a> After<'a> {
         names
     }
 
+    fn touches(&self) -> impl Iterator<Item = &'a Touch> {
+        self.done.touches.iter().copied().filter(|touch| self.has(touch.at))
+    }
+
     fn commands(&self) -> impl Iterator<Item = &'a str> {
-        let all = self.session.commands.iter().filter(|command| self.has(command.at));
+        let all = self.done.commands.iter().copied().filter(|command| self.has(command.at));
         all.filter(|command| command.may_have_effects()).map(|command| command.line.as_str())
     }
 
@@ -297,19 +329,19 @@ impl<'a> After<'a> {
         if evidence.files.iter().any(|file| written_as(path, &file.name) && file.signs.is_unchanged()) {
             return false;
         }
-        let mut touches = self.session.done_touches().filter(|touch| self.has(touch.at));
-        touches.any(|touch| written_as(path, &touch.path))
+        self.touches().any(|touch| written_as(path, &touch.path))
             || self.commands().any(|line| line.contains(base_name(path)) || shell::may_change_anything(line))
             || !self.others().is_empty()
     }
 
     fn helpers(&self) -> usize {
-        self.session.delegations.iter().filter(|delegation| self.has(delegation.at)).count()
+        self.done.session.delegations.iter().filter(|delegation| self.has(delegation.at)).count()
     }
 
     /// Tools of other servers: what they do can't be seen here.
     fn others(&self) -> Vec<&'a str> {
-        self.session
+        self.done
+            .session
             .other_calls
             .iter()
             .filter(|call| self.has(call.at))
@@ -318,11 +350,11 @@ impl<'a> After<'a> {
     }
 
     fn is_nothing(&self) -> bool {
-        !self.session.done_touches().any(|touch| self.has(touch.at))
+        self.touches().next().is_none()
             && self.commands().next().is_none()
             && self.helpers() == 0
             && self.others().is_empty()
-            && !self.session.plans.iter().any(|plan| self.has(plan.at))
+            && !self.done.session.plans.iter().any(|plan| self.has(plan.at))
     }
 
     /// In one line.
@@ -332,25 +364,21 @@ impl<'a> After<'a> {
         if !files.is_empty() {
             let more = if files.len() > NAMES { ", …" } else { "" };
             let names = files[..files.len().min(NAMES)].join(", ");
-            parts.push(format!("{} changed: {names}{more}", counted(files.len(), "file")));
+            parts.push(format!("{} changed: {names}{more}", counted(files.len(), "file", "files")));
         }
         let commands = self.commands().count();
         if commands > 0 {
-            parts.push(counted(commands, "command"));
+            parts.push(counted(commands, "command", "commands"));
         }
-        if self.helpers() > 0 {
-            parts.push(counted(self.helpers(), "subagent"));
+        let (helpers, others) = (self.helpers(), self.others());
+        if helpers > 0 {
+            parts.push(counted(helpers, "subagent", "subagents"));
         }
-        if !self.others().is_empty() {
-            parts
-                .push(format!("other tools: {}", self.others()[..self.others().len().min(NAMES)].join(", ")));
+        if !others.is_empty() {
+            parts.push(format!("other tools: {}", others[..others.len().min(NAMES)].join(", ")));
         }
         if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") }
     }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

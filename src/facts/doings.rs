@@ -2,7 +2,7 @@
 //! happened elsewhere. Pure. Worked out once: every claim and every file asks for it.
 
 use super::glances::glance;
-use super::steps::{names_same, removed_paths};
+use super::steps::{names_same, removed_by};
 use crate::session::Session;
 use crate::words::base_name;
 
@@ -21,11 +21,13 @@ impl<'a> Doings<'a> {
     /// Reads every command once.
     pub fn of(session: &'a Session) -> Self {
         let lines = || session.commands.iter().map(|command| command.line.as_str());
-        Self {
-            removed: removed_paths(session).collect(),
-            remote: lines().filter(|line| glance(line).is_elsewhere).collect(),
-            has_copy: lines().any(|line| line.contains("git worktree add")),
+        let (mut removed, mut remote) = (Vec::new(), Vec::new());
+        for command in &session.commands {
+            let glance = glance(&command.line);
+            remote.extend(glance.is_elsewhere.then_some(command.line.as_str()));
+            removed.extend(removed_by(command, glance));
         }
+        Self { removed, remote, has_copy: lines().any(|line| line.contains("git worktree add")) }
     }
 
     /// Whether that path, or a folder above it, was removed or moved away.

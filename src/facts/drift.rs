@@ -10,12 +10,15 @@ pub use todos::Standing;
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::evidence::Evidence;
-use crate::facts::alike::Bag;
+use crate::facts::alike::{Bag, Sketch};
 use crate::facts::ordinary::asks_for_work;
 use crate::facts::whose::Names;
 use crate::finding::{Category, Finding, Problem, Source, Status};
 use crate::plan::{Plan, Step};
+use crate::readings::{What, recall};
 use crate::session::Ask;
 use crate::words::base_name;
 
@@ -70,24 +73,32 @@ struct PlannedStep<'a> {
     with_details: Bag,
     /// What its files are called.
     called: Vec<Bag>,
+    /// All of that.
+    sketch: Sketch,
 }
 
-/// What was promised and asked, in comparable words, worked out once.
-struct Promised<'a> {
-    plan: &'a Plan,
-    steps: Vec<PlannedStep<'a>>,
-    /// Each line of the plan that is no step.
+/// What a plan speaks of.
+#[derive(Serialize, Deserialize)]
+struct PlanBags {
+    /// Each step: its own words, those with its details, and what its files are called.
+    steps: Vec<(Bag, Bag, Vec<Bag>)>,
+    /// Each line that is no step.
     lines: Vec<Bag>,
-    /// All of the plan.
+    /// All of it.
     whole: Bag,
-    /// Each ask.
-    asks: Vec<Bag>,
-    /// What the steps put into files.
-    names: Names,
 }
 
-impl<'a> Promised<'a> {
-    fn of(plan: &'a Plan, evidence: &Evidence) -> Self {
+impl PlanBags {
+    /// Those of a plan, which was masked. A session asks for them at every stop and changes its plan at few.
+    fn of(plan: &Plan) -> Self {
+        let dropped = plan.dropped.iter().map(|step| step.text.as_str());
+        let texts: Vec<&str> = std::iter::once(plan.text.as_str()).chain(dropped).collect();
+        let known: Self = recall(What::PlanBags, &texts.join("\n\0"), || Self::worked_out(plan));
+        let is_whole = known.steps.len() == plan.promised().take(COMPARED).count();
+        if is_whole { known } else { Self::worked_out(plan) }
+    }
+
+    fn worked_out(plan: &Plan) -> Self {
         let all: Vec<&str> = plan.text.lines().collect();
         let ends = plan.steps.iter().skip(1).map(|next| next.line - 1).chain([all.len()]);
         let details: Vec<String> = plan
@@ -106,15 +117,41 @@ impl<'a> Promised<'a> {
                 Bag::of_words(file.split('.').find(|part| !part.is_empty()).unwrap_or(file))
             };
             let called = step.paths.iter().map(stem).filter(|called| !called.is_empty()).collect();
-            PlannedStep { step, bag, with_details, called }
+            (bag, with_details, called)
         });
         let steps: Vec<_> = steps.collect();
         let of_steps: HashSet<usize> = plan.steps.iter().map(|step| step.line).collect();
         let lines = all.iter().enumerate().filter(|(at, _)| !of_steps.contains(&(at + 1))).take(COMPARED);
-        let lines: Vec<Bag> =
-            lines.map(|(_, line)| Bag::of_words(line)).filter(|bag| bag.len() > 1).collect();
+        let lines = lines.map(|(_, line)| Bag::of_words(line)).filter(|bag| bag.len() > 1).collect();
         let whole =
-            Bag::all(std::iter::once(Bag::of(&plan.text)).chain(steps.iter().map(|step| step.bag.clone())));
+            Bag::all(std::iter::once(Bag::of(&plan.text)).chain(steps.iter().map(|(bag, ..)| bag.clone())));
+        Self { steps, lines, whole }
+    }
+}
+
+/// What was promised and asked, in comparable words, worked out once.
+struct Promised<'a> {
+    plan: &'a Plan,
+    steps: Vec<PlannedStep<'a>>,
+    /// Each line of the plan that is no step.
+    lines: Vec<Bag>,
+    /// All of the plan.
+    whole: Bag,
+    /// Each ask.
+    asks: Vec<Bag>,
+    /// What the steps put into files.
+    names: Names,
+}
+
+impl<'a> Promised<'a> {
+    fn of(plan: &'a Plan, evidence: &Evidence) -> Self {
+        let PlanBags { steps, lines, whole } = PlanBags::of(plan);
+        let steps = plan.promised().zip(steps).map(|(step, (bag, with_details, called))| {
+            // Its own words are among those of its details.
+            let sketch = Sketch::of(called.iter().chain([&with_details]));
+            PlannedStep { step, bag, with_details, called, sketch }
+        });
+        let steps = steps.collect();
         let asks = evidence.session.asks.iter().map(|ask| Bag::of(&ask.text)).collect();
         Self { plan, steps, lines, whole, asks, names: Names::of(plan) }
     }

@@ -2,7 +2,7 @@
 //! that nothing has changed, or whose change is gone again. Pure. All of it is category A and confirmed; where a
 //! doubt is left there is no finding.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::claimed::{Claim, How, claimed, says_all_is_done};
 use super::doings::Doings;
@@ -19,10 +19,11 @@ use crate::words::{base_name, has_any_words, names_file, normalised, padded};
 pub fn findings(evidence: &Evidence) -> Vec<Finding> {
     let claims = claimed(evidence);
     let doings = Doings::of(&evidence.session);
+    let of_steps = evidence.files_of_steps();
     let mut told = HashSet::new();
     let mut findings = Vec::new();
     for claim in &claims {
-        for file in files_of(claim, evidence) {
+        for file in files_of(claim, evidence, &of_steps) {
             let found = missing(claim, file, evidence, &doings)
                 .or_else(|| lacking(claim, file, evidence, &doings))
                 .or_else(|| undone(claim, file, evidence))
@@ -39,12 +40,16 @@ pub fn findings(evidence: &Evidence) -> Vec<Finding> {
 }
 
 /// The files that a claim names.
-fn files_of<'a>(claim: &Claim<'_>, evidence: &'a Evidence) -> Vec<&'a FileEvidence> {
-    let named = |file: &&FileEvidence| match claim.home.or(claim.step) {
-        Some(step) => file.steps.contains(&step.number),
-        None => claim.paths.iter().any(|path| written_as(path, &file.name)),
-    };
-    evidence.files.iter().filter(named).collect()
+fn files_of<'a>(
+    claim: &Claim<'_>,
+    evidence: &'a Evidence,
+    of_steps: &HashMap<usize, Vec<&'a FileEvidence>>,
+) -> Vec<&'a FileEvidence> {
+    let is_named = |file: &&FileEvidence| claim.paths.iter().any(|path| written_as(path, &file.name));
+    match claim.home.or(claim.step) {
+        Some(step) => of_steps.get(&step.number).cloned().unwrap_or_default(),
+        None => evidence.files.iter().filter(is_named).collect(),
+    }
 }
 
 /// The paths in a claim's words that mean a file.

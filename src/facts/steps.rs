@@ -2,10 +2,10 @@
 //! in its place. Pure.
 
 use crate::evidence::{Evidence, FileState};
-use crate::facts::glances::glance;
+use crate::facts::glances::{Glance, glance};
 use crate::facts::promises::promises;
 use crate::plan::Step;
-use crate::session::Session;
+use crate::session::{Command, Session};
 
 /// Whether a file that is there has a space in its name and this as a part of it: prose that says "write
 /// docs/my notes.md" seems to name a `notes.md`.
@@ -52,11 +52,13 @@ pub fn written_as(written: &str, name: &str) -> bool {
 }
 
 /// Paths that commands of the session removed or moved away, as written.
-pub(super) fn removed_paths(session: &Session) -> impl Iterator<Item = String> {
-    // Few lines remove anything, and that is seen at a glance.
-    let removals = session.commands.iter().map(|command| (command, glance(&command.line).removed));
-    let removals = removals.filter(|(command, paths)| !paths.is_empty() && command.may_have_effects());
-    removals.flat_map(|(_, paths)| paths)
+fn removed_paths(session: &Session) -> impl Iterator<Item = String> {
+    session.commands.iter().flat_map(|command| removed_by(command, glance(&command.line)))
+}
+
+/// Those that one command removed or moved away, which was looked at. Few do, and that is seen at a glance.
+pub(super) fn removed_by(command: &Command, glance: Glance) -> Vec<String> {
+    if glance.removed.is_empty() || !command.may_have_effects() { Vec::new() } else { glance.removed }
 }
 
 /// Whether a command of the session removed or moved away that path, or a folder above it.

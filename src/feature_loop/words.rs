@@ -88,7 +88,7 @@ impl Told<'_> {
     pub fn fill(&self, template: &str, built_in: &str) -> String {
         let values = self.values();
         let template = Template::parse(template).or_else(|_| Template::parse(built_in));
-        template.map(|template| template.fill(&values)).unwrap_or_default().trim().to_owned()
+        template.map(|template| template.fill(values)).unwrap_or_default().trim().to_owned()
     }
 }
 

@@ -44,6 +44,11 @@ impl PlanPlaces {
     fn absolute(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
+
+    /// Whether what is written so is that file. Most are told by their names.
+    fn is_at(&self, written: &str, path: &Path) -> bool {
+        Path::new(written).file_name() == path.file_name() && self.absolute(written) == path
+    }
 }
 
 /// Texts that stand in whatever names a plan: to look at every word of a long session takes its time.
@@ -206,6 +211,9 @@ fn ticked_words(text: &str) -> HashSet<String> {
 
 /// The numbers of a plan's ticked steps that are among these.
 fn ticked_in(plan: &Plan, words: &HashSet<String>) -> Vec<usize> {
+    if words.is_empty() {
+        return Vec::new();
+    }
     let ticked = plan.steps.iter().filter(|step| step.mark == Mark::Ticked);
     ticked.filter(|step| words.contains(&normalised(&step.text))).map(|step| step.number).collect()
 }
@@ -276,13 +284,13 @@ fn touched_since(
 /// Steps that stood in a plan file when the work began, and that the session took out since. A plan that is refined
 /// before the work, a step that is put in other words, and one that the person wanted changed are none.
 fn dropped_on_the_way(session: &Session, places: &PlanPlaces, path: &Path, plan: &Plan) -> Vec<Step> {
-    let is_plan = |touch: &&Touch| places.absolute(&touch.path) == path;
+    let is_plan = |touch: &&Touch| places.is_at(&touch.path, path);
     let Some(work_began) = session.done_touches().find(|touch| !is_plan(touch)).map(|touch| touch.at) else {
         return Vec::new();
     };
     let asked_to = session.asks.iter().any(|ask| {
         ask.at > work_began
-            && may_have_any(&ask.text, [b"plan", b"step"])
+            && may_speak_of_plan(&ask.text)
             && normalised(&ask.text).split(' ').any(|word| word == "plan" || word == "step")
     });
     if asked_to {
@@ -311,9 +319,13 @@ fn dropped_on_the_way(session: &Session, places: &PlanPlaces, path: &Path, plan:
     (plan.steps.len() + 1..).zip(gone).map(|(number, step)| Step { number, ..step }).collect()
 }
 
-/// Whether one of these words, in small letters, is anywhere in a text. Neither has a letter that stands for others.
-fn may_have_any(text: &str, words: [&[u8; 4]; 2]) -> bool {
-    text.as_bytes().windows(4).any(|bytes| words.iter().any(|word| bytes.eq_ignore_ascii_case(*word)))
+/// Whether a text may speak of a plan or a step: both have a "p", and few other words do.
+fn may_speak_of_plan(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is = |from: Option<usize>, word: &[u8; 4]| {
+        from.and_then(|from| bytes.get(from..from + 4)).is_some_and(|found| found.eq_ignore_ascii_case(word))
+    };
+    memchr::memchr2_iter(b'p', b'P', bytes).any(|at| is(Some(at), b"plan") || is(at.checked_sub(3), b"step"))
 }
 
 /// A step this much like another is the same in other words.
@@ -351,7 +363,7 @@ fn ticked_before(
     plan: &Plan,
     committed: ReadText<'_>,
 ) -> Vec<usize> {
-    let first = session.done_touches().find(|touch| places.absolute(&touch.path) == path);
+    let first = session.done_touches().find(|touch| places.is_at(&touch.path, path));
     let before = match first.map(|touch| &touch.original) {
         Some(Original::Absent) => None,
         Some(Original::Text(original)) => Some(original.clone()),
@@ -361,8 +373,8 @@ fn ticked_before(
 }
 
 /// The lines of a plan that have come by a tick since, and nothing else has changed; `None` where something has.
-fn newly_ticked(before: &str, now: &str) -> Option<HashSet<usize>> {
-    let mut ticked = HashSet::new();
+fn newly_ticked(before: &str, now: &str) -> Option<Vec<usize>> {
+    let mut ticked = Vec::new();
     let (mut then, mut now) = (before.lines(), now.lines());
     for number in 1.. {
         match (then.next(), now.next()) {
@@ -373,7 +385,7 @@ fn newly_ticked(before: &str, now: &str) -> Option<HashSet<usize>> {
                 if box_of(then, ["[ ]"]) != Some((from, rest)) || then[..from] != now[..from] {
                     return None;
                 }
-                ticked.insert(number);
+                ticked.push(number);
             }
             _ => return None,
         }
@@ -395,7 +407,10 @@ fn box_of<'l, const N: usize>(line: &'l str, boxes: [&str; N]) -> Option<(usize,
 /// steps are those of the plan, and it need not be read.
 fn ticked_words_of(before: &str, plan: &Plan) -> HashSet<String> {
     let Some(newly) = newly_ticked(before, &plan.text) else { return ticked_words(before) };
-    let had_tick = plan.steps.iter().filter(|step| step.mark == Mark::Ticked && !newly.contains(&step.line));
+    let had_tick = plan
+        .steps
+        .iter()
+        .filter(|step| step.mark == Mark::Ticked && newly.binary_search(&step.line).is_err());
     had_tick.map(|step| normalised(&step.text)).collect()
 }
 
@@ -671,8 +686,8 @@ mod tests {
     fn a_plan_in_which_only_boxes_were_ticked_is_not_read_twice() {
         let before = "# Plan\n- [ ] one\n- [x] two\n  1. [ ] three\n* [ ] four";
         let now = before.replace("[ ] one", "[x] one").replace("[ ] three", "[X] three");
-        assert_eq!(newly_ticked(before, &now), Some(HashSet::from([2, 4])));
-        assert_eq!(newly_ticked(before, before), Some(HashSet::new()));
+        assert_eq!(newly_ticked(before, &now), Some(vec![2, 4]));
+        assert_eq!(newly_ticked(before, before), Some(Vec::new()));
         for other in [before.replace("two", "2"), before.replace("[x]", "[ ]"), format!("{before}\n- five")] {
             assert_eq!(newly_ticked(before, &other), None, "{other}");
         }

@@ -3,10 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
 use crate::names::Quickly;
-use crate::words::{bare, is_markdown};
+use crate::words::{bare, is_markdown, push_bare_ascii};
 
 /// Names that plan, message and asks put into files.
 #[derive(Debug, Default)]
@@ -78,24 +76,26 @@ impl Wanted {
                 }
             }
             let own = last_part(&written, &['.', ':', '/']);
-            let definition = Definition { wanted: bare(own), own: own.to_owned() };
+            let wanted_there = if own == last { bare_last.clone() } else { bare(own) };
+            let definition = Definition { wanted: wanted_there, own: own.to_owned() };
             if !written.starts_with('#') && definition.wanted.len() >= LEAST {
                 put(&mut wanted.definers, forms.of(&definition.wanted), at);
             }
             wanted.names.push(Name { written, last, title, is_flag, bare_last, set, definition });
         }
-        wanted.holders.resize(forms.texts.len(), Vec::new());
-        wanted.definers.resize(forms.texts.len(), Vec::new());
-        wanted.anchored.resize(words.texts.len(), Vec::new());
+        let (forms, words) = (forms.into_texts(), words.into_texts());
+        wanted.holders.resize(forms.len(), Vec::new());
+        wanted.definers.resize(forms.len(), Vec::new());
+        wanted.anchored.resize(words.len(), Vec::new());
         wanted.sets.resize(sets.len(), Vec::new());
         for (parts, number) in sets {
             // The longest word is the rarest.
-            if let Some(anchor) = parts.iter().max_by_key(|word| words.texts[**word].len()) {
+            if let Some(anchor) = parts.iter().max_by_key(|word| words[**word].len()) {
                 wanted.anchored[*anchor].push(number);
             }
             wanted.sets[number] = parts;
         }
-        (wanted.bare, wanted.words) = (Finder::of(&forms.texts), Finder::of(&words.texts));
+        (wanted.bare, wanted.words) = (Finder::of(forms), Finder::of(words));
         wanted
     }
 
@@ -130,10 +130,10 @@ impl Wanted {
             if is_prose {
                 continue;
             }
-            while code.ends[line] < end {
+            while code.ends[line] <= start {
                 line += 1;
             }
-            let is_on_one_line = line == 0 || start >= code.ends[line - 1];
+            let is_on_one_line = end <= code.ends[line];
             for name in self.definers[form].iter().filter(|_| is_on_one_line) {
                 let seen = &mut seen[*name];
                 // A line is asked once.
@@ -287,14 +287,13 @@ impl<'a> Code<'a> {
         let (mut lines, mut ends) = (Vec::new(), Vec::new());
         for line in text.lines() {
             if line.is_ascii() {
-                letters.extend(line.bytes().filter(u8::is_ascii_alphanumeric));
+                push_bare_ascii(line.as_bytes(), &mut letters);
             } else {
                 letters.extend(bare(line).as_bytes());
             }
             lines.push(line);
             ends.push(letters.len());
         }
-        letters.make_ascii_lowercase();
         // They are whole characters of whole lines.
         let bare = String::from_utf8(letters).unwrap_or_default();
         Self { text, lines, bare, ends }
@@ -312,20 +311,23 @@ impl<'a> Code<'a> {
 
 /// Texts that each have a number.
 #[derive(Default)]
-struct Index {
-    texts: Vec<String>,
-    numbers: HashMap<String, usize, Quickly>,
-}
+struct Index(HashMap<String, usize, Quickly>);
 
 impl Index {
     fn of(&mut self, text: &str) -> usize {
-        if let Some(number) = self.numbers.get(text) {
+        if let Some(number) = self.0.get(text) {
             return *number;
         }
-        let number = self.texts.len();
-        self.texts.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
+        let number = self.0.len();
+        self.0.insert(text.to_owned(), number);
         number
+    }
+
+    /// By their numbers.
+    fn into_texts(self) -> Vec<String> {
+        let mut texts = vec![String::new(); self.0.len()];
+        self.0.into_iter().for_each(|(text, number)| texts[number] = text);
+        texts
     }
 }
 
@@ -336,24 +338,58 @@ fn put(lists: &mut Vec<Vec<usize>>, at: usize, value: usize) {
     lists[at].push(value);
 }
 
-/// Finds many texts in one pass.
+/// Finds many texts of three bytes and more in one pass. It is made in next to no time: most stops look through one file
+/// or two, and to build an automaton for those would take longer than the look.
 #[derive(Debug, Default)]
-struct Finder(Option<AhoCorasick>);
+struct Finder {
+    texts: Vec<String>,
+    /// By the first three bytes: the number of the newest text that begins so, counted from one.
+    heads: Vec<u32>,
+    /// For each text the one before it that begins so.
+    before: Vec<u32>,
+}
+
+/// Room for so many beginnings, as a power of two.
+const HEADS: u32 = 11;
 
 impl Finder {
-    fn of(texts: &[String]) -> Self {
-        if texts.is_empty() {
-            return Self(None);
+    fn of(texts: Vec<String>) -> Self {
+        let mut finder = Self { heads: vec![0; 1 << HEADS], before: Vec::with_capacity(texts.len()), texts };
+        for (number, text) in (1..).zip(&finder.texts) {
+            let head = text.bytes().take(LEAST).fold(0, with_next);
+            finder.before.push(std::mem::replace(&mut finder.heads[place(head)], number));
         }
-        let kind = Some(AhoCorasickKind::ContiguousNFA);
-        Self(AhoCorasick::builder().kind(kind).build(texts).ok())
+        finder
     }
 
-    /// Every place of every text, by where it ends: number, start and end.
+    /// Every place of every text, by where it starts: number, start and end.
     fn all_in(&self, text: &str) -> impl Iterator<Item = (usize, usize, usize)> {
-        let found = self.0.iter().flat_map(move |finder| finder.find_overlapping_iter(text));
-        found.map(|found| (found.pattern().as_usize(), found.start(), found.end()))
+        let bytes = if self.texts.is_empty() { &[] } else { text.as_bytes() };
+        let (first, rest) = bytes.split_at(bytes.len().min(LEAST - 1));
+        let mut head = first.iter().copied().fold(0, with_next);
+        let newest = rest.iter().map(move |byte| {
+            head = with_next(head, *byte);
+            self.heads[place(head)]
+        });
+        let begun = newest.enumerate().filter(|(_, newest)| *newest > 0);
+        begun.flat_map(move |(start, newest)| {
+            let one = |number: u32| (number as usize).checked_sub(1);
+            let those = std::iter::successors(one(newest), move |number| one(self.before[*number]));
+            let found =
+                those.filter(move |number| bytes[start..].starts_with(self.texts[*number].as_bytes()));
+            found.map(move |number| (number, start, start + self.texts[number].len()))
+        })
     }
+}
+
+/// Three bytes in one number, moved on by a byte.
+fn with_next(head: u32, byte: u8) -> u32 {
+    (head << 8 | u32::from(byte)) & 0xff_ffff
+}
+
+/// Where texts are that begin with these three bytes.
+fn place(head: u32) -> usize {
+    (head.wrapping_mul(0x9e37_79b1) >> (u32::BITS - HEADS)) as usize
 }
 
 /// `parseDate`, `parse_date` and `parse-date` are two words.

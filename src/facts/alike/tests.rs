@@ -92,6 +92,30 @@ fn paraphrases_are_told_from_other_work() {
 }
 
 #[test]
+fn texts_that_share_anything_share_it_in_their_sketches() {
+    let texts: Vec<&str> =
+        SAME_WORK.iter().chain(OTHER_WORK).flat_map(|(one, other)| [*one, *other]).collect();
+    let (mut shared, mut told_apart) = (0, 0);
+    for (one, other) in texts.iter().flat_map(|one| texts.iter().map(move |other| (one, other))) {
+        let (one, other) = (Bag::of(one), Bag::of(other));
+        let may_share = Sketch::of([&one]).may_share(&Sketch::of([&other]));
+        let shares = one.shared(&other) > 0 || one.shares_a_name(&other);
+        assert!(may_share || !shares);
+        shared += usize::from(shares);
+        told_apart += usize::from(!may_share);
+    }
+    assert!(shared > texts.len() && told_apart > texts.len() * texts.len() / 2, "{shared} {told_apart}");
+}
+
+#[test]
+fn a_bag_is_kept_as_it_is() {
+    let bag = Bag::of("Define the error type in `src/error.rs`, and `ParseError`");
+    let bytes = postcard::to_allocvec(&bag).expect("bytes");
+    assert_eq!(postcard::from_bytes::<Bag>(&bytes).expect("a bag"), bag);
+    assert_eq!(bytes.len(), 2 + 8 * (bag.stems.len() + bag.names.len()));
+}
+
+#[test]
 fn names_are_taken_apart_and_endings_are_off() {
     let stems = |text: &str| {
         let parts = text.split(' ').flat_map(humps).map(str::to_lowercase);

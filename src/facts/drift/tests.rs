@@ -9,6 +9,7 @@ use crate::evidence::signs::{Wanted, signs};
 use crate::evidence::{Entered, FileEvidence, FileState, Signs, TouchNote};
 use crate::plan::PlanSource;
 use crate::plan::steps::parse_steps;
+use crate::readings::Readings;
 use crate::session::{
     ApprovedPlan, Change, Command, CommandEnd, EditTool, Original, Outcome, Session, Todo, Touch,
 };
@@ -368,6 +369,27 @@ fn done_after_a_detour_is_said_of_the_detour() {
     let trip =
         done_but_for_the_limit().asked("Now give the button a background colour.").said("Done! It has one.");
     assert_eq!(trip.found(Category::C), Vec::<String>::new());
+}
+
+#[test]
+fn a_plan_that_was_read_before_shows_the_same() {
+    let trip = done_but_for_the_limit()
+        .said("The plan is done.")
+        .todos(&["Buy a rubber duck", "Write the slug module"]);
+    let fresh = candidates(&trip.0);
+    assert!(!fresh.is_empty());
+    let readings = Readings::begin(Vec::new, "one");
+    assert_eq!(candidates(&trip.0), fresh);
+    let kept = readings.end()().expect("bytes");
+    let _readings = Readings::begin(move || kept, "one");
+    assert_eq!(candidates(&trip.0), fresh);
+    // The same text, and a step that is no longer in it.
+    let mut lost = trip;
+    let dropped = parse_steps("1. Print the quarterly figures of `src/figures.rs`");
+    lost.0.plan.as_mut().expect("a plan").dropped = dropped;
+    let promised = Promised::of(lost.0.plan.as_ref().expect("a plan"), &lost.0);
+    let last = promised.steps.last().expect("steps");
+    assert_eq!((&last.bag, last.called.len()), (&Bag::of(&last.step.text), 1));
 }
 
 #[test]

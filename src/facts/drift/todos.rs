@@ -5,7 +5,7 @@
 
 use super::{COMPARED, MOST, PlannedStep, Promised, candidate, detours};
 use crate::evidence::Evidence;
-use crate::facts::alike::{Bag, same_work};
+use crate::facts::alike::{Bag, Sketch, same_work, share};
 use crate::facts::ordinary::is_chore;
 use crate::finding::{Category, Finding};
 use crate::plan::{Mark, mentions};
@@ -82,7 +82,15 @@ pub(super) fn standings(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Sta
     let kinds = Bag::of_words(KINDS);
     let fits: Vec<Vec<f32>> = bags
         .iter()
-        .map(|bag| promised.steps.iter().map(|planned| fit(bag, planned, &kinds)).collect())
+        .map(|bag| {
+            let sketch = Sketch::of([bag]);
+            let kinds = bag.shared(&kinds);
+            let fit = |planned: &PlannedStep<'_>| {
+                // Most tasks have nothing to do with most steps.
+                if sketch.may_share(&planned.sketch) { fit(bag, planned, kinds) } else { 0.0 }
+            };
+            promised.steps.iter().map(fit).collect()
+        })
         .collect();
     let best = |step: usize| fits.iter().map(|fits| fits[step]).fold(0.0, f32::max);
     let best: Vec<f32> = (0..promised.steps.len()).map(best).collect();
@@ -110,20 +118,20 @@ pub(super) fn standings(evidence: &Evidence, promised: &Promised<'_>) -> Vec<Sta
     standings
 }
 
-/// How well a task fits a step: nothing where they speak of different work.
-fn fit(todo: &Bag, planned: &PlannedStep<'_>, kinds: &Bag) -> f32 {
+/// How well a task fits a step: nothing where they speak of different work. So many of its words are for what a thing is.
+fn fit(todo: &Bag, planned: &PlannedStep<'_>, kinds: usize) -> f32 {
     if todo.shares_a_name(&planned.bag) {
         return BY_NAME;
     }
     // It says what a file of the step is called, and nothing besides.
-    let is_called_so =
-        |called: &Bag| called.within(todo) >= 1.0 && todo.len() <= called.len() + todo.shared(kinds);
+    let is_called_so = |called: &Bag| todo.len() <= called.len() + kinds && called.within(todo) >= 1.0;
     if planned.called.iter().any(is_called_so) {
         return 1.0;
     }
-    let is_on_its_lines =
-        todo.shared(&planned.with_details) >= 2 && todo.within(&planned.with_details) >= ON_A_LINE;
-    if same_work(todo, &planned.bag) || is_on_its_lines { todo.within(&planned.with_details) } else { 0.0 }
+    let shared = todo.shared(&planned.with_details);
+    let within = share(shared, todo.len());
+    let is_on_its_lines = || shared >= 2 && within >= ON_A_LINE;
+    if shared > 0 && (is_on_its_lines() || same_work(todo, &planned.bag)) { within } else { 0.0 }
 }
 
 /// Words for what a thing is, with which a task says no more than its name: "the retry helper" for `retry.js`.
