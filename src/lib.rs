@@ -39,6 +39,8 @@
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
 //! again, `doctor` judges whether everything is in place, `eval` measures all of it on cases whose truth is known.
 
+#![forbid(unsafe_code)]
+
 pub mod cli;
 pub mod env;
 pub mod exit;
@@ -102,3 +104,5 @@ pub mod doctor;
 pub mod eval;
 
 pub mod commands;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub mod start;

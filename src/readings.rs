@@ -119,8 +119,8 @@ impl Readings {
     /// Ends; gives what makes the bytes that are worth keeping, unless those are what was kept already. It may be called
     /// anywhere.
     pub fn end(self) -> impl FnOnce() -> Option<Vec<u8>> + Send + 'static {
-        let (shelf, program) = (SHELF.take(), self.program);
-        move || shelf.and_then(|shelf| shelf.to_keep(program))
+        let (taken, program) = (SHELF.take(), self.program);
+        move || taken.and_then(|shelf| shelf.to_keep(program))
     }
 }
 

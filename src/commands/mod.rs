@@ -22,7 +22,6 @@ pub mod tasks;
 pub mod worker;
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use clap::Parser;
 
@@ -33,7 +32,7 @@ use crate::exit;
 use crate::phases::Phases;
 
 /// Runs what the arguments ask for; gives the exit code.
-pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
+pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
     let env = Env::of_process();
     let trace = env.switch(crate::env::TRACE);
     let phases = if trace { Phases::of_process() } else { Phases::default() };
@@ -44,18 +43,17 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::DEBUG).init();
     }
     if let Some(args) = HookArgs::as_registered(&args) {
-        return ExitCode::from(hook::run(&args, &env, phases));
+        return hook::run(&args, &env, phases);
     }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
             // A registration with a flag that we do not know must not hold anybody.
-            let code = if is_hook || !error.use_stderr() { exit::OK } else { exit::USAGE };
-            return ExitCode::from(code);
+            return if is_hook || !error.use_stderr() { exit::OK } else { exit::USAGE };
         }
     };
-    let code = match cli.command {
+    match cli.command {
         Command::Hook(args) => hook::run(&args, &env, phases),
         Command::Demo => demo::run(),
         Command::Install(args) => match checked_config(&env) {
@@ -89,8 +87,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
         Command::Doctor(args) => doctor::run(&args, &env),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { folder } => man::run(folder.as_deref()),
-    };
-    ExitCode::from(code)
+    }
 }
 
 /// The settings in force here. A person who runs a command is told what is wrong with them; only `hook` goes

@@ -40,6 +40,8 @@ mod settings;
 mod shell;
 mod show;
 mod signals;
+#[cfg(target_os = "linux")]
+mod start;
 mod state;
 mod switch;
 mod tasks;

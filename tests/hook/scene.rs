@@ -376,6 +376,12 @@ fn drained(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
 }
 
 impl Running {
+    /// Its number.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal to the program itself, and to nobody else.
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.child);

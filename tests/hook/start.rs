@@ -1,0 +1,38 @@
+//! The program is entered below Rust's own start, and must not be told from one that is not: by its standard streams, nor
+//! by a pipe that nobody reads.
+
+use std::fs::read_link;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use rustix::process::Signal;
+
+use crate::processes::eventually;
+use crate::scene::{PUNCHLIST, Scene};
+
+#[test]
+fn no_file_takes_the_place_of_a_closed_stream() {
+    let scene = Scene::with_a_wrong_greeting();
+    scene.client("hang");
+    scene.file("in.json", &scene.input.to_string());
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("exec '{PUNCHLIST}' hook <in.json >&- 2>&-")]);
+    let running = scene.start_command(command, b"");
+    assert!(eventually(|| !scene.calls().is_empty()), "the auditor is at work");
+    let leads_to = |number: u8| read_link(format!("/proc/{}/fd/{number}", running.id())).ok();
+    let streams = [1, 2].map(leads_to);
+    running.signal(Signal::TERM);
+    scene.finish(running);
+    assert_eq!(streams, [1, 2].map(|_| Some(PathBuf::from("/dev/null"))));
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_is_an_error_and_not_the_end() {
+    let scene = Scene::new();
+    let mut command = Command::new(PUNCHLIST);
+    command.args(["completions", "bash"]).env("PUNCHLIST_HOME", scene.path("state"));
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let status = command.stdout(writer).stderr(Stdio::null()).status().expect("it runs");
+    assert!(status.code().is_some(), "{status}: it was ended by a signal");
+}
