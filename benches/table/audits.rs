@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use punchlist::log::Record;
 use punchlist::stage::Stage;
@@ -18,6 +19,9 @@ use crate::transcripts::{Spec, generate};
 const FILES: usize = 50;
 const FILE_BYTES: usize = 20_000;
 const STEPS: usize = 200;
+/// From a session's last change to its stop there are its last words at the least. A file that was changed a moment ago may be
+/// changed once more with the same time on it, and would be looked at again at the next stop.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The newest decision, at which the auditor must have been asked and have answered.
 fn audited(state: &Path) -> Result<Record, Fault> {
@@ -54,6 +58,7 @@ pub(crate) fn whole_hook(bench: &mut Bench) -> Result<(), Fault> {
             let file = format!("src/area_{}/unit_{:03}.rs", round % FILES % 7, round % FILES);
             let file = scene.workspace().join(file);
             let turn = scene.later.edit(&file).map_err(|why| format!("{}: {why}", file.display()))?;
+            long_ago(&file).map_err(|why| format!("{}: {why}", file.display()))?;
             let time = timed(&mut scene.hook(), &scene.input(&turn.final_message))?.time;
             audited(&scene.state()).map(|_| time)
         });
@@ -78,6 +83,11 @@ pub(crate) fn whole_hook(bench: &mut Bench) -> Result<(), Fault> {
         });
     }
     Ok(())
+}
+
+/// Has a file look as if it was changed before the session's last words.
+fn long_ago(file: &Path) -> std::io::Result<()> {
+    fs::File::options().append(true).open(file)?.set_modified(SystemTime::now() - LAST_WORDS)
 }
 
 /// Makes a repository of a folder, with everything committed.

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::budget::Budget;
 use super::memory::{Shows, Stamp};
 use super::redact::mask_owned;
-use super::signs::{Fate, Signs, Wanted, signs};
+use super::signs::{Fate, Signs, Wanted, signs, signs_with};
 use super::workspace::{Body, Folders, Place, Sight};
 use super::{
     Entered, Evidence, FileEvidence, FileState, LeftOut, Memory, Repository, TouchNote, Workspace, diff, git,
@@ -367,8 +367,12 @@ fn look_at(candidate: &Candidate, place: &Place, looking: &mut Looking<'_>) -> L
     let change = candidate.change.as_ref();
     let Some(memory) = looking.memory.as_deref_mut() else {
         let original = || Cow::Owned(shelf.original(&candidate.original));
-        return match &*workspace.body_seen(place) {
-            Body::Text(text) => Looked::Unread(signs(&place.name, text, finder, change, original)),
+        let seen = workspace.body_seen(place);
+        let squeezed = || Cow::Borrowed(seen.squeezed());
+        return match &seen.body {
+            Body::Text(text) => {
+                Looked::Unread(signs_with(&place.name, text, squeezed, finder, change, original))
+            }
             Body::Start(_) => Looked::Unread(Signs::default()),
             Body::Binary => Looked::LeftOut(LeftOut::Binary),
             Body::Secret => Looked::LeftOut(LeftOut::Secret),

@@ -60,6 +60,18 @@ pub fn signs<'o>(
     change: Option<&Change>,
     original: impl FnOnce() -> Cow<'o, Original>,
 ) -> Signs {
+    signs_with(name, text, || Cow::Owned(squeezed(text)), wanted, change, original)
+}
+
+/// The same where somebody has the text without white space, or makes it when something hangs on it.
+pub(super) fn signs_with<'o, 's>(
+    name: &str,
+    text: &str,
+    squeezed_text: impl FnOnce() -> Cow<'s, str>,
+    wanted: &Wanted,
+    change: Option<&Change>,
+    original: impl FnOnce() -> Cow<'o, Original>,
+) -> Signs {
     let (holds, defines) = if wanted.is_nothing() {
         (Vec::new(), Vec::new())
     } else {
@@ -73,7 +85,7 @@ pub fn signs<'o>(
         defines,
         hollow: !is_meant_to_be_empty(name) && is_hollow(),
         fate: match change {
-            Some(change) if is_undone(text, change, original) => Fate::Undone,
+            Some(change) if is_undone(text, squeezed_text, change, original) => Fate::Undone,
             _ => Fate::Plain,
         },
     }
@@ -125,7 +137,12 @@ fn is_meant_to_be_empty(name: &str) -> bool {
 /// An edit of fewer letters than this proves nothing by being absent or back.
 const LEAST: usize = 8;
 
-fn is_undone<'o>(text: &str, change: &Change, original: impl FnOnce() -> Cow<'o, Original>) -> bool {
+fn is_undone<'o, 's>(
+    text: &str,
+    squeezed_text: impl FnOnce() -> Cow<'s, str>,
+    change: &Change,
+    original: impl FnOnce() -> Cow<'o, Original>,
+) -> bool {
     if !change.new.is_empty() && text.contains(&change.new) {
         return false;
     }
@@ -140,7 +157,7 @@ fn is_undone<'o>(text: &str, change: &Change, original: impl FnOnce() -> Cow<'o,
     if old.len() < LEAST && !*is_as_before {
         return false;
     }
-    let text_now = squeezed(text);
+    let text_now = squeezed_text();
     if !new.is_empty() && text_now.contains(&new) {
         return false;
     }

@@ -2,7 +2,7 @@
 //! audit that reads the files that it speaks of. Must not read anything outside the workspace and the client's plan folders, must
 //! not follow a link out of them, and must not judge.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
@@ -91,9 +91,31 @@ pub struct Folders(HashMap<PathBuf, Option<PathBuf>>);
 #[derive(Debug, Default)]
 struct Seen {
     places: HashMap<String, Sight>,
-    bodies: HashMap<Place, Rc<Body>>,
+    bodies: HashMap<Place, Rc<SeenBody>>,
     /// How long they are.
     bytes: usize,
+}
+
+/// A file's body, and what was made of it.
+#[derive(Debug)]
+pub struct SeenBody {
+    /// The body.
+    pub body: Body,
+    squeezed: OnceCell<String>,
+}
+
+impl SeenBody {
+    fn of(body: Body) -> Self {
+        Self { body, squeezed: OnceCell::new() }
+    }
+
+    /// Its text without white space.
+    pub(super) fn squeezed(&self) -> &str {
+        self.squeezed.get_or_init(|| match &self.body {
+            Body::Text(text) | Body::Start(text) => squeezed(text),
+            Body::Binary | Body::Secret | Body::Unreadable(_) => String::new(),
+        })
+    }
 }
 
 /// So much of what was seen is remembered at the most.
@@ -293,15 +315,16 @@ impl Workspace {
     }
 
     /// The same, remembered where this is one moment.
-    pub fn body_seen(&self, place: &Place) -> Rc<Body> {
-        let Some(seen) = &self.seen else { return Rc::new(self.body(place)) };
+    pub fn body_seen(&self, place: &Place) -> Rc<SeenBody> {
+        let Some(seen) = &self.seen else { return Rc::new(SeenBody::of(self.body(place))) };
         if let Some(known) = seen.borrow().bodies.get(place) {
             return Rc::clone(known);
         }
-        let body = Rc::new(self.body(place));
+        let body = Rc::new(SeenBody::of(self.body(place)));
         let mut seen = seen.borrow_mut();
-        let bytes = match &*body {
-            Body::Text(text) | Body::Start(text) => text.len(),
+        let bytes = match &body.body {
+            // As it is, and squeezed.
+            Body::Text(text) | Body::Start(text) => text.len() * 2,
             Body::Binary | Body::Secret | Body::Unreadable(_) => 0,
         };
         if seen.bytes + bytes <= MOST_SEEN {
@@ -670,14 +693,15 @@ mod tests {
         assert_eq!(seen.stamp, now.stamp(&seen.place.clone().expect("a place")));
         assert_eq!(gone.state, FileState::Missing { elsewhere: None });
         let place = seen.place.clone().expect("a place");
-        let body = |workspace: &Workspace| (*workspace.body_seen(&place)).clone();
+        let body = |workspace: &Workspace| workspace.body_seen(&place).body.clone();
         assert_eq!((body(&moment), body(&now)), (Body::Text("one".into()), Body::Text("one".into())));
         fs::write(&place.path, "another").expect("written");
         fs::write(folder.0.path().join("w/src/b.rs"), "two").expect("written");
         assert_eq!((look(&moment, "src/a.rs"), look(&moment, "src/b.rs")), (seen, gone));
         assert_eq!((body(&moment), body(&now)), (Body::Text("one".into()), Body::Text("another".into())));
         let secret = look(&moment, ".env").place.expect("a place");
-        assert_eq!(*moment.body_seen(&secret), Body::Secret);
+        assert_eq!(moment.body_seen(&secret).body, Body::Secret);
+        assert_eq!(moment.body_seen(&place).squeezed(), "one");
     }
 
     #[test]

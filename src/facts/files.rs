@@ -161,15 +161,15 @@ fn lacking(
         return Some(finding(claim, file, found));
     }
     // To use a name elsewhere is not to put it where it belongs; to define it there may be.
-    let held_somewhere = |name: &String| {
+    let defined_elsewhere = |name: &String| {
         evidence.files.iter().any(|other| {
-            if other.name == file.name {
-                return other.signs.holds.contains(name);
-            }
             let is_unseen = !other.signs.read_whole && is_there(other);
-            other.was_changed() && (other.signs.defines.contains(name) || is_unseen)
+            let is_defined = || other.signs.defines.contains(name) || is_unseen;
+            other.was_changed() && other.name != file.name && is_defined()
         })
     };
+    // Most files hold what belongs to them.
+    let held_somewhere = |name: &String| file.signs.holds.contains(name) || defined_elsewhere(name);
     let lacks = claim.names.iter().find(|name| {
         let is_put = || written(claim, file).any(|path| is_put_into(claim.words, name, path));
         !held_somewhere(name) && (is_put() || is_all_it_says(claim, name))

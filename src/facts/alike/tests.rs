@@ -95,16 +95,16 @@ fn paraphrases_are_told_from_other_work() {
 fn texts_that_share_anything_share_it_in_their_sketches() {
     let texts: Vec<&str> =
         SAME_WORK.iter().chain(OTHER_WORK).flat_map(|(one, other)| [*one, *other]).collect();
-    let (mut shared, mut told_apart) = (0, 0);
+    let (mut common, mut told_apart) = (0, 0);
     for (one, other) in texts.iter().flat_map(|one| texts.iter().map(move |other| (one, other))) {
         let (one, other) = (Bag::of(one), Bag::of(other));
         let may_share = Sketch::of([&one]).may_share(&Sketch::of([&other]));
-        let shares = one.shared(&other) > 0 || one.shares_a_name(&other);
-        assert!(may_share || !shares);
-        shared += usize::from(shares);
+        let is_common = one.shared(&other) > 0 || one.shares_a_name(&other);
+        assert!(may_share || !is_common);
+        common += usize::from(is_common);
         told_apart += usize::from(!may_share);
     }
-    assert!(shared > texts.len() && told_apart > texts.len() * texts.len() / 2, "{shared} {told_apart}");
+    assert!(common > texts.len() && told_apart > texts.len() * texts.len() / 2, "{common} {told_apart}");
 }
 
 #[test]

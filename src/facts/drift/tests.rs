@@ -388,8 +388,8 @@ fn a_plan_that_was_read_before_shows_the_same() {
     let dropped = parse_steps("1. Print the quarterly figures of `src/figures.rs`");
     lost.0.plan.as_mut().expect("a plan").dropped = dropped;
     let promised = Promised::of(lost.0.plan.as_ref().expect("a plan"), &lost.0);
-    let last = promised.steps.last().expect("steps");
-    assert_eq!((&last.bag, last.called.len()), (&Bag::of(&last.step.text), 1));
+    let newest = promised.steps.last().expect("steps");
+    assert_eq!((&newest.bag, newest.called.len()), (&Bag::of(&newest.step.text), 1));
 }
 
 #[test]
