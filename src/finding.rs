@@ -258,11 +258,13 @@ pub enum AdvisoryKind {
     SecretWritten,
     /// The agent used the person's switch.
     SwitchedOff,
+    /// The agent allowed in the person's place what a project's config asks to run.
+    GaveLeave,
 }
 
 impl AdvisoryKind {
     /// All of them, in order.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::UnrunTests,
         Self::UnrunBuild,
         Self::UnrunLint,
@@ -279,6 +281,7 @@ impl AdvisoryKind {
         Self::DeletedTest,
         Self::SecretWritten,
         Self::SwitchedOff,
+        Self::GaveLeave,
     ];
 
     /// As written in the log.
@@ -300,6 +303,7 @@ impl AdvisoryKind {
             Self::DeletedTest => "deleted-test",
             Self::SecretWritten => "secret-written",
             Self::SwitchedOff => "switched-off",
+            Self::GaveLeave => "gave-leave",
         }
     }
 
@@ -322,6 +326,7 @@ impl AdvisoryKind {
             Self::DeletedTest => "a test was deleted",
             Self::SecretWritten => "a secret was written to a file that git tracks",
             Self::SwitchedOff => "the agent used the person's switch",
+            Self::GaveLeave => "the agent allowed a project's commands in the person's place",
         }
     }
 }

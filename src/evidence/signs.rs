@@ -143,7 +143,8 @@ fn is_undone<'o, 's>(
     change: &Change,
     original: impl FnOnce() -> Cow<'o, Original>,
 ) -> bool {
-    if !change.new.is_empty() && text.contains(&change.new) {
+    let is_there = || memchr::memmem::find(text.as_bytes(), change.new.as_bytes()).is_some();
+    if !change.new.is_empty() && is_there() {
         return false;
     }
     let (old, new) = (squeezed(&change.old), squeezed(&change.new));

@@ -66,9 +66,9 @@ pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
 /// The newest command with which a session's agents switched punchlist off, whoever wanted it.
 pub fn switched_off_by(session: &Session) -> Option<Advisory> {
     let commands = session.commands.iter().rev().filter(|command| was_made(command));
-    let mut deeds =
+    let deeds =
         commands.flat_map(|command| line::read(&command.line)).filter_map(|simple| switch::deed(&simple));
-    deeds.next().map(advisory)
+    deeds.into_iter().find(|deed| deed.kind == AdvisoryKind::SwitchedOff).map(advisory)
 }
 
 /// The newest edit or command with which they wrote that into a file. What edits put in the place of what has to have been
@@ -154,6 +154,9 @@ fn advisory(deed: Deed) -> Advisory {
             "The session wrote what looks like a secret to a file that git may track."
         }
         AdvisoryKind::SwitchedOff => "The agent itself switched punchlist off.",
+        AdvisoryKind::GaveLeave => {
+            "The agent itself allowed what this project's config asks to run at a stop."
+        }
         // Those of checks are told elsewhere.
         AdvisoryKind::UnrunTests
         | AdvisoryKind::UnrunBuild

@@ -30,7 +30,10 @@ impl<'a> Field<'a> {
 
     /// The text, an id, in eight bytes.
     pub fn hash(self) -> Option<u64> {
-        self.text().map(|id| xxh3_64(id.as_bytes()))
+        match self.0.and_then(Raw::plain) {
+            Some(id) => (!id.is_empty()).then(|| xxh3_64(id)),
+            None => self.text().map(|id| xxh3_64(id.as_bytes())),
+        }
     }
 
     /// Whether it is this text.
@@ -570,7 +573,8 @@ const KNOWN_AND_IDLE: &[&str] = &[
 
 /// Whether rows of this type are known to carry nothing for an audit.
 pub fn is_idle(kind: &str) -> bool {
-    KNOWN_AND_IDLE.binary_search(&kind).is_ok()
+    // What most rows are is known at once.
+    !matches!(kind, "user" | "assistant") && KNOWN_AND_IDLE.binary_search(&kind).is_ok()
 }
 
 #[cfg(test)]

@@ -45,11 +45,15 @@ impl<'a> Raw<'a> {
 
     /// The value, if it is text.
     pub fn text(self) -> Option<Cow<'a, str>> {
-        let inner = self.literal()?;
-        if memchr::memchr(b'\\', inner).is_none() {
-            return simdutf8::basic::from_utf8(inner).ok().map(Cow::Borrowed);
+        match self.plain() {
+            Some(plain) => simdutf8::basic::from_utf8(plain).ok().map(Cow::Borrowed),
+            None => unescaped(self.literal()?).map(Cow::Owned),
         }
-        unescaped(inner).map(Cow::Owned)
+    }
+
+    /// What stands between the quotes, if it is text that stands there as it is.
+    pub fn plain(self) -> Option<&'a [u8]> {
+        self.literal().filter(|inner| memchr::memchr(b'\\', inner).is_none())
     }
 
     /// The start of the value, if it is text: `cap` bytes of it or a little less.

@@ -114,6 +114,10 @@ impl Asked {
                         &["punchlist", "gate", "stop hook"],
                     )
             }
+            AdvisoryKind::GaveLeave => {
+                self.any(&["punchlist allow"])
+                    || self.both(&["allow", "approve", "permit"], &["punchlist", "gate", "check", "checks"])
+            }
             _ => false,
         }
     }

@@ -1,4 +1,4 @@
-//! The person's switch in the agent's hand: `punchlist off`, `punchlist uninstall`, `PUNCHLIST_OFF` set for others, or a file
+//! The person's switch in the agent's hand: `punchlist off`, `punchlist uninstall`, `punchlist allow --yes`, `PUNCHLIST_OFF` set for others, or a file
 //! that says so, written by an edit or a command: the client's settings, or a config of ours. Pure.
 
 use super::line::Simple;
@@ -119,11 +119,14 @@ pub(super) fn deed(command: &Simple) -> Option<Deed> {
         value.is_some_and(|value| !is_no(value))
     };
     let program = base_name(command.program());
-    let throws = program.trim_end_matches(".exe") == "punchlist"
-        && command.words.get(1).is_some_and(|word| word == "off" || word == "uninstall")
-        && !command.has("--help")
-        && !command.has("-h")
-        && !command.has("--dry-run");
+    let is_ours = program.trim_end_matches(".exe") == "punchlist";
+    let is_harmless = ["--help", "-h", "--dry-run", "--revoke"].iter().any(|flag| command.has(flag));
+    let asked_for = command.words.get(1).filter(|_| is_ours && !is_harmless).map(String::as_str);
+    if asked_for == Some("allow") {
+        // Without the flag it asks, and nobody is there to answer but the person.
+        return command.has("--yes").then(|| Deed::of(AdvisoryKind::GaveLeave, command, ""));
+    }
+    let throws = matches!(asked_for, Some("off" | "uninstall"));
     // Before a command of our own it is that command's, and no hook sees it.
     let sets = program != "punchlist" && command.assignments.iter().any(is_set)
         || matches!(program, "export" | "setx" | "declare") && command.words.iter().any(is_set);

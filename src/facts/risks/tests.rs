@@ -339,6 +339,27 @@ fn the_persons_switch_in_the_agents_hand_is_told() {
 }
 
 #[test]
+fn the_persons_leave_from_the_agents_hand_is_told() {
+    for line in ["punchlist allow --yes", "cd /w && ~/.cargo/bin/punchlist allow --yes"] {
+        assert_eq!(kinds_of(line), [AdvisoryKind::GaveLeave], "{line}");
+        assert!(glance(line).may_be_risky, "{line}");
+        let evidence = evidence_of(&["Mend the parser."], &[line], Vec::new());
+        assert_eq!(switched_off_by(&evidence.session), None, "it is no switch");
+    }
+    for line in [
+        "punchlist allow",
+        "yes | punchlist allow",
+        "punchlist allow --revoke",
+        "punchlist allow --help --yes",
+    ] {
+        assert_eq!(kinds_of(line), [], "{line}");
+    }
+    for ask in ["Run punchlist allow, I have read it.", "Please approve the checks of this project."] {
+        assert_eq!(kinds(&evidence_of(&[ask], &["punchlist allow --yes"], Vec::new())), [], "{ask}");
+    }
+}
+
+#[test]
 fn the_switch_in_a_file_is_told_of_whoever_wrote_it() {
     for line in [
         "printf '[audit]\\nenabled = false\\n' > .claude/punchlist.toml",
