@@ -372,8 +372,9 @@ fn unescaped(inner: &[u8]) -> Option<String> {
         rest = &rest[at + 2..];
     }
     text.extend_from_slice(rest);
-    let is_whole = inner.iter().all(|byte| *byte >= b' ');
-    String::from_utf8(text).ok().filter(|_| is_whole)
+    // With no way out on the way, many bytes are looked at in one step.
+    let has_control = inner.iter().fold(false, |has, byte| has | (*byte < b' '));
+    String::from_utf8(text).ok().filter(|_| !has_control)
 }
 
 /// The same by the whole of the rules.

@@ -139,6 +139,20 @@ static BEGINNINGS: [u64; 1 << 9] = {
     begins
 };
 
+/// Which signs begin with a letter, whatever its case: a bit for each.
+static BY_FIRST: [u128; 1 << 8] = {
+    assert!(SIGNS.len() <= u128::BITS as usize);
+    let mut signs = [0; 1 << 8];
+    let mut at = 0;
+    while at < SIGNS.len() {
+        let first = SIGNS[at].text.as_bytes()[0];
+        signs[first.to_ascii_lowercase() as usize] |= 1 << at;
+        signs[first.to_ascii_uppercase() as usize] = signs[first.to_ascii_lowercase() as usize];
+        at += 1;
+    }
+    signs
+};
+
 /// A place at which something may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Candidate {
@@ -167,8 +181,10 @@ impl Candidates {
 
     fn look_at(&mut self, bytes: &[u8], at: usize) {
         let rest = &bytes[at..];
-        let first = rest[0].to_ascii_lowercase();
-        for sign in SIGNS.iter().filter(|sign| sign.text.as_bytes()[0].to_ascii_lowercase() == first) {
+        let mut those = BY_FIRST[usize::from(rest[0])];
+        while those != 0 {
+            let sign = &SIGNS[those.trailing_zeros() as usize];
+            those &= those - 1;
             let Some(start) = rest.get(..sign.text.len()) else { continue };
             let is_it = if sign.is_folded {
                 start.eq_ignore_ascii_case(sign.text.as_bytes())
