@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::scene::{SESSION, Scene};
+use crate::scene::{PUNCHLIST, SESSION, Scene};
 
 /// A session that is worker w1, with the registry as the source.
 fn at_work() -> Scene {
@@ -180,6 +180,23 @@ fn a_command_of_the_persons_own_tells_the_tasks_and_a_projects_is_not_run() {
     run.check(run.stderr.contains("tasks.command counts only from your own file"), "it is said");
     run.check(run.stderr.contains("tasks.url counts only from your own file"), "it is said");
     assert!(!scene.path("evil").exists());
+}
+
+#[test]
+fn a_command_that_asks_punchlist_in_its_turn_is_held_by_nobody() {
+    let mut scene = Scene::with_drift();
+    scene.var("PUNCHLIST_WORKER", "ann");
+    let stop = scene.input.to_string();
+    std::fs::write(scene.path("stop.json"), stop).expect("written");
+    let again =
+        format!("'{PUNCHLIST}' hook < 'DIR/stop.json' > 'DIR/answer'; echo $? >> 'DIR/answer'; echo '[]'");
+    scene.own_config(&format!("[tasks]\nsource = \"command\"\ncommand = \"{again}\"\n"));
+    let run = scene.run();
+    run.same(&run.status.code(), &Some(2));
+    let decided: Vec<_> = scene.log().iter().map(|record| record["cause"].clone()).collect();
+    assert_eq!(decided, [json!("findings"), json!("inside-auditor")]);
+    let answer = std::fs::read_to_string(scene.path("answer")).expect("an answer");
+    assert_eq!(answer, "0\n", "the inner hook says nothing and lets go");
 }
 
 #[test]

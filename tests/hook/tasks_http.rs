@@ -78,6 +78,19 @@ fn tasks_are_asked_for_with_the_token_and_hold() {
 }
 
 #[test]
+fn no_proxy_sees_a_token_that_is_meant_for_this_machine() {
+    let mut tracker = tracker("token_variable = \"TRACKER_TOKEN\"\n");
+    let proxy = tracker.runtime.block_on(MockServer::start());
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        tracker.scene.var(name, proxy.uri());
+    }
+    tracker.answers(1, tasks());
+    tracker.run().holds();
+    let seen = tracker.runtime.block_on(proxy.received_requests()).unwrap_or_default();
+    assert_eq!((tracker.asked(), seen.len()), (1, 0), "{seen:?}");
+}
+
+#[test]
 fn a_failure_that_may_pass_is_tried_again() {
     let tracker = tracker("");
     tracker.answers(2, ResponseTemplate::new(503));
