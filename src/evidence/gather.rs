@@ -198,13 +198,13 @@ fn candidates(
     // Most files are named more than once, and to find out where a path leads takes several calls of the system.
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut folders = Folders::default();
-    let root = workspace.root().to_str().unwrap_or_default();
+    let root = workspace.root().to_str();
     let mut entry = |written: &str| -> usize {
         if let Some(at) = known.get(written) {
             return *at;
         }
         // What a plan names from the workspace on, the session touches by its whole path.
-        let inside = written.strip_prefix(root).and_then(|inside| inside.strip_prefix('/'));
+        let inside = root.and_then(|root| written.strip_prefix(root)?.strip_prefix('/'));
         let named = inside.and_then(|inside| Some((inside, *known.get(inside)?)));
         if let Some((inside, at)) = named
             && all[at].place.as_ref().is_some_and(|place| place.name == inside)

@@ -11,7 +11,7 @@ use super::signs::{Fate, Signs};
 use crate::kept::{self, Bytes};
 
 /// The number goes up with every change of what is kept.
-const SHAPE: kept::Shape = *b"memory\0\x01";
+const SHAPE: kept::Shape = *b"memory\0\x02";
 
 /// A file that was changed less than this before it was looked at may have been changed again with the same time on it:
 /// some systems count in steps of two seconds.
@@ -118,18 +118,21 @@ impl Memory {
         }
         let shows = look()?;
         if let Some(stamp) = stamp.filter(|stamp| stamp.is_settled(self.now_ns)) {
-            self.news += 1;
-            self.keep(name, Remembered::of(stamp, question, &shows));
+            let is_kept = self.keep(name, Remembered::of(stamp, question, &shows));
+            self.news += usize::from(is_kept);
         }
         Some(shows)
     }
 
-    fn keep(&mut self, name: &str, remembered: Remembered) {
+    /// Whether there is room for it.
+    fn keep(&mut self, name: &str, remembered: Remembered) -> bool {
         let bytes = remembered.text.len();
-        if bytes <= MOST_OF_ONE && self.bytes + bytes <= MOST {
+        let has_room = bytes <= MOST_OF_ONE && self.bytes + bytes <= MOST;
+        if has_room {
             self.bytes += bytes;
             self.now.insert(name.to_owned(), remembered);
         }
+        has_room
     }
 }
 
@@ -243,7 +246,8 @@ mod tests {
     #[test]
     fn what_is_no_longer_asked_for_is_forgotten_and_so_is_too_much() {
         let mut idle = memory(LATER, Some(STAMP));
-        idle.recall("b.rs", Some(STAMP), 7, || Some(shows(&"x".repeat(MOST_OF_ONE + 1))));
+        let too_long = || Some(shows(&"x".repeat(MOST_OF_ONE + 1)));
+        idle.recall("b.rs", Some(STAMP), 7, too_long);
         assert_eq!(Memory::of(idle.to_keep().expect("changed"), LATER).then.len(), 0);
     }
 }

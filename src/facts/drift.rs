@@ -91,7 +91,12 @@ struct PlanBags {
 impl PlanBags {
     /// Those of a plan, which was masked. A session asks for them at every stop and changes its plan at few.
     fn of(plan: &Plan) -> Self {
-        let dropped = plan.dropped.iter().map(|step| step.text.as_str());
+        // All that is made of steps that stand in the text no more.
+        let dropped = plan.dropped.iter().flat_map(|step| {
+            [&step.text, step.section.as_deref().unwrap_or_default()]
+                .into_iter()
+                .chain(step.paths.iter().map(String::as_str))
+        });
         let texts: Vec<&str> = std::iter::once(plan.text.as_str()).chain(dropped).collect();
         let known: Self = recall(What::PlanBags, &texts.join("\n\0"), || Self::worked_out(plan));
         let is_whole = known.steps.len() == plan.promised().take(COMPARED).count();

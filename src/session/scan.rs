@@ -373,8 +373,8 @@ fn unescaped(inner: &[u8]) -> Option<String> {
     }
     text.extend_from_slice(rest);
     // With no way out on the way, many bytes are looked at in one step.
-    let has_control = inner.iter().fold(false, |has, byte| has | (*byte < b' '));
-    String::from_utf8(text).ok().filter(|_| !has_control)
+    let least = inner.iter().fold(u8::MAX, |least, byte| least.min(*byte));
+    String::from_utf8(text).ok().filter(|_| least >= b' ')
 }
 
 /// The same by the whole of the rules.

@@ -43,7 +43,7 @@ fn scenes() -> Vec<(&'static str, Scene)> {
     scenes
 }
 
-/// The loader and the C runtime make 29 calls, the place of the standard streams and a pipe that nobody reads take two, and
+/// The loader and the C runtime make 29 calls, the places of the standard streams and a pipe that nobody reads take three, and
 /// memory the rest; nine more where the unwinder is a library.
 const BEFORE_OURS: usize = 44;
 /// Stdin, two config files, whether there is a feature loop, the person's switch, an id, a line of the log, and whether a block

@@ -385,11 +385,19 @@ fn a_plan_that_was_read_before_shows_the_same() {
     assert_eq!(candidates(&trip.0), fresh);
     // The same text, and a step that is no longer in it.
     let mut lost = trip;
-    let dropped = parse_steps("1. Print the quarterly figures of `src/figures.rs`");
-    lost.0.plan.as_mut().expect("a plan").dropped = dropped;
-    let promised = Promised::of(lost.0.plan.as_ref().expect("a plan"), &lost.0);
-    let newest = promised.steps.last().expect("steps");
-    assert_eq!((&newest.bag, newest.called.len()), (&Bag::of(&newest.step.text), 1));
+    for (step, called) in [
+        ("1. Print the quarterly figures of `src/figures.rs`", 1),
+        ("1. Mail the yearly figures", 0),
+        ("## Mail\n\n1. Mail the yearly figures", 0),
+    ] {
+        lost.0.plan.as_mut().expect("a plan").dropped = parse_steps(step);
+        let promised = Promised::of(lost.0.plan.as_ref().expect("a plan"), &lost.0);
+        let newest = promised.steps.last().expect("steps");
+        assert_eq!((&newest.bag, newest.called.len()), (&Bag::of(&newest.step.text), called), "{step}");
+        let mut whole = Bag::of(&newest.step.text);
+        whole.add(&Bag::of_words(newest.step.section.as_deref().unwrap_or_default()));
+        assert_eq!(newest.with_details, whole, "{step}");
+    }
 }
 
 #[test]

@@ -108,15 +108,15 @@ impl Asked {
                         && self.both(&["key", "token", "secret", "password"], &[&normalised(&name)]))
             }
             AdvisoryKind::SwitchedOff => {
-                self.any(&["punchlist off"])
+                self.says(&["punchlist off"])
                     || self.both(
                         &["off", "disable", "silence", "deactivate", "uninstall", "remove"],
                         &["punchlist", "gate", "stop hook"],
                     )
             }
             AdvisoryKind::GaveLeave => {
-                self.any(&["punchlist allow"])
-                    || self.both(&["allow", "approve", "permit"], &["punchlist", "gate", "check", "checks"])
+                self.says(&["punchlist allow"])
+                    || self.both(&["allow", "approve", "permit"], &["punchlist", "checks"])
             }
             _ => false,
         }

@@ -354,6 +354,12 @@ fn the_persons_leave_from_the_agents_hand_is_told() {
     ] {
         assert_eq!(kinds_of(line), [], "{line}");
     }
+    for ask in ["Never run punchlist allow yourself.", "Allow empty slugs and check the result."] {
+        let told = kinds(&evidence_of(&[ask], &["punchlist allow --yes"], Vec::new()));
+        assert_eq!(told, [AdvisoryKind::GaveLeave], "{ask}");
+    }
+    let forbidden = evidence_of(&["Do not run punchlist off."], &["punchlist off"], Vec::new());
+    assert_eq!(kinds(&forbidden), [AdvisoryKind::SwitchedOff]);
     for ask in ["Run punchlist allow, I have read it.", "Please approve the checks of this project."] {
         assert_eq!(kinds(&evidence_of(&[ask], &["punchlist allow --yes"], Vec::new())), [], "{ask}");
     }
