@@ -137,14 +137,18 @@ fn is_meant_to_be_empty(name: &str) -> bool {
 /// An edit of fewer letters than this proves nothing by being absent or back.
 const LEAST: usize = 8;
 
+/// Whether a text holds another, both of which may be long.
+fn holds(text: &str, part: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some()
+}
+
 fn is_undone<'o, 's>(
     text: &str,
     squeezed_text: impl FnOnce() -> Cow<'s, str>,
     change: &Change,
     original: impl FnOnce() -> Cow<'o, Original>,
 ) -> bool {
-    let is_there = || memchr::memmem::find(text.as_bytes(), change.new.as_bytes()).is_some();
-    if !change.new.is_empty() && is_there() {
+    if !change.new.is_empty() && holds(text, &change.new) {
         return false;
     }
     let (old, new) = (squeezed(&change.old), squeezed(&change.new));
@@ -159,11 +163,11 @@ fn is_undone<'o, 's>(
         return false;
     }
     let text_now = squeezed_text();
-    if !new.is_empty() && text_now.contains(&new) {
+    if !new.is_empty() && holds(&text_now, &new) {
         return false;
     }
     // An edit that only takes something out is undone when that is back.
-    let old_is_back = old.len() >= LEAST && text_now.contains(&old);
+    let old_is_back = old.len() >= LEAST && holds(&text_now, &old);
     old_is_back || *is_as_before
 }
 

@@ -184,6 +184,9 @@ impl Project {
 /// Where the workspace stands elsewhere than at the time of the session, its files are looked for there.
 fn follow(session: &mut Session, root: &Path) {
     let Some(cwd) = session.cwd.clone().map(PathBuf::from) else { return };
+    if cwd == root {
+        return;
+    }
     let real = std::fs::canonicalize(&cwd).unwrap_or_else(|_| cwd.clone());
     if real.starts_with(root) || root.starts_with(&real) {
         return;
