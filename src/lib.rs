@@ -37,7 +37,7 @@
 //! `registry` keeps tasks and the workers that do them, `tasks` looks a session's up, there or elsewhere.
 //!
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays recorded ones out
-//! again, `doctor` judges whether everything is in place, `eval` measures all of it on cases whose truth is known.
+//! again, `start` stands before everything where the C runtime enters the program (`main.rs`), `doctor` judges whether everything is in place, `eval` measures all of it on cases whose truth is known.
 
 #![forbid(unsafe_code)]
 

@@ -7,22 +7,58 @@ use std::hash::{BuildHasherDefault, Hasher};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// A name made of content: the same parts in the same order give the same name.
-#[derive(Debug, Default)]
-pub struct ContentName(Sha256);
+/// A name made of content: the same parts in the same order give the same name, and nobody finds others that do.
+pub type ContentName = Named<Sha256>;
 
-impl ContentName {
+/// The same for much content, of which nothing hangs on it but whether it is as it was: it takes a tenth of the time, and
+/// whoever wants to can make up two contents with one name.
+pub type QuickName = Named<Xxh3Default>;
+
+/// A name in the making.
+#[derive(Debug, Default)]
+pub struct Named<H>(H);
+
+/// What names are made with.
+pub trait Hash128: Default {
+    /// Goes on with bytes.
+    fn go_on(&mut self, bytes: &[u8]);
+    /// What they all come to.
+    fn end(self) -> [u8; 16];
+}
+
+impl Hash128 for Sha256 {
+    fn go_on(&mut self, bytes: &[u8]) {
+        self.update(bytes);
+    }
+
+    fn end(self) -> [u8; 16] {
+        let whole: [u8; 32] = self.finalize().into();
+        *whole.first_chunk().expect("a half of it")
+    }
+}
+
+impl Hash128 for Xxh3Default {
+    fn go_on(&mut self, bytes: &[u8]) {
+        self.update(bytes);
+    }
+
+    fn end(self) -> [u8; 16] {
+        self.digest128().to_be_bytes()
+    }
+}
+
+impl<H: Hash128> Named<H> {
     /// Adds a part.
     pub fn add(&mut self, part: impl AsRef<[u8]>) {
         let part = part.as_ref();
         // Lengths keep "ab", "c" and "a", "bc" apart.
-        self.0.update((part.len() as u64).to_le_bytes());
-        self.0.update(part);
+        self.0.go_on(&(part.len() as u64).to_le_bytes());
+        self.0.go_on(part);
     }
 
     /// The name.
     pub fn finish(self) -> String {
-        hex(&self.0.finalize()[..16])
+        hex(&self.0.end())
     }
 
     /// The name of one part.
@@ -33,29 +69,10 @@ impl ContentName {
     }
 }
 
-/// The same for much content, of which nothing hangs on it but whether it is as it was: it takes a tenth of the time, and
-/// whoever wants to can make up two contents with one name.
-#[derive(Default)]
-pub struct QuickName(Xxh3Default);
-
 impl QuickName {
-    /// Adds a part.
-    pub fn add(&mut self, part: impl AsRef<[u8]>) {
-        let part = part.as_ref();
-        self.0.update(&(part.len() as u64).to_le_bytes());
-        self.0.update(part);
-    }
-
-    /// The name.
-    pub fn finish(self) -> String {
-        hex(&self.0.digest128().to_be_bytes())
-    }
-
-    /// The name of one part.
-    pub fn of(part: impl AsRef<[u8]>) -> String {
-        let mut name = Self::default();
-        name.add(part);
-        name.finish()
+    /// The name as a number.
+    pub fn number(self) -> u64 {
+        self.0.digest()
     }
 }
 

@@ -72,12 +72,8 @@ impl Budget {
         newest_first: impl Iterator<Item = String>,
         at_most: usize,
     ) -> String {
-        let (mut taken, cut) = fitting(newest_first, at_most.min(self.left));
-        if let Some(Left { entry, room }) = cut {
-            taken.extend(entry.map(|entry| Self::new(room).end_of(&entry, room).text));
-            let missing = total.saturating_sub(taken.len());
-            taken.extend((missing > 0).then(|| mark(&format!("the first {missing} of {total}"))));
-        }
+        let missing = |missing| format!("the first {missing} of {total}");
+        let mut taken = self.entries(total, newest_first, at_most, Self::end_of, missing);
         taken.reverse();
         self.spend_on(taken.concat())
     }
@@ -85,13 +81,28 @@ impl Budget {
     /// The first of so many lines, as many as there is room for. What has none is not even written; of the first that is too
     /// long there is the start.
     pub fn first_of(&mut self, total: usize, lines: impl Iterator<Item = String>, at_most: usize) -> String {
-        let (mut taken, cut) = fitting(lines, at_most.min(self.left));
-        if let Some(Left { entry, room }) = cut {
-            taken.extend(entry.map(|line| Self::new(room).start_of(&line, room).text));
-            let missing = total.saturating_sub(taken.len());
-            taken.extend((missing > 0).then(|| mark(&format!("{missing} of {total} lines"))));
-        }
+        let missing = |missing| format!("{missing} of {total} lines");
+        let taken = self.entries(total, lines, at_most, Self::start_of, missing);
         self.spend_on(taken.concat())
+    }
+
+    /// As many entries as there is room for, a part of the first that has none, and a mark with the words for how many are
+    /// missing.
+    fn entries(
+        &self,
+        total: usize,
+        entries: impl Iterator<Item = String>,
+        at_most: usize,
+        part_of: impl FnOnce(&mut Self, &str, usize) -> Cut,
+        words: impl FnOnce(usize) -> String,
+    ) -> Vec<String> {
+        let (mut taken, cut) = fitting(entries, at_most.min(self.left));
+        if let Some(Left { entry, room }) = cut {
+            taken.extend(entry.map(|entry| part_of(&mut Self::new(room), &entry, room).text));
+            let missing = total.saturating_sub(taken.len());
+            taken.extend((missing > 0).then(|| mark(&words(missing))));
+        }
+        taken
     }
 
     fn spend_on(&mut self, mut text: String) -> String {

@@ -7,8 +7,6 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 
-use xxhash_rust::xxh3::Xxh3Default;
-
 use super::budget::Budget;
 use super::memory::{Shows, Stamp};
 use super::redact::mask_owned;
@@ -415,13 +413,11 @@ fn question_of(candidate: &Candidate, place: &Place, wanted: u64) -> u64 {
 }
 
 fn hash_of(parts: &[impl AsRef<str>]) -> u64 {
-    let mut hash = Xxh3Default::new();
+    let mut name = QuickName::default();
     for part in parts {
-        // Lengths keep "ab", "c" and "a", "bc" apart.
-        hash.update(&(part.as_ref().len() as u64).to_le_bytes());
-        hash.update(part.as_ref().as_bytes());
+        name.add(part.as_ref());
     }
-    hash.digest()
+    name.number()
 }
 
 /// The content of a file as it may be shown: what changed in it, where it is large and that is known.

@@ -244,10 +244,17 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_too_long_to_be_remembered_is_no_news() {
+        let mut same = memory(LATER, Some(STAMP));
+        assert_eq!(recalled(&mut same, STAMP, 7), "old");
+        same.recall("b.rs", Some(STAMP), 7, || Some(shows(&"x".repeat(MOST_OF_ONE + 1))));
+        assert_eq!(same.to_keep(), None);
+    }
+
+    #[test]
     fn what_is_no_longer_asked_for_is_forgotten_and_so_is_too_much() {
         let mut idle = memory(LATER, Some(STAMP));
-        let too_long = || Some(shows(&"x".repeat(MOST_OF_ONE + 1)));
-        idle.recall("b.rs", Some(STAMP), 7, too_long);
+        idle.recall("b.rs", Some(STAMP), 7, || Some(shows(&"x".repeat(MOST_OF_ONE + 1))));
         assert_eq!(Memory::of(idle.to_keep().expect("changed"), LATER).then.len(), 0);
     }
 }

@@ -1,18 +1,23 @@
 //! A project under git with a list of features, and a scripted client.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::ops::Deref;
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::ground::Ground;
 use crate::ran::Ran;
 
 /// One person's machine.
-pub(crate) struct Desk {
-    #[expect(dead_code, reason = "held, not read: the folder is gone with it")]
-    folder: tempfile::TempDir,
-    root: PathBuf,
+pub(crate) struct Desk(Ground);
+
+impl Deref for Desk {
+    type Target = Ground;
+
+    fn deref(&self) -> &Ground {
+        &self.0
+    }
 }
 
 /// What a session of the scripted client costs here.
@@ -20,12 +25,7 @@ pub(crate) const DONE: &str = r#"stdout {"type":"result","subtype":"success","is
 
 impl Desk {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("punchlist-loops-").tempdir().expect("a folder");
-        let root = fs::canonicalize(folder.path()).expect("the folder");
-        let desk = Self { folder, root };
-        for name in ["home", "project/src"] {
-            fs::create_dir_all(desk.path(name)).expect("a folder");
-        }
+        let desk = Self(Ground::with("punchlist-loops-", &["home", "project/src"]));
         desk.git(&["init", "--quiet"]);
         desk
     }
@@ -36,21 +36,6 @@ impl Desk {
         desk.list(&[("F1", true), ("F2", false), ("F3", false)]);
         desk.print(&["loop", "init", "--max", "10"]);
         desk
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.root.join(name)
-    }
-
-    pub(crate) fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        fs::write(path, text).expect("written");
-    }
-
-    #[track_caller]
-    pub(crate) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     fn git(&self, args: &[&str]) {
@@ -98,12 +83,6 @@ impl Desk {
         self.ran(&self.command(args, vars).output().expect("it runs"))
     }
 
-    pub(crate) fn ran(&self, output: &Output) -> Ran {
-        let tidy =
-            |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&self.root.display().to_string(), "DIR");
-        Ran { code: output.status.code(), stdout: tidy(&output.stdout), stderr: tidy(&output.stderr) }
-    }
-
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.run_with(args, &[])
     }
@@ -117,9 +96,7 @@ impl Desk {
     /// Runs it, which has to fail; gives what is said on stderr.
     #[track_caller]
     pub(crate) fn fails(&self, args: &[&str]) -> String {
-        let ran = self.run(args);
-        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{args:?}\n{}", ran.stderr);
-        ran.stderr
+        self.run(args).failed(args)
     }
 
     /// Starts it, with its output kept.

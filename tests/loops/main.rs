@@ -5,6 +5,8 @@
 mod commands;
 mod desk;
 mod gate;
+#[path = "../support/ground.rs"]
+mod ground;
 #[path = "../support/processes.rs"]
 #[expect(dead_code, reason = "each of the targets that share it leaves a part of it alone")]
 mod processes;

@@ -1,16 +1,22 @@
 //! A home, a project under git, and the binary on the PATH as an installed one would be.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::ops::Deref;
+use std::path::Path;
+use std::process::Command;
 
+use crate::ground::Ground;
 use crate::ran::Ran;
 
 /// One person's machine.
-pub(crate) struct Desk {
-    #[expect(dead_code, reason = "held, not read: the folder is gone with it")]
-    folder: tempfile::TempDir,
-    root: PathBuf,
+pub(crate) struct Desk(Ground);
+
+impl Deref for Desk {
+    type Target = Ground;
+
+    fn deref(&self) -> &Ground {
+        &self.0
+    }
 }
 
 /// The file of the default scope.
@@ -22,33 +28,13 @@ pub(crate) const USER: &str = "home/.claude/settings.json";
 
 impl Desk {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("punchlist-setup-").tempdir().expect("a folder");
-        let root = fs::canonicalize(folder.path()).expect("the folder");
-        let desk = Self { folder, root };
-        for name in ["home", "project", "bin"] {
-            fs::create_dir(desk.path(name)).expect("a folder");
-        }
+        let desk = Self(Ground::with("punchlist-setup-", &["home", "project", "bin"]));
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_punchlist"), desk.path("bin/punchlist"))
             .expect("a link");
         let git = Command::new("git").args(["init", "--quiet"]).arg(desk.path("project")).status();
         assert!(git.expect("git").success());
         desk.write("project/.git/info/exclude", ".claude/settings.local.json*\n");
         desk
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.root.join(name)
-    }
-
-    pub(crate) fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        fs::write(path, text).expect("written");
-    }
-
-    #[track_caller]
-    pub(crate) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// A copy of the program. Made by another process: what this one has open for writing may be inherited by the
@@ -73,10 +59,7 @@ impl Desk {
         let mut command = Command::new(self.path("bin/punchlist"));
         command.args(args).current_dir(folder).env_clear();
         command.env("PATH", path).env("HOME", self.path("home")).env("PUNCHLIST_HOME", self.path("state"));
-        let Output { status, stdout, stderr } = command.output().expect("it runs");
-        let tidy =
-            |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&self.root.display().to_string(), "DIR");
-        Ran { code: status.code(), stdout: tidy(&stdout), stderr: tidy(&stderr) }
+        self.ran(&command.output().expect("it runs"))
     }
 
     /// Runs it in the project.
@@ -93,8 +76,6 @@ impl Desk {
     /// Runs it, which has to fail with a word on stderr alone; gives that.
     #[track_caller]
     pub(crate) fn fails(&self, args: &[&str]) -> String {
-        let ran = self.run(args);
-        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{args:?}\n{}", ran.stderr);
-        ran.stderr
+        self.run(args).failed(args)
     }
 }

@@ -4,6 +4,8 @@
 
 mod desk;
 mod files;
+#[path = "../support/ground.rs"]
+mod ground;
 mod install;
 mod picture;
 mod plugin;
