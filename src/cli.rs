@@ -158,6 +158,9 @@ pub struct AuditArgs {
     /// Takes a saved reply (a file, or - for stdin) in place of asking
     #[arg(long, value_name = "FILE", conflicts_with = "auditor")]
     pub verdict: Option<PathBuf>,
+    /// With --verdict: a saved answer in place of the second reader's
+    #[arg(long, value_name = "FILE", requires = "verdict")]
+    pub second_verdict: Option<PathBuf>,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

@@ -1,4 +1,4 @@
-//! One line of the punch list. Plain data: facts, the auditor and the verifier all speak in it.
+//! One line of the punch list. Plain data: facts, readers and checks all speak in it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +10,15 @@ use crate::words::normalised;
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub enum Category {
-    /// Claimed done, not on disk.
+    /// Claimed done, and not so.
     A,
     /// Done, and the plan does not mention it.
     B,
-    /// Abandoned, and the plan still lists it.
+    /// Left out or replaced, and the plan still lists it.
     C,
     /// On the task list, not in the plan.
     D,
-    /// The person asked for it on the way, and it was never done.
+    /// The person asked for it, and it was never done.
     #[serde(rename = "ask")]
     Ask,
 }
@@ -41,57 +41,111 @@ impl Category {
     /// In words, for the agent and the person.
     pub fn title(self) -> &'static str {
         match self {
-            Self::A => "claimed done, not on disk",
+            Self::A => "claimed done, and not so",
             Self::B => "done, but the plan does not mention it",
-            Self::C => "abandoned, but the plan still lists it",
+            Self::C => "left out, but the plan still lists it",
             Self::D => "on the task list, but not in the plan",
-            Self::Ask => "asked for on the way, never done",
+            Self::Ask => "asked for, never done",
         }
     }
 }
 
-/// Which kind of check would prove it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// In which way the world is not as claimed: what a check has to look at.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
-pub enum Problem {
-    /// The file is not there.
-    MissingFile,
-    /// The file is there and lacks what was promised.
-    MissingContent,
-    /// A command was claimed to succeed, and failed.
-    FailedCommand,
-    /// Nothing in the session worked on it.
-    NoTrace,
+pub enum Kind {
+    /// A file, a commit or another thing is not there.
+    #[serde(alias = "missing-file")]
+    Missing,
+    /// It is there, and it is not what was promised.
+    #[serde(alias = "missing-content")]
+    WrongContent,
+    /// A command that is claimed to have succeeded failed.
+    #[serde(alias = "failed-command")]
+    Failed,
+    /// A command that is claimed to have run never did.
+    NotRun,
     /// The plan does not mention it.
     NotInPlan,
+    /// It was left out or replaced.
+    LeftOut,
+    /// Anything else.
+    #[serde(alias = "no-trace")]
+    Other,
 }
 
-impl Problem {
+impl Kind {
     /// All of them, in order.
-    pub const ALL: [Self; 5] =
-        [Self::MissingFile, Self::MissingContent, Self::FailedCommand, Self::NoTrace, Self::NotInPlan];
+    pub const ALL: [Self; 7] = [
+        Self::Missing,
+        Self::WrongContent,
+        Self::Failed,
+        Self::NotRun,
+        Self::NotInPlan,
+        Self::LeftOut,
+        Self::Other,
+    ];
 
     /// As written in the log.
     pub fn name(self) -> &'static str {
         match self {
-            Self::MissingFile => "missing-file",
-            Self::MissingContent => "missing-content",
-            Self::FailedCommand => "failed-command",
-            Self::NoTrace => "no-trace",
+            Self::Missing => "missing",
+            Self::WrongContent => "wrong-content",
+            Self::Failed => "failed",
+            Self::NotRun => "not-run",
             Self::NotInPlan => "not-in-plan",
+            Self::LeftOut => "left-out",
+            Self::Other => "other",
         }
     }
 }
 
-/// What the verifier made of it.
+/// In which section of the evidence a claim stands.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimedIn {
+    /// In the plan.
+    Plan,
+    /// In the agent's final message.
+    Message,
+    /// On the task list.
+    Tasks,
+    /// In the person's words.
+    Asks,
+    /// Nobody claimed it: it was done and is in no plan.
+    #[default]
+    Nowhere,
+}
+
+impl ClaimedIn {
+    /// All of them, in order.
+    pub const ALL: [Self; 5] = [Self::Plan, Self::Message, Self::Tasks, Self::Asks, Self::Nowhere];
+
+    /// As written in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Message => "message",
+            Self::Tasks => "tasks",
+            Self::Asks => "asks",
+            Self::Nowhere => "nowhere",
+        }
+    }
+}
+
+/// What the checks and the second reader made of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Its quotes are real and nothing contradicts it: it may hold the stop.
+    /// Its quotes are real, nothing contradicts it, and the second reader upholds it: it may hold the stop.
     Confirmed,
     /// It may be so; it can't be shown. Never holds a stop.
     CannotVerify,
-    /// Disk or session say otherwise. Dropped, and kept in the log only.
+    /// Disk, session or the second reader say otherwise. Dropped, and kept in the log only.
     Refuted,
 }
 
@@ -113,26 +167,37 @@ impl Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// The hook's own facts.
+    /// The program's own facts.
     Facts,
-    /// The second model.
-    Auditor,
+    /// The first reader.
+    #[serde(alias = "auditor")]
+    Reader,
     /// Both of them.
     Both,
 }
 
 impl Source {
     /// All of them, in order.
-    pub const ALL: [Self; 3] = [Self::Facts, Self::Auditor, Self::Both];
+    pub const ALL: [Self; 3] = [Self::Facts, Self::Reader, Self::Both];
 
     /// As written in the log.
     pub fn name(self) -> &'static str {
         match self {
             Self::Facts => "facts",
-            Self::Auditor => "auditor",
+            Self::Reader => "reader",
             Self::Both => "both",
         }
     }
+}
+
+/// What the second reader said of a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecondOpinion {
+    /// Whether the finding survived.
+    pub upheld: bool,
+    /// Why, in a sentence.
+    #[serde(default)]
+    pub why: String,
 }
 
 /// One finding.
@@ -140,18 +205,24 @@ impl Source {
 pub struct Finding {
     /// What kind of drift.
     pub category: Category,
-    /// What the verifier made of it.
+    /// What the checks and the second reader made of it.
     #[serde(default = "unsaid::status")]
     pub status: Status,
     /// Who says so.
     #[serde(default = "unsaid::source")]
     pub source: Source,
-    /// Which check would prove it.
-    #[serde(default = "unsaid::problem")]
-    pub problem: Problem,
+    /// In which way the world is not as claimed.
+    #[serde(default = "unsaid::kind", alias = "problem")]
+    pub kind: Kind,
     /// The words of the step, claim, task or ask.
+    #[serde(default, skip_serializing_if = "String::is_empty", alias = "quote")]
+    pub claim: String,
+    /// Where those words stand.
+    #[serde(default)]
+    pub claimed_in: ClaimedIn,
+    /// The words of the evidence that show that it is not so; empty where the proof is that nothing is there.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub quote: String,
+    pub proof: String,
     /// The file concerned, as the workspace has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
@@ -161,46 +232,44 @@ pub struct Finding {
     /// What would settle it.
     #[serde(default)]
     pub settle: String,
-    /// What the verifier did and why.
-    #[serde(default)]
-    pub verifier: String,
+    /// What the checks did and why.
+    #[serde(default, alias = "verifier")]
+    pub check: String,
+    /// What the second reader said, where it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second: Option<SecondOpinion>,
     /// The number of the plan's step that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<usize>,
-    /// What disk and session show, a line each: a command and how it ended, a file and what stands there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evidence: Vec<String>,
 }
 
 /// What is taken for so where an older log does not say.
 mod unsaid {
-    use super::{Problem, Source, Status};
+    use super::{Kind, Source, Status};
 
     pub(super) fn status() -> Status {
         Status::CannotVerify
     }
 
     pub(super) fn source() -> Source {
-        Source::Auditor
+        Source::Reader
     }
 
-    pub(super) fn problem() -> Problem {
-        Problem::NoTrace
+    pub(super) fn kind() -> Kind {
+        Kind::Other
     }
 }
 
 impl Finding {
     /// A short name for what it rests on, by which it is known again in the same session. That a file is missing is the
-    /// same in whatever words, and so is how a command ended.
+    /// same in whatever words.
     pub fn grounds(&self) -> String {
-        let quote = || normalised(&self.quote);
-        let words = match (self.problem, &self.path, self.evidence.first()) {
-            (Problem::MissingFile, Some(_), _) => String::new(),
-            (Problem::FailedCommand, _, Some(shown)) => shown.clone(),
-            _ => quote(),
+        let words = match (self.kind, &self.path) {
+            (Kind::Missing, Some(_)) => String::new(),
+            _ => normalised(&self.claim),
         };
         let path = self.path.as_deref().unwrap_or_default();
-        ContentName::of(format!("{} {:?} {path} {words}", self.category.name(), self.problem))
+        ContentName::of(format!("{} {} {path} {words}", self.category.name(), self.kind.name()))
     }
 }
 
@@ -226,12 +295,9 @@ impl Advisory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AdvisoryKind {
-    /// The tests are said to pass, and never ran.
-    UnrunTests,
-    /// It is said to build, and was never built.
-    UnrunBuild,
-    /// The linter is said to be content, and never ran.
-    UnrunLint,
+    /// A check is said to pass, and never ran.
+    #[serde(alias = "unrun-tests", alias = "unrun-build", alias = "unrun-lint")]
+    NotRun,
     /// The tests ran before the last edit.
     StaleTests,
     /// It was built before the last edit.
@@ -264,10 +330,8 @@ pub enum AdvisoryKind {
 
 impl AdvisoryKind {
     /// All of them, in order.
-    pub const ALL: [Self; 17] = [
-        Self::UnrunTests,
-        Self::UnrunBuild,
-        Self::UnrunLint,
+    pub const ALL: [Self; 15] = [
+        Self::NotRun,
         Self::StaleTests,
         Self::StaleBuild,
         Self::StaleLint,
@@ -287,9 +351,7 @@ impl AdvisoryKind {
     /// As written in the log.
     pub fn name(self) -> &'static str {
         match self {
-            Self::UnrunTests => "unrun-tests",
-            Self::UnrunBuild => "unrun-build",
-            Self::UnrunLint => "unrun-lint",
+            Self::NotRun => "not-run",
             Self::StaleTests => "stale-tests",
             Self::StaleBuild => "stale-build",
             Self::StaleLint => "stale-lint",
@@ -310,9 +372,7 @@ impl AdvisoryKind {
     /// In words.
     pub fn title(self) -> &'static str {
         match self {
-            Self::UnrunTests => "the tests are said to pass, and never ran",
-            Self::UnrunBuild => "it is said to build, and was never built",
-            Self::UnrunLint => "the linter is said to be content, and never ran",
+            Self::NotRun => "a check is said to pass, and never ran",
             Self::StaleTests => "the tests ran before the last edit",
             Self::StaleBuild => "it was built before the last edit",
             Self::StaleLint => "the linter ran before the last edit",
@@ -337,8 +397,11 @@ mod tests {
 
     #[test]
     fn each_part_of_a_finding_is_written_by_its_name() {
-        for problem in Problem::ALL {
-            assert_eq!(serde_json::json!(problem), problem.name());
+        for kind in Kind::ALL {
+            assert_eq!(serde_json::json!(kind), kind.name());
+        }
+        for place in ClaimedIn::ALL {
+            assert_eq!(serde_json::json!(place), place.name());
         }
         for status in Status::ALL {
             assert_eq!(serde_json::json!(status), status.name());

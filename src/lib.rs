@@ -27,7 +27,7 @@
 //! `docs/gates`: what they decide by themselves is pure and has a module of its own where it is more than a page (`checks`,
 //! `feature_loop`, `tasks`).
 //!
-//! After a block the next stop tells what became of it: `gates::aftermath` looks again, `outcomes` says what that means, and
+//! After a block the next stop tells what became of it: `gates::block_followup` looks again, `outcomes` says what that means, and
 //! `log` has it beside the decision. `page` makes one HTML page of all that.
 //!
 //! A session that starts, goes on or was compacted is given what its config names: `session_start`.
@@ -47,9 +47,8 @@ pub mod exit;
 pub mod files;
 pub mod kept;
 pub mod names;
-pub mod pattern;
+pub mod paths;
 pub mod phases;
-pub mod readings;
 pub mod template;
 pub mod text;
 pub mod words;
@@ -67,18 +66,16 @@ pub mod session;
 
 pub mod plan;
 
-pub mod claims;
-pub mod wishes;
 
 pub mod evidence;
+pub mod advisories;
 pub mod facts;
 pub mod finding;
 pub mod globbed;
 
-pub mod auditor;
+pub mod readers;
 pub mod checks;
 pub mod child;
-pub mod verify;
 
 pub mod feature_loop;
 
@@ -89,7 +86,7 @@ pub mod gates;
 pub mod session_start;
 
 pub mod log;
-pub mod outcomes;
+pub mod followup;
 
 pub mod saved;
 

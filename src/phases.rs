@@ -28,10 +28,10 @@ pub const EVIDENCE: &str = "evidence";
 pub const FACTS: &str = "facts";
 /// Writing the prompt.
 pub const PROMPT: &str = "prompt";
-/// The second model, from looking for the client to its end.
+/// The first reader, from looking for the client to its end.
 pub const AUDITOR: &str = "auditor";
-/// Checking what it said.
-pub const VERIFY: &str = "verify";
+/// The second reader, likewise.
+pub const SECOND_READER: &str = "second-reader";
 /// Remembering what was decided.
 pub const REMEMBER: &str = "remember";
 /// Writing the decision down. The log can't hold it: it is over when the line is written.

@@ -6,6 +6,7 @@ mod allowed;
 mod chores;
 mod claim;
 mod loops;
+mod spending;
 mod switch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,14 +18,13 @@ use std::time::SystemTime;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::auditor::flags::{ClientStamp, Flags, KnownClients};
+use crate::readers::flags::{ClientStamp, Flags, KnownClients};
 use crate::checks::Passed;
 use crate::env::{self, Env};
 use crate::evidence::Memory;
 use crate::files::{in_private_folder, write_whole};
 use crate::names::ContentName;
-use crate::outcomes::PendingBlock;
-use crate::readings::Readings;
+use crate::followup::PendingBlock;
 
 pub use chores::Chores;
 pub use claim::{Claim, Taken};
@@ -43,6 +43,9 @@ pub struct StateFolder {
 pub struct SessionState {
     /// How often it was held.
     pub blocks: u32,
+    /// How many calls of a model it has cost.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reader_calls: u32,
     /// How often each gate has held it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub held_by: BTreeMap<String, u32>,
@@ -65,6 +68,11 @@ pub struct SessionState {
     /// For which start it was last given what the config names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's form")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl SessionState {
@@ -111,10 +119,12 @@ pub struct Dispute {
 pub struct LastAudit {
     /// How much work the session had done by then.
     pub work: usize,
-    /// How many asks of the person that may want work there were by then.
-    pub asks: usize,
-    /// The evidence's name, if the audit found nothing that could hold.
-    pub clean: Option<String>,
+    /// How many tasks were finished by then.
+    pub finished: usize,
+    /// How far the session had come.
+    pub rows: usize,
+    /// Whether nothing was held: what stood before need not be judged again.
+    pub was_clean: bool,
     /// When it was decided, in milliseconds since 1970.
     pub decided_ms: i64,
 }
@@ -194,17 +204,6 @@ impl StateFolder {
     /// Remembers what this audit looked at.
     pub fn keep_evidence(&self, session: &str, agent: &str, memory: Memory, chores: &mut Chores) {
         chores.add(self.stop_file(session, agent, "files"), move || memory.to_keep());
-    }
-
-    /// Begins to remember what is read out of texts, with what this program read out of them at the session's last audit.
-    pub fn readings(&self, session: &str, agent: &str) -> Readings {
-        let file = self.stop_file(session, agent, "words");
-        Readings::begin(move || fs::read(file).unwrap_or_default(), &this_program())
-    }
-
-    /// Remembers it for the next audit.
-    pub fn keep_readings(&self, session: &str, agent: &str, readings: Readings, chores: &mut Chores) {
-        chores.add(self.stop_file(session, agent, "words"), readings.end());
     }
 
     /// What is remembered of the transcripts of one agent of a session, as bytes; empty if nothing is.
@@ -314,13 +313,6 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
 fn lock_file(path: &Path) -> io::Result<File> {
     let folder = path.parent().unwrap_or(Path::new("."));
     in_private_folder(folder, || OpenOptions::new().create(true).truncate(false).write(true).open(path))
-}
-
-/// A name for this very program: another build of it may read texts otherwise.
-fn this_program() -> String {
-    let file = std::env::current_exe().and_then(fs::metadata);
-    let stamp = file.and_then(|file| Ok((file.len(), file.modified()?)));
-    format!("{} {stamp:?}", env!("CARGO_PKG_VERSION"))
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use punchlist::auditor::Prompts;
+use punchlist::readers::Prompts;
 use punchlist::config::Config;
 use punchlist::env::Env;
 use punchlist::eval::case::Case;

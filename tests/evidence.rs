@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use punchlist::auditor::prompt::{self, Prompts};
+use punchlist::readers::prompt::{self, Prompts};
 use punchlist::config::Config;
 use punchlist::evidence::masking::{mask_plan, mask_session};
 use punchlist::evidence::{Entered, Evidence, FileState, LeftOut, Memory, Workspace, gather, shown};

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use punchlist::audit::looks::looks;
-use punchlist::auditor::prompt::{self, Prompts};
-use punchlist::auditor::{AuditorOutcome, RecordedReply, reply};
+use punchlist::readers::prompt::{self, Prompts};
+use punchlist::readers::{ReaderOutcome, RecordedReply, reply};
 use punchlist::commands::hook::{Registered, answer};
 use punchlist::config::{Config, plan_globs};
 use punchlist::env::Env;
@@ -111,7 +111,7 @@ fn take(fixture: &Path) -> Vec<String> {
     trip.stage("prompt.md", &format!("{}\n---\n{}\n", written.system, written.text));
 
     let outcome = reply::outcome_of_exit(0, trip.placed("reply.json").as_bytes(), b"", true);
-    let AuditorOutcome::Answered(verdict) = outcome else { panic!("{outcome:?}") };
+    let ReaderOutcome::Answered(verdict) = outcome else { panic!("{outcome:?}") };
     trip.stage_json("verdict.json", &verdict);
     let findings = verify(&verdict, &looks(&workspace, &verdict, &evidence), &evidence, facts.findings);
     trip.stage_json("findings.json", &findings);

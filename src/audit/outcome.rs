@@ -1,7 +1,7 @@
 //! Takes findings and the auditor's ending, gives what they come to. Pure.
 
 use super::reason;
-use crate::auditor::AuditorOutcome;
+use crate::readers::ReaderOutcome;
 use crate::config::AuditConfig;
 use crate::decision::{Cause, NEWER_STOP, Outcome};
 use crate::evidence::redact::mask;
@@ -15,7 +15,7 @@ pub fn could_not(cause: Cause, why: &str) -> Outcome {
 /// What the findings and the auditor's ending come to. Confirmed facts hold even where no auditor was to be
 /// had; everything else needs its word.
 pub fn outcome_of(
-    auditor: &AuditorOutcome,
+    auditor: &ReaderOutcome,
     findings: &[Finding],
     config: &AuditConfig,
     (reason_template, decision): (&str, &str),
@@ -29,13 +29,13 @@ pub fn outcome_of(
         with(Status::CannotVerify).partition(|finding| finding.source == Source::Facts);
     let unverified: Vec<&Finding> = proposed.into_iter().chain(idle).collect();
     // Whoever tells us to end throws our answer away: a block would be counted and never seen.
-    let is_heard = !matches!(auditor, AuditorOutcome::Interrupted(_) | AuditorOutcome::Superseded);
+    let is_heard = !matches!(auditor, ReaderOutcome::Interrupted(_) | ReaderOutcome::Superseded);
     if !holding.is_empty() && is_heard {
         let reason = reason::reason(reason_template, decision, &holding, &unverified);
         return Outcome::Hold { cause: Cause::Findings, reason };
     }
     match auditor {
-        AuditorOutcome::Answered(_) | AuditorOutcome::NotAsked if unverified.is_empty() => {
+        ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if unverified.is_empty() => {
             if candidates.is_empty() {
                 Outcome::Pass { cause: Cause::Clean, detail: None }
             } else {
@@ -43,22 +43,22 @@ pub fn outcome_of(
                 Outcome::Pass { cause: Cause::OnlyUnverified, detail: Some(detail) }
             }
         }
-        AuditorOutcome::Answered(_) | AuditorOutcome::NotAsked => Outcome::Advise {
+        ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked => Outcome::Advise {
             cause: Cause::OnlyUnverified,
             message: format!("let go, with what could not be verified: {}", reason::one_line(&unverified)),
         },
-        AuditorOutcome::TimedOut(after) => could_not(
+        ReaderOutcome::TimedOut(after) => could_not(
             Cause::AuditorTimeout,
             &format!("the auditor gave no answer in {:.0} s", after.as_secs_f64()),
         ),
-        AuditorOutcome::Unavailable(why) => could_not(Cause::AuditorUnavailable, &why.to_string()),
-        AuditorOutcome::Unreadable(why) => {
+        ReaderOutcome::Unavailable(why) => could_not(Cause::AuditorUnavailable, &why.to_string()),
+        ReaderOutcome::Unreadable(why) => {
             could_not(Cause::AuditorUnreadable, &format!("the auditor's answer does not count: {why}"))
         }
-        AuditorOutcome::Superseded => {
+        ReaderOutcome::Superseded => {
             Outcome::Pass { cause: Cause::Superseded, detail: Some(NEWER_STOP.to_owned()) }
         }
-        AuditorOutcome::Interrupted(signal) => could_not(Cause::Error, &format!("ended by {signal}")),
+        ReaderOutcome::Interrupted(signal) => could_not(Cause::Error, &format!("ended by {signal}")),
     }
 }
 
@@ -103,28 +103,28 @@ pub fn advised(outcome: Outcome, advisories: &[&Advisory]) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auditor::Verdict;
+    use crate::readers::Verdict;
     use crate::config::Config;
-    use crate::finding::{AdvisoryKind, Category, Problem};
+    use crate::finding::{AdvisoryKind, Category, Kind};
 
     fn candidate(source: Source) -> Finding {
         Finding {
             category: Category::B,
             status: Status::CannotVerify,
             source,
-            problem: Problem::NotInPlan,
-            quote: String::new(),
+            kind: Kind::NotInPlan,
+            claim: String::new(),
             path: Some("src/helper.rs".into()),
             why: "no step names it".into(),
             settle: "name it in the plan".into(),
-            verifier: "nobody has judged it".into(),
+            check: "nobody has judged it".into(),
             step: None,
             evidence: Vec::new(),
         }
     }
 
     fn outcome(findings: &[Finding]) -> Outcome {
-        let answered = AuditorOutcome::Answered(Verdict::default());
+        let answered = ReaderOutcome::Answered(Verdict::default());
         outcome_of(&answered, findings, &Config::default().audit, ("", "k3f9"))
     }
 
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn what_was_disputed_before_is_told_and_never_holds() {
         let mut finding = candidate(Source::Facts);
-        finding.verifier = "disputed in this session: \"It is generated.\"".into();
+        finding.check = "disputed in this session: \"It is generated.\"".into();
         let told = "disputed by the agent before, and not held again: [B] \"src/helper.rs\" (disputed in this session: \"It is generated.\")";
         assert_eq!(
             with_disputed(outcome(&[]), &[&finding]),

@@ -4,14 +4,14 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::auditor::prompt::{REASON, render};
+use crate::readers::prompt::{REASON, render};
 use crate::finding::{Advisory, Finding, Status};
 
 #[derive(Serialize)]
 struct Line<'a> {
     category: &'static str,
     title: &'static str,
-    quote: &'a str,
+    claim: &'a str,
     path: Option<&'a str>,
     why: &'a str,
     settle: &'a str,
@@ -23,11 +23,11 @@ impl<'a> Line<'a> {
         Self {
             category: finding.category.name(),
             title: finding.category.title(),
-            quote: &finding.quote,
+            claim: &finding.claim,
             path: finding.path.as_deref(),
             why: &finding.why,
             settle: &finding.settle,
-            note: &finding.verifier,
+            note: &finding.check,
         }
     }
 }
@@ -67,12 +67,12 @@ pub fn one_line(findings: &[&Finding]) -> String {
     let said: Vec<_> = findings
         .iter()
         .map(|finding| {
-            let subject = if finding.quote.is_empty() {
+            let subject = if finding.claim.is_empty() {
                 finding.path.as_deref().unwrap_or(&finding.why)
             } else {
-                &finding.quote
+                &finding.claim
             };
-            let why = if finding.status == Status::CannotVerify { &finding.verifier } else { &finding.why };
+            let why = if finding.status == Status::CannotVerify { &finding.check } else { &finding.why };
             format!("[{}] \"{subject}\" ({why})", finding.category.name())
         })
         .collect();
@@ -89,19 +89,19 @@ pub fn advice(advisories: &[&Advisory]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Category, Problem, Source};
+    use crate::finding::{Category, Kind, Source};
 
     fn finding(status: Status) -> Finding {
         Finding {
             category: Category::A,
             status,
-            source: Source::Auditor,
-            problem: Problem::MissingFile,
-            quote: "Create `beta.txt`".into(),
+            source: Source::Reader,
+            kind: Kind::Missing,
+            claim: "Create `beta.txt`".into(),
             path: Some("beta.txt".into()),
             why: "there is no beta.txt".into(),
             settle: "create it, or untick the step".into(),
-            verifier: "remote".into(),
+            check: "remote".into(),
             step: None,
             evidence: Vec::new(),
         }
@@ -153,7 +153,7 @@ The person can switch this gate off with `punchlist off` (logged and reported if
     #[test]
     fn words_from_the_workspace_are_not_read_as_a_template() {
         let mut hostile = finding(Status::Confirmed);
-        hostile.quote = "{{ switch }} {% raw %}".into();
+        hostile.claim = "{{ switch }} {% raw %}".into();
         assert!(reason(REASON, "k3f9", &[&hostile], &[]).contains("words: \"{{ switch }} {% raw %}\""));
     }
 }

@@ -51,7 +51,8 @@ fn without_files(evidence: &Evidence) -> Scene {
     let plan = evidence.plan.iter();
     let steps = plan.flat_map(|plan| {
         let written = plan.steps.iter().map(|step| seen(step, None));
-        written.chain(plan.dropped.iter().map(|step| seen(step, Some("dropped"))))
+        let gone = plan.removed_steps().into_iter().map(|step| seen(&step, Some("dropped")));
+        written.chain(gone.collect::<Vec<_>>())
     });
     Scene {
         asks: newest.iter().map(|ask| first_part(&ask.text, ASK_CAP)).collect(),

@@ -7,7 +7,7 @@ mod one;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::auditor::Prompts;
+use crate::readers::Prompts;
 use crate::cli::{AuditArgs, AuditorChoice, Format};
 use crate::config::Config;
 use crate::env::Env;

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::complain;
 use super::hook::{Registered, answer};
-use crate::auditor::RecordedReply;
+use crate::readers::RecordedReply;
 use crate::env::Env;
 use crate::exit;
 use crate::finding::{Finding, Status};
@@ -138,7 +138,7 @@ fn checked(finding: &Finding) -> String {
         Status::CannotVerify => "not verified:",
         Status::Refuted => "refuted:",
     };
-    format!("{mark} [{}] {} ({})", finding.category.name(), finding.why, finding.verifier)
+    format!("{mark} [{}] {} ({})", finding.category.name(), finding.why, finding.check)
 }
 
 #[cfg(test)]

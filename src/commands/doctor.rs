@@ -6,8 +6,8 @@ mod look;
 mod plugins;
 
 use super::say::{say, say_json, width};
-use crate::auditor::prompt::SCHEMA;
-use crate::auditor::{Auditor, AuditorRun, Prompt, SealedClient};
+use crate::readers::prompt::SCHEMA;
+use crate::readers::{Answer, Prompt, Reader, ReaderRun, SealedClient};
 use crate::cli::DoctorArgs;
 use crate::config::Config;
 use crate::config::sources::sources;
@@ -47,13 +47,14 @@ pub fn run(args: &DoctorArgs, env: &Env) -> u8 {
 }
 
 /// One tiny question, asked as every other: sealed, and for as long.
-fn ask(env: &Env, config: &Config, state: &StateFolder) -> AuditorRun {
+fn ask(env: &Env, config: &Config, state: &StateFolder) -> ReaderRun {
     let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap_or_default();
     let prompt = Prompt {
         system: "You are asked one small question, to see whether asking works.".into(),
         text: "There is nothing to audit. Answer with an empty list of findings.".into(),
         schema: schema.to_string(),
+        check: Answer::check,
     };
-    let mut client = SealedClient { env, config: &config.auditor, known: state, is_wanted: None };
+    let mut client = SealedClient { env, config: &config.auditor, model: &config.auditor.model, known: state, is_wanted: None };
     client.ask(&prompt, config.auditor.timeout)
 }

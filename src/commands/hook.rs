@@ -2,6 +2,7 @@
 //! log, answer. Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on
 //! stdout but the reply.
 
+use std::cell::RefCell;
 use std::io::{IsTerminal, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -10,18 +11,19 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::complain;
-use crate::auditor::{Auditor, SealedClient};
+use crate::readers::budget::{Budget, Budgeted, Limit};
+use crate::readers::{Reader, SealedClient};
 use crate::cli::HookArgs;
-use crate::config::{Config, Mode};
+use crate::config::{Config, Mode, SecondReader};
 use crate::decision::{Cause, Counting, Decision, Held, decide};
 use crate::env::{self, Env};
-use crate::gates::aftermath;
+use crate::gates::block_followup;
 use crate::gates::aside::{Aside, aside};
-use crate::gates::{self, Joined, Stop, Story, any_keeps_working, switched};
+use crate::gates::{self, Joined, ReaderPair, Stop, Story, any_keeps_working, switched};
 use crate::hook::{Event, HookInput, Reply};
 use crate::log::{DecisionLog, Record, Scene, keepsakes};
 use crate::names::new_id;
-use crate::outcomes::PendingBlock;
+use crate::followup::PendingBlock;
 use crate::phases::{self, Phases};
 use crate::session_start::{self, Start};
 use crate::state::{Claim, SessionState, StateFolder};
@@ -94,7 +96,7 @@ pub fn answer(
     state: &StateFolder,
     registered: Registered,
     started: Timestamp,
-    auditor: Option<&mut dyn Auditor>,
+    auditor: Option<&mut dyn Reader>,
 ) -> Reply {
     answer_in(&mut Phases::default(), stdin, env, state, registered, started, auditor)
 }
@@ -107,7 +109,7 @@ fn answer_in(
     state: &StateFolder,
     registered: Registered,
     started: Timestamp,
-    auditor: Option<&mut dyn Auditor>,
+    auditor: Option<&mut dyn Reader>,
 ) -> Reply {
     let begun = Instant::now();
     let log = DecisionLog::in_folder(state.root());
@@ -164,9 +166,25 @@ fn answer_in(
         claim: claim.as_ref(),
     };
 
+    let is_newest = || claim.as_ref().is_none_or(Claim::is_newest);
+    let is_wanted = claim.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
+    let sealed = |model| SealedClient { env, config: &config.auditor, model, known: state, is_wanted };
+    let (mut first_client, mut second_client) = (sealed(&config.auditor.model), None);
+    if let SecondReader::Model(model) = &config.auditor.second_reader {
+        second_client = Some(sealed(model));
+    }
+    let budget = RefCell::new(budget_of(&stop));
+    let (first, second): (&mut dyn Reader, Option<&mut dyn Reader>) = match auditor {
+        Some(stand_in) => (stand_in, None),
+        None => (&mut first_client, second_client.as_mut().map(|client| client as &mut dyn Reader)),
+    };
+    let mut first = Budgeted { reader: first, budget: &budget };
+    let mut second = second.map(|reader| Budgeted { reader, budget: &budget });
+    let mut readers =
+        ReaderPair { first: &mut first, second: second.as_mut().map(|reader| reader as &mut dyn Reader) };
     let mut story = Story::default();
     std::mem::swap(&mut story.phases, phases);
-    let joined = judge(&stop, &mut story, auditor);
+    let joined = judge(&stop, &mut story, &mut readers);
     std::mem::swap(&mut story.phases, phases);
     let counting = remember(&stop, &joined, &story, phases);
     let decision = decide(joined.outcome, config.gates.dry_run, &counting);
@@ -187,12 +205,16 @@ fn answer_in(
     phases.time(phases::LOG, || {
         write_down(&log, &record.record);
         let is_block = decision.held == Held::Block;
-        look_back(&stop, &record.record, record.pending.filter(|_| is_block), &log);
+        look_back(&stop, &record.record, record.pending.filter(|_| is_block), &log, &mut readers);
+        count_spending(&stop, &budget.borrow());
         if let Some(scene) = &record.scene {
             keepsakes::keep_scene(state.root(), &id, scene);
         }
         if let Some(reply) = &record.reply {
             keepsakes::keep_reply(state.root(), &id, reply);
+        }
+        if let Some((task, reply)) = &record.second {
+            keepsakes::keep_second(state.root(), &id, task, reply);
         }
         if record.scene.is_some() || record.reply.is_some() {
             keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
@@ -218,7 +240,7 @@ fn begin_session(
 }
 
 /// Steps aside, or has the gates look at the stop.
-fn judge(stop: &Stop<'_>, story: &mut Story, auditor: Option<&mut dyn Auditor>) -> Joined {
+fn judge(stop: &Stop<'_>, story: &mut Story, readers: &mut ReaderPair<'_>) -> Joined {
     let Stop { input, env, config, state, claim, .. } = *stop;
     let mut off = None;
     let switch = || {
@@ -239,23 +261,23 @@ fn judge(stop: &Stop<'_>, story: &mut Story, auditor: Option<&mut dyn Auditor>) 
         Some(Aside::Guarded(guard)) => Some(guard),
         None => None,
     };
-    let is_newest = || claim.is_none_or(Claim::is_newest);
-    let is_wanted = claim.map(|_| &is_newest as &dyn Fn() -> bool);
-    let mut sealed = SealedClient { env, config: &config.auditor, known: state, is_wanted };
-    let joined = match auditor {
-        Some(auditor) => gates::look(stop, story, guard, auditor),
-        None => gates::look(stop, story, guard, &mut sealed),
-    };
+    let joined = gates::look(stop, story, guard, readers);
     let outcome = switched::with_whose_it_was(joined.outcome, None, stop, story);
     Joined { outcome, ..joined }
 }
 
 /// Writes down what became of the block before this stop, and remembers this one if it is a block. Whatever goes wrong
 /// in it, the decision stands and nobody hears of it.
-fn look_back(stop: &Stop<'_>, record: &Record, block: Option<PendingBlock>, log: &DecisionLog) {
+fn look_back(
+    stop: &Stop<'_>,
+    record: &Record,
+    block: Option<PendingBlock>,
+    log: &DecisionLog,
+    readers: &mut ReaderPair<'_>,
+) {
     let looked = catch_unwind(AssertUnwindSafe(|| {
-        if aftermath::is_told_by(record.cause) {
-            aftermath::tell(stop, &record.id, log);
+        if block_followup::is_told_by(record.cause) {
+            block_followup::tell(stop, &record.id, log, readers);
         }
         if let Some(block) = block {
             let decided_ms = Timestamp::now().as_millisecond();
@@ -267,6 +289,32 @@ fn look_back(stop: &Stop<'_>, record: &Record, block: Option<PendingBlock>, log:
     }));
     if let Err(panic) = looked {
         tracing::debug!(why = panic_words(panic.as_ref()), "what became of a block can't be told");
+    }
+}
+
+/// What this stop may still ask of a model.
+fn budget_of(stop: &Stop<'_>) -> Budget {
+    let config = &stop.config.auditor;
+    let most = config.max_calls_per_session;
+    let left = most.saturating_sub(stop.state.session(stop.session).reader_calls);
+    let money = config.max_cost_per_day.map(|most| Limit { left: most - stop.state.spent_on(today()), most });
+    Budget { calls: Limit { left, most }, money, ..Budget::default() }
+}
+
+fn today() -> jiff::civil::Date {
+    jiff::Zoned::now().date()
+}
+
+/// Counts what the readers cost. What can't be written is not counted; the decision stands.
+fn count_spending(stop: &Stop<'_>, budget: &Budget) {
+    if budget.made == 0 {
+        return;
+    }
+    let made = budget.made;
+    let counted = stop.state.update_session(stop.session, |session| session.reader_calls += made);
+    let spent = if budget.cost > 0.0 { stop.state.spend(today(), budget.cost) } else { Ok(()) };
+    if let Err(error) = counted.and(spent) {
+        tracing::debug!(%error, "what the readers cost can't be counted");
     }
 }
 
@@ -328,8 +376,10 @@ fn session_name(input: &HookInput) -> String {
 
 struct ToWrite {
     record: Record,
-    /// What the auditor answered.
+    /// What the first reader answered.
     reply: Option<String>,
+    /// What the second reader was asked and answered.
+    second: Option<(String, String)>,
     /// What was looked at, where nobody was asked.
     scene: Option<Scene>,
     /// What is to be remembered if it is a block.
@@ -358,6 +408,7 @@ fn record_of(
         advisories: story.advisories,
         files: story.files,
         auditor: story.auditor,
+        second_reader: story.second_reader,
         masked: story.masked,
         prompt_bytes: story.prompt_bytes,
         transcript: story.transcript,
@@ -365,7 +416,13 @@ fn record_of(
         client_version: stop.env.client_version().or(story.client_version),
         ..Record::named(stop.id, decision.cause, started)
     };
-    ToWrite { record, reply: story.reply, scene: story.scene, pending: story.pending }
+    ToWrite {
+        record,
+        reply: story.reply,
+        second: story.second_prompt.zip(story.second_reply),
+        scene: story.scene,
+        pending: story.pending,
+    }
 }
 
 fn write_down(log: &DecisionLog, record: &Record) {

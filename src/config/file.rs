@@ -68,14 +68,14 @@ pub struct AuditTable {
     #[serde(deserialize_with = "globs")]
     #[schemars(with = "Vec<String>")]
     pub plan: Option<Vec<String>>,
-    /// How many bytes are sent to the auditor at the most; large files go in as what changed.
+    /// How many bytes are sent to a reader at the most; large files go in as what changed.
     #[serde(deserialize_with = "prompt_bytes")]
     #[schemars(with = "usize", range(min = LEAST_PROMPT_BYTES))]
     pub max_prompt_bytes: Option<usize>,
     /// What becomes of tests, builds and linters that are said to pass and were not run.
     #[schemars(with = "UnrunChecks")]
     pub unrun_checks: Option<UnrunChecks>,
-    /// When a session without a plan is worth a second opinion.
+    /// Whether a session without a plan is audited.
     #[schemars(with = "Planless")]
     pub planless: Option<Planless>,
     /// Whether the session waits for the audit. It has to agree with how the hook is registered.
@@ -97,10 +97,20 @@ pub struct AuditorTable {
     #[serde(deserialize_with = "duration")]
     #[schemars(with = "String")]
     pub timeout: Option<Duration>,
-    /// A folder with `system.md`, `audit.md`, `reason.md`, `verdict.schema.json`, `loop.md` and `loop-hold.md`, each in place
-    /// of the built-in text.
+    /// A folder with `system.md`, `evidence.md`, `first.md`, `second.md`, `reason.md`, `answer.schema.json`, `loop.md` and
+    /// `loop-hold.md`, each in place of the built-in text.
     #[schemars(with = "String", extend("x-own-file-only" = true))]
     pub prompts: Option<PathBuf>,
+    /// Who tries to refute what would hold a stop: "same" is the model above, asked anew; "off" is nobody; any other word is
+    /// the name of a model.
+    #[schemars(with = "String")]
+    pub second_reader: Option<String>,
+    /// How many calls of a model one session may cost; after that what the disk proves is all that holds.
+    #[schemars(with = "u32")]
+    pub max_calls_per_session: Option<u32>,
+    /// How much all sessions together may cost in a day, in dollars, as far as the client tells; not set: no limit.
+    #[schemars(with = "f64")]
+    pub max_cost_per_day: Option<f64>,
 }
 
 /// `[log]`

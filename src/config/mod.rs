@@ -69,7 +69,7 @@ pub struct AuditConfig {
     pub max_prompt_bytes: usize,
     /// What becomes of checks that are said to pass and were not run.
     pub unrun_checks: UnrunChecks,
-    /// When a session without a plan is worth a second opinion.
+    /// Whether a session without a plan is audited.
     pub planless: Planless,
     /// Whether the session waits for the audit.
     pub mode: Mode,
@@ -119,15 +119,13 @@ pub enum UnrunChecks {
     Block,
 }
 
-/// When a session without a plan is worth a second opinion.
+/// Whether a session without a plan is audited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Planless {
-    /// When a claim or an ask is in doubt, or the session is large.
-    #[default]
-    Claims,
     /// Whenever it has done work.
-    Always,
+    #[default]
+    Audit,
     /// Never: such a session is not audited at all.
     Off,
 }
@@ -143,6 +141,43 @@ pub struct AuditorConfig {
     pub timeout: Duration,
     /// A folder with prompts in place of the built-in ones.
     pub prompts: Option<PathBuf>,
+    /// Who tries to refute what would hold a stop.
+    pub second_reader: SecondReader,
+    /// How many calls of a model one session may cost.
+    pub max_calls_per_session: u32,
+    /// How much all sessions may cost in a day, in dollars; nothing for no limit.
+    pub max_cost_per_day: Option<f64>,
+}
+
+/// Who tries to refute what would hold a stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecondReader {
+    /// The model that proposed it, asked anew.
+    Same,
+    /// Another model, by its name.
+    Model(String),
+    /// Nobody: what the checks let through holds.
+    Off,
+}
+
+impl SecondReader {
+    /// Reads the setting.
+    pub fn named(name: &str) -> Self {
+        match name {
+            "same" => Self::Same,
+            "off" => Self::Off,
+            model => Self::Model(model.to_owned()),
+        }
+    }
+
+    /// As the setting is written.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Same => "same",
+            Self::Model(model) => model,
+            Self::Off => "off",
+        }
+    }
 }
 
 /// The decision log.
@@ -208,9 +243,9 @@ impl Default for Config {
                 plan: ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"]
                     .map(String::from)
                     .to_vec(),
-                max_prompt_bytes: 80_000,
+                max_prompt_bytes: 60_000,
                 unrun_checks: UnrunChecks::Advise,
-                planless: Planless::Claims,
+                planless: Planless::Audit,
                 mode: Mode::Hold,
             },
             subagents: SubagentsConfig::default(),
@@ -219,6 +254,9 @@ impl Default for Config {
                 model: "haiku".into(),
                 timeout: Duration::from_secs(45),
                 prompts: None,
+                second_reader: SecondReader::Same,
+                max_calls_per_session: 60,
+                max_cost_per_day: None,
             },
             checklist: ChecklistConfig::default(),
             memory: MemoryConfig::default(),
@@ -276,6 +314,9 @@ impl Config {
         set(&mut self.auditor.model, file.auditor.model);
         set(&mut self.auditor.timeout, file.auditor.timeout);
         set(&mut self.auditor.prompts, file.auditor.prompts.map(Some));
+        set(&mut self.auditor.second_reader, file.auditor.second_reader.map(|name| SecondReader::named(&name)));
+        set(&mut self.auditor.max_calls_per_session, file.auditor.max_calls_per_session);
+        set(&mut self.auditor.max_cost_per_day, file.auditor.max_cost_per_day.map(Some));
         self.checklist.apply(file.checklist);
         self.memory.apply(file.memory);
         set(&mut self.log.keep, file.log.keep);

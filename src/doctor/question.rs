@@ -1,10 +1,10 @@
 //! The model: takes what came of one tiny question, gives a check with its time and cost. Pure.
 
 use super::Check;
-use crate::auditor::{AuditorOutcome, AuditorRun};
+use crate::readers::{ReaderOutcome, ReaderRun};
 
 /// The check; `None` where nobody was to be asked.
-pub fn check(run: Option<&AuditorRun>, model: &str) -> Check {
+pub fn check(run: Option<&ReaderRun>, model: &str) -> Check {
     const NAME: &str = "auditor";
     let Some(run) = run else {
         let next = "`punchlist doctor --audit` asks it one tiny question".to_owned();
@@ -14,27 +14,27 @@ pub fn check(run: Option<&AuditorRun>, model: &str) -> Check {
     let cost = run.usage.cost_usd.map_or_else(|| "cost unknown".to_owned(), |cost| format!("${cost:.4}"));
     let tokens = run.usage.input_tokens + run.usage.cache_read_tokens + run.usage.cache_write_tokens;
     match &run.outcome {
-        AuditorOutcome::Answered(_) => Check::fine(
+        ReaderOutcome::Answered(_) => Check::fine(
             NAME,
             format!(
                 "{model} answered in {took}, {cost}, {tokens} tokens in, {} out",
                 run.usage.output_tokens
             ),
         ),
-        AuditorOutcome::TimedOut(_) => Check::fault(
+        ReaderOutcome::TimedOut(_) => Check::fault(
             NAME,
             format!("{model} gave no answer in {took}"),
             "raise `[auditor] timeout`, or look at your network",
         ),
-        AuditorOutcome::Unreadable(why) => Check::fault(
+        ReaderOutcome::Unreadable(why) => Check::fault(
             NAME,
             format!("{model} answered in {took} with what does not count: {why}"),
             "try another `[auditor] model`",
         ),
-        AuditorOutcome::Unavailable(why) => {
+        ReaderOutcome::Unavailable(why) => {
             Check::fault(NAME, why.to_string(), "until it can be asked, only what the disk proves is held")
         }
-        AuditorOutcome::NotAsked | AuditorOutcome::Superseded | AuditorOutcome::Interrupted(_) => {
+        ReaderOutcome::NotAsked | ReaderOutcome::Superseded | ReaderOutcome::Interrupted(_) => {
             Check::fault(NAME, format!("{model} was not heard: interrupted"), "try it again")
         }
     }
@@ -45,12 +45,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::auditor::{Unavailable, Usage, Verdict};
+    use crate::readers::{Unavailable, Usage, Verdict};
     use crate::doctor::Mark;
 
     #[test]
     fn an_answer_has_its_time_and_cost_and_a_failure_its_next_step() {
-        let run = AuditorRun {
+        let run = ReaderRun {
             duration: Duration::from_millis(2_340),
             usage: Usage {
                 input_tokens: 300,
@@ -58,14 +58,14 @@ mod tests {
                 cost_usd: Some(0.000_42),
                 ..Usage::default()
             },
-            ..AuditorRun::not_asked(AuditorOutcome::Answered(Verdict::default()))
+            ..ReaderRun::not_asked(ReaderOutcome::Answered(Verdict::default()))
         };
         assert_eq!(
             check(Some(&run), "haiku"),
             Check::fine("auditor", "haiku answered in 2.3 s, $0.0004, 300 tokens in, 12 out")
         );
-        let failed = AuditorRun {
-            outcome: AuditorOutcome::Unavailable(Unavailable::RateLimited("429".into())),
+        let failed = ReaderRun {
+            outcome: ReaderOutcome::Unavailable(Unavailable::RateLimited("429".into())),
             ..run
         };
         let failed = check(Some(&failed), "haiku");

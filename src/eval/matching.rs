@@ -64,13 +64,12 @@ pub fn agreement(finding: &Finding, truth: &Truth, plan: Option<&Plan>) -> usize
     if finding.category != truth.category {
         return 0;
     }
-    let step_words = truth.step.and_then(|number| {
-        plan?.promised().find(|step| step.number == number).map(|step| step.text.as_str())
-    });
+    let step_words =
+        truth.step.and_then(|number| Some(plan?.promised().into_iter().find(|step| step.number == number)?.text));
     let by_path = finding.path.as_deref().zip(truth.path.as_deref()).is_some_and(|(a, b)| same_path(a, b));
     let by_step = (finding.step.is_some() && finding.step == truth.step)
-        || step_words.is_some_and(|words| overlap(words, &finding.quote));
-    let by_words = truth.quote.as_deref().is_some_and(|quote| overlap(quote, &finding.quote));
+        || step_words.is_some_and(|words| overlap(&words, &finding.claim));
+    let by_words = truth.quote.as_deref().is_some_and(|quote| overlap(quote, &finding.claim));
     [by_path, by_step, by_words].into_iter().filter(|yes| *yes).count()
 }
 

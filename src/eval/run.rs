@@ -10,15 +10,15 @@ use serde::Serialize;
 
 use super::case::{Case, CaseError, Kind, Part, Truth};
 use super::layout::{LaidOut, lay_out};
-use super::matching::{Advised, Worth, agreement, match_advisories, match_up};
-use crate::auditor::lying::{Invention, inventions};
-use crate::auditor::prompt::PromptError;
-use crate::auditor::{AuditorOutcome, AuditorRun, Prompts, Proposal, RecordedReply, SealedClient, Verdict};
+use super::matching::{Advised, Worth, match_advisories, match_up};
+use crate::readers::prompt::PromptError;
+use crate::readers::{Prompts, Proposal, SealedClient};
 use crate::child;
 use crate::config::Config;
 use crate::decision::{Cause, Held};
 use crate::env::Env;
-use crate::finding::{Finding, Source, Status};
+use crate::audit::reading::{Readers, Second};
+use crate::finding::{Finding, Status};
 use crate::saved::audit::{Audited, Prepared, Request, prepare};
 use crate::state::StateFolder;
 
@@ -206,45 +206,16 @@ pub fn run(case: &Case, mode: Mode, env: &Env) -> Result<CaseResult, RunError> {
         env: &own_env,
         config: &config,
         prompts,
+        judged: None,
     };
     let prepared =
         prepare(request, |_| None).map_err(|why| RunError::Transcript { name: case.name.clone(), why })?;
-    let (mut kept, mut told) = (Vec::new(), Vec::new());
     let audited = match mode {
-        Mode::None => prepared.ask_nobody(),
+        Mode::None | Mode::Recorded | Mode::Lying => prepared.ask_nobody(),
         Mode::Claude => ask_client(case, prepared, env)?,
-        Mode::Recorded | Mode::Lying => {
-            let reply = laid_out.placed(&case.reply()?);
-            let mut run = RecordedReply(&reply).replay();
-            kept = true_of_the_reply(case, &run.outcome, &prepared);
-            if mode == Mode::Lying {
-                let lies = lies_about(case, &prepared);
-                let truths = kept.iter().map(|kept| kept.proposal.clone());
-                let findings = truths.chain(lies.iter().map(|lie| lie.proposal.clone())).collect();
-                run = AuditorRun::not_asked(AuditorOutcome::Answered(Verdict { findings }));
-                told = lies.iter().filter_map(|lie| judged_lie(lie, &prepared, &laid_out)).collect();
-            }
-            prepared.judge(&run, mode.name(), mode.name())
-        }
     };
     let millis = started.elapsed().as_millis();
-    Ok(CaseResult { kept, told, ..result_of(case, &laid_out, &audited, millis) })
-}
-
-/// Lies about a case. One that happens to speak of something true is none.
-fn lies_about(case: &Case, prepared: &Prepared) -> Vec<Invention> {
-    let plan = prepared.brief.evidence.plan.as_ref();
-    let mut lies = inventions(&prepared.brief.evidence);
-    lies.retain(|lie| {
-        judged_alone(&lie.proposal, prepared)
-            .is_some_and(|said| !case.findings.iter().any(|truth| agreement(&said, truth, plan) > 0))
-    });
-    lies
-}
-
-fn judged_lie(lie: &Invention, prepared: &Prepared, laid_out: &LaidOut) -> Option<Told> {
-    let finding = judged_alone(&lie.proposal, prepared)?;
-    Some(Told { kind: lie.kind, finding: placeless(&finding, laid_out) })
+    Ok(result_of(case, &laid_out, &audited, millis))
 }
 
 fn prompts_of(mode: Mode, env: &Env) -> Prompts {
@@ -256,30 +227,11 @@ fn prompts_of(mode: Mode, env: &Env) -> Prompts {
 fn ask_client(case: &Case, prepared: Prepared, env: &Env) -> Result<Audited, RunError> {
     let config = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor;
     let state = StateFolder::find(env);
-    let mut client = SealedClient { env, config: &config, known: &state, is_wanted: None };
-    prepared.ask(&mut client, config.timeout).map_err(|why| RunError::Prompt { name: case.name.clone(), why })
-}
-
-/// The true ones among what the reply says, each judged alone.
-fn true_of_the_reply(case: &Case, outcome: &AuditorOutcome, prepared: &Prepared) -> Vec<Kept> {
-    let AuditorOutcome::Answered(verdict) = outcome else { return Vec::new() };
-    let plan = prepared.brief.evidence.plan.as_ref();
-    let alone = |proposal: &Proposal| Some((proposal.clone(), judged_alone(proposal, prepared)?));
-    let (proposals, findings): (Vec<_>, Vec<_>) = verdict.findings.iter().filter_map(alone).unzip();
-    let worth = match_up(&findings, &case.findings, plan);
-    let kept = proposals.into_iter().zip(findings).zip(worth).filter_map(|((proposal, finding), worth)| {
-        let Worth::True(truth) = worth else { return None };
-        Some(Kept { truth, proposal, status: finding.status, note: finding.verifier })
-    });
-    kept.collect()
-}
-
-/// What the verifier makes of one proposal on its own.
-pub fn judged_alone(proposal: &Proposal, prepared: &Prepared) -> Option<Finding> {
-    let verdict = Verdict { findings: vec![proposal.clone()] };
-    let findings = prepared.brief.findings(&AuditorOutcome::Answered(verdict), &prepared.workspace);
-    // One that the facts have too is put beside theirs; any other is an entry of its own.
-    findings.into_iter().rev().find(|finding| finding.source != Source::Facts)
+    let mut client =
+        SealedClient { env, config: &config, model: &config.model, known: &state, is_wanted: None };
+    let deadline = Instant::now() + config.timeout * 2;
+    let readers = Readers { first: &mut client, second: Second::Same, timeout: config.timeout, deadline };
+    prepared.ask(readers, &config.model).map_err(|why| RunError::Prompt { name: case.name.clone(), why })
 }
 
 fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited, millis: u128) -> CaseResult {
@@ -311,12 +263,12 @@ fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited, millis: u128) -
 fn placeless(finding: &Finding, laid_out: &LaidOut) -> Finding {
     let text = |text: &String| laid_out.unplaced(text);
     Finding {
-        quote: text(&finding.quote),
+        claim: text(&finding.claim),
+        proof: text(&finding.proof),
         path: finding.path.as_ref().map(text),
         why: text(&finding.why),
         settle: text(&finding.settle),
-        verifier: text(&finding.verifier),
-        evidence: finding.evidence.iter().map(text).collect(),
+        check: text(&finding.check),
         ..finding.clone()
     }
 }

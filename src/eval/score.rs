@@ -165,7 +165,7 @@ impl Score {
             let count = |count: &mut Count| count.truths += 1;
             let entry = self.categories.entry(truth.category.name()).or_default();
             count(&mut entry.all);
-            for source in [Source::Facts, Source::Auditor, Source::Both] {
+            for source in [Source::Facts, Source::Reader, Source::Both] {
                 count(entry.by_source.entry(source_name(source)).or_default());
             }
             if truth.category == Category::A && truth.proof == Proof::Facts {
@@ -222,7 +222,7 @@ fn count_of(worth: Worth, status: Status, in_clean: bool) -> Count {
 pub fn source_name(source: Source) -> &'static str {
     match source {
         Source::Facts => "facts",
-        Source::Auditor => "auditor",
+        Source::Reader => "reader",
         Source::Both => "both",
     }
 }
@@ -278,7 +278,7 @@ pub(super) mod tests {
         }
     }
 
-    use Source::{Auditor, Both, Facts};
+    use Source::{Reader, Both, Facts};
     use Status::{CannotVerify, Confirmed, Refuted};
 
     #[test]
@@ -287,10 +287,10 @@ pub(super) mod tests {
             &[Category::A, Category::A, Category::B],
             &[
                 (finding(Category::A, Confirmed, Facts), Worth::True(0)),
-                (finding(Category::A, CannotVerify, Auditor), Worth::True(1)),
+                (finding(Category::A, CannotVerify, Reader), Worth::True(1)),
                 (finding(Category::A, Confirmed, Both), Worth::Again(0)),
-                (finding(Category::A, Confirmed, Auditor), Worth::False),
-                (finding(Category::B, Refuted, Auditor), Worth::True(2)),
+                (finding(Category::A, Confirmed, Reader), Worth::False),
+                (finding(Category::B, Refuted, Reader), Worth::True(2)),
             ],
         );
         let score = Score::of([&drift]);
@@ -313,8 +313,8 @@ pub(super) mod tests {
     #[test]
     fn in_clean_cases_everything_that_is_shown_is_false() {
         let held = result(&[], &[(finding(Category::A, Confirmed, Facts), Worth::False)]);
-        let shown = result(&[], &[(finding(Category::D, CannotVerify, Auditor), Worth::False)]);
-        let quiet = result(&[], &[(finding(Category::D, Refuted, Auditor), Worth::False)]);
+        let shown = result(&[], &[(finding(Category::D, CannotVerify, Reader), Worth::False)]);
+        let quiet = result(&[], &[(finding(Category::D, Refuted, Reader), Worth::False)]);
         let score = Score::of([&held, &shown, &quiet]);
         assert_eq!((score.clean, score.clean_blocked), (3, 1));
         assert_eq!((score.all().false_in_clean, score.all().false_confirmed), (2, 1));
@@ -322,10 +322,10 @@ pub(super) mod tests {
 
     #[test]
     fn lies_replies_advice_and_adversaries_are_counted() {
-        let told = |status| Told { kind: "a lie", finding: finding(Category::A, status, Auditor) };
+        let told = |status| Told { kind: "a lie", finding: finding(Category::A, status, Reader) };
         let kept = |status| Kept {
             truth: 0,
-            proposal: crate::auditor::Proposal {
+            proposal: crate::readers::Proposal {
                 category: Category::A,
                 problem: Problem::NoTrace,
                 quote: String::new(),
@@ -346,7 +346,7 @@ pub(super) mod tests {
                 missed: Vec::new(),
                 wrong: vec![AdvisoryKind::NoVerify, AdvisoryKind::HardReset],
             },
-            ..result(&[Category::Ask], &[(finding(Category::Ask, Refuted, Auditor), Worth::True(0))])
+            ..result(&[Category::Ask], &[(finding(Category::Ask, Refuted, Reader), Worth::True(0))])
         };
         let score = Score::of([&silenced]);
         assert_eq!(score.all_lies(), Lies { confirmed: 1, unverified: 1, refuted: 2 });

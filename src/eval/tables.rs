@@ -160,7 +160,7 @@ fn lists(text: &mut String, results: &[CaseResult], verbose: bool) {
 fn missed(result: &CaseResult) -> Vec<String> {
     let missed = result.truths.iter().enumerate().filter_map(|(at, truth)| {
         let note = match result.found(at) {
-            Some(finding) if finding.status == Status::Refuted => format!("refuted: {}", finding.verifier),
+            Some(finding) if finding.status == Status::Refuted => format!("refuted: {}", finding.check),
             Some(_) => return None,
             None => "nothing speaks of it".to_owned(),
         };
@@ -204,7 +204,7 @@ fn line(result: &CaseResult, finding: &Finding, verbose: bool) -> String {
         Status::CannotVerify => "not verified",
         Status::Refuted => "refuted",
     };
-    let about = [finding.path.clone(), Some(finding.quote.clone()).filter(|quote| !quote.is_empty())];
+    let about = [finding.path.clone(), Some(finding.claim.clone()).filter(|quote| !quote.is_empty())];
     let about: Vec<_> = about.into_iter().flatten().collect();
     let mut line = format!(
         "  {}: [{}] {status} by {}: {}: {} ({})",
@@ -213,7 +213,7 @@ fn line(result: &CaseResult, finding: &Finding, verbose: bool) -> String {
         source_name(finding.source),
         about.join(", "),
         finding.why,
-        finding.verifier
+        finding.check
     );
     if verbose {
         let whole = serde_json::to_string_pretty(finding).unwrap_or_default();

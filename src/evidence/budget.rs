@@ -64,6 +64,18 @@ impl Budget {
         })
     }
 
+    /// The start and the end of a text: of a long one the middle is left out.
+    pub fn both_ends_of(&mut self, text: &str, at_most: usize) -> Cut {
+        self.take(text, at_most, |text, room| {
+            let start = text.floor_char_boundary(room * 2 / 3);
+            let start = text[..start].rfind('\n').map_or(start, |at| if at > start / 2 { at + 1 } else { start });
+            let end = text.ceil_char_boundary(text.len() - room / 3);
+            let missing = end - start;
+            let (total, head, tail) = (text.len(), &text[..start], &text[end..]);
+            (format!("{head}\n[… cut: {missing} of {total} bytes are not shown …]\n{tail}"), missing)
+        })
+    }
+
     /// The newest of so many entries, as many as there is room for, in their order. They come newest first, and what has no
     /// room is not even written; of the first that is too long there is the end.
     pub fn newest_of(
@@ -245,9 +257,9 @@ mod tests {
 
         #[test]
         fn no_more_than_the_room_and_a_mark_is_taken(text in "\\PC{0,300}", room in 0usize..400, total in 0usize..400) {
-            for end in [false, true] {
+            for part in [Budget::start_of, Budget::end_of, Budget::both_ends_of] {
                 let mut budget = Budget::new(total);
-                let cut = if end { budget.end_of(&text, room) } else { budget.start_of(&text, room) };
+                let cut = part(&mut budget, &text, room);
                 prop_assert!(cut.text.len() <= room.min(total).max(MARK_ROOM) + MARK_ROOM);
                 prop_assert_eq!(cut.missing == 0, text.len() <= room.min(total));
             }

@@ -1,34 +1,37 @@
-//! Takes a session, its plan and the workspace, gives the [`Evidence`]: for every touched file and every
-//! file that the plan names, what the disk shows. Must not show more than the budget allows, nor leave
-//! anything out without saying so.
+//! Takes a session, its plan and the workspace, gives the [`Evidence`]: every file that changed by whatever means, and every
+//! path that plan, asks, tasks or final message name, with what the disk shows. Must not show more than the budget allows,
+//! nor leave anything out without saying so.
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::ops::Deref;
 
 use super::budget::Budget;
+use super::git::{self, Change};
 use super::memory::{Shows, Stamp};
+use super::named::named_paths;
 use super::redact::mask_owned;
-use super::signs::{Fate, Signs, Wanted, signs, signs_with};
 use super::workspace::{Body, Folders, Place, Sight};
 use super::{
-    Entered, Evidence, FileEvidence, FileState, LeftOut, Memory, Repository, TouchNote, Workspace, diff, git,
-    shown,
+    Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, Memory, NamedIn, Repository,
+    TouchNote, Workspace, diff, sections,
 };
-use crate::claims::deeds::{Deed, deeds, promised_names};
-use crate::facts::requests::requests;
 use crate::names::QuickName;
+use crate::paths::is_generated;
 use crate::plan::Plan;
-use crate::plan::mentions::mentions_again;
-use crate::session::originals::{self, Shelf};
-use crate::session::{Change, EditTool, Original, Outcome, Session};
-use crate::wishes;
+use crate::session::originals::Shelf;
+use crate::session::{Original, Outcome, Session};
 
-/// Up to this size a file goes in whole; above it, what the session changed says more.
-const SMALL: usize = 6_000;
+/// How much is shown of a file that was changed: whole, or as a diff.
+const MOST_OF_CHANGED: usize = 6_000;
+/// How much is shown of a file that a step, the final message or a task names as well.
+const MOST_OF_CLAIMED: usize = 9_000;
+/// Up to this size a file that was not changed is shown, where somebody names it.
+const MOST_OF_UNCHANGED: usize = 1_500;
 /// With less room than this a file's content is left out: a few lines would mislead.
 const LEAST: usize = 400;
+/// How many files that nobody names and no edit tool touched are listed.
+const MOST_OTHERS: usize = 120;
 
 /// A file on the way in.
 struct Candidate {
@@ -38,11 +41,10 @@ struct Candidate {
     stamp: Option<Stamp>,
     touches: Vec<TouchNote>,
     original: Original,
-    /// What the newest change that was done put where.
-    change: Option<Change>,
-    steps: Vec<usize>,
+    named_in: Vec<NamedIn>,
+    is_marked: bool,
     last_touch: usize,
-    unchanged: bool,
+    by_git: Option<Change>,
 }
 
 impl Candidate {
@@ -50,299 +52,217 @@ impl Candidate {
     fn name(&self) -> &str {
         self.place.as_ref().map_or(&self.written, |place| &place.name)
     }
+
+    fn was_edited(&self) -> bool {
+        self.touches.iter().any(|touch| touch.outcome == Outcome::Done)
+    }
+
+    /// Whether a step, the final message or a task names it: what is claimed is shown first.
+    fn is_claimed(&self) -> bool {
+        self.named_in.iter().any(|named| *named != NamedIn::Ask)
+    }
 }
 
-/// Puts the evidence together; file contents get `file_bytes` at the most. Session and plan come masked. What `memory`
-/// has of files that are as they were is taken from there.
+/// What the content of files may take, and what was judged before.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope {
+    /// How many bytes.
+    pub file_bytes: usize,
+    /// Up to where the session was judged before.
+    pub judged: Option<JudgedUntil>,
+}
+
+/// Puts the evidence together. Session and plan come masked. What `memory` has of files that are as they were is taken
+/// from there.
 pub fn gather(
     session: Session,
     plan: Option<Plan>,
     workspace: &Workspace,
-    file_bytes: usize,
+    scope: Scope,
     memory: &mut Memory,
 ) -> Evidence {
-    gathered(session, plan, workspace, file_bytes, Some(memory))
-}
-
-/// The same as with no room at all, for when nobody reads the files' contents: what they show by themselves is worked out
-/// and nothing else.
-pub fn gather_unread(session: Session, plan: Option<Plan>, workspace: &Workspace) -> Evidence {
-    gathered(session, plan, workspace, 0, None)
-}
-
-fn gathered(
-    mut session: Session,
-    plan: Option<Plan>,
-    workspace: &Workspace,
-    file_bytes: usize,
-    memory: Option<&mut Memory>,
-) -> Evidence {
-    fetch_for_facts(&mut session);
-    let deeds = deeds(session.final_message.as_deref().unwrap_or_default());
-    let todo_paths: Vec<Vec<String>> =
-        session.todos.iter().map(|todo| mentions_again(&todo.text).paths).collect();
-    let wanted = names_wanted(plan.as_ref(), &deeds, &session);
-    let mut candidates = candidates(&session, plan.as_ref(), &deeds, &todo_paths, workspace);
-    candidates
-        .sort_by_key(|c| (c.steps.is_empty(), c.steps.first().copied(), std::cmp::Reverse(c.last_touch)));
-    fill_originals_from_git(&mut candidates, workspace);
-    let repository = ask_git(&mut candidates, &session, workspace);
-    let missing: Vec<&Candidate> =
-        candidates.iter().filter(|c| matches!(c.state, FileState::Missing { .. })).collect();
-    // What stood in a file that is gone may stand elsewhere now.
-    let gone: HashSet<&str> = missing.iter().map(|c| c.written.as_str()).collect();
-    originals::fetch(&mut session, |touch| {
-        if gone.contains(touch.path.as_str()) { originals::Wanted::All } else { originals::Wanted::Nothing }
-    });
-    let missing: Vec<String> = missing.iter().map(|c| c.name().to_owned()).collect();
-    let missing = workspace.look_elsewhere(&missing);
-    let mut budget = Budget::new(file_bytes);
-    // Every file is named, whatever becomes of its content.
-    budget.spend(candidates.iter().map(|candidate| candidate.written.len() + shown::FILE_HEADER).sum());
-    let finder = LazyCell::new(|| Wanted::of(wanted.clone()));
-    let shelf = Shelf::of(&session.sources);
-    let mut looking = Looking { workspace, wanted: hash_of(&wanted), finder: &finder, shelf, memory };
-    let files: Vec<_> = candidates
-        .into_iter()
-        .map(|candidate| enter(candidate, &missing, &mut looking, &mut budget))
-        .collect();
-    Evidence { plan, session, deeds, todo_paths, files, repository }
-}
-
-/// Reads from the transcripts what facts compare: what edits put where, and what files were before that were written
-/// whole, or from which somebody wants a name to go.
-fn fetch_for_facts(session: &mut Session) {
-    let names: Vec<String> = session.asks.iter().flat_map(|ask| wishes::names(&ask.text)).collect();
-    originals::fetch(session, |touch| {
-        if touch.tool == EditTool::Write { originals::Wanted::All } else { originals::Wanted::Change }
-    });
-    originals::fetch_with_names(session, &names);
-}
-
-/// What it takes to look at a file.
-struct Looking<'a> {
-    workspace: &'a Workspace,
-    /// A hash of the names that are looked for.
-    wanted: u64,
-    /// What finds them; made when the first file is really read.
-    finder: &'a dyn Deref<Target = Wanted>,
-    shelf: Shelf,
-    /// What is remembered; `None` where nobody reads what a file holds.
-    memory: Option<&'a mut Memory>,
-}
-
-/// A plan that names more than this many things promises none of them in particular.
-const MOST_NAMES: usize = 400;
-
-/// The names that steps and final message put into files, and those that asks want gone or changed.
-fn names_wanted(plan: Option<&Plan>, deeds: &[Deed], session: &Session) -> Vec<String> {
-    let promised = plan.iter().flat_map(|plan| plan.promised());
-    let promised = promised.filter(|step| !step.paths.is_empty() || step.depth > 0).flat_map(promised_names);
-    let said = deeds.iter().flat_map(|deed| deed.symbols.iter().cloned());
-    let asked = session.asks.iter().flat_map(|ask| wishes::names(&ask.text));
-    let mut names: Vec<String> = promised.chain(said).chain(asked).collect();
-    names.sort_unstable();
-    names.dedup();
-    names.truncate(MOST_NAMES);
-    names
-}
-
-/// What git knows of the session's time; asked only where something hangs on it: a file that was named and not
-/// touched, or a word of a commit. Marks the files that nothing has changed since the session began.
-fn ask_git(candidates: &mut [Candidate], session: &Session, workspace: &Workspace) -> Option<Repository> {
-    let is_idle = |c: &Candidate| {
-        matches!(c.state, FileState::File { .. })
-            && c.place.as_ref().is_some_and(|place| place.path.starts_with(workspace.root()))
-            && !c.touches.iter().any(|touch| touch.outcome == Outcome::Done)
-    };
-    let idle: Vec<String> = candidates.iter().filter(|c| is_idle(c)).map(|c| c.name().to_owned()).collect();
-    let speaks_of_commits = session.final_message.as_deref().is_some_and(|message| {
-        let message = message.to_lowercase();
-        message.contains("commit") || message.contains("push")
-    });
-    if idle.is_empty() && !speaks_of_commits {
-        return None;
-    }
     let repository = git::repository(workspace.root(), session.started.as_deref(), session.ended.as_deref());
-    let tracked = if repository.is_some() && !idle.is_empty() {
-        git::tracked(workspace.root(), &idle)
-    } else {
-        HashSet::new()
-    };
-    for candidate in candidates.iter_mut().filter(|c| is_idle(c)) {
-        let name = candidate.name().to_owned();
-        candidate.unchanged = match &repository {
-            Some(git) if tracked.contains(&name) => {
-                !git.changed.contains(&name) && !git.committed.contains(&name)
-            }
-            _ => candidate
-                .place
-                .as_ref()
-                .is_some_and(|place| workspace.is_older(place, session.started.as_deref())),
-        };
+    let mut candidates = candidates(&session, plan.as_ref(), workspace, repository.as_ref());
+    let missing: Vec<String> = candidates
+        .iter()
+        .filter(|candidate| matches!(candidate.state, FileState::Missing { .. }))
+        .map(|candidate| candidate.name().to_owned())
+        .collect();
+    let elsewhere = workspace.look_elsewhere(&missing);
+    for candidate in &mut candidates {
+        if let Some(state) = elsewhere.get(candidate.name()) {
+            candidate.state = state.clone();
+        }
     }
-    repository
+    candidates.retain(is_worth_naming);
+    candidates.sort_by_key(|c| (Reverse(c.is_claimed()), c.named_in.first().copied(), Reverse(c.last_touch)));
+    limit_others(&mut candidates);
+    fill_originals(&mut candidates, workspace, repository.as_ref());
+    let mut budget = Budget::new(scope.file_bytes);
+    budget.spend(candidates.iter().map(|candidate| candidate.written.len() + sections::FILE_HEADER).sum());
+    let mut looking = Looking {
+        workspace,
+        shelf: Shelf::of(&session.sources),
+        memory,
+        started: session.started.as_deref(),
+        judged: scope.judged,
+    };
+    let files = candidates.into_iter().map(|candidate| looking.enter(candidate, &mut budget)).collect();
+    Evidence { plan, session, files, repository, judged: scope.judged }
+}
+
+/// Returns whether a file is worth an entry: a name that is on no disk, was never touched and is not written as a path is
+/// most likely none.
+fn is_worth_naming(candidate: &Candidate) -> bool {
+    let is_known = candidate.was_edited() || !candidate.touches.is_empty() || candidate.by_git.is_some();
+    match candidate.state {
+        FileState::Missing { .. } => is_known || candidate.is_marked,
+        FileState::Outside => is_known,
+        FileState::File { .. } | FileState::Folder | FileState::Unreadable(_) => true,
+    }
+}
+
+/// Keeps a bounded number of the files that nobody names and no edit tool touched: an install or a generator can change
+/// thousands.
+fn limit_others(candidates: &mut Vec<Candidate>) {
+    let mut others = 0;
+    candidates.retain(|candidate| {
+        let is_other = candidate.touches.is_empty() && candidate.named_in.is_empty();
+        others += usize::from(is_other);
+        !is_other || others <= MOST_OTHERS
+    });
 }
 
 fn candidates(
     session: &Session,
     plan: Option<&Plan>,
-    deeds: &[Deed],
-    todo_paths: &[Vec<String>],
     workspace: &Workspace,
+    repository: Option<&Repository>,
 ) -> Vec<Candidate> {
-    let mut all: Vec<Candidate> = Vec::new();
-    let mut index: HashMap<String, usize> = HashMap::new();
-    // Most files are named more than once, and to find out where a path leads takes several calls of the system.
-    let mut known: HashMap<String, usize> = HashMap::new();
-    let mut folders = Folders::default();
-    let root = workspace.root().to_str();
-    let mut entry = |written: &str| -> usize {
-        if let Some(at) = known.get(written) {
+    let mut all = Candidates { workspace, all: Vec::new(), by_name: HashMap::new(), folders: Folders::default() };
+    for named in named_paths(session, plan) {
+        let at = all.entry(&named.path);
+        let candidate = &mut all.all[at];
+        if !candidate.named_in.contains(&named.by) {
+            candidate.named_in.push(named.by);
+        }
+        candidate.is_marked |= named.is_marked;
+    }
+    for touch in &session.touches {
+        let at = all.entry(&touch.path);
+        let candidate = &mut all.all[at];
+        candidate.last_touch = touch.at;
+        if candidate.original == Original::Unknown && touch.outcome == Outcome::Done {
+            candidate.original = touch.original.clone();
+        }
+        match candidate.touches.last_mut().filter(|last| {
+            last.tool == touch.tool.name() && last.outcome == touch.outcome && last.agent == touch.agent
+        }) {
+            Some(last) => last.times += 1,
+            None => candidate.touches.push(TouchNote {
+                tool: touch.tool.name().to_owned(),
+                outcome: touch.outcome.clone(),
+                agent: touch.agent.clone(),
+                times: 1,
+            }),
+        }
+    }
+    if let Some(repository) = repository {
+        for (path, change) in &repository.changed {
+            let at = all.entry(path);
+            let candidate = &mut all.all[at];
+            // What was changed before the session began, and not committed, is not the session's.
+            let is_older = *change != Change::Deleted
+                && !repository.has_committed(path)
+                && candidate
+                    .place
+                    .as_ref()
+                    .is_some_and(|place| workspace.is_older(place, session.started.as_deref()));
+            candidate.by_git = Some(*change).filter(|_| !is_older);
+        }
+        all.all.retain(|c| c.by_git.is_some() || !c.touches.is_empty() || !c.named_in.is_empty());
+    } else {
+        for (path, _) in workspace.changed_since(session.started.as_deref()) {
+            let at = all.entry(&path);
+            all.all[at].by_git.get_or_insert(Change::Modified);
+        }
+    }
+    // The plan itself is shown as the plan.
+    let plan_path = plan.and_then(|plan| plan.path.as_ref());
+    let plan_file = plan_path.and_then(|path| workspace.locate_among(path, &mut all.folders));
+    all.all.retain(|candidate| plan_file.is_none() || candidate.place != plan_file);
+    all.all
+}
+
+/// Candidates by their names. Most files are named more than once, and to find out where a path leads takes several calls
+/// of the system.
+struct Candidates<'a> {
+    workspace: &'a Workspace,
+    all: Vec<Candidate>,
+    by_name: HashMap<String, usize>,
+    folders: Folders,
+}
+
+impl Candidates<'_> {
+    fn entry(&mut self, written: &str) -> usize {
+        if let Some(at) = self.by_name.get(written) {
             return *at;
         }
-        // What a plan names from the workspace on, the session touches by its whole path.
-        let inside = root.and_then(|root| written.strip_prefix(root)?.strip_prefix('/'));
-        let named = inside.and_then(|inside| Some((inside, *known.get(inside)?)));
-        if let Some((inside, at)) = named
-            && all[at].place.as_ref().is_some_and(|place| place.name == inside)
-        {
-            return at;
-        }
-        let Sight { place, state, stamp } = workspace.look(written, &mut folders);
-        let key = place.as_ref().map_or_else(|| written.to_owned(), |place| place.name.clone());
-        let at = *index.entry(key).or_insert_with(|| {
-            all.push(Candidate {
+        let Sight { place, state, stamp } = self.workspace.look(written, &mut self.folders);
+        let name = place.as_ref().map_or_else(|| written.to_owned(), |place| place.name.clone());
+        let next = self.all.len();
+        let at = *self.by_name.entry(name).or_insert(next);
+        if at == next {
+            self.all.push(Candidate {
                 written: written.to_owned(),
                 state,
                 place,
                 stamp,
                 touches: Vec::new(),
                 original: Original::Unknown,
-                change: None,
-                steps: Vec::new(),
+                named_in: Vec::new(),
+                is_marked: false,
                 last_touch: 0,
-                unchanged: false,
+                by_git: None,
             });
-            all.len() - 1
-        });
-        known.insert(written.to_owned(), at);
+        }
+        self.by_name.insert(written.to_owned(), at);
         at
-    };
-    let named: Vec<(usize, usize)> = plan
-        .iter()
-        .flat_map(|plan| plan.promised())
-        .flat_map(|step| step.paths.iter().map(move |path| (step.number, path)))
-        .map(|(step, path)| (entry(path), step))
-        .collect();
-    let touched: Vec<usize> = session.touches.iter().map(|touch| entry(&touch.path)).collect();
-    // What a later ask names by a file is looked at, so that nobody has to guess whether it was done.
-    let asked = session.asks.iter().skip(1).flat_map(|ask| requests(&ask.text));
-    let asked: Vec<String> = asked.flat_map(|request| mentions_again(request).paths).collect();
-    for path in deeds.iter().flat_map(|deed| &deed.paths).chain(todo_paths.iter().flatten()).chain(&asked) {
-        entry(path);
     }
-    for (at, step) in named {
-        if !all[at].steps.contains(&step) {
-            all[at].steps.push(step);
-        }
-    }
-    for (at, touch) in touched.into_iter().zip(&session.touches) {
-        let candidate = &mut all[at];
-        candidate.last_touch = touch.at;
-        if candidate.original == Original::Unknown {
-            candidate.original = touch.original.clone();
-        }
-        if touch.outcome == Outcome::Done {
-            candidate.change.clone_from(&touch.change);
-        }
-        let is_noted = candidate.touches.last().is_some_and(|last| {
-            last.tool == touch.tool.name() && last.outcome == touch.outcome && last.agent == touch.agent
-        });
-        if !is_noted {
-            candidate.touches.push(TouchNote {
-                tool: touch.tool.name().to_owned(),
-                outcome: touch.outcome.clone(),
-                agent: touch.agent.clone(),
-            });
-        }
-    }
-    // The plan itself is shown as the plan.
-    let plan_path = plan.and_then(|plan| plan.path.as_ref());
-    let plan_file = plan_path.and_then(|path| workspace.locate_among(path, &mut folders));
-    all.retain(|candidate| plan_file.is_none() || candidate.place != plan_file);
-    all
 }
 
-/// Asks git, once, what the large files were before, where the transcript does not say.
-fn fill_originals_from_git(candidates: &mut [Candidate], workspace: &Workspace) {
-    let unknown = |c: &&Candidate| {
-        let large = matches!(c.state, FileState::File { bytes } if bytes > SMALL as u64);
-        large
-            && c.original == Original::Unknown
-            && c.place.as_ref().is_some_and(|p| p.path.starts_with(workspace.root()))
+/// Asks git, once, what the changed files were before the session, where the transcript does not say.
+fn fill_originals(candidates: &mut [Candidate], workspace: &Workspace, repository: Option<&Repository>) {
+    let Some(base) = repository.and_then(|repository| repository.base.as_deref()) else { return };
+    let is_unknown = |c: &&Candidate| {
+        matches!(c.original, Original::Unknown)
+            && (c.was_edited() || c.by_git == Some(Change::Modified))
+            && c.place.as_ref().is_some_and(|place| place.path.starts_with(workspace.root()))
     };
-    let names: Vec<String> = candidates
-        .iter()
-        .filter(unknown)
-        .filter_map(|c| c.place.as_ref())
-        .map(|place| place.name.clone())
-        .collect();
-    let committed = git::committed(workspace.root(), &names.iter().map(String::as_str).collect::<Vec<_>>());
-    for candidate in candidates {
-        if let Some(text) = candidate.place.as_ref().and_then(|place| committed.get(&place.name)) {
-            candidate.original = Original::Text(text.clone());
+    let names: Vec<String> =
+        candidates.iter().filter(is_unknown).map(|candidate| candidate.name().to_owned()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).take(MOST_OTHERS).collect();
+    let texts = git::texts_at(workspace.root(), base, &names);
+    let asked: HashSet<&str> = names.into_iter().collect();
+    for candidate in candidates.iter_mut().filter(|c| is_unknown(&&**c)) {
+        match texts.get(candidate.name()) {
+            Some(text) => candidate.original = Original::Text(text.clone()),
+            // Git was asked, and the commit before the session does not have it.
+            None if asked.contains(candidate.name()) && candidate.by_git == Some(Change::Added) => {
+                candidate.original = Original::Absent;
+            }
+            None => {}
         }
     }
 }
 
-fn enter(
-    candidate: Candidate,
-    missing: &HashMap<String, FileState>,
-    looking: &mut Looking<'_>,
-    budget: &mut Budget,
-) -> FileEvidence {
-    let name = candidate.name().to_owned();
-    let mut state = candidate.state.clone();
-    if let Some(looked_for) = missing.get(&name) {
-        state.clone_from(looked_for);
-    }
-    let body = match (&state, &candidate.place) {
-        (FileState::File { .. }, Some(place)) => look_at(&candidate, place, looking),
-        (FileState::File { .. } | FileState::Outside, _) => Looked::LeftOut(LeftOut::Outside),
-        (FileState::Folder, _) => Looked::LeftOut(LeftOut::Folder),
-        (FileState::Missing { .. }, _) => Looked::LeftOut(LeftOut::Missing),
-        (FileState::Unreadable(_), _) => Looked::LeftOut(LeftOut::Unreadable),
-    };
-    let mut seen = Signs::default();
-    let (entered, text, masked, digest) = match body {
-        Looked::Whole(shows) => {
-            let (entered, start, masked) = within(&shows, &state, true, budget);
-            seen = shows.signs;
-            (entered, start, masked, shows.digest)
-        }
-        Looked::Start(shows) => {
-            let (entered, start, masked) = within(&shows, &state, false, budget);
-            (entered, start, masked, format!("{}+{state:?}", shows.digest))
-        }
-        Looked::Unread(signs) => {
-            seen = signs;
-            (Entered::LeftOut(LeftOut::NoRoom), String::new(), 0, String::new())
-        }
-        Looked::Unreadable(why) => (Entered::LeftOut(LeftOut::Unreadable), String::new(), 0, why),
-        Looked::LeftOut(why) => (Entered::LeftOut(why), String::new(), 0, format!("{state:?}")),
-    };
-    FileEvidence {
-        name,
-        touches: candidate.touches,
-        steps: candidate.steps,
-        state,
-        entered,
-        text,
-        masked,
-        digest,
-        signs: if candidate.unchanged { Signs { fate: Fate::Unchanged, ..seen } } else { seen },
-    }
+/// What it takes to look at a file.
+struct Looking<'a> {
+    workspace: &'a Workspace,
+    shelf: Shelf,
+    memory: &'a mut Memory,
+    started: Option<&'a str>,
+    judged: Option<JudgedUntil>,
 }
 
 /// What a look at a file gave.
@@ -351,96 +271,164 @@ enum Looked {
     Whole(Shows),
     /// It is too long: its start was.
     Start(Shows),
-    /// It was looked through for what it shows, and is shown to nobody.
-    Unread(Signs),
     /// It could not be read.
     Unreadable(String),
     /// It is not for showing.
     LeftOut(LeftOut),
 }
 
-/// Looks at a file, unless it is remembered.
-fn look_at(candidate: &Candidate, place: &Place, looking: &mut Looking<'_>) -> Looked {
-    let (shelf, finder, workspace) = (&mut looking.shelf, looking.finder, looking.workspace);
-    let change = candidate.change.as_ref();
-    let Some(memory) = looking.memory.as_deref_mut() else {
-        let original = || Cow::Owned(shelf.original(&candidate.original));
-        let seen = workspace.body_seen(place);
-        let squeezed = || Cow::Borrowed(seen.squeezed());
-        return match &seen.body {
-            Body::Text(text) => {
-                Looked::Unread(signs_with(&place.name, text, squeezed, finder, change, original))
+impl Looking<'_> {
+    fn enter(&mut self, candidate: Candidate, budget: &mut Budget) -> FileEvidence {
+        let name = candidate.name().to_owned();
+        let body = match (&candidate.state, &candidate.place) {
+            (FileState::File { .. }, Some(place)) => self.look_at(&candidate, place),
+            (FileState::File { .. } | FileState::Outside, _) => Looked::LeftOut(LeftOut::Outside),
+            (FileState::Folder, _) => Looked::LeftOut(LeftOut::Folder),
+            (FileState::Missing { .. }, _) => Looked::LeftOut(LeftOut::Missing),
+            (FileState::Unreadable(_), _) => Looked::LeftOut(LeftOut::Unreadable),
+        };
+        let change = self.change_of(&candidate, &body);
+        let (entered, text, masked, digest) = match body {
+            Looked::Whole(shows) => {
+                let (entered, text, masked) = self.within(&candidate, change, &shows, true, budget);
+                (entered, text, masked, shows.digest)
             }
-            Body::Start(_) => Looked::Unread(Signs::default()),
-            Body::Binary => Looked::LeftOut(LeftOut::Binary),
-            Body::Secret => Looked::LeftOut(LeftOut::Secret),
-            Body::Unreadable(why) => Looked::Unreadable(why.clone()),
+            Looked::Start(shows) => {
+                let (entered, text, masked) = self.within(&candidate, change, &shows, false, budget);
+                (entered, text, masked, format!("{}+{:?}", shows.digest, candidate.state))
+            }
+            Looked::Unreadable(why) => (Entered::LeftOut(LeftOut::Unreadable), String::new(), 0, why),
+            Looked::LeftOut(why) => {
+                (Entered::LeftOut(why), String::new(), 0, format!("{:?}", candidate.state))
+            }
         };
-    };
-    let mut other = Looked::LeftOut(LeftOut::Unreadable);
-    let mut look = |text: &str, is_all: bool| {
-        let original = shelf.original(&candidate.original);
-        let before = || Cow::Borrowed(&original);
-        let signs = if is_all { signs(&place.name, text, finder, change, before) } else { Signs::default() };
-        let (shown, is_diff) = shown_of(text, &original);
-        let masked = mask_owned(shown.into_owned());
-        let shown = masked.text.into_bytes().into();
-        Shows { digest: QuickName::of(text), signs, text: shown, is_diff, masked: masked.count }
-    };
-    let question = question_of(candidate, place, looking.wanted);
-    let stamp = candidate.stamp.or_else(|| workspace.stamp(place));
-    let seen = memory.recall(&place.name, stamp, question, || {
-        other = match workspace.body(place) {
-            Body::Text(text) => return Some(look(&text, true)),
-            Body::Start(text) => Looked::Start(look(&text, false)),
-            Body::Binary => Looked::LeftOut(LeftOut::Binary),
-            Body::Secret => Looked::LeftOut(LeftOut::Secret),
-            Body::Unreadable(why) => Looked::Unreadable(why),
+        FileEvidence {
+            name,
+            touches: candidate.touches,
+            named_in: candidate.named_in,
+            change,
+            state: candidate.state,
+            entered,
+            text,
+            masked,
+            digest,
+        }
+    }
+
+    /// What became of a file in the session: git and times tell, edit tools where those do not.
+    fn change_of(&self, candidate: &Candidate, body: &Looked) -> FileChange {
+        let is_there = matches!(candidate.state, FileState::File { .. });
+        let is_gone = matches!(candidate.state, FileState::Missing { .. });
+        let is_same = matches!(body, Looked::Whole(shows) if shows.is_same);
+        match candidate.by_git {
+            Some(Change::Deleted) if is_gone => FileChange::Deleted,
+            Some(Change::Added) if is_there => FileChange::Created,
+            Some(_) if is_there => FileChange::Modified,
+            _ if is_gone && candidate.was_edited() => FileChange::Deleted,
+            _ if is_gone => FileChange::Unknown,
+            _ if is_same => FileChange::Unchanged,
+            _ if candidate.was_edited() && candidate.original == Original::Absent => FileChange::Created,
+            _ if candidate.was_edited() => FileChange::Modified,
+            _ if is_there => {
+                let is_older =
+                    candidate.place.as_ref().is_some_and(|place| self.workspace.is_older(place, self.started));
+                if is_older { FileChange::Unchanged } else { FileChange::Unknown }
+            }
+            _ => FileChange::Unknown,
+        }
+    }
+
+    /// Looks at a file, unless it is remembered.
+    fn look_at(&mut self, candidate: &Candidate, place: &Place) -> Looked {
+        let (shelf, workspace) = (&mut self.shelf, self.workspace);
+        let mut other = Looked::LeftOut(LeftOut::Unreadable);
+        let mut look = |text: &str| {
+            let original = shelf.original(&candidate.original);
+            let is_same = matches!(&original, Original::Text(before) if before == text);
+            let (shown, is_diff) = shown_of(text, &original);
+            let masked = mask_owned(shown.into_owned());
+            let shown = masked.text.into_bytes().into();
+            Shows { digest: QuickName::of(text), is_same, text: shown, is_diff, masked: masked.count }
         };
-        None
-    });
-    seen.map_or(other, Looked::Whole)
+        let question = question_of(candidate, place);
+        let stamp = candidate.stamp.or_else(|| workspace.stamp(place));
+        let seen = self.memory.recall(&place.name, stamp, question, || {
+            other = match workspace.body(place) {
+                Body::Text(text) => return Some(look(&text)),
+                Body::Start(text) => Looked::Start(look(&text)),
+                Body::Binary => Looked::LeftOut(LeftOut::Binary),
+                Body::Secret => Looked::LeftOut(LeftOut::Secret),
+                Body::Unreadable(why) => Looked::Unreadable(why),
+            };
+            None
+        });
+        seen.map_or(other, Looked::Whole)
+    }
+
+    /// As much of a file as the budget allows.
+    fn within(
+        &self,
+        candidate: &Candidate,
+        change: FileChange,
+        shows: &Shows,
+        is_all: bool,
+        budget: &mut Budget,
+    ) -> (Entered, String, usize) {
+        let left_out = |why| (Entered::LeftOut(why), String::new(), 0);
+        let name = candidate.name();
+        if is_generated(name) {
+            return left_out(LeftOut::Generated);
+        }
+        let was_changed = matches!(change, FileChange::Created | FileChange::Modified);
+        if was_changed && self.was_judged(candidate) {
+            return left_out(LeftOut::JudgedBefore);
+        }
+        let at_most = match (was_changed, candidate.is_claimed()) {
+            (true, true) => MOST_OF_CLAIMED,
+            (true, false) => MOST_OF_CHANGED,
+            (false, _) if shows.text.len() <= MOST_OF_UNCHANGED => MOST_OF_UNCHANGED,
+            (false, _) => return left_out(LeftOut::Unchanged),
+        };
+        if budget.left() < shows.text.len().min(LEAST) {
+            return left_out(LeftOut::NoRoom);
+        }
+        let cut = budget.both_ends_of(&String::from_utf8_lossy(&shows.text), at_most);
+        let entered = match (cut.missing, shows.is_diff, is_all) {
+            (0, true, true) => Entered::Diff,
+            (0, false, true) => Entered::Whole,
+            (missing, _, _) => Entered::Cut(missing.max(1)),
+        };
+        (entered, cut.text, shows.masked)
+    }
+
+    /// Whether a file was shown at an earlier stop, found to be in order, and was not changed since.
+    fn was_judged(&self, candidate: &Candidate) -> bool {
+        let Some(judged) = self.judged else { return false };
+        let changed_ms = candidate.place.as_ref().and_then(|place| self.workspace.stamp(place));
+        let changed_ms = changed_ms.map(|stamp| i64::try_from(stamp.changed_ns / 1_000_000).unwrap_or(i64::MAX));
+        candidate.last_touch <= judged.at && changed_ms.is_some_and(|changed| changed <= judged.time_ms)
+    }
 }
 
-/// A hash of what is asked of a file: which names it should hold, and what of the session it is compared with.
-fn question_of(candidate: &Candidate, place: &Place, wanted: u64) -> u64 {
-    let change = candidate.change.as_ref().map_or(["", ""], |change| [&change.old, &change.new]);
+/// A hash of what a file is compared with.
+fn question_of(candidate: &Candidate, place: &Place) -> u64 {
     let original = match &candidate.original {
         Original::Text(text) => Cow::Borrowed(text.as_str()),
         other => Cow::Owned(format!("{other:?}")),
     };
-    hash_of(&[&wanted.to_string(), &place.name, change[0], change[1], original.as_ref()])
-}
-
-fn hash_of(parts: &[impl AsRef<str>]) -> u64 {
     let mut name = QuickName::default();
-    for part in parts {
-        name.add(part.as_ref());
-    }
+    name.add(&place.name);
+    name.add(original.as_ref());
     name.number()
 }
 
-/// The content of a file as it may be shown: what changed in it, where it is large and that is known.
+/// The content of a file as it may be shown: what changed in it, where that is known and shorter.
 fn shown_of<'a>(text: &'a str, original: &Original) -> (Cow<'a, str>, bool) {
     match original {
-        Original::Text(before) if text.len() > SMALL => (Cow::Owned(diff::unified(before, text)), true),
+        Original::Text(before) if before != text => {
+            let changes = diff::unified(before, text);
+            if changes.len() < text.len() { (Cow::Owned(changes), true) } else { (Cow::Borrowed(text), false) }
+        }
         _ => (Cow::Borrowed(text), false),
     }
-}
-
-/// As much of it as the budget allows.
-fn within(shows: &Shows, state: &FileState, is_all: bool, budget: &mut Budget) -> (Entered, String, usize) {
-    if budget.left() < shows.text.len().min(LEAST) {
-        return (Entered::LeftOut(LeftOut::NoRoom), String::new(), 0);
-    }
-    // No file may eat what the others need: one that is large and has no "before" is shown by its start.
-    let is_large = matches!(state, FileState::File { bytes } if *bytes > SMALL as u64);
-    let at_most = if shows.is_diff || !is_large { usize::MAX } else { SMALL };
-    let cut = budget.start_of(&String::from_utf8_lossy(&shows.text), at_most);
-    let entered = match (cut.missing, shows.is_diff, is_all) {
-        (0, true, true) => Entered::Diff,
-        (0, false, true) => Entered::Whole,
-        (missing, _, _) => Entered::Cut(missing.max(1)),
-    };
-    (entered, cut.text, shows.masked)
 }

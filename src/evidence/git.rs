@@ -1,19 +1,108 @@
-//! What git says: takes paths of a repository, gives their committed text, and what changed meanwhile. Must not
-//! change anything, must not wait long, and a folder that is no repository is no error.
+//! What git says of a workspace: the branch, what differs from the commit before the session, the session's own commits,
+//! what is unpushed or stashed. Must not change anything, must not wait long, and a folder that is no repository is no
+//! error.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use super::Repository;
 use crate::child::{self, Ending, Job};
 
 const DEADLINE: Duration = Duration::from_secs(2);
 const OUTPUT_CAP: usize = 16 << 20;
+/// How many commits of a session are read.
+const MOST_COMMITS: usize = 60;
+/// Clocks of a transcript and of git may differ by a little, and a stop comes after the last row.
+const SLACK: i64 = 120;
 
-/// Runs git in `root` with these arguments; gives what it printed, if it ended well.
+/// What git says of the workspace as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repository {
+    /// The branch that is checked out; `None` where none is.
+    pub branch: Option<String>,
+    /// The branch that it follows, with how many commits it is ahead and behind.
+    pub upstream: Option<Upstream>,
+    /// Files that differ from the newest commit, those that git does not track included.
+    pub uncommitted: Vec<FileStatus>,
+    /// Commits of the session's time on any branch of this machine, newest first.
+    pub commits: Vec<Commit>,
+    /// What is stashed, newest first.
+    pub stashes: Vec<Stash>,
+    /// Files that differ from the commit before the session, by how. Empty where the start is not known.
+    pub changed: BTreeMap<String, Change>,
+    /// The commit before the session: the newest that is older than it on this branch.
+    pub base: Option<String>,
+}
+
+/// The branch that another one follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Upstream {
+    /// Its name.
+    pub name: String,
+    /// How many commits are not there.
+    pub ahead: usize,
+    /// How many commits are only there.
+    pub behind: usize,
+}
+
+/// A file that differs from the newest commit, with git's two letters for how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileStatus {
+    /// Such as `.M`, `A.`, `D.`, `??`.
+    pub letters: String,
+    /// Its path from the workspace.
+    pub path: String,
+}
+
+/// A commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    /// Its short name.
+    pub id: String,
+    /// When it was made, in seconds since 1970.
+    pub time: i64,
+    /// The first line of its message.
+    pub subject: String,
+    /// Whether the checked-out branch has it.
+    pub is_on_branch: bool,
+    /// The files in it.
+    pub files: Vec<String>,
+}
+
+/// A stash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stash {
+    /// Git's name for it.
+    pub name: String,
+    /// When it was made, in seconds since 1970.
+    pub time: i64,
+    /// Its message.
+    pub subject: String,
+}
+
+/// How a file differs from what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// It was not there.
+    Added,
+    /// It has another content.
+    Modified,
+    /// It is gone.
+    Deleted,
+}
+
+impl Repository {
+    /// Whether a commit of the session, on whatever branch, has the file.
+    pub fn has_committed(&self, path: &str) -> bool {
+        self.commits.iter().any(|commit| commit.files.iter().any(|file| file == path))
+    }
+}
+
+/// Runs git in `root` with these arguments; returns what it printed, if it ended well.
 pub(crate) fn git(root: &Path, args: &[&str], stdin: String) -> Option<Vec<u8>> {
     let options = ["-c", "core.fsmonitor=false", "-c", "core.quotePath=false"];
     let ended = child::run(Job {
@@ -35,48 +124,88 @@ pub(crate) fn git(root: &Path, args: &[&str], stdin: String) -> Option<Vec<u8>> 
     matches!(ended.how, Ending::Exited(0)).then_some(ended.stdout)
 }
 
-/// The text of each of these files in the last commit, for those that are in it. `paths` are relative to
-/// `root`.
-pub fn committed(root: &Path, paths: &[&str]) -> HashMap<String, String> {
+/// Returns the text that each of these files had in a commit, for those that were in it. `paths` are relative to `root`.
+pub fn texts_at(root: &Path, commit: &str, paths: &[&str]) -> HashMap<String, String> {
     if paths.is_empty() {
         return HashMap::new();
     }
     let asked: Vec<_> =
-        paths.iter().filter(|path| !path.contains('\n')).map(|path| format!("HEAD:./{path}")).collect();
+        paths.iter().filter(|path| !path.contains('\n')).map(|path| format!("{commit}:./{path}")).collect();
     let printed = git(root, &["cat-file", "--batch"], asked.join("\n") + "\n");
     printed.map(|printed| parse_batch(&printed, paths)).unwrap_or_default()
 }
 
-/// What differs from the newest commit, and what was committed between `started` and `ended` (times in the
-/// client's words). `None` where there is no repository.
+/// Returns the newest commit of the branch that is older than a session, which began at a time in the client's words;
+/// `HEAD` where that is not known.
+pub fn commit_before(root: &Path, started: Option<&str>) -> String {
+    let before = started.and_then(seconds).and_then(|started| {
+        let until = format!("--before={}", git_time(started));
+        let printed = git(root, &["rev-list", "-n", "1", &until, "HEAD"], String::new())?;
+        Some(String::from_utf8_lossy(&printed).trim().to_owned()).filter(|id| !id.is_empty())
+    });
+    before.unwrap_or_else(|| "HEAD".to_owned())
+}
+
+/// Returns what git says of the workspace for a session that lasted from `started` to `ended` (times in the client's
+/// words); `None` where there is no repository.
 pub fn repository(root: &Path, started: Option<&str>, ended: Option<&str>) -> Option<Repository> {
-    // An empty repository has no commit to compare with, and nothing that could be unchanged.
-    let status = git(root, &["status", "--porcelain=v1", "-z", "--no-renames", "--", "."], String::new())?;
-    let mut repository =
-        Repository { changed: parse_status(&status, &prefix(root)), ..Repository::default() };
-    let at = |time: Option<&str>| time.and_then(|time| time.parse::<Timestamp>().ok());
-    let Some(started) = at(started) else { return Some(repository) };
-    let since = format!("--since={}", started.strftime("%Y-%m-%d %H:%M:%S +0000"));
-    let log = ["log", "-n", "200", &since, "--format=%x01%ct", "--name-only", "--relative"];
-    if let Some(printed) = git(root, &log, String::new()) {
-        // What was committed after the session tells nothing about it. (A live session has not ended.)
-        let until = at(ended).map_or(i64::MAX, |ended| ended.as_second().saturating_add(SLACK));
-        let (last, names) = parse_log(&String::from_utf8_lossy(&printed), until);
-        (repository.last_commit, repository.committed) = (last, names);
+    let status = ["status", "--porcelain=v2", "--branch", "--show-stash", "-z", "--no-renames"];
+    let all = [&status[..], &["--untracked-files=all", "--", "."]].concat();
+    let few = [&status[..], &["--", "."]].concat();
+    let printed = git(root, &all, String::new()).or_else(|| git(root, &few, String::new()))?;
+    let prefix = prefix(root);
+    let (mut repository, has_stash) = parse_status(&printed, &prefix);
+    if has_stash {
+        let list = ["stash", "list", "--format=%gd%x00%ct%x00%s"];
+        repository.stashes = git(root, &list, String::new()).map(|out| parse_stashes(&out)).unwrap_or_default();
     }
+    let Some(started) = started.and_then(seconds) else { return Some(repository) };
+    // What was committed after the session tells nothing about it. (A live session has not ended.)
+    let until = ended.and_then(seconds).map_or(i64::MAX, |ended| ended.saturating_add(SLACK));
+    let since = format!("--since={}", git_time(started));
+    let most = MOST_COMMITS.to_string();
+    let format = "--format=%x01%h%x00%ct%x00%s";
+    let log = |which: &str| {
+        let args = ["log", "-n", &most, &since, format, "--name-only", "--relative", which];
+        git(root, &args, String::new()).map(|out| parse_log(&out, until)).unwrap_or_default()
+    };
+    let on_branch = log("HEAD");
+    let mut commits = log("--branches");
+    let known = |commit: &Commit| on_branch.iter().any(|own| own.id == commit.id);
+    commits.iter_mut().for_each(|commit| commit.is_on_branch = known(commit));
+    commits.extend(on_branch.into_iter().map(|own| Commit { is_on_branch: true, ..own }));
+    commits.sort_by(|one, other| other.time.cmp(&one.time));
+    let mut seen = std::collections::HashSet::new();
+    commits.retain(|commit| seen.insert(commit.id.clone()));
+    repository.commits = commits;
+    let until = format!("--before={}", git_time(started));
+    let base = git(root, &["rev-list", "-n", "1", &until, "HEAD"], String::new())
+        .map(|out| String::from_utf8_lossy(&out).trim().to_owned())
+        .filter(|id| !id.is_empty());
+    // Of a repository that was begun in the session everything is new.
+    let against = base.clone().or_else(|| {
+        let empty = git(root, &["hash-object", "-t", "tree", "--stdin"], String::new())?;
+        Some(String::from_utf8_lossy(&empty).trim().to_owned())
+    });
+    if let Some(against) = against {
+        let diff = ["diff", "--name-status", "-z", "--no-renames", "--relative", &against, "--", "."];
+        repository.changed = git(root, &diff, String::new()).map(|out| parse_diff(&out)).unwrap_or_default();
+    }
+    let untracked = repository.uncommitted.iter().filter(|file| file.letters == "??");
+    repository.changed.extend(untracked.map(|file| (file.path.clone(), Change::Added)));
+    repository.base = base;
     Some(repository)
 }
 
-/// Which of these paths git tracks.
-pub fn tracked(root: &Path, paths: &[String]) -> HashSet<String> {
-    let mut args = vec!["--literal-pathspecs", "ls-files", "-z", "--"];
-    args.extend(paths.iter().map(String::as_str));
-    let printed = git(root, &args, String::new()).unwrap_or_default();
-    String::from_utf8_lossy(&printed).split('\0').filter(|name| !name.is_empty()).map(String::from).collect()
+/// A time as git reads it.
+fn git_time(seconds: i64) -> String {
+    let time = Timestamp::from_second(seconds).unwrap_or_default();
+    time.strftime("%Y-%m-%d %H:%M:%S +0000").to_string()
 }
 
-/// Clocks of a transcript and of git may differ by a little, and a stop comes after the last row.
-const SLACK: i64 = 120;
+fn seconds(time: &str) -> Option<i64> {
+    time.parse::<Timestamp>().ok().map(Timestamp::as_second)
+}
 
 /// The path from the repository's top to `root`, with a slash at its end; empty at the top itself.
 fn prefix(root: &Path) -> String {
@@ -86,34 +215,97 @@ fn prefix(root: &Path) -> String {
     below.filter(|path| !path.is_empty()).map(|path| path + "/").unwrap_or_default()
 }
 
-/// Reads `status --porcelain -z`: `XY <path>` with paths from the repository's top.
-fn parse_status(printed: &[u8], prefix: &str) -> Vec<String> {
+/// Reads `status --porcelain=v2 --branch -z`, with paths from the repository's top, and whether anything is stashed.
+fn parse_status(printed: &[u8], prefix: &str) -> (Repository, bool) {
     let printed = String::from_utf8_lossy(printed);
-    let paths = printed.split('\0').filter_map(|entry| entry.get(3..));
-    paths
-        .filter_map(|path| path.strip_prefix(prefix))
-        .filter(|path| !path.is_empty())
-        .map(String::from)
-        .collect()
-}
-
-/// Reads our log format: a line with the time of each commit, then the names of its files.
-fn parse_log(printed: &str, until: i64) -> (Option<i64>, Vec<String>) {
-    let (mut last, mut names, mut counts) = (None, Vec::new(), false);
-    for line in printed.lines().filter(|line| !line.is_empty()) {
-        match line.strip_prefix('\u{1}').map(str::parse::<i64>) {
-            Some(Ok(time)) => {
-                counts = time <= until;
-                if counts {
-                    last = last.max(Some(time));
-                }
-            }
-            Some(Err(_)) => counts = false,
-            None if counts => names.push(line.to_owned()),
-            None => {}
+    let mut repository = Repository::default();
+    let (mut upstream, mut counts, mut has_stash) = (None, (0, 0), false);
+    for entry in printed.split('\0') {
+        if let Some(head) = entry.strip_prefix("# branch.head ") {
+            repository.branch = Some(head.to_owned()).filter(|head| head != "(detached)");
+        } else if let Some(name) = entry.strip_prefix("# branch.upstream ") {
+            upstream = Some(name.to_owned());
+        } else if let Some(ab) = entry.strip_prefix("# branch.ab ") {
+            let mut numbers = ab.split(' ').map(|part| part.trim_start_matches(['+', '-']).parse().unwrap_or(0));
+            counts = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        } else if entry.starts_with("# stash ") {
+            has_stash = true;
+        } else if let Some((letters, path)) = file_status(entry)
+            && let Some(path) = path.strip_prefix(prefix).filter(|path| !path.is_empty())
+        {
+            repository.uncommitted.push(FileStatus { letters: letters.to_owned(), path: path.to_owned() });
         }
     }
-    (last, names)
+    repository.upstream = upstream.map(|name| Upstream { name, ahead: counts.0, behind: counts.1 });
+    (repository, has_stash)
+}
+
+/// `1 .M N... 100644 100644 100644 <id> <id> <path>`, `u UU …` (ten fields before the path), `? <path>`.
+fn file_status(entry: &str) -> Option<(&str, &str)> {
+    let mut fields = entry.split(' ');
+    let before_path = match fields.next()? {
+        "1" => 8,
+        "u" => 10,
+        "?" => return Some(("??", entry.get(2..)?)),
+        _ => return None,
+    };
+    let letters = fields.next()?;
+    let path = entry.splitn(before_path + 1, ' ').nth(before_path)?;
+    Some((letters, path))
+}
+
+/// Reads `diff --name-status -z`.
+fn parse_diff(printed: &[u8]) -> BTreeMap<String, Change> {
+    let printed = String::from_utf8_lossy(printed);
+    let mut fields = printed.split('\0');
+    let mut changed = BTreeMap::new();
+    while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
+        let change = match letter.chars().next() {
+            Some('A') => Change::Added,
+            Some('D') => Change::Deleted,
+            Some(_) => Change::Modified,
+            None => break,
+        };
+        changed.insert(path.to_owned(), change);
+    }
+    changed
+}
+
+/// Reads our log format: a line for each commit, then the names of its files.
+fn parse_log(printed: &[u8], until: i64) -> Vec<Commit> {
+    let printed = String::from_utf8_lossy(printed);
+    let mut commits: Vec<Commit> = Vec::new();
+    for part in printed.split('\u{1}').skip(1) {
+        let mut lines = part.lines();
+        let mut head = lines.next().unwrap_or_default().split('\0');
+        let (Some(id), Some(Ok(time)), Some(subject)) =
+            (head.next(), head.next().map(str::parse::<i64>), head.next())
+        else {
+            continue;
+        };
+        if time > until {
+            continue;
+        }
+        let files = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        commits.push(Commit {
+            id: id.to_owned(),
+            time,
+            subject: subject.to_owned(),
+            is_on_branch: false,
+            files,
+        });
+    }
+    commits
+}
+
+fn parse_stashes(printed: &[u8]) -> Vec<Stash> {
+    let printed = String::from_utf8_lossy(printed);
+    let stash = |line: &str| {
+        let mut fields = line.split('\0');
+        let (name, time, subject) = (fields.next()?, fields.next()?.parse().ok()?, fields.next()?);
+        Some(Stash { name: name.to_owned(), time, subject: subject.to_owned() })
+    };
+    printed.lines().filter_map(stash).collect()
 }
 
 /// Reads the answers of `cat-file --batch`: `<id> <type> <size>\n<content>\n`, or `<asked> missing\n`.
@@ -152,22 +344,44 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_named_from_the_workspace() {
-        let printed = b" M pkg/a.rs\0?? pkg/new/\0 M other/b.rs\0";
-        assert_eq!(parse_status(printed, "pkg/"), ["a.rs", "new/"]);
-        assert_eq!(parse_status(printed, "").len(), 3);
+    fn a_cut_answer_is_no_panic() {
+        let output = b"abc blob 400\na\n";
+        assert!(parse_batch(output, &["one", "two"]).is_empty());
+    }
+
+    #[test]
+    fn branch_upstream_and_files_are_read_from_the_status() {
+        let printed = b"# branch.oid 1234\0# branch.head main\0# branch.upstream origin/main\0# branch.ab +2 -1\0\
+            # stash 1\x001 .M N... 100644 100644 100644 aa bb pkg/a b.rs\0? pkg/new.rs\0? other.rs\0";
+        let (repository, has_stash) = parse_status(printed, "pkg/");
+        assert!(has_stash);
+        assert_eq!(repository.branch.as_deref(), Some("main"));
+        let upstream = repository.upstream.expect("followed");
+        assert_eq!((upstream.name.as_str(), upstream.ahead, upstream.behind), ("origin/main", 2, 1));
+        let files: Vec<_> =
+            repository.uncommitted.iter().map(|file| (file.letters.as_str(), file.path.as_str())).collect();
+        assert_eq!(files, [(".M", "a b.rs"), ("??", "new.rs")]);
     }
 
     #[test]
     fn commits_after_the_session_do_not_count() {
-        let printed = "\u{1}300\n\nlate.rs\n\u{1}200\n\na.rs\nb c.rs\n\u{1}100\n\na.rs\n";
-        assert_eq!(parse_log(printed, 250), (Some(200), vec!["a.rs".into(), "b c.rs".into(), "a.rs".into()]));
-        assert_eq!(parse_log("", 250), (None, Vec::new()));
+        let printed = "\u{1}c\x00300\0late\n\nlate.rs\n\u{1}b\x00200\0Add a\n\na.rs\nb c.rs\n\u{1}a\x00100\0First\n\na.rs\n";
+        let commits = parse_log(printed.as_bytes(), 250);
+        let read: Vec<_> = commits.iter().map(|c| (c.id.as_str(), c.subject.as_str(), c.files.len())).collect();
+        assert_eq!(read, [("b", "Add a", 2), ("a", "First", 1)]);
+        assert!(parse_log(b"", 250).is_empty());
     }
 
     #[test]
-    fn a_cut_answer_is_no_panic() {
-        let output = b"abc blob 400\na\n";
-        assert!(parse_batch(output, &["one", "two"]).is_empty());
+    fn what_changed_is_told_by_its_letter() {
+        let changed = parse_diff(b"M\0a.rs\0D\0b c.rs\0A\0d.rs\0");
+        assert_eq!(
+            changed.into_iter().collect::<Vec<_>>(),
+            [
+                ("a.rs".to_owned(), Change::Modified),
+                ("b c.rs".to_owned(), Change::Deleted),
+                ("d.rs".to_owned(), Change::Added)
+            ]
+        );
     }
 }

@@ -19,15 +19,18 @@ pub fn mask_session(session: &mut Session) -> usize {
     let asks = session.asks.since_mut(done.asks).iter_mut().map(|ask| &mut ask.text);
     let commands = session.commands.since_mut(done.commands).iter_mut();
     let lines = commands.flat_map(|command| [&mut command.line, &mut command.output]);
-    let titles =
-        session.delegations[done.delegations..].iter_mut().map(|delegation| &mut delegation.description);
+    let delegations = session.delegations[done.delegations..].iter_mut();
+    let handed_over =
+        delegations.flat_map(|delegation| [&mut delegation.description, &mut delegation.report]);
+    let remarks = session.remarks.since_mut(done.remarks).iter_mut().map(|remark| &mut remark.text);
     // The client's words for a failed edit hold the text that was to be replaced.
     let failures =
         session.touches.since_mut(done.touches).iter_mut().filter_map(|touch| match &mut touch.outcome {
             Outcome::Failed(why) => Some(why),
             Outcome::Done | Outcome::Unanswered => None,
         });
-    let lasting: usize = asks.chain(lines).chain(titles).chain(failures).map(mask_in_place).sum();
+    let said = asks.chain(remarks).chain(handed_over);
+    let lasting: usize = said.chain(lines).chain(failures).map(mask_in_place).sum();
     let todos = session.todos.iter_mut().map(|todo| &mut todo.text);
     let passing: usize =
         todos.chain(&mut session.rejected_plans).chain(&mut session.final_message).map(mask_in_place).sum();
@@ -35,6 +38,7 @@ pub fn mask_session(session: &mut Session) -> usize {
         asks: session.asks.len(),
         commands: session.commands.len(),
         delegations: session.delegations.len(),
+        remarks: session.remarks.len(),
         touches: session.touches.len(),
         count: done.count + lasting,
     };
@@ -48,5 +52,33 @@ pub fn mask_plan(plan: &mut Plan) -> usize {
     if count > 0 {
         plan.steps = parse_steps(&plan.text);
     }
-    count + plan.dropped.iter_mut().map(|step| mask_in_place(&mut step.text)).sum::<usize>()
+    count + plan.before.as_mut().map_or(0, |before| mask_in_place(&mut before.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Delegation, Remark};
+
+    #[test]
+    fn remarks_and_reports_of_subagents_leak_nothing() {
+        let text = || "the key is sk-ant-api03-aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5hJ7kL9".to_owned();
+        let remark = Remark { text: text(), at: 1, time: None, ends_turn: false };
+        let delegation = Delegation {
+            description: String::new(),
+            agent_type: String::new(),
+            outcome: Outcome::Done,
+            report: text(),
+            agent_id: None,
+            at: 1,
+            time: None,
+        };
+        let mut session =
+            Session { remarks: vec![remark].into(), delegations: vec![delegation], ..Session::default() };
+        assert_eq!(mask_session(&mut session), 2);
+        assert!(
+            !session.remarks[0].text.contains("sk-ant") && !session.delegations[0].report.contains("sk-ant")
+        );
+        assert_eq!((session.masked.remarks, session.masked.delegations), (1, 1));
+    }
 }

@@ -7,11 +7,10 @@ use std::collections::hash_map::Entry;
 
 use serde::{Deserialize, Serialize};
 
-use super::signs::{Fate, Signs};
 use crate::kept::{self, Bytes};
 
 /// The number goes up with every change of what is kept.
-const SHAPE: kept::Shape = *b"memory\0\x02";
+const SHAPE: kept::Shape = *b"memory\0\x03";
 
 /// A file that was changed less than this before it was looked at may have been changed again with the same time on it:
 /// some systems count in steps of two seconds.
@@ -50,8 +49,8 @@ impl Stamp {
 pub struct Shows {
     /// A hash of what is on disk.
     pub digest: String,
-    /// What the whole of it shows.
-    pub signs: Signs,
+    /// Whether it is what it was before the session.
+    pub is_same: bool,
     /// Its text or its diff, masked, before anything is cut: UTF-8, which most stops have no room for and need not read.
     pub text: Bytes,
     /// Whether that is a diff.
@@ -66,10 +65,7 @@ struct Remembered {
     /// A hash of what was asked of it.
     question: u64,
     digest: String,
-    /// Whether it was read whole, is hollow, was undone.
-    signs: (bool, bool, bool),
-    holds: Vec<String>,
-    defines: Vec<String>,
+    is_same: bool,
     /// A text, which stays where it was read until it is used.
     text: Bytes,
     is_diff: bool,
@@ -138,14 +134,11 @@ impl Memory {
 
 impl Remembered {
     fn of(stamp: Stamp, question: u64, shows: &Shows) -> Self {
-        let signs = &shows.signs;
         Self {
             stamp,
             question,
             digest: shows.digest.clone(),
-            signs: (signs.read_whole, signs.hollow, signs.fate == Fate::Undone),
-            holds: signs.holds.clone(),
-            defines: signs.defines.clone(),
+            is_same: shows.is_same,
             text: shows.text.clone(),
             is_diff: shows.is_diff,
             masked: shows.masked,
@@ -153,16 +146,9 @@ impl Remembered {
     }
 
     fn shows(&self) -> Shows {
-        let (read_whole, hollow, undone) = self.signs;
         Shows {
             digest: self.digest.clone(),
-            signs: Signs {
-                read_whole,
-                holds: self.holds.clone(),
-                defines: self.defines.clone(),
-                hollow,
-                fate: if undone { Fate::Undone } else { Fate::Plain },
-            },
+            is_same: self.is_same,
             text: self.text.clone(),
             is_diff: self.is_diff,
             masked: self.masked,
@@ -179,7 +165,7 @@ mod tests {
 
     fn shows(text: &str) -> Shows {
         let text = text.as_bytes().to_vec().into();
-        Shows { digest: "d".into(), signs: Signs::default(), text, is_diff: true, masked: 1 }
+        Shows { digest: "d".into(), is_same: false, text, is_diff: true, masked: 1 }
     }
 
     /// A memory of one file that was looked at then.

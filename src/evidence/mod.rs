@@ -1,7 +1,7 @@
 //! Plan, session and disk side by side, for one audit.
 //!
-//! `workspace` and `git` look at the disk, `memory` spares them a second look, `redact` and `masking` hide what is secret, `gather` puts the files
-//! together within one `budget`, `shown` turns it all into the words that the auditor reads.
+//! `workspace` and `git` look at the disk, `memory` spares them a second look, `redact` and `masking` hide what is secret,
+//! `gather` puts the files together within one `budget`, `timeline` and `sections` write what the readers read.
 
 pub mod budget;
 pub mod diff;
@@ -9,26 +9,24 @@ pub mod gather;
 pub mod git;
 pub mod masking;
 pub mod memory;
+pub mod named;
 pub mod redact;
-pub mod renamed;
-pub mod shown;
-pub mod signs;
+pub mod sections;
+pub mod timeline;
 pub mod workspace;
-
-use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use gather::{gather, gather_unread};
+pub use gather::gather;
+pub use git::Repository;
 pub use memory::Memory;
-pub use signs::Signs;
+pub use sections::Sections;
 pub use workspace::{FileState, Workspace};
 
-use crate::claims::deeds::Deed;
 use crate::plan::Plan;
 use crate::session::{Outcome, Session};
 
-/// How a file's content got to the auditor.
+/// How a file's content got to the readers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entered {
@@ -60,6 +58,12 @@ pub enum LeftOut {
     Binary,
     /// It could not be read.
     Unreadable,
+    /// It is a lock file, generated or vendored.
+    Generated,
+    /// The session did not change it, and it is long.
+    Unchanged,
+    /// It was judged at an earlier stop, and has not changed since.
+    JudgedBefore,
 }
 
 impl LeftOut {
@@ -73,6 +77,9 @@ impl LeftOut {
             Self::Secret => "it may hold secrets",
             Self::Binary => "it is not text",
             Self::Unreadable => "it could not be read",
+            Self::Generated => "it is a lock file, generated or vendored",
+            Self::Unchanged => "it was not changed in this session",
+            Self::JudgedBefore => "it was shown at an earlier stop and has not changed since",
         }
     }
 }
@@ -86,6 +93,43 @@ pub struct TouchNote {
     pub outcome: Outcome,
     /// By which subagent.
     pub agent: Option<String>,
+    /// How often in a row.
+    #[serde(default = "once")]
+    pub times: usize,
+}
+
+fn once() -> usize {
+    1
+}
+
+/// Who names a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NamedIn {
+    /// A step of the plan, by its number.
+    Step(usize),
+    /// The final message.
+    Message,
+    /// A task of the session's list.
+    Task,
+    /// An ask of the person.
+    Ask,
+}
+
+/// What became of a file in the session, by whatever means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileChange {
+    /// It is new.
+    Created,
+    /// It has another content.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// It is as it was.
+    Unchanged,
+    /// That can't be told.
+    Unknown,
 }
 
 /// One file: what the session did to it and what the disk shows.
@@ -93,10 +137,12 @@ pub struct TouchNote {
 pub struct FileEvidence {
     /// Its path, relative to the workspace where it is inside.
     pub name: String,
-    /// How the session touched it, in order.
+    /// How edit tools touched it, in order.
     pub touches: Vec<TouchNote>,
-    /// The numbers of the plan's steps that name it.
-    pub steps: Vec<usize>,
+    /// Who names it.
+    pub named_in: Vec<NamedIn>,
+    /// What became of it in the session.
+    pub change: FileChange,
     /// What stands there.
     pub state: FileState,
     /// How its content entered.
@@ -107,26 +153,35 @@ pub struct FileEvidence {
     pub masked: usize,
     /// A hash of what is on disk, for telling whether anything changed since.
     pub digest: String,
-    /// What the whole of it shows, whatever entered.
-    pub signs: Signs,
 }
 
 impl FileEvidence {
-    /// Whether the session changed it.
-    pub fn was_changed(&self) -> bool {
+    /// Whether an edit tool changed it.
+    pub fn was_edited(&self) -> bool {
         self.touches.iter().any(|touch| touch.outcome == Outcome::Done)
+    }
+
+    /// Whether the session changed it, by whatever means.
+    pub fn was_changed(&self) -> bool {
+        matches!(self.change, FileChange::Created | FileChange::Modified | FileChange::Deleted)
+    }
+
+    /// The numbers of the plan's steps that name it.
+    pub fn steps(&self) -> impl Iterator<Item = usize> {
+        self.named_in.iter().filter_map(|named| match named {
+            NamedIn::Step(number) => Some(*number),
+            NamedIn::Message | NamedIn::Task | NamedIn::Ask => None,
+        })
     }
 }
 
-/// What git says of the workspace as a whole.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repository {
-    /// When the newest commit of the session's time was made, in seconds since 1970; `None` if there is none.
-    pub last_commit: Option<i64>,
-    /// Files that differ from the newest commit, those that git does not track included.
-    pub changed: Vec<String>,
-    /// Files in the commits that were made during the session.
-    pub committed: Vec<String>,
+/// Up to where a session was judged before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgedUntil {
+    /// Where in the session: what has a higher number is new.
+    pub at: usize,
+    /// When, in milliseconds since 1970.
+    pub time_ms: i64,
 }
 
 /// Everything that one audit knows. All text in it is masked.
@@ -136,39 +191,17 @@ pub struct Evidence {
     pub plan: Option<Plan>,
     /// What happened.
     pub session: Session,
-    /// What the final message says was done to files.
-    pub deeds: Vec<Deed>,
-    /// The files that each task of the session's list names, in the list's order.
-    pub todo_paths: Vec<Vec<String>>,
-    /// What the disk shows: what the plan names first, then what was touched, the newest first.
+    /// What the disk shows, what is claimed first.
     pub files: Vec<FileEvidence>,
     /// What git says; `None` where there is no repository, or it did not answer.
     pub repository: Option<Repository>,
+    /// Up to where all of it was judged before, at a stop that was found clean.
+    pub judged: Option<JudgedUntil>,
 }
 
 impl Evidence {
-    /// Whether the session changed the file of that name.
-    pub fn was_changed(&self, name: &str) -> bool {
-        self.file(name).is_some_and(FileEvidence::was_changed)
-    }
-
     /// The file of that name.
     pub fn file(&self, name: &str) -> Option<&FileEvidence> {
         self.files.iter().find(|file| file.name == name)
     }
-}
-
-impl Evidence {
-    /// For each step's number the files that it names.
-    pub fn files_of_steps(&self) -> HashMap<usize, Vec<&FileEvidence>> {
-        files_of_steps(&self.files)
-    }
-}
-
-fn files_of_steps(files: &[FileEvidence]) -> HashMap<usize, Vec<&FileEvidence>> {
-    let mut named: HashMap<usize, Vec<&FileEvidence>> = HashMap::new();
-    for file in files {
-        file.steps.iter().for_each(|step| named.entry(*step).or_default().push(file));
-    }
-    named
 }

@@ -2,12 +2,10 @@
 //! audit that reads the files that it speaks of. Must not read anything outside the workspace and the client's plan folders, must
 //! not follow a link out of them, and must not judge.
 
-use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
-use std::rc::Rc;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -87,42 +85,6 @@ pub struct Sight {
 #[derive(Debug, Default)]
 pub struct Folders(HashMap<PathBuf, Option<PathBuf>>);
 
-/// What was seen of a workspace, for those who look at it for many sessions: what one of them asks, others ask as well.
-#[derive(Debug, Default)]
-struct Seen {
-    places: HashMap<String, Sight>,
-    bodies: HashMap<Place, Rc<SeenBody>>,
-    /// How long they are.
-    bytes: usize,
-}
-
-/// A file's body, and what was made of it.
-#[derive(Debug)]
-pub struct SeenBody {
-    /// The body.
-    pub body: Body,
-    squeezed: OnceCell<String>,
-}
-
-impl SeenBody {
-    fn of(body: Body) -> Self {
-        Self { body, squeezed: OnceCell::new() }
-    }
-
-    /// Its text without white space.
-    pub(super) fn squeezed(&self) -> &str {
-        self.squeezed.get_or_init(|| match &self.body {
-            Body::Text(text) | Body::Start(text) => squeezed(text),
-            Body::Binary | Body::Secret | Body::Unreadable(_) => String::new(),
-        })
-    }
-}
-
-/// So much of what was seen is remembered at the most.
-const MOST_SEEN: usize = 8 << 20;
-/// And so many paths.
-const MOST_PLACES: usize = 10_000;
-
 /// The workspace of one session, or of several.
 #[derive(Debug)]
 pub struct Workspace {
@@ -130,7 +92,6 @@ pub struct Workspace {
     cwd: PathBuf,
     home: Option<PathBuf>,
     plan_folders: Vec<PathBuf>,
-    seen: Option<RefCell<Seen>>,
 }
 
 impl Workspace {
@@ -142,14 +103,7 @@ impl Workspace {
             cwd: real(cwd),
             home,
             plan_folders: plan_folders.iter().map(|folder| real(folder)).collect(),
-            seen: None,
         }
-    }
-
-    /// The same, for one moment: what was seen once is not looked at again.
-    #[must_use]
-    pub fn at_one_moment(self) -> Self {
-        Self { seen: Some(RefCell::default()), ..self }
     }
 
     /// Where the workspace is.
@@ -230,22 +184,12 @@ impl Workspace {
 
     /// Where a path leads, as one of many, and what stands there.
     pub fn look(&self, written: &str, folders: &mut Folders) -> Sight {
-        let known = self.seen.as_ref().and_then(|seen| seen.borrow().places.get(written).cloned());
-        known.unwrap_or_else(|| {
-            let looked = if let Some((place, meta)) = self.plain_file(written, folders) {
-                let state = FileState::File { bytes: meta.len() };
-                Sight { place: Some(place), state, stamp: stamp_of(&meta) }
-            } else {
-                let place = self.locate(written);
-                Sight { state: self.state(place.as_ref()), place, stamp: None }
-            };
-            if let Some(mut seen) = self.seen.as_ref().map(RefCell::borrow_mut)
-                && seen.places.len() < MOST_PLACES
-            {
-                seen.places.insert(written.to_owned(), looked.clone());
-            }
-            looked
-        })
+        if let Some((place, meta)) = self.plain_file(written, folders) {
+            let state = FileState::File { bytes: meta.len() };
+            return Sight { place: Some(place), state, stamp: stamp_of(&meta) };
+        }
+        let place = self.locate(written);
+        Sight { state: self.state(place.as_ref()), place, stamp: None }
     }
 
     /// What stands at a place; `None` is one that is outside.
@@ -314,26 +258,6 @@ impl Workspace {
         body_of(&place.path)
     }
 
-    /// The same, remembered where this is one moment.
-    pub fn body_seen(&self, place: &Place) -> Rc<SeenBody> {
-        let Some(seen) = &self.seen else { return Rc::new(SeenBody::of(self.body(place))) };
-        if let Some(known) = seen.borrow().bodies.get(place) {
-            return Rc::clone(known);
-        }
-        let body = Rc::new(SeenBody::of(self.body(place)));
-        let mut seen = seen.borrow_mut();
-        let bytes = match &body.body {
-            // As it is, and squeezed.
-            Body::Text(text) | Body::Start(text) => text.len() * 2,
-            Body::Binary | Body::Secret | Body::Unreadable(_) => 0,
-        };
-        if seen.bytes + bytes <= MOST_SEEN {
-            seen.bytes += bytes;
-            seen.bodies.insert(place.clone(), Rc::clone(&body));
-        }
-        body
-    }
-
     /// What tells whether a file is as it was.
     pub fn stamp(&self, place: &Place) -> Option<Stamp> {
         stamp_of(&fs::metadata(&place.path).ok()?)
@@ -380,20 +304,11 @@ impl Workspace {
         }
     }
 
-    /// The text of a file in the last commit.
-    pub fn committed_text(&self, path: &Path) -> Option<String> {
+    /// The text of a file in the last commit before a time, which is in the client's words.
+    pub fn text_before(&self, path: &Path, time: Option<&str>) -> Option<String> {
         let place = self.locate(path.to_str()?).filter(|place| place.path.starts_with(&self.root))?;
-        git::committed(&self.root, &[&place.name]).remove(&place.name)
-    }
-
-    /// Whether a file holds a text, white space aside; `None` when that can't be told.
-    pub fn holds(&self, place: &Place, needle: &str) -> Option<bool> {
-        let needle = squeezed(needle);
-        match self.body(place) {
-            Body::Text(text) if !needle.is_empty() => Some(squeezed(&text).contains(&needle)),
-            Body::Start(text) if !needle.is_empty() && squeezed(&text).contains(&needle) => Some(true),
-            _ => None,
-        }
+        let commit = git::commit_before(&self.root, time);
+        git::texts_at(&self.root, &commit, &[&place.name]).remove(&place.name)
     }
 }
 
@@ -410,26 +325,6 @@ pub(crate) fn folded(name: &str) -> String {
         }
     }
     folded
-}
-
-/// Text with all white space taken out: how code is wrapped and indented does not count.
-pub(super) fn squeezed(text: &str) -> String {
-    // Nearly all of what is written is ASCII, where each byte tells by itself, with no branch to guess. Of the rest only
-    // characters that begin like these are white space.
-    let may_be_wide = |byte: u8| matches!(byte, 0xc2 | 0xe1..=0xe3);
-    let (mut bytes, mut length) = (vec![0; text.len()], 0);
-    let mut is_wide = false;
-    for byte in text.bytes() {
-        bytes[length] = byte;
-        length += usize::from(!matches!(byte, b' ' | b'\t'..=b'\r'));
-        is_wide |= may_be_wide(byte);
-    }
-    bytes.truncate(length);
-    let squeezed = lossy(bytes);
-    if is_wide && squeezed.contains(char::is_whitespace) {
-        return squeezed.split_whitespace().collect();
-    }
-    squeezed
 }
 
 /// The path with links followed as far as it exists. `None` where what does not exist climbs (`..`).

@@ -1,65 +1,57 @@
-//! What needs no model. Pure: evidence in, findings and advisories out.
+//! What the disk, git or an exit code proves with no reading of prose: evidence in, findings out, one file a rule. Pure.
 //!
-//! `claimed` says what is claimed, `files` holds it against the disk (`promises` and `steps` say what words and
-//! commands mean for a file); all of that is category A and confirmed. `drift` compares plan, task list and files,
-//! `asks` what the person wanted on the way: they bring candidates, which the auditor has to agree with. `risks` is
-//! what the person should know.
+//! They go to the first reader as numbered candidates that it may dispute; where no reader is to be had, they are all that
+//! can hold a stop. A rule that needs a list of words of any language is not a fact.
 
-pub mod alike;
-pub mod asks;
-pub mod checks;
-pub mod claimed;
-pub mod doings;
-pub mod drift;
-pub mod files;
-pub mod glances;
-pub mod left;
-pub mod ordinary;
-pub mod parts;
-pub mod promises;
-pub mod requests;
-pub mod risks;
-pub mod steps;
-pub mod whose;
-pub mod wished;
+mod failed;
+mod missing;
+mod ticked;
+mod undone;
 
-use serde::{Deserialize, Serialize};
-
-use crate::config::AuditConfig;
 use crate::evidence::Evidence;
-use crate::finding::{Advisory, Finding};
-use crate::plan::Plan;
-use crate::session::Session;
+use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 
-/// What disk and session show by themselves.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
-    /// What they prove, and what they make worth a second look.
-    pub findings: Vec<Finding>,
-    /// What the person should know.
-    pub advisories: Vec<Advisory>,
+/// More than this is no list that anybody works off.
+const MOST: usize = 12;
+
+/// Everything that is proven.
+pub fn facts(evidence: &Evidence) -> Vec<Finding> {
+    let ticked = ticked::ticked(evidence);
+    let mut findings = missing::findings(evidence, &ticked);
+    findings.extend(failed::findings(evidence, &ticked));
+    findings.extend(undone::findings(evidence, &ticked));
+    findings.truncate(MOST);
+    findings
 }
 
-/// Whether what is shown of files, not only what they show by themselves, may matter for facts: to `drift` where there is
-/// a plan, and to `asks` where something was wanted on the way. Both come masked.
-pub fn look_into_files(session: &Session, plan: Option<&Plan>) -> bool {
-    plan.is_some_and(|plan| !plan.steps.is_empty()) || asks::look_into_files(session)
+/// A claim by a mark: something that this session ticked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Ticked {
+    /// Its words.
+    text: String,
+    /// Where it stands.
+    place: ClaimedIn,
+    /// The plan's step.
+    step: Option<usize>,
+    /// The paths that it names, written as paths.
+    paths: Vec<String>,
 }
 
-/// Everything that disk and session show by themselves. What is proven is no candidate as well.
-pub fn facts(evidence: &Evidence, config: &AuditConfig) -> Facts {
-    let mut findings = files::findings(evidence);
-    let (unbacked, mut advisories) = checks::findings(evidence, config);
-    findings.extend(unbacked);
-    for candidate in drift::candidates(evidence).into_iter().chain(asks::candidates(evidence)) {
-        let is_known = findings.iter().any(|known| {
-            (known.step.is_some() && known.step == candidate.step)
-                || (known.path.is_some() && known.path == candidate.path)
-        });
-        if !is_known {
-            findings.push(candidate);
-        }
+/// A fact on something that was ticked.
+fn fact(ticked: &Ticked, kind: Kind, path: Option<&str>, proof: &str, why: String, settle: &str) -> Finding {
+    Finding {
+        category: Category::A,
+        status: Status::Confirmed,
+        source: Source::Facts,
+        kind,
+        claim: ticked.text.clone(),
+        claimed_in: ticked.place,
+        proof: proof.to_owned(),
+        path: path.map(str::to_owned),
+        why,
+        settle: settle.to_owned(),
+        check: "disk and session show it".to_owned(),
+        second: None,
+        step: ticked.step,
     }
-    advisories.extend(risks::advisories(evidence));
-    Facts { findings, advisories }
 }

@@ -1,24 +1,29 @@
-//! The checklist gate: a stop in, an outcome out. Holds a session that says that it is finished while boxes or tasks are open, or that
-//! ends without the section that is wanted of it. Here files are read; which items count is `open`, what is said is `words`.
+//! The checklist gate: a stop in, an outcome out. Holds a session that says that it is finished while boxes or tasks are open,
+//! or that ends without the section that is wanted of it. Here files are read; which items are open is `open`, what a reader
+//! is asked about them `question`, what the agent is told `words`.
 //!
-//! An unfinished plan is normal: only what the final message claims counts. What the audit holds for in the same stop is left to it.
+//! An unfinished plan is normal: only what the final message claims counts, and a reader says what that is. What the audit
+//! holds for in the same stop is left to it.
 
 mod open;
+mod question;
 mod words;
 
 use std::fs;
 use std::io::Read;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use super::{Gate, Known, Stop, Story, Told};
-use crate::claims;
+use super::{Gate, Known, ReaderPair, Stop, Story, Told};
 use crate::decision::{Cause, Outcome};
+use crate::evidence::masking::mask_session;
 use crate::evidence::redact::is_secret_file;
 use crate::files::open_regular;
 use crate::finding::Finding;
+use crate::followup::PendingBlock;
 use crate::globbed::globbed;
-use crate::outcomes::PendingBlock;
 use crate::plan::steps::parse_words;
+use crate::readers::ReaderOutcome;
 use crate::words::normalised;
 
 pub use open::{Checklist, Item, Place, Unsettled};
@@ -26,11 +31,11 @@ pub use open::{Checklist, Item, Place, Unsettled};
 /// Its name.
 pub const NAME: &str = "checklist";
 
-/// Why most stops pass.
-const NO_CLAIM: &str = "the session claims nothing as done";
-
 /// The most that is read of one file.
 const READ_CAP: u64 = 1 << 20;
+
+/// How long the question may take: it is a small one.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The gate.
 #[derive(Debug)]
@@ -41,38 +46,73 @@ impl Gate for ChecklistGate {
         NAME
     }
 
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, readers: &mut ReaderPair<'_>) -> Outcome {
         let pass =
             |detail: &str| Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail.to_owned()) };
-        // Most stops say nothing of the kind, and need not be read for it.
-        let claims_nothing = |message: &str| claims::sentences(message).is_empty();
-        if stop.input.last_assistant_message.as_deref().is_some_and(claims_nothing) {
-            return pass(NO_CLAIM);
-        }
         let config = &stop.config.checklist;
+        let work_before = story.remembered.audits.get(stop.agent()).map_or(0, |last| last.work);
         let known = story.known(stop);
-        if known.session.final_message.as_deref().is_none_or(claims_nothing) {
-            return pass(NO_CLAIM);
+        let message = known.session.final_message.as_deref().unwrap_or_default();
+        if message.trim().is_empty() || known.session.work_done() == work_before {
+            return pass("nothing was done since the last look, or nothing is said of it");
         }
         let (lists, unreadable) = read_lists(stop, known);
-        let mut unsettled = open::unsettled(config, &known.session, known.plan.as_ref(), &lists);
-        name_the_plan(&mut unsettled, known);
-        if !unsettled.is_empty() {
-            let outcome = hold(&unsettled, true);
-            story.unsettled = Some(unsettled);
-            return outcome;
+        let mut items = open::open_items(config, &known.session, known.plan.as_ref(), &lists);
+        name_the_plan(&mut items, known);
+        let section = Some(&config.require_section).filter(|heading| !heading.is_empty());
+        let section = section.and_then(|heading| open::missing_section(message, heading));
+        if items.is_empty() && section.is_none() {
+            return match unreadable.first() {
+                Some((name, why)) => Outcome::CouldNotCheck {
+                    cause: Cause::ChecklistUnreadable,
+                    message: format!("the checklist {name} can't be read ({why})"),
+                },
+                None => pass("no box and no task is open"),
+            };
         }
-        if let Some((name, why)) = unreadable.first() {
-            let message = format!("the checklist {name} can't be read ({why})");
-            return Outcome::CouldNotCheck { cause: Cause::ChecklistUnreadable, message };
+        let mut session = known.session.clone();
+        mask_session(&mut session);
+        let answer = match ask(stop, &items, &session, readers) {
+            Ok(answer) => answer,
+            Err(why) => {
+                let message = format!("open items were not judged: {why}");
+                return Outcome::CouldNotCheck { cause: Cause::ChecklistUnreadable, message };
+            }
+        };
+        let claimed = items.into_iter().enumerate().filter(|(at, _)| answer.claimed.contains(&(at + 1)));
+        let items = claimed.map(|(_, item)| item).collect();
+        let unsettled = Unsettled { items, section: section.filter(|_| answer.finished) };
+        if unsettled.is_empty() {
+            return pass("nothing is open that the session claims as done");
         }
-        pass("nothing is open that the session claims as done")
+        let outcome = hold(&unsettled, true);
+        story.unsettled = Some(unsettled);
+        outcome
+    }
+}
+
+/// Asks a reader which of the open items are claimed as done.
+fn ask(
+    stop: &Stop<'_>,
+    items: &[Item],
+    session: &crate::session::Session,
+    readers: &mut ReaderPair<'_>,
+) -> Result<question::Answer, String> {
+    let prompt = question::prompt(items, session).map_err(|error| error.to_string())?;
+    let left = stop.deadline.saturating_duration_since(Instant::now());
+    let run = readers.first.ask(&prompt, left.min(TIMEOUT).min(stop.config.auditor.timeout));
+    match run.outcome {
+        ReaderOutcome::Answered(json) => Ok(question::answer(&json)),
+        other => {
+            let (name, why) = other.told();
+            Err(why.unwrap_or_else(|| name.to_owned()))
+        }
     }
 }
 
 /// The plan by the name that it has in the workspace.
-fn name_the_plan(unsettled: &mut Unsettled, known: &Known) {
-    for item in &mut unsettled.items {
+fn name_the_plan(items: &mut [Item], known: &Known) {
+    for item in items {
         if let Place::Plan { path: Some(path), .. } = &mut item.place
             && let Some(place) = known.workspace.locate(path)
         {
@@ -130,7 +170,7 @@ pub fn leave_to_the_audit(told: &mut [Told], story: &Story) {
 fn without_the_audits(unsettled: &Unsettled, pending: &PendingBlock) -> Unsettled {
     let speaks_of = |finding: &Finding, item: &Item| match &item.place {
         Place::Plan { step, .. } if finding.step.is_some() => finding.step == Some(*step),
-        _ => !finding.quote.is_empty() && normalised(&finding.quote) == normalised(&item.text),
+        _ => !finding.claim.is_empty() && normalised(&finding.claim) == normalised(&item.text),
     };
     let is_audits = |item: &&Item| pending.findings.iter().any(|held| speaks_of(&held.finding, item));
     let items = unsettled.items.iter().filter(|item| !is_audits(item)).cloned().collect();

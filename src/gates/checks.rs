@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use super::{Gate, Known, Stop, Story};
+use super::{Gate, Known, ReaderPair, Stop, Story};
 use crate::audit::reason::SWITCH;
 use crate::checks::due::{NotDue, Touched, due};
 use crate::checks::{Passed, Ran, Verdict, ran};
@@ -43,7 +43,7 @@ impl Gate for ChecksGate {
         "checks"
     }
 
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, _: &mut ReaderPair<'_>) -> Outcome {
         let mine: Vec<&CheckConfig> =
             stop.config.checks.iter().filter(|check| is_for(check, &stop.input.event)).collect();
         let touched = touched(story.known(stop));

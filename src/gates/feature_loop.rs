@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{Gate, Stop, Story, in_a_row};
+use super::{Gate, ReaderPair, Stop, Story, in_a_row};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::feature_loop::context::fill_of;
@@ -63,7 +63,7 @@ impl Gate for FeatureLoopGate {
         true
     }
 
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, _: &mut ReaderPair<'_>) -> Outcome {
         match self.round(stop, story) {
             Ok(outcome) => outcome,
             Err(why) => Outcome::CouldNotCheck {

@@ -4,7 +4,7 @@
 
 use super::in_a_row::may_hold_on;
 use super::own_command::own_command;
-use super::{Gate, Stop, Story, pending_tasks};
+use super::{Gate, ReaderPair, Stop, Story, pending_tasks};
 use crate::decision::{Cause, Outcome};
 use crate::names::ContentName;
 use crate::registry::{Fault, Patience, Registry, Task, Wanted, Worker};
@@ -30,7 +30,7 @@ impl Gate for KeepAlive {
         true
     }
 
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome {
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, _: &mut ReaderPair<'_>) -> Outcome {
         let (worker, in_hand) = match worker_of(stop) {
             Ok(Some(found)) => found,
             Ok(None) => {

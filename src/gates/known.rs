@@ -9,8 +9,7 @@ use crate::evidence::masking::mask_session;
 use crate::evidence::redact::mask;
 use crate::hook::Event;
 use crate::phases;
-use crate::plan::{self, Plan, PlanPlaces};
-use crate::readings::Readings;
+use crate::plan::{Plan, PlanPlaces};
 use crate::session::ledger::Role;
 use crate::session::load::Reading;
 use crate::session::{Session, cursor};
@@ -25,17 +24,14 @@ pub struct Known {
     pub workspace: Workspace,
     /// What was promised, where a plan is in play.
     pub plan: Option<Plan>,
-    /// What was read out of texts at earlier stops, in use as long as this is there.
-    pub readings: Readings,
 }
 
 impl Known {
     fn read(stop: &Stop<'_>, story: &mut Story) -> Self {
         let (mut session, workspace, places) = story.phase(phases::READ, |story| read_session(stop, story));
-        let readings = stop.state.readings(stop.session, stop.agent());
         let plan =
             story.phase(phases::PLAN, |story| find_plan(stop, &mut session, &workspace, &places, story));
-        Self { session, workspace, plan, readings }
+        Self { session, workspace, plan }
     }
 }
 
@@ -65,13 +61,12 @@ fn keep(stop: &Stop<'_>, reading: &Reading, chores: &mut Chores) {
 
 /// Does once for a session what every stop would have to do again: what is kept is masked and counted, and it is
 /// known where it may name a plan.
-fn settle(session: &mut Session, places: &PlanPlaces) {
+fn settle(session: &mut Session) {
     // What the agent said last comes with the stop itself, and is compared with what the transcript says.
     let words = session.final_message.take();
     mask_session(session);
     session.final_message = words;
     session.count_work();
-    plan::note_names(session, places);
 }
 
 pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace, PlanPlaces) {
@@ -88,7 +83,7 @@ pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Work
     let last_message = stop.input.last_assistant_message.as_deref();
     let mut reading = Reading::of_stop(stop.input.own_transcript(), role, last_message, kept);
     let places = plan_places(&workspace, &stop.config.audit);
-    reading.sessions_mut().for_each(|session| settle(session, &places));
+    reading.sessions_mut().for_each(|session| settle(session));
     keep(stop, &reading, &mut story.chores);
     let loaded = reading.finish();
     story.tell_transcript(stop.input.own_transcript(), &loaded);

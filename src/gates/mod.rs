@@ -4,9 +4,9 @@
 //! All of them obey the loop guard and share one budget a session, so that the client's own cap is never reached; but for
 //! those that keep a session at work, which have limits of their own (`in_a_row`).
 
-pub mod aftermath;
 pub mod aside;
 pub mod audit;
+pub mod block_followup;
 pub mod checklist;
 pub mod checks;
 pub mod configured;
@@ -30,7 +30,7 @@ pub use joined::{Joined, Told};
 pub use known::Known;
 pub use story::Story;
 
-use crate::auditor::Auditor;
+use crate::readers::Reader;
 use crate::config::{Config, TaskSource};
 use crate::decision::{Cause, Outcome};
 use crate::env::Env;
@@ -90,7 +90,15 @@ pub trait Gate {
     }
 
     /// Looks at a stop. Must not fail: what goes wrong is an outcome too.
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story) -> Outcome;
+    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, readers: &mut ReaderPair<'_>) -> Outcome;
+}
+
+/// Whom gates may ask.
+pub struct ReaderPair<'a> {
+    /// Who proposes, and who answers small questions.
+    pub first: &'a mut dyn Reader,
+    /// Who tries to refute, where that is somebody else.
+    pub second: Option<&'a mut dyn Reader>,
 }
 
 /// Whether any gate that keeps sessions at work is set, or is this session's.
@@ -100,13 +108,8 @@ pub fn any_keeps_working(stop: &Stop<'_>, story: &mut Story) -> bool {
 }
 
 /// The gates that are set, the cheap ones first, the audit last. With `guarded` only those that keep a session at work.
-fn line_up<'a>(
-    stop: &Stop<'_>,
-    story: &mut Story,
-    auditor: &'a mut dyn Auditor,
-    guarded: bool,
-) -> Vec<Box<dyn Gate + 'a>> {
-    let mut gates: Vec<Box<dyn Gate + 'a>> = Vec::new();
+fn line_up(stop: &Stop<'_>, story: &mut Story, guarded: bool) -> Vec<Box<dyn Gate>> {
+    let mut gates: Vec<Box<dyn Gate>> = Vec::new();
     // A worker is a session, not one of its subagents.
     let is_sessions = stop.input.event == Event::Stop;
     if is_sessions && !guarded && stop.config.tasks.source != TaskSource::Off {
@@ -131,7 +134,7 @@ fn line_up<'a>(
         Event::Stop | Event::SessionStart | Event::Other(_) => stop.config.audit.enabled,
     };
     if !guarded && is_audited {
-        gates.push(Box::new(AuditGate { auditor }));
+        gates.push(Box::new(AuditGate));
     }
     gates
 }
@@ -148,14 +151,19 @@ fn masked(outcome: Outcome) -> Outcome {
 }
 
 /// Has all gates look at a stop. `guard` is why only those look that keep a session at work.
-pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor: &mut dyn Auditor) -> Joined {
+pub fn look(
+    stop: &Stop<'_>,
+    story: &mut Story,
+    guard: Option<Outcome>,
+    readers: &mut ReaderPair<'_>,
+) -> Joined {
     let agent_type = stop.input.agent_type.as_deref().unwrap_or_default();
     if stop.input.event == Event::SubagentStop && !stop.config.subagents.looks_at(agent_type) {
         let why = format!("agents of type \"{agent_type}\" are not looked at ([subagents])");
         let outcome = Outcome::Pass { cause: Cause::NothingToAudit, detail: Some(why) };
         return Joined { outcome, uses_budget: false };
     }
-    let mut gates = line_up(stop, story, auditor, guard.is_some());
+    let mut gates = line_up(stop, story, guard.is_some());
     if gates.is_empty() {
         let why = if stop.config.audit.enabled {
             "[subagents] audit = false, and no check is set for subagents"
@@ -172,7 +180,7 @@ pub fn look(stop: &Stop<'_>, story: &mut Story, guard: Option<Outcome>, auditor:
     let (mut told, mut took) = (Vec::new(), Vec::new());
     for gate in &mut gates {
         let begun = Instant::now();
-        let outcome = gate.check(stop, story);
+        let outcome = gate.check(stop, story, readers);
         // Titles, notes and output are others' words; those of the audit are masked already.
         let outcome = if gate.name() == AUDIT { outcome } else { masked(outcome) };
         took.push(millis(begun.elapsed()));

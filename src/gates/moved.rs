@@ -62,7 +62,7 @@ pub fn fitting(
                 if !moved.iter().any(|known| known == file) {
                     moved.push(file.to_owned());
                 }
-                finding.verifier = format!("{file} has changed since it was looked at");
+                finding.check = format!("{file} has changed since it was looked at");
                 finding.status = Status::CannotVerify;
             }
         }
@@ -73,19 +73,19 @@ pub fn fitting(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Category, Problem, Source};
+    use crate::finding::{Category, Kind, Source};
 
     fn finding(path: Option<&str>, status: Status) -> Finding {
         Finding {
             category: Category::A,
             status,
             source: Source::Both,
-            problem: Problem::MissingFile,
-            quote: String::new(),
+            kind: Kind::Missing,
+            claim: String::new(),
             path: path.map(Into::into),
             why: String::new(),
             settle: String::new(),
-            verifier: "there is no such file".into(),
+            check: "there is no such file".into(),
             step: None,
             evidence: Vec::new(),
         }
@@ -132,7 +132,7 @@ mod tests {
         );
         assert_eq!(moved, ["a.txt"]);
         assert_eq!(findings[0].status, Status::CannotVerify);
-        assert_eq!(findings[0].verifier, "a.txt has changed since it was looked at");
+        assert_eq!(findings[0].check, "a.txt has changed since it was looked at");
         assert_eq!(findings[2].status, Status::Refuted, "what was dropped stays dropped");
     }
 

@@ -9,13 +9,13 @@ use super::Known;
 use super::checklist::Unsettled;
 use super::feature_loop::FeatureLoopGate;
 use crate::audit::Brief;
-use crate::auditor::AuditorRun;
+use crate::readers::ReaderRun;
 use crate::checks::Passed;
 use crate::evidence::FileEvidence;
 use crate::finding::{Advisory, Finding};
 use crate::log::Scene;
-use crate::log::record::{AuditorRecord, FileRecord, GateRecord, PlanRecord, TranscriptRecord};
-use crate::outcomes::PendingBlock;
+use crate::log::record::{ReaderRecord, FileRecord, GateRecord, PlanRecord, TranscriptRecord};
+use crate::followup::PendingBlock;
 use crate::phases::{self, Phases, millis};
 use crate::plan::{Mark, Plan};
 use crate::session::load::Loaded;
@@ -38,12 +38,18 @@ pub struct Story {
     pub findings: Vec<Finding>,
     /// What the person should know.
     pub advisories: Vec<Advisory>,
-    /// The second model.
-    pub auditor: Option<AuditorRecord>,
+    /// The first reader.
+    pub auditor: Option<ReaderRecord>,
+    /// The second reader, where it was asked.
+    pub second_reader: Option<ReaderRecord>,
     /// How long what was sent is; it is kept already.
     pub prompt_bytes: usize,
     /// What came back.
     pub reply: Option<String>,
+    /// What the second reader was asked, after the same evidence.
+    pub second_prompt: Option<String>,
+    /// What it answered.
+    pub second_reply: Option<String>,
     /// What was looked at, where nobody was asked.
     pub scene: Option<Scene>,
     /// What is to be remembered if this stop is held.
@@ -108,7 +114,7 @@ impl Story {
             path: plan.path.clone(),
             steps: plan.steps.len(),
             ticked: plan.steps.iter().filter(|step| step.mark == Mark::Ticked).count(),
-            dropped: plan.dropped.len(),
+            dropped: plan.removed_steps().len(),
         });
     }
 
@@ -116,24 +122,33 @@ impl Story {
     pub fn tell_evidence(&mut self, brief: &Brief) {
         self.masked = brief.masked;
         self.phases.add(phases::FACTS, brief.facts_took);
-        self.advisories.clone_from(&brief.facts.advisories);
         self.files = brief.evidence.files.iter().map(file_record).collect();
     }
 
-    /// Notes the auditor's part.
-    pub fn tell_auditor(&mut self, run: &AuditorRun, backend: &str, model: &str) {
-        let (outcome, detail) = run.outcome.told();
+    /// Notes the first reader's part.
+    pub fn tell_reader(&mut self, run: &ReaderRun, backend: &str, model: &str) {
         self.phases.add(phases::AUDITOR, run.duration);
-        self.auditor = Some(AuditorRecord {
-            backend: backend.to_owned(),
-            client: run.client.as_ref().map(|client| client.display().to_string()),
-            model: model.to_owned(),
-            outcome: outcome.to_owned(),
-            detail,
-            duration_ms: millis(run.duration),
-            usage: run.usage,
-            flags: run.flags.clone(),
-        });
+        self.auditor = Some(reader_record(run, backend, model));
+    }
+
+    /// Notes the second reader's part.
+    pub fn tell_second_reader(&mut self, run: &ReaderRun, backend: &str, model: &str) {
+        self.phases.add(phases::SECOND_READER, run.duration);
+        self.second_reader = Some(reader_record(run, backend, model));
+    }
+}
+
+fn reader_record(run: &ReaderRun, backend: &str, model: &str) -> ReaderRecord {
+    let (outcome, detail) = run.outcome.told();
+    ReaderRecord {
+        backend: backend.to_owned(),
+        client: run.client.as_ref().map(|client| client.display().to_string()),
+        model: model.to_owned(),
+        outcome: outcome.to_owned(),
+        detail,
+        duration_ms: millis(run.duration),
+        usage: run.usage,
+        flags: run.flags.clone(),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::config::{own_file, project_file};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::evidence::redact::mask;
-use crate::facts::risks::{SwitchFile, switched_off_by, switched_off_in_a_file_by};
+use crate::advisories::{SwitchFile, switched_off_by, switched_off_in_a_file_by};
 use crate::finding::Advisory;
 use crate::names::ContentName;
 use crate::session::Session;

@@ -324,12 +324,12 @@ impl Page {
     }
 
     fn repeat(&mut self, repeat: &Repeat) {
-        let problem = repeat.problem.map_or("", |problem| problem.name());
+        let kind = repeat.kind.map_or("", |kind| kind.name());
         let place = repeat.place.as_deref().map(|place| format!(" in {}", clean(place))).unwrap_or_default();
         let project = clean(&repeat.project);
         let category = repeat.category.name();
         let head = format!(
-            "{} × category {category}, {problem}{place}, in {project}, {} right; newest {}",
+            "{} × category {category}, {kind}{place}, in {project}, {} right; newest {}",
             number(repeat.count),
             if repeat.right == 0 { "never".to_owned() } else { format!("{} ×", number(repeat.right)) },
             clean(&repeat.newest),

@@ -11,7 +11,7 @@ use super::Note;
 use super::filter::Verdict;
 use super::{note, record};
 use crate::decision::Cause;
-use crate::finding::{Category, Problem, Source, Status};
+use crate::finding::{Category, Kind, Source, Status};
 use crate::session::scan::{Needle, Raw, Scan, Torn};
 
 /// What a line is.
@@ -99,7 +99,7 @@ pub struct FindingGlance<'a> {
     /// Who says so.
     pub source: Option<Source>,
     /// Which check would prove it.
-    pub problem: Option<Problem>,
+    pub kind: Option<Kind>,
     /// The file concerned.
     pub path: Option<Cow<'a, str>>,
 }
@@ -131,7 +131,7 @@ impl Glance<'_> {
             category: finding.category,
             status: finding.status,
             source: finding.source,
-            problem: finding.problem,
+            kind: finding.kind,
             path: finding.path.map(owned),
         };
         Glance {
@@ -299,13 +299,13 @@ impl<'a> Fields<'a> {
 }
 
 fn finding<'a>(scan: &mut Scan<'a>) -> Result<FindingGlance<'a>, Torn> {
-    let mut found = FindingGlance { category: None, status: None, source: None, problem: None, path: None };
+    let mut found = FindingGlance { category: None, status: None, source: None, kind: None, path: None };
     scan.fields(|key, scan| {
         match key {
             b"category" => found.category = one_of(scan.value()?, &Category::ALL, Category::name),
             b"status" => found.status = one_of(scan.value()?, &Status::ALL, Status::name),
             b"source" => found.source = one_of(scan.value()?, &Source::ALL, Source::name),
-            b"problem" => found.problem = one_of(scan.value()?, &Problem::ALL, Problem::name),
+            b"problem" => found.kind = one_of(scan.value()?, &Kind::ALL, Kind::name),
             b"path" => found.path = scan.value()?.text(),
             _ => scan.skip()?,
         }
@@ -420,7 +420,7 @@ mod tests {
                 category: Some(Category::Ask),
                 status: Some(Status::CannotVerify),
                 source: Some(Source::Both),
-                problem: Some(Problem::NoTrace),
+                kind: Some(Kind::Other),
                 path: Some("a/b.rs".into()),
             }]
         );

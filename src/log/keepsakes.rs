@@ -38,6 +38,12 @@ pub fn keep_reply(state: &Path, id: &str, reply: &str) {
     keep(state, id, "reply.txt", reply);
 }
 
+/// Keeps what the second reader was asked beyond the evidence, and what it answered.
+pub fn keep_second(state: &Path, id: &str, task: &str, reply: &str) {
+    keep(state, id, "second.md", task);
+    keep(state, id, "second-reply.txt", reply);
+}
+
 /// Keeps what one audit looked at. It comes bounded.
 pub fn keep_scene(state: &Path, id: &str, scene: &Scene) {
     let path = place(state, id, "scene.json");
@@ -78,6 +84,12 @@ pub fn reply(state: &Path, id: &str) -> io::Result<String> {
     fs::read_to_string(place(state, id, "reply.txt"))
 }
 
+/// What the second reader was asked beyond the evidence, and what it answered, if they are still there.
+pub fn second(state: &Path, id: &str) -> io::Result<(String, String)> {
+    let task = fs::read_to_string(place(state, id, "second.md"))?;
+    Ok((task, fs::read_to_string(place(state, id, "second-reply.txt"))?))
+}
+
 /// What a file of the state folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -105,7 +117,7 @@ pub struct Kept {
 }
 
 /// What can be made again from transcripts and files, and for how long it is worth its room.
-const CACHES: [&str; 3] = ["cursor", "files", "words"];
+const CACHES: [&str; 2] = ["cursor", "files"];
 const KEEP_CACHES: Duration = Duration::from_secs(14 * 24 * 3600);
 
 /// Takes out what is too old, and the oldest of what is too much: what can be made again first, then prompts and

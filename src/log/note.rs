@@ -15,9 +15,9 @@ pub const SCHEMA: u32 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Became {
-    /// Disk or plan settles it now, by the rules that found it.
+    /// Disk or plan settles it now, or a reader says that it is settled.
     Fixed,
-    /// The agent's final message says why it is wrong.
+    /// The agent's final message speaks against it.
     Disputed,
     /// Neither.
     Ignored,
@@ -81,9 +81,12 @@ pub struct OutcomeNote {
     /// How that is known, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The agent's own words, where it disputes; masked.
+    /// The start of what the agent said, where it disputes; masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
+    /// Whether a reader that was asked once more says that the finding was never right; nothing where none was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was_wrong: Option<bool>,
     /// The decision on the stop that told it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_by: Option<String>,
@@ -103,6 +106,7 @@ impl OutcomeNote {
             outcome,
             why: None,
             sentence: None,
+            was_wrong: None,
             told_by: None,
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::auditor::Usage;
+use crate::readers::Usage;
 use crate::decision::{Cause, Held};
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Finding};
@@ -67,9 +67,12 @@ pub struct Record {
     /// Every file, and how it entered.
     #[serde(default)]
     pub files: Vec<FileRecord>,
-    /// The second model.
+    /// The first reader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub auditor: Option<AuditorRecord>,
+    pub auditor: Option<ReaderRecord>,
+    /// The second reader, where it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_reader: Option<ReaderRecord>,
     /// How many secrets were masked.
     #[serde(default)]
     pub masked: usize,
@@ -122,6 +125,7 @@ impl Record {
             advisories: Vec::new(),
             files: Vec::new(),
             auditor: None,
+            second_reader: None,
             masked: 0,
             prompt_bytes: 0,
             transcript: None,
@@ -184,10 +188,10 @@ pub struct FileRecord {
     pub masked: usize,
 }
 
-/// The second model.
+/// A reader.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct AuditorRecord {
+pub struct ReaderRecord {
     /// How it was asked.
     pub backend: String,
     /// Which program.

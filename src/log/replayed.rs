@@ -109,24 +109,24 @@ pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<Compared> {
 
 /// How surely two findings are one; 0 if they are not.
 fn likeness(old: &Finding, new: &Finding) -> u32 {
-    let same_words = normalised(&old.quote) == normalised(&new.quote);
+    let same_words = normalised(&old.claim) == normalised(&new.claim);
     let same_path = old.path == new.path;
     if old.category != new.category || !(same_words || (same_path && old.path.is_some())) {
         return 0;
     }
-    1 + u32::from(same_words) * 4 + u32::from(same_path) * 2 + u32::from(old.problem == new.problem)
+    1 + u32::from(same_words) * 4 + u32::from(same_path) * 2 + u32::from(old.kind == new.kind)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Category, Problem};
-    use crate::outcomes::pending::tests::finding;
+    use crate::finding::{Category, Kind};
+    use crate::followup::pending::tests::finding;
 
     #[test]
     fn each_finding_is_compared_with_its_own() {
         let file = |quote: &str, path: &str, status| {
-            let mut found = finding(Category::A, Problem::MissingFile, quote, Some(path));
+            let mut found = finding(Category::A, Kind::Missing, quote, Some(path));
             found.status = status;
             found
         };

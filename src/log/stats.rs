@@ -11,7 +11,7 @@ use super::filter::Verdict;
 use super::note::{Became, Judgement};
 use super::seen::Seen;
 use crate::decision::could_not_check;
-use crate::finding::{Category, Problem, Source, Status};
+use crate::finding::{Category, Kind, Source, Status};
 
 /// The number of this format. Fields may be added under it; none is renamed or given another meaning.
 pub const SCHEMA: u32 = 1;
@@ -141,7 +141,7 @@ pub struct Spent {
 pub struct Repeat {
     pub project: String,
     pub category: Category,
-    pub problem: Option<Problem>,
+    pub kind: Option<Kind>,
     pub place: Option<String>,
     pub count: usize,
     pub right: usize,
@@ -394,7 +394,7 @@ fn repeats(all: &[Seen<'_>]) -> Vec<Repeat> {
             let (Some(right), Some(category)) = (known, finding.category) else { continue };
             let path = finding.path.as_deref();
             let folder = path.map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
-            let key = (project, category, finding.problem.map_or("", Problem::name), folder);
+            let key = (project, category, finding.kind.map_or("", Kind::name), folder);
             let group = groups.entry(key).or_default();
             if right {
                 group.right += 1;
@@ -403,7 +403,7 @@ fn repeats(all: &[Seen<'_>]) -> Vec<Repeat> {
             }
             group.count += 1;
             group.newest = &seen.glance.id;
-            group.problem = finding.problem;
+            group.kind = finding.kind;
             group.facts_alone &= finding.source == Some(Source::Facts);
             group.paths.extend(path);
         }
@@ -419,7 +419,7 @@ fn repeats(all: &[Seen<'_>]) -> Vec<Repeat> {
             Repeat {
                 project: project.to_owned(),
                 category,
-                problem: group.problem,
+                kind: group.kind,
                 place,
                 count: group.count,
                 right: group.right,
@@ -439,14 +439,14 @@ struct Group<'a> {
     count: usize,
     right: usize,
     newest: &'a str,
-    problem: Option<Problem>,
+    kind: Option<Kind>,
     facts_alone: bool,
     paths: HashSet<&'a str>,
 }
 
 impl Default for Group<'_> {
     fn default() -> Self {
-        Self { count: 0, right: 0, newest: "", problem: None, facts_alone: true, paths: HashSet::new() }
+        Self { count: 0, right: 0, newest: "", kind: None, facts_alone: true, paths: HashSet::new() }
     }
 }
 
@@ -454,7 +454,7 @@ impl Default for Group<'_> {
 fn config_line(category: Category, group: &Group<'_>) -> String {
     // With no path and no model, what left no trace is a check that was never run.
     let is_unrun = category == Category::A
-        && group.problem == Some(Problem::NoTrace)
+        && group.kind == Some(Kind::Other)
         && group.facts_alone
         && group.paths.is_empty();
     if is_unrun {

@@ -130,7 +130,7 @@ impl<'a> Rows<'a> {
         self.ours_ms.push(spent(phases::TOTAL).map(|total| rounded((total - theirs).max(0.0))));
         self.auditor_ms.push(auditor.map(|auditor| rounded(auditor.duration_ms)));
         let usage = auditor.map(|auditor| &auditor.usage);
-        let read = |usage: &crate::auditor::Usage| {
+        let read = |usage: &crate::readers::Usage| {
             usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
         };
         self.tokens_in.push(usage.map_or(0, read));

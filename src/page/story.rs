@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Finding};
-use crate::log::record::{AuditorRecord, FileRecord, GateRecord, PlanRecord, TranscriptRecord};
+use crate::log::record::{ReaderRecord, FileRecord, GateRecord, PlanRecord, TranscriptRecord};
 use crate::log::told::Fate;
 use crate::log::{LabelNote, Told};
 
@@ -32,7 +32,7 @@ struct Story<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<FileTold<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    auditor: Option<&'a AuditorRecord>,
+    auditor: Option<&'a ReaderRecord>,
     masked: usize,
     prompt_bytes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,221 +1,274 @@
-//! Takes a session and a way to read files, gives the plan in play. Must not read anything itself: what may
-//! be read is the workspace's to decide.
+//! Which plan is in play, from a session and a way to read files. Must not read anything itself,
+//! and must not read what the person's words mean: structure decides.
+//!
+//! The newest approved plan wins; then a plan file that the session changed, or any Markdown file
+//! in which it ticked boxes; then one that the person named; then one that the session read.
 
-use std::cell::{LazyCell, OnceCell};
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use aho_corasick::AhoCorasick;
-use xxhash_rust::xxh3::xxh3_64;
+use super::before::{self, PlanBefore};
+use super::places::PlanPlaces;
+use super::steps::{Mark, Step, StepKind, parse_steps, parse_words};
+use super::{BeforeSource, Plan, PlanSource, Presence};
+use crate::session::{ApprovedPlan, Session, Touch, shell};
+use crate::words::is_markdown;
 
-use super::orders::{orders, specs};
-use super::steps::{parse_steps, parse_steps_again, parse_words};
-use super::{Mark, Plan, PlanSource, Step, StepKind};
-use crate::config::PlanGlobs;
-use crate::session::{ApprovedPlan, Ask, Naming, Original, Outcome, Session, Touch, shell};
-use crate::words::{is_markdown, normalised, ratio};
-
-/// Where plans live.
-#[derive(Debug)]
-pub struct PlanPlaces {
-    /// The workspace.
-    pub root: PathBuf,
-    /// The client's own plan folders, the newest convention first.
-    pub folders: Vec<PathBuf>,
-    /// Which files of the workspace are plans.
-    pub globs: PlanGlobs,
-    /// What finds their names in many texts, once it was needed.
-    finder: OnceCell<Option<AhoCorasick>>,
-}
-
-impl PlanPlaces {
-    /// In a workspace, in these folders of the client, and where the globs say.
-    pub fn new(root: PathBuf, folders: Vec<PathBuf>, globs: PlanGlobs) -> Self {
-        Self { root, folders, globs, finder: OnceCell::new() }
-    }
-
-    /// Whether a file is a plan by its name and place.
-    pub fn is_plan(&self, path: &Path) -> bool {
-        let relative = path.strip_prefix(&self.root).unwrap_or(path);
-        let in_folder = self.folders.iter().any(|folder| path.starts_with(folder));
-        (in_folder && path.extension().is_some_and(|ext| ext == "md")) || self.globs.is_match(relative)
-    }
-
-    fn absolute(&self, path: &str) -> PathBuf {
-        self.root.join(path)
-    }
-
-    /// Whether what is written so is that file. Most are told by their names.
-    fn is_at(&self, written: &str, path: &Path) -> bool {
-        Path::new(written).file_name() == path.file_name() && self.absolute(written) == path
-    }
-}
-
-/// Texts that stand in whatever names a plan: to look at every word of a long session takes its time.
-struct Hints<'p>(Option<Vec<&'p [u8]>>);
-
-impl<'p> Hints<'p> {
-    fn of(places: &'p PlanPlaces) -> Self {
-        let folders = places.folders.iter().map(|folder| folder.file_name()?.to_str().map(str::as_bytes));
-        let folders = folders.collect::<Option<Vec<_>>>();
-        Self(places.globs.literals().zip(folders).map(|(globs, folders)| [globs, folders].concat()))
-    }
-
-    /// A hash of them.
-    fn question(&self) -> u64 {
-        let parts = self.0.iter().flatten().flat_map(|part| [*part, b"\0".as_slice()]);
-        xxh3_64(&parts.flatten().copied().collect::<Vec<_>>()) | 1
-    }
-}
-
-/// Notes which entries of a session may name a plan. Each is looked at once.
-pub fn note_names(session: &mut Session, places: &PlanPlaces) {
-    let mut naming = std::mem::take(&mut session.naming);
-    note(&mut naming, session, places);
-    session.naming = naming;
-}
-
-fn note(naming: &mut Naming, session: &Session, places: &PlanPlaces) {
-    let hints = Hints::of(places);
-    let question = hints.question();
-    if naming.question != question {
-        *naming = Naming { question, ..Naming::default() };
-    }
-    // Where any name may be a plan's, all of them are looked at.
-    let Some(literals) = hints.0 else { return note_those(naming, session, |_| true) };
-    let lists = [session.touches.len(), session.commands.len(), session.asks.len(), session.reads.len()];
-    let [touches, commands, asks, reads] = lists;
-    let new = naming.touches.unseen(touches) + naming.commands.unseen(commands);
-    let new = new + naming.asks.unseen(asks) + naming.reads.unseen(reads);
-    // To look for many names at once takes a run-up.
-    if new <= FEW_ENTRIES {
-        let holds = |text: &str, literal: &[u8]| memchr::memmem::find(text.as_bytes(), literal).is_some();
-        return note_those(naming, session, |text| literals.iter().any(|literal| holds(text, literal)));
-    }
-    let finder = places.finder.get_or_init(|| AhoCorasick::new(literals).ok());
-    note_those(naming, session, |text| finder.as_ref().is_none_or(|finder| finder.is_match(text)));
-}
-
-/// So few entries are looked at one by one.
-const FEW_ENTRIES: usize = 16;
-
-fn note_those(naming: &mut Naming, session: &Session, may_name: impl Fn(&str) -> bool) {
-    let names_page = |text: &str| {
-        let is_ending =
-            |at: usize| text.as_bytes()[at..].get(1..3).is_some_and(|two| two.eq_ignore_ascii_case(b"md"));
-        memchr::memchr_iter(b'.', text.as_bytes()).any(is_ending)
-    };
-    naming.touches.look(&session.touches, |touch| may_name(&touch.path));
-    naming.notes.look(&session.touches, |touch| is_markdown(&touch.path));
-    naming.commands.look(&session.commands, |command| may_name(&command.line));
-    naming.asks.look(&session.asks, |ask| may_name(&ask.text));
-    naming.pages.look(&session.asks, |ask| names_page(&ask.text));
-    naming.reads.look(&session.reads, |path| may_name(path));
-}
-
-/// The most that counts of a plan. Steps are compared with each other and with every file: a plan of
-/// megabytes, a log under a plan's name, took minutes.
+/// The most that counts of a plan. A log of megabytes under a plan's name is none.
 const PLAN_CAP: usize = 128 << 10;
 
-fn capped(text: &str) -> &str {
+/// The most files of one class that are looked at, the newest first.
+const MOST_CANDIDATES: usize = 32;
+
+/// A page that the person named has at least so many steps in order, or a box; a shorter list is
+/// none to work by.
+const LEAST_STEPS: usize = 3;
+
+/// Returns the start of a text, as much as counts of a plan.
+pub(super) fn capped(text: &str) -> &str {
     &text[..text.floor_char_boundary(PLAN_CAP)]
 }
 
 /// Gives a file's text, or nothing when there is none to be had.
 pub type ReadText<'a> = &'a dyn Fn(&Path) -> Option<String>;
 
-/// How files are read: as they are, and as they were in the last commit.
+/// How files are read.
 #[derive(Clone, Copy)]
 pub struct Read<'a> {
-    /// As it is.
+    /// As they are.
     pub now: ReadText<'a>,
-    /// As it was in the last commit.
+    /// As the session saw them when it first read them whole.
+    pub first_read: ReadText<'a>,
+    /// As they were in the commit before the session.
     pub committed: ReadText<'a>,
 }
 
-/// The plan in play: the newest approved one, else a plan file that the session changed, else one that the
-/// person named, else none.
+/// Returns the plan in play, if there is one.
 pub fn find(session: &Session, places: &PlanPlaces, files: Read<'_>) -> Option<Plan> {
-    let read: ReadText<'_> = &|path| (files.now)(path).map(|text| capped(&text).to_owned());
-    let mut naming = session.naming.clone();
-    note(&mut naming, session, places);
+    let now: ReadText<'_> = &|path| (files.now)(path).map(|text| capped(&text).to_owned());
+    let finder = Finder { session, places, files: Read { now, ..files } };
     session
         .plans
         .iter()
         .rev()
-        .find_map(|approved| approved_plan(approved, places, read))
-        .or_else(|| touched_plan(session, places, &naming, Read { now: read, ..files }))
-        .or_else(|| named_plan(session, places, &naming, read))
+        .find_map(|approved| finder.approved(approved))
+        .or_else(|| finder.changed())
+        .or_else(|| finder.named())
+        .or_else(|| finder.read())
 }
 
-/// A plan that was put up for an audit, whatever the session did with it. Its ticks are claims, but for those that
-/// the transcript shows to be older.
+/// Returns the plan that was put up for an audit, whatever the session did with it. Its ticks are
+/// claims, but for those that the transcript shows to be older.
 pub fn given(session: &Session, path: &Path, text: &str) -> Plan {
-    let mut plan = plan_of(PlanSource::GivenFile, capped(text).to_owned(), Some(path.to_path_buf()));
+    let mut plan = plan_of(PlanSource::GivenFile, capped(text).to_owned(), Some(path));
     let first = session.done_touches().find(|touch| Path::new(&touch.path) == path);
-    if let Some(Original::Text(original)) = first.map(|touch| &touch.original) {
-        plan.ticked_before = ticked_in(&plan, &ticked_words(capped(original)));
-    }
+    plan.before = PlanBefore::original(first);
+    mark_old_ticks(&mut plan);
     plan
 }
 
-fn approved_plan(approved: &ApprovedPlan, places: &PlanPlaces, read: ReadText<'_>) -> Option<Plan> {
-    let by_path = approved.path.as_ref().map(|path| places.absolute(path));
-    let by_slug = approved
-        .slug
-        .as_ref()
-        .into_iter()
-        .flat_map(|slug| places.folders.iter().map(move |folder| folder.join(format!("{slug}.md"))));
-    let on_disk = by_path.into_iter().chain(by_slug).find_map(|path| Some((read(&path)?, path)));
-    // What bears a tick when it is approved was done before: it is nobody's claim of this session.
-    let before = approved.text.as_deref().map(capped).map(ticked_words).unwrap_or_default();
-    let mut plan = match (approved.text.as_deref().map(|text| capped(text).to_owned()), on_disk) {
-        (Some(text), Some((file, path))) => Some(match kept_up(&text, &file) {
-            KeptUp::Same => plan_of(PlanSource::Approved, text, Some(path)),
-            KeptUp::Related => {
-                let promised = parse_steps(&text);
-                let mut plan = plan_of(PlanSource::ApprovedFile, file, Some(path));
-                let present: HashSet<String> = plan.steps.iter().map(|step| normalised(&step.text)).collect();
-                let whole_text = normalised(&plan.text);
-                plan.dropped = promised
-                    .into_iter()
-                    .filter(|step| {
-                        let words = normalised(&step.text);
-                        !present.contains(&words) && !whole_text.contains(&words)
-                    })
-                    .collect();
-                // Counted on: under its old number it would pass for another step of the file.
-                for (number, step) in (plan.steps.len() + 1..).zip(&mut plan.dropped) {
-                    step.number = number;
-                }
-                plan
+fn plan_of(source: PlanSource, text: String, path: Option<&Path>) -> Plan {
+    Plan {
+        source,
+        path: path.map(|path| path.to_string_lossy().into_owned()),
+        steps: parse_steps(&text),
+        text,
+        before: None,
+        ticked_before: Vec::new(),
+    }
+}
+
+/// Notes which ticks are as old as what the plan was before.
+fn mark_old_ticks(plan: &mut Plan) {
+    plan.ticked_before =
+        plan.before.as_ref().map(|was| before::ticked_before(plan, &was.text)).unwrap_or_default();
+}
+
+struct Finder<'a> {
+    session: &'a Session,
+    places: &'a PlanPlaces,
+    files: Read<'a>,
+}
+
+impl Finder<'_> {
+    fn approved(&self, approved: &ApprovedPlan) -> Option<Plan> {
+        let by_path = approved.path.as_ref().map(|path| self.places.absolute(path));
+        let slugs = approved.slug.iter();
+        let by_slug = slugs
+            .flat_map(|slug| self.places.folders.iter().map(move |folder| folder.join(format!("{slug}.md"))));
+        let on_disk =
+            by_path.into_iter().chain(by_slug).find_map(|path| Some(((self.files.now)(&path)?, path)));
+        let text = approved.text.as_deref().map(|text| capped(text).to_owned());
+        let mut plan = match (&text, on_disk) {
+            (Some(text), Some((file, path))) => match kept_up(text, &file) {
+                KeptUp::Same => plan_of(PlanSource::Approved, text.clone(), Some(&path)),
+                KeptUp::Related => plan_of(PlanSource::ApprovedFile, file, Some(&path)),
+                // The file holds another plan by now.
+                KeptUp::Other => plan_of(PlanSource::Approved, text.clone(), None),
+            },
+            (Some(text), None) => plan_of(PlanSource::Approved, text.clone(), None),
+            (None, Some((file, path))) => plan_of(PlanSource::ApprovedFile, file, Some(&path)),
+            (None, None) => return None,
+        };
+        // What bears a tick when it is approved was done before: it is nobody's claim of this
+        // session.
+        plan.before = text.as_deref().map(PlanBefore::approved);
+        mark_old_ticks(&mut plan);
+        Some(plan)
+    }
+
+    /// The plan file that the session changed last, or the Markdown file in which it ticked boxes
+    /// last.
+    fn changed(&self) -> Option<Plan> {
+        let touches = self.session.done_touches().map(|touch| (touch.at, self.places.absolute(&touch.path)));
+        let commands = self.session.commands.iter();
+        let commands =
+            commands.filter(|command| self.may_name_plan(&command.line) && command.may_have_effects());
+        let by_command = commands.flat_map(|command| {
+            let words = shell::simple_commands(&command.line).into_iter().flatten();
+            words
+                .map(|word| (command.at, self.places.absolute(word.trim_start_matches('>'))))
+                .collect::<Vec<_>>()
+        });
+        let mut candidates: Vec<_> =
+            touches.chain(by_command).filter(|(_, path)| self.is_candidate(path)).collect();
+        candidates.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        newest_of(candidates.into_iter().map(|(_, path)| path)).find_map(|path| {
+            let text = self.text(&path)?;
+            if !self.places.is_plan(&path) && !parse_words(&text).iter().any(|step| step.mark != Mark::None) {
+                return None;
             }
-            // The file holds another plan by now.
-            KeptUp::Other => plan_of(PlanSource::Approved, text, None),
-        }),
-        (Some(text), None) => Some(plan_of(PlanSource::Approved, text, None)),
-        (None, Some((file, path))) => Some(plan_of(PlanSource::ApprovedFile, file, Some(path))),
-        (None, None) => None,
-    };
-    if let Some(plan) = &mut plan {
-        plan.ticked_before = ticked_in(plan, &before);
+            let before = PlanBefore::of_file(self.session, self.places, &path, self.files);
+            if !self.places.is_plan(&path) && !self.has_ticked(&path, before.as_ref(), &text) {
+                return None;
+            }
+            let mut plan = plan_of(PlanSource::TouchedFile, text, Some(&path));
+            plan.before = before;
+            mark_old_ticks(&mut plan);
+            Some(plan)
+        })
     }
-    plan
+
+    /// Whether the session changed the marks of steps in a file: since it began, or on the way in a
+    /// file that it made.
+    fn has_ticked(&self, path: &Path, before: Option<&PlanBefore>, now: &str) -> bool {
+        let ticked = |touch: &Touch| {
+            touch
+                .change
+                .as_ref()
+                .is_some_and(|change| before::marks_changed(capped(&change.old), capped(&change.new)))
+        };
+        before.is_some_and(|before| before::marks_changed(&before.text, now))
+            || self.touches_of(path).any(ticked)
+    }
+
+    /// A file that the person named in an ask: a plan by its place, or one with steps in order.
+    /// What the session rewrote was to be worked on and not from, unless it is called a plan.
+    fn named(&self) -> Option<Plan> {
+        let asks = self.session.asks.iter().rev().filter(|ask| self.may_name_plan(&ask.text));
+        let paths =
+            asks.flat_map(|ask| words_that_name_files(&ask.text)).map(|word| self.places.absolute(word));
+        newest_of(paths.filter(|path| self.is_candidate(path))).find_map(|path| {
+            let is_called_plan = self.places.is_plan(&path) || self.places.is_named_plan(&path);
+            if !is_called_plan && self.touches_of(&path).next().is_some() {
+                return None;
+            }
+            let plan = self.unchanged(&path)?;
+            (self.places.is_plan(&path) || has_order(&plan.steps)).then_some(plan)
+        })
+    }
+
+    /// A file that the session read and that is called a plan, or else stands in a folder that is.
+    fn read(&self) -> Option<Plan> {
+        let reads = || {
+            let reads = self.session.reads.iter().rev().map(|read| self.places.absolute(&read.path));
+            reads.filter(|path| self.is_candidate(path) && !self.places.is_common_page(path))
+        };
+        let by_name = reads().filter(|path| self.places.is_named_plan(path));
+        let by_folder =
+            reads().filter(|path| self.places.is_in_plan_folder(path) || self.places.is_plan(path));
+        let has_steps = |plan: &Plan| plan.steps.iter().any(|step| step.kind != StepKind::Paragraph);
+        let plan = |path: PathBuf| self.unchanged(&path).filter(has_steps);
+        newest_of(by_name).find_map(plan).or_else(|| newest_of(by_folder).find_map(plan))
+    }
+
+    /// A plan that no call of the session is known to have changed. Its ticks are older than the
+    /// session, unless the session has read the file without them.
+    fn unchanged(&self, path: &Path) -> Option<Plan> {
+        let mut plan = plan_of(PlanSource::NamedFile, self.text(path)?, Some(path));
+        plan.before = PlanBefore::of_file(self.session, self.places, path, self.files);
+        mark_old_ticks(&mut plan);
+        let is_seen = plan.before.as_ref().is_some_and(|before| before.from != BeforeSource::Commit);
+        if !is_seen {
+            let ticked = plan.steps.iter().filter(|step| step.mark == Mark::Ticked);
+            plan.ticked_before = ticked.map(|step| step.number).collect();
+        }
+        Some(plan)
+    }
+
+    /// The text of a plan file, unless it is one that the person turned down: plan mode writes the
+    /// file before they have seen the plan.
+    fn text(&self, path: &Path) -> Option<String> {
+        let is_prompt =
+            || self.places.plugin_manifests(path).iter().any(|file| (self.files.now)(file).is_some());
+        let text = (self.files.now)(path).filter(|_| !is_prompt())?;
+        let is_rejected = self.session.rejected_plans.iter().any(|rejected| rejected.trim() == text.trim());
+        (!is_rejected).then_some(text)
+    }
+
+    fn is_candidate(&self, path: &Path) -> bool {
+        self.places.is_plan(path) || self.places.may_be_plan(path)
+    }
+
+    fn touches_of<'s>(&'s self, path: &'s Path) -> impl Iterator<Item = &'s Touch> {
+        self.session.done_touches().filter(move |touch| self.places.is_at(&touch.path, path))
+    }
+
+    /// Whether a text may name a plan, so that its words are worth a look.
+    fn may_name_plan(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let is_markdown =
+            |at: usize| bytes.get(at + 1..at + 3).is_some_and(|two| two.eq_ignore_ascii_case(b"md"));
+        memchr::memchr_iter(b'.', bytes).any(is_markdown)
+            || self.places.globs.literals().is_none_or(|literals| {
+                literals.iter().any(|literal| memchr::memmem::find(bytes, literal).is_some())
+            })
+    }
 }
 
-/// The words of the steps that bear a tick in a text.
-fn ticked_words(text: &str) -> HashSet<String> {
-    let steps = parse_words(text);
-    steps.iter().filter(|step| step.mark == Mark::Ticked).map(|step| normalised(&step.text)).collect()
+/// The first of each path, up to a number of them.
+fn newest_of(paths: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {
+    let mut seen = HashSet::new();
+    paths.filter(move |path| seen.insert(path.clone())).take(MOST_CANDIDATES)
 }
 
-/// The numbers of a plan's ticked steps that are among these.
-fn ticked_in(plan: &Plan, words: &HashSet<String>) -> Vec<usize> {
-    if words.is_empty() {
-        return Vec::new();
+/// The words of an ask that may be files: as they stand, without the marks around them, and without
+/// the letters of another script beside them, where no blanks stand between words.
+fn words_that_name_files(ask: &str) -> Vec<&str> {
+    let words = ask.split(|c: char| c.is_whitespace() || "<>\"`".contains(c)).map(without_marks);
+    let mut files = Vec::new();
+    for word in words.filter(|word| !word.is_empty()) {
+        files.push(word);
+        let runs = word.split(|c: char| !c.is_ascii());
+        files.extend(runs.map(without_marks).filter(|run| run.len() < word.len() && is_markdown(run)));
     }
-    let ticked = plan.steps.iter().filter(|step| step.mark == Mark::Ticked);
-    ticked.filter(|step| words.contains(&normalised(&step.text))).map(|step| step.number).collect()
+    files
+}
+
+fn without_marks(word: &str) -> &str {
+    word.trim_matches(|c: char| "'()[],;:!?@".contains(c) || !c.is_ascii() && !c.is_alphanumeric())
+        .trim_end_matches('.')
+}
+
+/// Whether steps are in an order that somebody can work by: boxes, or several with numbers.
+fn has_order(steps: &[Step]) -> bool {
+    let is_counted =
+        |step: &&Step| matches!(step.kind, StepKind::Numbered | StepKind::Heading | StepKind::Row);
+    steps.iter().any(|step| step.kind == StepKind::Checkbox)
+        || steps.iter().filter(is_counted).count() >= LEAST_STEPS
 }
 
 enum KeptUp {
@@ -230,484 +283,7 @@ fn kept_up(approved: &str, file: &str) -> KeptUp {
         return KeptUp::Same;
     }
     let steps = parse_words(approved);
-    if steps.is_empty() {
-        let ratio = similar::TextDiff::from_lines(approved, file).ratio();
-        return if ratio >= 0.5 { KeptUp::Related } else { KeptUp::Other };
-    }
-    let whole_file = normalised(file);
-    let found = steps.iter().filter(|step| whole_file.contains(&normalised(&step.text))).count();
-    if found * 2 >= steps.len() { KeptUp::Related } else { KeptUp::Other }
-}
-
-fn touched_plan(session: &Session, places: &PlanPlaces, naming: &Naming, files: Read<'_>) -> Option<Plan> {
-    // The plan that was touched last is nearly always the one, and then nothing older has to be looked at.
-    let touches = naming.touches.of(&session.touches).rev().filter(|touch| touch.outcome == Outcome::Done);
-    let last = touches
-        .into_iter()
-        .find(|touch| places.is_plan(&places.absolute(&touch.path)))
-        .map_or(0, |touch| touch.at);
-    let found = touched_since(last, session, places, naming, files);
-    if last == 0 { found } else { found.or_else(|| touched_since(0, session, places, naming, files)) }
-}
-
-/// The same for what was touched from there on.
-fn touched_since(
-    from: usize,
-    session: &Session,
-    places: &PlanPlaces,
-    naming: &Naming,
-    files: Read<'_>,
-) -> Option<Plan> {
-    let touches = naming.touches.of(&session.touches).filter(|touch| touch.outcome == Outcome::Done);
-    let touches = touches.filter(|touch| touch.at >= from);
-    let by_tool = touches.map(|touch| (touch.at, places.absolute(&touch.path)));
-    let commands = naming.commands.of(&session.commands).filter(|command| command.at >= from);
-    let by_command = commands.filter(|command| command.may_have_effects()).flat_map(|command| {
-        let words = shell::simple_commands(&command.line).into_iter().flatten();
-        words.map(|word| (command.at, places.absolute(word.trim_start_matches('>'))))
-    });
-    let mut candidates: Vec<_> = by_tool.chain(by_command).filter(|(_, path)| places.is_plan(path)).collect();
-    candidates.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    candidates.into_iter().find_map(|(_, path)| {
-        let text = (files.now)(&path)?;
-        // Plan mode writes the file before the person has seen the plan.
-        if session.rejected_plans.iter().any(|rejected| rejected.trim() == text.trim()) {
-            return None;
-        }
-        let mut plan = plan_of(PlanSource::TouchedFile, text, Some(path.clone()));
-        plan.ticked_before = ticked_before(session, places, &path, &plan, files.committed);
-        plan.dropped = dropped_on_the_way(session, places, &path, &plan);
-        Some(plan)
-    })
-}
-
-/// Steps that stood in a plan file when the work began, and that the session took out since. A plan that is refined
-/// before the work, a step that is put in other words, and one that the person wanted changed are none.
-fn dropped_on_the_way(session: &Session, places: &PlanPlaces, path: &Path, plan: &Plan) -> Vec<Step> {
-    let is_plan = |touch: &&Touch| places.is_at(&touch.path, path);
-    let Some(work_began) = session.done_touches().find(|touch| !is_plan(touch)).map(|touch| touch.at) else {
-        return Vec::new();
-    };
-    let asked_to = session.asks.iter().any(|ask| {
-        ask.at > work_began
-            && may_speak_of_plan(&ask.text)
-            && normalised(&ask.text).split(' ').any(|word| word == "plan" || word == "step")
-    });
-    if asked_to {
-        return Vec::new();
-    }
-    let Some(before) = text_at(session.done_touches().filter(is_plan), work_began) else {
-        return Vec::new();
-    };
-    let before = capped(&before);
-    if newly_ticked(before, &plan.text).is_some() {
-        return Vec::new();
-    }
-    let whole_text = LazyCell::new(|| normalised(&plan.text));
-    let present: HashSet<String> = plan.steps.iter().map(|step| normalised(&step.text)).collect();
-    let is_kept = |step: &Step| {
-        let words = normalised(&step.text);
-        present.contains(&words)
-            || whole_text.contains(&words)
-            || plan.steps.iter().any(|now| ratio(&normalised(&now.text), &words) >= REWORDED)
-    };
-    // Most plans lose nothing, and then nobody asks what their steps named.
-    if parse_words(before).iter().all(is_kept) {
-        return Vec::new();
-    }
-    let gone = parse_steps(before).into_iter().filter(|step| !is_kept(step));
-    (plan.steps.len() + 1..).zip(gone).map(|(number, step)| Step { number, ..step }).collect()
-}
-
-/// Whether a text may speak of a plan or a step: both have a "p", and few other words do.
-fn may_speak_of_plan(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let is = |from: Option<usize>, word: &[u8; 4]| {
-        from.and_then(|from| bytes.get(from..from + 4)).is_some_and(|found| found.eq_ignore_ascii_case(word))
-    };
-    memchr::memchr2_iter(b'p', b'P', bytes).any(|at| is(Some(at), b"plan") || is(at.checked_sub(3), b"step"))
-}
-
-/// A step this much like another is the same in other words.
-const REWORDED: f32 = 0.6;
-
-/// What a file held at a point of the session: what was there before, and every change up to then put in.
-fn text_at<'a>(touches: impl Iterator<Item = &'a Touch>, at: usize) -> Option<String> {
-    let mut text: Option<String> = None;
-    for (number, touch) in touches.enumerate() {
-        if number == 0
-            && let Original::Text(original) = &touch.original
-        {
-            text = Some(original.clone());
-        }
-        if touch.at >= at {
-            break;
-        }
-        let change = touch.change.as_ref()?;
-        text = Some(match text {
-            _ if change.old.is_empty() => change.new.clone(),
-            Some(text) if text.contains(&change.old) => text.replacen(&change.old, &change.new, 1),
-            _ => return None,
-        });
-    }
-    text
-}
-
-/// Which steps of a plan file had their tick before the session changed the file. Where the transcript does not tell
-/// what the file was (a command changed it), the last commit does; where there is none either, all ticks are the
-/// session's.
-fn ticked_before(
-    session: &Session,
-    places: &PlanPlaces,
-    path: &Path,
-    plan: &Plan,
-    committed: ReadText<'_>,
-) -> Vec<usize> {
-    let first = session.done_touches().find(|touch| places.is_at(&touch.path, path));
-    let before = match first.map(|touch| &touch.original) {
-        Some(Original::Absent) => None,
-        Some(Original::Text(original)) => Some(original.clone()),
-        Some(Original::Unknown | Original::Recorded(_)) | None => committed(path),
-    };
-    before.map(|text| ticked_in(plan, &ticked_words_of(capped(&text), plan))).unwrap_or_default()
-}
-
-/// The lines of a plan that have come by a tick since, and nothing else has changed; `None` where something has.
-fn newly_ticked(before: &str, now: &str) -> Option<Vec<usize>> {
-    let mut ticked = Vec::new();
-    let (mut then, mut now) = (before.lines(), now.lines());
-    for number in 1.. {
-        match (then.next(), now.next()) {
-            (None, None) => break,
-            (Some(then), Some(now)) if then == now => {}
-            (Some(then), Some(now)) => {
-                let (from, rest) = box_of(now, ["[x]", "[X]"])?;
-                if box_of(then, ["[ ]"]) != Some((from, rest)) || then[..from] != now[..from] {
-                    return None;
-                }
-                ticked.push(number);
-            }
-            _ => return None,
-        }
-    }
-    Some(ticked)
-}
-
-/// Where the box stands that a list item opens with, if it is one of these, and what follows it.
-fn box_of<'l, const N: usize>(line: &'l str, boxes: [&str; N]) -> Option<(usize, &'l str)> {
-    let item = line.trim_start();
-    let item =
-        item.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['-', '*', '+', '.', ')']);
-    let item = item.strip_prefix(' ')?.trim_start();
-    let rest = boxes.iter().find_map(|tick| item.strip_prefix(tick))?;
-    rest.starts_with(' ').then_some((line.len() - item.len(), rest))
-}
-
-/// The words of the steps that bore a tick in what a plan was before. Where nothing but boxes was ticked since, its
-/// steps are those of the plan, and it need not be read.
-fn ticked_words_of(before: &str, plan: &Plan) -> HashSet<String> {
-    let Some(newly) = newly_ticked(before, &plan.text) else { return ticked_words(before) };
-    let had_tick = plan
-        .steps
-        .iter()
-        .filter(|step| step.mark == Mark::Ticked && newly.binary_search(&step.line).is_err());
-    had_tick.map(|step| normalised(&step.text)).collect()
-}
-
-/// A plan that the person named in an ask, or that the session read when the person spoke of a plan.
-fn named_plan(
-    session: &Session,
-    places: &PlanPlaces,
-    naming: &Naming,
-    text_of: ReadText<'_>,
-) -> Option<Plan> {
-    let named = naming.asks.of(&session.asks).rev().flat_map(|ask| {
-        ask.text.split_whitespace().map(|word| {
-            places.absolute(word.trim_matches(|c: char| "`'\"()[]<>,;:!?@".contains(c)).trim_end_matches('.'))
-        })
-    });
-    let speaks_of_plan = LazyCell::new(|| {
-        let is_plan = |word: &str| word == "plan" || word == "plans";
-        session.asks.iter().any(|ask| normalised(&ask.text).split(' ').any(is_plan))
-    });
-    let read = naming.reads.of(&session.reads).rev();
-    let read_for_them = read.filter(|_| *speaks_of_plan).map(|path| places.absolute(path));
-    let plan_at = |path: PathBuf| {
-        let text = text_of(&path)?;
-        let mut plan = plan_with(parse_steps(&text), PlanSource::NamedFile, text, Some(path));
-        plan.ticked_before = plan.steps.iter().filter(|s| s.mark == Mark::Ticked).map(|s| s.number).collect();
-        Some(plan)
-    };
-    let by_name = named.chain(read_for_them).filter(|path| places.is_plan(path)).find_map(plan_at);
-    let is_long = |plan: &Plan| plan.steps.len() >= LEAST_ORDERS;
-    // A page of notes has bullets; one that is to be built has boxes or numbers.
-    let is_in_order = |plan: &Plan| {
-        let in_order = plan.steps.iter().filter(|step| step.kind != StepKind::Bullet);
-        in_order.count() >= LEAST_ORDERS
-    };
-    let pages: Vec<&Ask> = naming.pages.of(&session.asks).collect();
-    by_name
-        .or_else(|| orders(&pages).map(|name| places.absolute(name)).find_map(plan_at).filter(is_long))
-        .or_else(|| specs(&pages).map(|name| places.absolute(name)).find_map(plan_at).filter(is_in_order))
-}
-
-/// A list of fewer items is no plan unless it is called one.
-const LEAST_ORDERS: usize = 3;
-
-/// A plan that is in play for sure: whoever keeps what was read out of it asks first whether there is a secret in it.
-fn plan_of(source: PlanSource, text: String, path: Option<PathBuf>) -> Plan {
-    let steps = parse_steps_again(&text);
-    plan_with(steps, source, text, path)
-}
-
-fn plan_with(steps: Vec<Step>, source: PlanSource, text: String, path: Option<PathBuf>) -> Plan {
-    Plan {
-        source,
-        path: path.map(|path| path.to_string_lossy().into_owned()),
-        text,
-        steps,
-        dropped: Vec::new(),
-        ticked_before: Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use std::collections::HashMap;
-
-    use super::*;
-    use crate::config::{Config, plan_globs};
-    use crate::session::{Ask, EditTool, Touch};
-
-    fn places() -> PlanPlaces {
-        let globs = plan_globs(&Config::default().audit.plan).expect("globs");
-        PlanPlaces::new("/w".into(), vec!["/home/me/.claude/plans".into()], globs)
-    }
-
-    fn found(session: &Session, files: &[(&str, &str)]) -> Option<Plan> {
-        let files: HashMap<PathBuf, String> =
-            files.iter().map(|(k, v)| (PathBuf::from(k), (*v).to_owned())).collect();
-        find(session, &places(), Read { now: &|path| files.get(path).cloned(), committed: &|_| None })
-    }
-
-    fn approved(text: Option<&str>, path: Option<&str>, slug: Option<&str>) -> ApprovedPlan {
-        ApprovedPlan {
-            text: text.map(String::from),
-            path: path.map(String::from),
-            slug: slug.map(String::from),
-            at: 1,
-        }
-    }
-
-    fn touch(path: &str, original: Original) -> Touch {
-        Touch {
-            path: path.into(),
-            tool: EditTool::Edit,
-            at: 1,
-            outcome: Outcome::Done,
-            original,
-            agent: None,
-            change_at: None,
-            change: None,
-        }
-    }
-
-    const FILE: &str = "/home/me/.claude/plans/slug.md";
-
-    #[test]
-    fn the_newest_approved_plan_wins() {
-        let session = Session {
-            plans: vec![approved(Some("- [ ] one"), None, None), approved(Some("- [ ] two"), None, None)],
-            ..Session::default()
-        };
-        let plan = found(&session, &[]).expect("a plan");
-        assert_eq!((plan.text.as_str(), plan.source), ("- [ ] two", PlanSource::Approved));
-    }
-
-    #[test]
-    fn its_file_counts_when_it_was_kept_up_and_what_it_dropped_is_still_promised() {
-        let text = "1. make a\n2. make b\n3. make c";
-        let session = Session { plans: vec![approved(Some(text), None, Some("slug"))], ..Session::default() };
-        let plan = found(&session, &[(FILE, "1. make a ✅\n3. make c")]).expect("a plan");
-        assert_eq!(plan.source, PlanSource::ApprovedFile);
-        assert_eq!(
-            plan.promised().map(|s| (s.number, s.text.as_str())).collect::<Vec<_>>(),
-            [(1, "make a ✅"), (2, "make c"), (3, "make b")]
-        );
-        let other = found(&session, &[(FILE, "1. something\n2. else")]).expect("a plan");
-        assert_eq!((other.source, other.text.as_str()), (PlanSource::Approved, text));
-    }
-
-    #[test]
-    fn what_was_ticked_when_it_was_approved_is_no_claim_of_the_session() {
-        let text = "- ✅ port `a.py`\n- [ ] create `b.py`";
-        let session = Session { plans: vec![approved(Some(text), None, Some("slug"))], ..Session::default() };
-        assert_eq!(found(&session, &[]).expect("a plan").ticked_before, [1]);
-        let kept = found(&session, &[(FILE, "- ✅ port `a.py`\n- [x] create `b.py`")]).expect("a plan");
-        assert_eq!(kept.ticked_before, [1]);
-    }
-
-    #[test]
-    fn a_call_that_names_only_the_file_is_read_from_it() {
-        let session = Session { plans: vec![approved(None, Some(FILE), None)], ..Session::default() };
-        assert_eq!(found(&session, &[(FILE, "- [ ] x")]).expect("a plan").text, "- [ ] x");
-        assert_eq!(found(&session, &[]), None);
-    }
-
-    #[test]
-    fn a_touched_plan_file_is_found_wherever_plans_live() {
-        for path in [
-            "/w/PLAN.md",
-            "/w/pkg/plan.md",
-            "/w/docs/auth-plan.md",
-            "/w/docs/plans/2024/x.md",
-            "/w/.claude/plans/x.md",
-            "docs/plans/y.md",
-            "/w/packages/api/docs/plans/z.md",
-            "/link-to-w/docs/plans/x.md",
-        ] {
-            let session =
-                Session { touches: vec![touch(path, Original::Absent)].into(), ..Session::default() };
-            let absolute = places().absolute(path);
-            let plan = found(&session, &[(absolute.to_str().expect("text"), "- [x] a")]).expect(path);
-            assert_eq!((plan.source, plan.ticked_before.len()), (PlanSource::TouchedFile, 0), "{path}");
-        }
-        let session = Session {
-            touches: vec![touch("/w/explanation.md", Original::Absent)].into(),
-            ..Session::default()
-        };
-        assert_eq!(found(&session, &[("/w/explanation.md", "- [x] a")]), None);
-    }
-
-    #[test]
-    fn the_file_of_a_plan_that_was_turned_down_is_no_plan() {
-        let session = Session {
-            touches: vec![touch(FILE, Original::Absent)].into(),
-            rejected_plans: vec!["1. rewrite it all".into()],
-            ..Session::default()
-        };
-        assert_eq!(found(&session, &[(FILE, "1. rewrite it all\n")]), None);
-        assert!(found(&session, &[(FILE, "1. fix the typo\n")]).is_some());
-    }
-
-    #[test]
-    fn a_plan_that_is_put_up_counts_whatever_the_session_did() {
-        let text = "- [x] old\n- [x] new";
-        let path = Path::new("/w/notes.md");
-        assert_eq!(given(&Session::default(), path, text).ticked_before, [0; 0]);
-        let before = Original::Text("- [x] old\n- [ ] new".into());
-        let session = Session { touches: vec![touch("/w/notes.md", before)].into(), ..Session::default() };
-        let plan = given(&session, path, text);
-        assert_eq!((plan.source, plan.ticked_before), (PlanSource::GivenFile, vec![1]));
-    }
-
-    #[test]
-    fn a_plan_of_megabytes_is_cut() {
-        let text = "- [x] Create `a.txt`\n".repeat(100_000);
-        let session =
-            Session { touches: vec![touch("/w/PLAN.md", Original::Absent)].into(), ..Session::default() };
-        assert!(found(&session, &[("/w/PLAN.md", &text)]).expect("a plan").text.len() <= PLAN_CAP);
-        let session = Session { plans: vec![approved(Some(&text), None, None)], ..Session::default() };
-        assert!(found(&session, &[]).expect("a plan").text.len() <= PLAN_CAP);
-    }
-
-    #[test]
-    fn a_step_that_is_taken_out_while_the_work_goes_on_is_still_promised() {
-        let change = |old: &str, new: &str| Some(crate::session::Change { old: old.into(), new: new.into() });
-        let plan = |at: usize, change| Touch { at, change, ..touch("/w/PLAN.md", Original::Unknown) };
-        let first = "- [ ] add `a.rs`\n- [ ] write the manual\n- [ ] measure the speed\n";
-        let written = Touch { original: Original::Absent, ..plan(1, change("", first)) };
-        let work = Touch { at: 5, ..touch("/w/a.rs", Original::Absent) };
-        let shrunk = plan(9, change("- [ ] write the manual\n", ""));
-        let now = "- [x] add `a.rs`\n- [x] measure how fast it is\n";
-        let dropped = |touches: Vec<Touch>, asks: Vec<Ask>| {
-            let session = Session { asks: asks.into(), touches: touches.into(), ..Session::default() };
-            let plan = found(&session, &[("/w/PLAN.md", now)]).expect("a plan");
-            plan.dropped.into_iter().map(|step| (step.number, step.text)).collect::<Vec<_>>()
-        };
-        let late = vec![written.clone(), work.clone(), shrunk];
-        assert_eq!(dropped(late.clone(), Vec::new())[0], (3, "write the manual".to_owned()));
-        // Refined before the work, or at the person's word.
-        let refined = plan(2, change("- [ ] write the manual\n", ""));
-        assert!(
-            dropped(vec![written, refined, work], Vec::new())
-                .iter()
-                .all(|(_, text)| !text.contains("manual"))
-        );
-        let asked = Ask { text: "take the manual out of the plan".into(), at: 8 };
-        assert_eq!(dropped(late, vec![asked]), []);
-    }
-
-    #[test]
-    fn a_page_that_says_what_to_build_is_a_plan_where_its_steps_are_in_order() {
-        let ask = "Could you build the report? docs/report.md says what we want.";
-        let session = Session { asks: vec![Ask { text: ask.into(), at: 1 }].into(), ..Session::default() };
-        let plan = |text: &str| found(&session, &[("/w/docs/report.md", text)]);
-        assert!(plan("## 1. Totals\n\nx\n\n## 2. Text\n\nx\n\n## 3. Command\n").is_some());
-        assert!(plan("- Totals are fine\n- Text is fine\n- So are commands\n").is_none());
-    }
-
-    #[test]
-    fn ticks_from_before_the_session_are_not_its_claims() {
-        let before = Original::Text("- [x] old\n- [ ] new".into());
-        let session = Session { touches: vec![touch("/w/PLAN.md", before)].into(), ..Session::default() };
-        let plan = found(&session, &[("/w/PLAN.md", "- [x] old\n- [x] new")]).expect("a plan");
-        assert_eq!(plan.ticked_before, [1]);
-        assert!(plan.ticked_now(&plan.steps[1]) && !plan.ticked_now(&plan.steps[0]));
-    }
-
-    #[test]
-    fn a_plan_that_the_person_named_is_in_play_and_one_only_read_is_not() {
-        let ask = |text: &str| vec![Ask { text: text.into(), at: 1 }];
-        let files = [("/w/docs/plans/x.md", "- [ ] a")];
-        let named = Session { asks: ask("implement @docs/plans/x.md, please").into(), ..Session::default() };
-        assert_eq!(found(&named, &files).expect("a plan").source, PlanSource::NamedFile);
-        let spoken = Session {
-            asks: ask("go on with the plan").into(),
-            reads: vec!["/w/docs/plans/x.md".into()].into(),
-            ..Session::default()
-        };
-        assert!(found(&spoken, &files).is_some());
-        let read = Session {
-            asks: ask("fix the bug").into(),
-            reads: vec!["/w/docs/plans/x.md".into()].into(),
-            ..Session::default()
-        };
-        assert_eq!(found(&read, &files), None);
-    }
-
-    fn plan_with(text: &str) -> Plan {
-        plan_of(PlanSource::TouchedFile, text.to_owned(), None)
-    }
-
-    #[test]
-    fn a_plan_in_which_only_boxes_were_ticked_is_not_read_twice() {
-        let before = "# Plan\n- [ ] one\n- [x] two\n  1. [ ] three\n* [ ] four";
-        let now = before.replace("[ ] one", "[x] one").replace("[ ] three", "[X] three");
-        assert_eq!(newly_ticked(before, &now), Some(vec![2, 4]));
-        assert_eq!(newly_ticked(before, before), Some(Vec::new()));
-        for other in [before.replace("two", "2"), before.replace("[x]", "[ ]"), format!("{before}\n- five")] {
-            assert_eq!(newly_ticked(before, &other), None, "{other}");
-        }
-        assert_eq!(newly_ticked("a table of [ ] cells", "a table of [x] cells"), None);
-    }
-
-    proptest! {
-        #[test]
-        fn what_had_a_tick_is_the_same_by_either_way(
-            lines in prop::collection::vec("(- |\\* |  - |1\\. |## |\\| )?(\\[[ x]\\] |✅ )?(one|two|three|~~four~~|five \\(done\\))( \\[[ x]\\])?", 1..8),
-            ticked in prop::collection::vec(any::<bool>(), 8),
-        ) {
-            let before = lines.join("\n");
-            let tick = |(line, tick): (&String, &bool)| if *tick { line.replacen("[ ]", "[x]", 1) } else { line.clone() };
-            let now: Vec<_> = lines.iter().zip(&ticked).map(tick).collect();
-            let plan = plan_with(&now.join("\n"));
-            prop_assert_eq!(
-                ticked_in(&plan, &ticked_words_of(&before, &plan)),
-                ticked_in(&plan, &ticked_words(&before))
-            );
-        }
-    }
+    let found =
+        Presence::new(file, &parse_words(file)).find(&steps).into_iter().filter(|there| *there).count();
+    if found > 0 && found * 2 >= steps.len() { KeptUp::Related } else { KeptUp::Other }
 }

@@ -1,12 +1,12 @@
-//! A step, a message or another short Markdown text -> the files and the symbols that it names, as
-//! written, each once, in order. Must not look at the disk: what is named need not exist.
+//! The paths that a text names: a step, an ask, a task or the final message, in Markdown or plain.
+//! Pure. Must not look at the disk: a named path need not exist.
 //!
-//! A wrong path makes a false finding and a missed one only a weaker check, so doubt goes against.
-//! Whether a mention is a denial ("do not touch `a.rs`") is for whoever reads it.
+//! A wrong path makes a false "not found" and a missed one only a weaker check, so doubt goes
+//! against. Whether a path is denied ("leave `a.rs` alone") is for whoever reads the text.
 
+mod names;
 mod paths;
 mod symbols;
-mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -16,19 +16,44 @@ use std::ops::Range;
 use paths::Written;
 use serde::{Deserialize, Serialize};
 
-use crate::readings::{What, recall};
+/// A path that a text names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// The path as written, without a position in the file and without punctuation.
+    pub path: String,
+    /// Whether its writing shows that a path is meant: in backticks or as a link's target, or with
+    /// a separator and an extension. `and/or` in backticks, two words without an end, is not.
+    pub marked: bool,
+}
 
-/// What a text names.
+/// Returns the paths that a text names, each once, in order. Fenced code and HTML comments name
+/// nothing.
+pub fn paths_named(text: &str) -> Vec<Named> {
+    collect(text).named
+}
+
+/// The paths and the identifiers that a text names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mentions {
-    /// Files and folders of a workspace, without line numbers and punctuation.
+    /// Files and folders, as in [`paths_named`].
     pub paths: Vec<String>,
     /// Identifiers and flags in backticks; calls without their parentheses.
     pub symbols: Vec<String>,
 }
 
-/// Finds what `text` names. Fenced code and HTML comments name nothing.
+/// Returns the paths and the identifiers that a text names.
 pub fn mentions(text: &str) -> Mentions {
+    let found = collect(text);
+    Mentions { paths: found.named.into_iter().map(|named| named.path).collect(), symbols: found.symbols }
+}
+
+/// Whether a path ends like one: with an extension, a slash, or a name that needs neither.
+/// `acme/widgets` and `api/users` are a repository and a route as often as they are folders.
+pub fn is_surely_a_path(path: &str) -> bool {
+    paths::has_an_end(path)
+}
+
+fn collect(text: &str) -> Collector {
     let mut found = Collector::default();
     for piece in pieces(text) {
         match piece {
@@ -36,70 +61,27 @@ pub fn mentions(text: &str) -> Mentions {
             Piece::Prose(prose) => found.prose(prose),
         }
     }
-    found.mentions
-}
-
-/// The same for a text that was masked and is likely to be read again.
-pub fn mentions_again(text: &str) -> Mentions {
-    recall(What::Names, text, || mentions(text))
-}
-
-/// What all of these texts name, one below the other. Whatever stands by itself is read by itself, so that what was read
-/// of it before counts.
-pub fn mentions_of_all(texts: &[&str]) -> Mentions {
-    let mut found = Collector::default();
-    for text in texts {
-        let Some(named) = recall(What::Mentions, text, || stands_by_itself(text).then(|| mentions(text)))
-        else {
-            return mentions(&texts.join("\n"));
-        };
-        named.paths.into_iter().for_each(|path| found.path(path));
-        named.symbols.iter().for_each(|symbol| found.symbol(symbol));
-    }
-    found.mentions
-}
-
-/// Whether a text means the same whatever text stands before or behind it: nothing in it is open at its end, and no word
-/// there is one that counts for the next.
-fn stands_by_itself(text: &str) -> bool {
-    let runs = backtick_runs(text);
-    let closers = closers(&runs);
-    let mut next = 0;
-    while next < runs.len() {
-        match closers[next] {
-            Some(close) => next = close + 1,
-            None => return false,
-        }
-    }
-    let opens_method = text.split_whitespace().next_back().is_some_and(|last| {
-        last.contains("](") || words(last).last().is_none_or(|word| tables::HTTP_METHODS.contains(&word))
-    });
-    !text.contains("<!--") && !opens_method
-}
-
-/// Whether what was found as a path can't be something else: by its ending, or by a slash behind it.
-/// `acme/widgets` and `api/users` are a repository and a route as often as they are folders.
-pub fn is_surely_a_path(path: &str) -> bool {
-    paths::has_an_end(path)
+    found
 }
 
 #[derive(Default)]
 struct Collector {
-    mentions: Mentions,
-    seen: HashSet<String>,
+    named: Vec<Named>,
+    symbols: Vec<String>,
+    /// Where each path stands in `named`; symbols are there without a place.
+    seen: HashMap<String, usize>,
+    seen_symbols: HashSet<String>,
 }
 
 impl Collector {
-    fn path(&mut self, path: String) {
-        if !self.seen.contains(&path) {
-            self.seen.insert(path.clone());
-            self.mentions.paths.push(path);
-        }
-    }
-
-    fn symbol(&mut self, symbol: &str) {
-        if self.seen.insert(symbol.to_owned()) {
-            self.mentions.symbols.push(symbol.to_owned());
+    fn path(&mut self, path: String, written: Written) {
+        let is_pair = || path.split('/').count() == 2 && !paths::has_an_end(&path);
+        let marked = paths::has_separator_and_extension(&path) || written != Written::Bare && !is_pair();
+        if let Some(at) = self.seen.get(&path) {
+            self.named[*at].marked |= marked;
+        } else {
+            self.seen.insert(path.clone(), self.named.len());
+            self.named.push(Named { path, marked });
         }
     }
 
@@ -108,15 +90,17 @@ impl Collector {
     fn code(&mut self, code: &str) {
         let words: Vec<&str> = words(code).filter(|word| !is_joint(word)).collect();
         let paths: Vec<Vec<String>> = words.iter().map(|word| paths::paths(word, Written::InCode)).collect();
-        // `docs/my notes.md` is one file with a space in its name: where a word before the last does not end
-        // like a path, no word can be taken for one.
+        // `docs/my notes.md` is one file with a space in its name: where a word before the last
+        // does not end like a path, no word can be taken for one.
         let is_list = paths
             .split_last()
             .is_some_and(|(_, before)| before.iter().flatten().all(|path| paths::has_an_end(path)));
         if is_list && paths.iter().all(|paths| !paths.is_empty()) {
-            paths.into_iter().flatten().for_each(|path| self.path(path));
-        } else if let Some(symbol) = symbols::symbol(code.trim()) {
-            self.symbol(symbol);
+            paths.into_iter().flatten().for_each(|path| self.path(path, Written::InCode));
+        } else if let Some(symbol) = symbols::symbol(code.trim())
+            && self.seen_symbols.insert(symbol.to_owned())
+        {
+            self.symbols.push(symbol.to_owned());
         }
     }
 
@@ -125,13 +109,13 @@ impl Collector {
         for (word, target) in prose.split_whitespace().flat_map(split_link) {
             if let Some(target) = target {
                 for path in paths::paths(target, Written::InLink) {
-                    self.path(path);
+                    self.path(path, Written::InLink);
                 }
             }
             for word in words(word) {
-                if !tables::HTTP_METHODS.contains(&before) {
+                if !names::HTTP_METHODS.contains(&before) {
                     for path in paths::paths(word, Written::Bare) {
-                        self.path(path);
+                        self.path(path, Written::Bare);
                     }
                 }
                 before = word;
@@ -145,15 +129,14 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| match c {
         ',' | ';' | '|' | '"' => true,
         c if c.is_ascii() => c.is_whitespace(),
-        c => c.is_whitespace() || tables::SEPARATORS.contains(&c),
+        c => c.is_whitespace() || names::SEPARATORS.contains(&c),
     };
     text.split(ends).filter(|word| !word.is_empty())
 }
 
 /// What stands between paths in one code span: an arrow, or more lines of `a.rs:3,14`.
 fn is_joint(word: &str) -> bool {
-    matches!(word, "->" | "=>" | "and" | "or" | "&" | "+")
-        || word.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+    matches!(word, "->" | "=>" | "&" | "+") || word.bytes().all(|b| b.is_ascii_digit() || b == b'-')
 }
 
 /// `[label](target)` as label and target; any other word as it is. A link's title, if it has one,

@@ -1,20 +1,23 @@
-//! A Markdown plan -> its steps, in order, each with its line, its own words, its mark and what it names.
-//! Must not judge whether a step is done, and must not drop steps that a consumer may want: lists of
-//! findings and of steps look the same, so `kind` and `section` are there to choose by.
+//! The steps of a Markdown plan, in order, each with its line, its own words, its mark and the
+//! paths that it names. Must not judge whether a step is done, and must not leave out steps that a
+//! consumer may want: lists of findings and of steps look the same, so `kind` and `section` are
+//! there to choose by.
 //!
-//! Steps are list items, headings that count (`Step 3`, `## 2. …`, `### [x] …`), bold lines that
-//! stand for such headings, and table rows with a checkbox. Nothing in code, comments or quotes is one.
+//! Steps are list items, headings that count (`Step 3`, `## 2. …`, `### [x] …`) or stand in a row
+//! with others that name files, bold lines that stand for such headings, and rows of tables with a
+//! status or a count. A text without any of them has its paragraphs for steps. Nothing in code,
+//! comments or quotes is a step.
 
+mod headings;
 mod marks;
 mod reader;
+mod tables;
 #[cfg(test)]
 mod tests;
-mod titles;
 
 use serde::{Deserialize, Serialize};
 
-use super::mentions::{Mentions, mentions, mentions_again};
-use crate::readings::{What, recall};
+use super::mentions::{Mentions, mentions};
 use reader::Draft;
 
 /// One step of a plan.
@@ -50,9 +53,9 @@ pub enum Mark {
     None,
     /// Explicitly not done: `[ ]`, `☐`, `❌`, `⏳`.
     Open,
-    /// Explicitly done: `[x]`, `✅`, `☑`, `(done)`.
+    /// Explicitly done: `[x]`, `✅`, `☑`.
     Ticked,
-    /// Struck through, skipped, deferred, dropped; or part of something that is.
+    /// Struck through, `[-]`, `[~]`, `[>]`; or part of something that is.
     Abandoned,
 }
 
@@ -68,19 +71,18 @@ pub enum StepKind {
     Bullet,
     /// A heading such as "Step 3".
     Heading,
+    /// A row of a table, without a box.
+    Row,
+    /// A paragraph of a text that has no other steps.
+    Paragraph,
 }
 
-/// Splits a plan into its steps.
+/// Returns the steps of a plan.
 pub fn parse_steps(markdown: &str) -> Vec<Step> {
     read(markdown, mentions)
 }
 
-/// The same, where much of it may have been read before. Of a plan that may hold a secret nothing must be kept.
-pub fn parse_steps_again(markdown: &str) -> Vec<Step> {
-    recall(What::Steps, markdown, || read(markdown, mentions_again))
-}
-
-/// The same without what the steps name, which takes the longest.
+/// Returns the steps of a plan without the paths that they name, which take the longest to find.
 pub fn parse_words(markdown: &str) -> Vec<Step> {
     read(markdown, |_| Mentions::default())
 }
@@ -109,13 +111,16 @@ fn read(markdown: &str, look: impl Fn(&str) -> Mentions) -> Vec<Step> {
     steps
 }
 
-/// None if nothing is left beside the marker. Number and line are the caller's to fill in.
+/// Returns `None` if nothing is left beside the marker. Number and line are the caller's to fill
+/// in.
 fn step(markdown: &str, draft: &Draft, look: &impl Fn(&str) -> Mentions) -> Option<Step> {
     let words = one_line(&markdown[draft.words.clone()]);
     let marked = match draft.kind {
         StepKind::Heading => marks::of_heading(&words),
-        _ if draft.row => marks::of_row(&words)?,
-        _ => marks::of_item(&words),
+        _ => match draft.row {
+            Some((mark, boxed)) => marks::Marked { mark, boxed, text: &words },
+            None => marks::of_item(&words),
+        },
     };
     if marked.text.is_empty() {
         return None;

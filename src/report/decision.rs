@@ -14,7 +14,7 @@ use crate::evidence::Entered;
 use crate::finding::{Finding, Status};
 use crate::log::listing::Milliseconds;
 use crate::log::note::Judgement;
-use crate::log::record::{AuditorRecord, FileRecord};
+use crate::log::record::{ReaderRecord, FileRecord};
 use crate::log::told::Fate;
 use crate::log::{LabelNote, Record, Scene, Told};
 use crate::phases;
@@ -213,17 +213,20 @@ impl Page {
             finding.category.name(),
             finding.category.title()
         );
-        let quote = format!("\"{}\"", finding.quote);
-        self.labelled("words", if finding.quote.is_empty() { "" } else { &quote });
+        let quote = format!("\"{}\"", finding.claim);
+        self.labelled("words", if finding.claim.is_empty() { "" } else { &quote });
         self.labelled("step", &finding.step.map(|step| step.to_string()).unwrap_or_default());
         self.labelled("path", finding.path.as_deref().unwrap_or_default());
         self.labelled("found", &finding.why);
-        for (line, shown) in finding.evidence.iter().enumerate() {
-            self.labelled(if line == 0 { "shown" } else { "" }, shown);
-        }
+        let proof = format!("\"{}\"", finding.proof);
+        self.labelled("proof", if finding.proof.is_empty() { "" } else { &proof });
         self.labelled("settle", &finding.settle);
-        self.labelled("checked", &finding.verifier);
+        self.labelled("checked", &finding.check);
         self.labelled("said by", by_whom(finding.source));
+        if let Some(second) = &finding.second {
+            let word = if second.upheld { "upheld" } else { "dismissed" };
+            self.labelled("second", &format!("{word}: {}", second.why));
+        }
         if let Some(outcome) = &fate.outcome {
             let why = outcome.why.as_deref().map_or_else(String::new, |why| format!(": {why}"));
             let by =
@@ -370,7 +373,7 @@ fn entered_words(file: &FileRecord) -> String {
     format!("{how}{touched}{masked}")
 }
 
-fn auditor_words(auditor: &AuditorRecord, record: &Record) -> String {
+fn auditor_words(auditor: &ReaderRecord, record: &Record) -> String {
     let usage = &auditor.usage;
     let mut words = vec![
         format!("{} {}", auditor.backend, auditor.model).trim().to_owned(),

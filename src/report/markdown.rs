@@ -67,8 +67,8 @@ fn item(finding: &FindingReport) -> String {
         let _ = write!(text, ", {}", code(path));
     }
     text.push('\n');
-    if !finding.quote.is_empty() {
-        let _ = writeln!(text, "  > {}", escaped(&finding.quote));
+    if !finding.claim.is_empty() {
+        let _ = writeln!(text, "  > {}", escaped(&finding.claim));
     }
     let _ = writeln!(text, "\n  {}", escaped(&finding.detail));
     let _ = writeln!(text, "  To settle it: {}", escaped(&finding.settle));

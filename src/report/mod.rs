@@ -19,11 +19,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::auditor::Usage;
+use crate::readers::Usage;
 use crate::config::AuditConfig;
 use crate::decision::{Cause, Held};
 use crate::evidence::{Entered, FileState};
-use crate::finding::{Advisory, Category, Finding, Problem, Source, Status};
+use crate::finding::{Advisory, Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
 use crate::plan::{Mark, Plan, PlanSource};
 use crate::saved::audit::Audited;
 use crate::words::normalised;
@@ -104,13 +104,15 @@ pub struct FindingReport {
     pub status: Status,
     pub source: Source,
     pub step: Option<usize>,
-    pub quote: String,
+    pub claim: String,
+    pub claimed_in: ClaimedIn,
+    pub proof: String,
     pub path: Option<String>,
-    pub problem: Problem,
+    pub kind: Kind,
     pub detail: String,
-    pub evidence: Vec<String>,
     pub settle: String,
     pub note: String,
+    pub second: Option<SecondOpinion>,
 }
 
 /// One file.
@@ -155,7 +157,7 @@ impl Report {
             plan: plan.map(|plan| PlanReport {
                 source: plan.source,
                 path: plan.path.as_deref().map(|path| relative(path, workspace)),
-                steps: plan.promised().count(),
+                steps: plan.promised().len(),
             }),
             steps: plan.map(steps_of).unwrap_or_default(),
             findings: audited.findings().iter().map(|finding| finding_of(finding, plan)).collect(),
@@ -203,10 +205,10 @@ impl Report {
 
     /// Takes back what rests on a disk that has moved on since: it may have been so then, and can't be told now.
     pub fn doubt_the_disk(&mut self, why: &str, config: &AuditConfig) {
-        let rests_on_disk = |finding: &FindingReport| match finding.problem {
-            Problem::MissingFile | Problem::MissingContent => true,
-            Problem::NoTrace => finding.path.is_some(),
-            Problem::FailedCommand | Problem::NotInPlan => false,
+        let rests_on_disk = |finding: &FindingReport| match finding.kind {
+            Kind::Missing | Kind::WrongContent => true,
+            Kind::Other | Kind::LeftOut => finding.path.is_some(),
+            Kind::Failed | Kind::NotRun | Kind::NotInPlan => false,
         };
         let doubtful =
             |finding: &&mut FindingReport| finding.status == Status::Confirmed && rests_on_disk(finding);
@@ -224,13 +226,13 @@ impl Report {
 }
 
 fn steps_of(plan: &Plan) -> Vec<StepReport> {
-    let steps = plan.promised().map(|step| StepReport {
+    let steps = plan.promised().into_iter().map(|step| StepReport {
         number: step.number,
         line: step.line,
         text: step.text.clone(),
         mark: step.mark,
         paths: step.paths.clone(),
-        ticked_now: plan.ticked_now(step),
+        ticked_now: plan.ticked_now(&step),
     });
     steps.collect()
 }
@@ -238,8 +240,8 @@ fn steps_of(plan: &Plan) -> Vec<StepReport> {
 fn finding_of(finding: &Finding, plan: Option<&Plan>) -> FindingReport {
     // A finding that quotes a step whole is about that step.
     let quoted = || {
-        let words = normalised(&finding.quote);
-        let step = plan?.promised().find(|step| !words.is_empty() && normalised(&step.text) == words)?;
+        let words = normalised(&finding.claim);
+        let step = plan?.promised().into_iter().find(|step| !words.is_empty() && normalised(&step.text) == words)?;
         Some(step.number)
     };
     FindingReport {
@@ -247,13 +249,15 @@ fn finding_of(finding: &Finding, plan: Option<&Plan>) -> FindingReport {
         status: finding.status,
         source: finding.source,
         step: finding.step.or_else(quoted),
-        quote: finding.quote.clone(),
+        claim: finding.claim.clone(),
         path: finding.path.clone(),
-        problem: finding.problem,
+        kind: finding.kind,
         detail: finding.why.clone(),
-        evidence: finding.evidence.clone(),
+        claimed_in: finding.claimed_in,
+        proof: finding.proof.clone(),
+        second: finding.second.clone(),
         settle: finding.settle.clone(),
-        note: finding.verifier.clone(),
+        note: finding.check.clone(),
     }
 }
 
@@ -289,7 +293,7 @@ fn entered_name(entered: &Entered) -> &'static str {
 pub(crate) fn by_whom(source: Source) -> &'static str {
     match source {
         Source::Facts => "disk and session",
-        Source::Auditor => "the auditor",
+        Source::Reader => "the auditor",
         Source::Both => "disk and session, and the auditor",
     }
 }

@@ -68,19 +68,19 @@ impl Page {
         };
         let number = one.number.map_or_else(|| "+".to_owned(), |number| number.to_string());
         let what = one.difference.words();
-        let subject = if finding.quote.is_empty() {
+        let subject = if finding.claim.is_empty() {
             finding.path.clone().unwrap_or_default()
         } else {
-            format!("\"{}\"", finding.quote)
+            format!("\"{}\"", finding.claim)
         };
         let name = finding.category.name();
         let _ = writeln!(self.text, "\n  {TITLE}{number:<3}{TITLE:#}[{name}] {style}{what}{style:#}");
         self.labelled("words", &subject);
         self.labelled(
             "path",
-            if finding.quote.is_empty() { "" } else { finding.path.as_deref().unwrap_or_default() },
+            if finding.claim.is_empty() { "" } else { finding.path.as_deref().unwrap_or_default() },
         );
-        let reason = |finding: &Finding| format!("{}: {}", status_word(finding.status), finding.verifier);
+        let reason = |finding: &Finding| format!("{}: {}", status_word(finding.status), finding.check);
         match (&one.then, &one.now) {
             (Some(then), Some(now)) if reason(then) == reason(now) => self.labelled("both", &reason(then)),
             (then, now) => {
@@ -94,14 +94,14 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Category, Problem};
+    use crate::finding::{Category, Kind};
     use crate::log::replayed::compare;
-    use crate::outcomes::pending::tests::finding;
+    use crate::followup::pending::tests::finding;
 
     fn replayed(width: usize) -> String {
-        let judged = |quote: &str, path: Option<&str>, status, verifier: &str| {
-            let mut found = finding(Category::A, Problem::MissingFile, quote, path);
-            (found.status, found.verifier) = (status, verifier.into());
+        let judged = |quote: &str, path: Option<&str>, status, check: &str| {
+            let mut found = finding(Category::A, Kind::Missing, quote, path);
+            (found.status, found.check) = (status, verifier.into());
             found
         };
         let then = [

@@ -85,8 +85,8 @@ fn finding_result(finding: &FindingReport, report: &Report) -> Value {
         _ => "warning",
     };
     let mut text = finding.detail.clone();
-    if !finding.quote.is_empty() {
-        let _ = write!(text, " Words: \"{}\".", finding.quote);
+    if !finding.claim.is_empty() {
+        let _ = write!(text, " Words: \"{}\".", finding.claim);
     }
     let _ = write!(text, " To settle it: {}", finding.settle);
     let in_plan = plan_location(finding, report);
@@ -99,9 +99,9 @@ fn finding_result(finding: &FindingReport, report: &Report) -> Value {
     let mut more = json!({ "properties": {
         "status": finding.status,
         "source": finding.source,
-        "problem": finding.problem,
+        "problem": finding.kind,
         "note": finding.note,
-        "evidence": finding.evidence,
+        "proof": finding.proof,
     }});
     if let Some(main) = main {
         more["locations"] = json!([main]);
@@ -110,7 +110,7 @@ fn finding_result(finding: &FindingReport, report: &Report) -> Value {
         more["relatedLocations"] = json!([related]);
     }
     let path = finding.path.as_deref().unwrap_or_default();
-    result(finding.category.name(), level, &text, &[&finding.quote, path], &more)
+    result(finding.category.name(), level, &text, &[&finding.claim, path], &more)
 }
 
 /// A result; what makes it the same finding in the next run is hashed.

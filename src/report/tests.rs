@@ -9,9 +9,9 @@ fn finding(category: Category, status: Status, source: Source) -> FindingReport 
         status,
         source,
         step: None,
-        quote: String::new(),
+        claim: String::new(),
         path: None,
-        problem: Problem::MissingFile,
+        kind: Kind::Missing,
         detail: "the step is ticked, and there is no beta.txt".into(),
         evidence: Vec::new(),
         settle: "create beta.txt, or untick the step".into(),
@@ -44,14 +44,14 @@ pub(crate) fn report() -> Report {
         findings: vec![
             FindingReport {
                 step: Some(1),
-                quote: "Create `beta.txt`".into(),
+                claim: "Create `beta.txt`".into(),
                 path: Some("beta.txt".into()),
                 evidence: vec!["$ touch beta.txt => failed, exit code 1".into()],
                 ..finding(Category::A, Status::Confirmed, Source::Both)
             },
             FindingReport {
                 path: Some("src/my helper.rs".into()),
-                problem: Problem::NotInPlan,
+                kind: Kind::NotInPlan,
                 detail:
                     "no step names src/my helper.rs, which the session wrote while it was about something \
                          else altogether, as the plan has it"
@@ -60,7 +60,7 @@ pub(crate) fn report() -> Report {
                 note: "nobody has judged it".into(),
                 ..finding(Category::B, Status::CannotVerify, Source::Facts)
             },
-            finding(Category::Ask, Status::Refuted, Source::Auditor),
+            finding(Category::Ask, Status::Refuted, Source::Reader),
         ],
         advisories: vec![Advisory {
             kind: AdvisoryKind::ForcePush,
@@ -289,7 +289,7 @@ fn what_rests_on_the_disk_is_doubted_and_what_the_session_shows_is_not() {
         "the disk has moved on since this session ended (its folder is gone)"
     );
     let mut failed = report();
-    failed.findings[0].problem = Problem::FailedCommand;
+    failed.findings[0].kind = Kind::Failed;
     failed.doubt_the_disk("its folder is gone", &config);
     assert_eq!((failed.decision, failed.findings[0].status), (Held::Block, Status::Confirmed));
 }

@@ -59,17 +59,19 @@ impl Page {
                 " ".repeat(3usize.saturating_sub(name.len()).max(1)),
                 finding.category.title()
             );
-            let quote = format!("\"{}\"", finding.quote);
-            self.labelled("words", if finding.quote.is_empty() { "" } else { &quote });
+            let quote = format!("\"{}\"", finding.claim);
+            self.labelled("words", if finding.claim.is_empty() { "" } else { &quote });
             self.labelled("step", &step_words(finding, report));
             self.labelled("path", finding.path.as_deref().unwrap_or_default());
             self.labelled("found", &finding.detail);
-            for line in &finding.evidence {
-                self.labelled("", line);
-            }
+            self.labelled("proof", &quoted(&finding.proof));
             self.labelled("settle", &finding.settle);
             self.labelled("checked", &finding.note);
             self.labelled("said by", by_whom(finding.source));
+            if let Some(second) = &finding.second {
+                let word = if second.upheld { "upheld" } else { "dismissed" };
+                self.labelled("second", &format!("{word}: {}", second.why));
+            }
         }
     }
 
@@ -112,4 +114,9 @@ fn step_words(finding: &FindingReport, report: &Report) -> String {
 /// A time of the client's, to the minute.
 pub(super) fn minute(time: &str) -> String {
     time.get(..16).unwrap_or(time).replace('T', " ")
+}
+
+/// A quote, or nothing where there is none.
+fn quoted(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("\"{text}\"") }
 }

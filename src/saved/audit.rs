@@ -2,22 +2,21 @@
 //! the auditor's word what it comes to. Must not write anything: no log, no state.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::audit::outcome::outcome_of;
+use crate::audit::reading::{self, Readers, Reading, Setting};
 use crate::audit::{Brief, plan_in_play, plan_places};
-use crate::auditor::prompt::PromptError;
-use crate::auditor::{Auditor, AuditorOutcome, AuditorRun, Prompt, Prompts};
+use crate::readers::prompt::PromptError;
+use crate::readers::{Prompt, Prompts, ReaderOutcome};
 use crate::config::{self, AuditConfig, Config};
 use crate::decision::{Cause, Held, Outcome};
 use crate::env::Env;
-use crate::evidence::{Memory, Workspace};
+use crate::evidence::{JudgedUntil, Memory, Workspace};
 use crate::finding::Finding;
 use crate::gates::Story;
-use crate::gates::audit::nothing_to_audit;
+use crate::gates::audit::{Work, nothing_to_audit};
 use crate::phases;
 use crate::plan::{Plan, PlanPlaces};
-use crate::readings::Readings;
 use crate::session::Session;
 use crate::session::load::{self, Loaded};
 
@@ -34,6 +33,8 @@ pub struct Request<'a> {
     pub config: &'a Config,
     /// The texts.
     pub prompts: Prompts,
+    /// Up to where the session was judged before.
+    pub judged: Option<JudgedUntil>,
 }
 
 /// A session that is ready to be judged.
@@ -96,8 +97,7 @@ pub fn prepare_loaded(
     let promised = promised_in(loaded, request.transcript, &workspace, &places, &mut story, given)?;
     let Promised { session, plan, passed_over } = promised;
     let brief = story.phase(phases::EVIDENCE, |_| {
-        let _readings = Readings::begin_anew();
-        Brief::new(session, plan, &workspace, request.prompts, config, &mut Memory::default())
+        Brief::new(session, plan, &workspace, request.prompts, config, request.judged, &mut Memory::default())
     });
     story.tell_evidence(&brief);
     Ok(Prepared { brief, workspace, story, passed_over, config: config.clone() })
@@ -137,7 +137,7 @@ fn promised_in(
     if let Some(plan) = &plan {
         story.tell_plan(plan);
     }
-    let passed_over = nothing_to_audit(&session, plan.as_ref(), session.work_done(), None);
+    let passed_over = nothing_to_audit(&session, plan.as_ref(), Work::of(&session), None).map(|(_, why)| why);
     Ok(Promised { session, plan, passed_over })
 }
 
@@ -155,29 +155,23 @@ impl Project {
     /// The one in a folder, as it is at this moment.
     pub fn at(folder: &Path, env: &Env) -> Self {
         let (config, _) = Config::load(env, folder);
-        let workspace = workspace_at(folder, env).at_one_moment();
+        let workspace = workspace_at(folder, env);
         let places = plan_places(&workspace, &config.audit);
         Self { folder: folder.to_path_buf(), config: config.audit, workspace, places }
     }
 
-    /// Judges a session by disk and session alone. Where it is not `told` what of each file would have been shown, that
-    /// is not worked out.
-    pub fn judge(&self, transcript: &Path, loaded: Loaded, told: bool) -> Result<Audited, String> {
+    /// Judges a session by disk and session alone.
+    pub fn judge(&self, transcript: &Path, loaded: Loaded) -> Result<Audited, String> {
         let mut story = Story::default();
-        let _readings = Readings::go_on();
         let promised = promised_in(loaded, transcript, &self.workspace, &self.places, &mut story, |_| None)?;
         let Promised { session, plan, passed_over } = promised;
         let brief = story.phase(phases::EVIDENCE, |_| {
-            if told {
-                let (prompts, memory) = (Prompts::default(), &mut Memory::default());
-                Brief::new(session, plan, &self.workspace, prompts, &self.config, memory)
-            } else {
-                Brief::for_facts(session, plan, &self.workspace, &self.config)
-            }
+            let memory = &mut Memory::default();
+            Brief::new(session, plan, &self.workspace, Prompts::default(), &self.config, None, memory)
         });
         story.tell_evidence(&brief);
-        let run = AuditorRun::not_asked(AuditorOutcome::NotAsked);
-        Ok(judged(brief, story, passed_over, &self.workspace, &self.config, (&run, "none", "")))
+        let reading = Reading::without_readers(&brief, ReaderOutcome::NotAsked);
+        Ok(judged(brief, story, passed_over, &self.config, reading, ("none", "", "")))
     }
 }
 
@@ -197,33 +191,39 @@ fn follow(session: &mut Session, root: &Path) {
         }
     };
     session.touches.iter_mut().map(|touch| &mut touch.path).for_each(moved);
-    session.reads.iter_mut().for_each(moved);
+    session.reads.iter_mut().map(|read| &mut read.path).for_each(moved);
     session.plans.iter_mut().filter_map(|plan| plan.path.as_mut()).for_each(moved);
 }
 
 impl Prepared {
-    /// What would be sent.
+    /// What the first reader would be sent.
     pub fn prompt(&self) -> Result<(Prompt, Option<PromptError>), PromptError> {
-        self.brief.prompt()
+        let (shown, fault) = self.brief.shown()?;
+        Ok((shown.first(self.brief.prompts())?, fault))
     }
 
-    /// Asks an auditor, and judges.
-    pub fn ask(mut self, auditor: &mut dyn Auditor, deadline: Duration) -> Result<Audited, PromptError> {
-        let (prompt, fault) = self.prompt()?;
+    /// Asks the readers, and judges. `models` are the names of both, for the report.
+    pub fn ask(mut self, readers: Readers<'_>, second_model: &str) -> Result<Audited, PromptError> {
+        let (shown, fault) = self.brief.shown()?;
         self.story.config_faults.extend(fault.map(|fault| fault.to_string()));
-        let run = auditor.ask(&prompt, deadline);
-        Ok(self.judge(&run, auditor.backend(), auditor.model()))
+        let prompt = shown.first(self.brief.prompts())?;
+        let (backend, model) = (readers.first.backend(), readers.first.model().to_owned());
+        let setting = self.setting();
+        let reading = reading::read(&self.brief, &shown, &prompt, readers, setting)?;
+        let Self { brief, story, passed_over, config, .. } = self;
+        Ok(judged(brief, story, passed_over, &config, reading, (backend, &model, second_model)))
+    }
+
+    /// What the readers' words are judged against.
+    pub fn setting(&self) -> Setting<'_> {
+        Setting { workspace: &self.workspace, config: &self.config, is_disputed: &|_| false }
     }
 
     /// Judges by disk and session alone.
     pub fn ask_nobody(self) -> Audited {
-        self.judge(&AuditorRun::not_asked(AuditorOutcome::NotAsked), "none", "")
-    }
-
-    /// Judges what the auditor said.
-    pub fn judge(self, run: &AuditorRun, backend: &str, model: &str) -> Audited {
-        let Self { brief, workspace, story, passed_over, config } = self;
-        judged(brief, story, passed_over, &workspace, &config, (run, backend, model))
+        let reading = Reading::without_readers(&self.brief, ReaderOutcome::NotAsked);
+        let Self { brief, story, passed_over, config, .. } = self;
+        judged(brief, story, passed_over, &config, reading, ("none", "", ""))
     }
 }
 
@@ -232,13 +232,17 @@ fn judged(
     brief: Brief,
     mut story: Story,
     passed_over: Option<&'static str>,
-    workspace: &Workspace,
     config: &AuditConfig,
-    (run, backend, model): (&AuditorRun, &str, &str),
+    reading: Reading,
+    (backend, first_model, second_model): (&str, &str, &str),
 ) -> Audited {
-    story.tell_auditor(run, backend, model);
-    story.findings = brief.findings(&run.outcome, workspace);
-    let outcome = outcome_of(&run.outcome, &story.findings, config, (&brief.prompts().reason, "last"));
+    story.tell_reader(&reading.first, backend, first_model);
+    if let Some(run) = &reading.second {
+        story.tell_second_reader(run, backend, second_model);
+    }
+    story.advisories = brief.advisories.iter().chain(&reading.advisories).cloned().collect();
+    story.findings = reading.findings;
+    let outcome = outcome_of(&reading.first.outcome, &story.findings, config, (&brief.prompts().reason, "last"));
     let decision = if outcome.wants_block() { Held::Block } else { Held::Allow };
     let (cause, detail) = match outcome {
         Outcome::Pass { cause, detail } => (cause, detail),

@@ -16,9 +16,6 @@ pub enum Prompt {
 
 /// Texts that begin like this are the client's, whatever the row's flags say.
 const NOT_THE_PERSON: &[&str] = &[
-    "<command-name>",
-    "<command-message>",
-    "<command-args>",
     "<local-command-stdout>",
     "<local-command-stderr>",
     "<local-command-caveat>",
@@ -37,6 +34,15 @@ const NOT_THE_PERSON: &[&str] = &[
     "This session is being continued from a previous conversation that ran out of context",
     "Stop hook feedback:",
     "SubagentStop hook feedback:",
+];
+
+/// The client's own commands, which set something and ask for no work, whatever stands behind them.
+const OWN_COMMANDS: &[&str] = &[
+    "add-dir", "agents", "branch", "bug", "clear", "color", "compact", "config", "context", "copy", "cost",
+    "doctor", "effort", "exit", "export", "fast", "feedback", "fork", "help", "hooks", "ide", "keybindings",
+    "login", "logout", "mcp", "memory", "model", "output-style", "permissions", "plugin", "quit",
+    "reload-plugins", "rename", "resume", "rewind", "sandbox", "skills", "stats", "status", "statusline",
+    "tag", "tasks", "terminal-setup", "theme", "upgrade", "usage", "vim",
 ];
 
 const PLAN_HAND_OVER: &str = "Implement the following plan:";
@@ -65,13 +71,13 @@ pub fn prompt_of(row: &Row<'_>) -> Option<Prompt> {
         return Some(Prompt::PlanHandedOver(plan));
     }
     let text = match &row.message.as_ref()?.content {
-        Content::Text(raw) => persons_words(&raw.text()?)?.to_owned(),
+        Content::Text(raw) => persons_words(&raw.text()?)?.into_owned(),
         Content::Blocks(blocks) => {
             if blocks.iter().any(|block| block.kind.is("tool_result")) {
                 return None;
             }
             let texts: Vec<Cow<'_, str>> = blocks.iter().filter_map(|block| block.text.text()).collect();
-            let words: Vec<_> = texts.iter().filter_map(|text| persons_words(text)).collect();
+            let words: Vec<Cow<'_, str>> = texts.iter().filter_map(|text| persons_words(text)).collect();
             if words.is_empty() {
                 return None;
             }
@@ -85,10 +91,36 @@ pub fn prompt_of(row: &Row<'_>) -> Option<Prompt> {
     }
 }
 
-/// The text, if it is the person's.
-pub fn persons_words(text: &str) -> Option<&str> {
+/// The person's words in a text, if it holds any: the text itself, or a slash command with what stands behind it.
+pub fn persons_words(text: &str) -> Option<Cow<'_, str>> {
     let text = text.trim();
-    (!text.is_empty() && !NOT_THE_PERSON.iter().any(|start| text.starts_with(start))).then_some(text)
+    if text.starts_with("<command-") {
+        return slash_command(text).map(Cow::Owned);
+    }
+    let is_persons = !text.is_empty() && !NOT_THE_PERSON.iter().any(|start| text.starts_with(start));
+    is_persons.then_some(Cow::Borrowed(text))
+}
+
+/// `/name arguments` from the tags that the client makes of a slash command, in whatever order they stand. A command
+/// with no arguments, and one of the client's own, has none of the person's words in it.
+fn slash_command(text: &str) -> Option<String> {
+    let arguments = within(text, "<command-args>", "</command-args>").unwrap_or_default();
+    let name = within(text, "<command-name>", "</command-name>")?.trim_start_matches('/');
+    let is_ask = !arguments.is_empty() && !name.is_empty() && !OWN_COMMANDS.contains(&name);
+    is_ask.then(|| format!("/{name} {arguments}"))
+}
+
+/// What stands between the first opening and the last closing tag: arguments may hold tags of their own.
+fn within<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let inner = text.split_once(open)?.1;
+    Some(inner.rsplit_once(close).map_or(inner, |(inner, _)| inner).trim())
+}
+
+/// What the client says when a task in the background has ended: the task's id, and what it gave back.
+pub fn notification(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start().strip_prefix("<task-notification>")?;
+    let id = text.split_once("<task-id>")?.1.split_once("</task-id>")?.0.trim();
+    Some((id, within(text, "<result>", "</result>")?))
 }
 
 #[cfg(test)]
@@ -146,5 +178,40 @@ mod tests {
             prompt(r#"{"type":"user","message":{"content":"Implement the following plan:\n\n# P\n1. x"}}"#),
             Some(Prompt::PlanHandedOver("# P\n1. x".into()))
         );
+    }
+
+    #[test]
+    fn what_stands_behind_a_slash_command_is_not_lost() {
+        let message = "<command-message>fix is running…</command-message>";
+        let (name, args) =
+            ("<command-name>/fix</command-name>", "<command-args>the <b> tag\nand docs</command-args>");
+        let ask = Some("/fix the <b> tag\nand docs");
+        for parts in [[message, name, args], [name, message, args], [args, name, message]] {
+            assert_eq!(persons_words(&parts.join("\n")).as_deref(), ask, "{parts:?}");
+        }
+        let row = serde_json::json!({"type": "user", "message": {"content": format!("{name}\n{args}")}});
+        assert_eq!(prompt(&row.to_string()), ask.map(|ask| Prompt::Ask(ask.into())));
+    }
+
+    #[test]
+    fn a_slash_command_without_words_of_the_person_is_no_ask() {
+        for (name, args) in
+            [("/fix", ""), ("/fix", "  "), ("/model", "opus"), ("add-dir", "../b"), ("/compact", "x")]
+        {
+            let text = format!(
+                "<command-name>{name}</command-name>\n<command-message>x</command-message>\n<command-args>{args}</command-args>"
+            );
+            assert_eq!(persons_words(&text), None, "{text}");
+        }
+        assert_eq!(persons_words("<command-name>/clear</command-name>"), None);
+        assert_eq!(persons_words("<command-message>x</command-message>"), None);
+    }
+
+    #[test]
+    fn a_notification_gives_the_report_of_its_task() {
+        let text = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n<result>It <result> works.</result>\n</task-notification>";
+        assert_eq!(notification(text), Some(("a1", "It <result> works.")));
+        assert_eq!(notification("<task-notification>\n<task-id>b2</task-id>\n</task-notification>"), None);
+        assert_eq!(notification("look at <task-notification>"), None);
     }
 }

@@ -65,7 +65,7 @@ pub fn hash(tail: &[u8]) -> u64 {
 }
 
 /// The number goes up with every change of what is kept.
-const SHAPE: kept::Shape = *b"cursors2";
+const SHAPE: kept::Shape = *b"cursors3";
 
 /// Cursors as bytes.
 pub fn encode(cursors: &[Cursor]) -> Option<Vec<u8>> {
@@ -87,6 +87,10 @@ mod tests {
         let mut ledger = Ledger::of_file(Role::Main, "/t/s.jsonl");
         for row in [
             r#"{"type":"user","uuid":"1","sessionId":"s","cwd":"/w","message":{"content":"add the file a.rs to it all"}}"#,
+            r#"{"type":"assistant","uuid":"5","timestamp":"2026-01-01T00:00:00Z","message":{"id":"m","content":[{"type":"text","text":"on it"}]}}"#,
+            r#"{"type":"user","uuid":"6","message":{"content":[{"type":"tool_result","tool_use_id":"t9","content":"early"}]}}"#,
+            r#"{"type":"assistant","uuid":"7","message":{"id":"m","content":[{"type":"tool_use","id":"t3","name":"Read","input":{"file_path":"/w/p.md"}}]}}"#,
+            r#"{"type":"assistant","uuid":"8","message":{"id":"m","content":[{"type":"tool_use","id":"t4","name":"Task","input":{"description":"look"}}]}}"#,
             r#"{"type":"assistant","uuid":"2","message":{"id":"m","content":[{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/w/a.rs","old_string":"a","new_string":"b"}}]}}"#,
             r#"{"type":"user","uuid":"3","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]},"toolUseResult":{"originalFile":"a"}}"#,
             r#"{"type":"assistant","uuid":"4","message":{"id":"n","content":[{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"make"}}]}}"#,

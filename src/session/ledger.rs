@@ -3,22 +3,26 @@
 //! the transcript: what it keeps is bounded (`bounds`).
 
 mod calls;
+mod finish;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use self::calls::Tool;
 use self::calls::{Call, Calls, ToolInput, change_of, todos_of};
-use super::asks::{Prompt, persons_words, prompt_of};
+use super::asks::{Prompt, notification, persons_words, prompt_of};
 use super::bounds::{self, Weights};
+use super::early_results::EarlyResults;
+use super::excerpt::start_and_end;
 use super::lines::{ASSISTANT, ATTACHMENT, Block, Content, Field, Knows, Row, USER, is_idle, record};
 use super::recent::Recent;
-use super::results::{Before, ToolResult};
+use super::results::ToolResult;
 use super::{
-    ApprovedPlan, Ask, Change, ChangeAt, Command, CommandEnd, Delegation, EditTool, Original, OtherCall,
-    Outcome, Recorded, Session, Tail, Todo, Touch,
+    Ask, Change, ChangeAt, Command, CommandEnd, Delegation, EditTool, Original, OtherCall, Outcome, ReadFile,
+    Remark, Session, Tail, Touch,
 };
 use crate::text::{first_part, last_part};
 use crate::words::is_markdown;
@@ -32,12 +36,28 @@ pub enum Role {
     Subagent,
 }
 
-/// How much of one ask, one command line and one final message is kept.
-const ASK_CAP: usize = 16 << 10;
+/// How much of one ask, one remark, one command line and one final message is kept.
+const ASK_CAP: usize = 8 << 10;
+const REMARK_CAP: usize = 2 << 10;
 const COMMAND_CAP: usize = 4 << 10;
 pub(super) const MESSAGE_CAP: usize = 64 << 10;
-/// How long a file's text before the session may be to be held here, where its place in the transcript is not known.
-const HELD_CAP: usize = 32 << 10;
+
+/// Where and when something happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Moment {
+    at: usize,
+    /// In milliseconds since 1970.
+    time: Option<i64>,
+}
+
+/// To which message the newest words of the agent belong, and where they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Words {
+    /// The hash of the message's id. Its parts are rows of their own.
+    message: Option<u64>,
+    at: usize,
+    time: Option<i64>,
+}
 
 /// A session in the making. What it holds can be kept, and gone on with later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,8 +67,10 @@ pub struct Ledger {
     calls: Calls,
     /// Rows and calls that were folded lately, each by the hash of its id.
     seen: Recent,
-    /// The message to which the newest words belong, by the hash of its id: its parts are rows of their own.
-    words_of: Option<u64>,
+    /// Results whose calls have not come yet.
+    early: EarlyResults,
+    /// Where the newest words come from; the words are the session's final message, until something follows them.
+    words: Option<Words>,
     /// The newest ask, by its hash: the text itself may be masked by now.
     last_ask: Option<u64>,
     weights: Weights,
@@ -61,7 +83,8 @@ pub struct Ledger {
 struct Index {
     /// The newest change of each file that was done.
     changed: Option<HashMap<String, usize>>,
-    read: Option<HashSet<String>>,
+    /// The files that were read, each with its number from the start of the session.
+    read: Option<HashMap<String, usize>>,
 }
 
 /// The index says nothing that the session does not.
@@ -105,7 +128,8 @@ impl Ledger {
             session: Session::default(),
             calls: Calls::default(),
             seen: Recent::default(),
-            words_of: None,
+            early: EarlyResults::default(),
+            words: None,
             last_ask: None,
             weights: Weights::default(),
             index: Index::default(),
@@ -134,6 +158,7 @@ impl Ledger {
         self.session.skipped.repaired += 1;
     }
 
+    #[cfg(test)] pub fn early_len(&self) -> usize { self.early.len() }
     /// A look at the session as it stands.
     pub fn peek(&self) -> &Session {
         &self.session
@@ -151,16 +176,16 @@ impl Ledger {
         let rejected = session.rejected_plans.iter().map(String::as_str);
         let changes = session.touches.iter().filter_map(|touch| touch.change.as_ref());
         let changes = changes.flat_map(|change| [change.old.as_str(), change.new.as_str()]);
-        let originals = session.touches.iter().filter_map(|touch| match &touch.original {
-            Original::Text(text) => Some(text.as_str()),
-            Original::Unknown | Original::Absent | Original::Recorded(_) => None,
-        });
+        let originals = session.touches.iter().filter_map(|touch| touch.original.held());
+        let reads = session.reads.iter().filter_map(|read| read.text.held());
         plans
             .chain(rejected)
             .chain(session.final_message.as_deref())
             .chain(changes)
             .chain(originals)
+            .chain(reads)
             .chain(self.calls.texts())
+            .chain(self.early.texts())
     }
 
     /// When the newest row was written, in the client's words.
@@ -231,87 +256,131 @@ impl Ledger {
         self.role == Role::Main && row.is_sidechain.is_true()
     }
 
+    /// Where and when the row stands that is being folded.
+    fn moment(&self, row: &Row<'_>) -> Moment {
+        let time = row.timestamp.text().and_then(|time| time.parse::<Timestamp>().ok());
+        Moment { at: self.session.rows, time: time.map(Timestamp::as_millisecond) }
+    }
+
     fn fold_assistant(&mut self, row: &Row<'_>, line_at: Option<u64>) {
         let Some(message) = &row.message else { return };
         let aside = self.is_aside(row);
         let speaks = !aside && !row.is_api_error_message.is_true();
+        let moment = self.moment(row);
+        let id = message.id.hash();
         match &message.content {
-            Content::Text(raw) if speaks => self.add_words(message.id, &raw.text().unwrap_or_default()),
+            Content::Text(raw) if speaks => self.add_words(id, &raw.text().unwrap_or_default(), moment),
             Content::Text(_) => {}
             Content::Blocks(blocks) => {
                 for block in blocks {
                     if speaks && block.kind.is("text") {
                         if let Some(text) = block.text.text() {
-                            self.add_words(message.id, &text);
+                            self.add_words(id, &text, moment);
                         }
                     } else if block.kind.is("tool_use") {
-                        self.add_call(block, aside, line_at);
+                        self.add_call(block, id, aside, line_at, moment);
                     }
                 }
             }
         }
     }
 
-    fn add_words(&mut self, message: Field<'_>, text: &str) {
+    fn add_words(&mut self, message: Option<u64>, text: &str, Moment { at, time }: Moment) {
         if text.trim().is_empty() {
             return;
         }
-        let message = message.hash();
-        let goes_on = self.session.tail == Tail::Words && message.is_some() && message == self.words_of;
-        self.session.final_message = match self.session.final_message.take() {
-            // What is claimed in the end stands at the end.
-            Some(words) if goes_on => Some(last_part(&format!("{words}\n{text}"), MESSAGE_CAP)),
-            _ => Some(last_part(text, MESSAGE_CAP)),
-        };
-        self.words_of = message;
+        let goes_on = self.session.tail == Tail::Words
+            && message.is_some()
+            && self.words.is_some_and(|words| words.message == message);
+        if !goes_on {
+            self.end_words(self.is_another_message(message));
+        }
+        // What is claimed in the end stands at the end.
+        self.session.final_message = Some(match self.session.final_message.take() {
+            Some(words) => last_part(&format!("{words}\n{text}"), MESSAGE_CAP),
+            None => last_part(text, MESSAGE_CAP),
+        });
+        self.words = Some(Words { message, at, time });
         self.session.tail = Tail::Words;
         self.calls.close_all();
     }
 
-    fn add_call(&mut self, block: &Block<'_>, aside: bool, line_at: Option<u64>) {
+    /// Whether the newest words belong to another message than this one. A message that ends on words ends the turn.
+    fn is_another_message(&self, message: Option<u64>) -> bool {
+        let words = self.words.and_then(|words| words.message);
+        words.zip(message).is_some_and(|(words, message)| words != message)
+    }
+
+    /// Something came after the newest words: they were a remark.
+    fn end_words(&mut self, ends_turn: bool) {
+        let Some((text, words)) = self.session.final_message.take().zip(self.words) else { return };
+        let text = start_and_end(text.trim(), REMARK_CAP);
+        self.weights.remarks += text.len();
+        self.session.remarks.push(Remark { text, at: words.at, time: words.time, ends_turn });
+        bounds::tidy_remarks(&mut self.session, &mut self.weights);
+    }
+
+    fn add_call(
+        &mut self,
+        block: &Block<'_>,
+        message: Option<u64>,
+        aside: bool,
+        line_at: Option<u64>,
+        moment: Moment,
+    ) {
         let (Some(id), Some(name)) = (block.id.hash(), block.name.text()) else { return };
         if !self.seen.is_new(id) {
             return;
         }
-        let at = self.session.rows;
         let tool = Tool::named(&name);
         if !tool.is_note() {
-            self.session.last_call = at;
+            self.session.last_call = moment.at;
+        }
+        if !aside {
+            // What was said before a call was on the way, not final.
+            self.end_words(self.is_another_message(message));
         }
         let input = ToolInput::of(block.input.raw());
         let call = match tool {
             Tool::Edit(tool) => match input.path() {
-                Some(path) => self.add_touch(path, tool, change_of(&input, line_at), aside, at),
+                Some(path) => self.add_touch(path, tool, change_of(&input, line_at), aside, moment),
                 None => Call::Other,
             },
-            tool => self.call_of(tool, &name, &input, aside, at),
+            tool => self.call_of(tool, &name, &input, aside, moment),
         };
-        self.calls.add(id, call, !aside, at);
+        self.calls.add(id, call, !aside, moment.at);
         if !aside {
             self.session.tail = Tail::OpenCall;
-            // What was said before a call was on the way, not final.
-            self.session.final_message = None;
         }
         if bounds::tidy_lists(&mut self.session, &mut self.weights) {
             self.index.read = None;
         }
+        if let Some(result) = self.early.take(id) {
+            self.finish_call(id, &result, aside);
+        }
     }
 
     /// Enters a call where it belongs.
-    fn call_of(&mut self, tool: Tool, name: &str, input: &ToolInput<'_>, aside: bool, at: usize) -> Call {
+    fn call_of(
+        &mut self,
+        tool: Tool,
+        name: &str,
+        input: &ToolInput<'_>,
+        aside: bool,
+        moment: Moment,
+    ) -> Call {
+        let Moment { at, time } = moment;
         let session = &mut self.session;
         match tool {
             Tool::Command => {
                 let line = first_part(&input.command.text().unwrap_or_default(), COMMAND_CAP);
                 let (end, output, agent) = (CommandEnd::Unanswered, String::new(), agent_of(aside));
-                self.add_command(Command { line, at, end, output, agent })
+                self.add_command(Command { line, at, time, end, output, agent })
             }
-            Tool::Read => {
-                if let Some(path) = input.file_path.text() {
-                    self.add_read(&path);
-                }
-                Call::Other
-            }
+            Tool::Read => match input.file_path.text() {
+                Some(path) => self.add_read(&path, moment),
+                None => Call::Other,
+            },
             // A subagent's own list, plan and helpers are not the session's.
             _ if aside => Call::Other,
             Tool::Delegation => {
@@ -319,7 +388,10 @@ impl Ledger {
                     description: input.description.owned().unwrap_or_default(),
                     agent_type: input.subagent_type.owned().unwrap_or_default(),
                     outcome: Outcome::Unanswered,
+                    report: String::new(),
+                    agent_id: None,
                     at,
+                    time,
                 });
                 Call::Delegation(self.weights.delegations + session.delegations.len() - 1)
             }
@@ -351,12 +423,22 @@ impl Ledger {
         tool: EditTool,
         (change, change_at): (Option<Change>, Option<ChangeAt>),
         aside: bool,
-        at: usize,
+        Moment { at, time }: Moment,
     ) -> Call {
         self.weights.changes += change.as_ref().map_or(0, |change| change.old.len() + change.new.len());
         let (outcome, original, agent) = (Outcome::Unanswered, Original::Unknown, agent_of(aside));
         self.session.counted.done = None;
-        self.session.touches.push(Touch { path, tool, at, outcome, original, agent, change, change_at });
+        self.session.touches.push(Touch {
+            path,
+            tool,
+            at,
+            time,
+            outcome,
+            original,
+            agent,
+            change,
+            change_at,
+        });
         if let Some(moved) = bounds::tidy_touches(&mut self.session, &mut self.weights) {
             self.calls.renumber_touches(|at| moved[at]);
             self.index.changed = None;
@@ -373,13 +455,25 @@ impl Ledger {
         Call::Command(self.session.commands.len() - 1)
     }
 
-    fn add_read(&mut self, path: &str) {
-        let reads = &mut self.session.reads;
-        let known = self.index.read.get_or_insert_with(|| reads.iter().cloned().collect());
-        if !known.contains(path) {
-            known.insert(path.to_owned());
-            reads.push(path.to_owned());
+    /// Enters a file that is read. The result matters where it may be the first whole text of a Markdown file.
+    fn add_read(&mut self, path: &str, Moment { at, time }: Moment) -> Call {
+        let (reads, gone) = (&mut self.session.reads, self.weights.reads);
+        let known = self.index.read.get_or_insert_with(|| {
+            reads.iter().enumerate().map(|(index, read)| (read.path.clone(), gone + index)).collect()
+        });
+        if !is_markdown(path) {
+            if !known.contains_key(path) {
+                known.insert(path.to_owned(), gone + reads.len());
+                reads.push(ReadFile { path: path.to_owned(), at, time, text: Original::Unknown });
+            }
+            return Call::Other;
         }
+        let number = *known.entry(path.to_owned()).or_insert_with(|| {
+            reads.push(ReadFile { path: path.to_owned(), at, time, text: Original::Unknown });
+            gone + reads.len() - 1
+        });
+        let is_known = reads[number - gone].text != Original::Unknown;
+        if is_known { Call::Other } else { Call::Read { number, at, time } }
     }
 
     fn fold_user(&mut self, row: &Row<'_>, line_at: Option<u64>) {
@@ -391,7 +485,7 @@ impl Ledger {
             // One structured result can't belong to several blocks.
             let structured = if results == 1 { row.tool_use_result } else { Field::default() };
             for block in blocks.iter().filter(is_result) {
-                self.add_result(row, ToolResult { block, structured }, aside, line_at);
+                self.add_result(&ToolResult { block, structured, slug: row.slug, line_at }, aside);
             }
             if results > 0 {
                 return;
@@ -401,107 +495,31 @@ impl Ledger {
             return;
         }
         match prompt_of(row) {
-            Some(Prompt::Ask(text)) => self.add_ask(&text),
+            Some(Prompt::Ask(text)) => self.add_ask(&text, self.moment(row)),
             Some(Prompt::PlanHandedOver(text)) => {
-                self.add_ask("Implement the following plan.");
-                self.approve(row, Some(text), None);
+                self.add_ask("Implement the following plan.", self.moment(row));
+                self.approve(row.slug.owned(), Some(text), None);
             }
-            None => {}
+            None => {
+                if let Some((task, report)) = notification(&message.content.text()) {
+                    self.add_report(task, report);
+                }
+            }
         }
     }
 
-    fn add_ask(&mut self, text: &str) {
-        let text = first_part(text, ASK_CAP);
+    fn add_ask(&mut self, text: &str, Moment { at, time }: Moment) {
+        let text = start_and_end(text, ASK_CAP);
+        self.end_words(true);
         // A prompt typed while the agent worked is recorded when queued and again when taken up.
         let name = xxh3_64(text.as_bytes());
         if self.last_ask.replace(name) != Some(name) {
             self.weights.asks += text.len();
-            self.session.asks.push(Ask { text, at: self.session.rows });
+            self.session.asks.push(Ask { text, at, time });
             bounds::tidy_asks(&mut self.session, &mut self.weights);
         }
-        self.session.final_message = None;
         self.session.tail = Tail::Prompt;
         self.calls.close_all();
-    }
-
-    fn add_result(&mut self, row: &Row<'_>, result: ToolResult<'_, '_>, aside: bool, line_at: Option<u64>) {
-        let Some(id) = result.block.tool_use_id.hash() else { return };
-        let call = self.calls.answer(id);
-        if !aside && !self.calls.any_open() && self.session.tail == Tail::OpenCall {
-            self.session.tail = Tail::Result;
-        }
-        let session = &mut self.session;
-        match call {
-            Some(Call::Touch(index)) => self.end_touch(index, result, line_at),
-            Some(Call::Command(index)) => {
-                let (end, output) = result.of_command();
-                let command = &mut session.commands[index];
-                self.weights.commands += output.len();
-                (command.end, command.output) = (end, output);
-                // What was counted and masked before it had ended is not done with.
-                let counted = index < session.counted.commands && command.may_have_effects();
-                session.counted.effects += usize::from(counted);
-                session.masked.commands = session.masked.commands.min(index);
-            }
-            Some(Call::Delegation(number)) => {
-                let listed = number.checked_sub(self.weights.delegations);
-                if let Some(delegation) = listed.and_then(|at| session.delegations.get_mut(at)) {
-                    delegation.outcome = result.of_other();
-                }
-            }
-            Some(Call::Plan { text, path }) => match result.of_plan() {
-                Some((approved_text, approved_path)) => {
-                    self.approve(row, approved_text.or(text), approved_path.or(path));
-                }
-                None => session.rejected_plans.extend(text),
-            },
-            Some(Call::Todos(todos)) if result.of_other() == Outcome::Done => session.todos = todos,
-            Some(Call::TaskCreate(text)) if result.of_other() == Outcome::Done => {
-                session.todos.push(Todo { id: result.of_task_create(), text, status: "pending".into() });
-            }
-            Some(Call::TaskUpdate { id, status, subject }) if result.of_other() == Outcome::Done => {
-                session.update_task(&id, status, subject);
-            }
-            _ => {}
-        }
-    }
-
-    fn end_touch(&mut self, index: usize, result: ToolResult<'_, '_>, line_at: Option<u64>) {
-        self.session.counted.done = None;
-        let touches = &mut self.session.touches;
-        let changed = self.index.changed.get_or_insert_with(|| {
-            let done = touches.iter().enumerate().filter(|(_, touch)| touch.outcome == Outcome::Done);
-            done.map(|(at, touch)| (touch.path.clone(), at)).collect()
-        });
-        let path = touches[index].path.as_str();
-        let newest = changed.get_mut(path);
-        let (outcome, before) = result.of_edit(newest.is_none());
-        if outcome != Outcome::Done {
-            self.session.masked.touches = self.session.masked.touches.min(index);
-            touches[index].outcome = outcome;
-            touches[index].forget_change();
-            return;
-        }
-        if let Some(newest) = newest {
-            // Only the newest change of a file can be looked for on disk. What a plan was before it was changed
-            // counts as well.
-            let older = index.min(*newest);
-            *newest = index.max(*newest);
-            if !is_markdown(path) {
-                touches[older].forget_change();
-            }
-        } else {
-            changed.insert(path.to_owned(), index);
-            touches[index].original = original_of(before, line_at);
-        }
-        touches[index].outcome = outcome;
-    }
-
-    fn approve(&mut self, row: &Row<'_>, text: Option<String>, path: Option<String>) {
-        if let Some(text) = &text {
-            self.session.rejected_plans.retain(|rejected| rejected != text);
-        }
-        self.session.plans.push(ApprovedPlan { text, path, slug: row.slug.owned(), at: self.session.rows });
     }
 
     fn fold_attachment(&mut self, row: &Row<'_>) {
@@ -514,17 +532,21 @@ impl Ledger {
             let known = self.session.plans.last().is_some_and(|plan| plan.text == text);
             let rejected = text.as_ref().is_some_and(|text| self.session.rejected_plans.contains(text));
             if !known && !rejected {
-                self.approve(row, text, attachment.plan_file_path.owned());
+                self.approve(row.slug.owned(), text, attachment.plan_file_path.owned());
             }
         } else if attachment.kind.is("plan_mode_exit") {
             // Written when plan mode is left, so after the approval, which may have named no file.
             if let Some(plan) = self.session.plans.last_mut().filter(|plan| plan.path.is_none()) {
                 plan.path = attachment.plan_file_path.owned();
             }
-        } else if attachment.kind.is("queued_command") && attachment.command_mode.is("prompt") {
+        } else if attachment.kind.is("queued_command") {
             let text = Content::of(attachment.prompt).text();
-            if let Some(words) = persons_words(&text) {
-                self.add_ask(words);
+            if let Some((task, report)) = notification(&text) {
+                self.add_report(task, report);
+            } else if attachment.command_mode.is("prompt")
+                && let Some(words) = persons_words(&text)
+            {
+                self.add_ask(&words, self.moment(row));
             }
         }
     }
@@ -533,61 +555,6 @@ impl Ledger {
 /// Who made a call: a subagent whose rows stand in the main file has no other name.
 fn agent_of(aside: bool) -> Option<String> {
     aside.then(|| "sidechain".to_owned())
-}
-
-/// What a file was before: where the transcript says so, or, where that place is not known, what it says.
-fn original_of(before: Before<'_>, line_at: Option<u64>) -> Original {
-    match (before, line_at) {
-        (Before::Absent, _) => Original::Absent,
-        (Before::Text(raw), Some(line_at)) => Original::Recorded(Recorded::of(raw, line_at)),
-        (Before::Text(raw), None) if raw.json().len() <= HELD_CAP => {
-            raw.text().map_or(Original::Unknown, |text| Original::Text(text.into_owned()))
-        }
-        (Before::Unknown, _) | (Before::Text(_), None) => Original::Unknown,
-    }
-}
-
-impl Session {
-    fn update_task(&mut self, id: &str, status: Option<String>, subject: Option<String>) {
-        if status.as_deref() == Some("deleted") {
-            self.todos.retain(|todo| todo.id.as_deref() != Some(id));
-            return;
-        }
-        if let Some(todo) = self.todos.iter_mut().find(|todo| todo.id.as_deref() == Some(id)) {
-            todo.status = status.unwrap_or_else(|| std::mem::take(&mut todo.status));
-            todo.text = subject.unwrap_or_else(|| std::mem::take(&mut todo.text));
-        }
-    }
-
-    /// Takes in what a subagent did: its changes and commands, under its name.
-    pub fn absorb(&mut self, subagent: Session, name: &str) {
-        let after = self.rows;
-        self.counted.done = None;
-        let sources = self.sources.len();
-        self.sources.extend(subagent.sources);
-        self.touches.extend(subagent.touches.into_iter().map(|touch| Touch {
-            at: after,
-            agent: Some(name.to_owned()),
-            original: match touch.original {
-                Original::Recorded(place) => Original::Recorded(place.moved_by(sources)),
-                known => known,
-            },
-            change_at: touch.change_at.map(|at| ChangeAt {
-                old: at.old.map(|old| old.moved_by(sources)),
-                new: at.new.moved_by(sources),
-            }),
-            ..touch
-        }));
-        self.commands.extend(subagent.commands.into_iter().map(|command| Command {
-            at: after,
-            agent: Some(name.to_owned()),
-            ..command
-        }));
-        self.skipped += subagent.skipped;
-        self.forgotten.work += subagent.forgotten.work;
-        self.forgotten.files |= subagent.forgotten.files;
-        self.forgotten.commands |= subagent.forgotten.commands;
-    }
 }
 
 #[cfg(test)]

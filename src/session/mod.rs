@@ -1,15 +1,18 @@
 //! What happened: a session folded from its transcript and its subagents' transcripts.
 //!
 //! `batches` and `reader` give lines, `scan` and `lines` split them into rows, `ledger` folds rows into a [`Session`] of
-//! bounded size (`bounds`), `cursor` remembers how far that went, `load` puts a whole session together. Only
-//! `batches`, `reader`, `originals` and `load` touch the disk.
+//! bounded size (`bounds`), `cursor` remembers how far that went, `absorb` puts a subagent's work in its place, `load`
+//! puts a whole session together. Only `batches`, `reader`, `originals` and `load` touch the disk.
 
+pub mod absorb;
 pub mod ahead;
 pub mod asks;
 pub mod batches;
 pub mod bounds;
 pub mod condense;
 pub mod cursor;
+pub mod early_results;
+pub mod excerpt;
 pub mod ledger;
 pub mod lines;
 pub mod list;
@@ -40,6 +43,9 @@ pub struct Ask {
     pub text: String,
     /// Where in the session it stands: actions with a higher number came after it.
     pub at: usize,
+    /// When, in milliseconds since 1970; `None` where the row does not say.
+    #[serde(default)]
+    pub time: Option<i64>,
 }
 
 impl Ask {
@@ -52,6 +58,35 @@ impl Ask {
     pub fn may_want_work(&self) -> bool {
         !self.is_small_talk() && !self.text.trim_end().ends_with('?')
     }
+}
+
+/// A message of the main agent that was not its final one: what it told the person on the way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remark {
+    /// The words, start and end where they are long.
+    pub text: String,
+    /// Where in the session.
+    pub at: usize,
+    /// When, in milliseconds since 1970; `None` where the row does not say.
+    #[serde(default)]
+    pub time: Option<i64>,
+    /// Whether the agent ended a turn with it. The others stand before a tool call of the same turn.
+    #[serde(default)]
+    pub ends_turn: bool,
+}
+
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadFile {
+    /// The path as the call gave it.
+    pub path: String,
+    /// Where in the session it was read first; where `text` is known, where that was read.
+    pub at: usize,
+    /// When, in milliseconds since 1970; `None` where the row does not say.
+    #[serde(default)]
+    pub time: Option<i64>,
+    /// What a Markdown file held when it was first read whole (`originals`). Unknown for all others.
+    pub text: Original,
 }
 
 /// The tool with which a file was changed.
@@ -114,6 +149,16 @@ pub enum Original {
     Recorded(Recorded),
 }
 
+impl Original {
+    /// The text, if it is held here.
+    pub fn held(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Unknown | Self::Absent | Self::Recorded(_) => None,
+        }
+    }
+}
+
 /// One change of one file, tried or done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {
@@ -123,6 +168,9 @@ pub struct Touch {
     pub tool: EditTool,
     /// Where in the session.
     pub at: usize,
+    /// When, in milliseconds since 1970; `None` where the row does not say.
+    #[serde(default)]
+    pub time: Option<i64>,
     /// How it ended.
     pub outcome: Outcome,
     /// What was there before; kept only for the first change of each file that was done.
@@ -186,6 +234,9 @@ pub struct Command {
     pub line: String,
     /// Where in the session.
     pub at: usize,
+    /// When, in milliseconds since 1970; `None` where the row does not say.
+    #[serde(default)]
+    pub time: Option<i64>,
     /// How it ended.
     pub end: CommandEnd,
     /// The last part of what it printed.
@@ -227,8 +278,18 @@ pub struct Delegation {
     pub agent_type: String,
     /// How the call ended.
     pub outcome: Outcome,
+    /// What it reported, start and end where that is long. Empty as long as it has not: a call that only sent
+    /// the subagent to the background reports nothing.
+    #[serde(default)]
+    pub report: String,
+    /// The subagent's id; its transcript is `agent-<id>.jsonl`.
+    #[serde(default)]
+    pub agent_id: Option<String>,
     /// Where in the session.
     pub at: usize,
+    /// When, in milliseconds since 1970; `None` where the row does not say.
+    #[serde(default)]
+    pub time: Option<i64>,
 }
 
 /// What could not be used of a transcript. Counted, so that the log can say how much was seen.
@@ -286,8 +347,11 @@ pub struct Session {
     pub asks: List<Ask>,
     /// File changes, in order.
     pub touches: List<Touch>,
+    /// What the agent told the person on the way, in order.
+    #[serde(default)]
+    pub remarks: List<Remark>,
     /// Files that were read, each once.
-    pub reads: List<String>,
+    pub reads: List<ReadFile>,
     /// Shell commands, in order.
     pub commands: List<Command>,
     /// The task list as it stands.
@@ -337,6 +401,8 @@ pub struct Masked {
     pub asks: usize,
     pub commands: usize,
     pub delegations: usize,
+    #[serde(default)]
+    pub remarks: usize,
     pub touches: usize,
     /// How many secrets were masked in them.
     pub count: usize,

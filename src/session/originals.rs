@@ -12,7 +12,7 @@ use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 
 use super::scan::{Raw, Scan, is_place_to_cut};
-use super::{Change, ChangeAt, Original, Outcome, Session, Touch};
+use super::{Change, ChangeAt, Original, Outcome, ReadFile, Session, Touch};
 use crate::files::{open_regular, read_at, read_some_at};
 
 /// Where a transcript holds a text.
@@ -105,6 +105,14 @@ pub fn fetch_with_names(session: &mut Session, names: &[String]) {
     }
 }
 
+/// What a file held when it was first read whole; `None` where the transcript does not tell.
+pub fn text_of_read(session: &Session, read: &ReadFile) -> Option<String> {
+    match Shelf::of(&session.sources).original(&read.text) {
+        Original::Text(text) => Some(text),
+        Original::Unknown | Original::Absent | Original::Recorded(_) => None,
+    }
+}
+
 /// The transcripts of a session, opened when they are needed.
 #[derive(Debug)]
 pub struct Shelf {
@@ -192,6 +200,7 @@ mod tests {
 
     fn session(path: &str, places: &[(u64, u32)]) -> Session {
         let touches = places.iter().map(|(at, bytes)| Touch {
+            time: None,
             path: format!("/w/{at}"),
             tool: EditTool::Edit,
             at: 1,
@@ -261,5 +270,18 @@ mod tests {
         let mut session = session("/nowhere/s.jsonl", &[(0, 9)]);
         fetch(&mut session, |_| Wanted::All);
         assert_eq!(session.touches[0].original, Original::Unknown);
+    }
+
+    #[test]
+    fn the_text_of_a_read_is_found_where_the_transcript_holds_it() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let read = r##"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"1","name":"Read","input":{"file_path":"/w/p.md"}}]}}"##;
+        let result = r##"{"type":"user","message":{"content":[{"tool_use_id":"1","type":"tool_result","content":"1 # Plan"}]},"uuid":"u","timestamp":"t","toolUseResult":{"type":"text","file":{"content":"# Plan\n- é","startLine":1,"numLines":2,"totalLines":2}}}"##;
+        std::fs::write(file.path(), format!("{read}\n{result}\n")).expect("written");
+        let session = crate::session::load::load_saved(file.path()).session;
+        assert!(matches!(session.reads[0].text, Original::Recorded(_)));
+        assert_eq!(text_of_read(&session, &session.reads[0]).as_deref(), Some("# Plan\n- é"));
+        let unknown = ReadFile { text: Original::Unknown, ..session.reads[0].clone() };
+        assert_eq!(text_of_read(&session, &unknown), None);
     }
 }

@@ -49,6 +49,11 @@ impl Recent {
         true
     }
 
+    /// Whether an id is known, without noting it.
+    pub fn contains(&self, id: u64) -> bool {
+        if self.asked >= FEW { self.known.contains(&id) } else { self.ids.contains(&id) }
+    }
+
     fn in_order(&self) -> impl Iterator<Item = u64> {
         let (newer, older) = self.ids.split_at(self.oldest);
         older.iter().chain(newer).copied()
@@ -101,6 +106,7 @@ mod tests {
         let mut recent = Recent::default();
         let most = MOST as u64;
         assert!((0..=most).all(|id| recent.is_new(id)));
+        assert!(recent.contains(most) && !recent.contains(0));
         assert!(!recent.is_new(most) && !recent.is_new(1), "lately");
         assert!(recent.is_new(0), "too long ago");
         assert!(recent.is_new(1), "that took its place");

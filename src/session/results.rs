@@ -2,16 +2,23 @@
 //! edit: a plain-text result, `is_error`, or `staged` mean that nothing was written.
 
 use memchr::memmem::Finder;
+use serde::{Deserialize, Serialize};
 
+use super::excerpt::start_and_end;
 use super::lines::{Block, Content, Field, record};
 use super::scan::{Needle, Raw};
-use super::{CommandEnd, Outcome};
+use super::{CommandEnd, Original, Outcome, Recorded};
 use crate::text::last_part;
 
 /// How long a file's text before the session may be, as the transcript writes it, to be of use.
 const ORIGINAL_CAP: usize = 512 << 10;
-/// How much of a command's output is kept: its end.
-const OUTPUT_CAP: usize = 1_200;
+/// How long it may be to be held here, where its place in the transcript is not known.
+const HELD_CAP: usize = 32 << 10;
+/// How much of a command's output is kept: its end, more of it where it did not end well.
+const OUTPUT_CAP: usize = 1_600;
+const FAILED_OUTPUT_CAP: usize = 2_400;
+/// How much of a subagent's report is kept: its start and its end.
+pub const REPORT_CAP: usize = 3 << 10;
 /// How much of a failure's words is kept: their start.
 const FAILURE_CAP: usize = 200;
 
@@ -33,24 +40,46 @@ fn may_be_cut_off(result: Raw<'_>) -> bool {
     INTERRUPTED.find_iter(json).any(is_true) || BACKGROUND.find(json).is_some()
 }
 
-/// A result block and, where it belongs to it alone, the row's own structured result.
+/// What the result of a call says, for each kind of call.
+pub trait CallResult {
+    /// How a call ended for which plain text is a result like another.
+    fn outcome(&self) -> Outcome;
+    /// How an edit ended, and what the file was before, where that is wanted.
+    fn edit(&self, wants_before: bool) -> (Outcome, Original);
+    /// How a shell command ended, and the end of what it printed.
+    fn command(&self) -> (CommandEnd, String);
+    /// An approved plan's text and file; `None` when it was rejected.
+    fn plan(&self) -> Option<(Option<String>, Option<String>)>;
+    /// The plan's short name, which stands in the row of the result.
+    fn slug(&self) -> Option<String>;
+    /// The id that the client gave to a new task.
+    fn task_id(&self) -> Option<String>;
+    /// What a subagent gave back.
+    fn report(&self) -> Report;
+    /// The text of a file that was read whole.
+    fn read(&self) -> Original;
+}
+
+/// What a subagent gave back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// Its words, start and end where they are long. Empty for one that was only sent to the background.
+    pub text: String,
+    /// Its id.
+    pub agent_id: Option<String>,
+}
+
+/// A result block and what belongs to it in its row.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolResult<'a, 'b> {
     /// The block in the message.
     pub block: &'b Block<'a>,
-    /// The client's structured result.
+    /// The client's structured result, where it belongs to this block alone.
     pub structured: Field<'a>,
-}
-
-/// What a file was before a change, as the result tells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Before<'a> {
-    /// It does not say.
-    Unknown,
-    /// There was no such file.
-    Absent,
-    /// This text.
-    Text(Raw<'a>),
+    /// The plan's short name.
+    pub slug: Field<'a>,
+    /// Where the row's line starts in the transcript, if it is read as it stands there.
+    pub line_at: Option<u64>,
 }
 
 record! {
@@ -96,6 +125,40 @@ record! {
 }
 
 record! {
+    /// The result of a subagent's call.
+    AgentResult {
+        /// The subagent's id.
+        agent_id = b"agentId",
+        /// `completed`, `async_launched`, …
+        status = b"status",
+        /// What it said in the end.
+        content = b"content",
+    }
+}
+
+record! {
+    /// The result of reading a file.
+    ReadResult {
+        /// The file.
+        file = b"file",
+    }
+}
+
+record! {
+    /// A file that was read, or a part of it.
+    FilePart {
+        /// Its text.
+        content = b"content",
+        /// Which line the text starts with.
+        start_line = b"startLine",
+        /// How many lines the text has.
+        num_lines = b"numLines",
+        /// How many lines the file has.
+        total_lines = b"totalLines",
+    }
+}
+
+record! {
     /// A task.
     TaskId {
         /// Its id.
@@ -122,40 +185,54 @@ impl<'a> ToolResult<'a, '_> {
         self.plain_text().map(|raw| first_words(&raw.text().unwrap_or_default()))
     }
 
-    /// How an edit ended, and what the file was before, where that is wanted: most of the result is that.
-    pub fn of_edit(&self, wants_before: bool) -> (Outcome, Before<'a>) {
-        if let Some(failure) = self.failure() {
-            return (Outcome::Failed(failure), Before::Unknown);
+    /// A text of a file: where the transcript holds it, or, where that place is not known, the text itself.
+    fn original(&self, raw: Raw<'a>) -> Original {
+        match self.line_at {
+            _ if raw.json().len() > ORIGINAL_CAP => Original::Unknown,
+            Some(line_at) => Original::Recorded(Recorded::of(raw, line_at)),
+            None if raw.json().len() <= HELD_CAP => {
+                raw.text().map_or(Original::Unknown, |text| Original::Text(text.into_owned()))
+            }
+            None => Original::Unknown,
         }
-        let raw = self.structured.raw();
-        // No string can hold the key: a quote in it has a backslash before it.
-        let may_be_staged = raw.is_some_and(|raw| STAGED.find(raw.json()).is_some());
-        if !wants_before && !may_be_staged {
-            return (Outcome::Done, Before::Unknown);
-        }
-        let result = EditResult::of(raw);
-        if result.staged.is_true() {
-            return (Outcome::Failed("staged, not written".into()), Before::Unknown);
-        }
-        let text = |field: Field<'a>| field.raw().filter(|raw| raw.is_text() && raw.json().len() > 2);
-        let before = match text(result.original_file).or_else(|| text(result.original_file_contents)) {
-            Some(raw) if raw.json().len() <= ORIGINAL_CAP => Before::Text(raw),
-            None if result.kind.is("create") => Before::Absent,
-            _ => Before::Unknown,
-        };
-        (Outcome::Done, before)
     }
+}
 
-    /// How any other call ended. Plain text is a result like another there.
-    pub fn of_other(&self) -> Outcome {
+impl CallResult for ToolResult<'_, '_> {
+    fn outcome(&self) -> Outcome {
         if self.block.is_error.is_true() {
             return Outcome::Failed(first_words(&self.text()));
         }
         Outcome::Done
     }
 
-    /// How a shell command ended, and the end of what it printed.
-    pub fn of_command(&self) -> (CommandEnd, String) {
+    fn edit(&self, wants_before: bool) -> (Outcome, Original) {
+        if let Some(failure) = self.failure() {
+            return (Outcome::Failed(failure), Original::Unknown);
+        }
+        let raw = self.structured.raw();
+        // No string can hold the key: a quote in it has a backslash before it.
+        let may_be_staged = raw.is_some_and(|raw| STAGED.find(raw.json()).is_some());
+        if !wants_before && !may_be_staged {
+            return (Outcome::Done, Original::Unknown);
+        }
+        let result = EditResult::of(raw);
+        if result.staged.is_true() {
+            return (Outcome::Failed("staged, not written".into()), Original::Unknown);
+        }
+        let text = |field: Field<'_>| field.raw().is_some_and(|raw| raw.is_text() && raw.json().len() > 2);
+        // Newer clients often write null here for a file that was there all the same.
+        let known =
+            [result.original_file, result.original_file_contents].into_iter().find(|field| text(*field));
+        let before = match known.and_then(Field::raw) {
+            Some(raw) => self.original(raw),
+            None if result.kind.is("create") => Original::Absent,
+            None => Original::Unknown,
+        };
+        (Outcome::Done, before)
+    }
+
+    fn command(&self) -> (CommandEnd, String) {
         let content = Content::of(self.block.content);
         let result = BashResult::of(self.structured.raw().filter(|raw| may_be_cut_off(*raw)));
         let end = if self.block.is_error.is_true() {
@@ -169,15 +246,18 @@ impl<'a> ToolResult<'a, '_> {
         } else {
             CommandEnd::Succeeded
         };
+        let cap = match end {
+            CommandEnd::Failed(_) | CommandEnd::Interrupted => FAILED_OUTPUT_CAP,
+            CommandEnd::Succeeded | CommandEnd::Background | CommandEnd::Unanswered => OUTPUT_CAP,
+        };
         let output = match content {
-            Content::Text(raw) => raw.end(OUTPUT_CAP).unwrap_or_default(),
-            Content::Blocks(_) => last_part(&content.text(), OUTPUT_CAP),
+            Content::Text(raw) => raw.end(cap).unwrap_or_default(),
+            Content::Blocks(_) => last_part(&content.text(), cap),
         };
         (end, output)
     }
 
-    /// An approved plan's text and file; `None` when it was rejected.
-    pub fn of_plan(&self) -> Option<(Option<String>, Option<String>)> {
+    fn plan(&self) -> Option<(Option<String>, Option<String>)> {
         if self.failure().is_some() {
             return None;
         }
@@ -190,8 +270,11 @@ impl<'a> ToolResult<'a, '_> {
         Some((result.plan.owned(), result.file_path.owned().or_else(saved_to)))
     }
 
-    /// The id that the client gave to a new task.
-    pub fn of_task_create(&self) -> Option<String> {
+    fn slug(&self) -> Option<String> {
+        self.slug.owned()
+    }
+
+    fn task_id(&self) -> Option<String> {
         let task = TaskResult::of(self.structured.raw()).task;
         if let Some(id) = TaskId::of(task.raw()).id.owned() {
             return Some(id);
@@ -200,6 +283,28 @@ impl<'a> ToolResult<'a, '_> {
         let text = self.text();
         let digits: String = text.split_once('#')?.1.chars().take_while(char::is_ascii_digit).collect();
         (!digits.is_empty()).then_some(digits)
+    }
+
+    fn report(&self) -> Report {
+        let result = AgentResult::of(self.structured.raw());
+        let agent_id = result.agent_id.owned();
+        if result.status.is("async_launched") {
+            return Report { text: String::new(), agent_id };
+        }
+        // The block has the client's own words behind those of the subagent.
+        let text = Some(Content::of(result.content).text()).filter(|text| !text.trim().is_empty());
+        Report { text: start_and_end(text.unwrap_or_else(|| self.text()).trim(), REPORT_CAP), agent_id }
+    }
+
+    fn read(&self) -> Original {
+        let file = FilePart::of(ReadResult::of(self.structured.raw()).file.raw());
+        let number = |field: Field<'_>| field.raw().map(|raw| raw.json().to_vec());
+        let is_whole = number(file.start_line).as_deref() == Some(b"1")
+            && number(file.num_lines).is_some_and(|lines| Some(lines) == number(file.total_lines));
+        match file.content.raw().filter(|raw| is_whole && raw.is_text()) {
+            Some(raw) => self.original(raw),
+            None => Original::Unknown,
+        }
     }
 }
 
@@ -224,7 +329,8 @@ mod tests {
         assert!(rows_of(json.as_bytes(), |row| {
             let message = row.message.as_ref().expect("a message");
             let Content::Blocks(blocks) = &message.content else { panic!("blocks") };
-            found = Some(look(ToolResult { block: &blocks[0], structured: row.tool_use_result }));
+            let (structured, slug) = (row.tool_use_result, row.slug);
+            found = Some(look(ToolResult { block: &blocks[0], structured, slug, line_at: None }));
         }));
         found.expect("a row")
     }
@@ -233,11 +339,11 @@ mod tests {
     fn edit(rest: &str) -> (Outcome, Option<String>) {
         let row = format!(r#"{{"message":{{"content":[{{"type":"tool_result","content":"x"{rest}}}"#);
         with_result(&row, |result| {
-            let (outcome, before) = result.of_edit(true);
+            let (outcome, before) = result.edit(true);
             let before = match before {
-                Before::Unknown => None,
-                Before::Absent => Some(String::new()),
-                Before::Text(raw) => raw.text().map(std::borrow::Cow::into_owned),
+                Original::Unknown | Original::Recorded(_) => None,
+                Original::Absent => Some(String::new()),
+                Original::Text(text) => Some(text),
             };
             (outcome, before)
         })
@@ -262,6 +368,16 @@ mod tests {
     }
 
     #[test]
+    fn a_file_whose_text_the_client_does_not_tell_is_neither_new_nor_empty() {
+        for rest in [
+            r#"}]},"toolUseResult":{"filePath":"/w/a","originalFile":null}"#,
+            r#"}]},"toolUseResult":{"type":"update","originalFile":null}"#,
+        ] {
+            assert_eq!(edit(rest), (Outcome::Done, None), "{rest}");
+        }
+    }
+
+    #[test]
     fn failures_are_not_edits() {
         for rest in [
             r#"}]},"toolUseResult":"Error: File has not been read yet""#,
@@ -274,7 +390,7 @@ mod tests {
     }
 
     fn command(json: &str) -> (CommandEnd, String) {
-        with_result(json, |result| result.of_command())
+        with_result(json, |result| result.command())
     }
 
     #[test]
@@ -289,5 +405,53 @@ mod tests {
         let fine =
             r#"{"message":{"content":[{"type":"tool_result","content":[{"type":"text","text":"ok"}]}]}}"#;
         assert_eq!(command(fine), (CommandEnd::Succeeded, "ok".into()));
+    }
+
+    #[test]
+    fn a_failure_deep_in_a_long_output_is_kept() {
+        let row = |rest: &str| {
+            let output = format!("error: the cause{}", "x".repeat(2_300));
+            format!(r#"{{"message":{{"content":[{{"type":"tool_result","content":"{output}"{rest}}}]}}}}"#)
+        };
+        assert!(command(&row(r#","is_error":true"#)).1.starts_with("error: the cause"));
+        let (end, output) = command(&row(""));
+        assert_eq!((end, output.trim_start_matches(|c| c != 'x').len()), (CommandEnd::Succeeded, OUTPUT_CAP));
+    }
+
+    fn report(json: &str) -> (String, Option<String>) {
+        with_result(json, |result| {
+            let Report { text, agent_id } = result.report();
+            (text, agent_id)
+        })
+    }
+
+    #[test]
+    fn a_subagents_report_is_its_words_and_not_the_clients() {
+        let block = r#"{"type":"tool_result","content":[{"type":"text","text":"It works."},{"type":"text","text":"agentId: a1 (to resume)"}]}"#;
+        let with = |result: &str| format!(r#"{{"message":{{"content":[{block}]}}{result}}}"#);
+        let done = with(
+            r#","toolUseResult":{"agentId":"a1","status":"completed","content":[{"type":"text","text":"It works."}]}"#,
+        );
+        assert_eq!(report(&done), ("It works.".into(), Some("a1".into())));
+        let launched = with(r#","toolUseResult":{"agentId":"a1","isAsync":true,"status":"async_launched"}"#);
+        assert_eq!(report(&launched), (String::new(), Some("a1".into())), "nothing is reported yet");
+        assert_eq!(report(&with("")), ("It works.\nagentId: a1 (to resume)".into(), None));
+    }
+
+    #[test]
+    fn a_part_of_a_file_is_not_taken_for_the_whole() {
+        let read = |start: usize, lines: usize, total: usize| {
+            let file = format!(
+                r#"{{"filePath":"/w/p.md","content":"a\nb","startLine":{start},"numLines":{lines},"totalLines":{total}}}"#
+            );
+            let row = format!(
+                r#"{{"message":{{"content":[{{"type":"tool_result","content":"x"}}]}},"toolUseResult":{{"type":"text","file":{file}}}}}"#
+            );
+            with_result(&row, |result| result.read())
+        };
+        assert_eq!(read(1, 2, 2), Original::Text("a\nb".into()));
+        assert_eq!((read(1, 2, 3), read(2, 2, 2)), (Original::Unknown, Original::Unknown));
+        let other = r#"{"message":{"content":[{"type":"tool_result","content":"x"}]},"toolUseResult":{"type":"file_unchanged","file":{"filePath":"/w/p.md"}}}"#;
+        assert_eq!(with_result(other, |result| result.read()), Original::Unknown);
     }
 }

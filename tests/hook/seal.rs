@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use punchlist::auditor::prompt::{SCHEMA, SYSTEM};
+use punchlist::readers::prompt::{SCHEMA, SYSTEM};
 use serde_json::{Value, json};
 
 use crate::scene::{OLD_HELP, Scene, text};

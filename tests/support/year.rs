@@ -8,12 +8,12 @@ use std::io;
 use std::path::Path;
 
 use jiff::Timestamp;
-use punchlist::auditor::Usage;
+use punchlist::readers::Usage;
 use punchlist::decision::{Cause, Held};
 use punchlist::evidence::{Entered, FileState, LeftOut};
 use punchlist::finding::{Category, Finding, Problem, Source, Status};
 use punchlist::log::note::{Became, Judgement, LabelNote, SCHEMA};
-use punchlist::log::record::{AuditorRecord, FileRecord, PlanRecord, TranscriptRecord};
+use punchlist::log::record::{ReaderRecord, FileRecord, PlanRecord, TranscriptRecord};
 use punchlist::log::{Note, OutcomeNote, Record};
 use punchlist::plan::PlanSource;
 
@@ -267,7 +267,7 @@ impl Maker {
         let is_large = record.project.as_deref().is_some_and(|project| project.ends_with("payments-api"));
         let price = if is_large { 3.0 } else { 1.0 };
         let cost = (read as f64 + 5.0 * written as f64) * price / 1e6;
-        record.auditor = Some(AuditorRecord {
+        record.auditor = Some(ReaderRecord {
             backend: "claude".to_owned(),
             client: (outcome != "unavailable").then(|| "/usr/local/bin/claude".to_owned()),
             model: if is_large { "sonnet" } else { "haiku" }.to_owned(),

@@ -12,7 +12,6 @@ use crate::cli::{AuditArgs, Format};
 use crate::commands::complain;
 use crate::config::Config;
 use crate::env::Env;
-use crate::readings::Readings;
 use crate::report::Report;
 use crate::report::table::table;
 use crate::saved::audit::Project;
@@ -25,9 +24,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
     let shelf = Shelf::of(env).map_err(|why| why.to_string())?;
     let found = if args.all_projects { shelf.all() } else { shelf.of_project(&project(args)?) };
     let found = found.map_err(|why| why.to_string())?;
-    // Only JSON tells how each file was looked at.
-    let told = args.format == Format::Json;
-    let mut reports = audit_all(&found, args.cwd.as_deref(), env, told)?;
+    let mut reports = audit_all(&found, args.cwd.as_deref(), env)?;
     reports.sort_by(|one, other| {
         (&one.session.ended, &one.session.id).cmp(&(&other.session.ended, &other.session.id))
     });
@@ -40,7 +37,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
 }
 
 /// Audits them, on as many threads as there are cores.
-fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env, told: bool) -> Result<Vec<Report>, Refusal> {
+fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Report>, Refusal> {
     let bar = progress::bar(found.len(), "sessions");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, reports) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -48,14 +45,12 @@ fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env, told: bool) -> Resu
     std::thread::scope(|scope| {
         for _ in 0..cores {
             scope.spawn(|| {
-                // Sessions of one project ask for the same, run the same and look at the same files.
-                let _readings = Readings::begin_anew();
                 let mut projects = HashMap::new();
                 while let Some(found) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if interrupted.load(Ordering::Relaxed) {
                         break;
                     }
-                    let report = audit(found, cwd, env, told, &mut projects);
+                    let report = audit(found, cwd, env, &mut projects);
                     reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(report);
                     bar.inc();
                 }
@@ -83,7 +78,6 @@ fn audit(
     found: &Found,
     cwd: Option<&Path>,
     env: &Env,
-    told: bool,
     projects: &mut HashMap<PathBuf, Project>,
 ) -> Result<Option<Report>, String> {
     let loaded = load_saved(&found.transcript);
@@ -96,7 +90,7 @@ fn audit(
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
         Project::at(&folder, env)
     });
-    let audited = project.judge(&found.transcript, loaded, told)?;
+    let audited = project.judge(&found.transcript, loaded)?;
     Ok(Some(Report::new(&found.id, &found.transcript, &project.folder, &audited)))
 }
 

@@ -1,14 +1,16 @@
 //! One saved session: found, audited, printed.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::super::progress::Progress;
 use super::{
     Refusal, code_of, config_for, has_conversation, print, progress, project, prompts_of, shown, text_of,
 };
-use crate::auditor::{RecordedReply, SealedClient};
+use crate::readers::{RecordedReply, SealedClient};
 use crate::cli::{AuditArgs, AuditorChoice};
-use crate::config::Config;
+use crate::audit::reading::{Readers, Second};
+use crate::config::{Config, SecondReader};
 use crate::env::Env;
 use crate::exit;
 use crate::plan::{self, Plan};
@@ -42,6 +44,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
         env,
         config: &config,
         prompts: prompts_of(&config),
+        judged: None,
     };
     spinner.set_message("comparing plan, session and disk");
     let prepared = prepare(request, |session| {
@@ -130,18 +133,32 @@ fn ask(
     spinner: &Progress,
 ) -> Result<Audited, Refusal> {
     let timeout = config.auditor.timeout;
+    // Nobody waits for this one but the person: each reader has its whole time.
+    let deadline = Instant::now() + timeout * 2;
     if let Some(path) = &args.verdict {
-        spinner.set_message("judging the saved verdict");
+        spinner.set_message("judging the saved answers");
         let reply = text_of(path).map_err(|why| format!("--verdict {why}"))?;
-        return prepared.ask(&mut RecordedReply(&reply), timeout).map_err(|error| error.to_string());
+        let second = args.second_verdict.as_ref().map(|path| text_of(path)).transpose();
+        let second = second.map_err(|why| format!("--second-verdict {why}"))?.unwrap_or_default();
+        let (mut first, mut second) = (RecordedReply(&reply), RecordedReply(&second));
+        let readers = Readers { first: &mut first, second: Second::Other(&mut second), timeout, deadline };
+        return prepared.ask(readers, "recorded").map_err(|error| error.to_string());
     }
     match args.auditor.unwrap_or(AuditorChoice::Claude) {
         AuditorChoice::None => Ok(prepared.ask_nobody()),
         AuditorChoice::Claude => {
             spinner.set_message(format!("asking {} for a second opinion", config.auditor.model));
             let known = StateFolder::find(env);
-            let mut client = SealedClient { env, config: &config.auditor, known: &known, is_wanted: None };
-            prepared.ask(&mut client, timeout).map_err(|error| error.to_string())
+            let sealed = |model| SealedClient { env, config: &config.auditor, model, known: &known, is_wanted: None };
+            let mut first = sealed(&config.auditor.model);
+            let mut other = sealed(config.auditor.second_reader.name());
+            let (second, second_model) = match &config.auditor.second_reader {
+                SecondReader::Same => (Second::Same, config.auditor.model.as_str()),
+                SecondReader::Off => (Second::Off, ""),
+                SecondReader::Model(model) => (Second::Other(&mut other), model.as_str()),
+            };
+            let readers = Readers { first: &mut first, second, timeout, deadline };
+            prepared.ask(readers, second_model).map_err(|error| error.to_string())
         }
     }
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::super::demo::{AUDITOR_REPLY, set_the_stage};
 use super::super::hook::{Registered, answer};
-use crate::auditor::RecordedReply;
+use crate::readers::RecordedReply;
 use crate::child::{self, Ending, Job};
 use crate::doctor::gate::{GateLook, ProcessLook};
 use crate::env::{self, Env};

@@ -11,8 +11,8 @@ use serde_json::Value;
 use walkdir::WalkDir;
 
 use super::plugins;
-use crate::auditor::client::find;
-use crate::auditor::seal;
+use crate::readers::client::find;
+use crate::readers::seal;
 use crate::child::{self, Ending, Job};
 use crate::config::Config;
 use crate::doctor::client::{ClientLook, knows_auth};

@@ -9,15 +9,16 @@ use std::path::{Path, PathBuf};
 use super::super::complain;
 use super::{Desk, Refusal};
 use crate::audit::outcome::outcome_of;
+use crate::audit::reading::{self, Setting};
 use crate::audit::seen::scene_of;
 use crate::audit::{Brief, plan_in_play, plan_places};
-use crate::auditor::{AuditorOutcome, Prompts, RecordedReply};
-use crate::config::{Config, client};
+use crate::finding::{Finding, Source, Status};
+use crate::readers::{Prompts, ReaderOutcome, ReaderRun, RecordedReply};
+use crate::config::{Config, SecondReader, client};
 use crate::decision::Held;
 use crate::evidence::{Evidence, Memory, Workspace};
 use crate::log::replayed::{Replayed, compare};
 use crate::log::{Record, Scene, keepsakes};
-use crate::readings::Readings;
 use crate::saved::find::Shelf;
 use crate::session::ledger::Role;
 use crate::session::load;
@@ -67,16 +68,15 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
     let folders = client::plan_folders(desk.env, &project);
     let cwd = session.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
     let workspace = Workspace::new(&project, cwd.as_deref().unwrap_or(&project), desk.env.home(), &folders);
-    let _readings = Readings::begin_anew();
     // A subagent is asked for a part: the rest of the plan is not its promise.
     let plan = if is_subagent {
         None
     } else {
         plan_in_play(&mut session, &workspace, &plan_places(&workspace, &config.audit))
     };
-    let brief =
-        Brief::new(session, plan, &workspace, Prompts::default(), &config.audit, &mut Memory::default());
-    let findings = brief.findings(&answer, &workspace);
+    let memory = &mut Memory::default();
+    let brief = Brief::new(session, plan, &workspace, Prompts::default(), &config.audit, None, memory);
+    let findings = judged(&brief, &answer, record, &workspace, &config)?;
     let outcome = outcome_of(&answer, &findings, &config.audit, (&brief.prompts().reason, id));
 
     let changed = changed_since(record, scene.as_ref(), &brief.evidence);
@@ -97,6 +97,40 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
     })
 }
 
+/// What today's checks make of the saved answers. What the second reader said then of a finding counts still; a finding that
+/// it was not asked about can't be verified now.
+fn judged(
+    brief: &Brief,
+    answer: &ReaderOutcome,
+    record: &Record,
+    workspace: &Workspace,
+    config: &Config,
+) -> Result<Vec<Finding>, Refusal> {
+    let (shown, _) = brief.shown().map_err(|error| error.to_string())?;
+    let setting = Setting { workspace, config: &config.audit, is_disputed: &|_| false };
+    let run = ReaderRun::not_asked(answer.clone());
+    let mut findings = reading::proposed(brief, &shown, run, setting).findings;
+    for at in reading::asked_about(&findings, setting) {
+        let finding = &mut findings[at];
+        let then = record.findings.iter().find(|then| then.grounds() == finding.grounds());
+        match then.and_then(|then| then.second.clone()) {
+            Some(second) => {
+                if !second.upheld {
+                    finding.status = Status::Refuted;
+                    finding.check = format!("the second reader dismissed it then: {}", second.why);
+                }
+                finding.second = Some(second);
+            }
+            None if finding.source == Source::Reader && config.auditor.second_reader != SecondReader::Off => {
+                finding.status = Status::CannotVerify;
+                finding.check = "the second reader was not asked about it then".to_owned();
+            }
+            None => {}
+        }
+    }
+    Ok(findings)
+}
+
 /// The comparison of one finding of then, where one is meant.
 pub(super) fn only(mut replayed: Replayed, finding: Option<usize>) -> Replayed {
     if let Some(at) = finding {
@@ -106,25 +140,25 @@ pub(super) fn only(mut replayed: Replayed, finding: Option<usize>) -> Replayed {
 }
 
 /// What the auditor said, and what to keep in mind of it.
-fn answer_of(record: &Record, desk: &Desk<'_>) -> (AuditorOutcome, Option<String>) {
+fn answer_of(record: &Record, desk: &Desk<'_>) -> (ReaderOutcome, Option<String>) {
     let answered = record.auditor.as_ref().is_some_and(|auditor| auditor.outcome == "answered");
     if !answered {
-        return (AuditorOutcome::NotAsked, None);
+        return (ReaderOutcome::NotAsked, None);
     }
     let Ok(reply) = keepsakes::reply(desk.log.state(), &record.id) else {
         let caution =
             "the auditor's reply is gone: only what disk and session show by themselves is compared";
-        return (AuditorOutcome::NotAsked, Some(caution.to_owned()));
+        return (ReaderOutcome::NotAsked, Some(caution.to_owned()));
     };
     match RecordedReply(&reply).replay().outcome {
-        answer @ AuditorOutcome::Answered(_) => (answer, None),
+        answer @ ReaderOutcome::Answered(_) => (answer, None),
         other => {
             let (_, detail) = other.told();
             let why = detail.unwrap_or_else(|| "no answer".to_owned());
             let caution = format!(
                 "the saved reply does not count any more ({why}): only what disk and session show by themselves is compared"
             );
-            (AuditorOutcome::NotAsked, Some(caution))
+            (ReaderOutcome::NotAsked, Some(caution))
         }
     }
 }

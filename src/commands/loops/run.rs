@@ -15,7 +15,7 @@ use super::Desk;
 use super::outside::{Budget, Ended, Failures};
 use super::session::{Start, born, is_alive};
 use super::show::{BAD, GOOD, LABEL, OPEN, dollars, length};
-use crate::auditor::client;
+use crate::readers::client;
 use crate::child;
 use crate::cli::loops::LoopRunArgs;
 use crate::exit;

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::outside::{Ended, Report, of_print};
-use crate::auditor::seal::env_unset;
+use crate::readers::seal::env_unset;
 use crate::child::{self, Ending, Job};
 use crate::feature_loop::memory;
 use crate::text::first_part;

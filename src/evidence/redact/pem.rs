@@ -3,14 +3,15 @@
 
 use std::sync::LazyLock;
 
+use regex::Regex;
+
 use super::Find;
 use super::candidates::{Candidates, What};
-use crate::pattern::Pattern;
 
-static BEGIN: LazyLock<Pattern> =
-    LazyLock::new(|| Pattern::known(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"));
-static END: LazyLock<Pattern> =
-    LazyLock::new(|| Pattern::known(r"^-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"));
+static BEGIN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a valid pattern"));
+static END: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a valid pattern"));
 
 /// Longer than any end marker.
 const MARKER: usize = 80;
@@ -28,7 +29,7 @@ pub(super) fn finds(text: &str, candidates: &Candidates) -> Vec<Find> {
     if places.is_empty() {
         return finds;
     }
-    for begin in BEGIN.groups_among(text, &places).filter_map(|mut groups| groups.swap_remove(0)) {
+    for begin in BEGIN.find_iter(text).map(|found| found.range()) {
         // Inside a block that was found before.
         if begin.start < from {
             continue;
@@ -65,7 +66,7 @@ pub(super) fn body_end(text: &str, start: usize) -> Option<usize> {
         if text[stop..].starts_with("-----") {
             // Another marker than the block's own end means that the block was cut before it.
             if let Some(marker) = END.find(&text[stop..text.floor_char_boundary(stop + MARKER)]) {
-                end = stop + marker.end;
+                end = stop + marker.end();
             }
             break;
         }

@@ -3,9 +3,10 @@
 
 use std::sync::OnceLock;
 
+use regex::Regex;
+
 use super::candidates::{Candidates, What};
 use super::{Find, values};
-use crate::pattern::Pattern;
 
 /// A shape; group 1 of the pattern is the secret.
 pub(super) struct Shape {
@@ -75,7 +76,7 @@ pub(super) const SHAPES: &[Shape] = &[
     }),
 ];
 
-static PATTERNS: [OnceLock<Pattern>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
+static PATTERNS: [OnceLock<Option<Regex>>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
 
 pub(super) fn finds(text: &str, candidates: &Candidates) -> Vec<Find> {
     let mut finds = Vec::new();
@@ -84,12 +85,12 @@ pub(super) fn finds(text: &str, candidates: &Candidates) -> Vec<Find> {
         if places.is_empty() {
             continue;
         }
-        let pattern = pattern.get_or_init(|| Pattern::known(shape.pattern));
-        for groups in pattern.groups_among(text, &places) {
-            if let Some(secret) = groups[1].clone()
-                && (shape.accept)(&text[secret.clone()])
+        let Some(pattern) = pattern.get_or_init(|| Regex::new(shape.pattern).ok()) else { continue };
+        for groups in pattern.captures_iter(text) {
+            if let Some(secret) = groups.get(1)
+                && (shape.accept)(secret.as_str())
             {
-                finds.push(Find { range: secret, kind: shape.kind });
+                finds.push(Find { range: secret.range(), kind: shape.kind });
             }
         }
     }

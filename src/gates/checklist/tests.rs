@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::config::ChecklistConfig;
-use crate::finding::{Category, Problem, Source, Status};
-use crate::outcomes::PendingBlock;
+use crate::finding::{Category, Kind, Source, Status};
+use crate::followup::PendingBlock;
 use crate::plan::steps::parse_steps;
 use crate::plan::{Plan, PlanSource};
 use crate::session::{Ask, EditTool, Original, Outcome as Ended, Session, Todo, Touch};
@@ -182,17 +182,17 @@ fn a_long_list_is_cut() {
     );
 }
 
-fn finding(step: Option<usize>, quote: &str) -> Finding {
+fn finding(step: Option<usize>, claim: &str) -> Finding {
     Finding {
         category: Category::A,
         status: Status::Confirmed,
         source: Source::Facts,
-        problem: Problem::MissingFile,
-        quote: quote.into(),
+        kind: Kind::Missing,
+        claim: quote.into(),
         path: None,
         why: String::new(),
         settle: String::new(),
-        verifier: String::new(),
+        check: String::new(),
         step,
         evidence: Vec::new(),
     }

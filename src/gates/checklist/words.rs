@@ -32,8 +32,8 @@ pub(super) fn reason(unsettled: &Unsettled, is_alone: bool) -> String {
         let ways = if items.len() == 1 { "Settle it" } else { "Settle each" };
         let _ = write!(
             text,
-            "\n{ways}: finish it; or, if it is done, tick it and say what was done; or, if it is dropped, write that and why beside it, \
-             as in `- [ ] … (dropped: why)`. Then end the turn again, saying what is so."
+            "\n{ways}: finish it; or, if it is done, tick it and say what was done; or, if it is dropped, strike it through and \
+             say why, as in `- [ ] ~~…~~ (why)`. Then end the turn again, saying what is so."
         );
     }
     if let Some(section) = &unsettled.section {

@@ -115,7 +115,7 @@ fn what_a_project_disputes_again_and_again_is_told_with_a_line_of_config() {
         [Repeat {
             project: "/w/shop".into(),
             category: Category::B,
-            problem: Some(Problem::NotInPlan),
+            kind: Some(Kind::NotInPlan),
             place: Some("gen/".into()),
             count: 3,
             right: 0,

@@ -1,7 +1,7 @@
-//! One word -> the files that it names, if it names any. Must not take prose, addresses, routes,
-//! globs, placeholders, versions, packages or members of objects for files.
+//! The paths in one word, usually one or none. Must not take prose, addresses, routes, refs, globs,
+//! placeholders, versions, packages or members of objects for paths.
 
-use super::tables;
+use super::names;
 
 /// Where a word stood; backticks and links vouch for words that would be prose elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,11 @@ pub(super) fn has_an_end(path: &str) -> bool {
     name.is_empty() || extension(name).is_some() || is_known_name(name, Written::InCode) || is_dot_name(name)
 }
 
+/// Whether a path has both, which prose hardly ever has.
+pub(super) fn has_separator_and_extension(path: &str) -> bool {
+    path.contains(['/', '\\']) && extension(last(path)).is_some()
+}
+
 /// The word without Markdown, punctuation and a position in the file. None if it cannot be a path.
 fn cleaned(word: &str, written: Written) -> Option<String> {
     if word.len() > 300 || word.contains("...") || word.contains('…') || word.contains("://") {
@@ -46,9 +51,15 @@ fn cleaned(word: &str, written: Written) -> Option<String> {
     };
     let word = without_position(without_punctuation(&word));
     let word = without_punctuation(word);
+    // `@docs/a.md` is how the person points the client to a file; `@scope/pkg` is a package.
+    let word = match word.strip_prefix('@') {
+        Some(rest) if written == Written::Bare && has_known_extension(rest) => rest,
+        _ => word,
+    };
     let plain = !word.is_empty()
         && !word.contains(|c: char| c.is_control() || "*<>{}$%`\"'=!^&?#".contains(c))
         && !word.contains("//")
+        && !word.ends_with('\\')
         && !word.contains("()")
         && !word.starts_with(['-', '@', ':', '+', '\\'])
         && balanced(word, '(', ')')
@@ -56,7 +67,8 @@ fn cleaned(word: &str, written: Written) -> Option<String> {
     plain.then(|| word.to_owned())
 }
 
-/// Emphasis and escapes, which only bare words can have. A star beside a slash or a dot is a glob's.
+/// Emphasis and escapes, which only bare words can have. A star beside a slash or a dot is a
+/// glob's.
 fn without_markdown(word: &str) -> String {
     let mut word = word.trim_matches(['"', '\'']);
     while let Some(rest) = word.strip_prefix('*').filter(|rest| !rest.starts_with(['.', '/'])) {
@@ -132,12 +144,18 @@ fn is_path(word: &str, written: Written) -> bool {
         return false;
     }
     let name = last(unix.trim_end_matches('/'));
+    // `get/2` is a function with two arguments, and `run(a/b)` a call; `app/(auth)/page.tsx` is a
+    // file.
+    let is_arity = name.bytes().all(|b| b.is_ascii_digit()) && relative.split('/').count() == 2;
+    if is_arity || unix.split('/').any(|part| part.find('(').is_some_and(|at| at > 0)) {
+        return false;
+    }
     if name.is_empty() || !unix.contains(char::is_alphabetic) {
         return false;
     }
     let first = relative.trim_start_matches('/').split('/').next().unwrap_or_default();
     let rooted = unix.starts_with('/');
-    let known_root = rooted && tables::ROOTS.contains(&first) && unix.len() > first.len() + 2;
+    let known_root = rooted && names::ROOTS.contains(&first) && unix.len() > first.len() + 2;
     let route = rooted && (first == "api" || first == "v1" || first == "v2");
     let folder = unix.ends_with('/') && relative.len() > 2;
     let file = extension(name).is_some() || is_known_name(name, Written::InCode) || is_dot_name(name);
@@ -165,18 +183,20 @@ fn is_file_name(word: &str, written: Written) -> bool {
     };
     let ending = ending.to_ascii_lowercase();
     let lower = stem.to_ascii_lowercase();
-    let product = ending == "js"
-        && tables::PRODUCTS.contains(&lower.as_str())
+    let library = ending == "js"
+        && names::LIBRARIES.contains(&lower.as_str())
         && (written == Written::Bare || stem.starts_with(|c: char| c.is_ascii_uppercase()));
-    let member = tables::MEMBERS.contains(&ending.as_str()) && tables::OBJECTS.contains(&lower.as_str());
+    let member = names::MEMBERS.contains(&word.to_ascii_lowercase().as_str());
+    // `tar.gz` and `d.ts` by themselves are kinds of files.
+    let kind = matches!(stem, "d" | "min" | "tar");
     // `_test.go` and `-spec.ts` are endings of names.
-    let suffix = stem.starts_with(['_', '-']) && tables::SUFFIXES.contains(&&stem[1..]);
-    let site = written == Written::Bare && tables::SITES.contains(&word);
-    tables::EXTENSIONS.contains(&ending.as_str())
+    let suffix = stem.starts_with(['_', '-']) && names::SUFFIXES.contains(&&stem[1..]);
+    let site = written == Written::Bare && names::SITES.contains(&word);
+    names::EXTENSIONS.contains(&ending.as_str())
         && stem.contains(|c: char| c.is_alphanumeric())
         && (ending.len() > 1 || stem.contains(char::is_alphabetic))
         && stem.chars().all(|c| c.is_alphanumeric() || "._-+[]()@ ".contains(c))
-        && !(product || member || suffix || site)
+        && !(library || member || kind || suffix || site)
         && (!stem.contains('[') || is_script(&ending))
 }
 
@@ -186,13 +206,13 @@ fn is_script(ending: &str) -> bool {
 }
 
 fn is_known_name(word: &str, written: Written) -> bool {
-    tables::NAMES.contains(&word)
+    names::FILES.contains(&word)
         || word.starts_with("Dockerfile.")
-        || written != Written::Bare && tables::NAMES_IN_CODE.contains(&word)
+        || written != Written::Bare && names::FILES_IN_CODE.contains(&word)
 }
 
 fn is_dot_name(word: &str) -> bool {
-    if tables::DOT_NAMES.contains(&word) || word.starts_with(".env.") {
+    if names::DOT_NAMES.contains(&word) || word.starts_with(".env.") {
         return true;
     }
     let Some((head, tail)) = word.strip_prefix('.').and_then(|rest| rest.split_once('.')) else {
@@ -200,7 +220,7 @@ fn is_dot_name(word: &str) -> bool {
     };
     let named = head.len() > 1 && head.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
     let ending = tail.rsplit('.').next().unwrap_or(tail);
-    named && !tables::SUFFIXES.contains(&head) && tables::EXTENSIONS.contains(&ending)
+    named && !names::SUFFIXES.contains(&head) && names::EXTENSIONS.contains(&ending)
 }
 
 /// The extension of a slashed path's last part: known, or at least shaped like one.
@@ -210,8 +230,13 @@ fn extension(name: &str) -> Option<&str> {
     let shaped = (1..=5).contains(&ending.len())
         && ending.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
         && ending.starts_with(|c: char| c.is_ascii_alphabetic());
-    let known = tables::EXTENSIONS.contains(&ending.to_ascii_lowercase().as_str());
+    let known = names::EXTENSIONS.contains(&ending.to_ascii_lowercase().as_str());
     (!stem.is_empty() && (shaped || known)).then_some(ending)
+}
+
+fn has_known_extension(path: &str) -> bool {
+    let ending = extension(last(path)).map(str::to_ascii_lowercase);
+    ending.is_some_and(|ending| names::EXTENSIONS.contains(&ending.as_str()))
 }
 
 fn is_windows(word: &str) -> bool {
@@ -219,24 +244,18 @@ fn is_windows(word: &str) -> bool {
     bytes.len() > 3 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/')
 }
 
-/// `your-file`, `XXX`, `YYYY-MM-DD`, `NNNN`: a reader is meant to put something else there.
+/// `NN-PLAN.md`, `XXX`, `YYYY-MM-DD`, `[name].md`: one letter again and again stands for something
+/// else.
 fn is_placeholder(path: &str) -> bool {
-    path.split(['/', '.', '-', '_']).any(|part| {
-        matches!(
-            part,
-            "your"
-                | "Your"
-                | "YOUR"
-                | "YYYY"
-                | "yyyy"
-                | "NNN"
-                | "NNNN"
-                | "XXX"
-                | "XXXX"
-                | "xxx"
-                | "placeholder"
-        ) || part.starts_with("your") && part.len() > 5
-    }) || path.split('/').any(|part| part == "..." || part.contains('[') && part.contains("name"))
+    let stands_for_more = |part: &str| {
+        let mut letters = part.chars();
+        let Some(first) = letters.next() else { return false };
+        let is_one_letter = first.is_ascii_alphabetic() && letters.all(|c| c == first);
+        let is_upper = matches!(first, 'D' | 'H' | 'M' | 'N' | 'S' | 'X' | 'Y');
+        is_one_letter && (part.len() > 1 && is_upper || part.len() > 2 && matches!(first, 'n' | 'x' | 'y'))
+    };
+    path.split(['/', '.', '-', '_']).any(stands_for_more)
+        || path.split('/').any(|part| part == "..." || part.contains('[') && part.contains("name"))
 }
 
 /// Slashed words that are not of this workspace, or no files at all.
@@ -245,13 +264,11 @@ fn is_elsewhere(path: &str) -> bool {
     let Some(first) = parts.first() else {
         return true;
     };
-    let ending = extension(last(path)).map(str::to_ascii_lowercase);
-    let known = ending.is_some_and(|ending| tables::EXTENSIONS.contains(&ending.as_str()));
+    let known = has_known_extension(path);
     let domain =
-        first.rsplit_once('.').is_some_and(|(host, top)| !host.is_empty() && tables::DOMAINS.contains(&top));
-    let mime = parts.len() == 2 && tables::MIME.contains(first) && !known;
-    let git_ref = tables::REFS.contains(first) && !known;
-    let pair = tables::PAIRS.contains(&path.to_ascii_lowercase().as_str());
+        first.rsplit_once('.').is_some_and(|(host, top)| !host.is_empty() && names::DOMAINS.contains(&top));
+    let mime = parts.len() == 2 && names::MEDIA_TYPES.contains(first) && !known;
+    let git_ref = names::REFS.contains(first) && !known;
     let initials = parts.len() > 1
         && parts.iter().all(|part| {
             part.len() <= 4 && part.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
@@ -260,7 +277,7 @@ fn is_elsewhere(path: &str) -> bool {
     let letter = parts.len() == 1 && first.len() == 1;
     let substitution = *first == "s" && path.ends_with('/') && parts.len() > 2;
     let module = path.contains("::");
-    domain || mime || git_ref || pair || initials || numbers || letter || substitution || module
+    domain || mime || git_ref || initials || numbers || letter || substitution || module
 }
 
 fn last(path: &str) -> &str {

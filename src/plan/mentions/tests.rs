@@ -1,16 +1,9 @@
-//! Texts -> what they name and what they do not; the texts are made up, in the manner of real plans.
+//! Texts -> what they name and what they do not; the texts are made up, in the manner of real
+//! plans.
 
 use proptest::prelude::*;
 
-use super::{mentions, mentions_of_all};
-
-impl super::Mentions {
-    fn sorted(mut self) -> Self {
-        self.paths.sort_unstable();
-        self.symbols.sort_unstable();
-        self
-    }
-}
+use super::{mentions, paths_named};
 
 #[track_caller]
 fn paths(text: &str, expected: &[&str]) {
@@ -64,8 +57,10 @@ fn files_are_found_bare_and_in_backticks() {
         ("`data/ünïcode.json`", "data/ünïcode.json"),
         ("`/home/me/project`", "/home/me/project"),
         ("`node_modules/@scope/pkg/index.js`", "node_modules/@scope/pkg/index.js"),
+        ("`go.mod:1`", "go.mod"),
         ("`jest.config.js`", "jest.config.js"),
         ("修改 `src/a.rs`，然后", "src/a.rs"),
+        ("implement @docs/report.md, please", "docs/report.md"),
     ] {
         paths(text, &[path]);
     }
@@ -78,11 +73,11 @@ fn what_only_looks_like_a_file_is_left_out() {
         "www.example.com or example.com/docs/ or `github.com/a/b`",
         "`*.rs`, src/** and `src/**/*.ts`, *.md",
         "`<name>.md` `{id}.json` $HOME/x `$HOME/x.rs` foo/… foo/...",
-        "path/to/your-file `path/to/your-file.md` docs/YYYY-MM-DD.md",
+        "docs/YYYY-MM-DD.md NN-PLAN.md `phases/NN/NN-PLAN.md` `XXX.md` docs/xxx.md",
         "example.org `users.map` `entry.key` `\\d+.rs`",
         "1.2.3 v2.0 `v1.2.3` 2.0.0-beta.1 `3.12`",
-        "and/or input/output client/server TCP/IP CI/CD `TCP/IP` `and/or` I/O",
-        "e.g. this, i.e. that, etc.",
+        "and/or input/output client/server TCP/IP CI/CD `TCP/IP` I/O",
+        "e.g. this, e.g that, i.e. that, etc. Queue.put `Queue.put` read.me",
         "Node.js Next.js Vue.js transformers.js `Next.js`",
         "`foo.bar()` foo.bar() `console.log` `process.env` `res.json` `event.key`",
         "`std::fs` std::fs::read",
@@ -92,7 +87,9 @@ fn what_only_looks_like_a_file_is_left_out() {
         "application/json `application/json` `text/html` image/png",
         "2024/01/02 `2024/01/02` 12/31/2024 24/7",
         "w/o w/ n/a `s/a/b/` </div> `<br/>`",
-        "`.ts` `.test.ts` `.tar.gz` `_test.go` `.unwrap` `.button`",
+        "`.ts` `.test.ts` `.tar.gz` `_test.go` `.unwrap` `.button` a tar.gz `d.ts`",
+        "`length/1` `Conn.get/2` `Bash(mkdir/rm/find)` `run(a/b)`",
+        r"key:\ quotes\ `a\`",
         "`docs/my notes.md` `docs/größe 1.md`",
         "`cargo test --test a` `cat src/a.rs` `npm run build`",
         "user@example.com `git@github.com:a/b.git` pkg@1.2.3",
@@ -114,6 +111,27 @@ fn several_files_come_in_order_and_once() {
     paths("`src/a.rs, src/b.rs`", &["src/a.rs", "src/b.rs"]);
     paths("`old.py -> new.py`", &["old.py", "new.py"]);
     paths("AGENTS.md/CLAUDE.md", &["AGENTS.md", "CLAUDE.md"]);
+}
+
+#[test]
+fn the_writing_tells_what_is_surely_meant_as_a_path() {
+    let marks = |text: &str| -> Vec<(String, bool)> {
+        paths_named(text).into_iter().map(|named| (named.path, named.marked)).collect()
+    };
+    for (text, path, marked) in [
+        ("Write metadata.json.", "metadata.json", false),
+        ("Write `metadata.json`.", "metadata.json", true),
+        ("Write metadata.json, I mean `metadata.json`.", "metadata.json", true),
+        ("Write out/metadata.json.", "out/metadata.json", true),
+        ("See [it](metadata.json).", "metadata.json", true),
+        ("Fill tests/ and more", "tests/", false),
+        ("Fill `tests/`", "tests/", true),
+        ("`and/or`", "and/or", false),
+        ("`src/components/forms`", "src/components/forms", true),
+        ("the Makefile", "Makefile", false),
+    ] {
+        assert_eq!(marks(text), [(path.to_owned(), marked)], "{text}");
+    }
 }
 
 #[test]
@@ -149,17 +167,6 @@ fn commands_literals_and_paths_are_no_symbols() {
 }
 
 proptest! {
-    #[test]
-    fn texts_are_read_one_by_one_as_below_each_other(
-        texts in prop::collection::vec(
-            "(a\\.rs|src/|b\\.py|GET|[lm]\\(|`|``|```|<!--|-->|\\]\\(|\\[|\\)| | |\n|,|x_y|/api/a\\.js){0,12}",
-            0..4,
-        ),
-    ) {
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        prop_assert_eq!(mentions_of_all(&texts).sorted(), mentions(&texts.join("\n")).sorted(), "{:?}", texts);
-    }
-
     #[test]
     fn any_text_is_read(text in any::<String>()) {
         mentions(&text);

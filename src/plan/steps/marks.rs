@@ -1,17 +1,13 @@
-//! A step's words -> its mark, and the words without the box that carried it.
-//! Must not take a word in the middle for a mark: "handle skipped tests" is work to do. A mark
-//! stands at the start or at the end, in brackets, in emphasis, or behind a dash or a colon.
+//! The mark of a step, by symbols only, and its words without the box that carried it. Must not
+//! read words: whether "(skipped)" takes a step back is for a reader.
 
-use std::sync::LazyLock;
+use super::{Mark, headings};
 
-use super::{Mark, titles};
-use crate::pattern::{Pattern, has_any_folded};
-
-/// A step's words, read.
+/// A step's words and its mark.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Marked<'a> {
     pub mark: Mark,
-    /// Whether the mark was a box to tick, rather than a sign or a word.
+    /// Whether the mark was a box to tick, rather than a sign.
     pub boxed: bool,
     pub text: &'a str,
 }
@@ -47,76 +43,45 @@ const SIGNS: &[(char, Mark)] = &[
     ('✗', Mark::Open),
     ('✘', Mark::Open),
     ('⏳', Mark::Open),
+    ('⌛', Mark::Open),
+    ('⏸', Mark::Open),
     ('🚧', Mark::Open),
     ('🔄', Mark::Open),
     ('⏭', Mark::Abandoned),
 ];
 
+/// Reads the mark of a list item or a paragraph: at its start, or a sign at its end.
 pub(super) fn of_item(words: &str) -> Marked<'_> {
     let opened = opening(words);
     let mark = match opened.mark {
-        _ if is_abandoned(opened.text) => Mark::Abandoned,
-        Mark::None if is_done(opened.text) => Mark::Ticked,
+        _ if is_struck(opened.text) => Mark::Abandoned,
+        Mark::None => closing(opened.text).unwrap_or(Mark::None),
         mark => mark,
     };
     Marked { mark, ..opened }
 }
 
-/// Headings also carry their mark behind the label (`3. ✅ …`) and at the end (`Phase 1: … ✅`).
+/// Reads the mark of a heading, which may also stand behind the label (`3. ✅ …`).
 pub(super) fn of_heading(words: &str) -> Marked<'_> {
     let mut marked = of_item(words);
-    let title = titles::title(marked.text).unwrap_or(marked.text);
-    if is_abandoned(title) {
+    let title = headings::counted(marked.text).map_or(marked.text, |heading| heading.title);
+    if is_struck(title) {
         marked.mark = Mark::Abandoned;
-    }
-    if marked.mark == Mark::None {
-        let ending = title
-            .trim_end_matches(['\u{fe0f}', ' '])
-            .chars()
-            .next_back()
-            .and_then(|last| look_up(BOXES, last).or(look_up(SIGNS, last)));
-        marked.mark = match opening(title).mark {
-            Mark::None => ending.unwrap_or(Mark::None),
-            mark => mark,
-        };
+    } else if marked.mark == Mark::None {
+        marked.mark = opening(title).mark;
     }
     marked
 }
 
-/// A table row counts only with a checkbox in a cell of its own: ticks and crosses fill tables that
-/// compare things. The box goes from the text where it is the first or the last cell.
-pub(super) fn of_row(words: &str) -> Option<Marked<'_>> {
-    let row = words.trim().trim_start_matches('|');
-    let row = row.strip_suffix('|').unwrap_or(row).trim();
-    let cell_mark = |cell: &str| {
-        let opened = opening(cell.trim());
-        (opened.boxed && opened.text.is_empty()).then_some(opened.mark)
-    };
-    let mark = row.split('|').find_map(cell_mark)?;
-    let mut text = row;
-    if let Some((first, rest)) = text.split_once('|')
-        && cell_mark(first).is_some()
-    {
-        text = rest;
-    }
-    if let Some((rest, last)) = text.rsplit_once('|')
-        && cell_mark(last).is_some()
-    {
-        text = rest;
-    }
-    let text = text.trim();
-    let abandoned = text.split('|').any(|cell| is_abandoned(cell.trim()));
-    Some(Marked { mark: if abandoned { Mark::Abandoned } else { mark }, boxed: true, text })
-}
-
-/// A heading without its marks, and whether one was a box, which makes it a step whatever its words.
+/// A heading without its marks, and whether one was a box, which makes it a step whatever its
+/// words.
 pub(super) fn without_box(words: &str) -> (&str, bool) {
     let opened = opening(words);
     (opened.text, opened.boxed)
 }
 
 /// The marks that a text opens with; the first of several counts.
-fn opening(words: &str) -> Marked<'_> {
+pub(super) fn opening(words: &str) -> Marked<'_> {
     let mut marked = Marked { mark: Mark::None, boxed: false, text: words.trim() };
     while let Some((mark, boxed, rest)) = one_mark(marked.text) {
         if marked.mark == Mark::None {
@@ -126,6 +91,22 @@ fn opening(words: &str) -> Marked<'_> {
         marked.text = rest.trim_start();
     }
     marked
+}
+
+/// The sign that a text ends with, set off by a blank. What follows it may be in brackets or in
+/// capitals (`Phase 1 ✅ (2024-05-01)`).
+pub(super) fn closing(words: &str) -> Option<Mark> {
+    let (at, mark) = words
+        .char_indices()
+        .rev()
+        .find_map(|(at, c)| look_up(BOXES, c).or(look_up(SIGNS, c)).map(|mark| (at, mark)))?;
+    let behind = words[at..].chars().skip(1).collect::<String>();
+    let behind = behind.trim_start_matches('\u{fe0f}').trim_matches([' ', '*', '_', '.']);
+    let is_note = behind.starts_with('(') && behind.ends_with(')') || !behind.contains(char::is_lowercase);
+    let is_set_off = words[..at].ends_with([' ', '*', '_', '~']);
+    // "show ✅ or ❌", "✅/❌" and a sign in backticks are about signs.
+    let others = words[..at].chars().any(|c| look_up(SIGNS, c).is_some());
+    (is_set_off && is_note && !behind.contains('`') && !others).then_some(mark)
 }
 
 fn one_mark(text: &str) -> Option<(Mark, bool, &str)> {
@@ -147,74 +128,9 @@ fn look_up(table: &[(char, Mark)], sign: char) -> Option<Mark> {
     table.iter().find(|(c, _)| *c == sign).map(|(_, mark)| *mark)
 }
 
-macro_rules! given_up {
-    () => {
-        r"(?:abandoned|skipped|won['’]?t[ -]do|won['’]?t[ -]fix|wontfix|dropped|deferred|postponed|n/a|not applicable|cancell?ed|descoped)"
-    };
-}
-/// Words that give a reason as often as a state ("Remove `a` — no longer needed"), and so count only
-/// at the start.
-macro_rules! needless {
-    () => {
-        r"|obsolete|superseded|no longer needed|not needed"
-    };
-}
-/// What may follow the word: its reason, but no condition ("skipped if offline") and no object.
-macro_rules! reason {
-    () => {
-        r"(?:[*_]*\s*(?:[.:;)\]–—]|,|\s-\s|\([^()]*\)[\s.]*$|$)|[*_]*\s+(?:because|since|as|by|per|to|until|till|due|for now|in favou?r|after)\b)"
-    };
-}
-
-static GIVEN_UP: LazyLock<[Pattern; 5]> = LazyLock::new(|| {
-    [
-        // `[skipped] …`, `(deferred to v2) …` at the start.
-        concat!(r"(?i)^[*_]*[\[(]\s*(?:", given_up!(), needless!(), r"|skip)", reason!()),
-        // `Skipped: …`, `ABANDONED — …`, `SKIPPED …` at the start.
-        concat!(r"(?i)^[*_]*(?:", given_up!(), needless!(), r")[*_]*\s*(?::|–|—|-\s)"),
-        r"^[*_]*(?:ABANDONED|SKIPPED|DROPPED|DEFERRED|CANCELL?ED|WONTFIX|OBSOLETE|SUPERSEDED|N/A)\b",
-        // `… (skipped, too slow)`, `… **deferred**` at the end.
-        concat!(
-            r"(?i)(?:[\[(][*_\s]*(?:", given_up!(), r"|skip)", reason!(), r"[^()\[\]]*[\])]?",
-            r"|\s(?:\*\*?|__?)", given_up!(), r"(?:\*\*?|__?))[\s.*_]*$",
-        ),
-        // `… — abandoned: reason`, `… - skipped`, `…: won't do`. A comma starts a list of words.
-        concat!(
-            r"(?i)(?:\s--?\s+|\s*[–—]\s*|:\s+)[*_]*", given_up!(),
-            r"[*_]*(?:\s*[.:;–—]|\s-\s|[\s.*_]*$|\s*\([^()]*\)[\s.]*$|\s+(?:because|since|as|by|per|to|until|till|due|for now|in favou?r|after)\b)",
-        ),
-    ]
-    .map(Pattern::known)
-});
-
-static DONE: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::known(concat!(
-        r"^[\[(](?i:done|completed?|finished)[\])]|^(?:DONE|COMPLETED?)\s*[:–—-]",
-        r"|[\[(](?i:done|completed?|finished)[\])][\s.*_]*$|\s[–—-]+\s*(?:DONE|COMPLETED?)[\s.*_]*$",
-        // Struck through and ticked off is done.
-        r"|^~~[^~]*~~\s*[✅✔☑✓]",
-    ))
-});
-
-/// What every mark of a step that was done has, and what one of a step that was given up has. Most steps have neither.
-const DONE_STEMS: &[&str] = &["done", "complete", "finished", "~~"];
-const GIVEN_UP_STEMS: &[&str] = &[
-    "abandoned", "skip", "won", "dropped", "deferred", "postponed", "n/a", "not ", "cancel", "descoped",
-    "obsolete", "superseded", "no longer",
-];
-
-fn is_done(text: &str) -> bool {
-    has_any_folded(text, DONE_STEMS) && DONE.is_match(text)
-}
-
-fn is_abandoned(text: &str) -> bool {
-    is_struck(text)
-        || has_any_folded(text, GIVEN_UP_STEMS) && GIVEN_UP.iter().any(|pattern| pattern.is_match(text))
-}
-
 /// Struck from its first word on, and nothing after it but a note. `~~Use a~~ Use b` is an edit of
 /// a step that is still there.
-fn is_struck(text: &str) -> bool {
+pub(super) fn is_struck(text: &str) -> bool {
     let mut rest = text.trim_start_matches(['*', '_', ' ']);
     let mut struck = false;
     while let Some((inside, after)) = rest.strip_prefix("~~").and_then(|rest| rest.split_once("~~")) {

@@ -1,13 +1,14 @@
-//! Markdown -> drafts of steps: where their words are, and what they stand in.
-//! Must not read more of the words than tells a step from other headings; marks and mentions come later.
+//! Drafts of the steps in a Markdown text: where their words are, and what they stand in. Must not
+//! read more of the words than tells a step from other headings and rows; marks and paths come
+//! later.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::{StepKind, marks, one_line, titles};
-use crate::pattern::Pattern;
+use super::{Mark, StepKind, headings, marks, one_line, tables};
+use crate::plan::mentions::paths_named;
 
 /// A step before its words are read.
 pub(super) struct Draft {
@@ -18,16 +19,11 @@ pub(super) struct Draft {
     /// All that is part of it.
     pub scope: Range<usize>,
     pub kind: StepKind,
-    /// Whether it is a table's row.
-    pub row: bool,
+    /// The mark of a table's row and whether it is a box; the words of other steps hold theirs.
+    pub row: Option<(Mark, bool)>,
     pub depth: usize,
     pub section: Option<String>,
 }
-
-/// A line below a heading that says where the work is: `**File:** …`.
-static FILE_LINE: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::known(r"(?i)^[*_]*(?:(?:new|main|target) )?(?:files?|paths?|location)(?: to [a-z]+)?[*_]*:")
-});
 
 pub(super) fn drafts(markdown: &str) -> Vec<Draft> {
     let body = front_matter(markdown);
@@ -39,6 +35,9 @@ pub(super) fn drafts(markdown: &str) -> Vec<Draft> {
         items: Vec::new(),
         lists: Vec::new(),
         headings: Vec::new(),
+        rows: Vec::new(),
+        paragraphs: Vec::new(),
+        runs: HashMap::new(),
         run: None,
         below_heading: None,
     };
@@ -103,6 +102,12 @@ struct Reader<'a> {
     lists: Vec<bool>,
     /// The headings above, from the outermost.
     headings: Vec<Heading>,
+    /// The rows of the table that is being read.
+    rows: Vec<Range<usize>>,
+    /// Paragraphs outside of lists: the steps of a text that has no other.
+    paragraphs: Vec<Draft>,
+    /// Headings that are steps only together with others like them.
+    runs: HashMap<(HeadingLevel, String), Vec<usize>>,
     run: Option<Run>,
     /// The heading step whose `File:` lines would come now.
     below_heading: Option<usize>,
@@ -125,7 +130,11 @@ impl Reader<'_> {
             Event::Start(Tag::Item) => self.items.push(Item { scope: range, words: None, more: Vec::new() }),
             Event::Start(Tag::Heading { level, .. }) => self.start_run(Block::Heading(*level), range),
             Event::Start(Tag::Paragraph) => self.start_run(Block::Text, range),
-            Event::Start(Tag::TableRow) => self.row(range),
+            Event::Start(Tag::TableRow) => {
+                self.end_run();
+                self.rows.push(range);
+            }
+            Event::End(TagEnd::Table) => self.table(),
             Event::Start(Tag::Strong) => {
                 self.extend_run(range.clone());
                 if let Some(run) = &mut self.run
@@ -186,30 +195,43 @@ impl Reader<'_> {
         let numbered = self.lists.last().copied().unwrap_or(false);
         let kind = if numbered { StepKind::Numbered } else { StepKind::Bullet };
         let section = self.section();
-        self.drafts.push(Draft { words, more, scope, kind, row: false, depth, section });
+        self.drafts.push(Draft { words, more, scope, kind, row: None, depth, section });
     }
 
-    fn row(&mut self, range: Range<usize>) {
-        self.end_run();
+    fn table(&mut self) {
+        self.run = None;
         let section = self.section();
-        self.drafts.push(Draft {
-            words: range.clone(),
-            more: Vec::new(),
-            scope: range,
-            kind: StepKind::Bullet,
-            row: true,
-            depth: self.items.len(),
-            section,
-        });
+        let depth = self.items.len();
+        for row in tables::steps(self.source, &std::mem::take(&mut self.rows)) {
+            self.drafts.push(Draft {
+                words: row.words.clone(),
+                more: Vec::new(),
+                scope: row.words,
+                kind: if row.boxed { StepKind::Checkbox } else { StepKind::Row },
+                row: Some((row.mark, row.boxed)),
+                depth,
+                section: section.clone(),
+            });
+        }
     }
 
     fn heading(&mut self, level: HeadingLevel, words: Range<usize>) {
         self.close_headings(level, words.start);
         let line = one_line(&self.source[words.clone()]);
         let (title, boxed) = marks::without_box(&line);
-        let is_step = boxed || titles::title(title).is_some();
+        let counted = headings::counted(title);
+        let is_step = boxed || counted.as_ref().is_some_and(|heading| heading.is_set_off);
+        // "Phase 2 Storage" is a step among its like, and so is a heading that names a file.
+        let run = match counted {
+            _ if is_step => None,
+            Some(heading) => Some(heading.label),
+            None => paths_named(title).iter().any(|named| named.marked).then(String::new),
+        };
         let title = title.to_owned();
-        let draft = is_step.then(|| self.heading_step(words));
+        let draft = (is_step || run.is_some()).then(|| self.heading_step(words));
+        if let (Some(label), Some(draft)) = (run, draft) {
+            self.runs.entry((level, label)).or_default().push(draft);
+        }
         self.below_heading = draft;
         self.headings.push(Heading { level, title, draft });
     }
@@ -221,14 +243,15 @@ impl Reader<'_> {
             words,
             more: Vec::new(),
             kind: StepKind::Heading,
-            row: false,
+            row: None,
             depth: 0,
             section,
         });
         self.drafts.len() - 1
     }
 
-    /// Ends the headings that one of `level` at `at` ends, and with them what belongs to their steps.
+    /// Ends the headings that one of `level` at `at` ends, and with them what belongs to their
+    /// steps.
     fn close_headings(&mut self, level: HeadingLevel, at: usize) {
         while let Some(heading) = self.headings.pop_if(|heading| heading.level >= level) {
             if let Some(draft) = heading.draft {
@@ -243,15 +266,25 @@ impl Reader<'_> {
         if let Some(bold) = run.bold
             && let Some(first) = lines.first().cloned()
             && bold.end <= first.end
-            && titles::is_bold_step(&source[bold.clone()], &source[bold.end..first.end])
+            && headings::is_bold_heading(&source[bold.clone()], &source[bold.end..first.end])
         {
             lines.remove(0);
             self.below_heading = Some(self.heading_step(first));
         }
         if let Some(draft) = self.below_heading {
-            lines.retain(|line| FILE_LINE.is_match(&source[line.clone()]));
+            let names_path = |word: &str| !paths_named(word).is_empty();
+            lines.retain(|line| headings::is_file_line(&source[line.clone()], names_path));
             self.drafts[draft].more.extend(lines);
         }
+        self.paragraphs.push(Draft {
+            words: run.range.clone(),
+            more: Vec::new(),
+            scope: run.range,
+            kind: StepKind::Paragraph,
+            row: None,
+            depth: 0,
+            section: self.section(),
+        });
     }
 
     fn section(&self) -> Option<String> {
@@ -261,7 +294,13 @@ impl Reader<'_> {
     fn finish(mut self) -> Vec<Draft> {
         self.end_run();
         self.close_headings(HeadingLevel::H1, self.source.len());
-        self.drafts
+        let mut is_step = vec![true; self.drafts.len()];
+        for alone in self.runs.values().filter(|run| run.len() == 1).flatten() {
+            is_step[*alone] = false;
+        }
+        let mut is_step = is_step.into_iter();
+        self.drafts.retain(|_| is_step.next().unwrap_or(true));
+        if self.drafts.is_empty() { self.paragraphs } else { self.drafts }
     }
 }
 

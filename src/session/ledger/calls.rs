@@ -72,10 +72,23 @@ pub(super) enum Call {
     Touch(usize),
     Command(usize),
     Delegation(usize),
-    Plan { text: Option<String>, path: Option<String> },
+    /// Of a file whose text would be the first that is known of it, by its number from the start of the session.
+    Read {
+        number: usize,
+        at: usize,
+        time: Option<i64>,
+    },
+    Plan {
+        text: Option<String>,
+        path: Option<String>,
+    },
     Todos(Vec<Todo>),
     TaskCreate(String),
-    TaskUpdate { id: String, status: Option<String>, subject: Option<String> },
+    TaskUpdate {
+        id: String,
+        status: Option<String>,
+        subject: Option<String>,
+    },
     Other,
 }
 
@@ -117,14 +130,20 @@ impl Calls {
         Some(answered.call)
     }
 
+    /// Whether a call waits for its result.
+    pub(super) fn is_waiting(&self, id: u64) -> bool {
+        self.waiting.contains_key(&id)
+    }
+
     /// Whether a call's result belongs to nothing.
     pub(super) fn is_idle(&self, id: u64) -> bool {
         self.waiting.get(&id).is_some_and(|one| one.call == Call::Other)
     }
 
-    /// Whether the row around a call's result does not matter. It names a plan.
+    /// Whether the row around a call's result does not matter. It names a plan, and a call that is not known may still
+    /// turn out to be one.
     pub(super) fn wants_result_only(&self, id: u64) -> bool {
-        self.waiting.get(&id).is_none_or(|one| !matches!(one.call, Call::Plan { .. }))
+        self.waiting.get(&id).is_some_and(|one| !matches!(one.call, Call::Plan { .. }))
     }
 
     /// Whether the agent itself waits for any.
@@ -163,7 +182,9 @@ impl Calls {
             Call::Todos(todos) => todos.iter().map(|todo| todo.text.as_str()).collect(),
             Call::TaskCreate(text) => vec![text.as_str()],
             Call::TaskUpdate { subject, .. } => subject.iter().map(String::as_str).collect(),
-            Call::Touch(_) | Call::Command(_) | Call::Delegation(_) | Call::Other => Vec::new(),
+            Call::Touch(_) | Call::Command(_) | Call::Delegation(_) | Call::Read { .. } | Call::Other => {
+                Vec::new()
+            }
         })
     }
 

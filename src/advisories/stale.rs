@@ -1,0 +1,37 @@
+//! Checks that ran before the last edit and not again: "it passes" then speaks of something else. By the order of commands
+//! and edits alone.
+
+use super::{Deed, short};
+use crate::evidence::Evidence;
+use crate::finding::AdvisoryKind;
+use crate::paths::{is_document, is_generated, is_scratch, seen_from};
+use crate::session::shell::{self, Check};
+use crate::session::{Command, CommandEnd};
+
+pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
+    let session = &evidence.session;
+    let root = session.cwd.as_deref();
+    let is_code = |path: &str| !is_document(path) && !is_generated(path) && !is_scratch(path);
+    let last_edit = session.done_touches().filter(|touch| is_code(seen_from(root, &touch.path))).last();
+    let Some(edit) = last_edit else { return Vec::new() };
+    let kinds = [
+        (Check::Tests, AdvisoryKind::StaleTests),
+        (Check::Build, AdvisoryKind::StaleBuild),
+        (Check::Lint, AdvisoryKind::StaleLint),
+    ];
+    let stale = kinds.into_iter().filter_map(|(check, kind)| {
+        let run = last_run(&session.commands, check)?;
+        let is_stale = run.at < edit.at && run.end == CommandEnd::Succeeded;
+        let shown = || short(&format!("{} ran before the edit of {}", run.line, seen_from(root, &edit.path)));
+        is_stale.then(|| Deed { kind, shown: shown() })
+    });
+    stale.collect()
+}
+
+/// The newest run of a check. Tests build what they test.
+fn last_run(commands: &[Command], wanted: Check) -> Option<&Command> {
+    commands.iter().rfind(|command| {
+        let check = shell::check(&command.line);
+        check == Some(wanted) || wanted == Check::Build && check == Some(Check::Tests)
+    })
+}

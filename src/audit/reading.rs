@@ -1,0 +1,213 @@
+//! The readers' part of an audit: the first proposes, the checks sort, the second tries to refute what would hold. Asks, and
+//! decides nothing beyond what each finding's status is; the second is asked only where something would hold.
+
+use std::time::{Duration, Instant};
+
+use super::Brief;
+use crate::config::{AuditConfig, UnrunChecks};
+use crate::evidence::Workspace;
+use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Kind, SecondOpinion, Source, Status};
+use crate::readers::checks::{Against, Look, UNSURE, check};
+use crate::readers::prompt::{PromptError, Shown};
+use crate::readers::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, second};
+use crate::words::bare;
+
+/// With less time than this the second reader is not asked: it could not answer.
+const LEAST_TIME: Duration = Duration::from_secs(4);
+
+/// Who is asked to refute what would hold.
+pub enum Second<'a> {
+    /// The first reader, once more.
+    Same,
+    /// Somebody else.
+    Other(&'a mut dyn Reader),
+    /// Nobody: what the checks let through holds.
+    Off,
+}
+
+/// Whom an audit asks, and how long it may take.
+pub struct Readers<'a> {
+    /// Who proposes.
+    pub first: &'a mut dyn Reader,
+    /// Who refutes.
+    pub second: Second<'a>,
+    /// How long the first may take.
+    pub timeout: Duration,
+    /// By when all of it has to be over.
+    pub deadline: Instant,
+}
+
+/// What the readers were asked and what came of it.
+#[derive(Debug)]
+pub struct Reading {
+    /// The first reader's run.
+    pub first: ReaderRun,
+    /// The second's, where it was asked.
+    pub second: Option<ReaderRun>,
+    /// The second's prompt, where one was written.
+    pub second_prompt: Option<Prompt>,
+    /// Every finding, those that were refuted too.
+    pub findings: Vec<Finding>,
+    /// What the first reader says that the person should know.
+    pub advisories: Vec<Advisory>,
+}
+
+impl Reading {
+    /// What is found where nobody is asked: what the disk proves by itself.
+    pub fn without_readers(brief: &Brief, why: ReaderOutcome) -> Self {
+        Self {
+            first: ReaderRun::not_asked(why),
+            second: None,
+            second_prompt: None,
+            findings: brief.facts.clone(),
+            advisories: Vec::new(),
+        }
+    }
+}
+
+/// What an audit needs to know of the world beside its evidence.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// The disk.
+    pub workspace: &'a Workspace,
+    /// The settings.
+    pub config: &'a AuditConfig,
+    /// Whether a finding was disputed in this session before: it is not asked about again.
+    pub is_disputed: &'a dyn Fn(&Finding) -> bool,
+}
+
+/// Asks the first reader, checks its answer, and asks the second where something would hold.
+pub fn read(
+    brief: &Brief,
+    shown: &Shown,
+    first_prompt: &Prompt,
+    readers: Readers<'_>,
+    setting: Setting<'_>,
+) -> Result<Reading, PromptError> {
+    let Readers { first, second: who, timeout, deadline } = readers;
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let run = first.ask(first_prompt, left().min(timeout));
+    let mut reading = proposed(brief, shown, run, setting);
+    let asked = asked_about(&reading.findings, setting);
+    if asked.is_empty() {
+        return Ok(reading);
+    }
+    let listed: Vec<&Finding> = asked.iter().map(|at| &reading.findings[*at]).collect();
+    let prompt = shown.second(brief.prompts(), &second::listed(&listed))?;
+    let run = match who {
+        Second::Off => return Ok(reading),
+        _ if left() < LEAST_TIME => {
+            let why = "too little of the hook's time was left for it".to_owned();
+            ReaderRun::not_asked(ReaderOutcome::Unreadable(why))
+        }
+        Second::Same => first.ask(&prompt, left()),
+        Second::Other(reader) => reader.ask(&prompt, left()),
+    };
+    let mut judged: Vec<&mut Finding> =
+        reading.findings.iter_mut().enumerate().filter(|(at, _)| asked.contains(at)).map(|(_, one)| one).collect();
+    second::apply(&mut judged, &run.outcome);
+    reading.second = Some(run);
+    reading.second_prompt = Some(prompt);
+    Ok(reading)
+}
+
+/// What the first reader's answer and the facts come to before the second reader has spoken.
+pub fn proposed(brief: &Brief, shown: &Shown, run: ReaderRun, setting: Setting<'_>) -> Reading {
+    let answer = match &run.outcome {
+        ReaderOutcome::Answered(json) => Answer::from_json(json).ok(),
+        _ => None,
+    };
+    let Some(answer) = answer else {
+        let outcome = run.outcome.clone();
+        return Reading { first: run, ..Reading::without_readers(brief, outcome) };
+    };
+    let mut findings = judged_facts(brief, &answer);
+    let shown_bare = bare(&shown.evidence);
+    let against = Against { evidence: &brief.evidence, shown: &shown_bare };
+    let mut advisories = Vec::new();
+    for proposal in &answer.findings {
+        let look = look_at(setting.workspace, &proposal.path);
+        let finding = check(proposal, look.as_ref(), against);
+        let is_advice = finding.kind == Kind::NotRun
+            && finding.category == Category::A
+            && finding.status == Status::Confirmed
+            && setting.config.unrun_checks == UnrunChecks::Advise;
+        if is_advice {
+            advisories.push(Advisory {
+                kind: AdvisoryKind::NotRun,
+                text: finding.why.clone(),
+                evidence: finding.claim.clone(),
+            });
+            continue;
+        }
+        add(&mut findings, finding);
+    }
+    Reading { first: run, second: None, second_prompt: None, findings, advisories }
+}
+
+/// The facts, with the first reader's word on each: what it disputes does not hold.
+fn judged_facts(brief: &Brief, answer: &Answer) -> Vec<Finding> {
+    let with_opinion = |(at, fact): (usize, &Finding)| {
+        let mut fact = fact.clone();
+        match answer.candidates.iter().find(|opinion| opinion.number == at + 1) {
+            Some(opinion) if opinion.agree => fact.source = Source::Both,
+            Some(opinion) => {
+                fact.status = Status::Refuted;
+                fact.check = format!("the first reader disputes it: {}", opinion.why);
+            }
+            None => {}
+        }
+        fact
+    };
+    brief.facts.iter().enumerate().map(with_opinion).collect()
+}
+
+/// Adds a finding, unless it says of a file what a fact says already.
+fn add(findings: &mut Vec<Finding>, finding: Finding) {
+    let same = findings.iter_mut().find(|known| {
+        known.category == finding.category
+            && (known.grounds() == finding.grounds()
+                || known.source != Source::Reader
+                    && known.path.is_some()
+                    && known.path == finding.path
+                    && known.kind == finding.kind)
+    });
+    match same {
+        Some(known) if known.status == Status::Confirmed => {
+            if finding.status == Status::Confirmed && known.source == Source::Facts {
+                known.source = Source::Both;
+            }
+        }
+        _ => findings.push(finding),
+    }
+}
+
+fn look_at(workspace: &Workspace, path: &str) -> Option<Look> {
+    if path.trim().is_empty() {
+        return None;
+    }
+    let place = workspace.locate(path);
+    let name = place.as_ref().map_or_else(|| path.trim().to_owned(), |place| place.name.clone());
+    Some(Look { name, state: workspace.state(place.as_ref()) })
+}
+
+/// Which findings the second reader is asked about: those that would hold and, where there are any, those of which the
+/// first reader was not sure and to which the checks have no other objection.
+pub fn asked_about(findings: &[Finding], setting: Setting<'_>) -> Vec<usize> {
+    let would_hold = |finding: &Finding| {
+        finding.status == Status::Confirmed
+            && setting.config.block_on.contains(&finding.category)
+            && !(setting.is_disputed)(finding)
+    };
+    if !findings.iter().any(would_hold) {
+        return Vec::new();
+    }
+    let is_unsure = |finding: &Finding| finding.status == Status::CannotVerify && finding.check == UNSURE;
+    let asked = findings.iter().enumerate().filter(|(_, finding)| would_hold(finding) || is_unsure(finding));
+    asked.map(|(at, _)| at).collect()
+}
+
+/// Whether the second reader upheld a finding.
+pub fn is_upheld(finding: &Finding) -> bool {
+    matches!(finding.second, Some(SecondOpinion { upheld: true, .. }))
+}

@@ -1,0 +1,316 @@
+//! Takes session, plan, files and git, gives the words that the readers read, each section within its share of the prompt.
+//! Pure. Must not leave a file's name out, whatever becomes of its content, and must not let a value that stands in a line
+//! pass for another line.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::budget::Budget;
+use super::timeline::{both_ends, timeline};
+use super::{Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, NamedIn, Repository};
+use crate::finding::Finding;
+use crate::plan::Plan;
+use crate::session::{Outcome, Session};
+
+/// The shares of the sections that do not depend on file contents, in hundredths of the whole.
+const PLAN_SHARE: usize = 24;
+const PLAN_DIFF_SHARE: usize = 10;
+const ASKS_SHARE: usize = 14;
+const TASKS_SHARE: usize = 5;
+const TIMELINE_SHARE: usize = 28;
+const GIT_SHARE: usize = 5;
+const MESSAGE_SHARE: usize = 12;
+/// No ask is cut below this, however many there are.
+const LEAST_OF_ASK: usize = 160;
+/// How much is shown of an ask that was judged before.
+const JUDGED_ASK: usize = 240;
+/// Room for what is said of a file beside its name and its content.
+pub const FILE_HEADER: usize = 170;
+
+/// The sections of a prompt that do not depend on file contents.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Sections {
+    /// The plan as it is now.
+    pub plan: String,
+    /// What changed in it since the session began.
+    pub plan_diff: String,
+    /// What the person asked, in order.
+    pub asks: String,
+    /// The task list.
+    pub tasks: String,
+    /// Edits, commands and messages in order.
+    pub timeline: String,
+    /// What the agent says at the end.
+    pub message: String,
+}
+
+impl Sections {
+    /// Writes the sections, each within its share of `max_bytes`.
+    pub fn new(session: &Session, plan: Option<&Plan>, judged: Option<JudgedUntil>, max_bytes: usize) -> Self {
+        let share = |hundredths: usize| max_bytes * hundredths / 100;
+        let message = session.final_message.as_deref().unwrap_or("(the agent ended without a word)");
+        Self {
+            plan: plan_text(plan, share(PLAN_SHARE)),
+            plan_diff: plan_diff(plan, share(PLAN_DIFF_SHARE)),
+            asks: asks_text(session, judged, share(ASKS_SHARE)),
+            tasks: tasks_text(session, share(TASKS_SHARE)),
+            timeline: timeline(session, judged, share(TIMELINE_SHARE)),
+            message: Budget::new(share(MESSAGE_SHARE)).both_ends_of(message, usize::MAX).text,
+        }
+    }
+
+    /// How much of the prompt they take.
+    pub fn bytes(&self) -> usize {
+        let all = [&self.plan, &self.plan_diff, &self.asks, &self.tasks, &self.timeline, &self.message];
+        all.iter().map(|part| part.len()).sum()
+    }
+}
+
+/// What git may take, which is known only when it was asked.
+pub fn git_room(max_bytes: usize) -> usize {
+    max_bytes * GIT_SHARE / 100
+}
+
+fn plan_text(plan: Option<&Plan>, room: usize) -> String {
+    let Some(plan) = plan else { return "(no plan is in play)".to_owned() };
+    let text = Budget::new(room).both_ends_of(plan.text.trim_end(), usize::MAX).text;
+    match &plan.path {
+        Some(path) => format!("(its file: {})\n{text}", one_line(path)),
+        None => text,
+    }
+}
+
+fn plan_diff(plan: Option<&Plan>, room: usize) -> String {
+    let diff = plan.and_then(Plan::diff);
+    match (plan, diff) {
+        (None, _) => String::new(),
+        (Some(plan), None) if plan.before.is_some() => "(nothing)".to_owned(),
+        (Some(_), None) => "(what it was before is not known)".to_owned(),
+        (Some(_), Some(diff)) => Budget::new(room).both_ends_of(diff.trim_end(), usize::MAX).text,
+    }
+}
+
+/// Every ask, with its number; a long one gives way before a short one does, so that none is pushed out.
+fn asks_text(session: &Session, judged: Option<JudgedUntil>, room: usize) -> String {
+    let asks: Vec<(usize, &str, bool)> = session
+        .asks
+        .iter()
+        .enumerate()
+        .map(|(at, ask)| (at + 1, ask.text.trim(), judged.is_some_and(|judged| ask.at <= judged.at)))
+        .collect();
+    if asks.is_empty() {
+        return "(none)".to_owned();
+    }
+    let cap = cap_for(&asks, room);
+    let mut text = String::new();
+    if session.forgotten.wants > 0 {
+        text.push_str("[… older asks are not kept …]\n");
+    }
+    for (number, ask, was_judged) in asks {
+        let cap = if was_judged { cap.min(JUDGED_ASK) } else { cap };
+        let _ = writeln!(text, "{number}. {}", both_ends(ask, cap).lines().collect::<Vec<_>>().join("\n   "));
+    }
+    Budget::new(room.max(LEAST_OF_ASK)).end_of(text.trim_end(), usize::MAX).text
+}
+
+/// The length at which asks are cut so that all of them fit.
+fn cap_for(asks: &[(usize, &str, bool)], room: usize) -> usize {
+    let total = |cap: usize| -> usize {
+        asks.iter()
+            .map(|(_, ask, was_judged)| ask.len().min(if *was_judged { cap.min(JUDGED_ASK) } else { cap }) + 40)
+            .sum()
+    };
+    let mut cap = 8 << 10;
+    while cap > LEAST_OF_ASK && total(cap) > room {
+        cap = cap * 3 / 4;
+    }
+    cap.max(LEAST_OF_ASK)
+}
+
+fn tasks_text(session: &Session, room: usize) -> String {
+    if session.todos.is_empty() {
+        return "(the session kept none)".to_owned();
+    }
+    let last = session.todos.iter().rev().map(|todo| format!("- [{}] {}\n", one_line(&todo.status), one_line(&todo.text)));
+    Budget::new(room).newest_of(session.todos.len(), last, usize::MAX)
+}
+
+/// What git says, within `room` bytes.
+pub fn git_text(repository: Option<&Repository>, room: usize) -> String {
+    let Some(git) = repository else { return "(no git repository, or it did not answer)".to_owned() };
+    let mut text = format!("branch: {}", git.branch.as_deref().map_or("(none: detached)".into(), one_line));
+    match &git.upstream {
+        Some(upstream) => {
+            let _ = writeln!(
+                text,
+                ", follows {}: {} commits not pushed, {} only there",
+                one_line(&upstream.name),
+                upstream.ahead,
+                upstream.behind
+            );
+        }
+        None => text.push_str(", follows no branch of a remote: none of its commits is known to be pushed\n"),
+    }
+    if git.commits.is_empty() {
+        text.push_str("commits in the time of this session: none\n");
+    } else {
+        text.push_str("commits in the time of this session, newest first:\n");
+        for commit in git.commits.iter().take(25) {
+            let other = if commit.is_on_branch { "" } else { " (on another branch)" };
+            let files: Vec<String> = commit.files.iter().take(8).map(|file| one_line(file)).collect();
+            let more = if commit.files.len() > files.len() { ", …" } else { "" };
+            let _ = writeln!(
+                text,
+                "- {} {}{other} [{}{more}]",
+                commit.id,
+                one_line(&commit.subject),
+                files.join(", ")
+            );
+        }
+    }
+    if git.uncommitted.is_empty() {
+        text.push_str("not committed: nothing\n");
+    } else {
+        let files: Vec<String> =
+            git.uncommitted.iter().take(60).map(|file| format!("{} {}", file.letters, one_line(&file.path))).collect();
+        let more = git.uncommitted.len() - files.len();
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        let _ = writeln!(text, "not committed: {}{more}", files.join("; "));
+    }
+    for stash in git.stashes.iter().take(10) {
+        let _ = writeln!(text, "stashed: {} {}", stash.name, one_line(&stash.subject));
+    }
+    Budget::new(room).start_of(text.trim_end(), usize::MAX).text
+}
+
+/// What stands at a path and what became of it in the session.
+pub fn on_disk(file: &FileEvidence) -> String {
+    let state = match &file.state {
+        FileState::File { bytes } => format!("exists ({bytes} bytes)"),
+        FileState::Folder => "is a folder".to_owned(),
+        FileState::Missing { elsewhere: None } => "does not exist".to_owned(),
+        FileState::Missing { elsewhere: Some(there) } => format!("is not there, but {} exists", one_line(there)),
+        FileState::Outside => "is outside the workspace".to_owned(),
+        FileState::Unreadable(why) => format!("can't be read ({})", one_line(why)),
+    };
+    let change = match file.change {
+        FileChange::Created => ", new in this session",
+        FileChange::Modified => ", changed in this session",
+        FileChange::Deleted => ", was there and is gone",
+        FileChange::Unchanged => ", as it was before this session",
+        FileChange::Unknown => "",
+    };
+    let tools = tools(file);
+    let how = match (tools.is_empty(), file.was_changed()) {
+        (false, _) => format!(" (by {tools})"),
+        (true, true) => " (not by an edit tool: by a command, a generator or another program)".to_owned(),
+        (true, false) => String::new(),
+    };
+    format!("{state}{change}{how}")
+}
+
+fn tools(file: &FileEvidence) -> String {
+    let notes = file.touches.iter().map(|touch| {
+        let end = match &touch.outcome {
+            Outcome::Done => "",
+            Outcome::Failed(_) => ", which failed",
+            Outcome::Unanswered => ", no result recorded",
+        };
+        let times = if touch.times > 1 { format!(" ×{}", touch.times) } else { String::new() };
+        let by = touch.agent.as_deref().map(|agent| format!(" of subagent {}", one_line(agent))).unwrap_or_default();
+        format!("{}{times}{by}{end}", touch.tool)
+    });
+    notes.take(6).collect::<Vec<_>>().join(", ")
+}
+
+fn named_in(file: &FileEvidence) -> String {
+    let mut by: Vec<String> = Vec::new();
+    let steps: Vec<String> = file.steps().take(8).map(|number| number.to_string()).collect();
+    if !steps.is_empty() {
+        by.push(format!("the plan (step {})", steps.join(", ")));
+    }
+    for (who, name) in
+        [(NamedIn::Message, "the final message"), (NamedIn::Task, "a task"), (NamedIn::Ask, "an ask")]
+    {
+        if file.named_in.contains(&who) {
+            by.push(name.to_owned());
+        }
+    }
+    by.join(", ")
+}
+
+/// Every file: a line for those without content, then those with it, within `max_bytes`.
+pub fn files_text(files: &[FileEvidence], fence: &str, max_bytes: usize) -> String {
+    if files.is_empty() {
+        return "(no file changed, and none is named)".to_owned();
+    }
+    let mut text = String::new();
+    for file in files {
+        let named = named_in(file);
+        let named = if named.is_empty() { String::new() } else { format!("; named in {named}") };
+        let shown = match &file.entered {
+            Entered::Whole => "; its content is below".to_owned(),
+            Entered::Diff => "; what changed in it is below".to_owned(),
+            Entered::Cut(_) => "; a part of it is below".to_owned(),
+            Entered::LeftOut(why) if file.was_changed() => format!("; not shown: {}", why.words()),
+            Entered::LeftOut(_) => String::new(),
+        };
+        let _ = writeln!(text, "{}: {}{named}{shown}", one_line(&file.name), on_disk(file));
+    }
+    for file in files.iter().filter(|file| !file.text.is_empty()) {
+        let shown = match &file.entered {
+            Entered::Whole => "whole".to_owned(),
+            Entered::Diff => "diff against what it was before the session".to_owned(),
+            Entered::Cut(missing) => {
+                format!("cut, {missing} bytes are not shown: what is not shown proves nothing")
+            }
+            Entered::LeftOut(_) => continue,
+        };
+        let _ = writeln!(
+            text,
+            "\n{} ({shown}):\n<<{fence} content>>\n{}\n<<{fence} end content>>",
+            one_line(&file.name),
+            file.text.trim_end()
+        );
+    }
+    Budget::new(max_bytes).start_of(text.trim_end(), usize::MAX).text
+}
+
+/// What the program found by itself, numbered, for the reader to agree with or to dispute.
+pub fn candidates_text(facts: &[Finding]) -> String {
+    let lines: Vec<_> = facts
+        .iter()
+        .enumerate()
+        .map(|(at, fact)| {
+            let path = fact.path.as_ref().map(|path| format!(" [{}]", one_line(path))).unwrap_or_default();
+            format!("{}. {} \"{}\"{path}: {}", at + 1, fact.category.name(), one_line(&fact.claim), one_line(&fact.why))
+        })
+        .collect();
+    if lines.is_empty() { "(none)".to_owned() } else { lines.join("\n") }
+}
+
+/// A value that stands in a line: without line ends and other white space that could forge another line.
+pub fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Everything that the readers were shown of the plan, the message, the tasks and the asks, for looking up a claim.
+pub fn claims_text(evidence: &Evidence, claimed_in: crate::finding::ClaimedIn) -> String {
+    use crate::finding::ClaimedIn;
+    let session = &evidence.session;
+    match claimed_in {
+        ClaimedIn::Plan => {
+            let plan = evidence.plan.as_ref();
+            let now = plan.map(|plan| plan.text.clone()).unwrap_or_default();
+            let before = plan.and_then(|plan| plan.before.as_ref()).map(|before| before.text.clone());
+            [now, before.unwrap_or_default()].join("\n")
+        }
+        ClaimedIn::Message => session.final_message.clone().unwrap_or_default(),
+        ClaimedIn::Tasks => {
+            session.todos.iter().map(|todo| format!("- [{}] {}", todo.status, todo.text)).collect::<Vec<_>>().join("\n")
+        }
+        ClaimedIn::Asks => session.asks.iter().map(|ask| ask.text.as_str()).collect::<Vec<_>>().join("\n"),
+        ClaimedIn::Nowhere => String::new(),
+    }
+}

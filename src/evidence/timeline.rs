@@ -1,0 +1,281 @@
+//! What happened, in order: edits, commands with how each ended and the end of what it printed, subagents, what the agent
+//! told the person, and where each ask stands. Takes a session, returns the text of that section. Pure. Must not reorder
+//! anything, nor leave an entry out without a mark.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::JudgedUntil;
+use crate::paths::seen_from;
+use crate::session::shell::{self, Check};
+use crate::session::{Command, CommandEnd, Delegation, Outcome, Remark, Session, Touch};
+use crate::text::{first_part, last_part};
+
+/// How much is shown of what a command printed: of a check, of git and of whatever failed; of any other; of one that only
+/// looks.
+const TELLING_OUTPUT: usize = 900;
+const PLAIN_OUTPUT: usize = 280;
+const LOOKING_OUTPUT: usize = 200;
+/// And where there is little room.
+const TELLING_OUTPUT_SHORT: usize = 300;
+/// How much is shown of a command line, of a message and of a report.
+const LINE: usize = 600;
+const LINE_SHORT: usize = 160;
+const SAID: usize = 900;
+const SAID_SHORT: usize = 260;
+const REPORT: usize = 1_600;
+const REPORT_SHORT: usize = 400;
+
+/// How much is shown of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    Nothing,
+    Short,
+    Full,
+}
+
+/// One entry.
+#[derive(Debug, Clone, Copy)]
+enum Entry<'a> {
+    Ask(usize),
+    Edits(&'a Touch, usize),
+    Run(&'a Command),
+    Said(&'a Remark),
+    Subagent(&'a Delegation),
+}
+
+impl Entry<'_> {
+    /// How much an entry tells: what tells least is shortened first.
+    fn weight(&self) -> u8 {
+        match self {
+            Self::Run(command) if shell::only_looks(&command.line) && !has_failed(command) => 0,
+            Self::Run(command) if !is_telling(command) => 1,
+            Self::Said(remark) if !remark.ends_turn => 1,
+            Self::Run(_) | Self::Said(_) => 2,
+            Self::Edits(..) | Self::Subagent(_) | Self::Ask(_) => 3,
+        }
+    }
+}
+
+/// Returns the timeline within `room` bytes. What was judged before is a summary.
+pub fn timeline(session: &Session, judged: Option<JudgedUntil>, room: usize) -> String {
+    let from = judged.map_or(0, |judged| judged.at + 1);
+    let entries = entries(session, from);
+    let mut text = String::new();
+    if from > 0 {
+        text.push_str(&summary(session, from));
+    }
+    if session.forgotten.commands || session.forgotten.files {
+        text.push_str("[… this session is long: its oldest edits and commands are not kept …]\n");
+    }
+    let room = room.saturating_sub(text.len());
+    let root = session.cwd.as_deref();
+    let weights: Vec<u8> = entries.iter().map(Entry::weight).collect();
+    let mut details = vec![Detail::Full; entries.len()];
+    let size = |details: &[Detail]| -> usize {
+        entries.iter().zip(details).map(|(entry, detail)| written(entry, *detail, root).len()).sum()
+    };
+    // What tells least gives way first, the oldest before the newest.
+    'fitting: for detail in [Detail::Short, Detail::Nothing] {
+        for weight in 0..=3 {
+            let mut bytes = size(&details);
+            for at in 0..entries.len() {
+                if bytes <= room {
+                    break 'fitting;
+                }
+                let may_go = detail == Detail::Short || weight < 3 || at + KEPT_AT_LEAST < entries.len();
+                if weights[at] == weight && details[at] > detail && may_go {
+                    let before = written(&entries[at], details[at], root).len();
+                    details[at] = detail;
+                    bytes = bytes + written(&entries[at], detail, root).len() - before;
+                }
+            }
+        }
+    }
+    let mut left_out = 0;
+    for (entry, detail) in entries.iter().zip(&details) {
+        if *detail == Detail::Nothing {
+            left_out += 1;
+            continue;
+        }
+        mark_left_out(&mut text, &mut left_out);
+        text.push_str(&written(entry, *detail, root));
+    }
+    mark_left_out(&mut text, &mut left_out);
+    if text.is_empty() { "(nothing was done)".to_owned() } else { text.trim_end().to_owned() }
+}
+
+/// So many of the newest entries are never left out.
+const KEPT_AT_LEAST: usize = 12;
+
+fn mark_left_out(text: &mut String, left_out: &mut usize) {
+    if *left_out > 0 {
+        let _ = writeln!(text, "[… {left_out} entries are not shown …]");
+        *left_out = 0;
+    }
+}
+
+/// The entries from a place of the session on, in order. Edits of one file in a row are one entry.
+fn entries(session: &Session, from: usize) -> Vec<Entry<'_>> {
+    let mut all: Vec<(usize, u8, Entry<'_>)> = Vec::new();
+    let asks = session.asks.iter().enumerate().filter(|(_, ask)| ask.at >= from);
+    all.extend(asks.map(|(number, ask)| (ask.at, 0, Entry::Ask(number + 1))));
+    let remarks = session.remarks.iter().filter(|remark| remark.at >= from);
+    all.extend(remarks.map(|remark| (remark.at, 1, Entry::Said(remark))));
+    let delegations = session.delegations.iter().filter(|delegation| delegation.at >= from);
+    all.extend(delegations.map(|delegation| (delegation.at, 2, Entry::Subagent(delegation))));
+    let touches = session.touches.iter().filter(|touch| touch.at >= from);
+    all.extend(touches.map(|touch| (touch.at, 3, Entry::Edits(touch, 1))));
+    let commands = session.commands.iter().filter(|command| command.at >= from);
+    all.extend(commands.map(|command| (command.at, 3, Entry::Run(command))));
+    all.sort_by_key(|(at, order, _)| (*at, *order));
+    let mut entries: Vec<Entry<'_>> = Vec::with_capacity(all.len());
+    for (_, _, entry) in all {
+        if let Entry::Edits(touch, _) = entry
+            && let Some(Entry::Edits(last, times)) = entries.last_mut()
+            && last.path == touch.path
+            && last.tool == touch.tool
+            && last.outcome == touch.outcome
+            && last.agent == touch.agent
+        {
+            *times += 1;
+            continue;
+        }
+        entries.push(entry);
+    }
+    entries
+}
+
+fn written(entry: &Entry<'_>, detail: Detail, root: Option<&str>) -> String {
+    let is_short = detail == Detail::Short;
+    let cap = |full: usize, short: usize| if is_short { short } else { full };
+    match entry {
+        _ if detail == Detail::Nothing => String::new(),
+        Entry::Ask(number) => format!("-- the person's ask {number} --\n"),
+        Entry::Said(remark) => {
+            let when = if remark.ends_turn { "agent, at the end of the turn" } else { "agent" };
+            format!("{when}: {}\n", one_line(&both_ends(&remark.text, cap(SAID, SAID_SHORT))))
+        }
+        Entry::Edits(touch, times) => {
+            let times = if *times > 1 { format!(" ×{times}") } else { String::new() };
+            let end = match &touch.outcome {
+                Outcome::Done => String::new(),
+                Outcome::Failed(why) => format!(" FAILED: {}", one_line(&first_part(why, 160))),
+                Outcome::Unanswered => " (no result recorded)".to_owned(),
+            };
+            let path = one_line(seen_from(root, &touch.path));
+            format!("{} {path}{times}{end}{}\n", touch.tool.name(), by(touch.agent.as_deref()))
+        }
+        Entry::Run(command) => run(command, cap(LINE, LINE_SHORT), output_cap(command, is_short)),
+        Entry::Subagent(delegation) => {
+            let end = match &delegation.outcome {
+                Outcome::Done => "its report",
+                Outcome::Failed(_) => "it failed",
+                Outcome::Unanswered => "no report recorded",
+            };
+            let mut text =
+                format!("subagent ({}) \"{}\"; {end}:\n", delegation.agent_type, one_line(&delegation.description));
+            for line in both_ends(&delegation.report, cap(REPORT, REPORT_SHORT)).lines() {
+                let _ = writeln!(text, "  | {line}");
+            }
+            text
+        }
+    }
+}
+
+fn by(agent: Option<&str>) -> String {
+    agent.map(|agent| format!(" (by subagent {})", one_line(agent))).unwrap_or_default()
+}
+
+fn output_cap(command: &Command, is_short: bool) -> usize {
+    if is_telling(command) {
+        if is_short { TELLING_OUTPUT_SHORT } else { TELLING_OUTPUT }
+    } else if is_short {
+        0
+    } else if shell::only_looks(&command.line) {
+        LOOKING_OUTPUT
+    } else {
+        PLAIN_OUTPUT
+    }
+}
+
+fn has_failed(command: &Command) -> bool {
+    matches!(command.end, CommandEnd::Failed(_) | CommandEnd::Interrupted)
+}
+
+/// Whether what a command printed is likely to settle something: a check, git, the forge, or a failure.
+fn is_telling(command: &Command) -> bool {
+    has_failed(command) || shell::check(&command.line).is_some() || shell::asks_git_or_forge(&command.line)
+}
+
+/// A command with how it ended and the end of what it printed. A command of several lines is one entry: each further line
+/// is indented, so that none passes for an entry of its own.
+fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
+    let line = both_ends(command.line.trim(), line_cap);
+    let mut text = format!("$ {}", line.lines().collect::<Vec<_>>().join("\n    "));
+    let end = match command.end {
+        CommandEnd::Succeeded if shell::hides_exit_code(&command.line) => {
+            "ok (but a pipe, `||` or `;` hides the exit code: only the output tells)".to_owned()
+        }
+        CommandEnd::Succeeded => "ok".to_owned(),
+        CommandEnd::Failed(Some(code)) => format!("FAILED, exit code {code}"),
+        CommandEnd::Failed(None) => "FAILED".to_owned(),
+        CommandEnd::Interrupted => "interrupted".to_owned(),
+        CommandEnd::Background => "sent to the background: its end is not known".to_owned(),
+        CommandEnd::Unanswered => "no result recorded".to_owned(),
+    };
+    let _ = writeln!(text, "\n  => {end}{}", by(command.agent.as_deref()));
+    if output_cap > 0 {
+        for line in last_part(command.output.trim_end(), output_cap).lines().filter(|line| !line.trim().is_empty()) {
+            let _ = writeln!(text, "  | {line}");
+        }
+    }
+    text
+}
+
+/// What was done before the place from which on the timeline tells, in a few lines.
+fn summary(session: &Session, from: usize) -> String {
+    let asks = session.asks.iter().filter(|ask| ask.at < from).count();
+    let root = session.cwd.as_deref();
+    let mut files: BTreeMap<&str, usize> = BTreeMap::new();
+    for touch in session.done_touches().filter(|touch| touch.at < from) {
+        *files.entry(seen_from(root, &touch.path)).or_default() += 1;
+    }
+    let commands: Vec<&Command> = session.commands.iter().filter(|command| command.at < from).collect();
+    let mut last_runs: BTreeMap<Check, &Command> = BTreeMap::new();
+    for command in &commands {
+        if let Some(check) = shell::check(&command.line) {
+            last_runs.insert(check, command);
+        }
+    }
+    let mut text = format!(
+        "(Up to here the session was judged at an earlier stop, and nothing was held: {asks} asks, {} files edited, {} commands.",
+        files.len(),
+        commands.len()
+    );
+    if !files.is_empty() {
+        let names: Vec<&str> = files.keys().copied().take(40).collect();
+        let more = if files.len() > names.len() { ", …" } else { "" };
+        let _ = write!(text, "\nEdited: {}{more}", one_line(&names.join(", ")));
+    }
+    text.push_str(")\n");
+    for command in last_runs.values() {
+        text.push_str("(earlier) ");
+        text.push_str(&run(command, LINE_SHORT, TELLING_OUTPUT_SHORT));
+    }
+    text
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The start and the end of a text that is too long.
+pub(super) fn both_ends(text: &str, cap: usize) -> String {
+    if text.len() <= cap {
+        return text.to_owned();
+    }
+    let start = text.floor_char_boundary(cap * 2 / 3);
+    let end = text.ceil_char_boundary(text.len() - cap / 3);
+    format!("{} [… {} bytes cut …] {}", &text[..start], end - start, &text[end..])
+}

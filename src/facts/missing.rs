@@ -1,0 +1,63 @@
+//! A ticked item names a file that does not exist, never did, and that nothing in the session removed, moved or put on
+//! another branch.
+
+use super::{Ticked, fact};
+use crate::evidence::{Evidence, FileEvidence, FileState};
+use crate::finding::{Finding, Kind};
+use crate::session::shell;
+use crate::words::base_name;
+
+/// Returns the files that are missing.
+pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for item in ticked {
+        // An item that names several paths may name examples, sources and old names beside what it promises.
+        let [path] = item.paths.as_slice() else { continue };
+        let Some(file) = file_of(evidence, path) else { continue };
+        let is_known = findings.iter().any(|known| known.path.as_deref() == Some(file.name.as_str()));
+        if is_known || !is_plainly_a_file(path) || !never_was(evidence, file) {
+            continue;
+        }
+        let why = format!("It is ticked, and {} does not exist.", file.name);
+        let settle = "Create the file, or take the tick back.";
+        findings.push(fact(item, Kind::Missing, Some(&file.name), "", why, settle));
+    }
+    findings
+}
+
+fn file_of<'a>(evidence: &'a Evidence, path: &str) -> Option<&'a FileEvidence> {
+    let plain = path.trim_start_matches("./");
+    evidence.files.iter().find(|file| file.name == plain || file.name == path)
+}
+
+/// A path with a folder and an ending. A bare name may be of a thing that is made elsewhere, a folder of what is built.
+fn is_plainly_a_file(path: &str) -> bool {
+    let name = base_name(path);
+    path.contains('/') && !path.ends_with('/') && name.rsplit_once('.').is_some_and(|(stem, _)| !stem.is_empty())
+}
+
+/// Whether a file is nowhere, was not there before, and nothing that the session did speaks of it.
+fn never_was(evidence: &Evidence, file: &FileEvidence) -> bool {
+    let is_missing = file.state == FileState::Missing { elsewhere: None };
+    let is_untouched = file.touches.is_empty() && !file.was_changed();
+    is_missing && is_untouched && !is_on_another_branch(evidence, file) && !is_in_a_command(evidence, file)
+}
+
+fn is_on_another_branch(evidence: &Evidence, file: &FileEvidence) -> bool {
+    let repository = evidence.repository.as_ref();
+    repository.is_some_and(|git| {
+        git.has_committed(&file.name) || git.changed.contains_key(&file.name) || !git.stashes.is_empty()
+    })
+}
+
+/// A command that names the file may have made, moved, removed or shipped it; one that works elsewhere may have done
+/// anything there.
+fn is_in_a_command(evidence: &Evidence, file: &FileEvidence) -> bool {
+    let name = base_name(&file.name);
+    let stem = name.split('.').next().unwrap_or(name);
+    evidence.session.commands.iter().any(|command| {
+        let effects = command.may_have_effects();
+        effects && (command.line.contains(stem) || shell::works_elsewhere(&command.line))
+            || command.line.contains("worktree")
+    })
+}

@@ -1,0 +1,82 @@
+//! What kind of file a path is, by its name and its folders alone: a test, a document, a lock or generated file, scratch.
+//! The one place that says so. Must not look at the disk.
+
+use crate::words::base_name;
+
+/// Endings of files that nobody writes by hand.
+const GENERATED: &[&str] = &[
+    ".lock", "-lock.json", "-lock.yaml", ".lockb", ".sum", ".min.js", ".min.css", ".map", ".snap", ".pb.go",
+    "_pb2.py", ".g.dart", ".generated.ts", "npm-shrinkwrap.json", ".tsbuildinfo",
+];
+
+/// Folders whose files nobody writes by hand.
+const GENERATED_FOLDERS: &[&str] = &[
+    ".git", ".next", "__generated__", "__pycache__", "__snapshots__", "dist", "generated", "node_modules",
+    "target", "third_party", "vendor",
+];
+
+/// Folders for what is not meant to stay.
+const SCRATCH: &[&str] = &["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/"];
+
+/// Folders of tests.
+const TEST_FOLDERS: &[&str] =
+    &["__tests__", "__test__", "e2e", "spec", "specs", "test", "testdata", "testing", "tests", "unittests"];
+
+/// Returns whether a file is a lock file, generated or vendored.
+pub fn is_generated(path: &str) -> bool {
+    GENERATED.iter().any(|end| path.ends_with(end))
+        || path.split('/').rev().skip(1).any(|folder| GENERATED_FOLDERS.contains(&folder))
+}
+
+/// Returns whether a path is in a folder for what is not meant to stay.
+pub fn is_scratch(path: &str) -> bool {
+    let with_end = format!("{}/", path.trim_end_matches('/'));
+    SCRATCH.iter().any(|folder| with_end.starts_with(folder))
+        || with_end.contains("/scratchpad/")
+        || ["$TMP", "${TMP", "$(mktemp"].iter().any(|start| path.starts_with(start))
+}
+
+/// Returns whether a file is one of tests, by its name or a folder above it. `path` is seen from the workspace, so that
+/// the folders above that do not count.
+pub fn is_test(path: &str) -> bool {
+    let file = base_name(path);
+    let mut folders = path.split('/').rev().skip(1);
+    let mut parts = file.split(['.', '_', '-']);
+    let stem = file.split('.').next().unwrap_or(file);
+    folders.any(|folder| TEST_FOLDERS.contains(&folder))
+        || parts.any(|part| matches!(part, "test" | "tests" | "spec" | "specs" | "e2e" | "conftest"))
+        || stem.len() > 4 && (stem.ends_with("Test") || stem.ends_with("Tests") || stem.ends_with("Spec"))
+}
+
+/// Returns whether a file is one of words for people.
+pub fn is_document(path: &str) -> bool {
+    let ending = base_name(path).rsplit_once('.').map_or("", |(_, ending)| ending);
+    matches!(ending.to_lowercase().as_str(), "md" | "mdx" | "rst" | "adoc" | "txt")
+}
+
+/// Returns a path as seen from a folder, where it is below it.
+pub fn seen_from<'a>(folder: Option<&str>, path: &'a str) -> &'a str {
+    let below = folder.and_then(|folder| path.strip_prefix(folder.trim_end_matches('/')));
+    below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_by_its_name_and_its_own_folders() {
+        assert!(is_generated("Cargo.lock") && is_generated("web/node_modules/a/index.js"));
+        assert!(!is_generated("src/lock.rs") && !is_generated("distance.rs"));
+        assert!(is_test("src/a.test.ts") && is_test("tests/a.rs") && is_test("src/ParserTest.java"));
+        assert!(!is_test("src/latest.rs") && !is_test("contest/a.rs"));
+        assert!(is_document("README.md") && !is_document("docs/conf.py"));
+        assert!(is_scratch("/tmp/a") && is_scratch("/private/tmp/x/scratchpad/a.py") && !is_scratch("tmp.rs"));
+    }
+
+    #[test]
+    fn a_path_is_seen_from_the_folder_that_it_is_below() {
+        assert_eq!(seen_from(Some("/home/me/shop"), "/home/me/shop/src/a.rs"), "src/a.rs");
+        assert_eq!(seen_from(Some("/home/me/shop"), "/home/me/shopping/a.rs"), "/home/me/shopping/a.rs");
+    }
+}

@@ -1,0 +1,126 @@
+//! What a plan was when the session began or when it was approved, and which of its ticks are older
+//! than the session. Must not read a file itself.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Plan;
+use super::find::{Read, capped};
+use super::places::PlanPlaces;
+use super::steps::{Mark, Step, parse_words};
+use crate::session::{Original, Session, Touch};
+use crate::words::normalised;
+
+/// What a plan was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanBefore {
+    /// Its text then.
+    pub text: String,
+    /// How that is known.
+    pub from: BeforeSource,
+}
+
+/// How it is known what a plan was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BeforeSource {
+    /// The person approved this text.
+    Approved,
+    /// The transcript says what the file was before its first change.
+    Original,
+    /// The session read the whole file.
+    FirstRead,
+    /// It stands in the commit before the session.
+    Commit,
+}
+
+impl PlanBefore {
+    fn new(text: &str, from: BeforeSource) -> Self {
+        Self { text: capped(text).to_owned(), from }
+    }
+
+    /// What was approved.
+    pub(super) fn approved(text: &str) -> Self {
+        Self::new(text, BeforeSource::Approved)
+    }
+
+    /// What a file was before its first change, if that is in the transcript.
+    pub(super) fn original(first: Option<&Touch>) -> Option<Self> {
+        match &first?.original {
+            Original::Text(text) => Some(Self::new(text, BeforeSource::Original)),
+            Original::Absent | Original::Unknown | Original::Recorded(_) => None,
+        }
+    }
+
+    /// What a file was when the session began. `None` also where the session made it.
+    pub(super) fn of_file(
+        session: &Session,
+        places: &PlanPlaces,
+        path: &Path,
+        files: Read<'_>,
+    ) -> Option<Self> {
+        let first = session.done_touches().find(|touch| places.is_at(&touch.path, path));
+        if first.is_some_and(|touch| touch.original == Original::Absent) {
+            return None;
+        }
+        let read = || (files.first_read)(path).map(|text| Self::new(&text, BeforeSource::FirstRead));
+        let committed = || (files.committed)(path).map(|text| Self::new(&text, BeforeSource::Commit));
+        Self::original(first).or_else(read).or_else(committed)
+    }
+}
+
+/// Returns the numbers of a plan's ticked steps that had their tick before.
+pub(super) fn ticked_before(plan: &Plan, before: &str) -> Vec<usize> {
+    let ticked = |steps: &[Step]| -> Vec<(usize, String)> {
+        let ticked = steps.iter().filter(|step| step.mark == Mark::Ticked);
+        ticked.map(|step| (step.number, normalised(&step.text))).collect()
+    };
+    let then: HashSet<String> = ticked(&parse_words(before)).into_iter().map(|(_, words)| words).collect();
+    ticked(&plan.steps)
+        .into_iter()
+        .filter(|(_, words)| then.contains(words))
+        .map(|(number, _)| number)
+        .collect()
+}
+
+/// Whether a mark of the same step differs between two texts. Steps that are new or gone, and a
+/// mark where none was, do not count.
+pub(super) fn marks_changed(before: &str, now: &str) -> bool {
+    let marks = |text: &str| -> HashMap<String, Mark> {
+        let marked = parse_words(text).into_iter().filter(|step| step.mark != Mark::None);
+        marked.map(|step| (normalised(&step.text), step.mark)).collect()
+    };
+    let then = marks(before);
+    !then.is_empty()
+        && marks(now).iter().any(|(words, mark)| then.get(words).is_some_and(|then| then != mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_mark_changes_where_the_same_step_has_another() {
+        assert!(marks_changed("- [ ] a\n- [x] b", "- [x] a\n- [x] b"));
+        assert!(marks_changed("| a | ⏳ |\n|---|---|\n| b | ⏳ |", "| a | ✅ |\n|---|---|\n| b | ✅ |"));
+        assert!(!marks_changed("- [ ] a", "- [ ] a\n- [x] b"));
+        assert!(!marks_changed("- a", "- [x] a"));
+        assert!(!marks_changed("- [ ] a\n\ntext", "- [ ] a\n\nmore text"));
+    }
+
+    proptest! {
+        #[test]
+        fn ticking_is_seen_and_nothing_else_is(
+            words in prop::collection::btree_set("[a-z]{2,8}", 1..8),
+            tick in any::<bool>(),
+        ) {
+            let before: String = words.iter().map(|word| format!("- [ ] {word}\n")).collect();
+            let now = if tick { before.replacen("[ ]", "[x]", 1) } else { format!("{before}\nmore\n") };
+            prop_assert_eq!(marks_changed(&before, &now), tick);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The checks between the two readers: takes a proposal of the first reader, the evidence and what the disk shows at its
+//! path, says whether it may go on. Pure, and none of them reads prose: whether words are a claim is the second reader's to
+//! say. Contradicted is refuted, unsupported can't be verified; both keep the reason.
+
+use crate::evidence::sections::claims_text;
+use crate::evidence::{Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut};
+use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
+use crate::paths::is_scratch;
+use crate::plan::Plan;
+use crate::readers::Proposal;
+use crate::session::shell::hides_exit_code;
+use crate::session::{Command, CommandEnd, Session};
+use crate::words::{bare, normalised};
+
+/// What the disk shows at a proposal's path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// How the workspace calls it.
+    pub name: String,
+    /// What stands there.
+    pub state: FileState,
+}
+
+/// Why a proposal does not go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Objection {
+    /// It can't be supported.
+    Unsupported(String),
+    /// Disk or session say otherwise.
+    Contradicted(String),
+}
+
+/// What a proposal is checked against.
+#[derive(Debug, Clone, Copy)]
+pub struct Against<'a> {
+    /// Plan, session and disk.
+    pub evidence: &'a Evidence,
+    /// The evidence as the readers were shown it, in letters and digits alone: [`bare`].
+    pub shown: &'a str,
+}
+
+/// Returns the finding that a proposal becomes. One that may go on to the second reader is confirmed until that one has
+/// spoken; one of which the first reader is not sure is shown and never held.
+pub fn check(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> Finding {
+    let claimed_in = place_of_claim(proposal, against.evidence);
+    let objection = match claimed_in {
+        Ok(_) => objection(proposal, look, against),
+        Err(ref objection) => Some(objection.clone()),
+    };
+    let (status, check) = match objection {
+        Some(Objection::Unsupported(why)) => (Status::CannotVerify, why),
+        Some(Objection::Contradicted(why)) => (Status::Refuted, why),
+        None if !proposal.sure => (Status::CannotVerify, UNSURE.to_owned()),
+        None => (Status::Confirmed, "its words stand in the evidence, and nothing there contradicts it".to_owned()),
+    };
+    let path = look.map(|look| look.name.clone()).or_else(|| Some(proposal.path.clone()));
+    Finding {
+        category: proposal.category,
+        status,
+        source: Source::Reader,
+        kind: proposal.kind,
+        claim: proposal.claim.trim().to_owned(),
+        claimed_in: claimed_in.unwrap_or(proposal.claimed_in),
+        proof: proposal.proof.trim().to_owned(),
+        path: path.filter(|path| !path.trim().is_empty()),
+        why: proposal.why.clone(),
+        settle: proposal.settle.clone(),
+        check,
+        second: None,
+        step: step_of(&proposal.claim, against.evidence.plan.as_ref()),
+    }
+}
+
+/// What is said of a finding of which the first reader is not sure.
+pub const UNSURE: &str = "the first reader is not sure of it";
+
+fn objection(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> Option<Objection> {
+    let evidence = against.evidence;
+    proof_is_shown(proposal, against.shown)
+        .or_else(|| plan_is_there(proposal, evidence))
+        .or_else(|| path_is_ours(proposal, look))
+        .or_else(|| is_there(proposal, look))
+        .or_else(|| was_not_changed(proposal, look, evidence))
+        .or_else(|| was_not_shown(proposal, look, evidence))
+        .or_else(|| passed_later(proposal, &evidence.session))
+        .or_else(|| did_run(proposal, &evidence.session))
+}
+
+/// Where the claim stands: in the section it is said to come from, or in another one, if it is there. White space and
+/// Markdown marks do not count, and a part of a longer line is enough.
+fn place_of_claim(proposal: &Proposal, evidence: &Evidence) -> Result<ClaimedIn, Objection> {
+    let claim = bare(&proposal.claim);
+    if claim.is_empty() {
+        return match proposal.category {
+            Category::B => Ok(ClaimedIn::Nowhere),
+            _ => Err(Objection::Unsupported("it quotes no words that it rests on".to_owned())),
+        };
+    }
+    let stands_in = |place: ClaimedIn| {
+        let text = bare(&claims_text(evidence, place));
+        pieces(&proposal.claim).all(|piece| text.contains(&piece))
+    };
+    let others = ClaimedIn::ALL.into_iter().filter(|place| *place != proposal.claimed_in);
+    let found = [proposal.claimed_in].into_iter().chain(others).find(|place| stands_in(*place));
+    found.or((proposal.category == Category::B).then_some(ClaimedIn::Nowhere)).ok_or_else(|| {
+        let place = match proposal.claimed_in {
+            ClaimedIn::Plan => "the plan",
+            ClaimedIn::Message => "the final message",
+            ClaimedIn::Tasks => "the task list",
+            ClaimedIn::Asks => "the person's asks",
+            ClaimedIn::Nowhere => "the plan, the final message, the task list or the asks",
+        };
+        Objection::Unsupported(format!("the words that it quotes do not stand in {place}"))
+    })
+}
+
+/// The parts of a quote between marks of omission, in letters and digits.
+fn pieces(quote: &str) -> impl Iterator<Item = String> {
+    let parts = quote.split('…').flat_map(|part| part.split("...")).flat_map(|part| part.split("[…]"));
+    parts.map(bare).filter(|part| !part.is_empty())
+}
+
+/// The proof stands in the evidence, or is empty where absence is the proof.
+fn proof_is_shown(proposal: &Proposal, shown: &str) -> Option<Objection> {
+    let is_shown = pieces(&proposal.proof).all(|piece| shown.contains(&piece));
+    (!is_shown)
+        .then(|| Objection::Unsupported("the words that it gives as proof do not stand in the evidence".to_owned()))
+}
+
+/// B, C and D are about a plan.
+fn plan_is_there(proposal: &Proposal, evidence: &Evidence) -> Option<Objection> {
+    let needs_plan = matches!(proposal.category, Category::B | Category::C | Category::D);
+    (needs_plan && evidence.plan.is_none())
+        .then(|| Objection::Unsupported("no plan is in play that it could drift from".to_owned()))
+}
+
+/// The path is in the workspace, and not a place for what is not meant to stay.
+fn path_is_ours(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
+    let look = look?;
+    if is_scratch(&proposal.path) {
+        return Some(Objection::Unsupported(format!("{} is in a folder for what is not meant to stay", look.name)));
+    }
+    match &look.state {
+        FileState::Outside => Some(Objection::Unsupported(format!("{} is outside the workspace", look.name))),
+        FileState::Unreadable(why) => Some(Objection::Unsupported(format!("{} can't be read: {why}", look.name))),
+        FileState::File { .. } | FileState::Folder | FileState::Missing { .. } => None,
+    }
+}
+
+/// It is called missing, and it is there.
+fn is_there(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
+    let look = look.filter(|_| proposal.kind == Kind::Missing)?;
+    match look.state {
+        FileState::File { bytes } if bytes > 0 => {
+            Some(Objection::Contradicted(format!("{} is there, {bytes} bytes", look.name)))
+        }
+        FileState::Folder => Some(Objection::Contradicted(format!("{} is there", look.name))),
+        _ => None,
+    }
+}
+
+/// It is called work beyond the plan, and the file is as it was.
+fn was_not_changed(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Option<Objection> {
+    let look = look.filter(|_| proposal.category == Category::B)?;
+    let file = evidence.file(&look.name)?;
+    (file.change == FileChange::Unchanged)
+        .then(|| Objection::Contradicted(format!("{} was not changed in this session", look.name)))
+}
+
+/// Its content is called wrong with nothing quoted from it, and it was not shown, or not all of it.
+fn was_not_shown(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Option<Objection> {
+    let look = look.filter(|_| proposal.kind == Kind::WrongContent && bare(&proposal.proof).is_empty())?;
+    let file: &FileEvidence = evidence.file(&look.name)?;
+    let why = match &file.entered {
+        Entered::Cut(_) => "was shown in part",
+        Entered::LeftOut(LeftOut::Missing | LeftOut::Folder | LeftOut::Unchanged) | Entered::Whole | Entered::Diff => {
+            return None;
+        }
+        Entered::LeftOut(_) => "was not shown",
+    };
+    Some(Objection::Unsupported(format!("{} {why}, and what is not shown proves nothing", look.name)))
+}
+
+/// It is called failed, and the same command succeeded later.
+fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
+    if proposal.kind != Kind::Failed {
+        return None;
+    }
+    let failed = session.commands.iter().rev().find(|command| is_quoted(proposal, command))?;
+    let line = normalised(&failed.line);
+    let later = session.commands.iter().filter(|command| command.at > failed.at && normalised(&command.line) == line);
+    let passed = later.last().is_some_and(|command| has_passed(command));
+    passed.then(|| Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line))))
+}
+
+/// Whether a proof quotes a command or what it printed.
+fn is_quoted(proposal: &Proposal, command: &Command) -> bool {
+    let proof = bare(&proposal.proof);
+    let (line, output) = (bare(&command.line), bare(&command.output));
+    !proof.is_empty() && !line.is_empty() && (output.contains(&proof) || line.contains(&proof) || proof.contains(&line))
+}
+
+fn has_passed(command: &Command) -> bool {
+    command.end == CommandEnd::Succeeded && !hides_exit_code(&command.line)
+}
+
+/// It is called not run, and a command that the claim itself names in backticks ran and succeeded.
+fn did_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
+    if proposal.kind != Kind::NotRun {
+        return None;
+    }
+    let named = proposal.claim.split('`').skip(1).step_by(2).map(normalised).filter(|line| line.contains(' '));
+    let mut ran = named.filter_map(|line| {
+        session.commands.iter().find(|command| has_passed(command) && normalised(&command.line).contains(&line))
+    });
+    ran.next().map(|command| Objection::Contradicted(format!("`{}` was run, and succeeded", first_line(&command.line))))
+}
+
+fn first_line(line: &str) -> &str {
+    let first = line.trim().lines().next().unwrap_or_default();
+    &first[..first.floor_char_boundary(120)]
+}
+
+/// The number of the plan's step that the words are of.
+pub fn step_of(claim: &str, plan: Option<&Plan>) -> Option<usize> {
+    let words = bare(claim);
+    if words.is_empty() {
+        return None;
+    }
+    let steps = &plan?.steps;
+    let is_meant = |text: &str| {
+        let step = bare(text);
+        !step.is_empty() && (step.contains(&words) || words.contains(&step))
+    };
+    steps.iter().find(|step| is_meant(&step.text)).map(|step| step.number)
+}
+
+#[cfg(test)]
+mod tests;
