@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use punchlist::readers::Prompts;
 use punchlist::config::Config;
 use punchlist::env::Env;
 use punchlist::eval::case::Case;
 use punchlist::eval::layout::lay_out;
 use punchlist::eval::run::{CaseResult, Mode, run_all};
 use punchlist::eval::score::Score;
+use punchlist::readers::Prompts;
 use punchlist::readings::Readings;
 use punchlist::saved::audit::{Project, Request, prepare};
 use punchlist::session::load::load_saved;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use punchlist::readers::prompt::{self, Prompts};
+use punchlist::auditor::prompt::{self, Prompts};
 use punchlist::config::Config;
 use punchlist::evidence::masking::{mask_plan, mask_session};
 use punchlist::evidence::{Entered, Evidence, FileState, LeftOut, Memory, Workspace, gather, shown};
@@ -37,6 +37,7 @@ impl Folder {
 
 fn touch(path: &str, original: Original) -> Touch {
     Touch {
+        time: None,
         path: path.into(),
         tool: EditTool::Edit,
         at: 1,
@@ -175,6 +176,7 @@ fn secrets_are_masked_in_all_that_is_shown() {
     session.commands.push(Ran {
         line: format!("curl -H 'Authorization: Bearer {secret}' x"),
         at: 1,
+        time: None,
         end: CommandEnd::Failed(Some(1)),
         output: format!("401 for {secret}"),
         agent: None,
@@ -211,6 +213,7 @@ fn a_prompt_is_never_longer_than_its_budget() {
         session.commands.push(Ran {
             line: format!("cargo run -- {number}"),
             at: number,
+            time: None,
             end: CommandEnd::Succeeded,
             output: String::new(),
             agent: None,

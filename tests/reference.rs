@@ -58,6 +58,8 @@ struct Reference {
     order: Vec<String>,
     /// How each call ended: done or not, and what came back.
     ends: HashMap<String, (bool, String)>,
+    /// Results whose calls have not come yet, each in a row of its own.
+    early: HashMap<String, Value>,
     uuids: std::collections::HashSet<String>,
     words_of: Option<String>,
 }
@@ -111,6 +113,9 @@ impl Reference {
                 block["aside"] = aside.into();
                 self.calls.insert(call.into(), block);
                 self.order.push(call.into());
+                if let Some(early) = self.early.remove(call) {
+                    self.user(&early, aside);
+                }
                 if !aside {
                     self.seen.final_message = None;
                     self.words_of = None;
@@ -137,7 +142,16 @@ impl Reference {
         let results: Vec<_> = blocks.iter().filter(|block| block["type"] == "tool_result").collect();
         for block in &results {
             let Some(id) = block["tool_use_id"].as_str() else { continue };
-            let Some(call) = self.calls.get(id) else { continue };
+            let Some(call) = self.calls.get(id) else {
+                // A result may stand before its call.
+                let mut early = row.clone();
+                early["message"]["content"] = Value::Array(vec![(*block).clone()]);
+                if results.len() > 1 {
+                    early["toolUseResult"] = Value::Null;
+                }
+                self.early.entry(id.into()).or_insert(early);
+                continue;
+            };
             let result = &row["toolUseResult"];
             let plain = results.len() == 1 && result.is_string();
             let staged = results.len() == 1 && result["staged"] == true;
@@ -185,7 +199,7 @@ impl Reference {
             return;
         }
         if let Some(words) = persons_words(&content_of(&attachment["prompt"])) {
-            self.ask(words);
+            self.ask(&words);
         }
     }
 
@@ -248,7 +262,7 @@ fn told(session: &Session, reference: &Seen) -> Seen {
         commands: commands.collect(),
         asks: asks.map(|(at, ask)| whole(&ask.text, reference.asks.get(at).map_or("", |ask| ask))).collect(),
         todos: listed.map(|todo| (todo.text.clone(), todo.status.clone())).collect(),
-        reads: session.reads.to_vec(),
+        reads: session.reads.iter().map(|read| read.path.clone()).collect(),
         helpers: session.delegations.iter().map(|helper| helper.description.clone()).collect(),
         final_message: session.final_message.as_deref().map(|words| whole(words, message)),
         rows: session.rows,

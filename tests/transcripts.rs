@@ -52,8 +52,8 @@ fn told(loaded: &Loaded, truth: &Truth) -> Truth {
         rows: session.rows,
         torn: session.skipped.unreadable,
         asks: session.asks.iter().map(|ask| ask.text.clone()).collect(),
-        touches: session.touches.iter().map(touch_told).collect(),
-        reads: session.reads.to_vec(),
+        touches: agent_by_agent(&session.touches, |touch| touch.agent.as_deref()).map(touch_told).collect(),
+        reads: session.reads.iter().map(|read| read.path.clone()).collect(),
         commands: commands_told(session, truth),
         todos: session.todos.iter().map(|todo| (todo.text.clone(), todo.status.clone())).collect(),
         delegations: session
@@ -69,6 +69,13 @@ fn told(loaded: &Loaded, truth: &Truth) -> Truth {
         lines: truth.lines,
         kinds: truth.kinds.clone(),
     }
+}
+
+/// The entries of the main agent, then those of each subagent: the truth is told file by file.
+fn agent_by_agent<T>(entries: &[T], agent: impl Fn(&T) -> Option<&str>) -> impl Iterator<Item = &T> {
+    let mut entries: Vec<&T> = entries.iter().collect();
+    entries.sort_by_key(|entry| agent(entry).map(str::to_owned));
+    entries.into_iter()
 }
 
 fn touch_told(touch: &punchlist::session::Touch) -> truth::TouchTruth {
@@ -95,7 +102,8 @@ fn touch_told(touch: &punchlist::session::Touch) -> truth::TouchTruth {
 fn commands_told(session: &Session, truth: &Truth) -> Vec<truth::CommandTruth> {
     let ends = truth.commands.iter().map(|command| command.output_end.as_str());
     let ends = ends.chain(std::iter::repeat(""));
-    let told = session.commands.iter().zip(ends).map(|(command, end)| truth::CommandTruth {
+    let commands = agent_by_agent(&session.commands, |command| command.agent.as_deref());
+    let told = commands.zip(ends).map(|(command, end)| truth::CommandTruth {
         line: command.line.clone(),
         end: match command.end {
             CommandEnd::Succeeded => truth::CommandEnd::Succeeded,

@@ -8,8 +8,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use punchlist::audit::looks::looks;
-use punchlist::readers::prompt::{self, Prompts};
-use punchlist::readers::{ReaderOutcome, RecordedReply, reply};
 use punchlist::commands::hook::{Registered, answer};
 use punchlist::config::{Config, plan_globs};
 use punchlist::env::Env;
@@ -18,6 +16,8 @@ use punchlist::evidence::{self, Memory, Workspace, shown};
 use punchlist::hook::HookInput;
 use punchlist::log::DecisionLog;
 use punchlist::plan::{self, PlanPlaces};
+use punchlist::readers::prompt::{self, Prompts};
+use punchlist::readers::{ReaderOutcome, RecordedReply, reply};
 use punchlist::session::ledger::Role;
 use punchlist::session::load;
 use punchlist::stage::Stage;

@@ -104,7 +104,7 @@ fn asks_text(session: &Session, judged: Option<JudgedUntil>, room: usize) -> Str
     }
     let cap = cap_for(&asks, room);
     let mut text = String::new();
-    if session.forgotten.wants > 0 {
+    if session.forgotten.asks > 0 {
         text.push_str("[… older asks are not kept …]\n");
     }
     for (number, ask, was_judged) in asks {

@@ -1,13 +1,17 @@
-//! A subagent's work in its place in the session: takes the session of a subagent's own transcript, puts its changes
-//! and commands among those of the main one. Pure. Must not leave the lists out of order.
+//! A subagent's work in its place in the session: takes the session of a subagent's own transcript,
+//! puts its changes and commands among those of the main one. Pure. Must not leave the lists out of
+//! order.
+
+use std::collections::HashMap;
 
 use super::excerpt::start_and_end;
 use super::results::REPORT_CAP;
-use super::{ChangeAt, Command, Delegation, List, Naming, Original, Session, Touch};
+use super::{ChangeAt, Command, Delegation, List, Original, Session, Touch};
 
 /// Which entry of the session was the newest at a time.
 struct Timeline {
-    /// Times in order, each with the largest `at` of all entries up to it: clocks go back in most transcripts.
+    /// Times in order, each with the largest `at` of all entries up to it: clocks go back in most
+    /// transcripts.
     entries: Vec<(i64, usize)>,
 }
 
@@ -29,27 +33,47 @@ impl Timeline {
         Self { entries }
     }
 
-    /// The largest `at` of an entry that is not later.
+    /// Returns the largest `at` of an entry that is not later: 0 where all are. `None` where no
+    /// entry has a time.
     fn at(&self, time: i64) -> Option<usize> {
         let earlier = self.entries.partition_point(|(entry, _)| *entry <= time);
-        self.entries[..earlier].last().map(|(_, at)| *at)
+        let place = self.entries[..earlier].last().map_or(0, |(_, at)| *at);
+        (!self.entries.is_empty()).then_some(place)
+    }
+
+    /// Returns the places of a subagent's changes and commands, by where they stand in its own
+    /// transcript. None stands before one that came before it, nor before `start`.
+    fn places_of(&self, subagent: &Session, start: Option<usize>) -> HashMap<usize, usize> {
+        let touches = subagent.touches.iter().map(|touch| (touch.at, touch.time));
+        let commands = subagent.commands.iter().map(|command| (command.at, command.time));
+        let mut entries: Vec<_> = touches.chain(commands).collect();
+        entries.sort_unstable();
+        let mut newest = start;
+        let mut places = HashMap::new();
+        for (at, time) in entries {
+            newest = newest.max(time.and_then(|time| self.at(time)));
+            places.extend(newest.map(|place| (at, place)));
+        }
+        places
     }
 }
 
 impl Session {
-    /// Takes in what a subagent did: its changes and commands, under its name, each where it belongs by its time.
-    /// Those with no time stand where the work was handed over, or, where that is not known, at the end.
+    /// Takes in what a subagent did: its changes and commands, under its name, each where it
+    /// belongs by its time. Those with no time stand where the work was handed over, or, where that
+    /// is not known, at the end. The subagent's own order stays as it is, whatever its clock says.
     /// Entries with the same `at` are in order within their list; across lists their times tell.
     pub fn absorb(&mut self, mut subagent: Session, name: &str) {
         let id = name.strip_prefix("agent-").unwrap_or(name);
         let handed_over = self.delegations.iter().rposition(|one| one.agent_id.as_deref() == Some(id));
-        let otherwise = handed_over.map_or(self.rows, |index| self.delegations[index].at);
-        let timeline = Timeline::of(self);
-        let place = |time: Option<i64>| time.and_then(|time| timeline.at(time)).unwrap_or(otherwise);
+        let start = handed_over.map(|index| self.delegations[index].at);
+        let places = Timeline::of(self).places_of(&subagent, start);
+        let end = self.rows;
+        let place = |at: usize| places.get(&at).copied().unwrap_or(end);
         let sources = self.sources.len();
         self.sources.append(&mut subagent.sources);
         let touches = subagent.touches.into_iter().map(|touch| Touch {
-            at: place(touch.time),
+            at: place(touch.at),
             agent: Some(name.to_owned()),
             original: match touch.original {
                 Original::Recorded(place) => Original::Recorded(place.moved_by(sources)),
@@ -62,7 +86,7 @@ impl Session {
             ..touch
         });
         let commands = subagent.commands.into_iter().map(|command| Command {
-            at: place(command.time),
+            at: place(command.at),
             agent: Some(name.to_owned()),
             ..command
         });
@@ -71,7 +95,6 @@ impl Session {
         merge(&mut self.commands, commands.collect(), &mut masked.commands, |command| command.at);
         // What was counted and noted by the place of an entry has to be looked for again.
         (self.counted.commands, self.counted.effects, self.counted.done) = (0, 0, None);
-        self.naming = Naming::default();
         if let Some(index) = handed_over {
             self.add_report(index, subagent.final_message);
         }
@@ -91,8 +114,8 @@ impl Session {
     }
 }
 
-/// Puts new entries among those of a list, in order, behind those at the same place. Of the `masked` ones at the start
-/// of the list only those stay so that still are there.
+/// Puts new entries among those of a list, in order, behind those at the same place. Of the
+/// `masked` ones at the start of the list only those stay so that still are there.
 fn merge<T>(list: &mut List<T>, new: Vec<T>, masked: &mut usize, at: impl Fn(&T) -> usize)
 where
     T: Clone + serde::de::DeserializeOwned,
@@ -195,12 +218,36 @@ mod tests {
     }
 
     #[test]
+    fn work_from_before_every_entry_of_the_session_is_not_taken_for_its_last() {
+        for (name, at) in [("agent-x", 20), ("agent-y", 0)] {
+            let mut session = main();
+            let subagent = Session { touches: vec![touch("s", 3, Some(50))].into(), ..Session::default() };
+            session.absorb(subagent, name);
+            assert!(places(&session).contains(&("s", at)), "{name}");
+        }
+    }
+
+    #[test]
     fn a_clock_that_goes_back_does_not_put_work_before_what_it_followed() {
         let mut session = main();
         session.touches.push(touch("c", 45, Some(150)));
         let subagent = Session { touches: vec![touch("s", 3, Some(250))].into(), ..Session::default() };
         session.absorb(subagent, "agent-x");
         assert_eq!(places(&session), [("a", 10), ("b", 40), ("c", 45), ("s", 45)]);
+    }
+
+    #[test]
+    fn a_subagents_own_order_stays_though_its_clock_goes_back() {
+        let mut session = main();
+        let touches = vec![touch("s1", 3, Some(450)), touch("s2", 7, Some(250)), touch("s3", 9, None)];
+        let subagent = Session {
+            touches: touches.into(),
+            commands: vec![command("cargo build", 5, Some(350))].into(),
+            ..Session::default()
+        };
+        session.absorb(subagent, "agent-y");
+        assert_eq!(places(&session), [("a", 10), ("s1", 30), ("s2", 30), ("s3", 30), ("b", 40)]);
+        assert_eq!(session.commands[1].at, 30);
     }
 
     #[test]

@@ -91,7 +91,8 @@ pub fn prompt_of(row: &Row<'_>) -> Option<Prompt> {
     }
 }
 
-/// The person's words in a text, if it holds any: the text itself, or a slash command with what stands behind it.
+/// Returns the person's words in a text, if it holds any: the text itself, or a slash command with
+/// its arguments.
 pub fn persons_words(text: &str) -> Option<Cow<'_, str>> {
     let text = text.trim();
     if text.starts_with("<command-") {
@@ -101,8 +102,8 @@ pub fn persons_words(text: &str) -> Option<Cow<'_, str>> {
     is_persons.then_some(Cow::Borrowed(text))
 }
 
-/// `/name arguments` from the tags that the client makes of a slash command, in whatever order they stand. A command
-/// with no arguments, and one of the client's own, has none of the person's words in it.
+/// Returns `/name arguments` from the tags that the client makes of a slash command, in any order.
+/// A command with no arguments, and one of the client's own, has none of the person's words in it.
 fn slash_command(text: &str) -> Option<String> {
     let arguments = within(text, "<command-args>", "</command-args>").unwrap_or_default();
     let name = within(text, "<command-name>", "</command-name>")?.trim_start_matches('/');
@@ -110,13 +111,15 @@ fn slash_command(text: &str) -> Option<String> {
     is_ask.then(|| format!("/{name} {arguments}"))
 }
 
-/// What stands between the first opening and the last closing tag: arguments may hold tags of their own.
+/// Returns the text between the first opening and the last closing tag: arguments may hold tags of
+/// their own.
 fn within<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     let inner = text.split_once(open)?.1;
     Some(inner.rsplit_once(close).map_or(inner, |(inner, _)| inner).trim())
 }
 
-/// What the client says when a task in the background has ended: the task's id, and what it gave back.
+/// Parses the client's notice that a task in the background has ended: returns the task's id and
+/// its result.
 pub fn notification(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start().strip_prefix("<task-notification>")?;
     let id = text.split_once("<task-id>")?.1.split_once("</task-id>")?.0.trim();

@@ -17,8 +17,6 @@ use crate::text::{first_part, last_part};
 pub struct Forgotten {
     /// How much of the work done.
     pub work: usize,
-    /// How many of the asks that may want work.
-    pub wants: usize,
     /// How many asks.
     #[serde(default)]
     pub asks: usize,
@@ -42,8 +40,8 @@ const NEWEST_COMMAND_BYTES: usize = 128 << 10;
 /// longer than one that is left as it is, or it would be cut again and again.
 const OLD_COMMAND_PART: usize = 120;
 const OLD_COMMAND_WHOLE: usize = 160;
-/// How much is kept of an older check, of its line and of its output, as long as there is room: whether the tests
-/// passed is told by what they printed.
+/// How much is kept of an older check, of its line and of its output, as long as there is room:
+/// whether the tests passed is told by what they printed.
 const OLD_CHECK_PART: usize = 440;
 const OLD_CHECK_WHOLE: usize = 480;
 const OLD_CHECK_BYTES: usize = 64 << 10;
@@ -58,8 +56,8 @@ const LEAST_TOUCHES: usize = 600;
 /// How much is kept of what edits put where, in all; half of it stays.
 const CHANGE_BYTES: usize = 256 << 10;
 
-/// Asks: when to tidy up, and what is left as it was then. Of older ones the start and the end stay, and only where
-/// that is still too much they go.
+/// Asks: when to tidy up, and what is left as it was then. Of older ones the start and the end
+/// stay, and only where that is still too much they go.
 const ASKS: usize = 400;
 const ASK_BYTES: usize = 192 << 10;
 const NEWEST_ASKS: usize = 200;
@@ -68,8 +66,8 @@ const OLD_ASK_PART: usize = 440;
 const OLD_ASK_WHOLE: usize = 480;
 const MOST_ASK_BYTES: usize = 144 << 10;
 
-/// Remarks: when to tidy up, and what is left as it was then. Of older ones only those stay that the person had read
-/// when they asked for more.
+/// Remarks: when to tidy up, and what is left as it was then. Of older ones only those stay that
+/// the person had read when they asked for more.
 const REMARKS: usize = 600;
 const REMARK_BYTES: usize = 192 << 10;
 const NEWEST_REMARKS: usize = 150;
@@ -77,7 +75,8 @@ const NEWEST_REMARK_BYTES: usize = 48 << 10;
 const OLD_REMARKS: usize = 200;
 const OLD_REMARK_BYTES: usize = 96 << 10;
 
-/// Reports of subagents: when to tidy up, how much of the newest stays, and how much of each older one.
+/// Reports of subagents: when to tidy up, how much of the newest stays, and how much of each older
+/// one.
 const REPORT_BYTES: usize = 192 << 10;
 const NEWEST_REPORT_BYTES: usize = 64 << 10;
 const OLD_REPORT_PART: usize = 440;
@@ -133,11 +132,10 @@ pub fn tidy_commands(session: &mut Session, weights: &mut Weights) -> Option<Mov
     weights.commands = session.commands.iter().map(|command| command.line.len() + command.output.len()).sum();
     (session.counted.commands, session.counted.effects) = (0, 0);
     session.masked.commands = still_there(&moved[..session.masked.commands]);
-    session.naming.commands.follow(&moved);
     Some(moved)
 }
 
-/// Shortens an older command; says how much of the room for checks is left after it.
+/// Shortens an older command; returns how much of the room for checks is left.
 fn shorten_command(command: &mut Command, room: usize) -> usize {
     if is_check(&command.line) {
         shorten(&mut command.line, OLD_CHECK_WHOLE, |line| first_part(line, OLD_CHECK_PART));
@@ -155,7 +153,8 @@ fn shorten_command(command: &mut Command, room: usize) -> usize {
     room
 }
 
-/// Whether what a command printed tells how the work stands: tests, builds, lints, and all that goes through git.
+/// Returns whether the output of a command says how the work stands: tests, builds, lints, git and
+/// gh.
 fn is_check(line: &str) -> bool {
     shell::check(line).is_some() || shell::runs_any(line, &["git", "gh"])
 }
@@ -225,8 +224,6 @@ pub fn tidy_touches(session: &mut Session, weights: &mut Weights) -> Option<Move
     });
     session.masked.touches = still_there(&moved[..session.masked.touches]);
     session.counted.done = None;
-    session.naming.touches.follow(&moved);
-    session.naming.notes.follow(&moved);
     Some(moved)
 }
 
@@ -250,8 +247,8 @@ fn forget_changes(session: &mut Session, weights: &mut Weights) {
     weights.changes = kept.map(|change| change.old.len() + change.new.len()).sum();
 }
 
-/// Shortens old asks, and forgets some, if there are too many. The first one says what the session is about, and
-/// stays.
+/// Shortens old asks, and forgets some, if there are too many. The first one says what the session
+/// is about, and stays.
 pub fn tidy_asks(session: &mut Session, weights: &mut Weights) {
     if session.asks.len() <= ASKS && weights.asks <= ASK_BYTES {
         return;
@@ -266,17 +263,14 @@ pub fn tidy_asks(session: &mut Session, weights: &mut Weights) {
     let old = session.asks.len() - kept.max(1);
     let gone = 1.min(old)..old;
     session.masked.asks -= gone.clone().filter(|at| *at < session.masked.asks).count();
-    session.naming.asks.lose(gone.clone());
-    session.naming.pages.lose(gone.clone());
     for ask in session.asks.drain(gone) {
         session.forgotten.asks += 1;
-        session.forgotten.wants += usize::from(ask.may_want_work());
     }
-    (session.counted.asks, session.counted.wants) = (0, 0);
     weights.asks = session.asks.iter().map(|ask| ask.text.len()).sum();
 }
 
-/// How many entries at the end of a list are within a number and within a number of bytes together.
+/// Returns how many entries at the end of a list fit into a number of entries and a number of
+/// bytes.
 fn count_newest(lengths: impl DoubleEndedIterator<Item = usize>, most: usize, most_bytes: usize) -> usize {
     let mut bytes = 0;
     let is_within = |length: &usize| {
@@ -286,7 +280,8 @@ fn count_newest(lengths: impl DoubleEndedIterator<Item = usize>, most: usize, mo
     lengths.rev().take(most).take_while(is_within).count()
 }
 
-/// Forgets old remarks, if there are too many, but for those with which a turn ended or after which the person spoke.
+/// Forgets old remarks, if there are too many, but for those with which a turn ended or after which
+/// the person spoke.
 pub fn tidy_remarks(session: &mut Session, weights: &mut Weights) {
     if session.remarks.len() <= REMARKS && weights.remarks <= REMARK_BYTES {
         return;
@@ -351,7 +346,6 @@ pub fn tidy_lists(session: &mut Session, weights: &mut Weights) -> bool {
     newest(&mut session.rejected_plans, PLANS);
     newest(&mut session.other_calls, OTHER_TOOLS);
     let read = if session.reads.len() > READS { newest(&mut session.reads, READS) } else { 0 };
-    session.naming.reads.lose(0..read);
     weights.reads += read;
     read > 0
 }
@@ -485,7 +479,6 @@ mod tests {
         let mut session = Session { asks: (0..401).map(ask).collect(), ..Session::default() };
         tidy_asks(&mut session, &mut Weights::default());
         assert_eq!((session.asks.len(), session.asks[0].at, session.asks[1].at), (201, 0, 201));
-        assert_eq!(session.forgotten.wants, 200);
     }
 
     #[test]

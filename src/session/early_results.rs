@@ -1,5 +1,6 @@
-//! Results that stand before their calls, as clients from 2.1.101 on write them now and then. Takes what a result says,
-//! whatever its call may turn out to be, and gives it back when the call comes. Pure. Must not grow: the oldest go first.
+//! Results that stand before their calls, as clients from 2.1.101 on write them now and then. Takes
+//! what a result says, whatever its call may turn out to be, and gives it back when the call comes.
+//! Pure. Must not grow: the oldest go first.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,9 @@
-//! The start and the end of a long text: takes a text and a number of bytes, gives what may stay. Pure. Must not split
-//! a character, nor cut without a mark that says how much is missing.
+//! The start and the end of a long text: takes a text and a number of bytes, gives what may stay.
+//! Pure. Must not split a character, nor cut without a mark that says how much is missing.
 
-/// The text, or where it is longer than `cap` bytes its first and its last half of that, with a mark between them.
-/// People say what they want before or after a log that they paste, and a report says what came of it at either end.
+/// Returns the text, or where it is longer than `cap` bytes its start and its end, half of that
+/// each, with a mark between them. People say what they want before or after a log that they paste,
+/// and a report says what came of it at either end.
 pub fn start_and_end(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();

@@ -69,7 +69,8 @@ pub struct Ledger {
     seen: Recent,
     /// Results whose calls have not come yet.
     early: EarlyResults,
-    /// Where the newest words come from; the words are the session's final message, until something follows them.
+    /// Where the newest words come from; the words are the session's final message, until something
+    /// follows them.
     words: Option<Words>,
     /// The newest ask, by its hash: the text itself may be masked by now.
     last_ask: Option<u64>,
@@ -158,7 +159,6 @@ impl Ledger {
         self.session.skipped.repaired += 1;
     }
 
-    #[cfg(test)] pub fn early_len(&self) -> usize { self.early.len() }
     /// A look at the session as it stands.
     pub fn peek(&self) -> &Session {
         &self.session
@@ -305,7 +305,8 @@ impl Ledger {
         self.calls.close_all();
     }
 
-    /// Whether the newest words belong to another message than this one. A message that ends on words ends the turn.
+    /// Whether the newest words belong to another message than this one. A message that ends on
+    /// words ends the turn.
     fn is_another_message(&self, message: Option<u64>) -> bool {
         let words = self.words.and_then(|words| words.message);
         words.zip(message).is_some_and(|(words, message)| words != message)
@@ -455,7 +456,8 @@ impl Ledger {
         Call::Command(self.session.commands.len() - 1)
     }
 
-    /// Enters a file that is read. The result matters where it may be the first whole text of a Markdown file.
+    /// Enters a file that is read. The result matters where it may be the first whole text of a
+    /// Markdown file.
     fn add_read(&mut self, path: &str, Moment { at, time }: Moment) -> Call {
         let (reads, gone) = (&mut self.session.reads, self.weights.reads);
         let known = self.index.read.get_or_insert_with(|| {

@@ -1,8 +1,9 @@
 //! What happened: a session folded from its transcript and its subagents' transcripts.
 //!
-//! `batches` and `reader` give lines, `scan` and `lines` split them into rows, `ledger` folds rows into a [`Session`] of
-//! bounded size (`bounds`), `cursor` remembers how far that went, `absorb` puts a subagent's work in its place, `load`
-//! puts a whole session together. Only `batches`, `reader`, `originals` and `load` touch the disk.
+//! `batches` and `reader` give lines, `scan` and `lines` split them into rows, `ledger` folds rows
+//! into a [`Session`] of bounded size (`bounds`), `cursor` remembers how far that went, `absorb`
+//! puts a subagent's work in its place, `load` puts a whole session together. Only `batches`,
+//! `reader`, `originals` and `load` touch the disk.
 
 pub mod absorb;
 pub mod ahead;
@@ -17,7 +18,6 @@ pub mod ledger;
 pub mod lines;
 pub mod list;
 pub mod load;
-pub mod naming;
 pub mod originals;
 pub mod reader;
 pub mod recent;
@@ -30,11 +30,7 @@ use serde::{Deserialize, Serialize};
 pub use bounds::Forgotten;
 pub use ledger::Ledger;
 pub use list::{Entries, List};
-pub use naming::Naming;
 pub use originals::Recorded;
-
-/// "Great, thank you!", "ok, looks good to me": up to so many words hardly ask for anything.
-const SMALL_TALK_WORDS: usize = 5;
 
 /// Something the person asked for, in their own words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,18 +44,6 @@ pub struct Ask {
     pub time: Option<i64>,
 }
 
-impl Ask {
-    /// Whether it is too short to ask for anything.
-    fn is_small_talk(&self) -> bool {
-        self.text.split_whitespace().nth(SMALL_TALK_WORDS).is_none()
-    }
-
-    /// Whether it may ask for work: it is no small talk, and no question.
-    pub fn may_want_work(&self) -> bool {
-        !self.is_small_talk() && !self.text.trim_end().ends_with('?')
-    }
-}
-
 /// A message of the main agent that was not its final one: what it told the person on the way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
@@ -70,7 +54,8 @@ pub struct Remark {
     /// When, in milliseconds since 1970; `None` where the row does not say.
     #[serde(default)]
     pub time: Option<i64>,
-    /// Whether the agent ended a turn with it. The others stand before a tool call of the same turn.
+    /// Whether the agent ended a turn with it. The others stand before a tool call of the same
+    /// turn.
     #[serde(default)]
     pub ends_turn: bool,
 }
@@ -85,7 +70,8 @@ pub struct ReadFile {
     /// When, in milliseconds since 1970; `None` where the row does not say.
     #[serde(default)]
     pub time: Option<i64>,
-    /// What a Markdown file held when it was first read whole (`originals`). Unknown for all others.
+    /// What a Markdown file held when it was first read whole (`originals`). Unknown for all
+    /// others.
     pub text: Original,
 }
 
@@ -278,8 +264,8 @@ pub struct Delegation {
     pub agent_type: String,
     /// How the call ended.
     pub outcome: Outcome,
-    /// What it reported, start and end where that is long. Empty as long as it has not: a call that only sent
-    /// the subagent to the background reports nothing.
+    /// What it reported, start and end where that is long. Empty as long as it has not: a call that
+    /// only sent the subagent to the background reports nothing.
     #[serde(default)]
     pub report: String,
     /// The subagent's id; its transcript is `agent-<id>.jsonl`.
@@ -386,9 +372,6 @@ pub struct Session {
     /// How far it was masked already.
     #[serde(default)]
     pub masked: Masked,
-    /// Which of its entries may name a plan.
-    #[serde(default)]
-    pub naming: Naming,
     /// The transcripts that it was read from; [`Recorded`] refers to them.
     #[serde(default)]
     pub sources: Vec<String>,
@@ -415,10 +398,6 @@ pub struct Counted {
     pub commands: usize,
     /// How many of them may have had effects.
     pub effects: usize,
-    /// How many asks.
-    pub asks: usize,
-    /// How many of them may want work.
-    pub wants: usize,
     /// How many changes were done, of all; `None` when one has come or gone, or has ended since.
     pub done: Option<usize>,
 }
@@ -427,11 +406,6 @@ impl Session {
     /// Changes that were done.
     pub fn done_touches(&self) -> impl Iterator<Item = &Touch> {
         self.touches.iter().filter(|touch| touch.outcome == Outcome::Done)
-    }
-
-    /// Whether the person's newest words are too few to ask for anything, and no tool was used after them.
-    pub fn is_chatting(&self) -> bool {
-        self.asks.last().is_some_and(|ask| ask.at > self.last_call && ask.is_small_talk())
     }
 
     /// How much real work the session has done so far: files changed and commands that may have changed
@@ -444,19 +418,11 @@ impl Session {
             + uncounted.filter(|command| command.may_have_effects()).count()
     }
 
-    /// How many asks may want work. It only grows, too.
-    pub fn wants(&self) -> usize {
-        let uncounted = self.asks.since(self.counted.asks).iter();
-        self.forgotten.wants + self.counted.wants + uncounted.filter(|ask| ask.may_want_work()).count()
-    }
-
-    /// Counts what was done and what was asked for, so that it need not be counted again. What ends later is counted then.
+    /// Counts what was done, so that it need not be counted again. What ends later is counted then.
     pub fn count_work(&mut self) {
         let new = self.commands.since(self.counted.commands).iter();
         self.counted.effects += new.filter(|command| command.may_have_effects()).count();
         self.counted.commands = self.commands.len();
-        self.counted.wants = self.wants() - self.forgotten.wants;
-        self.counted.asks = self.asks.len();
         self.counted.done = Some(self.counted.done.unwrap_or_else(|| self.done_touches().count()));
     }
 }

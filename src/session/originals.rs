@@ -8,7 +8,6 @@
 use std::fs::File;
 use std::path::Path;
 
-use aho_corasick::AhoCorasick;
 use serde::{Deserialize, Serialize};
 
 use super::scan::{Raw, Scan, is_place_to_cut};
@@ -82,30 +81,7 @@ pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> Wanted) {
     }
 }
 
-/// Puts the texts before in place that hold one of these names. They are looked for as the transcript writes them, so
-/// that a text without any need not be decoded.
-pub fn fetch_with_names(session: &mut Session, names: &[String]) {
-    if names.is_empty() {
-        return;
-    }
-    let is_written_as_it_is = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'/');
-    let is_plain = |name: &String| !name.is_empty() && name.bytes().all(is_written_as_it_is);
-    let Ok(finder) = AhoCorasick::new(names.iter().filter(|name| is_plain(name))) else { return };
-    let must_decode = !names.iter().all(is_plain);
-    let mut shelf = Shelf::of(&session.sources);
-    let done = session.touches.iter_mut().filter(|touch| touch.outcome == Outcome::Done);
-    for touch in done {
-        let Original::Recorded(place) = touch.original else { continue };
-        let Some(literal) = shelf.read(place, u64::from(place.bytes)) else { continue };
-        if (must_decode || finder.is_match(&literal))
-            && let Ok(text) = serde_json::from_slice(&literal)
-        {
-            touch.original = Original::Text(text);
-        }
-    }
-}
-
-/// What a file held when it was first read whole; `None` where the transcript does not tell.
+/// Returns what a file held when it was first read whole; `None` where the transcript does not say.
 pub fn text_of_read(session: &Session, read: &ReadFile) -> Option<String> {
     match Shelf::of(&session.sources).original(&read.text) {
         Original::Text(text) => Some(text),
@@ -244,28 +220,6 @@ mod tests {
     }
 
     #[test]
-    fn texts_with_a_name_are_read_and_others_stay_where_they_are() {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        let texts = [r#""fn legacy_hash() {\n}""#, r#""fn other() {}""#, r#""say \"hi\"""#];
-        std::fs::write(file.path(), texts.concat()).expect("written");
-        let path = file.path().to_str().expect("text");
-        let read = |names: &[&str]| {
-            let (mut at, mut places) = (0, Vec::new());
-            for text in texts {
-                places.push((at, u32::try_from(text.len()).expect("fits")));
-                at += text.len() as u64;
-            }
-            let mut session = session(path, &places);
-            fetch_with_names(&mut session, &names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
-            let is_read = |touch: &Touch| matches!(touch.original, Original::Text(_));
-            session.touches.iter().map(is_read).collect::<Vec<_>>()
-        };
-        assert_eq!(read(&["legacy_hash"]), [true, false, false]);
-        assert_eq!(read(&[]), [false; 3]);
-        assert_eq!(read(&["legacy_hash", "say \"hi\""]), [true; 3], "a name that is written in another way");
-    }
-
-    #[test]
     fn a_transcript_that_is_gone_tells_nothing() {
         let mut session = session("/nowhere/s.jsonl", &[(0, 9)]);
         fetch(&mut session, |_| Wanted::All);
@@ -275,7 +229,7 @@ mod tests {
     #[test]
     fn the_text_of_a_read_is_found_where_the_transcript_holds_it() {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        let read = r##"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"1","name":"Read","input":{"file_path":"/w/p.md"}}]}}"##;
+        let read = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"1","name":"Read","input":{"file_path":"/w/p.md"}}]}}"#;
         let result = r##"{"type":"user","message":{"content":[{"tool_use_id":"1","type":"tool_result","content":"1 # Plan"}]},"uuid":"u","timestamp":"t","toolUseResult":{"type":"text","file":{"content":"# Plan\n- é","startLine":1,"numLines":2,"totalLines":2}}}"##;
         std::fs::write(file.path(), format!("{read}\n{result}\n")).expect("written");
         let session = crate::session::load::load_saved(file.path()).session;

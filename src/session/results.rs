@@ -63,7 +63,8 @@ pub trait CallResult {
 /// What a subagent gave back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Its words, start and end where they are long. Empty for one that was only sent to the background.
+    /// Its words, start and end where they are long. Empty for one that was only sent to the
+    /// background.
     pub text: String,
     /// Its id.
     pub agent_id: Option<String>,
@@ -185,7 +186,8 @@ impl<'a> ToolResult<'a, '_> {
         self.plain_text().map(|raw| first_words(&raw.text().unwrap_or_default()))
     }
 
-    /// A text of a file: where the transcript holds it, or, where that place is not known, the text itself.
+    /// Returns the text of a file: its place in the transcript, or the text itself where that place
+    /// is not known.
     fn original(&self, raw: Raw<'a>) -> Original {
         match self.line_at {
             _ if raw.json().len() > ORIGINAL_CAP => Original::Unknown,

@@ -8,14 +8,14 @@ use std::io;
 use std::path::Path;
 
 use jiff::Timestamp;
-use punchlist::readers::Usage;
 use punchlist::decision::{Cause, Held};
 use punchlist::evidence::{Entered, FileState, LeftOut};
 use punchlist::finding::{Category, Finding, Problem, Source, Status};
 use punchlist::log::note::{Became, Judgement, LabelNote, SCHEMA};
-use punchlist::log::record::{ReaderRecord, FileRecord, PlanRecord, TranscriptRecord};
+use punchlist::log::record::{FileRecord, PlanRecord, ReaderRecord, TranscriptRecord};
 use punchlist::log::{Note, OutcomeNote, Record};
 use punchlist::plan::PlanSource;
+use punchlist::readers::Usage;
 
 /// The first day of the year, at midnight in UTC: 2025-10-01.
 const FIRST_DAY_MS: i64 = 1_759_276_800_000;

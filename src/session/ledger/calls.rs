@@ -72,7 +72,8 @@ pub(super) enum Call {
     Touch(usize),
     Command(usize),
     Delegation(usize),
-    /// Of a file whose text would be the first that is known of it, by its number from the start of the session.
+    /// Of a file whose text would be the first that is known of it, by its number from the start of
+    /// the session.
     Read {
         number: usize,
         at: usize,
@@ -140,8 +141,8 @@ impl Calls {
         self.waiting.get(&id).is_some_and(|one| one.call == Call::Other)
     }
 
-    /// Whether the row around a call's result does not matter. It names a plan, and a call that is not known may still
-    /// turn out to be one.
+    /// Whether the row around a call's result does not matter. It names a plan, and a call that is
+    /// not known may still turn out to be one.
     pub(super) fn wants_result_only(&self, id: u64) -> bool {
         self.waiting.get(&id).is_some_and(|one| !matches!(one.call, Call::Plan { .. }))
     }

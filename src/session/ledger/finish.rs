@@ -1,4 +1,5 @@
-//! The end of a call: takes what its result says, enters it where the call stands in the session. Pure.
+//! The end of a call: takes what its result says, enters it where the call stands in the session.
+//! Pure.
 
 use super::Ledger;
 use super::calls::Call;
@@ -12,7 +13,8 @@ impl Ledger {
     /// Takes in a result, or keeps it until its call comes.
     pub(super) fn add_result(&mut self, result: &ToolResult<'_, '_>, aside: bool) {
         let Some(id) = result.block.tool_use_id.hash() else { return };
-        // A second result of a call that was there lately belongs to nothing, and does not wait either.
+        // A second result of a call that was there lately belongs to nothing, and does not wait
+        // either.
         if self.calls.is_waiting(id) || self.seen.contains(id) {
             self.finish_call(id, result, aside);
         } else {
@@ -92,8 +94,8 @@ impl Ledger {
             return;
         }
         if let Some(newest) = newest {
-            // Only the newest change of a file can be looked for on disk. What a plan was before it was changed
-            // counts as well.
+            // Only the newest change of a file can be looked for on disk. What a plan was before it
+            // was changed counts as well.
             let older = index.min(*newest);
             *newest = index.max(*newest);
             if !is_markdown(path) {

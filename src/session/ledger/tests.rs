@@ -384,13 +384,17 @@ fn a_result_before_its_call_is_not_lost_between_two_readings() {
         let row = lone_row(row.as_bytes(), ledger).expect("one row");
         ledger.fold(&row, None);
     };
-    rows.iter().for_each(|[_, result]| fold(&mut ledger, result));
+    for [_, result] in &rows {
+        fold(&mut ledger, result);
+    }
     let texts: Vec<String> = ledger.plain_texts().map(str::to_owned).collect();
     assert!(texts.iter().any(|text| text == "before"), "they are looked through for secrets: {texts:?}");
     let mark = Mark { inode: 1, offset: 1, tail: 1 };
     let bytes = cursor::encode(&[Cursor { path: "p".into(), mark, ledger }]).expect("bytes");
     let mut ledger = cursor::decode(bytes).expect("cursors").remove(0).ledger;
-    rows.iter().for_each(|[call, _]| fold(&mut ledger, call));
+    for [call, _] in &rows {
+        fold(&mut ledger, call);
+    }
     assert!(ledger.early.is_empty());
     let usual: Vec<String> = rows.into_iter().flatten().collect();
     assert_eq!(without_places(ledger.into_session()), without_places(session(&usual)));
