@@ -58,7 +58,7 @@ impl Entry<'_> {
 }
 
 /// Returns the timeline within `room` bytes. What was judged before is a summary.
-pub fn timeline(session: &Session, judged: Option<JudgedUntil>, room: usize) -> String {
+pub fn timeline(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> String {
     let from = judged.map_or(0, |judged| judged.at + 1);
     let entries = entries(session, from);
     let mut text = String::new();

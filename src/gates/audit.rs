@@ -60,7 +60,7 @@ impl Gate for AuditGate {
         }
         let prompts = prompts_of(stop, story);
         let rows = session.rows;
-        let judged = last.filter(|last| last.was_clean).map(|last| JudgedUntil { at: last.rows, time_ms: last.decided_ms });
+        let judged = last.filter(|last| last.was_clean).map(|last| JudgedUntil { at: last.rows, files: last.files.clone() });
         let brief = story.phase(phases::EVIDENCE, |story| {
             let mut memory = stop.state.evidence(stop.session, stop.agent());
             let brief = Brief::new(session, plan, &workspace, prompts, &stop.config.audit, judged, &mut memory);
@@ -102,6 +102,7 @@ impl Gate for AuditGate {
                 finished: work.finished,
                 rows,
                 was_clean: !outcome.wants_block(),
+                files: brief.evidence.changed_files(),
                 decided_ms: Timestamp::now().as_millisecond(),
             });
         }
