@@ -152,8 +152,8 @@ pub struct AuditArgs {
     /// Whom to ask [default: claude]
     #[arg(long, value_enum)]
     pub auditor: Option<AuditorChoice>,
-    /// Prints what would be sent, and asks nobody
-    #[arg(long, conflicts_with_all = ["verdict", "format"])]
+    /// Prints what would be sent, and asks nobody; with --verdict, what the second reader would be sent
+    #[arg(long, conflicts_with = "format")]
     pub show_prompt: bool,
     /// Takes a saved reply (a file, or - for stdin) in place of asking
     #[arg(long, value_name = "FILE", conflicts_with = "auditor")]
