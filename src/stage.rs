@@ -81,6 +81,19 @@ impl Stage {
         text.replace(&self.folder.path().display().to_string(), "[trip]")
     }
 
+    /// A text with other names in the places of this machine's paths: `name_of` says which one stands for `[workspace]`,
+    /// `[home]` and the others.
+    pub fn renamed(&self, text: &str, name_of: impl Fn(&str) -> &'static str) -> String {
+        self.places().iter().fold(text.to_owned(), |text, (name, path)| text.replace(path, name_of(name)))
+    }
+
+    /// The reverse of [`Self::renamed`], in strings of JSON.
+    pub fn real_names_in_json(&self, json: &str, name_of: impl Fn(&str) -> &'static str) -> String {
+        let places = self.places();
+        let written = |path: &str| path.replace('\\', "\\\\");
+        places.iter().fold(json.to_owned(), |text, (name, path)| text.replace(name_of(name), &written(path)))
+    }
+
     /// Copies a folder into the stage, the real paths filled in wherever a file is text.
     pub fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in WalkDir::new(from) {

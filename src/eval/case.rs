@@ -217,12 +217,6 @@ impl Case {
     pub fn transcript(&self) -> PathBuf {
         self.folder.join("transcript.jsonl")
     }
-
-    /// What an auditor said of it.
-    pub fn reply(&self) -> Result<String, CaseError> {
-        let path = self.folder.join("reply.json");
-        fs::read_to_string(&path).map_err(|why| CaseError::Unreadable { path, why })
-    }
 }
 
 #[cfg(test)]
