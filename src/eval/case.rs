@@ -220,6 +220,25 @@ impl Case {
 }
 
 #[cfg(test)]
+impl Case {
+    /// A clean case of which nothing is known.
+    pub(super) fn unknown() -> Self {
+        Self {
+            name: String::new(),
+            folder: PathBuf::new(),
+            about: String::new(),
+            kind: Kind::Clean,
+            part: Part::Tuning,
+            tags: Vec::new(),
+            client: None,
+            git: true,
+            findings: Vec::new(),
+            advisories: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

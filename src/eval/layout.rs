@@ -63,6 +63,11 @@ impl LaidOut {
         self.stage.renamed(text, neutral_name)
     }
 
+    /// Whether a text names the folder in which the case is laid out.
+    pub fn is_named_in(&self, text: &str) -> bool {
+        self.stage.is_named_in(text)
+    }
+
     /// An answer to a neutral text, as JSON, with this machine's paths again.
     pub fn real(&self, json: &str) -> String {
         self.stage.real_names_in_json(json, neutral_name)

@@ -101,7 +101,11 @@ impl StoredVerdict {
 }
 
 /// Reads a file of a case with the paths of its layout filled in; `None` where there is none.
-pub fn read<T: DeserializeOwned>(case: &Case, name: &str, laid_out: &LaidOut) -> Result<Option<T>, CaseError> {
+pub fn read<T: DeserializeOwned>(
+    case: &Case,
+    name: &str,
+    laid_out: &LaidOut,
+) -> Result<Option<T>, CaseError> {
     parse(&case.folder.join(name), |text| laid_out.placed(text))
 }
 
