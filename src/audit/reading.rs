@@ -103,8 +103,13 @@ pub fn read(
         Second::Same => first.ask(&prompt, left()),
         Second::Other(reader) => reader.ask(&prompt, left()),
     };
-    let mut judged: Vec<&mut Finding> =
-        reading.findings.iter_mut().enumerate().filter(|(at, _)| asked.contains(at)).map(|(_, one)| one).collect();
+    let mut judged: Vec<&mut Finding> = reading
+        .findings
+        .iter_mut()
+        .enumerate()
+        .filter(|(at, _)| asked.contains(at))
+        .map(|(_, one)| one)
+        .collect();
     second::apply(&mut judged, &run.outcome);
     reading.second = Some(run);
     reading.second_prompt = Some(prompt);

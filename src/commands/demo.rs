@@ -11,12 +11,12 @@ use jiff::Timestamp;
 
 use super::complain;
 use super::hook::{Registered, answer};
-use crate::readers::RecordedReply;
 use crate::env::Env;
 use crate::exit;
 use crate::finding::{Finding, Status};
 use crate::hook::{HookInput, Reply};
 use crate::log::DecisionLog;
+use crate::readers::RecordedReply;
 use crate::stage::Stage;
 use crate::state::StateFolder;
 

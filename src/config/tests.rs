@@ -52,7 +52,15 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
             audit: false,
             max_prompt_bytes: 0,
         },
-        auditor: AuditorConfig { client: None, model: String::new(), timeout: Duration::ZERO, prompts: None },
+        auditor: AuditorConfig {
+            client: None,
+            model: String::new(),
+            second_reader: SecondReader::Off,
+            timeout: Duration::ZERO,
+            max_calls_per_session: 0,
+            max_cost_per_day: None,
+            prompts: None,
+        },
         checklist: ChecklistConfig {
             plan: true,
             files: vec!["x".into()],

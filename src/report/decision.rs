@@ -14,7 +14,7 @@ use crate::evidence::Entered;
 use crate::finding::{Finding, Status};
 use crate::log::listing::Milliseconds;
 use crate::log::note::Judgement;
-use crate::log::record::{ReaderRecord, FileRecord};
+use crate::log::record::{FileRecord, ReaderRecord};
 use crate::log::told::Fate;
 use crate::log::{LabelNote, Record, Scene, Told};
 use crate::phases;

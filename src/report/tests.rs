@@ -13,7 +13,9 @@ fn finding(category: Category, status: Status, source: Source) -> FindingReport 
         path: None,
         kind: Kind::Missing,
         detail: "the step is ticked, and there is no beta.txt".into(),
-        evidence: Vec::new(),
+        claimed_in: ClaimedIn::Nowhere,
+        proof: String::new(),
+        second: None,
         settle: "create beta.txt, or untick the step".into(),
         note: "no such file on disk".into(),
     }
@@ -46,7 +48,9 @@ pub(crate) fn report() -> Report {
                 step: Some(1),
                 claim: "Create `beta.txt`".into(),
                 path: Some("beta.txt".into()),
-                evidence: vec!["$ touch beta.txt => failed, exit code 1".into()],
+                claimed_in: ClaimedIn::Plan,
+                proof: "beta.txt: does not exist".into(),
+                second: Some(SecondOpinion { upheld: true, why: "nothing in the timeline made it".into() }),
                 ..finding(Category::A, Status::Confirmed, Source::Both)
             },
             FindingReport {
