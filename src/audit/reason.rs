@@ -105,7 +105,7 @@ mod tests {
     const ONE: &str = "\
 Punchlist checked this stop against the plan, the session and the disk. 1 finding is confirmed:
 
-1. [A] claimed done, not on disk
+1. [A] claimed done, and not so
    words: \"Create `beta.txt`\"
    path: beta.txt
    found: there is no beta.txt
