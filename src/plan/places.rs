@@ -56,7 +56,8 @@ impl PlanPlaces {
     /// Whether it stands in a folder of plans. Below `.planning` there is much else.
     pub fn is_in_plan_folder(&self, path: &Path) -> bool {
         let folder = self.relative(path).parent().and_then(Path::file_name);
-        folder.is_some_and(|folder| folder.eq_ignore_ascii_case("plan") || folder.eq_ignore_ascii_case("plans"))
+        folder
+            .is_some_and(|folder| folder.eq_ignore_ascii_case("plan") || folder.eq_ignore_ascii_case("plans"))
     }
 
     /// Whether the file is one that nearly every workspace has, and no plan for being read.

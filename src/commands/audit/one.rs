@@ -7,13 +7,13 @@ use super::super::progress::Progress;
 use super::{
     Refusal, code_of, config_for, has_conversation, print, progress, project, prompts_of, shown, text_of,
 };
-use crate::readers::{RecordedReply, SealedClient};
-use crate::cli::{AuditArgs, AuditorChoice};
 use crate::audit::reading::{Readers, Second};
+use crate::cli::{AuditArgs, AuditorChoice};
 use crate::config::{Config, SecondReader};
 use crate::env::Env;
 use crate::exit;
 use crate::plan::{self, Plan};
+use crate::readers::{RecordedReply, SealedClient};
 use crate::report::Report;
 use crate::saved::audit::{Audited, Prepared, Request, prepare};
 use crate::saved::find::{Found, Shelf, by_path};
@@ -64,7 +64,9 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
         }
         match prompt {
             Some(prompt) => print(&format!("{}\n\n{}\n", prompt.system, prompt.text))?,
-            None => super::complain("nothing of that answer would hold a stop: the second reader is not asked"),
+            None => {
+                super::complain("nothing of that answer would hold a stop: the second reader is not asked")
+            }
         }
         return Ok(exit::OK);
     }
@@ -158,7 +160,8 @@ fn ask(
         AuditorChoice::Claude => {
             spinner.set_message(format!("asking {} for a second opinion", config.auditor.model));
             let known = StateFolder::find(env);
-            let sealed = |model| SealedClient { env, config: &config.auditor, model, known: &known, is_wanted: None };
+            let sealed =
+                |model| SealedClient { env, config: &config.auditor, model, known: &known, is_wanted: None };
             let mut first = sealed(&config.auditor.model);
             let mut other = sealed(config.auditor.second_reader.name());
             let (second, second_model) = match &config.auditor.second_reader {
