@@ -192,16 +192,21 @@ fn was_not_shown(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) 
     Some(Objection::Unsupported(format!("{} {why}, and what is not shown proves nothing", look.name)))
 }
 
-/// It is called failed, and the same command succeeded later.
+/// It is called failed, and the same command succeeded when it was run last. What a command printed may say that something
+/// failed, whatever its exit code; its line alone does not.
 fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::Failed {
         return None;
     }
     let failed = session.commands.iter().rev().find(|command| is_quoted(proposal, command))?;
+    let proof = bare(&proposal.proof);
+    let by_output = bare(&failed.output).contains(&proof);
     let line = normalised(&failed.line);
-    let later =
-        session.commands.iter().filter(|command| command.at > failed.at && normalised(&command.line) == line);
-    let passed = later.last().is_some_and(|command| has_passed(command));
+    let runs = session.commands.iter().filter(|command| {
+        let is_later = command.at > failed.at || !by_output && command.at == failed.at;
+        is_later && normalised(&command.line) == line
+    });
+    let passed = runs.last().is_some_and(|command| has_passed(command));
     passed.then(|| {
         Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line)))
     })
