@@ -22,6 +22,8 @@ use crate::plan::Plan;
 use crate::session::originals::Shelf;
 use crate::session::{Original, Outcome, Session};
 
+/// Up to this size a file that was changed is shown whole besides: what did not change may be what was promised.
+const SMALL: usize = 2_500;
 /// How much is shown of a file that was changed: whole, or as a diff.
 const MOST_OF_CHANGED: usize = 4_000;
 /// How much is shown of a file that a step, the final message or a task names as well.
@@ -421,17 +423,17 @@ fn question_of(candidate: &Candidate, place: &Place) -> u64 {
     name.number()
 }
 
-/// The content of a file as it may be shown: what changed in it, where that is known and shorter.
+/// The content of a file as it may be shown: of a small one all of it and what changed, of a larger one what changed, where
+/// that is known and shorter.
 fn shown_of<'a>(text: &'a str, original: &Original) -> (Cow<'a, str>, bool) {
-    match original {
-        Original::Text(before) if before != text => {
-            let changes = diff::unified(before, text);
-            if changes.len() < text.len() {
-                (Cow::Owned(changes), true)
-            } else {
-                (Cow::Borrowed(text), false)
-            }
-        }
-        _ => (Cow::Borrowed(text), false),
+    let Original::Text(before) = original else { return (Cow::Borrowed(text), false) };
+    if before == text {
+        return (Cow::Borrowed(text), false);
+    }
+    let changes = diff::unified(before, text);
+    match (text.len() <= SMALL, changes.len() < text.len()) {
+        (true, true) => (Cow::Owned(format!("{}\n[what changed in it:]\n{changes}", text.trim_end())), false),
+        (false, true) => (Cow::Owned(changes), true),
+        (_, false) => (Cow::Borrowed(text), false),
     }
 }

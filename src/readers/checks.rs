@@ -156,9 +156,13 @@ fn path_is_ours(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
     }
 }
 
-/// It is called missing, and it is there.
+/// It is called missing, and it is there. Where the claim names something else in backticks, that may be what is missing
+/// inside of it.
 fn is_there(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
     let look = look.filter(|_| proposal.kind == Kind::Missing)?;
+    if names_a_part(&proposal.claim, &look.name) {
+        return None;
+    }
     match look.state {
         FileState::File { bytes } if bytes > 0 => {
             Some(Objection::Contradicted(format!("{} is there, {bytes} bytes", look.name)))
@@ -166,6 +170,13 @@ fn is_there(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
         FileState::Folder => Some(Objection::Contradicted(format!("{} is there", look.name))),
         _ => None,
     }
+}
+
+/// Whether a claim has code in backticks that is not the path itself.
+fn names_a_part(claim: &str, path: &str) -> bool {
+    let path = bare(path);
+    let mut spans = claim.split('`').skip(1).step_by(2).map(bare);
+    spans.any(|span| !span.is_empty() && !path.ends_with(&span) && !span.ends_with(&path))
 }
 
 /// It is called work beyond the plan, and the file is as it was.
