@@ -7,12 +7,12 @@ mod one;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::readers::Prompts;
 use crate::cli::{AuditArgs, AuditorChoice, Format};
 use crate::config::Config;
 use crate::env::Env;
 use crate::exit;
 use crate::finding::Status;
+use crate::readers::Prompts;
 use crate::report::Report;
 use crate::report::{markdown::markdown, sarif::sarif, text::text};
 use crate::session::Session;
@@ -81,7 +81,7 @@ fn code_of<'a>(reports: impl IntoIterator<Item = &'a Report>) -> u8 {
     let (mut confirmed, mut failed) = (false, false);
     for report in reports {
         confirmed |= report.count(Status::Confirmed) > 0;
-        failed |= report.auditor_failed();
+        failed |= report.reader_failed();
     }
     match (confirmed, failed) {
         (true, _) => exit::FAILED,
