@@ -179,7 +179,9 @@ impl<'a> Glance<'a> {
 
     /// What both readers cost, in dollars, as far as the client tells.
     pub fn cost_usd(&self) -> Option<f64> {
-        self.readers().filter_map(|reader| reader.cost_usd).reduce(|one, other| one + other)
+        let cost = self.readers().filter_map(|reader| reader.cost_usd).reduce(|one, other| one + other);
+        // No provider counts closer than that, and a sum of two must not show how floats are added.
+        cost.map(|cost| (cost * 1e9).round() / 1e9)
     }
 
     /// How long both readers took, in milliseconds, as the phases have it or else as each says itself.

@@ -145,7 +145,8 @@ impl<'a> Rows<'a> {
         let read = |usage: &Usage| usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
         self.tokens_in.push(readers().map(|reader| read(&reader.usage)).sum());
         self.tokens_out.push(readers().map(|reader| reader.usage.output_tokens).sum());
-        self.cost_usd.push(readers().filter_map(|reader| reader.usage.cost_usd).reduce(|a, b| a + b));
+        let cost = readers().filter_map(|reader| reader.usage.cost_usd).reduce(|one, other| one + other);
+        self.cost_usd.push(cost.map(|cost| (cost * 1e9).round() / 1e9));
     }
 }
 

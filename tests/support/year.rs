@@ -294,7 +294,7 @@ impl Maker {
         .ok();
         let mut ours = 0.0;
         for (name, middle) in
-            [("plan", 0.4), ("evidence", 7.0), ("facts", 1.5), ("prompt", 1.0), ("remember", 0.9)]
+            [("plan", 0.4), ("evidence", 7.0), ("facts", 1.5), ("prompt", 1.0), ("checks", 0.6), ("remember", 0.9)]
         {
             let spent = self.chance.around(middle);
             ours += if name == "facts" { 0.0 } else { spent };
@@ -306,9 +306,9 @@ impl Maker {
     }
 
     /// What the second reader adds to a record: the evidence comes from the provider's cache.
-    fn read_again(&mut self, record: &mut Record) {
+    fn read_again(record: &mut Record) {
         let Some(first) = record.auditor.clone() else { return };
-        let took = self.chance.around(2_400.0);
+        let took = (first.duration_ms * 0.4 * 1000.0).round() / 1000.0;
         let usage = Usage {
             input_tokens: 180,
             output_tokens: first.usage.output_tokens / 4,
@@ -349,7 +349,7 @@ impl Maker {
 
     fn held(&mut self, record: &mut Record) {
         self.audited(record, "answered");
-        self.read_again(record);
+        Self::read_again(record);
         for _ in 0..=self.chance.index(4) {
             let finding = self.finding(record, Status::Confirmed);
             record.findings.push(finding);
@@ -456,7 +456,7 @@ impl Maker {
                 sentence: (outcome == Became::Disputed).then(|| sentence.to_owned()),
                 was_wrong: match outcome {
                     Became::Disputed if is_generated => Some(true),
-                    Became::Disputed => [None, Some(true), Some(false)][self.chance.index(3)],
+                    Became::Disputed => [None, Some(true), Some(false)][place % 3],
                     Became::Ignored => Some(false),
                     Became::Fixed => None,
                 },
