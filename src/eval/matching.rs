@@ -64,8 +64,9 @@ pub fn agreement(finding: &Finding, truth: &Truth, plan: Option<&Plan>) -> usize
     if finding.category != truth.category {
         return 0;
     }
-    let step_words =
-        truth.step.and_then(|number| Some(plan?.promised().into_iter().find(|step| step.number == number)?.text));
+    let step_words = truth
+        .step
+        .and_then(|number| Some(plan?.promised().into_iter().find(|step| step.number == number)?.text));
     let by_path = finding.path.as_deref().zip(truth.path.as_deref()).is_some_and(|(a, b)| same_path(a, b));
     let by_step = (finding.step.is_some() && finding.step == truth.step)
         || step_words.is_some_and(|words| overlap(&words, &finding.claim));
@@ -111,7 +112,7 @@ pub fn match_advisories(given: &[Advisory], truths: &[AdvisoryKind]) -> Advised 
 mod tests {
     use super::*;
     use crate::eval::case::Proof;
-    use crate::finding::{Category, Problem, Source};
+    use crate::finding::{Category, ClaimedIn, Kind, Source};
     use crate::plan::PlanSource;
     use crate::plan::steps::parse_steps;
 
@@ -119,15 +120,17 @@ mod tests {
         Finding {
             category,
             status,
-            source: Source::Auditor,
-            problem: Problem::MissingFile,
-            quote: quote.into(),
+            source: Source::Reader,
+            kind: Kind::Missing,
+            claim: quote.into(),
             path: path.map(Into::into),
             why: String::new(),
             settle: String::new(),
-            verifier: String::new(),
+            check: String::new(),
             step: None,
-            evidence: Vec::new(),
+            claimed_in: ClaimedIn::Plan,
+            proof: String::new(),
+            second: None,
         }
     }
 
@@ -149,7 +152,7 @@ mod tests {
             path: None,
             text: text.into(),
             steps: parse_steps(text),
-            dropped: Vec::new(),
+            before: None,
             ticked_before: Vec::new(),
         }
     }
@@ -205,9 +208,9 @@ mod tests {
     fn advisories_count_by_kind() {
         let given = [AdvisoryKind::ForcePush, AdvisoryKind::ForcePush, AdvisoryKind::StaleTests];
         let given = given.map(|kind| Advisory { kind, text: String::new(), evidence: String::new() });
-        let advised = match_advisories(&given, &[AdvisoryKind::ForcePush, AdvisoryKind::UnrunTests]);
+        let advised = match_advisories(&given, &[AdvisoryKind::ForcePush, AdvisoryKind::NotRun]);
         assert_eq!(advised.found, [AdvisoryKind::ForcePush]);
-        assert_eq!(advised.missed, [AdvisoryKind::UnrunTests]);
+        assert_eq!(advised.missed, [AdvisoryKind::NotRun]);
         assert_eq!(advised.wrong, [AdvisoryKind::StaleTests]);
     }
 }

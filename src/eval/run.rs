@@ -11,14 +11,14 @@ use serde::Serialize;
 use super::case::{Case, CaseError, Kind, Part, Truth};
 use super::layout::{LaidOut, lay_out};
 use super::matching::{Advised, Worth, match_advisories, match_up};
-use crate::readers::prompt::PromptError;
-use crate::readers::{Prompts, Proposal, SealedClient};
+use crate::audit::reading::{Readers, Second};
 use crate::child;
 use crate::config::Config;
 use crate::decision::{Cause, Held};
 use crate::env::Env;
-use crate::audit::reading::{Readers, Second};
 use crate::finding::{Finding, Status};
+use crate::readers::prompt::PromptError;
+use crate::readers::{Prompts, Proposal, SealedClient};
 use crate::saved::audit::{Audited, Prepared, Request, prepare};
 use crate::state::StateFolder;
 

@@ -234,21 +234,23 @@ pub(super) mod tests {
     use crate::eval::case::{Part, Truth};
     use crate::eval::matching::Advised;
     use crate::eval::run::{Kept, Told, Weighed};
-    use crate::finding::{AdvisoryKind, Finding, Problem};
+    use crate::finding::{AdvisoryKind, ClaimedIn, Finding, Kind as FindingKind};
 
     pub(in crate::eval) fn finding(category: Category, status: Status, source: Source) -> Finding {
         Finding {
             category,
             status,
             source,
-            problem: Problem::MissingFile,
-            quote: String::new(),
+            kind: FindingKind::Missing,
+            claim: String::new(),
             path: None,
             why: String::new(),
             settle: String::new(),
-            verifier: String::new(),
+            check: String::new(),
             step: None,
-            evidence: Vec::new(),
+            claimed_in: ClaimedIn::Plan,
+            proof: String::new(),
+            second: None,
         }
     }
 
@@ -278,7 +280,7 @@ pub(super) mod tests {
         }
     }
 
-    use Source::{Reader, Both, Facts};
+    use Source::{Both, Facts, Reader};
     use Status::{CannotVerify, Confirmed, Refuted};
 
     #[test]
@@ -302,7 +304,7 @@ pub(super) mod tests {
         );
         let by_source = &score.categories["A"].by_source;
         assert_eq!(
-            (by_source["facts"].confirmed, by_source["auditor"].shown, by_source["both"].shown),
+            (by_source["facts"].confirmed, by_source["reader"].shown, by_source["both"].shown),
             (1, 1, 0)
         );
         assert_eq!(score.category(Category::B), Count { truths: 1, ..Count::default() });
@@ -327,10 +329,12 @@ pub(super) mod tests {
             truth: 0,
             proposal: crate::readers::Proposal {
                 category: Category::A,
-                problem: Problem::NoTrace,
-                quote: String::new(),
+                sure: true,
+                kind: FindingKind::Other,
+                claim: String::new(),
+                claimed_in: ClaimedIn::Plan,
+                proof: String::new(),
                 path: String::new(),
-                needle: String::new(),
                 why: String::new(),
                 settle: String::new(),
             },

@@ -33,7 +33,9 @@ fn file_of<'a>(evidence: &'a Evidence, path: &str) -> Option<&'a FileEvidence> {
 /// A path with a folder and an ending. A bare name may be of a thing that is made elsewhere, a folder of what is built.
 fn is_plainly_a_file(path: &str) -> bool {
     let name = base_name(path);
-    path.contains('/') && !path.ends_with('/') && name.rsplit_once('.').is_some_and(|(stem, _)| !stem.is_empty())
+    path.contains('/')
+        && !path.ends_with('/')
+        && name.rsplit_once('.').is_some_and(|(stem, _)| !stem.is_empty())
 }
 
 /// Whether a file is nowhere, was not there before, and nothing that the session did speaks of it.

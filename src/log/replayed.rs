@@ -118,28 +118,10 @@ fn likeness(old: &Finding, new: &Finding) -> u32 {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::finding::{Category, ClaimedIn, Kind, Source};
-
-    /// A confirmed finding about a step of the plan.
-    pub(crate) fn finding(category: Category, kind: Kind, claim: &str, path: Option<&str>) -> Finding {
-        Finding {
-            category,
-            status: Status::Confirmed,
-            source: Source::Reader,
-            kind,
-            claim: claim.into(),
-            claimed_in: ClaimedIn::Plan,
-            proof: String::new(),
-            path: path.map(str::to_owned),
-            why: "it is not there".into(),
-            settle: "make it".into(),
-            check: "no such file on disk".into(),
-            second: None,
-            step: None,
-        }
-    }
+    use crate::finding::{Category, Kind};
+    use crate::testing::finding;
 
     #[test]
     fn each_finding_is_compared_with_its_own() {

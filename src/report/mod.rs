@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::readers::Usage;
 use crate::config::AuditConfig;
 use crate::decision::{Cause, Held};
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
 use crate::log::record::ReaderRecord;
 use crate::plan::{Mark, Plan, PlanSource};
+use crate::readers::Usage;
 use crate::saved::audit::Audited;
 use crate::words::normalised;
 
@@ -249,7 +249,8 @@ fn finding_of(finding: &Finding, plan: Option<&Plan>) -> FindingReport {
     // A finding that quotes a step whole is about that step.
     let quoted = || {
         let words = normalised(&finding.claim);
-        let step = plan?.promised().into_iter().find(|step| !words.is_empty() && normalised(&step.text) == words)?;
+        let step =
+            plan?.promised().into_iter().find(|step| !words.is_empty() && normalised(&step.text) == words)?;
         Some(step.number)
     };
     FindingReport {
@@ -335,7 +336,9 @@ pub(crate) fn second_words(
             let word = if second.upheld { "upheld" } else { "dismissed" };
             if second.why.is_empty() { word.to_owned() } else { format!("{word}: {}", second.why) }
         }
-        None if reader.is_some() && (status == Status::Confirmed || check.starts_with("the second reader")) => {
+        None if reader.is_some()
+            && (status == Status::Confirmed || check.starts_with("the second reader")) =>
+        {
             "gave no answer".to_owned()
         }
         None => "was not asked".to_owned(),

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::finding::{Category, Kind};
     use crate::log::replayed::compare;
-    use crate::log::replayed::tests::finding;
+    use crate::testing::finding;
 
     fn replayed(width: usize) -> String {
         let judged = |quote: &str, path: Option<&str>, status, check: &str| {

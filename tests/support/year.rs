@@ -293,9 +293,14 @@ impl Maker {
         }))
         .ok();
         let mut ours = 0.0;
-        for (name, middle) in
-            [("plan", 0.4), ("evidence", 7.0), ("facts", 1.5), ("prompt", 1.0), ("checks", 0.6), ("remember", 0.9)]
-        {
+        for (name, middle) in [
+            ("plan", 0.4),
+            ("evidence", 7.0),
+            ("facts", 1.5),
+            ("prompt", 1.0),
+            ("checks", 0.6),
+            ("remember", 0.9),
+        ] {
             let spent = self.chance.around(middle);
             ours += if name == "facts" { 0.0 } else { spent };
             record.phases_ms.insert(name.to_owned(), spent);
