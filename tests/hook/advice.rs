@@ -29,8 +29,8 @@ fn a_force_push_that_nobody_asked_for_is_told_once_and_holds_nobody() {
     run.check(told(&run).contains("git push --force origin main"), "the command is named");
     run.same(&run.record()["advisories"][0]["kind"], &json!("force-push"));
     // The same session goes on: it is known by now.
-    scene.wrote("beta.txt", "beta\n");
-    scene.says("I created beta.txt.");
+    scene.wrote("notes/beta.txt", "beta\n");
+    scene.says("I created notes/beta.txt.");
     let run = scene.run();
     run.logs("allow", "clean");
     run.is_silent();

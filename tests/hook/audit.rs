@@ -14,9 +14,9 @@ Session 3f2a91c0, 2026-01-01 00:05, plan PLAN.md (2 steps, 2 ticked)
 Confirmed (1)
 
   A  claimed done, not on disk
-     words    \"Create `beta.txt`\"
+     words    \"Create `notes/beta.txt`\"
      step     2 (PLAN.md:4)
-     path     beta.txt
+     path     notes/beta.txt
 ";
 
 fn saved_drift() -> Scene {
@@ -113,7 +113,7 @@ fn a_saved_verdict_is_judged_in_place_of_asking() {
         run.same(&run.status.code(), &Some(1));
         let report: Value = serde_json::from_str(&run.stdout).expect("json");
         run.same(&report["auditor"]["backend"], &json!("recorded"));
-        run.same(&report["findings"][0]["path"], &json!("beta.txt"));
+        run.same(&report["findings"][0]["path"], &json!("notes/beta.txt"));
     }
     fs::write(scene.path("reply.json"), GREETING).expect("written");
     let file = text(&scene.path("reply.json"));
@@ -149,7 +149,7 @@ fn a_workspace_that_stands_elsewhere_by_now_is_followed() {
     for name in ["PLAN.md", "alpha.txt"] {
         fs::copy(scene.in_work(name), copy.join(name)).expect("copied");
     }
-    fs::write(copy.join("beta.txt"), "beta\n").expect("written");
+    fs::write(copy.join("notes/beta.txt"), "beta\n").expect("written");
     let path = text(&scene.save(ID, 5));
     let run = scene.audit(&[&path, "--auditor", "none", "--cwd", &text(&copy)]);
     run.same(&run.status.code(), &Some(0));
@@ -193,15 +193,15 @@ fn the_json_is_whole() {
     run.same(&report["session"], &expected);
     run.same(&report["schema"], &json!(1));
     run.same(&report["plan"], &json!({"source": "touched-file", "path": "PLAN.md", "steps": 2}));
-    let step = json!({"number": 2, "line": 4, "text": "Create `beta.txt`", "mark": "ticked",
-        "paths": ["beta.txt"], "ticked_now": true});
+    let step = json!({"number": 2, "line": 4, "text": "Create `notes/beta.txt`", "mark": "ticked",
+        "paths": ["notes/beta.txt"], "ticked_now": true});
     run.same(&report["steps"][1], &step);
     let finding = &report["findings"][0];
     for (key, value) in [
         ("category", "A"),
         ("status", "confirmed"),
         ("source", "facts"),
-        ("path", "beta.txt"),
+        ("path", "notes/beta.txt"),
         ("problem", "missing-file"),
     ] {
         run.same(&finding[key], &json!(value));

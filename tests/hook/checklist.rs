@@ -57,7 +57,7 @@ fn without_the_table_there_is_no_such_gate() {
 fn a_step_that_the_audit_holds_for_is_told_once() {
     let mut scene = Scene::new();
     scene.transcript.asked("Make a plan in PLAN.md, and carry it out.");
-    let plan = "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Create `beta.txt`\n- [ ] Tell the team about the greeting\n";
+    let plan = "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Create `notes/beta.txt`\n- [ ] Tell the team about the greeting\n";
     scene.wrote("PLAN.md", plan);
     scene.wrote("alpha.txt", "alpha\n");
     scene.says("All steps of the plan are done.");
@@ -65,9 +65,12 @@ fn a_step_that_the_audit_holds_for_is_told_once() {
     let run = scene.run();
     let reason = run.holds();
     run.check(reason.contains("1. PLAN.md, line 5: - [ ] Tell the team"), "the open box is told");
-    run.same(&reason.matches("Create `beta.txt`").count(), &1);
+    run.same(&reason.matches("Create `notes/beta.txt`").count(), &1);
     run.same(&reason.matches("`punchlist off`").count(), &1);
-    run.check(!reason.contains("- [ ] Create `beta.txt`"), "what is not on disk is the audit's to tell");
+    run.check(
+        !reason.contains("- [ ] Create `notes/beta.txt`"),
+        "what is not on disk is the audit's to tell",
+    );
     let gates = run.record()["gates"].as_array().map(Vec::len);
     run.same(&gates, &Some(2));
     run.same(&scene.blocks(), &1);

@@ -68,7 +68,7 @@ fn it_runs_again_only_when_what_it_cares_about_was_touched_since_it_passed() {
     scene.wrote("notes.md", "none of its business\n");
     scene.run();
     assert_eq!(runs(&scene), 1, "it does not care about that");
-    scene.wrote("beta.txt", "beta\n");
+    scene.wrote("notes/beta.txt", "beta\n");
     scene.run();
     assert_eq!(runs(&scene), 2);
 }

@@ -148,7 +148,7 @@ fn failures_of_the_last_days_are_told() {
     let scene = registered();
     let mut failing = Scene::with_drift();
     failing.var("PUNCHLIST_HOME", scene.path("state"));
-    failing.file("beta.txt", "beta\n");
+    failing.file("notes/beta.txt", "beta\n");
     failing.client("exit 1");
     failing.run();
     let run = scene.run_args(&["doctor"]);

@@ -60,7 +60,7 @@ fn a_byte_on_stdin_that_is_not_utf8_does_not_hide_the_rest() {
     stdin[at] = 0xff;
     let run = scene.run_with_stdin(&stdin);
     run.holds();
-    assert!(scene.prompt().contains("All \u{fffd}one"), "{}", scene.prompt());
+    assert!(scene.prompt("first").contains("All \u{fffd}one"), "{}", scene.prompt("first"));
 }
 
 #[test]
@@ -156,11 +156,11 @@ fn a_plan_that_is_gone_is_no_plan() {
     let run = scene.run();
     // What is claimed in words is held against the disk, all the same.
     run.check(
-        run.holds().contains("found: the final message says so, and there is no beta.txt"),
+        run.holds().contains("found: the final message says so, and there is no notes/beta.txt"),
         "the claim is",
     );
     run.same(&run.record()["plan"], &Value::Null);
-    assert!(scene.prompt().contains("(no plan was in play)"));
+    assert!(scene.prompt("first").contains("(no plan was in play)"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn goes_on(scene: &mut Scene, words: &str) {
     scene.input["stop_hook_active"] = json!(true);
 }
 
-/// A session that was held for `beta.txt`.
+/// A session that was held for `notes/beta.txt`.
 fn held() -> (Scene, String) {
     let scene = Scene::with_drift();
     let run = scene.run();
@@ -31,8 +31,8 @@ fn pairs(all: &[(u64, &str)]) -> Vec<(u64, String)> {
 fn what_is_written_after_the_block_is_fixed() {
     let (mut scene, block) = held();
     run_is_pending(&scene, true);
-    scene.wrote("beta.txt", "beta\n");
-    goes_on(&mut scene, "Now beta.txt is written as well.");
+    scene.wrote("notes/beta.txt", "beta\n");
+    goes_on(&mut scene, "Now notes/beta.txt is written as well.");
     let run = scene.run();
     run.is_silent();
     run.logs("allow", "loop-guard");
@@ -58,7 +58,7 @@ fn run_is_pending(scene: &Scene, expected: bool) {
 #[test]
 fn a_step_that_is_unticked_is_fixed_in_the_plan() {
     let (mut scene, _) = held();
-    scene.wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Create `beta.txt`\n");
+    scene.wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Create `notes/beta.txt`\n");
     goes_on(&mut scene, "I have opened the step again.");
     let run = scene.run();
     run.is_silent();
@@ -71,22 +71,22 @@ fn what_is_disputed_is_kept_in_the_agents_words_and_not_held_again() {
     let (mut scene, block) = held();
     goes_on(
         &mut scene,
-        "I checked. `beta.txt` is left out on purpose: alpha.txt holds both. Nothing else changed.",
+        "I checked. `notes/beta.txt` is left out on purpose: alpha.txt holds both. Nothing else changed.",
     );
     let run = scene.run();
     run.is_silent();
     run.same(&scene.outcomes(), &pairs(&[(1, "disputed")]));
-    let sentence = "`beta.txt` is left out on purpose: alpha.txt holds both.";
+    let sentence = "`notes/beta.txt` is left out on purpose: alpha.txt holds both.";
     run.same(&scene.notes()[0]["sentence"], &json!(sentence));
 
     // Further work, and the same claim on the same plan.
     scene.input["stop_hook_active"] = json!(false);
     scene.transcript.asked("Add a line to alpha.txt, please.");
     scene.wrote("alpha.txt", "alpha\nmore\n");
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = scene.run();
     run.tells(&format!(
-        "let go; disputed by the agent before, and not held again: [A] \"Create `beta.txt`\" (disputed in this session: \"{sentence}\")"
+        "let go; disputed by the agent before, and not held again: [A] \"Create `notes/beta.txt`\" (disputed in this session: \"{sentence}\")"
     ));
     run.logs("allow", "only-unverified");
     let finding = &run.record()["findings"][0];
@@ -99,7 +99,7 @@ fn what_is_disputed_is_kept_in_the_agents_words_and_not_held_again() {
     );
     append_to_log(&scene, &label);
     scene.wrote("alpha.txt", "alpha\nmore\nand more\n");
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     scene.run().holds();
 }
 
@@ -120,7 +120,7 @@ fn what_nobody_speaks_of_is_ignored() {
     run.same(&scene.outcomes(), &pairs(&[(1, "ignored")]));
     run.same(
         &scene.notes()[0]["why"],
-        &json!("it still stands: the step is ticked, and there is no beta.txt, and the final message says nothing against it"),
+        &json!("it still stands: the step is ticked, and there is no notes/beta.txt, and the final message says nothing against it"),
     );
 }
 
@@ -141,8 +141,8 @@ fn each_finding_has_its_own_end() {
 #[test]
 fn fixed_counts_before_disputed() {
     let (mut scene, _) = held();
-    scene.wrote("beta.txt", "beta\n");
-    goes_on(&mut scene, "The finding is wrong: beta.txt already exists.");
+    scene.wrote("notes/beta.txt", "beta\n");
+    goes_on(&mut scene, "The finding is wrong: notes/beta.txt already exists.");
     scene.run().is_silent();
     assert_eq!(scene.outcomes(), pairs(&[(1, "fixed")]));
     assert!(scene.path("state/sessions/session-1.json").exists());
@@ -153,7 +153,7 @@ fn what_only_the_auditor_found_is_checked_by_the_same_rules() {
     let mut scene = Scene::with_a_wrong_greeting();
     scene.client(&format!("verdict {}", crate::scene::GREETING));
     scene.run().holds();
-    scene.wrote("beta.txt", "good evening\n");
+    scene.wrote("notes/beta.txt", "good evening\n");
     goes_on(&mut scene, "It greets now.");
     let run = scene.run();
     run.is_silent();
@@ -164,9 +164,9 @@ fn what_only_the_auditor_found_is_checked_by_the_same_rules() {
 #[test]
 fn a_stop_that_is_no_loop_guard_settles_it_too() {
     let (mut scene, _) = held();
-    scene.wrote("beta.txt", "beta\n");
+    scene.wrote("notes/beta.txt", "beta\n");
     scene.transcript.asked("And now?");
-    scene.says("Now beta.txt is written as well.");
+    scene.says("Now notes/beta.txt is written as well.");
     let run = scene.run();
     run.is_silent();
     run.logs("allow", "clean");
@@ -215,8 +215,8 @@ fn a_subagent_that_was_held_is_followed_by_itself() {
     let run = scene.run();
     run.holds();
     run.check(scene.path("state/sessions/session-1.a1.held").exists(), "its own");
-    scene.wrote("beta.txt", "beta\n");
-    goes_on(&mut scene, "Now beta.txt is written.");
+    scene.wrote("notes/beta.txt", "beta\n");
+    goes_on(&mut scene, "Now notes/beta.txt is written.");
     scene.run().is_silent();
     assert_eq!(scene.outcomes(), pairs(&[(1, "fixed")]));
 }
@@ -224,11 +224,11 @@ fn a_subagent_that_was_held_is_followed_by_itself() {
 #[test]
 fn a_claim_that_is_taken_back_is_fixed() {
     let mut scene = Scene::new();
-    scene.transcript.asked("Write alpha.txt and beta.txt.");
+    scene.transcript.asked("Write alpha.txt and notes/beta.txt.");
     scene.wrote("alpha.txt", "alpha\n");
-    scene.says("Done: I created alpha.txt and beta.txt.");
+    scene.says("Done: I created alpha.txt and notes/beta.txt.");
     scene.run().holds();
-    goes_on(&mut scene, "I was too quick: beta.txt was not created.");
+    goes_on(&mut scene, "I was too quick: notes/beta.txt was not created.");
     scene.run().is_silent();
     assert_eq!(scene.outcomes(), pairs(&[(1, "fixed")]));
     assert_eq!(scene.notes()[0]["why"], json!("the final message takes the claim back"));
@@ -274,7 +274,7 @@ fn a_client_that_does_not_send_its_last_words_is_waited_for() {
     scene.input["stop_hook_active"] = json!(true);
     // The words of the block are the last in the transcript: they are no answer to it.
     let running = scene.start();
-    scene.transcript.said("beta.txt is not needed.");
+    scene.transcript.said("notes/beta.txt is not needed.");
     std::thread::sleep(std::time::Duration::from_millis(150));
     fs::write(scene.path("transcript.jsonl"), scene.transcript.text()).expect("written late");
     let run = scene.finish(running);
@@ -287,7 +287,7 @@ fn a_transcript_that_is_gone_settles_nothing() {
     let (mut scene, _) = held();
     goes_on(&mut scene, "I looked, and the finding is fine.");
     scene.input["transcript_path"] = json!(scene.path("gone.jsonl"));
-    scene.file("beta.txt", "beta\n");
+    scene.file("notes/beta.txt", "beta\n");
     let run = scene.run();
     run.is_silent();
     run.same(&scene.outcomes(), &pairs(&[(1, "ignored")]));
@@ -320,7 +320,7 @@ fn a_log_that_can_not_be_written_keeps_it_for_later() {
 fn a_secret_in_the_agents_words_is_masked() {
     let (mut scene, _) = held();
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
-    goes_on(&mut scene, &format!("beta.txt is not needed, the token {secret} is in the vault."));
+    goes_on(&mut scene, &format!("notes/beta.txt is not needed, the token {secret} is in the vault."));
     scene.run().is_silent();
     assert_eq!(scene.outcomes(), pairs(&[(1, "disputed")]));
     for (path, text) in scene.texts_below("state") {
@@ -333,14 +333,14 @@ fn what_an_audit_looked_at_is_kept_beside_the_log() {
     let (scene, block) = held();
     let text = fs::read_to_string(scene.path(&format!("state/audits/{block}.scene.json"))).expect("a scene");
     let seen: Value = serde_json::from_str(&text).expect("json");
-    assert_eq!(seen["asks"], json!(["Make a plan in PLAN.md, then create alpha.txt and beta.txt."]));
+    assert_eq!(seen["asks"], json!(["Make a plan in PLAN.md, then create alpha.txt and notes/beta.txt."]));
     assert_eq!(
         seen["steps"],
         json!([
             {"number": 1, "text": "Create `alpha.txt`", "state": "ticked"},
-            {"number": 2, "text": "Create `beta.txt`", "state": "ticked"},
+            {"number": 2, "text": "Create `notes/beta.txt`", "state": "ticked"},
         ])
     );
-    assert_eq!(seen["final_message"], json!("All done: I created alpha.txt and beta.txt."));
+    assert_eq!(seen["final_message"], json!("All done: I created alpha.txt and notes/beta.txt."));
     assert!(seen["files"].as_array().is_some_and(|files| !files.is_empty()));
 }

@@ -42,7 +42,7 @@ fn it_is_asked_about_where_the_config_says_always() {
 #[test]
 fn it_is_not_audited_at_all_where_the_config_says_off() {
     let mut scene = honest();
-    scene.says("I created alpha.txt and beta.txt.");
+    scene.says("I created alpha.txt and notes/beta.txt.");
     scene.project_config("[audit]\nplanless = \"off\"\n");
     let run = scene.run();
     is_let_go(&scene, &run, "nothing-to-audit", 0);
@@ -53,12 +53,12 @@ fn it_is_not_audited_at_all_where_the_config_says_off() {
 fn a_claim_that_the_disk_disproves_holds_with_or_without_the_auditor() {
     for client in ["verdict {\"findings\":[]}", "exit 3"] {
         let mut scene = honest();
-        scene.says("I created alpha.txt and beta.txt.");
+        scene.says("I created alpha.txt and notes/beta.txt.");
         scene.client(client);
         let run = scene.run();
         let reason = run.holds();
         run.check(
-            reason.contains("found: the final message says so, and there is no beta.txt"),
+            reason.contains("found: the final message says so, and there is no notes/beta.txt"),
             "it is told",
         );
         run.logs("block", "findings");
@@ -81,7 +81,7 @@ fn a_large_one_is_worth_a_call() {
 fn an_ask_that_is_only_said_to_be_done_is_looked_at() {
     let mut scene = honest();
     scene.run().logs("allow", "clean");
-    scene.transcript.asked("Now add a beta.txt with the same words in it.");
-    scene.says("Done: I created beta.txt.");
+    scene.transcript.asked("Now add a notes/beta.txt with the same words in it.");
+    scene.says("Done: I created notes/beta.txt.");
     scene.run().holds();
 }
