@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use answer::{Answer, Opinion, Proposal, Verdict};
 pub use prompt::{Prompt, Prompts};
-pub use recorded::RecordedReply;
+pub use recorded::{RecordedReplies, RecordedReply};
 pub use sealed::SealedClient;
 
 /// Who is asked.
