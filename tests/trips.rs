@@ -124,11 +124,20 @@ fn take(fixture: &Path) -> Vec<String> {
     trip.stage_json("checked.json", &findings);
 
     let asked = reading::asked_about(&findings, setting);
-    assert_eq!(asked.is_empty(), !trip.has("second-reply.json"), "{}: a reply for whom is asked", fixture.display());
+    assert_eq!(
+        asked.is_empty(),
+        !trip.has("second-reply.json"),
+        "{}: a reply for whom is asked",
+        fixture.display()
+    );
     if !asked.is_empty() {
         let listed: Vec<&Finding> = asked.iter().map(|at| &findings[*at]).collect();
         let prompt = shown.second(brief.prompts(), &second::listed(&listed)).expect("a prompt");
-        assert_eq!((&prompt.system, &prompt.schema), (&first.system, &first.schema), "the same question form");
+        assert_eq!(
+            (&prompt.system, &prompt.schema),
+            (&first.system, &first.schema),
+            "the same question form"
+        );
         let task = prompt.text.strip_prefix(&shown.evidence).expect("the same evidence first");
         trip.stage("second-prompt.md", &format!("{}\n", task.trim_start()));
 

@@ -105,8 +105,13 @@ pub fn read(
         Second::Same => first.ask(&prompt, left().min(timeout)),
         Second::Other(reader) => reader.ask(&prompt, left().min(timeout)),
     };
-    let mut judged: Vec<&mut Finding> =
-        reading.findings.iter_mut().enumerate().filter(|(at, _)| asked.contains(at)).map(|(_, one)| one).collect();
+    let mut judged: Vec<&mut Finding> = reading
+        .findings
+        .iter_mut()
+        .enumerate()
+        .filter(|(at, _)| asked.contains(at))
+        .map(|(_, one)| one)
+        .collect();
     second::apply(&mut judged, &run.outcome);
     reading.second = Some(run);
     reading.second_prompt = Some(prompt);

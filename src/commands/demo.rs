@@ -83,7 +83,10 @@ pub fn play() -> io::Result<String> {
          recorded here; in real life it is a sealed `claude -p --model haiku`). Each answer is held against the disk first:",
     );
     quote(&mut text, &dropped.into_iter().map(by_the_checks).collect::<String>());
-    say(&mut text, "What is left, and what the disk proved by itself, goes to a second reader, who is asked to refute it:");
+    say(
+        &mut text,
+        "What is left, and what the disk proved by itself, goes to a second reader, who is asked to refute it:",
+    );
     quote(&mut text, &judged.into_iter().map(by_the_second).collect::<String>());
     match &held {
         Reply::Block(reason) => {
@@ -125,7 +128,8 @@ pub fn play() -> io::Result<String> {
 /// What became of the findings.
 fn outcomes(log: &DecisionLog) -> Vec<OutcomeNote> {
     let texts = log.files().into_iter().filter_map(|path| fs::read_to_string(path).ok());
-    let notes = texts.flat_map(|text| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>());
+    let notes = texts
+        .flat_map(|text| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>());
     notes.filter_map(|note| if let Note::Outcome(note) = note { Some(note) } else { None }).collect()
 }
 
@@ -197,7 +201,12 @@ fn by_the_second(finding: &Finding) -> String {
 }
 
 fn became(note: &OutcomeNote) -> String {
-    format!("finding {}, {}: {}\n", note.finding, note.outcome.name(), note.why.as_deref().unwrap_or_default())
+    format!(
+        "finding {}, {}: {}\n",
+        note.finding,
+        note.outcome.name(),
+        note.why.as_deref().unwrap_or_default()
+    )
 }
 
 #[cfg(test)]

@@ -52,7 +52,9 @@ impl Reader for RecordedReplies<'_> {
     fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> ReaderRun {
         match self.replies.next() {
             Some(reply) => RecordedReply(reply).ask(prompt, deadline),
-            None => ReaderRun::not_asked(ReaderOutcome::Unreadable("no reply was recorded for it".to_owned())),
+            None => {
+                ReaderRun::not_asked(ReaderOutcome::Unreadable("no reply was recorded for it".to_owned()))
+            }
         }
     }
 

@@ -97,7 +97,10 @@ fn the_prompt_is_shown_and_nothing_is_sent() {
     let scene = saved_drift();
     let run = scene.audit(&["--show-prompt"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
-    run.check(run.stdout.starts_with("You audit the end of a coding agent's session. "), "the system prompt comes first");
+    run.check(
+        run.stdout.starts_with("You audit the end of a coding agent's session. "),
+        "the system prompt comes first",
+    );
     run.check(run.stdout.contains("\nThe word that fences data is "), "then the text");
     run_nobody_was_asked(&scene);
 }
@@ -107,7 +110,8 @@ fn a_saved_verdict_is_judged_in_place_of_asking() {
     let scene = Scene::with_a_wrong_greeting();
     scene.save(ID, 5);
     let found = answer(&[GREETING]);
-    let upheld = r#"{"findings":[],"candidates":[],"verdicts":[{"number":1,"uphold":true,"why":"It is so."}]}"#;
+    let upheld =
+        r#"{"findings":[],"candidates":[],"verdicts":[{"number":1,"uphold":true,"why":"It is so."}]}"#;
     fs::write(scene.path("second.json"), upheld).expect("written");
     let second = text(&scene.path("second.json"));
     let result = json!({"is_error": false, "subtype": "success", "structured_output": serde_json::from_str::<Value>(&found).expect("json")});

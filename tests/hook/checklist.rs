@@ -55,7 +55,10 @@ fn an_unfinished_plan_holds_nobody() {
     run.is_silent();
     run.logs("allow", "nothing-open");
     run.same(&scene.questions(), &vec!["checklist".to_owned()]);
-    run.check(scene.prompt("checklist").contains("1. Tell the team about the greeting\n"), "it was asked about");
+    run.check(
+        scene.prompt("checklist").contains("1. Tell the team about the greeting\n"),
+        "it was asked about",
+    );
 }
 
 #[test]

@@ -80,7 +80,10 @@ fn a_project_may_not_choose_which_prompts_are_read() {
         "DIR/work/.claude/punchlist.toml: auditor.prompts counts only from your own file, \
          DIR/home/.config/punchlist/config.toml: a project may not choose what runs or is read",
     );
-    run.check(scene.prompt("first").starts_with("The word that fences data is "), "the built-in prompt is sent");
+    run.check(
+        scene.prompt("first").starts_with("The word that fences data is "),
+        "the built-in prompt is sent",
+    );
 }
 
 #[test]
@@ -92,7 +95,10 @@ fn a_prompt_of_ones_own_that_can_not_be_filled_in_gives_way_to_the_built_in_one(
     run.logs("allow", "clean");
     run.same(&(run.status.code(), run.stdout.as_str(), run.stderr.lines().count()), &(Some(0), "", 1));
     run.check(run.record()["config_error"].is_string(), "it is logged");
-    run.check(scene.prompt("first").starts_with("The word that fences data is "), "the built-in prompt is sent");
+    run.check(
+        scene.prompt("first").starts_with("The word that fences data is "),
+        "the built-in prompt is sent",
+    );
 }
 
 #[test]

@@ -88,7 +88,9 @@ struct Home {
 impl Home {
     fn new() -> Self {
         let mut scene = Scene::in_workspace("shop");
-        scene.transcript.asked("Make a plan in PLAN.md, then create alpha.txt, notes/beta.txt and notes/gamma.txt.");
+        scene
+            .transcript
+            .asked("Make a plan in PLAN.md, then create alpha.txt, notes/beta.txt and notes/gamma.txt.");
         let plan = "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `notes/beta.txt`\n- [x] Create `notes/gamma.txt`\n";
         scene.wrote("PLAN.md", plan);
         scene.wrote("alpha.txt", "alpha\n");
@@ -184,6 +186,12 @@ impl Home {
         if ["tasks", "worker"].contains(&args[0].as_str()) {
             self.put_to_work(args.get(1).is_some_and(|word| word == "assign"));
             self.scene.var("PUNCHLIST_WORKER", "w1");
+        }
+        if args[0] == "hook" {
+            // Its stop was judged before: there has to be something new.
+            self.scene.works_on();
+            self.scene.says("All done, again: I created alpha.txt, notes/beta.txt and notes/gamma.txt.");
+            self.scene.save(SESSION, 5);
         }
         if args[0] != "install" {
             self.scene

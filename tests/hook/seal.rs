@@ -163,10 +163,10 @@ fn it_does_not_know_that_it_runs_inside_a_session_and_keeps_its_login() {
 
 #[test]
 fn the_prompt_is_on_stdin_and_fenced_with_a_word_of_its_own_each_time() {
-    let scene = Scene::without_drift();
+    let mut scene = Scene::without_drift();
     scene.run().logs("allow", "clean");
     let first = scene.prompt("first");
-    scene.file("notes/beta.txt", "changed\n");
+    scene.wrote("notes/beta.txt", "changed\n");
     scene.run().logs("allow", "clean");
     let second = scene.prompt("first");
     let (one, other) = (fence(&first), fence(&second));
@@ -175,11 +175,12 @@ fn the_prompt_is_on_stdin_and_fenced_with_a_word_of_its_own_each_time() {
         assert!(fence.len() >= 32 && fence.chars().all(|c| c.is_ascii_hexdigit()), "{fence}");
         assert!(!prompt.starts_with('/'), "{prompt}");
         assert!(
-            prompt.contains(&format!("<<{fence} plan>>\n# Plan\n\n- [x] Create `alpha.txt`\n")),
+            prompt.contains("PLAN.md)\n# Plan\n\n- [x] Create `alpha.txt`\n")
+                && prompt.contains(&format!("<<{fence} plan>>\n")),
             "{prompt}"
         );
-        assert!(prompt.contains(&format!("<<{fence} content>>\nalpha\n<<{fence} end")), "{prompt}");
     }
+    assert!(first.contains(&format!("<<{one} content>>\nalpha\n<<{one} end")), "{first}");
     let argv = scene.calls().iter().flat_map(argv).collect::<String>();
     assert!(!argv.contains("Create `alpha.txt`"), "the prompt is in no argument");
 }
@@ -206,6 +207,9 @@ fn prompt_and_reply_are_kept_beside_the_log_and_by_its_id() {
         std::fs::read_to_string(scene.path(&format!("state/audits/{id}.{name}"))).unwrap_or_default()
     };
     run.check(kept("prompt.md").ends_with(&scene.prompt("first")), "the prompt is kept");
-    run.check(kept("reply.txt").contains(r#""structured_output":{"findings":[]}"#), "the reply is kept");
+    run.check(
+        kept("reply.txt").contains(r#""structured_output":{"candidates":[],"findings":[],"verdicts":[]}"#),
+        "the reply is kept",
+    );
     run.same(&run.record()["prompt_bytes"], &json!(kept("prompt.md").len()));
 }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::scene::{BETA, Run, Scene};
 
-/// A session that was held for `notes/beta.txt`, by disk and auditor, and the block's id.
+/// A session that was held for `notes/beta.txt`, by disk and readers, and the block's id.
 fn held() -> (Scene, String) {
     let scene = Scene::with_drift();
-    scene.client(&format!("verdict {BETA}"));
+    scene.readers(&[BETA]);
     let run = scene.run();
     run.holds();
     let id = run.record()["id"].as_str().expect("an id").to_owned();
@@ -56,9 +56,10 @@ fn the_story_of_a_block_goes_from_the_ask_to_the_end() {
         "  [x]  1  Create `alpha.txt`\n  [x]  2  Create `notes/beta.txt`  <- finding 1",
         "Said at the end\n  All done: I created alpha.txt and notes/beta.txt.",
         "Findings (1 confirmed, 0 not verified, 0 refuted)",
-        "     checked  no such file on disk; nothing in the session removed or moved it",
+        "     checked  disk and session show it",
         "     said by  disk and session, and the auditor",
-        "     became   disputed: the final message says that it is wrong",
+        "     second   upheld: It is so.",
+        "     became   disputed: the final message speaks of it, and a reader says that it still stands:",
         "     agent    \"I checked: notes/beta.txt is not needed, alpha.txt holds both.\"",
         "Files (2)\n  alpha.txt: whole, 6 bytes; touched with Write\n  notes/beta.txt: left out: there is no such file",
     ] {
@@ -100,7 +101,7 @@ fn for_programs_it_is_the_record_with_all_that_was_said_of_it() {
     run.same(&(&one["of"], &one["number"]), &(&json!(id), &json!(1)));
     run.same(
         &(&one["finding"]["path"], &one["outcome"]["why"]),
-        &(&json!("notes/beta.txt"), &json!("the file exists")),
+        &(&json!("notes/beta.txt"), &json!("notes/beta.txt is there now")),
     );
 }
 
@@ -283,7 +284,7 @@ fn edit_log(scene: &Scene, from: &str, to: &str) {
 #[test]
 fn a_hostile_record_does_not_steer_the_terminal() {
     let (scene, id) = held();
-    edit_log(&scene, "there is no notes/beta.txt", "\\u001b]0;owned\\u0007 and no notes/beta.txt");
+    edit_log(&scene, "notes/beta.txt does not exist", "\\u001b]0;owned\\u0007 and no notes/beta.txt");
     let run = show(&scene, &[&id]);
     run.check(run.stdout.contains("\u{fffd}]0;owned\u{fffd} and no notes/beta.txt"), "shown as a mark");
     run.check(!run.stdout.contains(['\u{1b}', '\u{7}']), "nothing of it gets through");
