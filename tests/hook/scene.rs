@@ -101,7 +101,7 @@ impl Scene {
                 "hook_event_name": "Stop",
                 "stop_hook_active": false,
             }),
-            transcript: Transcript::default(),
+            transcript: Transcript::in_folder(&text(&workspace)),
             folder,
             root,
             workspace,
