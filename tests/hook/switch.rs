@@ -103,7 +103,7 @@ fn an_agent_that_writes_it_into_the_config_is_let_go_and_reported_once() {
     scene.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = scene.run();
     run.tells(
-        "switched off by [gates] enabled = false; the agent did it itself (DIR/work/.claude/punchlist.toml: enabled = false). \
+        "switched off by [gates] enabled = false; the agent did it itself (.claude/punchlist.toml: enabled = false). \
          Take it out of DIR/work/.claude/punchlist.toml to switch it on again",
     );
     run.logs("allow", "off");
