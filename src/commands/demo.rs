@@ -165,16 +165,23 @@ fn quote(text: &mut String, words: &str) {
     }
 }
 
-/// Sets a line; a long one is broken between words, and goes on under its own indent.
+/// Sets a line; a long one is broken between words, and goes on under its own words, right of a `[A]` or `1.` before them.
 fn set(text: &mut String, line: &str, more: usize) {
-    let indent = " ".repeat(more + line.len() - line.trim_start().len());
+    let words = line.trim_start();
+    let mark = words.split(' ').next().unwrap_or_default();
+    let is_mark = mark.starts_with(['[', '-']) || mark.trim_end_matches('.').parse::<u32>().is_ok();
+    let first = " ".repeat(more + line.len() - words.len());
+    let rest = format!("{first}{}", " ".repeat(if is_mark { mark.len() + 1 } else { 0 }));
     let mut set = String::new();
-    for word in line.split_whitespace() {
-        if !set.is_empty() && set.chars().count() + 1 + word.chars().count() > WIDTH {
+    for word in words.split_whitespace() {
+        if set.is_empty() {
+            set.push_str(&first);
+        } else if set.chars().count() + 1 + word.chars().count() > WIDTH {
             let _ = writeln!(text, "{set}");
-            set.clear();
+            set.clone_from(&rest);
+        } else {
+            set.push(' ');
         }
-        set.push_str(if set.is_empty() { &indent } else { " " });
         set.push_str(word);
     }
     let _ = writeln!(text, "{set}");
