@@ -137,7 +137,8 @@ fn plan_is_there(proposal: &Proposal, evidence: &Evidence) -> Option<Objection> 
 /// The path is in the workspace, and not a place for what is not meant to stay.
 fn path_is_ours(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
     let look = look?;
-    if is_scratch(&proposal.path) {
+    // By the name inside the workspace: that may itself stand in such a folder.
+    if is_scratch(&look.name) {
         return Some(Objection::Unsupported(format!("{} is in a folder for what is not meant to stay", look.name)));
     }
     match &look.state {
