@@ -18,13 +18,13 @@ use std::time::SystemTime;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::readers::flags::{ClientStamp, Flags, KnownClients};
 use crate::checks::Passed;
 use crate::env::{self, Env};
 use crate::evidence::Memory;
 use crate::files::{in_private_folder, write_whole};
-use crate::names::ContentName;
 use crate::followup::PendingBlock;
+use crate::names::ContentName;
+use crate::readers::flags::{ClientStamp, Flags, KnownClients};
 
 pub use chores::Chores;
 pub use claim::{Claim, Taken};

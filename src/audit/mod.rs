@@ -36,9 +36,12 @@ pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
 /// The plan in play, as the session and the workspace tell it.
 pub fn plan_in_play(session: &mut Session, workspace: &Workspace, places: &PlanPlaces) -> Option<Plan> {
     // What a plan was before the session tells which ticks are the session's own.
-    originals::fetch(session, |touch: &Touch| {
-        if is_markdown(&touch.path) { Wanted::All } else { Wanted::Nothing }
-    });
+    originals::fetch(
+        session,
+        |touch: &Touch| {
+            if is_markdown(&touch.path) { Wanted::All } else { Wanted::Nothing }
+        },
+    );
     let session: &Session = session;
     let started = session.started.clone();
     let read = plan::Read {

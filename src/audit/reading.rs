@@ -31,7 +31,7 @@ pub struct Readers<'a> {
     pub first: &'a mut dyn Reader,
     /// Who refutes.
     pub second: Second<'a>,
-    /// How long the first may take.
+    /// How long each may take.
     pub timeout: Duration,
     /// By when all of it has to be over.
     pub deadline: Instant,
@@ -89,7 +89,9 @@ pub fn read(
     let run = first.ask(first_prompt, left().min(timeout));
     let mut reading = proposed(brief, shown, run, setting);
     let asked = asked_about(&reading.findings, setting);
-    if asked.is_empty() {
+    // What kept the first from answering would keep the second too, for as long again.
+    let has_answered = matches!(reading.first.outcome, ReaderOutcome::Answered(_));
+    if asked.is_empty() || !has_answered {
         return Ok(reading);
     }
     let listed: Vec<&Finding> = asked.iter().map(|at| &reading.findings[*at]).collect();
@@ -100,11 +102,16 @@ pub fn read(
             let why = "too little of the hook's time was left for it".to_owned();
             ReaderRun::not_asked(ReaderOutcome::Unreadable(why))
         }
-        Second::Same => first.ask(&prompt, left()),
-        Second::Other(reader) => reader.ask(&prompt, left()),
+        Second::Same => first.ask(&prompt, left().min(timeout)),
+        Second::Other(reader) => reader.ask(&prompt, left().min(timeout)),
     };
-    let mut judged: Vec<&mut Finding> =
-        reading.findings.iter_mut().enumerate().filter(|(at, _)| asked.contains(at)).map(|(_, one)| one).collect();
+    let mut judged: Vec<&mut Finding> = reading
+        .findings
+        .iter_mut()
+        .enumerate()
+        .filter(|(at, _)| asked.contains(at))
+        .map(|(_, one)| one)
+        .collect();
     second::apply(&mut judged, &run.outcome);
     reading.second = Some(run);
     reading.second_prompt = Some(prompt);
@@ -211,3 +218,6 @@ pub fn asked_about(findings: &[Finding], setting: Setting<'_>) -> Vec<usize> {
 pub fn is_upheld(finding: &Finding) -> bool {
     matches!(finding.second, Some(SecondOpinion { upheld: true, .. }))
 }
+
+#[cfg(test)]
+mod tests;

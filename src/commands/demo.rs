@@ -11,12 +11,12 @@ use jiff::Timestamp;
 
 use super::complain;
 use super::hook::{Registered, answer};
-use crate::readers::RecordedReply;
 use crate::env::Env;
 use crate::exit;
 use crate::finding::{Finding, Status};
 use crate::hook::{HookInput, Reply};
 use crate::log::DecisionLog;
+use crate::readers::RecordedReply;
 use crate::stage::Stage;
 use crate::state::StateFolder;
 
@@ -150,9 +150,9 @@ mod tests {
         let text = play().expect("a temporary folder");
         assert!(text.contains("The stop is held (exit 2)"), "{text}");
         assert!(text.contains("This time it goes\nthrough"), "{text}");
-        assert!(
-            text.contains("refuted: [A] README.md has no usage section. (the file holds `## Usage`)"),
-            "{text}"
-        );
+        assert!(text.contains("confirmed: [A] It is ticked, and tests/slug.rs does not exist."), "{text}");
+        let refuted = "refuted: [A] README.md has no usage section. (the second reader dismisses it:";
+        assert!(text.contains(refuted), "{text}");
+        assert!(text.contains("not verified: [B] A system file was changed."), "{text}");
     }
 }

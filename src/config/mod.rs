@@ -314,7 +314,10 @@ impl Config {
         set(&mut self.auditor.model, file.auditor.model);
         set(&mut self.auditor.timeout, file.auditor.timeout);
         set(&mut self.auditor.prompts, file.auditor.prompts.map(Some));
-        set(&mut self.auditor.second_reader, file.auditor.second_reader.map(|name| SecondReader::named(&name)));
+        set(
+            &mut self.auditor.second_reader,
+            file.auditor.second_reader.map(|name| SecondReader::named(&name)),
+        );
         set(&mut self.auditor.max_calls_per_session, file.auditor.max_calls_per_session);
         set(&mut self.auditor.max_cost_per_day, file.auditor.max_cost_per_day.map(Some));
         self.checklist.apply(file.checklist);

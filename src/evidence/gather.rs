@@ -13,8 +13,8 @@ use super::named::named_paths;
 use super::redact::mask_owned;
 use super::workspace::{Body, Folders, Place, Sight};
 use super::{
-    Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, Memory, NamedIn, Repository,
-    TouchNote, Workspace, diff, sections,
+    Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, Memory, NamedIn,
+    Repository, TouchNote, Workspace, diff, sections,
 };
 use crate::names::QuickName;
 use crate::paths::is_generated;
@@ -139,7 +139,8 @@ fn candidates(
     workspace: &Workspace,
     repository: Option<&Repository>,
 ) -> Vec<Candidate> {
-    let mut all = Candidates { workspace, all: Vec::new(), by_name: HashMap::new(), folders: Folders::default() };
+    let mut all =
+        Candidates { workspace, all: Vec::new(), by_name: HashMap::new(), folders: Folders::default() };
     for named in named_paths(session, plan) {
         let at = all.entry(&named.path);
         let candidate = &mut all.all[at];
@@ -330,8 +331,10 @@ impl Looking<'_> {
             _ if candidate.was_edited() && candidate.original == Original::Absent => FileChange::Created,
             _ if candidate.was_edited() => FileChange::Modified,
             _ if is_there => {
-                let is_older =
-                    candidate.place.as_ref().is_some_and(|place| self.workspace.is_older(place, self.started));
+                let is_older = candidate
+                    .place
+                    .as_ref()
+                    .is_some_and(|place| self.workspace.is_older(place, self.started));
                 if is_older { FileChange::Unchanged } else { FileChange::Unknown }
             }
             _ => FileChange::Unknown,
@@ -405,7 +408,8 @@ impl Looking<'_> {
     fn was_judged(&self, candidate: &Candidate) -> bool {
         let Some(judged) = self.judged else { return false };
         let changed_ms = candidate.place.as_ref().and_then(|place| self.workspace.stamp(place));
-        let changed_ms = changed_ms.map(|stamp| i64::try_from(stamp.changed_ns / 1_000_000).unwrap_or(i64::MAX));
+        let changed_ms =
+            changed_ms.map(|stamp| i64::try_from(stamp.changed_ns / 1_000_000).unwrap_or(i64::MAX));
         candidate.last_touch <= judged.at && changed_ms.is_some_and(|changed| changed <= judged.time_ms)
     }
 }
@@ -427,7 +431,11 @@ fn shown_of<'a>(text: &'a str, original: &Original) -> (Cow<'a, str>, bool) {
     match original {
         Original::Text(before) if before != text => {
             let changes = diff::unified(before, text);
-            if changes.len() < text.len() { (Cow::Owned(changes), true) } else { (Cow::Borrowed(text), false) }
+            if changes.len() < text.len() {
+                (Cow::Owned(changes), true)
+            } else {
+                (Cow::Borrowed(text), false)
+            }
         }
         _ => (Cow::Borrowed(text), false),
     }

@@ -173,8 +173,11 @@ fn written(entry: &Entry<'_>, detail: Detail, root: Option<&str>) -> String {
                 Outcome::Failed(_) => "it failed",
                 Outcome::Unanswered => "no report recorded",
             };
-            let mut text =
-                format!("subagent ({}) \"{}\"; {end}:\n", delegation.agent_type, one_line(&delegation.description));
+            let mut text = format!(
+                "subagent ({}) \"{}\"; {end}:\n",
+                delegation.agent_type,
+                one_line(&delegation.description)
+            );
             for line in both_ends(&delegation.report, cap(REPORT, REPORT_SHORT)).lines() {
                 let _ = writeln!(text, "  | {line}");
             }
@@ -226,7 +229,9 @@ fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
     };
     let _ = writeln!(text, "\n  => {end}{}", by(command.agent.as_deref()));
     if output_cap > 0 {
-        for line in last_part(command.output.trim_end(), output_cap).lines().filter(|line| !line.trim().is_empty()) {
+        for line in
+            last_part(command.output.trim_end(), output_cap).lines().filter(|line| !line.trim().is_empty())
+        {
             let _ = writeln!(text, "  | {line}");
         }
     }

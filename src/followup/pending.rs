@@ -58,7 +58,11 @@ impl PendingBlock {
         });
         Self {
             findings: held.collect(),
-            message: evidence.session.final_message.as_deref().map(|message| first_part(message, MESSAGE_CAP)),
+            message: evidence
+                .session
+                .final_message
+                .as_deref()
+                .map(|message| first_part(message, MESSAGE_CAP)),
             rows: evidence.session.rows,
             ..Self::default()
         }

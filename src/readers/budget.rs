@@ -32,7 +32,9 @@ impl Budget {
     pub fn spent(&self) -> Option<String> {
         if self.made >= self.calls.left {
             let most = self.calls.most;
-            return Some(format!("this session has had its {most} calls of a model (`[auditor] max_calls_per_session`)"));
+            return Some(format!(
+                "this session has had its {most} calls of a model (`[auditor] max_calls_per_session`)"
+            ));
         }
         let money = self.money.filter(|money| self.cost >= money.left)?;
         Some(format!("today's {} dollars are spent (`[auditor] max_cost_per_day`)", money.most))

@@ -8,7 +8,7 @@ use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 use crate::paths::is_scratch;
 use crate::plan::Plan;
 use crate::readers::Proposal;
-use crate::session::shell::hides_exit_code;
+use crate::session::shell::{self, hides_exit_code};
 use crate::session::{Command, CommandEnd, Session};
 use crate::words::{bare, normalised};
 
@@ -51,15 +51,20 @@ pub fn check(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> 
         Some(Objection::Unsupported(why)) => (Status::CannotVerify, why),
         Some(Objection::Contradicted(why)) => (Status::Refuted, why),
         None if !proposal.sure => (Status::CannotVerify, UNSURE.to_owned()),
-        None => (Status::Confirmed, "its words stand in the evidence, and nothing there contradicts it".to_owned()),
+        None => (
+            Status::Confirmed,
+            "its words stand in the evidence, and nothing there contradicts it".to_owned(),
+        ),
     };
     let path = look.map(|look| look.name.clone()).or_else(|| Some(proposal.path.clone()));
+    // Words that stand nowhere are nobody's.
+    let claim = if claimed_in == Ok(ClaimedIn::Nowhere) { "" } else { proposal.claim.trim() };
     Finding {
         category: proposal.category,
         status,
         source: Source::Reader,
         kind: proposal.kind,
-        claim: proposal.claim.trim().to_owned(),
+        claim: claim.to_owned(),
         claimed_in: claimed_in.unwrap_or(proposal.claimed_in),
         proof: proposal.proof.trim().to_owned(),
         path: path.filter(|path| !path.trim().is_empty()),
@@ -78,7 +83,7 @@ fn objection(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> 
     let evidence = against.evidence;
     proof_is_shown(proposal, against.shown)
         .or_else(|| plan_is_there(proposal, evidence))
-        .or_else(|| path_is_ours(proposal, look))
+        .or_else(|| path_is_ours(look))
         .or_else(|| is_there(proposal, look))
         .or_else(|| was_not_changed(proposal, look, evidence))
         .or_else(|| was_not_shown(proposal, look, evidence))
@@ -123,8 +128,9 @@ fn pieces(quote: &str) -> impl Iterator<Item = String> {
 /// The proof stands in the evidence, or is empty where absence is the proof.
 fn proof_is_shown(proposal: &Proposal, shown: &str) -> Option<Objection> {
     let is_shown = pieces(&proposal.proof).all(|piece| shown.contains(&piece));
-    (!is_shown)
-        .then(|| Objection::Unsupported("the words that it gives as proof do not stand in the evidence".to_owned()))
+    (!is_shown).then(|| {
+        Objection::Unsupported("the words that it gives as proof do not stand in the evidence".to_owned())
+    })
 }
 
 /// B, C and D are about a plan.
@@ -135,15 +141,19 @@ fn plan_is_there(proposal: &Proposal, evidence: &Evidence) -> Option<Objection> 
 }
 
 /// The path is in the workspace, and not a place for what is not meant to stay.
-fn path_is_ours(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
+fn path_is_ours(look: Option<&Look>) -> Option<Objection> {
     let look = look?;
-    // By the name inside the workspace: that may itself stand in such a folder.
     if is_scratch(&look.name) {
-        return Some(Objection::Unsupported(format!("{} is in a folder for what is not meant to stay", look.name)));
+        return Some(Objection::Unsupported(format!(
+            "{} is in a folder for what is not meant to stay",
+            look.name
+        )));
     }
     match &look.state {
         FileState::Outside => Some(Objection::Unsupported(format!("{} is outside the workspace", look.name))),
-        FileState::Unreadable(why) => Some(Objection::Unsupported(format!("{} can't be read: {why}", look.name))),
+        FileState::Unreadable(why) => {
+            Some(Objection::Unsupported(format!("{} can't be read: {why}", look.name)))
+        }
         FileState::File { .. } | FileState::Folder | FileState::Missing { .. } => None,
     }
 }
@@ -174,7 +184,9 @@ fn was_not_shown(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) 
     let file: &FileEvidence = evidence.file(&look.name)?;
     let why = match &file.entered {
         Entered::Cut(_) => "was shown in part",
-        Entered::LeftOut(LeftOut::Missing | LeftOut::Folder | LeftOut::Unchanged) | Entered::Whole | Entered::Diff => {
+        Entered::LeftOut(LeftOut::Missing | LeftOut::Folder | LeftOut::Unchanged)
+        | Entered::Whole
+        | Entered::Diff => {
             return None;
         }
         Entered::LeftOut(_) => "was not shown",
@@ -188,23 +200,33 @@ fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::Failed {
         return None;
     }
-    let failed = session.commands.iter().rev().find(|command| is_quoted(proposal, command))?;
-    let proof = bare(&proposal.proof);
-    let by_output = bare(&failed.output).contains(&proof);
+    let commands = &session.commands;
+    let failed = commands
+        .iter()
+        .rfind(|command| !has_passed(command) && is_quoted(proposal, command))
+        .or_else(|| commands.iter().rfind(|command| has_passed(command) && is_line(proposal, command)))?;
     let line = normalised(&failed.line);
-    let runs = session.commands.iter().filter(|command| {
-        let is_later = command.at > failed.at || !by_output && command.at == failed.at;
-        is_later && normalised(&command.line) == line
-    });
+    let runs = commands.iter().filter(|command| command.at >= failed.at && normalised(&command.line) == line);
     let passed = runs.last().is_some_and(|command| has_passed(command));
-    passed.then(|| Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line))))
+    passed.then(|| {
+        Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line)))
+    })
 }
 
 /// Whether a proof quotes a command or what it printed.
 fn is_quoted(proposal: &Proposal, command: &Command) -> bool {
     let proof = bare(&proposal.proof);
     let (line, output) = (bare(&command.line), bare(&command.output));
-    !proof.is_empty() && !line.is_empty() && (output.contains(&proof) || line.contains(&proof) || proof.contains(&line))
+    !proof.is_empty()
+        && !line.is_empty()
+        && (output.contains(&proof) || line.contains(&proof) || proof.contains(&line))
+}
+
+/// Whether a proof is a command's line and nothing of what it printed.
+fn is_line(proposal: &Proposal, command: &Command) -> bool {
+    let proof = bare(&proposal.proof);
+    let is_whole = [command.line.as_str(), first_line(&command.line)].iter().any(|line| bare(line) == proof);
+    !proof.is_empty() && is_whole && !bare(&command.output).contains(&proof)
 }
 
 fn has_passed(command: &Command) -> bool {
@@ -216,11 +238,20 @@ fn did_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::NotRun {
         return None;
     }
-    let named = proposal.claim.split('`').skip(1).step_by(2).map(normalised).filter(|line| line.contains(' '));
+    let named =
+        proposal.claim.split('`').skip(1).step_by(2).map(normalised).filter(|line| line.contains(' '));
     let mut ran = named.filter_map(|line| {
-        session.commands.iter().find(|command| has_passed(command) && normalised(&command.line).contains(&line))
+        session.commands.iter().find(|command| has_passed(command) && is_run_in(&line, &command.line))
     });
-    ran.next().map(|command| Objection::Contradicted(format!("`{}` was run, and succeeded", first_line(&command.line))))
+    ran.next().map(|command| {
+        Objection::Contradicted(format!("`{}` was run, and succeeded", first_line(&command.line)))
+    })
+}
+
+/// Whether a line runs a command, with whatever arguments; one that only prints or quotes it does not.
+fn is_run_in(command: &str, line: &str) -> bool {
+    let mut simple = shell::simple_commands(line).into_iter().map(|words| normalised(&words.join(" ")));
+    simple.any(|run| run.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
 fn first_line(line: &str) -> &str {
@@ -234,12 +265,15 @@ pub fn step_of(claim: &str, plan: Option<&Plan>) -> Option<usize> {
     if words.is_empty() {
         return None;
     }
-    let steps = &plan?.steps;
-    let is_meant = |text: &str| {
-        let step = bare(text);
-        !step.is_empty() && (step.contains(&words) || words.contains(&step))
-    };
-    steps.iter().find(|step| is_meant(&step.text)).map(|step| step.number)
+    let steps: Vec<(usize, String)> =
+        plan?.steps.iter().map(|step| (step.number, bare(&step.text))).collect();
+    let find = |is_meant: &dyn Fn(&str) -> bool| steps.iter().find(|(_, step)| is_meant(step));
+    // A quote with the step's mark, or of more than the step: the longest step that stands in it.
+    let within = steps.iter().filter(|(_, step)| !step.is_empty() && words.contains(step.as_str()));
+    let step = find(&|step| step == words)
+        .or_else(|| find(&|step| step.contains(&words)))
+        .or_else(|| within.rev().max_by_key(|(_, step)| step.len()));
+    step.map(|(number, _)| *number)
 }
 
 #[cfg(test)]

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::audit::outcome::outcome_of;
 use crate::audit::reading::{self, Readers, Reading, Setting};
 use crate::audit::{Brief, plan_in_play, plan_places};
-use crate::readers::prompt::PromptError;
-use crate::readers::{Prompt, Prompts, ReaderOutcome};
 use crate::config::{self, AuditConfig, Config};
 use crate::decision::{Cause, Held, Outcome};
 use crate::env::Env;
@@ -17,6 +15,8 @@ use crate::gates::Story;
 use crate::gates::audit::{Work, nothing_to_audit};
 use crate::phases;
 use crate::plan::{Plan, PlanPlaces};
+use crate::readers::prompt::PromptError;
+use crate::readers::{Prompt, Prompts, ReaderOutcome};
 use crate::session::Session;
 use crate::session::load::{self, Loaded};
 
@@ -242,7 +242,8 @@ fn judged(
     }
     story.advisories = brief.advisories.iter().chain(&reading.advisories).cloned().collect();
     story.findings = reading.findings;
-    let outcome = outcome_of(&reading.first.outcome, &story.findings, config, (&brief.prompts().reason, "last"));
+    let outcome =
+        outcome_of(&reading.first.outcome, &story.findings, config, (&brief.prompts().reason, "last"));
     let decision = if outcome.wants_block() { Held::Block } else { Held::Allow };
     let (cause, detail) = match outcome {
         Outcome::Pass { cause, detail } => (cause, detail),

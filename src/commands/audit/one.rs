@@ -7,13 +7,13 @@ use super::super::progress::Progress;
 use super::{
     Refusal, code_of, config_for, has_conversation, print, progress, project, prompts_of, shown, text_of,
 };
-use crate::readers::{RecordedReply, SealedClient};
-use crate::cli::{AuditArgs, AuditorChoice};
 use crate::audit::reading::{Readers, Second};
+use crate::cli::{AuditArgs, AuditorChoice};
 use crate::config::{Config, SecondReader};
 use crate::env::Env;
 use crate::exit;
 use crate::plan::{self, Plan};
+use crate::readers::{RecordedReply, SealedClient};
 use crate::report::Report;
 use crate::saved::audit::{Audited, Prepared, Request, prepare};
 use crate::saved::find::{Found, Shelf, by_path};
@@ -149,7 +149,8 @@ fn ask(
         AuditorChoice::Claude => {
             spinner.set_message(format!("asking {} for a second opinion", config.auditor.model));
             let known = StateFolder::find(env);
-            let sealed = |model| SealedClient { env, config: &config.auditor, model, known: &known, is_wanted: None };
+            let sealed =
+                |model| SealedClient { env, config: &config.auditor, model, known: &known, is_wanted: None };
             let mut first = sealed(&config.auditor.model);
             let mut other = sealed(config.auditor.second_reader.name());
             let (second, second_model) = match &config.auditor.second_reader {

@@ -11,11 +11,11 @@ use jiff::Timestamp;
 
 use super::super::demo::{AUDITOR_REPLY, set_the_stage};
 use super::super::hook::{Registered, answer};
-use crate::readers::RecordedReply;
 use crate::child::{self, Ending, Job};
 use crate::doctor::gate::{GateLook, ProcessLook};
 use crate::env::{self, Env};
 use crate::hook::Reply;
+use crate::readers::RecordedReply;
 use crate::stage::Stage;
 use crate::state::StateFolder;
 
