@@ -386,7 +386,7 @@ fn ask_recorded(
         deadline: Instant::now() + RECORDED_TIME,
     };
     let audited = prepared.ask(readers, "recorded").map_err(in_prompt)?;
-    let told = told.into_iter().map(|(kind, checked)| fate_of(kind, checked, &audited, laid_out)).collect();
+    let told = told.into_iter().map(|(kind, checked)| fate_of(kind, &checked, &audited, laid_out)).collect();
     let faults = found.fault.into_iter().chain(words.fault);
     Ok(CaseResult {
         proposed,
@@ -444,7 +444,7 @@ fn true_proposals(case: &Case, answer: &Answer, prepared: &Prepared, shown: &Sho
     each.collect()
 }
 
-fn fate_of(kind: &'static str, checked: Checked, audited: &Audited, laid_out: &LaidOut) -> Told {
+fn fate_of(kind: &'static str, checked: &Checked, audited: &Audited, laid_out: &LaidOut) -> Told {
     let key = FindingKey::of(&checked.finding, laid_out);
     let judged = audited.findings().iter().find(|finding| FindingKey::of(finding, laid_out) == key);
     let fate = match (checked.passed, judged) {

@@ -61,14 +61,12 @@ pub fn checked(proposal: &Proposal, prepared: &Prepared, shown: &Shown) -> Check
         Status::CannotVerify if finding.check == UNSURE => Passed::Unsure,
         Status::CannotVerify | Status::Refuted => Passed::Stopped,
     };
-    match reading.findings.get(prepared.brief.facts.len()) {
-        Some(finding) => Checked { passed: passed(finding), finding: finding.clone() },
-        // It says what a fact says already, or it became advice.
-        None => {
-            let passed = if reading.advisories.is_empty() { Passed::Through } else { Passed::Advice };
-            Checked { passed, finding: plain(proposal, prepared) }
-        }
+    if let Some(finding) = reading.findings.get(prepared.brief.facts.len()) {
+        return Checked { passed: passed(finding), finding: finding.clone() };
     }
+    // It says what a fact says already, or it became advice.
+    let passed = if reading.advisories.is_empty() { Passed::Through } else { Passed::Advice };
+    Checked { passed, finding: plain(proposal, prepared) }
 }
 
 /// A proposal as a finding that nobody has looked at.

@@ -83,3 +83,41 @@ fn is_in_a_command(evidence: &Evidence, file: &FileEvidence) -> bool {
             || command.line.contains("worktree")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::FileChange;
+    use crate::facts::ticked::ticked;
+    use crate::testing::{evidence, missing, plan, session, shown};
+
+    /// The paths that are called missing in a plan of this one step.
+    fn missing_in(step: &str, files: Vec<FileEvidence>) -> Vec<String> {
+        let evidence =
+            Evidence { plan: Some(plan(&format!("- [x] {step}\n"))), files, ..evidence(session()) };
+        let ticked = ticked(&evidence);
+        findings(&evidence, &ticked).into_iter().filter_map(|finding| finding.path).collect()
+    }
+
+    #[test]
+    fn a_ticked_step_with_a_file_that_never_was_is_found() {
+        assert_eq!(missing_in("Create `src/retry.js`", vec![missing("src/retry.js")]), ["src/retry.js"]);
+        let other = shown("src/retries.ts", "x");
+        let files = vec![missing("src/retry.js"), FileEvidence { change: FileChange::Created, ..other }];
+        assert_eq!(missing_in("Create `src/retry.js`", files), ["src/retry.js"]);
+    }
+
+    #[test]
+    fn a_file_that_was_written_with_another_ending_is_not_missing() {
+        let written = FileEvidence { change: FileChange::Created, ..shown("src/retry.ts", "x") };
+        let step = "`src/retry.js` with backoff (as `.ts`, like the rest)";
+        assert_eq!(missing_in(step, vec![missing("src/retry.js"), written]), [""; 0]);
+    }
+
+    #[test]
+    fn a_path_beside_a_pattern_and_a_path_of_another_place_are_not_missing() {
+        let step = "The tests (`test/**/*.test.js`) are like `path/to/your.test.js`";
+        assert_eq!(missing_in(step, vec![missing("path/to/your.test.js")]), [""; 0]);
+        assert_eq!(missing_in("`till:src/Total.tsx` shows it", vec![missing("till:src/Total.tsx")]), [""; 0]);
+    }
+}
