@@ -1,5 +1,6 @@
-//! The benchmark as a test: every recorded case, with no reader, with the recorded answers, with sloppy ones and with lies.
-//! What the README states must stay so. `punchlist eval fixtures/cases` prints the whole of it.
+//! The benchmark as a test: every recorded case, with no reader, with the recorded answers, with
+//! sloppy ones and with lies. What the README states must stay so. `punchlist eval fixtures/cases`
+//! prints the whole of it.
 
 use std::path::{Path, PathBuf};
 
@@ -96,7 +97,8 @@ fn neither_a_sloppy_nor_a_lying_reader_holds_a_clean_session() {
     }
 }
 
-/// What `audit --all` leaves out must not matter: a project's files are looked at once for all of its sessions.
+/// What `audit --all` leaves out must not matter: a project's files are looked at once for all of
+/// its sessions.
 #[test]
 fn many_sessions_at_a_glance_come_to_what_each_comes_to_by_itself() {
     for case in cases() {

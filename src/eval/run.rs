@@ -1,5 +1,6 @@
-//! Takes a case, lays it out, audits it as `punchlist audit` would with the readers that are wanted, and holds the result
-//! against the truth. Must not read the person's settings but for whom to ask, and only where somebody is asked.
+//! Takes a case, lays it out, audits it as `punchlist audit` would with the readers that are wanted,
+//! and holds the result against the truth. Must not read the person's settings but for whom to ask,
+//! and only where somebody is asked.
 
 use std::io;
 use std::path::PathBuf;
@@ -240,8 +241,8 @@ pub enum RunError {
     },
 }
 
-/// Runs something for every case, on so many threads, and gives what it came to in the order of the cases. `done` is told of
-/// every case that has ended.
+/// Runs something for every case, on so many threads, and gives what it came to in the order of the
+/// cases. `done` is told of every case that has ended.
 pub fn for_each<T: Send>(
     cases: &[Case],
     threads: usize,

@@ -1,5 +1,5 @@
-//! A ticked item names a file that does not exist, never did, and that nothing in the session removed, moved or put on
-//! another branch.
+//! A ticked item names a file that does not exist, never did, and that nothing in the session
+//! removed, moved or put on another branch.
 
 use super::{Ticked, fact};
 use crate::evidence::{Evidence, FileEvidence, FileState};
@@ -33,8 +33,9 @@ fn file_of<'a>(evidence: &'a Evidence, path: &str) -> Option<&'a FileEvidence> {
     evidence.files.iter().find(|file| file.name == plain || file.name == path)
 }
 
-/// A path with a folder and an ending, in the letters that such a path has. A bare name may be of a thing that is made
-/// elsewhere, a folder of what is built; `app:src/a.ts` is a path of another place.
+/// A path with a folder and an ending, in the letters that such a path has. A bare name may be of a
+/// thing that is made elsewhere, a folder of what is built; `app:src/a.ts` is a path of another
+/// place.
 fn is_plainly_a_file(path: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '@' | '+');
     let name = base_name(path);
@@ -50,7 +51,8 @@ fn names_a_pattern(text: &str) -> bool {
     spans.any(|span| span.contains('/') && span.contains(['*', '<', '{', '…']))
 }
 
-/// Whether the session changed a file of the same name with another ending: `src/retry.ts` is the `src/retry.js` of the plan.
+/// Whether the session changed a file of the same name with another ending: `src/retry.ts` is the
+/// `src/retry.js` of the plan.
 fn has_another_ending(evidence: &Evidence, name: &str) -> bool {
     let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
     let wanted = stem(name);
@@ -72,8 +74,8 @@ fn is_on_another_branch(evidence: &Evidence, file: &FileEvidence) -> bool {
     })
 }
 
-/// A command that names the file may have made, moved, removed or shipped it; one that works elsewhere may have done
-/// anything there.
+/// A command that names the file may have made, moved, removed or shipped it; one that works
+/// elsewhere may have done anything there.
 fn is_in_a_command(evidence: &Evidence, file: &FileEvidence) -> bool {
     let name = base_name(&file.name);
     let stem = name.split('.').next().unwrap_or(name);

@@ -60,8 +60,9 @@ fn two_cases() -> Scene {
     scene
 }
 
-/// The same with answers: the first reader finds what is there to be found, and nothing in the clean case; a sloppy one says
-/// of that what is not so, and the second upholds the one and dismisses the other.
+/// The same with answers: the first reader finds what is there to be found, and nothing in the clean
+/// case; a sloppy one says of that what is not so, and the second upholds the one and dismisses the
+/// other.
 fn with_answers() -> Scene {
     let scene = two_cases();
     let true_one = finding("both notes are written", "other", "notes/beta.txt");
