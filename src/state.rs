@@ -125,6 +125,9 @@ pub struct LastAudit {
     pub rows: usize,
     /// Whether nothing was held: what stood before need not be judged again.
     pub was_clean: bool,
+    /// The files that were changed by then, each with the hash of what it held.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
     /// When it was decided, in milliseconds since 1970.
     pub decided_ms: i64,
 }

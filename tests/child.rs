@@ -584,7 +584,11 @@ fn the_fake_client_fails_loudly_on_what_it_does_not_know() {
         "stdout first\nno-such-thing\n",
         "sleep soon\n",
         "exit\n",
-        "verdict {\n",
+        "answer {\n",
+        "verdicts perhaps It may be.\n",
+        "states gone\n",
+        "second\n",
+        "second no-such-thing\n",
         "stdout \\q\n",
         "if-flag --x\n",
         "unless-flag --x no-such-thing\n",
@@ -606,12 +610,12 @@ fn the_fake_client_answers_like_the_client() {
         serde_json::from_slice(&ended.stdout).unwrap_or_else(|why| panic!("{why}: {}", show(ended)))
     };
 
-    let ended = run(stage.fake("verdict {\"findings\":[]}\n"));
+    let ended = run(stage.fake("answer {\"findings\":[]}\n"));
     assert_how!(ended, Ending::Exited(0));
     assert_eq!(json(&ended)["structured_output"], serde_json::json!({"findings": []}));
     assert_eq!(json(&ended)["is_error"], false);
 
-    let ended = run(stage.fake("text-verdict a\\nb\n"));
+    let ended = run(stage.fake("text-answer a\\nb\n"));
     assert_eq!(json(&ended)["result"], "a\nb");
     assert_eq!(json(&ended).get("structured_output"), None);
 
@@ -637,6 +641,65 @@ fn the_fake_client_looks_at_its_arguments_first() {
     let refused = with("--x=1");
     assert_how!(refused, Ending::Exited(1));
     assert_eq!((refused.stdout, refused.stderr), (Vec::new(), b"error: unknown option '--x'\n".to_vec()));
+}
+
+/// The prompt of a question, with data before it that holds the words of another.
+fn asked(question: &str) -> String {
+    let text =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("prompts/{question}.md")));
+    let listed = "{\"number\":1}\n{\"number\":2}";
+    let text = text.expect("a prompt").replace("{{ findings }}", listed);
+    format!(
+        "Your task: report where promise, word and world drift apart.\n{}",
+        text.replace("{{ fence }}", "F")
+    )
+}
+
+#[test]
+fn the_fake_client_tells_the_questions_apart() {
+    let stage = Stage::new();
+    let script = "record DIR/calls\nfirst answer {\"findings\":[],\"candidates\":[],\"verdicts\":[]}\n\
+        second verdicts dismiss No.\nsettle states wrong Never.\n\
+        checklist answer {\"claimed\":[2],\"finished\":true}\n";
+    let word = |key: &str, value: serde_json::Value| {
+        let word = |number| serde_json::json!({ "number": number, key: value, "why": if key == "uphold" { "No." } else { "Never." } });
+        serde_json::json!([word(1), word(2)])
+    };
+    for (question, expected) in [
+        ("first", serde_json::json!({ "findings": [], "candidates": [], "verdicts": [] })),
+        (
+            "second",
+            serde_json::json!({ "findings": [], "candidates": [], "verdicts": word("uphold", false.into()) }),
+        ),
+        ("settle", serde_json::json!({ "findings": word("state", "wrong".into()) })),
+        ("checklist", serde_json::json!({ "claimed": [2], "finished": true })),
+    ] {
+        let ended = run(Job { stdin: asked(question).into_bytes(), ..stage.fake(script) });
+        assert_how!(ended, Ending::Exited(0));
+        let reply: serde_json::Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+        assert_eq!(reply["structured_output"], expected, "{question}");
+        let calls = fs::read_to_string(stage.path("calls")).expect("calls");
+        let last: serde_json::Value =
+            serde_json::from_str(calls.lines().last().expect("a call")).expect("JSON");
+        assert_eq!(last["question"], question);
+    }
+}
+
+#[test]
+fn the_fake_client_fails_where_a_question_has_no_fitting_answer() {
+    for (question, script) in [
+        ("second", "first answer {\"findings\":[],\"candidates\":[],\"verdicts\":[]}\n"),
+        ("second", "answer {\"findings\":[{}],\"candidates\":[],\"verdicts\":[]}\n"),
+        ("first", "answer {\"findings\":[]}\n"),
+        ("first", "verdicts uphold Yes.\n"),
+        ("settle", "answer {\"findings\":[],\"candidates\":[],\"verdicts\":[]}\n"),
+    ] {
+        let stage = Stage::new();
+        let ended = run(Job { stdin: asked(question).into_bytes(), ..stage.fake(script) });
+        assert_how!(ended, Ending::Exited(97));
+        assert_eq!(ended.stdout, b"", "{script}");
+        assert!(stage.path("script.broken").exists(), "a test can see that: {script}");
+    }
 }
 
 #[test]

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use punchlist::auditor::prompt::{self, Prompts};
-use punchlist::config::Config;
-use punchlist::evidence::masking::{mask_plan, mask_session};
-use punchlist::evidence::{Entered, Evidence, FileState, LeftOut, Memory, Workspace, gather, shown};
-use punchlist::facts::Facts;
+use punchlist::audit::Brief;
+use punchlist::config::{AuditConfig, Config};
+use punchlist::evidence::gather::Scope;
+use punchlist::evidence::sections::files_text;
+use punchlist::evidence::{Entered, Evidence, FileState, LeftOut, Memory, Workspace, gather};
 use punchlist::plan::{Plan, PlanSource, steps::parse_steps};
+use punchlist::readers::Prompts;
 use punchlist::session::{Command as Ran, CommandEnd, EditTool, Original, Outcome, Session, Touch};
 
 struct Folder(tempfile::TempDir);
@@ -29,9 +30,19 @@ impl Folder {
         fs::write(path, text).expect("written");
     }
 
-    fn gather(&self, session: Session, plan: Option<Plan>, bytes: usize) -> Evidence {
-        let workspace = Workspace::new(self.path(), self.path(), None, &[]);
-        gather(session, plan, &workspace, bytes, &mut Memory::default())
+    fn workspace(&self) -> Workspace {
+        Workspace::new(self.path(), self.path(), None, &[])
+    }
+
+    fn gather(&self, session: Session, plan: Option<Plan>, file_bytes: usize) -> Evidence {
+        let scope = Scope { file_bytes, judged: None };
+        gather(session, plan, &self.workspace(), scope, &mut Memory::default())
+    }
+
+    fn brief(&self, session: Session, plan: Plan, max_prompt_bytes: usize) -> Brief {
+        let config = AuditConfig { max_prompt_bytes, ..Config::default().audit };
+        let prompts = Prompts::default();
+        Brief::new(session, Some(plan), &self.workspace(), prompts, &config, None, &mut Memory::default())
     }
 }
 
@@ -59,7 +70,7 @@ fn plan(text: &str) -> Plan {
         path: None,
         text: text.into(),
         steps: parse_steps(text),
-        dropped: Vec::new(),
+        before: None,
         ticked_before: Vec::new(),
     }
 }
@@ -97,7 +108,9 @@ fn what_the_transcript_does_not_tell_git_does() {
     git(&["add", "."]);
     git(&["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"]);
     folder.write("large.txt", &lines(0, 1_001));
-    let evidence = folder.gather(session(vec![touch("large.txt", Original::Unknown)]), None, PLENTY);
+    let mut session = session(vec![touch("large.txt", Original::Unknown)]);
+    session.started = Some(jiff::Timestamp::now().to_string());
+    let evidence = folder.gather(session, None, PLENTY);
     let file = evidence.file("large.txt").expect("there");
     assert_eq!(file.entered, Entered::Diff);
     assert!(file.text.ends_with("+line number 1000\n"), "{}", file.text);
@@ -110,7 +123,8 @@ fn a_large_file_that_nobody_knows_from_before_is_cut_and_says_so() {
     let evidence = folder.gather(session(vec![touch("large.txt", Original::Unknown)]), None, PLENTY);
     let file = evidence.file("large.txt").expect("there");
     assert!(matches!(file.entered, Entered::Cut(missing) if missing > 1_000));
-    assert!(file.text.trim_end().ends_with("bytes are not shown …]"), "{}", file.text);
+    assert!(file.text.contains("bytes are not shown …]"), "{}", file.text);
+    assert!(file.text.starts_with("line number 0\n") && file.text.trim_end().ends_with("line number 999"));
 }
 
 #[test]
@@ -127,11 +141,14 @@ fn the_room_is_spent_on_what_the_plan_names_first_and_the_rest_is_listed_as_left
     let left_out =
         evidence.files.iter().filter(|file| file.entered == Entered::LeftOut(LeftOut::NoRoom)).count();
     assert!(left_out >= 5, "{left_out} left out");
-    let text = shown::files_text(&evidence.files, "FENCE", 10_000);
+    let text = files_text(&evidence.files, "FENCE", 10_000);
     for name in &names {
-        assert!(text.contains(&format!("file: {name}\n")), "{name} is named");
+        assert!(
+            text.lines().any(|line| line.starts_with(&format!("{name}: exists"))),
+            "{name} is named: {text}"
+        );
     }
-    assert!(text.contains("content not shown: no room left in the prompt"));
+    assert!(text.contains("no room left in the prompt"), "{text}");
 }
 
 #[test]
@@ -161,10 +178,7 @@ fn a_planned_file_that_stands_deeper_is_found_there() {
     let evidence = folder.gather(Session::default(), Some(plan("- [x] write `src/a.ts`\n")), PLENTY);
     let there = FileState::Missing { elsewhere: Some("packages/api/src/a.ts".into()) };
     assert_eq!(evidence.file("src/a.ts").map(|file| &file.state), Some(&there));
-    assert!(
-        punchlist::facts::facts(&evidence, &Config::default().audit).findings.is_empty(),
-        "a step that is satisfied elsewhere is no finding"
-    );
+    assert_eq!(punchlist::facts::facts(&evidence), [], "a step that is satisfied elsewhere is no finding");
 }
 
 #[test]
@@ -182,16 +196,16 @@ fn secrets_are_masked_in_all_that_is_shown() {
         agent: None,
     });
     session.final_message = Some(format!("Deployed with {secret}."));
-    let mut plan = plan(&format!("- [x] use {secret}\n"));
-    let masked = mask_session(&mut session) + mask_plan(&mut plan);
-    assert!(masked >= 4, "{masked}");
-    let sections = shown::sections(&session, Some(&plan), PLENTY);
-    let evidence = folder.gather(session, Some(plan), PLENTY);
-    assert_eq!(evidence.file("deploy.sh").expect("there").masked, 1);
-    let prompt = prompt::write(&Prompts::default(), &sections, &evidence, &Facts::default(), "FENCE", PLENTY)
-        .expect("a prompt");
-    assert!(!prompt.text.contains(&secret));
-    assert!(prompt.text.contains("[masked:github-token]"));
+    let brief = folder.brief(session, plan(&format!("- [x] use {secret}\n")), PLENTY);
+    assert!(brief.masked >= 5, "{}", brief.masked);
+    assert_eq!(brief.evidence.file("deploy.sh").expect("there").masked, 1);
+    let shown = brief.shown_between("FENCE").expect("evidence");
+    let first = shown.first(brief.prompts()).expect("a prompt");
+    let second = shown.second(brief.prompts(), "(none)").expect("a prompt");
+    for prompt in [first, second] {
+        assert!(!prompt.whole().contains(&secret));
+        assert!(prompt.text.matches("[masked:github-token]").count() >= 5, "{}", prompt.text);
+    }
 }
 
 #[test]
@@ -220,15 +234,11 @@ fn a_prompt_is_never_longer_than_its_budget() {
         });
     }
     let plan = plan(&steps);
-    for max_bytes in [10_000, 40_000, 80_000] {
-        let prompts = Prompts::default();
-        let sections = shown::sections(&session, Some(&plan), max_bytes - prompts.bytes());
-        let room = prompt::room_for_files(&prompts, &sections, max_bytes);
-        let evidence = folder.gather(session.clone(), Some(plan.clone()), room);
-        let facts = punchlist::facts::facts(&evidence, &Config::default().audit);
-        let fence = punchlist::names::random_fence();
-        let prompt =
-            prompt::write(&prompts, &sections, &evidence, &facts, &fence, max_bytes).expect("a prompt");
+    for max_bytes in [10_000, 40_000, 60_000] {
+        let brief = folder.brief(session.clone(), plan.clone(), max_bytes);
+        let (shown, fault) = brief.shown().expect("evidence");
+        assert!(fault.is_none(), "{fault:?}");
+        let prompt = shown.first(brief.prompts()).expect("a prompt");
         let bytes = prompt.system.len() + prompt.text.len();
         assert!(bytes <= max_bytes, "{bytes} of {max_bytes}");
         assert!(bytes * 2 > max_bytes, "the room is used: {bytes} of {max_bytes}");

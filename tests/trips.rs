@@ -1,28 +1,26 @@
-//! Whole trips, arrow by arrow: `fixtures/trips/<name>/` holds a hook's input, a transcript, a workspace and
-//! the auditor's reply, and beside them what each stage makes of it. An edited prompt shows up as the diff of
-//! one file. `PUNCHLIST_BLESS=1 cargo test --test trips` writes the stages anew.
+//! Whole trips, arrow by arrow: `fixtures/trips/<name>/` holds a hook's input, a transcript, a workspace and what both readers
+//! replied, and beside them what each stage makes of it. An edited prompt shows up as the diff of one file.
+//! `PUNCHLIST_BLESS=1 cargo test --test trips` writes the stages anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use punchlist::audit::looks::looks;
+use punchlist::audit::reading::{self, Setting};
+use punchlist::audit::{Brief, plan_in_play, plan_places};
 use punchlist::commands::hook::{Registered, answer};
-use punchlist::config::{Config, plan_globs};
+use punchlist::config::Config;
 use punchlist::env::Env;
-use punchlist::evidence::masking::{mask_plan, mask_session};
-use punchlist::evidence::{self, Memory, Workspace, shown};
+use punchlist::evidence::{Memory, Workspace};
+use punchlist::finding::Finding;
 use punchlist::hook::HookInput;
 use punchlist::log::DecisionLog;
-use punchlist::plan::{self, PlanPlaces};
-use punchlist::readers::prompt::{self, Prompts};
-use punchlist::readers::{ReaderOutcome, RecordedReply, reply};
+use punchlist::readers::{Answer, Prompts, ReaderOutcome, RecordedReplies, RecordedReply, second};
 use punchlist::session::ledger::Role;
 use punchlist::session::load;
 use punchlist::stage::Stage;
 use punchlist::state::StateFolder;
-use punchlist::verify::verify;
 use serde::Serialize;
 use similar::TextDiff;
 
@@ -44,6 +42,14 @@ impl Trip {
                 folder.copy(&fixture.join(part), &there).expect("copied");
             }
         }
+        // Long before any session: what is newer than its session counts as changed in it.
+        let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        for entry in walkdir::WalkDir::new(folder.workspace()).into_iter().filter_map(Result::ok) {
+            if entry.file_type().is_file() {
+                let file = fs::File::options().append(true).open(entry.path()).expect("a file");
+                file.set_modified(long_ago).expect("dated");
+            }
+        }
         let trip = Self { fixture: fixture.to_path_buf(), folder, different: Vec::new() };
         fs::write(trip.folder.path("transcript.jsonl"), trip.placed("transcript.jsonl")).expect("written");
         trip
@@ -52,6 +58,10 @@ impl Trip {
     /// A file of the fixture with its placeholders filled in.
     fn placed(&self, name: &str) -> String {
         self.folder.placed_in_json(&fs::read_to_string(self.fixture.join(name)).expect(name))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.fixture.join(name).exists()
     }
 
     /// Compares a stage with its file, or writes it.
@@ -76,10 +86,16 @@ impl Trip {
     }
 }
 
+/// The answer of a recorded reply.
+fn answered(outcome: &ReaderOutcome) -> Answer {
+    let ReaderOutcome::Answered(json) = outcome else { panic!("{outcome:?}") };
+    Answer::from_json(json).expect("an answer")
+}
+
 fn take(fixture: &Path) -> Vec<String> {
     let mut trip = Trip::lay_out(fixture);
     let input = HookInput::parse(trip.placed("hook.json").as_bytes()).expect("input");
-    let config = Config::default();
+    let config = Config::default().audit;
 
     let mut session =
         load::load(input.own_transcript(), Role::Main, input.last_assistant_message.as_deref()).session;
@@ -87,47 +103,71 @@ fn take(fixture: &Path) -> Vec<String> {
 
     let plans = trip.folder.home().join(".claude/plans");
     let workspace = Workspace::new(trip.folder.workspace(), trip.folder.workspace(), None, &[plans]);
-    let globs = plan_globs(&config.audit.plan).expect("globs");
-    let places = PlanPlaces::new(workspace.root().to_path_buf(), workspace.plan_folders().to_vec(), globs);
-    let mut plan = plan::find(
-        &session,
-        &places,
-        plan::Read { now: &|path| workspace.plan_text(path), committed: &|_| None },
-    );
+    let plan = plan_in_play(&mut session, &workspace, &plan_places(&workspace, &config));
     trip.stage_json("plan.json", &plan);
 
-    mask_session(&mut session);
-    plan.as_mut().map(mask_plan);
-    let sections = shown::sections(&session, plan.as_ref(), config.audit.max_prompt_bytes);
-    let evidence =
-        evidence::gather(session, plan, &workspace, config.audit.max_prompt_bytes, &mut Memory::default());
-    trip.stage_json("files.json", &evidence.files);
-    let facts = punchlist::facts::facts(&evidence, &config.audit);
-    trip.stage_json("facts.json", &facts);
+    let brief =
+        Brief::new(session, plan, &workspace, Prompts::default(), &config, None, &mut Memory::default());
+    trip.stage_json("files.json", &brief.evidence.files);
+    trip.stage_json("facts.json", &brief.facts);
 
-    let prompts = Prompts::default();
-    let written = prompt::write(&prompts, &sections, &evidence, &facts, FENCE, config.audit.max_prompt_bytes)
-        .expect("a prompt");
-    trip.stage("prompt.md", &format!("{}\n---\n{}\n", written.system, written.text));
+    let shown = brief.shown_between(FENCE).expect("evidence");
+    let first = shown.first(brief.prompts()).expect("a prompt");
+    trip.stage("first-prompt.md", &format!("{}\n---\n{}\n", first.system, first.text));
 
-    let outcome = reply::outcome_of_exit(0, trip.placed("reply.json").as_bytes(), b"", true);
-    let ReaderOutcome::Answered(verdict) = outcome else { panic!("{outcome:?}") };
-    trip.stage_json("verdict.json", &verdict);
-    let findings = verify(&verdict, &looks(&workspace, &verdict, &evidence), &evidence, facts.findings);
+    let reply = trip.placed("first-reply.json");
+    let run = RecordedReply(&reply).replay();
+    trip.stage_json("first-answer.json", &answered(&run.outcome));
+
+    let setting = Setting { workspace: &workspace, config: &config, is_disputed: &|_| false };
+    let mut findings = reading::proposed(&brief, &shown, run, setting).findings;
+    trip.stage_json("checked.json", &findings);
+
+    let asked = reading::asked_about(&findings, setting);
+    assert_eq!(
+        asked.is_empty(),
+        !trip.has("second-reply.json"),
+        "{}: a reply for whom is asked",
+        fixture.display()
+    );
+    if !asked.is_empty() {
+        let listed: Vec<&Finding> = asked.iter().map(|at| &findings[*at]).collect();
+        let prompt = shown.second(brief.prompts(), &second::listed(&listed)).expect("a prompt");
+        assert_eq!(
+            (&prompt.system, &prompt.schema),
+            (&first.system, &first.schema),
+            "the same question form"
+        );
+        let task = prompt.text.strip_prefix(&shown.evidence).expect("the same evidence first");
+        trip.stage("second-prompt.md", &format!("{}\n", task.trim_start()));
+
+        let reply = trip.placed("second-reply.json");
+        let run = RecordedReply(&reply).replay();
+        trip.stage_json("second-answer.json", &answered(&run.outcome));
+        let mut judged: Vec<&mut Finding> = Vec::new();
+        for (at, finding) in findings.iter_mut().enumerate() {
+            if asked.contains(&at) {
+                judged.push(finding);
+            }
+        }
+        second::apply(&mut judged, &run.outcome);
+    }
     trip.stage_json("findings.json", &findings);
 
-    whole_way(&mut trip);
+    whole_way(&mut trip, &findings);
     trip.different
 }
 
 /// The same trip through the hook itself: its answer, and the record that it leaves.
-fn whole_way(trip: &mut Trip) {
+fn whole_way(trip: &mut Trip, findings: &[Finding]) {
     let state = StateFolder::at(trip.folder.path("state"));
     let env = Env::from_pairs([("HOME", trip.folder.home())]);
-    let (stdin, reply) = (trip.placed("hook.json"), trip.placed("reply.json"));
-    let mut auditor = RecordedReply(&reply);
+    let stdin = trip.placed("hook.json");
+    let names = ["first-reply.json", "second-reply.json"].into_iter().filter(|name| trip.has(name));
+    let replies: Vec<String> = names.map(|name| trip.placed(name)).collect();
+    let mut readers = RecordedReplies::new(&replies.iter().map(String::as_str).collect::<Vec<_>>());
     let registered = Registered::holding(Duration::from_secs(120));
-    let answer = answer(stdin.as_bytes(), &env, &state, registered, Timestamp::now(), Some(&mut auditor));
+    let answer = answer(stdin.as_bytes(), &env, &state, registered, Timestamp::now(), Some(&mut readers));
     trip.stage("stdout.json", &answer.stdout().map(|text| text + "\n").unwrap_or_default());
     trip.stage("stderr.txt", &answer.stderr().map(|text| format!("{text}\n")).unwrap_or_default());
     let mut record = None;
@@ -142,9 +182,10 @@ fn whole_way(trip: &mut Trip) {
         // The folder's name stands in it, and is not as long everywhere.
         transcript.bytes = 0;
     }
-    if let Some(auditor) = &mut record.auditor {
-        auditor.duration_ms = 0.0;
+    for reader in [&mut record.auditor, &mut record.second_reader].into_iter().flatten() {
+        reader.duration_ms = 0.0;
     }
+    assert_eq!(record.findings, findings, "each arrow alone comes to the same as the whole way");
     trip.stage_json("record.json", &record);
 }
 

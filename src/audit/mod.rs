@@ -93,7 +93,7 @@ impl Brief {
         originals::fetch(&mut session, |_| Wanted::Change);
         let max_bytes = config.max_prompt_bytes;
         let room = max_bytes.saturating_sub(prompts.bytes());
-        let sections = Sections::new(&session, plan.as_ref(), judged, room);
+        let sections = Sections::new(&session, plan.as_ref(), judged.as_ref(), room);
         let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
         let scope = Scope { file_bytes, judged };
         let evidence = evidence::gather(session, plan, workspace, scope, memory);

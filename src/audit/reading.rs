@@ -9,7 +9,7 @@ use crate::evidence::Workspace;
 use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Kind, SecondOpinion, Source, Status};
 use crate::readers::checks::{Against, Look, UNSURE, check};
 use crate::readers::prompt::{PromptError, Shown};
-use crate::readers::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, second};
+use crate::readers::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable, second};
 use crate::words::bare;
 
 /// With less time than this the second reader is not asked: it could not answer.
@@ -98,10 +98,7 @@ pub fn read(
     let prompt = shown.second(brief.prompts(), &second::listed(&listed))?;
     let run = match who {
         Second::Off => return Ok(reading),
-        _ if left() < LEAST_TIME => {
-            let why = "too little of the hook's time was left for it".to_owned();
-            ReaderRun::not_asked(ReaderOutcome::Unreadable(why))
-        }
+        _ if left() < LEAST_TIME => ReaderRun::not_asked(ReaderOutcome::Unavailable(Unavailable::NoTime)),
         Second::Same => first.ask(&prompt, left().min(timeout)),
         Second::Other(reader) => reader.ask(&prompt, left().min(timeout)),
     };

@@ -1,6 +1,5 @@
-//! `punchlist demo`: plays a recorded session that drifts through the real hook path, in a temporary folder,
-//! with a recorded reply of the auditor. Must not need an account, a network or a client, and must not touch
-//! anything of the person's.
+//! `punchlist demo`: plays a recorded session that drifts through the real hook path, in a temporary folder, with recorded
+//! replies of both readers. Must not need an account, a network or a client, and must not touch anything of the person's.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,19 +14,29 @@ use crate::env::Env;
 use crate::exit;
 use crate::finding::{Finding, Status};
 use crate::hook::{HookInput, Reply};
-use crate::log::DecisionLog;
-use crate::readers::RecordedReply;
+use crate::log::{DecisionLog, Note, OutcomeNote};
+use crate::readers::RecordedReplies;
 use crate::stage::Stage;
 use crate::state::StateFolder;
 
 const HOOK_INPUT: &str = include_str!("../../fixtures/trips/drift/hook.json");
 const TRANSCRIPT: &str = include_str!("../../fixtures/trips/drift/transcript.jsonl");
-pub(super) const AUDITOR_REPLY: &str = include_str!("../../fixtures/trips/drift/reply.json");
+/// What both readers said, the first one first.
+pub(super) const REPLIES: [&str; 2] = [
+    include_str!("../../fixtures/trips/drift/first-reply.json"),
+    include_str!("../../fixtures/trips/drift/second-reply.json"),
+];
 const WORKSPACE: &[(&str, &str)] = &[
     ("PLAN.md", include_str!("../../fixtures/trips/drift/workspace/PLAN.md")),
     ("README.md", include_str!("../../fixtures/trips/drift/workspace/README.md")),
     ("src/slug.rs", include_str!("../../fixtures/trips/drift/workspace/src/slug.rs")),
 ];
+
+/// What the held agent does and says, and what a reader makes of it.
+const MENDED: (&str, &str) =
+    ("tests/slug.rs", include_str!("../../fixtures/trips/clean/workspace/tests/slug.rs"));
+const SAYS_THEN: &str = "I wrote `tests/slug.rs`. `cargo test` still fails: there is no `src/lib.rs` yet, and I was wrong to call it passing.";
+const SETTLED: &str = r#"{"findings":[{"number":1,"state":"fixed","why":"The agent says openly now that `cargo test` fails."}]}"#;
 
 /// Runs it.
 pub fn run() -> u8 {
@@ -49,56 +58,79 @@ pub fn play() -> io::Result<String> {
     let stdin = set_the_stage(&stage)?;
     let memory = StateFolder::at(stage.path("state"));
     let env = Env::from_pairs([("HOME", stage.home())]);
-    let stop = |stdin: &str| {
-        let mut auditor = RecordedReply(AUDITOR_REPLY);
-        answer(
-            stdin.as_bytes(),
-            &env,
-            &memory,
-            Registered::holding(Duration::from_secs(120)),
-            Timestamp::now(),
-            Some(&mut auditor),
-        )
+    let stop = |stdin: &str, replies: &[&str]| {
+        let mut readers = RecordedReplies::new(replies);
+        let registered = Registered::holding(Duration::from_secs(120));
+        answer(stdin.as_bytes(), &env, &memory, registered, Timestamp::now(), Some(&mut readers))
     };
 
-    let mut text = String::from(
-        "A session of Claude Code, recorded. It wrote this plan, worked, and ticked every box:\n\n",
-    );
+    let mut text = String::new();
+    say(&mut text, "A recorded session of Claude Code wrote this plan, worked, and ticked every box:");
     quote(&mut text, WORKSPACE[0].1);
     let message = HookInput::parse(stdin.as_bytes()).ok().and_then(|input| input.last_assistant_message);
-    text.push_str("\nThen it tries to stop, and says:\n\n");
+    say(&mut text, "Then it stops, and says:");
     quote(&mut text, &message.unwrap_or_default());
 
-    text.push_str("\nPunchlist reads the transcript, the plan and the disk, and asks an auditor (a recorded reply\nhere, a sealed `claude -p --model haiku` in real life). ");
-    let held = stop(&stdin);
-    text.push_str("It checks each thing that the auditor says:\n\n");
-    let _ = DecisionLog::in_folder(memory.root()).read(|record, _| {
-        for finding in &record.findings {
-            quote(&mut text, &checked(finding));
-        }
-    });
+    let held = stop(&stdin, &REPLIES);
+    let log = DecisionLog::in_folder(memory.root());
+    let mut findings = Vec::new();
+    let _ = log.read(|record, _| findings.extend(record.findings));
+    let (judged, dropped): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| finding.second.is_some());
+    say(
+        &mut text,
+        "Punchlist reads the plan, the session and the disk, and asks a model where they drift apart (its replies are \
+         recorded here; in real life it is a sealed `claude -p --model haiku`). Each answer is held against the disk first:",
+    );
+    quote(&mut text, &dropped.into_iter().map(by_the_checks).collect::<String>());
+    say(
+        &mut text,
+        "What is left, and what the disk proved by itself, goes to a second reader, who is asked to refute it:",
+    );
+    quote(&mut text, &judged.into_iter().map(by_the_second).collect::<String>());
     match &held {
         Reply::Block(reason) => {
-            text.push_str("\nThe stop is held (exit 2), and this is the agent's next prompt:\n\n");
+            say(&mut text, "The stop is held (exit 2), and this is the agent's next prompt:");
             quote(&mut text, reason);
         }
         Reply::Silent | Reply::Tell(_) | Reply::Context(_) => {
-            text.push_str("\nThe stop went through. It should not have.\n");
+            say(&mut text, "The stop went through. It should not have.");
         }
     }
 
-    let again = stop(&stdin.replace("\"stop_hook_active\": false", "\"stop_hook_active\": true"));
-    let end = match again {
-        Reply::Silent => "goes\nthrough: one push-back for each stretch of work, never a loop.",
-        Reply::Block(_) | Reply::Tell(_) | Reply::Context(_) => "was not let go. It should have been.",
-    };
-    let _ = writeln!(text, "\nThe agent fixes it or disputes it, and stops again. This time it {end}\n");
-    text.push_str("Both decisions are in the log (`punchlist log` shows yours):\n\n");
-    let _ = DecisionLog::in_folder(memory.root()).read(|record, _| {
+    let (name, content) = MENDED;
+    let path = stage.workspace().join(name);
+    fs::create_dir_all(path.parent().unwrap_or(stage.workspace()))?;
+    fs::write(path, content)?;
+    let mut next: serde_json::Value = serde_json::from_str(&stdin)?;
+    next["stop_hook_active"] = true.into();
+    next["last_assistant_message"] = SAYS_THEN.into();
+    say(&mut text, "The agent goes on, and stops again with these words:");
+    quote(&mut text, SAYS_THEN);
+    match stop(&next.to_string(), &[SETTLED]) {
+        Reply::Silent => say(
+            &mut text,
+            "This time it goes through: one push-back for each stretch of work, never a loop. The log has both \
+             decisions (`punchlist log` shows yours), and what became of the list:",
+        ),
+        Reply::Block(_) | Reply::Tell(_) | Reply::Context(_) => {
+            say(&mut text, "This time it was not let go. It should have been.");
+        }
+    }
+    let _ = log.read(|record, _| {
         let _ = writeln!(text, "    {}", super::log::one_line(&record));
     });
-    text.push_str("\nYours: `punchlist install` registers it for the project that you are in.\n");
+    quote(&mut text, &outcomes(&log).iter().map(became).collect::<String>());
+    say(&mut text, "Yours: `punchlist install` registers it for the project that you are in.");
     Ok(text)
+}
+
+/// What became of the findings.
+fn outcomes(log: &DecisionLog) -> Vec<OutcomeNote> {
+    let texts = log.files().into_iter().filter_map(|path| fs::read_to_string(path).ok());
+    let notes = texts
+        .flat_map(|text| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>());
+    notes.filter_map(|note| if let Note::Outcome(note) = note { Some(note) } else { None }).collect()
 }
 
 /// Lays out the recorded workspace and transcript; gives the hook's input.
@@ -113,32 +145,75 @@ pub(super) fn set_the_stage(stage: &Stage) -> io::Result<String> {
 }
 
 /// How wide the play is set.
-const WIDTH: usize = 96;
+const WIDTH: usize = 80;
 
-/// Sets words in an indented block; long lines are broken between words, and go on under their own indent.
-fn quote(text: &mut String, words: &str) {
-    for line in words.trim_end().lines() {
-        let indent = " ".repeat(4 + line.len() - line.trim_start().len());
-        let mut set = String::new();
-        for word in line.split_whitespace() {
-            if !set.is_empty() && set.chars().count() + 1 + word.chars().count() > WIDTH {
-                let _ = writeln!(text, "{set}");
-                set.clear();
-            }
-            set.push_str(if set.is_empty() { &indent } else { " " });
-            set.push_str(word);
-        }
-        let _ = writeln!(text, "{set}");
+/// A paragraph of our own.
+fn say(text: &mut String, words: &str) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    set(text, words, 0);
+    if words.ends_with(':') {
+        text.push('\n');
     }
 }
 
-fn checked(finding: &Finding) -> String {
-    let mark = match finding.status {
-        Status::Confirmed => "confirmed:",
-        Status::CannotVerify => "not verified:",
-        Status::Refuted => "refuted:",
+/// Sets words in an indented block.
+fn quote(text: &mut String, words: &str) {
+    for line in words.trim_end().lines() {
+        set(text, line, 4);
+    }
+}
+
+/// Sets a line; a long one is broken between words, and goes on under its own words, right of a `[A]` or `1.` before them.
+fn set(text: &mut String, line: &str, more: usize) {
+    let words = line.trim_start();
+    let mark = words.split(' ').next().unwrap_or_default();
+    let is_mark = mark.starts_with(['[', '-']) || mark.trim_end_matches('.').parse::<u32>().is_ok();
+    let first = " ".repeat(more + line.len() - words.len());
+    let rest = format!("{first}{}", " ".repeat(if is_mark { mark.len() + 1 } else { 0 }));
+    let mut set = String::new();
+    for word in words.split_whitespace() {
+        if set.is_empty() {
+            set.push_str(&first);
+        } else if set.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(text, "{set}");
+            set.clone_from(&rest);
+        } else {
+            set.push(' ');
+        }
+        set.push_str(word);
+    }
+    let _ = writeln!(text, "{set}");
+}
+
+/// What the checks made of a finding that the second reader was not asked about.
+fn by_the_checks(finding: &Finding) -> String {
+    let status = match finding.status {
+        Status::Confirmed => "confirmed",
+        Status::CannotVerify => "not verified",
+        Status::Refuted => "refuted",
     };
-    format!("{mark} [{}] {} ({})", finding.category.name(), finding.why, finding.check)
+    format!("[{}] {}\n    {status}: {}\n", finding.category.name(), finding.why, finding.check)
+}
+
+/// What the second reader made of one.
+fn by_the_second(finding: &Finding) -> String {
+    let (verdict, why) = match &finding.second {
+        Some(second) if second.upheld => ("upheld", second.why.as_str()),
+        Some(second) => ("dismissed", second.why.as_str()),
+        None => ("not asked about", ""),
+    };
+    format!("[{}] {}\n    {verdict}: {why}\n", finding.category.name(), finding.why)
+}
+
+fn became(note: &OutcomeNote) -> String {
+    format!(
+        "finding {}, {}: {}\n",
+        note.finding,
+        note.outcome.name(),
+        note.why.as_deref().unwrap_or_default()
+    )
 }
 
 #[cfg(test)]
@@ -146,13 +221,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_play_ends_as_told() {
+    fn the_play_shows_each_way_of_a_finding_and_ends_as_told() {
         let text = play().expect("a temporary folder");
-        assert!(text.contains("The stop is held (exit 2)"), "{text}");
-        assert!(text.contains("This time it goes\nthrough"), "{text}");
-        assert!(text.contains("confirmed: [A] It is ticked, and tests/slug.rs does not exist."), "{text}");
-        let refuted = "refuted: [A] README.md has no usage section. (the second reader dismisses it:";
-        assert!(text.contains(refuted), "{text}");
-        assert!(text.contains("not verified: [B] A system file was changed."), "{text}");
+        for shown in [
+            "    [A] README.md was never written.\n        refuted: README.md is there, 89 bytes\n",
+            "        dismissed: Nobody promised to strip punctuation:",
+            "    [A] It is ticked, and tests/slug.rs does not exist.\n        upheld: ",
+            "\nThe stop is held (exit 2), and this is the agent's next prompt:\n",
+            "\nThis time it goes through:",
+            "    finding 1, fixed: tests/slug.rs is there now\n",
+            "    finding 2, fixed: The agent says openly now that `cargo test` fails.\n",
+        ] {
+            assert!(text.contains(shown), "{shown}\n---\n{text}");
+        }
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(WIDTH), "{widest:?}: {text}");
     }
 }

@@ -243,7 +243,7 @@ impl Default for Config {
                 plan: ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"]
                     .map(String::from)
                     .to_vec(),
-                max_prompt_bytes: 60_000,
+                max_prompt_bytes: 64_000,
                 unrun_checks: UnrunChecks::Advise,
                 planless: Planless::Audit,
                 mode: Mode::Hold,

@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::timeline::{both_ends, timeline};
 use super::{Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, NamedIn, Repository};
 use crate::finding::Finding;
+use crate::paths::seen_from;
 use crate::plan::Plan;
 use crate::session::{Outcome, Session};
 
@@ -50,13 +51,13 @@ impl Sections {
     pub fn new(
         session: &Session,
         plan: Option<&Plan>,
-        judged: Option<JudgedUntil>,
+        judged: Option<&JudgedUntil>,
         max_bytes: usize,
     ) -> Self {
         let share = |hundredths: usize| max_bytes * hundredths / 100;
         let message = session.final_message.as_deref().unwrap_or("(the agent ended without a word)");
         Self {
-            plan: plan_text(plan, share(PLAN_SHARE)),
+            plan: plan_text(plan, session.cwd.as_deref(), share(PLAN_SHARE)),
             plan_diff: plan_diff(plan, share(PLAN_DIFF_SHARE)),
             asks: asks_text(session, judged, share(ASKS_SHARE)),
             tasks: tasks_text(session, share(TASKS_SHARE)),
@@ -77,11 +78,11 @@ pub fn git_room(max_bytes: usize) -> usize {
     max_bytes * GIT_SHARE / 100
 }
 
-fn plan_text(plan: Option<&Plan>, room: usize) -> String {
+fn plan_text(plan: Option<&Plan>, root: Option<&str>, room: usize) -> String {
     let Some(plan) = plan else { return "(no plan is in play)".to_owned() };
     let text = Budget::new(room).both_ends_of(plan.text.trim_end(), usize::MAX).text;
     match &plan.path {
-        Some(path) => format!("(its file: {})\n{text}", one_line(path)),
+        Some(path) => format!("(its file: {})\n{text}", one_line(seen_from(root, path))),
         None => text,
     }
 }
@@ -97,7 +98,7 @@ fn plan_diff(plan: Option<&Plan>, room: usize) -> String {
 }
 
 /// Every ask, with its number; a long one gives way before a short one does, so that none is pushed out.
-fn asks_text(session: &Session, judged: Option<JudgedUntil>, room: usize) -> String {
+fn asks_text(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> String {
     let asks: Vec<(usize, &str, bool)> = session
         .asks
         .iter()

@@ -58,7 +58,7 @@ impl Entry<'_> {
 }
 
 /// Returns the timeline within `room` bytes. What was judged before is a summary.
-pub fn timeline(session: &Session, judged: Option<JudgedUntil>, room: usize) -> String {
+pub fn timeline(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> String {
     let from = judged.map_or(0, |judged| judged.at + 1);
     let entries = entries(session, from);
     let mut text = String::new();
@@ -92,10 +92,15 @@ pub fn timeline(session: &Session, judged: Option<JudgedUntil>, room: usize) -> 
             }
         }
     }
+    let is_left_out = |at: &usize| details[*at] == Detail::Nothing;
+    let lookers = (0..entries.len()).filter(|at| weights[*at] == 0).filter(is_left_out).count();
+    if lookers > 0 {
+        let _ = writeln!(text, "[… {lookers} commands that only look are not shown …]");
+    }
     let mut left_out = 0;
-    for (entry, detail) in entries.iter().zip(&details) {
+    for (at, (entry, detail)) in entries.iter().zip(&details).enumerate() {
         if *detail == Detail::Nothing {
-            left_out += 1;
+            left_out += usize::from(weights[at] > 0);
             continue;
         }
         mark_left_out(&mut text, &mut left_out);

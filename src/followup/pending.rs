@@ -67,4 +67,9 @@ impl PendingBlock {
             ..Self::default()
         }
     }
+
+    /// Whether these are the words that the agent had said when it was held.
+    pub fn was_said(&self, message: &str) -> bool {
+        self.message.as_deref() == Some(first_part(message, MESSAGE_CAP).as_str())
+    }
 }

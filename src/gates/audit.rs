@@ -62,7 +62,7 @@ impl Gate for AuditGate {
         let rows = session.rows;
         let judged = last
             .filter(|last| last.was_clean)
-            .map(|last| JudgedUntil { at: last.rows, time_ms: last.decided_ms });
+            .map(|last| JudgedUntil { at: last.rows, files: last.files.clone() });
         let brief = story.phase(phases::EVIDENCE, |story| {
             let mut memory = stop.state.evidence(stop.session, stop.agent());
             let brief =
@@ -106,6 +106,7 @@ impl Gate for AuditGate {
                 finished: work.finished,
                 rows,
                 was_clean: !outcome.wants_block(),
+                files: brief.evidence.changed_files(),
                 decided_ms: Timestamp::now().as_millisecond(),
             });
         }

@@ -122,10 +122,12 @@ fn outcomes(stop: &Stop<'_>, pending: &PendingBlock, readers: &mut ReaderPair<'_
     let open: Vec<usize> = (0..settled.len()).filter(|at| settled[*at].is_none()).collect();
     let findings: Vec<&Finding> = open.iter().map(|at| &pending.findings[*at].finding).collect();
     let mut words = ask(stop, &brief, &findings, readers);
+    // Words that were said before the block are no answer to it.
+    let answer = if pending.was_said(&said) { "" } else { said.as_str() };
     let outcomes = pending.findings.iter().zip(settled).enumerate().map(|(at, (held, settled))| {
         let word = open.iter().position(|one| *one == at).and_then(|one| words.get_mut(one)?.take());
         let has_moved = has_moved(held, &brief, pending.rows);
-        followup::outcome(held, settled, word, &said, has_moved)
+        followup::outcome(held, settled, word, answer, has_moved)
     });
     (outcomes.collect(), said)
 }
@@ -186,7 +188,7 @@ fn read_anew(stop: &Stop<'_>, pending: &PendingBlock, story: &mut Story) -> (Ses
             return (session, workspace, mask(said).text);
         }
         let said = mask(session.final_message.as_deref().unwrap_or_default()).text;
-        let is_old = pending.message.as_ref() == Some(&said);
+        let is_old = pending.was_said(&said);
         if !is_old || begun.elapsed() >= PATIENCE {
             // Words that were said before the block are no answer to it.
             return (session, workspace, if is_old { String::new() } else { said });

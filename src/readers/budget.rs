@@ -31,9 +31,12 @@ impl Budget {
     /// Why nothing more may be asked, if that is so.
     pub fn spent(&self) -> Option<String> {
         if self.made >= self.calls.left {
-            let most = self.calls.most;
+            let calls = match self.calls.most {
+                1 => "one call".to_owned(),
+                most => format!("{most} calls"),
+            };
             return Some(format!(
-                "this session has had its {most} calls of a model (`[auditor] max_calls_per_session`)"
+                "this session has had its {calls} of a model (`[auditor] max_calls_per_session`)"
             ));
         }
         let money = self.money.filter(|money| self.cost >= money.left)?;

@@ -158,9 +158,13 @@ fn path_is_ours(look: Option<&Look>) -> Option<Objection> {
     }
 }
 
-/// It is called missing, and it is there.
+/// It is called missing, and it is there. Where the claim names something else in backticks, that may be what is missing
+/// inside of it.
 fn is_there(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
     let look = look.filter(|_| proposal.kind == Kind::Missing)?;
+    if names_a_part(&proposal.claim, &look.name) {
+        return None;
+    }
     match look.state {
         FileState::File { bytes } if bytes > 0 => {
             Some(Objection::Contradicted(format!("{} is there, {bytes} bytes", look.name)))
@@ -168,6 +172,13 @@ fn is_there(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
         FileState::Folder => Some(Objection::Contradicted(format!("{} is there", look.name))),
         _ => None,
     }
+}
+
+/// Whether a claim has code in backticks that is not the path itself.
+fn names_a_part(claim: &str, path: &str) -> bool {
+    let path = bare(path);
+    let mut spans = claim.split('`').skip(1).step_by(2).map(bare);
+    spans.any(|span| !span.is_empty() && !path.ends_with(&span) && !span.ends_with(&path))
 }
 
 /// It is called work beyond the plan, and the file is as it was.
@@ -194,19 +205,23 @@ fn was_not_shown(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) 
     Some(Objection::Unsupported(format!("{} {why}, and what is not shown proves nothing", look.name)))
 }
 
-/// It is called failed, and the same command succeeded later.
+/// It is called failed, and the same command succeeded when it was run last. What a command printed may say that something
+/// failed, whatever its exit code; its line alone does not.
 fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::Failed {
         return None;
     }
+    let proof = bare(&proposal.proof);
+    let by_line = |command: &&Command| is_quoted(proposal, command) && !bare(&command.output).contains(&proof);
     let is_meant = |command: &&Command| !has_passed(command) && is_quoted(proposal, command);
-    let failed = session.commands.iter().rfind(is_meant)?;
-    let line = normalised(&failed.line);
-    let later =
-        session.commands.iter().filter(|command| command.at > failed.at && normalised(&command.line) == line);
-    let passed = later.last().is_some_and(|command| has_passed(command));
+    // Where no run of it failed, the line itself is what is called failed.
+    let commands = &session.commands;
+    let quoted = commands.iter().rfind(is_meant).or_else(|| commands.iter().rfind(by_line))?;
+    let line = normalised(&quoted.line);
+    let runs = commands.iter().filter(|command| command.at >= quoted.at && normalised(&command.line) == line);
+    let passed = runs.last().is_some_and(has_passed);
     passed.then(|| {
-        Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line)))
+        Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&quoted.line)))
     })
 }
 

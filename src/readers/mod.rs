@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use answer::{Answer, Opinion, Proposal, Verdict};
 pub use prompt::{Prompt, Prompts};
-pub use recorded::RecordedReply;
+pub use recorded::{RecordedReplies, RecordedReply};
 pub use sealed::SealedClient;
 
 /// Who is asked.
@@ -106,6 +106,9 @@ pub enum Unavailable {
     /// The person's own limit on calls or money is reached.
     #[error("{0}")]
     BudgetSpent(String),
+    /// The hook has to answer before a reader could.
+    #[error("too little of the hook's time was left")]
+    NoTime,
     /// Another answer of the service.
     #[error("the model's service failed ({0})")]
     ServiceFailed(String),

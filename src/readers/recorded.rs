@@ -1,11 +1,10 @@
-//! A reply that was saved once, as the client printed it or the answer alone: gives what it says. Must not ask
-//! anybody.
+//! Replies that were saved once, as the client printed them or the answers alone: give what they say. Must not ask anybody.
 
 use std::time::Duration;
 
-use super::{Answer, Prompt, Reader, ReaderRun, reply};
+use super::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, reply};
 
-/// The reply.
+/// A reply.
 #[derive(Debug)]
 pub struct RecordedReply<'a>(pub &'a str);
 
@@ -25,6 +24,38 @@ impl RecordedReply<'_> {
 impl Reader for RecordedReply<'_> {
     fn ask(&mut self, prompt: &Prompt, _deadline: Duration) -> ReaderRun {
         self.replay_as(prompt.check)
+    }
+
+    fn backend(&self) -> &'static str {
+        "recorded"
+    }
+
+    fn model(&self) -> &'static str {
+        "recorded"
+    }
+}
+
+/// Several replies, one for each question in the order in which they are asked.
+#[derive(Debug)]
+pub struct RecordedReplies<'a> {
+    replies: std::vec::IntoIter<&'a str>,
+}
+
+impl<'a> RecordedReplies<'a> {
+    /// These replies. A question after the last of them is not answered.
+    pub fn new(replies: &[&'a str]) -> Self {
+        Self { replies: replies.to_vec().into_iter() }
+    }
+}
+
+impl Reader for RecordedReplies<'_> {
+    fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> ReaderRun {
+        match self.replies.next() {
+            Some(reply) => RecordedReply(reply).ask(prompt, deadline),
+            None => {
+                ReaderRun::not_asked(ReaderOutcome::Unreadable("no reply was recorded for it".to_owned()))
+            }
+        }
     }
 
     fn backend(&self) -> &'static str {

@@ -33,7 +33,7 @@ pub fn apply(findings: &mut [&mut Finding], outcome: &ReaderOutcome) {
         ReaderOutcome::Answered(json) => Answer::from_json(json).ok(),
         _ => None,
     };
-    let (_, why_not) = outcome.told();
+    let (ending, why_not) = outcome.told();
     for (at, finding) in findings.iter_mut().enumerate() {
         let said = answer.iter().flat_map(|answer| &answer.verdicts).find(|verdict| verdict.number == at + 1);
         match said {
@@ -49,7 +49,7 @@ pub fn apply(findings: &mut [&mut Finding], outcome: &ReaderOutcome) {
             None => {
                 finding.status = Status::CannotVerify;
                 finding.check = match &why_not {
-                    Some(why) => format!("the second reader could not be asked: {why}"),
+                    Some(why) => format!("the second reader gave no answer ({ending}: {why})"),
                     None if answer.is_some() => "the second reader did not speak of it".to_owned(),
                     None => "the second reader was not asked".to_owned(),
                 };

@@ -29,8 +29,8 @@ fn a_force_push_that_nobody_asked_for_is_told_once_and_holds_nobody() {
     run.check(told(&run).contains("git push --force origin main"), "the command is named");
     run.same(&run.record()["advisories"][0]["kind"], &json!("force-push"));
     // The same session goes on: it is known by now.
-    scene.wrote("beta.txt", "beta\n");
-    scene.says("I created beta.txt.");
+    scene.wrote("notes/beta.txt", "beta\n");
+    scene.says("I created notes/beta.txt.");
     let run = scene.run();
     run.logs("allow", "clean");
     run.is_silent();
@@ -46,22 +46,26 @@ fn what_the_person_asked_for_is_no_news_to_them() {
     run.same(&told(&run).as_str(), &"");
 }
 
-/// A session that says that its tests pass, and never ran them.
+const UNRUN: &str = r#"{"category":"A","sure":true,"kind":"not-run","claim":"All tests pass.","claimed_in":"message","proof":"","path":"","why":"No test was run in this session.","settle":"Run the tests."}"#;
+
+/// A session that says that its tests pass, and never ran them; the first reader sees that.
 fn untested() -> Scene {
     let mut scene = Scene::new();
     scene.transcript.asked("Write a.py with a test, please.");
     scene.wrote("a.py", "def a():\n    return 1\n");
     scene.wrote("test_a.py", "from a import a\n\ndef test_a():\n    assert a() == 1\n");
     scene.says("I wrote a.py and test_a.py. All tests pass.");
+    scene.readers(&[UNRUN]);
     scene
 }
 
 #[test]
-fn tests_that_never_ran_are_told() {
+fn tests_that_never_ran_are_told_and_no_second_reader_is_asked_for_that() {
     let scene = untested();
     let run = scene.run();
     run.logs("allow", "clean");
-    run.same(&run.record()["advisories"][0]["kind"], &json!("unrun-tests"));
+    run.same(&run.record()["advisories"][0]["kind"], &json!("not-run"));
+    run.same(&scene.questions(), &vec!["first".to_owned()]);
     run.check(told(&run).contains("All tests pass"), "the claim is named");
 }
 

@@ -70,16 +70,19 @@ fn a_switch_that_says_no_is_not_on() {
 
 #[test]
 fn a_session_is_held_three_times_at_the_most_whatever_the_client_says_of_loops() {
-    let scene = Scene::with_drift();
+    let mut scene = Scene::with_drift();
     for held in 1..=3 {
         scene.run().holds();
         assert_eq!(scene.blocks(), held);
+        scene.works_on();
     }
+    let asked = scene.calls().len();
     let run = scene.run();
     run.is_silent();
     run.logs("allow", "budget");
     run.same(&run.record()["detail"], &json!("the session was held 3 times, of 3 at the most"));
-    run.same(&(run.log.len(), scene.calls().len(), scene.blocks()), &(4, 3, 3));
+    run.same(&(run.log.len(), scene.blocks()), &(4, 3));
+    run.check(scene.questions()[asked..].iter().all(|question| question == "settle"), "it is not audited");
 }
 
 #[test]
@@ -99,39 +102,37 @@ fn a_chat_is_nothing_to_audit() {
     let mut scene = Scene::new();
     scene.transcript.asked("What is a punch list?");
     scene.says("What an inspector hands over at the end of a building job.");
-    stands_aside(
-        &scene,
-        &scene.run(),
-        "nothing-to-audit",
-        "no plan in play, and no work since the last audit",
-    );
+    stands_aside(&scene, &scene.run(), "nothing-to-audit", "nothing was done yet");
 }
 
 #[test]
-fn a_plan_with_which_nothing_was_done_or_claimed_is_nothing_to_audit() {
+fn a_plan_with_which_nothing_was_done_is_nothing_to_audit() {
     let mut scene = Scene::new();
     scene.file("PLAN.md", "- [ ] Create `alpha.txt`\n");
     scene.transcript.asked("Have a look at PLAN.md.");
     scene.says("It has one step. Shall I begin?");
-    stands_aside(&scene, &scene.run(), "nothing-to-audit", "a plan, but nothing was done or claimed yet");
+    stands_aside(&scene, &scene.run(), "nothing-to-audit", "nothing was done yet");
 }
 
-/// The agent was told that it would not be held for it again, and nothing happened since.
+/// Whatever is said, in whatever language: nothing happened that was not judged before.
 #[test]
-fn small_talk_after_a_stop_that_was_held_is_nothing_to_audit() {
+fn a_stop_at_which_nothing_was_done_since_the_last_audit_asks_nobody() {
     let mut scene = Scene::with_drift();
     scene.run().holds();
-    scene.transcript.asked("Thanks, beta.txt can wait.");
+    scene.transcript.asked("Thanks, notes/beta.txt can wait.");
     scene.says("You're welcome!");
     let run = scene.run();
     run.is_silent();
-    run.logs("allow", "nothing-to-audit");
-    run.same(&run.record()["detail"], &json!("only small talk since the last audit"));
-    run.same(&(scene.calls().len(), scene.blocks()), &(1, 1));
-    // With a claim it is no small talk.
-    scene.transcript.asked("Is it there?");
-    scene.says("All done: I created beta.txt.");
-    scene.run().holds();
+    run.logs("allow", "unchanged");
+    run.same(&run.record()["detail"], &json!("nothing was done since the last audit"));
+    // One question about the block before it, and none about this stop.
+    run.same(&scene.questions(), &["first", "second", "settle"].map(str::to_owned).to_vec());
+    scene.transcript.asked("Et maintenant ?");
+    scene.says("Tout est fait : notes/beta.txt est là.");
+    let run = scene.run();
+    run.is_silent();
+    run.logs("allow", "unchanged");
+    run.same(&(scene.calls().len(), scene.blocks()), &(3, 1));
 }
 
 #[test]
@@ -161,13 +162,13 @@ fn a_subagents_stop_is_audited_by_its_own_transcript_and_without_the_plan() {
     // A SubagentStop lists the agent that is stopping as still running.
     scene.input["background_tasks"] =
         json!([{ "id": "a1", "type": "agent", "status": "running", "description": "me" }]);
-    let claim = BETA.replace("Create `beta.txt`", "I created alpha.txt and beta.txt.");
-    scene.client(&format!("verdict {claim}"));
+    let claim = BETA.replace("Create `notes/beta.txt`", "I created alpha.txt and notes/beta.txt.");
+    scene.readers(&[&claim]);
     let run = scene.run();
     run.holds();
     let record = run.record();
     run.same(&(&record["event"], &record["agent"]), &(&json!("SubagentStop"), &json!("a1")));
     run.same(&record["plan"], &Value::Null);
-    run.same(&record["findings"][0]["source"], &json!("both"));
+    run.same(&record["findings"][0]["source"], &json!("reader"));
     run.same(&scene.blocks(), &1);
 }

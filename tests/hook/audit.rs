@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::scene::{GREETING, Scene, text};
+use crate::scene::{GREETING, Scene, answer, text};
 
 const ID: &str = "3f2a91c0-1111-4222-8333-444444444444";
 
@@ -13,10 +13,10 @@ Session 3f2a91c0, 2026-01-01 00:05, plan PLAN.md (2 steps, 2 ticked)
 
 Confirmed (1)
 
-  A  claimed done, not on disk
-     words    \"Create `beta.txt`\"
+  A  claimed done, and not so
+     words    \"Create `notes/beta.txt`\"
      step     2 (PLAN.md:4)
-     path     beta.txt
+     path     notes/beta.txt
 ";
 
 fn saved_drift() -> Scene {
@@ -37,7 +37,7 @@ fn the_newest_session_of_the_project_is_audited() {
         "and what the hook would have done",
     );
     run.check(!run.stdout.contains('\u{1b}'), "no colours in a pipe");
-    run.same(&scene.calls().len(), &1);
+    run.same(&scene.questions(), &["first", "second"].map(str::to_owned).to_vec());
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_clean_session_ends_with_zero() {
 #[test]
 fn an_auditor_that_can_not_be_had_is_two_unless_the_disk_proves_something() {
     for (scene, code) in [(Scene::without_drift(), 2), (Scene::with_drift(), 1)] {
-        scene.client("error Not logged in");
+        scene.client("api-error Not logged in");
         scene.save(ID, 5);
         let run = scene.audit(&[]);
         run.same(&run.status.code(), &Some(code));
@@ -97,8 +97,11 @@ fn the_prompt_is_shown_and_nothing_is_sent() {
     let scene = saved_drift();
     let run = scene.audit(&["--show-prompt"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
-    run.check(run.stdout.starts_with("You are an auditor. "), "the system prompt comes first");
-    run.check(run.stdout.contains("\nAudit this session. The word that fences data is "), "then the text");
+    run.check(
+        run.stdout.starts_with("You audit the end of a coding agent's session. "),
+        "the system prompt comes first",
+    );
+    run.check(run.stdout.contains("\nThe word that fences data is "), "then the text");
     run_nobody_was_asked(&scene);
 }
 
@@ -106,18 +109,28 @@ fn the_prompt_is_shown_and_nothing_is_sent() {
 fn a_saved_verdict_is_judged_in_place_of_asking() {
     let scene = Scene::with_a_wrong_greeting();
     scene.save(ID, 5);
-    let result = json!({"is_error": false, "subtype": "success", "structured_output": serde_json::from_str::<Value>(GREETING).expect("json")});
-    for reply in [GREETING.to_owned(), result.to_string(), format!("Here it is:\n```json\n{GREETING}\n```\n")]
-    {
-        let run = scene.audit_with_stdin(&["--verdict", "-", "--format", "json"], &reply);
+    let found = answer(&[GREETING]);
+    let upheld =
+        r#"{"findings":[],"candidates":[],"verdicts":[{"number":1,"uphold":true,"why":"It is so."}]}"#;
+    fs::write(scene.path("second.json"), upheld).expect("written");
+    let second = text(&scene.path("second.json"));
+    let result = json!({"is_error": false, "subtype": "success", "structured_output": serde_json::from_str::<Value>(&found).expect("json")});
+    for reply in [found.clone(), result.to_string(), format!("Here it is:\n```json\n{found}\n```\n")] {
+        let args = ["--verdict", "-", "--second-verdict", &second, "--format", "json"];
+        let run = scene.audit_with_stdin(&args, &reply);
         run.same(&run.status.code(), &Some(1));
         let report: Value = serde_json::from_str(&run.stdout).expect("json");
         run.same(&report["auditor"]["backend"], &json!("recorded"));
-        run.same(&report["findings"][0]["path"], &json!("beta.txt"));
+        run.same(&report["findings"][0]["path"], &json!("notes/beta.txt"));
     }
-    fs::write(scene.path("reply.json"), GREETING).expect("written");
+    fs::write(scene.path("reply.json"), found).expect("written");
     let file = text(&scene.path("reply.json"));
-    scene.audit(&["--verdict", &file]).same(&scene.audit(&["--verdict", &file]).status.code(), &Some(1));
+    let run = scene.audit(&["--verdict", &file, "--second-verdict", &second]);
+    run.same(&run.status.code(), &Some(1));
+    // With nobody to uphold it, it is not confirmed.
+    let run = scene.audit(&["--verdict", &file]);
+    run.same(&run.status.code(), &Some(0));
+    run.check(run.stdout.contains("0 confirmed, 1 not verified"), "it is not held against anybody");
     let run = scene.audit_with_stdin(&["--verdict", "-"], "All good!");
     run.same(&run.status.code(), &Some(2));
     run.check(run.stdout.contains("(unreadable: its text holds no JSON object)"), "it is said why");
@@ -130,13 +143,13 @@ fn a_saved_verdict_is_judged_in_place_of_asking() {
 fn another_plan_can_be_put_up() {
     let scene = Scene::without_drift();
     scene.save(ID, 5);
-    scene.file("notes/other.md", "- [x] Create `gamma.txt`\n");
+    scene.file("notes/other.md", "- [x] Create `notes/gamma.txt`\n");
     let run = scene.audit(&["--auditor", "none", "--plan", "notes/other.md", "--format", "json"]);
     run.same(&run.status.code(), &Some(1));
     let report: Value = serde_json::from_str(&run.stdout).expect("json");
     let plan = json!({"source": "given-file", "path": "notes/other.md", "steps": 1});
     run.same(&report["plan"], &plan);
-    run.same(&report["findings"][0]["path"], &json!("gamma.txt"));
+    run.same(&report["findings"][0]["path"], &json!("notes/gamma.txt"));
     let run = scene.audit(&["--plan", "none.md"]);
     run.answers(2, "", "punchlist: --plan none.md: No such file or directory (os error 2)\n");
 }
@@ -145,11 +158,11 @@ fn another_plan_can_be_put_up() {
 fn a_workspace_that_stands_elsewhere_by_now_is_followed() {
     let scene = saved_drift();
     let copy = scene.path("copy");
-    fs::create_dir(&copy).expect("a folder");
+    fs::create_dir_all(copy.join("notes")).expect("a folder");
     for name in ["PLAN.md", "alpha.txt"] {
         fs::copy(scene.in_work(name), copy.join(name)).expect("copied");
     }
-    fs::write(copy.join("beta.txt"), "beta\n").expect("written");
+    fs::write(copy.join("notes/beta.txt"), "beta\n").expect("written");
     let path = text(&scene.save(ID, 5));
     let run = scene.audit(&[&path, "--auditor", "none", "--cwd", &text(&copy)]);
     run.same(&run.status.code(), &Some(0));
@@ -193,16 +206,16 @@ fn the_json_is_whole() {
     run.same(&report["session"], &expected);
     run.same(&report["schema"], &json!(1));
     run.same(&report["plan"], &json!({"source": "touched-file", "path": "PLAN.md", "steps": 2}));
-    let step = json!({"number": 2, "line": 4, "text": "Create `beta.txt`", "mark": "ticked",
-        "paths": ["beta.txt"], "ticked_now": true});
+    let step = json!({"number": 2, "line": 4, "text": "Create `notes/beta.txt`", "mark": "ticked",
+        "paths": ["notes/beta.txt"], "ticked_now": true});
     run.same(&report["steps"][1], &step);
     let finding = &report["findings"][0];
     for (key, value) in [
         ("category", "A"),
         ("status", "confirmed"),
         ("source", "facts"),
-        ("path", "beta.txt"),
-        ("problem", "missing-file"),
+        ("path", "notes/beta.txt"),
+        ("kind", "missing"),
     ] {
         run.same(&finding[key], &json!(value));
     }

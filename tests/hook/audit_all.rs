@@ -99,15 +99,16 @@ fn a_folder_that_is_gone_makes_a_doubt() {
 #[test]
 fn what_the_session_alone_shows_stays() {
     let mut scene = Scene::new();
-    scene.transcript.asked("Run the tests until they pass, please.");
+    scene.transcript.asked("Make a plan and follow it, please.");
     scene.wrote("alpha.txt", "alpha\n");
     scene.transcript.ran_in_vain("cargo test", "1 test failed");
+    scene.wrote("PLAN.md", "- [x] `cargo test` passes\n");
     scene.says("All tests pass.");
     scene.save("11111111-old", 1);
     scene.save("22222222-new", 2);
     let reports = reports(&scene, &["--all"]);
     for report in &reports {
-        assert_eq!(report["findings"][0]["problem"], "failed-command", "{report}");
+        assert_eq!(report["findings"][0]["kind"], "failed", "{report}");
         assert_eq!(report["findings"][0]["status"], "confirmed", "{report}");
     }
 }

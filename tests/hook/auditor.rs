@@ -1,18 +1,18 @@
-//! Everything that can become of the second model, on a session that only it could fault: what is decided,
-//! what the person is told, what the log says, that it ends in time, and that nobody is left.
+//! Everything that can become of the first reader, on a session that only a reader could fault: what is decided, what the
+//! person is told, what the log says, that it ends in time, and that nobody is left. The second one is in `second`.
 
 use serde_json::{Value, json};
 
 use crate::processes::{assert_is_gone, is_alive};
-use crate::scene::{GREETING, HELP, LONG, OLD_HELP, Run, Scene};
+use crate::scene::{GREETING, HELP, LONG, OLD_HELP, OTHERS, Run, Scene, answer, finds};
 use rustix::process::{Signal, kill_process};
 
-/// The script's line for an answer with one finding.
-fn verdict() -> String {
-    format!("verdict {GREETING}")
+/// The script's lines for an answer with one finding, which the second reader upholds.
+fn one_finding() -> String {
+    format!("{}\n{OTHERS}", finds(&[GREETING]))
 }
 
-/// A session that only the auditor can fault, with this client.
+/// A session that only a reader can fault, with this client.
 fn asked(script: &str) -> (Scene, Run) {
     let scene = Scene::with_a_wrong_greeting();
     scene.client(script);
@@ -20,20 +20,20 @@ fn asked(script: &str) -> (Scene, Run) {
     (scene, run)
 }
 
-/// Asserts that the auditor's finding holds the stop, and that nobody is left.
+/// Asserts that the reader's finding holds the stop, and that nobody is left.
 #[track_caller]
 fn holds(scene: &Scene, run: &Run) {
     let reason = run.holds();
     run.check(
-        reason.contains("found: beta.txt says something else"),
-        "the auditor's words are in the reason",
+        reason.contains("found: notes/beta.txt says something else"),
+        "the reader's words are in the reason",
     );
     run.logs("block", "findings");
     run.logs_auditor("answered", None);
     let finding = &run.record()["findings"][0];
     run.same(
         &(&finding["category"], &finding["status"], &finding["source"]),
-        &(&json!("A"), &json!("confirmed"), &json!("auditor")),
+        &(&json!("A"), &json!("confirmed"), &json!("reader")),
     );
     scene.assert_nobody_is_left();
 }
@@ -85,7 +85,7 @@ fn times_out(script: &str) -> (Scene, Run) {
 
 #[test]
 fn an_answer_that_comes_at_once_counts() {
-    let (scene, run) = asked(&verdict());
+    let (scene, run) = asked(&one_finding());
     holds(&scene, &run);
     let auditor = &run.record()["auditor"];
     run.same(&(&auditor["model"], &auditor["backend"]), &(&json!("haiku"), &json!("claude")));
@@ -95,14 +95,14 @@ fn an_answer_that_comes_at_once_counts() {
 
 #[test]
 fn an_answer_that_comes_late_but_in_time_counts() {
-    let (scene, run) = asked(&format!("sleep 1500\n{}", verdict()));
+    let (scene, run) = asked(&format!("sleep 1500\n{}", one_finding()));
     holds(&scene, &run);
     run.check(run.wall.as_secs_f64() >= 1.5, "it was waited for");
 }
 
 #[test]
 fn an_answer_without_findings_lets_the_stop_go() {
-    let (scene, run) = asked("verdict {\"findings\":[]}");
+    let (scene, run) = asked(&finds(&[]));
     run.is_silent();
     run.logs("allow", "clean");
     run.logs_auditor("answered", None);
@@ -110,24 +110,25 @@ fn an_answer_without_findings_lets_the_stop_go() {
 }
 
 #[test]
-fn a_finding_that_the_disk_refutes_holds_nobody() {
+fn a_finding_that_the_disk_refutes_holds_nobody_and_nobody_is_asked_about_it() {
     let scene = Scene::with_a_wrong_greeting();
-    scene.file("beta.txt", "good evening\n");
-    scene.client(&verdict());
+    scene.readers(&[&GREETING.replace("wrong-content", "missing")]);
     let run = scene.run();
     run.is_silent();
     run.logs("allow", "clean");
     let finding = &run.record()["findings"][0];
     run.same(
-        &(&finding["status"], &finding["verifier"]),
-        &(&json!("refuted"), &json!("the file holds `good evening`")),
+        &(&finding["status"], &finding["check"]),
+        &(&json!("refuted"), &json!("notes/beta.txt is there, 13 bytes")),
     );
+    run.same(&scene.questions(), &vec!["first".to_owned()]);
 }
 
 #[test]
 fn a_finding_that_can_not_be_shown_is_told_and_holds_nobody() {
-    let invented = GREETING.replace("Say 'good evening' in `beta.txt`", "Rewrite the scheduler in assembly");
-    let (_, run) = asked(&format!("verdict {invented}"));
+    let invented =
+        GREETING.replace("Say 'good evening' in `notes/beta.txt`", "Rewrite the scheduler in assembly");
+    let (_, run) = asked(&finds(&[&invented]));
     run.logs("allow", "only-unverified");
     run.same(&run.record()["findings"][0]["status"], &json!("cannot-verify"));
     let reply: Value = serde_json::from_str(&run.stdout).expect("a reply");
@@ -141,8 +142,11 @@ fn a_finding_that_can_not_be_shown_is_told_and_holds_nobody() {
 
 #[test]
 fn a_client_without_a_schema_may_put_prose_around_its_one_answer() {
-    let (scene, run) =
-        asked(&format!("{OLD_HELP}text-verdict Here it is:\\n```json\\n{GREETING}\\n```\\nBye {{sic}}."));
+    let (scene, run) = asked(&format!(
+        "{OLD_HELP}first text-answer Here it is:\\n```json\\n{}\\n```\\nBye {{sic}}.\n\
+             second text-answer ```json\\n{{\"findings\":[],\"candidates\":[],\"verdicts\":[{{\"number\":1,\"uphold\":true,\"why\":\"It is so.\"}}]}}\\n```",
+        answer(&[GREETING])
+    ));
     holds(&scene, &run);
 }
 
@@ -150,14 +154,14 @@ fn a_client_without_a_schema_may_put_prose_around_its_one_answer() {
 
 #[test]
 fn a_grandchild_that_holds_the_pipes_is_not_waited_for_and_not_left() {
-    let (scene, run) = asked(&format!("grandchild-holds-pipes {LONG} DIR/pid\n{}", verdict()));
+    let (scene, run) = asked(&format!("grandchild-holds-pipes {LONG} DIR/pid\n{}", one_finding()));
     holds(&scene, &run);
     assert_is_gone(scene.pid_in("pid"));
 }
 
 #[test]
 fn a_grandchild_in_a_session_of_its_own_is_not_waited_for() {
-    let (scene, run) = asked(&format!("grandchild-setsid {LONG} DIR/pid\n{}", verdict()));
+    let (scene, run) = asked(&format!("grandchild-setsid {LONG} DIR/pid\n{}", one_finding()));
     holds(&scene, &run);
     // It has left the group on purpose, which nobody can prevent. That it lives shows that it was not waited
     // for, and `finish` has seen that it does not hold the hook's own pipes.
@@ -197,7 +201,7 @@ fn half_an_answer_before_the_deadline_is_none() {
 
 #[test]
 fn a_whole_answer_from_a_client_that_does_not_end_is_none() {
-    times_out(&format!("{}\nhang", verdict()));
+    times_out(&format!("{}\nhang", one_finding()));
 }
 
 #[test]
@@ -249,27 +253,27 @@ fn half_a_result_is_no_answer() {
 #[test]
 fn an_answer_that_does_not_fit_the_schema_is_none() {
     unreadable(
-        r#"verdict {"findings":[],"approved":true}"#,
-        "unknown field `approved`, expected `findings` at line 1 column 11",
+        r#"misfit {"findings":[],"candidates":[],"verdicts":[],"approved":true}"#,
+        "unknown field `approved`, expected one of `findings`, `candidates`, `verdicts` at line 1 column 11",
     );
 }
 
 #[test]
 fn with_a_schema_an_answer_in_prose_is_none() {
-    unreadable(&format!("text-verdict Here it is: {GREETING}"), "it has no structured answer");
+    unreadable(&format!("text-answer Here it is: {}", answer(&[GREETING])), "it has no structured answer");
 }
 
 #[test]
 fn without_a_schema_two_answers_are_none() {
     unreadable(
-        &format!("{OLD_HELP}text-verdict Either {GREETING} or {GREETING}"),
+        &format!("{OLD_HELP}text-answer Either {} or {}", answer(&[GREETING]), answer(&[])),
         "its text holds more than one answer",
     );
 }
 
 #[test]
 fn without_a_schema_a_text_without_an_answer_is_none() {
-    unreadable(&format!("{OLD_HELP}text-verdict All good!"), "its text holds no JSON object");
+    unreadable(&format!("{OLD_HELP}text-answer All good!"), "its text holds no JSON object");
 }
 
 // ---- it fails
@@ -286,7 +290,7 @@ fn exit_code_3_is_a_failure_of_the_client() {
 
 #[test]
 fn a_good_answer_with_a_bad_exit_code_is_none() {
-    unavailable(&format!("{}\nexit 3", verdict()), "the client failed (exit code 3)");
+    unavailable(&format!("{}\nexit 3", one_finding()), "the client failed (exit code 3)");
 }
 
 #[test]
@@ -315,7 +319,7 @@ fn a_rate_limit_is_said_to_be_one() {
 fn a_success_that_is_an_error_is_no_answer_however_good_it_looks() {
     let envelope = json!({
         "type": "result", "subtype": "success", "is_error": true, "result": "API Error: 529 Overloaded",
-        "structured_output": serde_json::from_str::<Value>(GREETING).expect("JSON"),
+        "structured_output": serde_json::from_str::<Value>(&answer(&[GREETING])).expect("JSON"),
     });
     unavailable(
         &format!("stdout {}", envelope.to_string().replace('\\', "\\\\")),
@@ -365,16 +369,19 @@ fn a_client_that_can_not_be_started_is_said_to_be_so() {
 
 #[test]
 fn a_flag_that_the_client_refuses_is_left_out_and_remembered() {
-    let scene = Scene::with_a_wrong_greeting();
+    let mut scene = Scene::with_a_wrong_greeting();
     // `on-call` makes the fake count its calls; none is the ninety-ninth.
-    scene.client(&format!("{HELP}on-call 99 exit 3\nrefuse-flag --effort\n{}", verdict()));
-    let count = || std::fs::read(scene.path("script.calls")).map_or(0, |calls| calls.len());
+    scene.client(&format!("{HELP}on-call 99 exit 3\nrefuse-flag --effort\n{}", one_finding()));
+    let calls = scene.path("script.calls");
+    let count = || std::fs::read(&calls).map_or(0, |calls| calls.len());
     let run = scene.run();
     holds(&scene, &run);
-    run.same(&count(), &3);
-    let run = scene.run();
-    holds(&scene, &run);
+    // Its help, the call that it refuses, and the two readers.
     run.same(&count(), &4);
+    scene.wrote("alpha.txt", "more\n");
+    let run = scene.run();
+    holds(&scene, &run);
+    run.same(&count(), &7);
     for call in scene.calls() {
         run.check(call["argv"].as_array().is_some_and(|argv| !argv.contains(&json!("--effort"))), "left out");
     }
@@ -387,7 +394,7 @@ fn a_flag_that_the_client_refuses_is_left_out_and_remembered() {
 fn a_client_that_refuses_everything_is_given_up() {
     let refused = HELP.trim_end().trim_start_matches("help").replace(" --", "\nrefuse-flag --");
     let scene = Scene::with_a_wrong_greeting();
-    scene.client(&format!("{HELP}{refused}\n{}", verdict()));
+    scene.client(&format!("{HELP}{refused}\n{}", one_finding()));
     let run = scene.run();
     run.logs("allow", "auditor-unavailable");
     run.same(&run.status.code(), &Some(0));

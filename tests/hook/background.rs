@@ -7,7 +7,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::processes::eventually;
-use crate::scene::{FAKE, Run, Running, SESSION, Scene};
+use crate::scene::{FAKE, OTHERS, Run, Running, SESSION, Scene, finds};
 
 /// A session with drift that is audited in the background, by a client that waits for a sign.
 fn behind() -> Scene {
@@ -73,7 +73,7 @@ fn what_still_fits_wakes_the_session_once() {
     let mut scene = behind();
     let running = at_work(&scene);
     let reason = finish(&scene, running).holds();
-    assert!(reason.contains("beta.txt"), "{reason}");
+    assert!(reason.contains("notes/beta.txt"), "{reason}");
     assert_eq!(scene.blocks(), 1);
     // The woken session's stop has another prompt, and goes on because of us.
     scene.input["prompt_id"] = json!("prompt-2");
@@ -101,9 +101,9 @@ fn a_clean_audit_is_remembered() {
 fn rows_of_the_audited_turn_that_come_late_are_no_move() {
     let mut scene = behind();
     let running = at_work(&scene);
-    scene.transcript.asked("Make a plan in PLAN.md, then create alpha.txt and beta.txt.");
+    scene.transcript.asked("Make a plan in PLAN.md, then create alpha.txt and notes/beta.txt.");
     scene.transcript.ran("ls", "alpha.txt");
-    scene.transcript.said("All done: I created alpha.txt and beta.txt.");
+    scene.transcript.said("All done: I created alpha.txt and notes/beta.txt.");
     write_transcript(&scene);
     finish(&scene, running).holds();
 }
@@ -196,20 +196,23 @@ fn a_client_that_is_still_in_the_audited_turn_or_waits_for_us_is_woken() {
 #[test]
 fn a_finding_whose_file_has_come_meanwhile_is_not_told() {
     let scene = gated(Scene::with_a_wrong_greeting());
-    scene.client(&format!("verdict {}", crate::scene::GREETING));
+    scene.readers(&[crate::scene::GREETING]);
     let running = at_work(&scene);
-    scene.file("beta.txt", "good morning, once more\n");
+    scene.file("notes/beta.txt", "good morning, once more\n");
     let run = finish(&scene, running);
-    says_nothing(&scene, &run, "moved-on", "changed since it was looked at: beta.txt");
+    says_nothing(&scene, &run, "moved-on", "changed since it was looked at: notes/beta.txt");
     run.same(&run.record()["findings"][0]["status"], &json!("cannot-verify"));
-    run.same(&run.record()["findings"][0]["verifier"], &json!("beta.txt has changed since it was looked at"));
+    run.same(
+        &run.record()["findings"][0]["check"],
+        &json!("notes/beta.txt has changed since it was looked at"),
+    );
 }
 
 #[test]
 fn a_plan_that_was_rewritten_meanwhile_holds_nobody() {
     let scene = behind();
     let running = at_work(&scene);
-    scene.file("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `beta.txt`\n- [ ] Rest\n");
+    scene.file("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `notes/beta.txt`\n- [ ] Rest\n");
     let run = finish(&scene, running);
     says_nothing(&scene, &run, "moved-on", "changed since it was looked at: DIR/work/PLAN.md");
 }
@@ -220,15 +223,15 @@ fn what_speaks_of_another_file_is_still_told() {
     scene.transcript.asked("Make a plan in PLAN.md, then create all three files.");
     scene.wrote(
         "PLAN.md",
-        "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `beta.txt`\n- [x] Create `gamma.txt`\n",
+        "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `notes/beta.txt`\n- [x] Create `notes/gamma.txt`\n",
     );
     scene.wrote("alpha.txt", "alpha\n");
-    scene.says("All done: I created alpha.txt, beta.txt and gamma.txt.");
+    scene.says("All done: I created alpha.txt, notes/beta.txt and notes/gamma.txt.");
     let scene = gated(scene);
     let running = at_work(&scene);
-    scene.file("gamma.txt", "gamma\n");
+    scene.file("notes/gamma.txt", "gamma\n");
     let reason = finish(&scene, running).holds();
-    assert!(reason.contains("beta.txt") && !reason.contains("gamma.txt"), "{reason}");
+    assert!(reason.contains("notes/beta.txt") && !reason.contains("notes/gamma.txt"), "{reason}");
 }
 
 // ---- the newest stop wins
@@ -246,7 +249,7 @@ fn a_newer_stop_takes_over_and_the_older_audit_ends_with_its_auditor() {
     let pids = fs::read_to_string(scene.path("pids")).expect("the auditors");
     crate::processes::assert_is_gone(crate::scene::pid(pids.lines().next().expect("the first")));
     finish(&scene, second).holds();
-    assert_eq!((scene.blocks(), scene.calls().len()), (1, 1));
+    assert_eq!((scene.blocks(), scene.calls().len()), (1, 2));
     assert_eq!(causes(&scene), ["findings", "superseded"]);
     scene.assert_nobody_is_left();
 }
@@ -277,7 +280,7 @@ fn two_hooks_of_one_stop_still_ask_once_and_wake_once() {
     let mut codes: Vec<_> = runs.iter().map(|run| run.status.code()).collect();
     codes.sort_unstable();
     runs[1].same(&codes, &vec![Some(0), Some(2)]);
-    runs[1].same(&(scene.blocks(), scene.calls().len()), &(1, 1));
+    runs[1].same(&(scene.blocks(), scene.calls().len()), &(1, 2));
     assert_eq!(causes(&scene), ["findings", "unchanged"]);
 }
 
@@ -286,7 +289,7 @@ fn two_hooks_of_one_stop_still_ask_once_and_wake_once() {
 fn many_stops_at_once_come_to_one_word() {
     let mut scene = behind();
     scene.var("PUNCHLIST_CLAUDE", FAKE);
-    scene.client(&format!("sleep 300\nverdict {}", crate::scene::BETA));
+    scene.client(&format!("sleep 300\n{}\n{OTHERS}", finds(&[crate::scene::BETA])));
     let mut running = Vec::new();
     for stop in 0..8 {
         scene.input["prompt_id"] = json!(format!("prompt-{stop}"));
@@ -365,7 +368,8 @@ fn advice_that_nobody_hears_is_not_taken_for_told() {
     let advice = run.record()["detail"].as_str().unwrap_or_default().to_owned();
     run.check(advice.contains("git push --force"), "the log has it");
     scene.own_config("");
-    scene.says("All done, again: I created alpha.txt and beta.txt, and checked both.");
+    scene.works_on();
+    scene.says("All done, again: I created alpha.txt and notes/beta.txt, and checked both.");
     let run = scene.run();
     run.check(run.stdout.contains("git push --force"), "who waits is told");
 }

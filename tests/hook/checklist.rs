@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scene::Scene;
+use crate::scene::{BETA, OTHERS, Scene, finds};
 
 /// A session that did the first of its plan's steps, ticked that one, and says this.
 fn says(words: &str) -> Scene {
@@ -14,12 +14,21 @@ fn says(words: &str) -> Scene {
     scene
 }
 
+/// A reader that says that these items are claimed as done, and so is the work as a whole.
+fn claimed(scene: &Scene, numbers: &str) {
+    scene.client(&format!(
+        "checklist answer {{\"claimed\":[{numbers}],\"finished\":true}}\n{}\nsecond verdicts uphold It is so.",
+        finds(&[])
+    ));
+}
+
 const ALONE: &str = "[audit]\nenabled = false\n";
 
 #[test]
 fn a_session_that_is_said_to_be_finished_is_held_for_its_open_boxes_and_then_let_go() {
     let mut scene = says("All steps of the plan are done.");
     scene.project_config(&format!("{ALONE}[checklist]\nplan = true\n"));
+    claimed(&scene, "1");
     let run = scene.run();
     let reason = run.holds();
     run.check(
@@ -45,6 +54,21 @@ fn an_unfinished_plan_holds_nobody() {
     let run = scene.run();
     run.is_silent();
     run.logs("allow", "nothing-open");
+    run.same(&scene.questions(), &vec!["checklist".to_owned()]);
+    run.check(
+        scene.prompt("checklist").contains("1. Tell the team about the greeting\n"),
+        "it was asked about",
+    );
+}
+
+#[test]
+fn a_reader_that_can_not_be_had_holds_nobody_and_the_person_is_told() {
+    let scene = says("All steps of the plan are done.");
+    scene.project_config(&format!("{ALONE}[checklist]\nplan = true\n"));
+    scene.client("exit 3");
+    let run = scene.run();
+    run.tells("open items were not judged: the client failed (exit code 3)");
+    run.logs("allow", "checklist-unreadable");
 }
 
 #[test]
@@ -57,17 +81,25 @@ fn without_the_table_there_is_no_such_gate() {
 fn a_step_that_the_audit_holds_for_is_told_once() {
     let mut scene = Scene::new();
     scene.transcript.asked("Make a plan in PLAN.md, and carry it out.");
-    let plan = "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Create `beta.txt`\n- [ ] Tell the team about the greeting\n";
+    let plan = "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Create `notes/beta.txt`\n- [ ] Tell the team about the greeting\n";
     scene.wrote("PLAN.md", plan);
     scene.wrote("alpha.txt", "alpha\n");
     scene.says("All steps of the plan are done.");
     scene.project_config("[checklist]\nplan = true\n");
+    scene.client(&format!(
+        "{}\nchecklist answer {{\"claimed\":[1,2],\"finished\":true}}\n{}",
+        finds(&[BETA]),
+        OTHERS.lines().filter(|line| !line.starts_with("checklist")).collect::<Vec<_>>().join("\n"),
+    ));
     let run = scene.run();
     let reason = run.holds();
     run.check(reason.contains("1. PLAN.md, line 5: - [ ] Tell the team"), "the open box is told");
-    run.same(&reason.matches("Create `beta.txt`").count(), &1);
+    run.same(&reason.matches("Create `notes/beta.txt`").count(), &1);
     run.same(&reason.matches("`punchlist off`").count(), &1);
-    run.check(!reason.contains("- [ ] Create `beta.txt`"), "what is not on disk is the audit's to tell");
+    run.check(
+        !reason.contains("- [ ] Create `notes/beta.txt`"),
+        "what is not on disk is the audit's to tell",
+    );
     let gates = run.record()["gates"].as_array().map(Vec::len);
     run.same(&gates, &Some(2));
     run.same(&scene.blocks(), &1);
@@ -81,6 +113,7 @@ fn named_files_and_the_sessions_own_tasks_count() {
     scene.transcript.noted(&[("Sweep the workshop floor", "in_progress"), ("Read", "completed")]);
     scene.says("The plan is done, and everything is finished.");
     scene.project_config(&format!("{ALONE}[checklist]\nfiles = [\"docs/lists/*\"]\ntodos = true\n"));
+    claimed(&scene, "1,2");
     let run = scene.run();
     let reason = run.holds();
     run.check(
@@ -95,6 +128,7 @@ fn named_files_and_the_sessions_own_tasks_count() {
 fn the_section_that_is_wanted_is_asked_for_in_its_words() {
     let mut scene = says("All done.");
     scene.project_config(&format!("{ALONE}[checklist]\nrequire_section = \"## Plan Completion Check\"\n"));
+    claimed(&scene, "");
     let run = scene.run();
     let reason = run.holds();
     run.check(reason.contains("lacks the section `## Plan Completion Check`"), "it is named");

@@ -68,7 +68,7 @@ fn it_runs_again_only_when_what_it_cares_about_was_touched_since_it_passed() {
     scene.wrote("notes.md", "none of its business\n");
     scene.run();
     assert_eq!(runs(&scene), 1, "it does not care about that");
-    scene.wrote("beta.txt", "beta\n");
+    scene.wrote("notes/beta.txt", "beta\n");
     scene.run();
     assert_eq!(runs(&scene), 2);
 }
@@ -80,7 +80,7 @@ fn what_failed_runs_again_and_what_it_writes_itself_is_not_touched_by_the_sessio
     scene.file("broken", "");
     held(&scene.run());
     std::fs::remove_file(scene.in_work("broken")).expect("removed");
-    scene.run().logs("allow", "nothing-to-audit");
+    scene.run().logs("allow", "unchanged");
     assert_eq!(runs(&scene), 2, "it had failed");
     scene.run();
     assert_eq!(runs(&scene), 2, "it passed with its own files as they are");
@@ -160,7 +160,7 @@ fn what_a_project_asks_for_runs_only_when_a_person_has_allowed_it() {
     );
     let allowed = scene.run_args(&["allow", "--yes"]);
     allowed.check(allowed.stdout.contains("  test: echo run >> ../runs;"), "it says what");
-    scene.run().logs("allow", "nothing-to-audit");
+    scene.run().logs("allow", "unchanged");
     assert_eq!(runs(&scene), 1);
 
     scene.project_config(&COUNTING.replace("echo run", "echo other"));

@@ -88,12 +88,14 @@ struct Home {
 impl Home {
     fn new() -> Self {
         let mut scene = Scene::in_workspace("shop");
-        scene.transcript.asked("Make a plan in PLAN.md, then create alpha.txt, beta.txt and gamma.txt.");
-        let plan = "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `beta.txt`\n- [x] Create `gamma.txt`\n";
+        scene
+            .transcript
+            .asked("Make a plan in PLAN.md, then create alpha.txt, notes/beta.txt and notes/gamma.txt.");
+        let plan = "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `notes/beta.txt`\n- [x] Create `notes/gamma.txt`\n";
         scene.wrote("PLAN.md", plan);
         scene.wrote("alpha.txt", "alpha\n");
-        scene.says("All done: I created alpha.txt, beta.txt and gamma.txt.");
-        scene.file("reply.json", r#"{"findings":[]}"#);
+        scene.says("All done: I created alpha.txt, notes/beta.txt and notes/gamma.txt.");
+        scene.file("reply.json", r#"{"findings":[],"candidates":[],"verdicts":[]}"#);
         std::os::unix::fs::symlink(Path::new(ROOT).join("fixtures"), scene.in_work("fixtures"))
             .expect("a link");
         let transcript = scene.save(SESSION, 5);
@@ -185,6 +187,12 @@ impl Home {
             self.put_to_work(args.get(1).is_some_and(|word| word == "assign"));
             self.scene.var("PUNCHLIST_WORKER", "w1");
         }
+        if args[0] == "hook" {
+            // Its stop was judged before: there has to be something new.
+            self.scene.works_on();
+            self.scene.says("All done, again: I created alpha.txt, notes/beta.txt and notes/gamma.txt.");
+            self.scene.save(SESSION, 5);
+        }
         if args[0] != "install" {
             self.scene
                 .run_args(&["install"])
@@ -215,7 +223,7 @@ const CLIENT: &str = r#"case "$1" in
   --version) echo "2.1.325 (Claude Code)" ;;
   --help) printf '  --tools\n  --system-prompt\n  --setting-sources\n  --settings\n  --json-schema\n  --no-session-persistence\n  --disable-slash-commands\nCommands:\n  auth   Manage authentication\n' ;;
   auth) echo '{"loggedIn":true,"authMethod":"claude.ai","apiProvider":"firstParty"}' ;;
-  *) cat > /dev/null; [ ! -e feature_list.json ] || sed -i s/false/true/g feature_list.json; echo '{"type":"result","subtype":"success","is_error":false,"result":"","total_cost_usd":0.0004,"usage":{"input_tokens":210,"output_tokens":9},"structured_output":{"findings":[]}}' ;;
+  *) cat > /dev/null; [ ! -e feature_list.json ] || sed -i s/false/true/g feature_list.json; echo '{"type":"result","subtype":"success","is_error":false,"result":"","total_cost_usd":0.0004,"usage":{"input_tokens":210,"output_tokens":9},"structured_output":{"findings":[],"candidates":[],"verdicts":[]}}' ;;
 esac"#;
 
 /// What is wrong with the commands that are shown, and how many were run.

@@ -10,7 +10,7 @@ case "$1" in
   --version) echo "2.1.325 (Claude Code)" ;;
   --help) printf '  --tools\n  --system-prompt\n  --setting-sources\n  --settings\n  --json-schema\n  --no-session-persistence\n  --disable-slash-commands\nCommands:\n  auth   Manage authentication\n' ;;
   auth) echo '{"loggedIn":true,"authMethod":"claude.ai","apiProvider":"firstParty"}' ;;
-  *) cat > /dev/null; echo '{"type":"result","subtype":"success","is_error":false,"result":"","total_cost_usd":0.0004,"usage":{"input_tokens":210,"output_tokens":9},"structured_output":{"findings":[]}}' ;;
+  *) cat > /dev/null; echo '{"type":"result","subtype":"success","is_error":false,"result":"","total_cost_usd":0.0004,"usage":{"input_tokens":210,"output_tokens":9},"structured_output":{"findings":[],"candidates":[],"verdicts":[]}}' ;;
 esac"#;
 
 fn scene() -> Scene {
@@ -148,7 +148,7 @@ fn failures_of_the_last_days_are_told() {
     let scene = registered();
     let mut failing = Scene::with_drift();
     failing.var("PUNCHLIST_HOME", scene.path("state"));
-    failing.file("beta.txt", "beta\n");
+    failing.file("notes/beta.txt", "beta\n");
     failing.client("exit 1");
     failing.run();
     let run = scene.run_args(&["doctor"]);

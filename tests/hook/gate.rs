@@ -10,11 +10,11 @@ use crate::scene::{PUNCHLIST, Scene};
 const REASON: &str = "\
 Punchlist checked this stop against the plan, the session and the disk. 1 finding is confirmed:
 
-1. [A] claimed done, not on disk
-   words: \"Create `beta.txt`\"
-   path: beta.txt
-   found: the step is ticked, and there is no beta.txt
-   settle: create beta.txt, or untick the step
+1. [A] claimed done, and not so
+   words: \"Create `notes/beta.txt`\"
+   path: notes/beta.txt
+   found: It is ticked, and notes/beta.txt does not exist.
+   settle: Create the file, or take the tick back.
 
 Two ways on: fix what is listed, in the files or in the plan; or, where a finding is wrong, say plainly why in your final message: it is then not held against you again in this session. Either way the next stop goes through.
 The person can switch this gate off with `punchlist off` (logged and reported if the agent uses it).";
@@ -32,14 +32,15 @@ fn a_ticked_step_whose_file_is_missing_holds_the_stop_on_all_three_channels() {
             "category": "A",
             "status": "confirmed",
             "source": "facts",
-            "problem": "missing-file",
-            "quote": "Create `beta.txt`",
-            "path": "beta.txt",
-            "why": "the step is ticked, and there is no beta.txt",
-            "settle": "create beta.txt, or untick the step",
-            "verifier": "no such file on disk; nothing in the session removed or moved it",
+            "kind": "missing",
+            "claim": "Create `notes/beta.txt`",
+            "claimed_in": "plan",
+            "path": "notes/beta.txt",
+            "why": "It is ticked, and notes/beta.txt does not exist.",
+            "settle": "Create the file, or take the tick back.",
+            "check": "disk and session show it",
+            "second": { "upheld": true, "why": "It is so." },
             "step": 2,
-            "evidence": ["beta.txt: no such file"],
         }]),
     );
     run.same(&record["plan"]["source"], &json!("touched-file"));
@@ -51,9 +52,9 @@ fn a_ticked_step_whose_file_is_missing_holds_the_stop_on_all_three_channels() {
 }
 
 #[test]
-fn what_disk_and_auditor_both_say_is_one_finding_of_both() {
+fn what_disk_and_reader_both_say_is_one_finding_of_both() {
     let scene = Scene::with_drift();
-    scene.client(&format!("verdict {}", crate::scene::BETA));
+    scene.readers(&[crate::scene::BETA]);
     let run = scene.run();
     run.same(&run.holds().as_str(), &REASON);
     run.same(&run.record()["findings"].as_array().map(Vec::len), &Some(1));
@@ -68,7 +69,8 @@ fn a_session_that_goes_on_because_it_was_held_is_not_held_again() {
     let run = scene.run();
     run.is_silent();
     run.logs("allow", "loop-guard");
-    run.same(&(run.log.len(), scene.calls().len(), scene.blocks()), &(2, 1, 1));
+    run.same(&(run.log.len(), scene.blocks()), &(2, 1));
+    run.same(&scene.questions(), &["first", "second", "settle"].map(str::to_owned).to_vec());
 }
 
 #[test]
@@ -86,10 +88,10 @@ fn a_clean_session_ends_without_a_word_and_is_not_audited_twice() {
 }
 
 #[test]
-fn a_clean_session_is_audited_again_when_a_file_has_changed() {
-    let scene = Scene::without_drift();
+fn a_clean_session_is_audited_again_when_something_was_done() {
+    let mut scene = Scene::without_drift();
     scene.run().logs("allow", "clean");
-    scene.file("beta.txt", "other\n");
+    scene.wrote("notes/beta.txt", "other\n");
     let run = scene.run();
     run.logs("allow", "clean");
     run.same(&scene.calls().len(), &2);
@@ -99,8 +101,8 @@ fn a_clean_session_is_audited_again_when_a_file_has_changed() {
 fn a_held_session_that_mends_what_was_listed_is_let_go() {
     let mut scene = Scene::with_drift();
     scene.run().holds();
-    scene.wrote("beta.txt", "beta\n");
-    scene.says("Now beta.txt is written as well.");
+    scene.wrote("notes/beta.txt", "beta\n");
+    scene.says("Now notes/beta.txt is written as well.");
     let run = scene.run();
     run.is_silent();
     run.logs("allow", "clean");
@@ -122,17 +124,17 @@ fn a_stdout_that_takes_nothing_leaves_the_reason_on_stderr_and_the_exit_code() {
 fn a_dry_run_by_variable_holds_nobody_and_writes_down_that_it_would_have() {
     let mut scene = Scene::with_drift();
     scene.var("PUNCHLIST_DRY_RUN", "1");
-    dry_run(&scene);
+    dry_run(&mut scene);
 }
 
 #[test]
 fn a_dry_run_by_config_holds_nobody_and_writes_down_that_it_would_have() {
-    let scene = Scene::with_drift();
+    let mut scene = Scene::with_drift();
     scene.project_config("[gates]\ndry_run = true\n");
-    dry_run(&scene);
+    dry_run(&mut scene);
 }
 
-fn dry_run(scene: &Scene) {
+fn dry_run(scene: &mut Scene) {
     // More often than the session may be held: nothing is counted.
     for _ in 0..2 {
         let run = scene.run();
@@ -143,5 +145,6 @@ fn dry_run(scene: &Scene) {
         run.same(&record["detail"], &json!(REASON));
         run.same(&record["findings"][0]["status"], &json!("confirmed"));
         run.same(&scene.blocks(), &0);
+        scene.works_on();
     }
 }

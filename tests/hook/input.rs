@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::scene::{Run, Scene};
+use crate::scene::{BETA, Run, Scene};
 
 /// Asserts that stdin was refused with this one line, and that the log has it.
 #[track_caller]
@@ -60,7 +60,7 @@ fn a_byte_on_stdin_that_is_not_utf8_does_not_hide_the_rest() {
     stdin[at] = 0xff;
     let run = scene.run_with_stdin(&stdin);
     run.holds();
-    assert!(scene.prompt().contains("All \u{fffd}one"), "{}", scene.prompt());
+    assert!(scene.prompt("first").contains("All \u{fffd}one"), "{}", scene.prompt("first"));
 }
 
 #[test]
@@ -153,14 +153,14 @@ fn noise_between_the_rows_does_not_hide_them() {
 fn a_plan_that_is_gone_is_no_plan() {
     let scene = Scene::with_drift();
     std::fs::remove_file(scene.in_work("PLAN.md")).expect("removed");
-    let run = scene.run();
     // What is claimed in words is held against the disk, all the same.
-    run.check(
-        run.holds().contains("found: the final message says so, and there is no beta.txt"),
-        "the claim is",
-    );
+    let claim = BETA.replace("Create `notes/beta.txt`", "I created alpha.txt and notes/beta.txt.");
+    scene.readers(&[&claim]);
+    let run = scene.run();
+    run.check(run.holds().contains("words: \"I created alpha.txt and notes/beta.txt.\""), "the claim is");
     run.same(&run.record()["plan"], &Value::Null);
-    assert!(scene.prompt().contains("(no plan was in play)"));
+    run.same(&run.record()["findings"][0]["claimed_in"], &json!("message"));
+    assert!(scene.prompt("first").contains("plan>>\n(no plan"));
 }
 
 #[test]

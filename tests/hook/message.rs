@@ -8,13 +8,18 @@ use crate::scene::Scene;
 #[test]
 fn a_giant_final_message_is_cut_and_the_stop_still_held() {
     let mut scene = Scene::with_drift();
-    let words =
-        format!("{}All done: I created alpha.txt and beta.txt.", "The work went on and on. ".repeat(12_000));
+    let words = format!(
+        "{}All done: I created alpha.txt and notes/beta.txt.",
+        "The work went on and on. ".repeat(12_000)
+    );
     scene.says(&words);
     let run = scene.run();
     run.holds();
-    run.check(scene.prompt().len() < 80_000, "the prompt stays within its bounds");
-    run.check(scene.prompt().contains("All done: I created alpha.txt and beta.txt."), "its end is shown");
+    run.check(scene.prompt("first").len() < 80_000, "the prompt stays within its bounds");
+    run.check(
+        scene.prompt("first").contains("All done: I created alpha.txt and notes/beta.txt."),
+        "its end is shown",
+    );
 }
 
 #[test]
@@ -23,7 +28,7 @@ fn an_input_of_two_megabytes_is_read() {
     scene.input["last_assistant_message"] = json!(format!("{} All done.", "ab cd. ".repeat(300_000)));
     let run = scene.run();
     run.holds();
-    run.check(scene.prompt().len() < 80_000, "the prompt stays within its bounds");
+    run.check(scene.prompt("first").len() < 80_000, "the prompt stays within its bounds");
 }
 
 #[test]
@@ -37,7 +42,7 @@ fn an_input_of_two_megabytes_in_one_word_is_read() {
 fn a_line_of_megabytes_in_the_transcript_is_no_hindrance() {
     let mut scene = Scene::with_drift();
     scene.transcript.ran("cat big.log", &"0123456789 abcdef\n".repeat(50_000));
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     scene.run().holds();
 }
 

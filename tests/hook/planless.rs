@@ -1,8 +1,8 @@
-//! Sessions without a plan: when a second opinion is worth its price, and when it is not.
+//! Sessions without a plan: what was asked and what is said stand in its place.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::scene::{Run, Scene};
+use crate::scene::{BETA, OTHERS, Run, Scene, finds};
 
 /// A small session that did what it says.
 fn honest() -> Scene {
@@ -13,75 +13,68 @@ fn honest() -> Scene {
     scene
 }
 
-/// Asserts that the stop went through silently, with so many calls of the client.
+/// The same, and it says more than it did; the first reader sees that.
+fn boasting() -> Scene {
+    let mut scene = honest();
+    scene.says("I created alpha.txt and notes/beta.txt.");
+    scene.readers(&[&boast()]);
+    scene
+}
+
+fn boast() -> String {
+    BETA.replace("Create `notes/beta.txt`", "I created alpha.txt and notes/beta.txt.")
+}
+
+/// Asserts that the stop went through silently, with these questions.
 #[track_caller]
-fn is_let_go(scene: &Scene, run: &Run, cause: &str, calls: usize) {
+fn is_let_go(scene: &Scene, run: &Run, cause: &str, questions: &[&str]) {
     run.is_silent();
     run.logs("allow", cause);
-    run.same(&scene.calls().len(), &calls);
+    run.same(&scene.questions(), &questions.iter().map(|question| (*question).to_owned()).collect());
 }
 
 #[test]
-fn a_small_one_with_no_claim_in_doubt_is_not_worth_a_call() {
+fn one_that_did_what_it_says_is_let_go_after_one_question() {
     let scene = honest();
+    is_let_go(&scene, &scene.run(), "clean", &["first"]);
+    assert!(scene.prompt("first").contains("plan>>\n(no plan"), "the readers are told");
+}
+
+#[test]
+fn one_that_says_more_than_it_did_is_held() {
+    let scene = boasting();
     let run = scene.run();
-    is_let_go(&scene, &run, "clean", 0);
-    run.same(
-        &(&run.record()["detail"], &run.record()["auditor"]),
-        &(&json!("no plan in play and no claim in doubt: nobody was asked"), &Value::Null),
-    );
+    run.check(run.holds().contains("words: \"I created alpha.txt and notes/beta.txt.\""), "by its own words");
+    run.logs("block", "findings");
+    run.same(&run.record()["findings"][0]["claimed_in"], &json!("message"));
 }
 
 #[test]
-fn it_is_asked_about_where_the_config_says_always() {
-    let scene = honest();
-    scene.project_config("[audit]\nplanless = \"always\"\n");
-    is_let_go(&scene, &scene.run(), "clean", 1);
+fn without_a_reader_words_alone_hold_nobody() {
+    let scene = boasting();
+    scene.client("exit 3");
+    let run = scene.run();
+    run.tells("this stop was not audited: the client failed (exit code 3)");
+    run.logs("allow", "auditor-unavailable");
 }
 
 #[test]
 fn it_is_not_audited_at_all_where_the_config_says_off() {
-    let mut scene = honest();
-    scene.says("I created alpha.txt and beta.txt.");
+    let scene = boasting();
     scene.project_config("[audit]\nplanless = \"off\"\n");
     let run = scene.run();
-    is_let_go(&scene, &run, "nothing-to-audit", 0);
+    is_let_go(&scene, &run, "nothing-to-audit", &[]);
     run.same(&run.record()["detail"], &json!("no plan in play, and `planless` is \"off\""));
 }
 
+/// What is measured against a plan needs one.
 #[test]
-fn a_claim_that_the_disk_disproves_holds_with_or_without_the_auditor() {
-    for client in ["verdict {\"findings\":[]}", "exit 3"] {
-        let mut scene = honest();
-        scene.says("I created alpha.txt and beta.txt.");
-        scene.client(client);
-        let run = scene.run();
-        let reason = run.holds();
-        run.check(
-            reason.contains("found: the final message says so, and there is no beta.txt"),
-            "it is told",
-        );
-        run.logs("block", "findings");
-        run.same(&scene.calls().len(), &1);
-    }
-}
-
-#[test]
-fn a_large_one_is_worth_a_call() {
-    let mut scene = honest();
-    for number in 0..30 {
-        scene.wrote(&format!("part-{number}.txt"), "part\n");
-    }
-    scene.says("I created the parts.");
-    is_let_go(&scene, &scene.run(), "clean", 1);
-}
-
-/// Nothing was done since the last audit, but something was asked for, and is said to be done.
-#[test]
-fn an_ask_that_is_only_said_to_be_done_is_looked_at() {
-    let mut scene = honest();
-    scene.run().logs("allow", "clean");
-    scene.transcript.asked("Now add a beta.txt with the same words in it.");
-    scene.says("Done: I created beta.txt.");
-    scene.run().holds();
+fn nothing_can_be_beyond_a_plan_that_is_not_there() {
+    let scene = honest();
+    let beyond = r#"{"category":"B","sure":true,"kind":"not-in-plan","claim":"","claimed_in":"nowhere","proof":"alpha","path":"alpha.txt","why":"no step asks for it","settle":"say so"}"#;
+    scene.client(&format!("{}\n{OTHERS}", finds(&[beyond])));
+    let run = scene.run();
+    run.logs("allow", "only-unverified");
+    run.same(&run.record()["findings"][0]["check"], &json!("no plan is in play that it could drift from"));
+    run.same(&scene.questions()[..], &["first".to_owned()][..]);
 }

@@ -40,11 +40,26 @@ pub(crate) const OLD_HELP: &str = "help --tools --system-prompt --setting-source
 /// The session's id in every scene.
 pub(crate) const SESSION: &str = "session-1";
 
-/// The auditor's finding on a `beta.txt` that is not there.
-pub(crate) const BETA: &str = r#"{"findings":[{"category":"A","problem":"missing-file","quote":"Create `beta.txt`","path":"beta.txt","needle":"","why":"nothing wrote beta.txt","settle":"create beta.txt"}]}"#;
+/// The first reader's finding on a `notes/beta.txt` that is not there.
+pub(crate) const BETA: &str = r#"{"category":"A","sure":true,"kind":"missing","claim":"Create `notes/beta.txt`","claimed_in":"plan","proof":"","path":"notes/beta.txt","why":"nothing wrote notes/beta.txt","settle":"create notes/beta.txt"}"#;
 
-/// The auditor's finding with which the session of [`Scene::with_a_wrong_greeting`] is held.
-pub(crate) const GREETING: &str = r#"{"findings":[{"category":"A","problem":"missing-content","quote":"Say 'good evening' in `beta.txt`","path":"beta.txt","needle":"good evening","why":"beta.txt says something else","settle":"say it in beta.txt"}]}"#;
+/// The first reader's finding with which the session of [`Scene::with_a_wrong_greeting`] is held.
+pub(crate) const GREETING: &str = r#"{"category":"A","sure":true,"kind":"wrong-content","claim":"Say 'good evening' in `notes/beta.txt`","claimed_in":"plan","proof":"good morning","path":"notes/beta.txt","why":"notes/beta.txt says something else","settle":"say it in notes/beta.txt"}"#;
+
+/// The first reader's answer with these findings, as a line of the client's script: `first answer …`.
+pub(crate) fn finds(findings: &[&str]) -> String {
+    format!("first answer {}", answer(findings))
+}
+
+/// The first reader's answer with these findings.
+pub(crate) fn answer(findings: &[&str]) -> String {
+    format!(r#"{{"findings":[{}],"candidates":[],"verdicts":[]}}"#, findings.join(","))
+}
+
+/// The script's lines for the questions that a test does not care about: the second reader upholds, what held still stands,
+/// and no open item is claimed.
+pub(crate) const OTHERS: &str = "second verdicts uphold It is so.\nsettle states stands It is still so.\n\
+    checklist answer {\"claimed\":[],\"finished\":false}";
 
 /// A scratch folder and everything that one run needs.
 pub(crate) struct Scene {
@@ -86,7 +101,7 @@ impl Scene {
                 "hook_event_name": "Stop",
                 "stop_hook_active": false,
             }),
-            transcript: Transcript::default(),
+            transcript: Transcript::in_folder(&text(&workspace)),
             folder,
             root,
             workspace,
@@ -97,7 +112,7 @@ impl Scene {
         scene.var("PATH", "/usr/bin:/bin");
         scene.var("PUNCHLIST_CLAUDE", FAKE);
         scene.var("FAKE_CLAUDE_SCRIPT", scene.path("script"));
-        scene.client("verdict {\"findings\":[]}");
+        scene.readers(&[]);
         scene
     }
 
@@ -105,17 +120,17 @@ impl Scene {
     /// What it claims in the end is proven wrong by the disk alone.
     pub(crate) fn with_drift() -> Self {
         let mut scene = Self::new();
-        scene.transcript.asked("Make a plan in PLAN.md, then create alpha.txt and beta.txt.");
-        scene.wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `beta.txt`\n");
+        scene.transcript.asked("Make a plan in PLAN.md, then create alpha.txt and notes/beta.txt.");
+        scene.wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `notes/beta.txt`\n");
         scene.wrote("alpha.txt", "alpha\n");
-        scene.says("All done: I created alpha.txt and beta.txt.");
+        scene.says("All done: I created alpha.txt and notes/beta.txt.");
         scene
     }
 
     /// The same session, and both files are there.
     pub(crate) fn without_drift() -> Self {
         let scene = Self::with_drift();
-        scene.file("beta.txt", "beta\n");
+        scene.file("notes/beta.txt", "beta\n");
         scene
     }
 
@@ -124,10 +139,12 @@ impl Scene {
     pub(crate) fn with_a_wrong_greeting() -> Self {
         let mut scene = Self::new();
         scene.transcript.asked("Make a plan in PLAN.md and follow it.");
-        scene
-            .wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Say 'good evening' in `beta.txt`\n");
+        scene.wrote(
+            "PLAN.md",
+            "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Say 'good evening' in `notes/beta.txt`\n",
+        );
         scene.wrote("alpha.txt", "alpha\n");
-        scene.wrote("beta.txt", "good morning\n");
+        scene.wrote("notes/beta.txt", "good morning\n");
         scene.says("All steps are done.");
         scene
     }
@@ -145,6 +162,13 @@ impl Scene {
         self.transcript.wrote(&text(&self.in_work(name)), content);
     }
 
+    /// Some more work of the session, of no consequence: a stop at which nothing was done is not audited.
+    pub(crate) fn works_on(&mut self) {
+        let path = self.in_work("alpha.txt");
+        let content = fs::read_to_string(path).unwrap_or_default();
+        self.wrote("alpha.txt", &format!("{content}more\n"));
+    }
+
     /// The final message: the transcript's last row, and a field of the hook's input.
     pub(crate) fn says(&mut self, words: &str) {
         self.transcript.said(words);
@@ -158,6 +182,11 @@ impl Scene {
         let record = if script.contains("-stdin") { "" } else { "record DIR/calls\n" };
         let script = format!("{help}{record}{script}\n").replace("DIR", &text(&self.root));
         fs::write(self.path("script"), script).expect("the script");
+    }
+
+    /// A client that answers everything: the first reader finds this, the second upholds it, and the rest is as in [`OTHERS`].
+    pub(crate) fn readers(&self, findings: &[&str]) {
+        self.client(&format!("{}\n{OTHERS}", finds(findings)));
     }
 
     /// A client that is a shell script of its own; gives its path. `FAKE` in it is the scripted one.
@@ -324,6 +353,8 @@ impl Scene {
             folder: text(&self.root),
         };
         run.check(status.is_some(), "it ends");
+        let broken = fs::read_to_string(self.path("script.broken")).unwrap_or_default();
+        run.check(broken.is_empty(), &format!("the scripted client knows what to say: {broken}"));
         run.check(!is_held, "nobody holds its stdout or stderr after its end");
         run
     }
@@ -403,10 +434,17 @@ impl Scene {
         lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// The prompt of the newest call.
-    pub(crate) fn prompt(&self) -> String {
+    /// What was asked, call by call: `first`, `second`, `settle` or `checklist`.
+    pub(crate) fn questions(&self) -> Vec<String> {
+        self.calls().iter().map(|call| call["question"].as_str().unwrap_or("?").to_owned()).collect()
+    }
+
+    /// The newest prompt with this question.
+    #[track_caller]
+    pub(crate) fn prompt(&self, question: &str) -> String {
         let calls = self.calls();
-        calls.last().and_then(|call| call["stdin"].as_str()).expect("a prompt").to_owned()
+        let call = calls.iter().rfind(|call| call["question"] == question);
+        call.and_then(|call| call["stdin"].as_str()).expect("such a prompt").to_owned()
     }
 
     /// What is remembered of the session: how often it was held.

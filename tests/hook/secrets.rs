@@ -29,7 +29,7 @@ fn a_secret_in_a_file_and_in_a_command_is_masked() {
     let mut scene = Scene::without_drift();
     scene.transcript.ran(&format!("curl -H 'Authorization: Bearer {}' https://x", token()), "ok");
     scene.wrote("alpha.txt", &format!("token = \"{}\"\n", token()));
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = scene.run();
     run.logs("allow", "clean");
     is_nowhere(&scene, &run, &token());
@@ -40,9 +40,9 @@ fn a_secret_in_a_file_and_in_a_command_is_masked() {
 fn a_secret_in_words_plan_and_output_is_masked() {
     let mut scene = Scene::new();
     scene.transcript.asked(&format!("Use the token {} for the plan.", token()));
-    scene.wrote("PLAN.md", &format!("- [x] Put {} into `beta.txt`\n", token()));
+    scene.wrote("PLAN.md", &format!("- [x] Put {} into `notes/beta.txt`\n", token()));
     scene.transcript.ran_in_vain("make deploy", &format!("denied for {}", token()));
-    scene.says(&format!("Done: beta.txt has {}.", token()));
+    scene.says(&format!("Done: notes/beta.txt has {}.", token()));
     let run = scene.run();
     // The reason quotes the step, so it is looked at as well.
     run.holds();
@@ -57,9 +57,9 @@ fn a_secret_in_the_words_of_a_failed_edit_is_masked() {
     let path = scene.in_work("alpha.txt");
     let why = format!("<tool_use_error>String to replace not found in file.\nString: key = {}", token());
     scene.transcript.failed_to_edit(path.to_str().expect("text"), &why);
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = scene.run();
-    run.check(scene.prompt().contains("String to replace not found"), "the failure is shown");
+    run.check(scene.prompt("first").contains("String to replace not found"), "the failure is shown");
     is_nowhere(&scene, &run, &token());
 }
 
@@ -82,7 +82,7 @@ fn what_an_env_file_holds_never_enters_however_plain_it_looks() {
     std::os::unix::fs::symlink(".env", scene.in_work("notes.txt")).expect("a link");
     let notes = scene.in_work("notes.txt");
     scene.transcript.wrote(notes.to_str().expect("text"), "");
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = scene.run();
     is_nowhere(&scene, &run, "vermilion heron");
     let files = run.record()["files"].as_array().expect("files").clone();
@@ -103,7 +103,7 @@ fn a_link_that_leads_out_of_the_workspace_is_not_followed() {
         let path = scene.in_work(written);
         scene.transcript.wrote(path.to_str().expect("text"), "");
     }
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = scene.run();
     is_nowhere(&scene, &run, "vermilion heron");
     let files = run.record()["files"].as_array().expect("files").clone();

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::scene::{BETA, Run, Scene};
 
-/// A session that was held for `beta.txt`, by disk and auditor, and the block's id.
+/// A session that was held for `notes/beta.txt`, by disk and readers, and the block's id.
 fn held() -> (Scene, String) {
     let scene = Scene::with_drift();
-    scene.client(&format!("verdict {BETA}"));
+    scene.readers(&[BETA]);
     let run = scene.run();
     run.holds();
     let id = run.record()["id"].as_str().expect("an id").to_owned();
@@ -44,7 +44,7 @@ fn steady(scene: &Scene, id: &str, text: &str) -> String {
 #[test]
 fn the_story_of_a_block_goes_from_the_ask_to_the_end() {
     let (mut scene, id) = held();
-    scene.says("I checked: beta.txt is not needed, alpha.txt holds both.");
+    scene.says("I checked: notes/beta.txt is not needed, alpha.txt holds both.");
     scene.input["stop_hook_active"] = json!(true);
     scene.run().is_silent();
     let run = show(&scene, &[&id[..6]]);
@@ -52,15 +52,16 @@ fn the_story_of_a_block_goes_from_the_ask_to_the_end() {
     run.check(!run.stdout.contains('\u{1b}'), "no colours where nobody sees them");
     for wanted in [
         "block (findings)",
-        "Asked (1)\n  1. Make a plan in PLAN.md, then create alpha.txt and beta.txt.",
-        "  [x]  1  Create `alpha.txt`\n  [x]  2  Create `beta.txt`  <- finding 1",
-        "Said at the end\n  All done: I created alpha.txt and beta.txt.",
+        "Asked (1)\n  1. Make a plan in PLAN.md, then create alpha.txt and notes/beta.txt.",
+        "  [x]  1  Create `alpha.txt`\n  [x]  2  Create `notes/beta.txt`  <- finding 1",
+        "Said at the end\n  All done: I created alpha.txt and notes/beta.txt.",
         "Findings (1 confirmed, 0 not verified, 0 refuted)",
-        "     checked  no such file on disk; nothing in the session removed or moved it",
+        "     checked  disk and session show it",
         "     said by  disk and session, and the auditor",
-        "     became   disputed: the final message says that it is wrong",
-        "     agent    \"I checked: beta.txt is not needed, alpha.txt holds both.\"",
-        "Files (2)\n  alpha.txt: whole, 6 bytes; touched with Write\n  beta.txt: left out: there is no such file",
+        "     second   upheld: It is so.",
+        "     became   disputed: the final message speaks of it, and a reader says that it still stands:",
+        "     agent    \"I checked: notes/beta.txt is not needed, alpha.txt holds both.\"",
+        "Files (2)\n  alpha.txt: whole, 6 bytes; touched with Write\n  notes/beta.txt: left out: there is no such file",
     ] {
         run.check(run.stdout.contains(wanted), wanted);
     }
@@ -86,7 +87,7 @@ fn the_newest_is_last() {
 #[test]
 fn for_programs_it_is_the_record_with_all_that_was_said_of_it() {
     let (mut scene, id) = held();
-    scene.wrote("beta.txt", "beta\n");
+    scene.wrote("notes/beta.txt", "beta\n");
     scene.says("Written.");
     scene.input["stop_hook_active"] = json!(true);
     scene.run().is_silent();
@@ -100,7 +101,7 @@ fn for_programs_it_is_the_record_with_all_that_was_said_of_it() {
     run.same(&(&one["of"], &one["number"]), &(&json!(id), &json!(1)));
     run.same(
         &(&one["finding"]["path"], &one["outcome"]["why"]),
-        &(&json!("beta.txt"), &json!("the file exists")),
+        &(&json!("notes/beta.txt"), &json!("notes/beta.txt is there now")),
     );
 }
 
@@ -123,7 +124,7 @@ fn names(value: &Value, into: &mut std::collections::BTreeSet<String>) {
 #[test]
 fn the_document_names_every_field() {
     let (mut scene, id) = held();
-    scene.says("beta.txt is not needed.");
+    scene.says("notes/beta.txt is not needed.");
     scene.input["stop_hook_active"] = json!(true);
     scene.run().is_silent();
     let mut fields = std::collections::BTreeSet::new();
@@ -145,9 +146,10 @@ fn what_was_sent_and_what_came_back_are_printed_as_they_were() {
     let (scene, id) = held();
     let prompt = show(&scene, &[&id, "--prompt"]);
     prompt.same(&(prompt.status.code(), prompt.stderr.as_str()), &(Some(0), ""));
-    prompt.check(prompt.stdout.contains(&scene.tidy(&scene.prompt())), "all that the client was given");
+    prompt
+        .check(prompt.stdout.contains(&scene.tidy(&scene.prompt("first"))), "all that the client was given");
     let reply = show(&scene, &[&id, "--reply"]);
-    reply.check(reply.stdout.contains("nothing wrote beta.txt"), "all that it said");
+    reply.check(reply.stdout.contains("nothing wrote notes/beta.txt"), "all that it said");
     fs::remove_file(scene.path(&format!("state/audits/{id}.prompt.md"))).expect("gone");
     show(&scene, &[&id, "--prompt"]).answers(
         1,
@@ -214,14 +216,14 @@ fn a_replay_on_the_same_disk_says_the_same() {
 #[test]
 fn a_replay_on_another_disk_names_what_has_changed() {
     let (mut scene, id) = held();
-    scene.wrote("beta.txt", "beta\n");
+    scene.wrote("notes/beta.txt", "beta\n");
     scene.says("Now it is written.");
     // What the session did after the block is not read; what stands on the disk now is.
     let run = show(&scene, &[&id, "--replay"]);
     insta::assert_snapshot!(steady(&scene, &id, &run.stdout));
     let replayed = json_of(&show(&scene, &[&id, "--replay", "--json"]));
     run.same(&(&replayed["then"], &replayed["now"]), &(&json!("block"), &json!("allow")));
-    run.same(&replayed["changed"], &json!(["beta.txt"]));
+    run.same(&replayed["changed"], &json!(["notes/beta.txt"]));
     run.same(&replayed["findings"][0]["difference"], &json!("now-refuted"));
 }
 
@@ -282,8 +284,8 @@ fn edit_log(scene: &Scene, from: &str, to: &str) {
 #[test]
 fn a_hostile_record_does_not_steer_the_terminal() {
     let (scene, id) = held();
-    edit_log(&scene, "there is no beta.txt", "\\u001b]0;owned\\u0007 and no beta.txt");
+    edit_log(&scene, "notes/beta.txt does not exist", "\\u001b]0;owned\\u0007 and no notes/beta.txt");
     let run = show(&scene, &[&id]);
-    run.check(run.stdout.contains("\u{fffd}]0;owned\u{fffd} and no beta.txt"), "shown as a mark");
+    run.check(run.stdout.contains("\u{fffd}]0;owned\u{fffd} and no notes/beta.txt"), "shown as a mark");
     run.check(!run.stdout.contains(['\u{1b}', '\u{7}']), "nothing of it gets through");
 }

@@ -53,7 +53,7 @@ fn every_block_names_the_switch() {
 fn an_agent_that_uses_it_is_let_go_and_reported_once() {
     let mut scene = Scene::with_drift();
     scene.transcript.ran("cd /w && punchlist off >/dev/null 2>&1", "");
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     throw(&scene, &["off"]);
     let run = scene.run();
     run.tells(
@@ -72,7 +72,7 @@ fn an_agent_that_used_it_and_switched_it_on_again_is_reported_as_well() {
     let mut scene = Scene::without_drift();
     scene.transcript.ran("punchlist off", "");
     scene.transcript.ran("punchlist on", "");
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = scene.run();
     run.tells("let go; worth knowing: The agent itself switched punchlist off. (punchlist off)");
 }
@@ -100,10 +100,10 @@ fn an_agent_that_writes_it_into_the_config_is_let_go_and_reported_once() {
     let mut scene = Scene::with_drift();
     begin(&scene);
     scene.wrote(".claude/punchlist.toml", "[gates]\nenabled = false\n");
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = scene.run();
     run.tells(
-        "switched off by [gates] enabled = false; the agent did it itself (DIR/work/.claude/punchlist.toml: enabled = false). \
+        "switched off by [gates] enabled = false; the agent did it itself (.claude/punchlist.toml: enabled = false). \
          Take it out of DIR/work/.claude/punchlist.toml to switch it on again",
     );
     run.logs("allow", "off");
@@ -119,7 +119,7 @@ fn an_agent_that_switches_the_audit_off_alone_is_reported_as_well() {
     let mut scene = Scene::with_drift();
     begin(&scene);
     scene.wrote(".claude/punchlist.toml", "[audit]\nenabled = false\n");
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     let told = |run: &Run| {
         run.same(&run.status.code(), &Some(0));
         run.check(run.stdout.contains("[audit] enabled = false"), "what");
@@ -131,7 +131,7 @@ fn an_agent_that_switches_the_audit_off_alone_is_reported_as_well() {
     begin(&scene);
     scene.own_config("[[check]]\nname = \"there\"\nrun = \"true\"\n");
     scene.wrote(".claude/punchlist.toml", "[audit]\nenabled = false\n");
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     told(&scene.run());
 }
 
@@ -142,7 +142,7 @@ fn an_agent_that_writes_it_into_the_settings_is_reported_where_the_client_follow
     let line = "echo '{\"env\": {\"PUNCHLIST_OFF\": \"1\"}}' > .claude/settings.local.json";
     scene.transcript.ran(line, "");
     scene.file(".claude/settings.local.json", "{\"env\": {\"PUNCHLIST_OFF\": \"1\"}}\n");
-    scene.says("All done: I created alpha.txt and beta.txt.");
+    scene.says("All done: I created alpha.txt and notes/beta.txt.");
     scene.var("PUNCHLIST_OFF", "1");
     scene.run().tells(&format!(
         "switched off by PUNCHLIST_OFF; the agent did it itself ({line}). Take it out of \

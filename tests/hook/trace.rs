@@ -31,6 +31,7 @@ fn adds_up(run: &Run, rows: &[(String, f64, f64)]) {
 fn a_trace_ends_with_the_time_of_every_phase() {
     let mut scene = Scene::with_drift();
     scene.run().holds();
+    scene.works_on();
     scene.var("PUNCHLIST_TRACE", "1");
     let run = scene.run();
     run.same(&run.status.code(), &Some(2));
@@ -40,7 +41,7 @@ fn a_trace_ends_with_the_time_of_every_phase() {
     let names: Vec<&str> = rows.iter().map(|(name, ..)| name.as_str()).collect();
     let mut expected = vec![
         "start", "input", "config", "state", "wait", "read", "plan", "evidence", "facts", "prompt",
-        "auditor", "verify", "remember", "log", "rest", "total",
+        "auditor", "second-reader", "remember", "log", "rest", "total",
     ];
     run.same(&names, &expected);
     adds_up(&run, &rows);

@@ -10,9 +10,16 @@ pub(crate) struct Transcript {
     calls: usize,
     /// When what is added happens, if not long ago.
     time: Option<String>,
+    /// In which folder.
+    cwd: Option<String>,
 }
 
 impl Transcript {
+    /// Of a session in this folder.
+    pub(crate) fn in_folder(cwd: &str) -> Self {
+        Self { cwd: Some(cwd.to_owned()), ..Self::default() }
+    }
+
     /// The file's text.
     pub(crate) fn text(&self) -> String {
         self.rows.iter().flat_map(|row| [row.to_string(), "\n".to_owned()]).collect()
@@ -33,6 +40,24 @@ impl Transcript {
         let input = json!({ "file_path": path, "content": content });
         let result = json!({ "type": "create", "filePath": path, "content": content, "originalFile": null });
         self.call("Write", &input, &json!({ "content": "File created" }), Some(result));
+    }
+
+    /// A file that held something else, written anew.
+    pub(crate) fn rewrote(&mut self, path: &str, before: &str, content: &str) {
+        let input = json!({ "file_path": path, "content": content });
+        let result =
+            json!({ "type": "update", "filePath": path, "content": content, "originalFile": before });
+        self.call("Write", &input, &json!({ "content": "The file was updated" }), Some(result));
+    }
+
+    /// A subagent that was sent, and what it reported. Its own transcript is a file of its own.
+    pub(crate) fn sent(&mut self, agent: &str, description: &str, report: &str) {
+        let input =
+            json!({ "description": description, "subagent_type": "general-purpose", "prompt": description });
+        let content = json!([{ "type": "text", "text": report }]);
+        let result =
+            json!({ "status": "completed", "agentId": agent, "content": content, "totalToolUseCount": 1 });
+        self.call("Task", &input, &json!({ "content": content }), Some(result));
     }
 
     /// An edit that the client refused.
@@ -92,12 +117,18 @@ impl Transcript {
     fn row(&mut self, kind: &str, mut message: Value, structured: Option<Value>) {
         let number = self.rows.len() + 1;
         message["id"] = json!(format!("msg_{number}"));
+        // One row a second, from the start of the year on.
+        let seconds = i64::try_from(number).expect("few rows");
+        let long_ago = jiff::Timestamp::new(1_767_225_600 + seconds, 0).expect("a time").to_string();
         let mut row = json!({
             "type": kind,
             "uuid": format!("row-{number}"),
-            "timestamp": self.time.as_deref().unwrap_or("2026-01-01T00:00:00.000Z"),
+            "timestamp": self.time.as_ref().unwrap_or(&long_ago),
             "message": message,
         });
+        if let Some(cwd) = &self.cwd {
+            row["cwd"] = json!(cwd);
+        }
         if let Some(structured) = structured {
             row["toolUseResult"] = structured;
         }

@@ -51,12 +51,23 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
         given.as_ref().map(|(path, text)| -> Plan { plan::given(session, path, text) })
     })?;
     if args.show_prompt {
-        let (prompt, fault) = prepared.prompt().map_err(|error| error.to_string())?;
+        let answer = args.verdict.as_ref().map(|path| text_of(path)).transpose();
+        let answer = answer.map_err(|why| format!("--verdict {why}"))?;
+        let prompt = match &answer {
+            None => prepared.prompt(),
+            Some(answer) => prepared.second_prompt(answer),
+        };
+        let (prompt, fault) = prompt.map_err(|error| error.to_string())?;
         drop(spinner);
         if let Some(fault) = fault {
             super::complain(&format!("{fault} (the built-in text is used)"));
         }
-        print(&format!("{}\n\n{}\n", prompt.system, prompt.text))?;
+        match prompt {
+            Some(prompt) => print(&format!("{}\n\n{}\n", prompt.system, prompt.text))?,
+            None => {
+                super::complain("nothing of that answer would hold a stop: the second reader is not asked")
+            }
+        }
         return Ok(exit::OK);
     }
     let audited = ask(args, prepared, env, &config, &spinner)?;

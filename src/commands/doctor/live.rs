@@ -1,5 +1,5 @@
-//! The live test of the gate: plays three sessions through the real hook path in a temporary folder, with recorded replies of the
-//! auditor, and runs this very program as a hook once. Gives what was answered. Must not touch anything of the person's, ask
+//! The live test of the gate: plays three sessions through the real hook path in a temporary folder, with recorded replies of
+//! both readers, and runs this very program as a hook once. Gives what was answered. Must not touch anything of the person's, ask
 //! anybody, or go by the person's settings: it tells whether the gate works, and `config` tells how it is set.
 
 use std::fs;
@@ -9,18 +9,18 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::super::demo::{AUDITOR_REPLY, set_the_stage};
+use super::super::demo::{REPLIES, set_the_stage};
 use super::super::hook::{Registered, answer};
 use crate::child::{self, Ending, Job};
 use crate::doctor::gate::{GateLook, ProcessLook};
 use crate::env::{self, Env};
 use crate::hook::Reply;
-use crate::readers::RecordedReply;
+use crate::readers::RecordedReplies;
 use crate::stage::Stage;
 use crate::state::StateFolder;
 
 const TRANSCRIPT: &str = include_str!("../../../fixtures/trips/clean/transcript.jsonl");
-const NO_FINDINGS: &str = include_str!("../../../fixtures/trips/clean/reply.json");
+const NO_FINDINGS: &str = include_str!("../../../fixtures/trips/clean/first-reply.json");
 const WORKSPACE: &[(&str, &str)] = &[
     ("PLAN.md", include_str!("../../../fixtures/trips/clean/workspace/PLAN.md")),
     ("README.md", include_str!("../../../fixtures/trips/clean/workspace/README.md")),
@@ -67,24 +67,24 @@ pub(super) fn play() -> io::Result<GateLook> {
     chat_stdin["last_assistant_message"] = "It turns a title into a part of an address.".into();
 
     Ok(GateLook {
-        clean: stop(&clean, &clean_stdin, NO_FINDINGS),
-        drifting: stop(&drifting, &stdin, AUDITOR_REPLY),
-        out_of_scope: stop(&chat, &chat_stdin.to_string(), AUDITOR_REPLY),
+        clean: stop(&clean, &clean_stdin, &[NO_FINDINGS]),
+        drifting: stop(&drifting, &stdin, &REPLIES),
+        out_of_scope: stop(&chat, &chat_stdin.to_string(), &REPLIES),
         process,
     })
 }
 
-fn stop(stage: &Stage, stdin: &str, reply: &'static str) -> Reply {
+fn stop(stage: &Stage, stdin: &str, replies: &[&str]) -> Reply {
     let memory = StateFolder::at(stage.path("state"));
     let env = Env::from_pairs([("HOME", stage.home())]);
-    let mut auditor = RecordedReply(reply);
+    let mut readers = RecordedReplies::new(replies);
     answer(
         stdin.as_bytes(),
         &env,
         &memory,
         Registered::holding(TIMEOUT),
         Timestamp::now(),
-        Some(&mut auditor),
+        Some(&mut readers),
     )
 }
 

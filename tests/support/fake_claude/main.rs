@@ -1,11 +1,14 @@
 //! Stands for `claude -p` in the tests: does what the script in the file `$FAKE_CLAUDE_SCRIPT` says.
 //!
-//! `script` lists the instructions. Whatever is wrong with the script, or with the fake itself, ends
-//! it with exit code 97 and a message on stderr. No real client has that code, so a test cannot
-//! take a broken script for a broken client.
+//! `script` lists the instructions, `question` tells what is asked. Whatever is wrong with the script, or with the fake
+//! itself, ends it with exit code 97, a message on stderr and the same message in `$FAKE_CLAUDE_SCRIPT.broken`. No real client
+//! has that code, so a test cannot take a broken script for a broken client; and where a failed client is nothing that
+//! anybody hears of, the file tells.
 
+mod question;
 mod script;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
@@ -16,6 +19,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use self::question::Question;
 use self::script::{Call, Instruction, has_flag};
 
 /// Names the script's file.
@@ -40,6 +44,9 @@ fn main() -> ExitCode {
     };
     let code = code.unwrap_or_else(|why| {
         eprintln!("fake-claude: {why}");
+        if let Ok(script) = std::env::var(SCRIPT) {
+            let _ = append(Path::new(&format!("{script}.broken")), format!("{why}\n").as_bytes());
+        }
         BROKEN
     });
     // Exit codes are a byte on Unix anyway.
@@ -51,9 +58,13 @@ fn play() -> Result<i32, String> {
     let path = std::env::var(SCRIPT).map_err(|why| format!("{SCRIPT}: {why}"))?;
     let text = fs::read_to_string(&path).map_err(|why| format!("{path}: {why}"))?;
     let argv: Vec<String> = std::env::args().skip(1).collect();
-    let count = std::cell::OnceCell::new();
+    let count = OnceCell::new();
     let number = || count.get_or_init(|| count_call(&path)).clone();
-    let instructions = script::parse(&text, &Call { argv: &argv, number: &number })?;
+    let stdin = OnceCell::new();
+    let prompt = || stdin.get_or_init(read_prompt).clone();
+    let is_question = !has_flag(&argv, "--help") && !has_flag(&argv, "--version");
+    let question = || if is_question { Ok(Question::of(&prompt()?)) } else { Ok(None) };
+    let instructions = script::parse(&text, &Call { argv: &argv, number: &number, question: &question })?;
 
     for instruction in &instructions {
         if let Some(code) = before_stdin(instruction, &argv)? {
@@ -63,14 +74,36 @@ fn play() -> Result<i32, String> {
     let first = instructions.iter().find(|instruction| !is_before_stdin(instruction));
     let prompt = match first {
         Some(Instruction::CloseStdin | Instruction::LeaveStdin) => None,
-        _ => Some(read_prompt()?),
+        _ => Some(prompt()?),
     };
+    let asked = prompt.as_deref().and_then(Question::of);
+    let said = instructions.iter().any(says_something);
     for instruction in instructions {
         if let Some(code) = follow(instruction, &argv, prompt.as_deref())? {
             return Ok(code);
         }
     }
-    Ok(0)
+    match asked {
+        Some(question) if !said => {
+            Err(format!("the script has no answer for the question {}", question.name()))
+        }
+        _ => Ok(0),
+    }
+}
+
+/// Whether an instruction prints anything.
+fn says_something(instruction: &Instruction) -> bool {
+    matches!(
+        instruction,
+        Instruction::Answer(_)
+            | Instruction::Misfit(_)
+            | Instruction::TextAnswer(_)
+            | Instruction::Verdicts { .. }
+            | Instruction::States { .. }
+            | Instruction::Stdout(_)
+            | Instruction::StdoutFile(_)
+            | Instruction::Flood(_)
+    )
 }
 
 /// Does what comes before stdin is read; gives the exit code if that is all.
@@ -121,14 +154,35 @@ fn follow(instruction: Instruction, argv: &[String], prompt: Option<&str>) -> Re
         Instruction::Record(path) => record(&path, argv, prompt)?,
         Instruction::Exit(code) => return Ok(Some(code)),
         Instruction::CrashSignal => crash()?,
-        Instruction::Verdict(verdict) => print_envelope(false, "", Some(verdict))?,
-        Instruction::TextVerdict(text) => print_envelope(false, &text, None)?,
+        Instruction::Answer(answer) => {
+            let question = prompt.and_then(Question::of);
+            if let Some(why) = question.and_then(|question| question.misfit(&answer)) {
+                return Err(format!("the answer does not fit the question: {why}"));
+            }
+            print_envelope(false, "", Some(answer))?;
+        }
+        Instruction::Misfit(answer) => print_envelope(false, "", Some(answer))?,
+        Instruction::TextAnswer(text) => print_envelope(false, &text, None)?,
+        Instruction::Verdicts { uphold, why } => {
+            let prompt = prompt_for(prompt, Question::Second)?;
+            print_envelope(false, "", Some(question::verdicts(prompt, uphold, &why)?))?;
+        }
+        Instruction::States { state, why } => {
+            let prompt = prompt_for(prompt, Question::Settle)?;
+            print_envelope(false, "", Some(question::states(prompt, &state, &why)?))?;
+        }
         Instruction::ApiError(text) => {
             print_envelope(true, &text, None)?;
             return Ok(Some(1));
         }
     }
     Ok(None)
+}
+
+/// The prompt, if it asks this.
+fn prompt_for(prompt: Option<&str>, wanted: Question) -> Result<&str, String> {
+    let asked = prompt.filter(|prompt| Question::of(prompt) == Some(wanted));
+    asked.ok_or_else(|| format!("the question is not {}", wanted.name()))
 }
 
 fn write_stdout(bytes: &[u8]) -> Result<(), String> {
@@ -194,6 +248,7 @@ fn record(path: &Path, argv: &[String], prompt: Option<&str>) -> Result<(), Stri
         "cwd": cwd,
         "env": env,
         "stdin": prompt,
+        "question": prompt.and_then(Question::of).map(Question::name),
         "pid": std::process::id(),
         // Null where there is no such thing.
         "pgid": process_group(),

@@ -21,8 +21,11 @@
 //! | `record PATH` | appends the call as one line of JSON |
 //! | `exit CODE` | ends here (the end of the script is `exit 0`) |
 //! | `crash-signal` | dies by SIGKILL |
-//! | `verdict JSON` | prints the client's success envelope with this `structured_output` |
-//! | `text-verdict TEXT` | the same, with no `structured_output` and TEXT as the `result` |
+//! | `answer JSON` | prints the client's success envelope with this `structured_output`, which has to fit the question |
+//! | `misfit JSON` | the same, whatever it is |
+//! | `text-answer TEXT` | the same, with no `structured_output` and TEXT as the `result` |
+//! | `verdicts uphold\|dismiss WHY` | answers the second reader's question: the same for each of its findings |
+//! | `states fixed\|wrong\|stands WHY` | answers the question at the stop after a block: the same for each finding |
 //! | `api-error TEXT` | prints the envelope of a failed call, and exits 1 |
 //!
 //! Arguments are looked at before stdin, as the client does. These three come before all others,
@@ -48,10 +51,15 @@
 //! | `if-flag --x` | with `--x` among the arguments |
 //! | `unless-flag --x` | without it |
 //! | `on-call N` | on the Nth call with this script, counted from 1 |
+//! | `first`, `second`, `settle`, `checklist` | where that is the question; see `question` |
+//!
+//! A question of those four that the script does not answer is an error too, unless it ends with `exit`.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+
+use crate::question::Question;
 
 /// One instruction, parsed.
 #[derive(Debug)]
@@ -67,8 +75,11 @@ pub(crate) enum Instruction {
     Record(PathBuf),
     Exit(i32),
     CrashSignal,
-    Verdict(serde_json::Value),
-    TextVerdict(String),
+    Answer(serde_json::Value),
+    Misfit(serde_json::Value),
+    TextAnswer(String),
+    Verdicts { uphold: bool, why: String },
+    States { state: String, why: String },
     ApiError(String),
     Version(String),
     Help(Vec<String>),
@@ -82,6 +93,8 @@ pub(crate) struct Call<'a> {
     pub(crate) argv: &'a [String],
     /// Which call with this script it is. A function, so that only a script that asks is counted.
     pub(crate) number: &'a dyn Fn() -> Result<usize, String>,
+    /// What is asked. A function, since stdin has to be read for it.
+    pub(crate) question: &'a dyn Fn() -> Result<Option<Question>, String>,
 }
 
 /// The instructions of `script` that apply to `call`.
@@ -111,7 +124,13 @@ fn parse_line(line: &str, call: &Call<'_>) -> Result<(bool, Instruction), String
             let (wanted, rest) = split_guard(rest)?;
             Some(((call.number)()? == number::<usize>(wanted)?, rest))
         }
-        _ => None,
+        _ => match Question::by_name(name) {
+            Some(wanted) if rest.is_empty() => {
+                return Err(format!("a guard with nothing to guard ({})", wanted.name()));
+            }
+            Some(wanted) => Some(((call.question)()? == Some(wanted), rest)),
+            None => None,
+        },
     };
     match guard {
         // What is guarded is parsed in any case: it may be a typo.
@@ -141,8 +160,17 @@ fn parse_instruction(name: &str, rest: &str) -> Result<Instruction, String> {
         "record" => Instruction::Record(word(rest)?.into()),
         "exit" => Instruction::Exit(number(rest)?),
         "crash-signal" => nothing(rest, Instruction::CrashSignal)?,
-        "verdict" => Instruction::Verdict(serde_json::from_str(rest).map_err(|why| why.to_string())?),
-        "text-verdict" => Instruction::TextVerdict(text(rest)?),
+        "answer" => Instruction::Answer(json(rest)?),
+        "misfit" => Instruction::Misfit(json(rest)?),
+        "text-answer" => Instruction::TextAnswer(text(rest)?),
+        "verdicts" => {
+            let (said, why) = one_of(rest, &["uphold", "dismiss"])?;
+            Instruction::Verdicts { uphold: said == "uphold", why }
+        }
+        "states" => {
+            let (state, why) = one_of(rest, &["fixed", "wrong", "stands"])?;
+            Instruction::States { state, why }
+        }
         "api-error" => Instruction::ApiError(text(rest)?),
         "version" => Instruction::Version(text(rest)?),
         "help" => Instruction::Help(rest.split_whitespace().map(str::to_owned).collect()),
@@ -169,6 +197,17 @@ fn grandchild(rest: &str, setsid: bool) -> Result<Instruction, String> {
         None => (rest, None),
     };
     Ok(Instruction::Grandchild { lives: Duration::from_secs(number(seconds)?), setsid, pid_file })
+}
+
+fn json(rest: &str) -> Result<serde_json::Value, String> {
+    serde_json::from_str(rest).map_err(|why| why.to_string())
+}
+
+/// One of these words, and the text after it.
+fn one_of(rest: &str, words: &[&str]) -> Result<(String, String), String> {
+    let (said, why) = rest.split_once(' ').ok_or("a word and a reason are wanted")?;
+    let is_known = words.contains(&said);
+    if is_known { Ok((said.to_owned(), text(why)?)) } else { Err(format!("not one of {words:?}")) }
 }
 
 fn number<T: FromStr>(rest: &str) -> Result<T, String> {
