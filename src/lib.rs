@@ -47,8 +47,7 @@
 //!
 //! What every stop would have to do again is remembered: `session::cursor` how far a transcript
 //! was read and what came of it, `evidence::memory` what a file showed; `kept` turns both into
-//! bytes, `state` keeps them. `template` is small on purpose: every start pays for what it is
-//! made of.
+//! bytes, `state` keeps them.
 //!
 //! Beside the audit stand the other gates, one file each in `gates`, each with its table in
 //! `config::gates` and its page in `docs/gates`: what they decide by themselves is pure and has a

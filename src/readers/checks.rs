@@ -212,7 +212,8 @@ fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
         return None;
     }
     let proof = bare(&proposal.proof);
-    let by_line = |command: &&Command| is_quoted(proposal, command) && !bare(&command.output).contains(&proof);
+    let by_line =
+        |command: &&Command| is_quoted(proposal, command) && !bare(&command.output).contains(&proof);
     let is_meant = |command: &&Command| !has_passed(command) && is_quoted(proposal, command);
     // Where no run of it failed, the line itself is what is called failed.
     let commands = &session.commands;
