@@ -73,7 +73,7 @@ fn a_clean_session_ends_with_zero() {
         0,
         "Session 3f2a91c0, 2026-01-01 00:05, plan PLAN.md (2 steps, 2 ticked)\n\
          \n\
-         No auditor was asked: what needs judgement is only a candidate here.\n\
+         No reader was asked: what needs judgement is only a candidate here.\n\
          \n\
          0 confirmed, 0 not verified, 0 refuted, 0 things worth knowing. The hook would have let this stop go\n\
          (clean).\n",
@@ -88,7 +88,7 @@ fn an_auditor_that_can_not_be_had_is_two_unless_the_disk_proves_something() {
         scene.save(ID, 5);
         let run = scene.audit(&[]);
         run.same(&run.status.code(), &Some(code));
-        run.check(run.stdout.contains("The auditor gave no answer (unavailable: "), "it is said");
+        run.check(run.stdout.contains("The first reader gave no answer (unavailable: "), "it is said");
     }
 }
 
@@ -315,7 +315,6 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         &["--format", "xml"][..],
         &["--auditor", "me"],
         &["--verdict", "-", "--auditor", "none"],
-        &["--show-prompt", "--verdict", "-"],
         &["--all", "3f2a"],
         &["--all", "--auditor", "claude"],
         &["--all", "--format", "sarif"],

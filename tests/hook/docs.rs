@@ -129,6 +129,30 @@ impl Home {
         }
     }
 
+    /// One case of its own in place of all of them, which are tests/cases.rs's, and answers where some are wanted.
+    fn lay_out_a_case(&self, args: &mut [String]) {
+        let (from, to) =
+            (Path::new(ROOT).join("fixtures/cases").join(CASE), self.scene.in_work("some").join(CASE));
+        for entry in walkdir::WalkDir::new(&from).into_iter().filter_map(Result::ok) {
+            let place = to.join(entry.path().strip_prefix(&from).expect("inside"));
+            if entry.file_type().is_dir() {
+                fs::create_dir_all(&place).expect("a folder");
+            } else {
+                fs::copy(entry.path(), &place).expect("copied");
+            }
+        }
+        for word in args.iter_mut().filter(|word| *word == "fixtures/cases") {
+            "some".clone_into(word);
+        }
+        if args.iter().any(|word| word == "--replies") {
+            let asked = ["eval", "prompts", "some", "--out", "asked", "--key", "key.json"];
+            self.scene.run_args(&asked).check(self.scene.in_work("key.json").exists(), "it is asked");
+            fs::create_dir(self.scene.in_work("answers")).expect("a folder");
+            fs::copy(self.scene.in_work("reply.json"), self.scene.in_work("answers/001.first.json"))
+                .expect("an answer");
+        }
+    }
+
     /// Three workers, and ten tasks; the first has two of them in hand, unless they are to be open.
     fn put_to_work(&self, are_open: bool) {
         let mut registry = Registry::open(&self.scene.path("state")).expect("a registry");
@@ -171,12 +195,11 @@ impl Home {
             let Some((name, value)) = word.split_once('=').filter(|_| is_variable(&word)) else { break };
             run.env(name, value);
         }
-        let args: Vec<_> = shown.collect();
-        run.args(&args);
-        if args[0] == "eval" && !args.iter().any(|word| word == "--case" || word == "--help") {
-            // All of them are tests/cases.rs's.
-            run.args(["--case", CASE]);
+        let mut args: Vec<_> = shown.collect();
+        if args[0] == "eval" {
+            self.lay_out_a_case(&mut args);
         }
+        run.args(&args);
         if args.iter().any(|word| word == ".claude/punchlist.toml") {
             self.scene.project_config("[gates]\nmax_blocks = 2\n");
         }
