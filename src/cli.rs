@@ -2,6 +2,7 @@
 //! is 2, which to a Stop hook means "block".
 
 pub mod config;
+pub mod eval;
 pub mod help;
 pub mod log;
 pub mod loops;
@@ -13,10 +14,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::eval::case::Part;
-use crate::eval::run::Mode;
-
 pub use config::{ConfigArgs, ConfigCommand};
+pub use eval::{EvalArgs, EvalCommand};
 pub use log::{LogArgs, LogCommand};
 pub use loops::{LoopArgs, LoopCommand};
 pub use setup::{AllowArgs, InstallArgs, SwitchArgs, UninstallArgs};
@@ -87,9 +86,9 @@ pub enum Command {
     /// The Stop hook itself: run by Claude Code, with the hook's JSON on stdin
     #[command(after_help = help::HOOK)]
     Hook(HookArgs),
-    /// Audits recorded sessions whose truth is known, and prints how good that was
+    /// Audits recorded sessions of which the truth is known, and prints how much was found and how much was wrong
     #[command(after_help = help::EVAL)]
-    Eval(EvalArgs),
+    Eval(Box<EvalArgs>),
     /// Prints what completes commands in your shell
     #[command(after_help = help::COMPLETIONS)]
     Completions {
@@ -152,8 +151,8 @@ pub struct AuditArgs {
     /// Whom to ask [default: claude]
     #[arg(long, value_enum)]
     pub auditor: Option<AuditorChoice>,
-    /// Prints what would be sent, and asks nobody
-    #[arg(long, conflicts_with_all = ["verdict", "format"])]
+    /// Prints what would be sent, and asks nobody; with --verdict, what the second reader would be sent
+    #[arg(long, conflicts_with = "format")]
     pub show_prompt: bool,
     /// Takes a saved reply (a file, or - for stdin) in place of asking
     #[arg(long, value_name = "FILE", conflicts_with = "auditor")]
@@ -192,32 +191,6 @@ pub enum Format {
     Markdown,
     /// For code scanning
     Sarif,
-}
-
-/// Arguments of `eval`.
-#[derive(Debug, Args)]
-pub struct EvalArgs {
-    /// The folder of the cases, one folder in it for each
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
-    /// Whom to ask
-    #[arg(long, value_enum, default_value_t = Mode::None)]
-    pub auditor: Mode,
-    /// Only the cases of this part
-    #[arg(long, value_enum)]
-    pub part: Option<Part>,
-    /// Only this case
-    #[arg(long, value_name = "NAME")]
-    pub case: Option<String>,
-    /// Writes everything to a file, too
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Prints each finding whole
-    #[arg(long)]
-    pub verbose: bool,
-    /// Exits with 1 when a goal is missed
-    #[arg(long)]
-    pub strict: bool,
 }
 
 /// Arguments of `doctor`.

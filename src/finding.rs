@@ -103,9 +103,7 @@ impl Kind {
 }
 
 /// In which section of the evidence a claim stands.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimedIn {
     /// In the plan.
@@ -394,6 +392,7 @@ impl AdvisoryKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::finding;
 
     #[test]
     fn each_part_of_a_finding_is_written_by_its_name() {
@@ -409,6 +408,49 @@ mod tests {
         for source in Source::ALL {
             assert_eq!(serde_json::json!(source), source.name());
         }
+    }
+
+    #[test]
+    fn a_finding_of_the_older_format_is_read() {
+        let older = r#"{"category":"A","status":"confirmed","source":"auditor","problem":"missing-file",
+            "quote":"Create `a.rs`","path":"a.rs","why":"w","settle":"s","verifier":"no such file on disk","step":2,
+            "evidence":["a.rs: no such file"]}"#;
+        let read: Finding = serde_json::from_str(older).expect("a finding");
+        let expected = Finding {
+            source: Source::Reader,
+            claimed_in: ClaimedIn::Nowhere,
+            why: "w".into(),
+            settle: "s".into(),
+            check: "no such file on disk".into(),
+            step: Some(2),
+            ..finding(Category::A, Kind::Missing, "Create `a.rs`", Some("a.rs"))
+        };
+        assert_eq!(read, expected);
+        for (name, kind) in [
+            ("missing-file", Kind::Missing),
+            ("missing-content", Kind::WrongContent),
+            ("failed-command", Kind::Failed),
+            ("no-trace", Kind::Other),
+            ("not-in-plan", Kind::NotInPlan),
+        ] {
+            let json = older.replace("missing-file", name);
+            assert_eq!(serde_json::from_str::<Finding>(&json).expect("a finding").kind, kind);
+        }
+        for name in ["unrun-tests", "unrun-build", "unrun-lint", "recursive-delete", "deleted-test"] {
+            let kind = serde_json::from_str::<AdvisoryKind>(&format!("\"{name}\"")).expect("a kind");
+            assert_eq!(kind == AdvisoryKind::NotRun, name.starts_with("unrun-"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_finding_is_read_as_it_was_written() {
+        let whole = Finding {
+            proof: "a.rs: does not exist".into(),
+            second: Some(SecondOpinion { upheld: true, why: "nothing made it".into() }),
+            ..finding(Category::Ask, Kind::LeftOut, "and add a.rs", None)
+        };
+        let json = serde_json::to_string(&whole).expect("JSON");
+        assert_eq!(serde_json::from_str::<Finding>(&json).expect("a finding"), whole);
     }
 
     #[test]

@@ -41,6 +41,9 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+pub(crate) mod testing;
+
 pub mod cli;
 pub mod env;
 pub mod exit;
@@ -66,16 +69,15 @@ pub mod session;
 
 pub mod plan;
 
-
-pub mod evidence;
 pub mod advisories;
+pub mod evidence;
 pub mod facts;
 pub mod finding;
 pub mod globbed;
 
-pub mod readers;
 pub mod checks;
 pub mod child;
+pub mod readers;
 
 pub mod feature_loop;
 
@@ -85,8 +87,8 @@ pub mod audit;
 pub mod gates;
 pub mod session_start;
 
-pub mod log;
 pub mod followup;
+pub mod log;
 
 pub mod saved;
 

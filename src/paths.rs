@@ -71,7 +71,9 @@ mod tests {
         assert!(is_test("src/a.test.ts") && is_test("tests/a.rs") && is_test("src/ParserTest.java"));
         assert!(!is_test("src/latest.rs") && !is_test("contest/a.rs"));
         assert!(is_document("README.md") && !is_document("docs/conf.py"));
-        assert!(is_scratch("/tmp/a") && is_scratch("/private/tmp/x/scratchpad/a.py") && !is_scratch("tmp.rs"));
+        assert!(
+            is_scratch("/tmp/a") && is_scratch("/private/tmp/x/scratchpad/a.py") && !is_scratch("tmp.rs")
+        );
     }
 
     #[test]

@@ -81,6 +81,25 @@ impl Stage {
         text.replace(&self.folder.path().display().to_string(), "[trip]")
     }
 
+    /// A text with other names in the places of this machine's paths: `name_of` says which one stands for `[workspace]`,
+    /// `[home]` and the others.
+    pub fn renamed(&self, text: &str, name_of: impl Fn(&str) -> &'static str) -> String {
+        self.places().iter().fold(text.to_owned(), |text, (name, path)| text.replace(path, name_of(name)))
+    }
+
+    /// The reverse of [`Self::renamed`], in strings of JSON.
+    pub fn real_names_in_json(&self, json: &str, name_of: impl Fn(&str) -> &'static str) -> String {
+        let places = self.places();
+        let written = |path: &str| path.replace('\\', "\\\\");
+        places.iter().fold(json.to_owned(), |text, (name, path)| text.replace(name_of(name), &written(path)))
+    }
+
+    /// Whether a text names the folder itself.
+    pub fn is_named_in(&self, text: &str) -> bool {
+        let name = self.root.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| text.contains(&name))
+    }
+
     /// Copies a folder into the stage, the real paths filled in wherever a file is text.
     pub fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in WalkDir::new(from) {
@@ -131,6 +150,17 @@ mod tests {
         assert!(placed.contains(&format!("cd {}/src", stage.workspace().display())), "{placed}");
         assert!(!placed.contains('['), "{placed}");
         assert_eq!(stage.unplaced(&placed), text);
+    }
+
+    #[test]
+    fn other_names_can_stand_for_its_paths() {
+        let stage = Stage::new("work").expect("a folder");
+        let name_of = |place: &str| if place == "[workspace]" { "/w" } else { "/other" };
+        let real = format!("cd {}/src", stage.workspace().display());
+        let renamed = stage.renamed(&real, name_of);
+        assert_eq!(renamed, "cd /w/src");
+        assert!(stage.is_named_in(&real) && !stage.is_named_in(&renamed));
+        assert_eq!(stage.real_names_in_json(&renamed, name_of), real);
     }
 
     #[test]

@@ -18,13 +18,13 @@ use std::time::SystemTime;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::readers::flags::{ClientStamp, Flags, KnownClients};
 use crate::checks::Passed;
 use crate::env::{self, Env};
 use crate::evidence::Memory;
 use crate::files::{in_private_folder, write_whole};
-use crate::names::ContentName;
 use crate::followup::PendingBlock;
+use crate::names::ContentName;
+use crate::readers::flags::{ClientStamp, Flags, KnownClients};
 
 pub use chores::Chores;
 pub use claim::{Claim, Taken};
@@ -125,6 +125,9 @@ pub struct LastAudit {
     pub rows: usize,
     /// Whether nothing was held: what stood before need not be judged again.
     pub was_clean: bool,
+    /// The files that were changed by then, each with the hash of what it held.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
     /// When it was decided, in milliseconds since 1970.
     pub decided_ms: i64,
 }

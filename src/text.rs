@@ -13,12 +13,19 @@ pub fn first_part(text: &str, cap: usize) -> String {
     format!("{}[… {} bytes cut …]", &text[..end], text.len() - end)
 }
 
-/// The last `cap` bytes or a little less.
+/// As much of a word that the cut goes through is dropped with it: what is left of a path or a number would mislead.
+const CUT_WORD: usize = 200;
+
+/// The last `cap` bytes or a little less, from the start of a word where one is near.
 pub fn last_part(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
     }
     let from = text.ceil_char_boundary(text.len() - cap);
+    let is_in_word = !text[..from].ends_with(char::is_whitespace);
+    let rest_of_word =
+        text[from..].find(char::is_whitespace).filter(|length| is_in_word && *length <= CUT_WORD);
+    let from = from + rest_of_word.unwrap_or(0);
     format!("[… {from} bytes cut …]{}", &text[from..])
 }
 
@@ -136,6 +143,8 @@ mod tests {
         assert_eq!(last_part("äöüß", 8), "äöüß");
         assert_eq!(last_part("äöüß", 4), "[… 4 bytes cut …]üß");
         assert_eq!(last_part("äöüß", 5), "[… 4 bytes cut …]üß");
+        assert_eq!(last_part("at /home/me/a.js fails", 12), "[… 16 bytes cut …] fails");
+        assert_eq!(last_part("at a.js it fails", 8), "[… 8 bytes cut …]it fails");
     }
 
     #[test]

@@ -64,8 +64,7 @@ pub(super) fn deed(command: &Simple) -> Option<Deed> {
     let words: Vec<&str> = command.words.iter().take(8).map(|word| base_name(word)).collect();
     let by_framework = RESETS.iter().any(|reset| words.windows(reset.len()).any(|row| row == *reset));
     let is_dropdb = matches!(program, "dropdb" | "dropuser");
-    (drops_by_sql || by_framework || is_dropdb)
-        .then(|| Deed::of(AdvisoryKind::DroppedTable, command))
+    (drops_by_sql || by_framework || is_dropdb).then(|| Deed::of(AdvisoryKind::DroppedTable, command))
 }
 
 /// Whether it is a database for tests, or one that stands in a temporary folder.

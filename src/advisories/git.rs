@@ -1,9 +1,9 @@
 //! Takes one `git` command, gives what it overwrote, threw away or went past. Pure.
 
 use super::Deed;
-use crate::paths::is_scratch;
 use super::line::Simple;
 use crate::finding::AdvisoryKind;
+use crate::paths::is_scratch;
 
 /// Variables that switch hooks off, by how they begin.
 const HOOKS_OFF: &[&str] = &["HUSKY=0", "HUSKY_SKIP_HOOKS=1", "HUSKY_SKIP_HOOKS=true", "LEFTHOOK=0", "SKIP="];

@@ -44,14 +44,6 @@ impl Simple {
         self.arguments().any(|word| word == argument)
     }
 
-    /// Whether a bundle of short options holds this one.
-    pub(super) fn has_short(&self, option: char) -> bool {
-        self.arguments().take_while(|word| *word != "--").any(|word| {
-            let is_bundle = word.starts_with('-') && !word.starts_with("--");
-            is_bundle && word.len() < 8 && word.contains(option)
-        })
-    }
-
     /// As it is shown to the person.
     pub(super) fn shown(&self) -> String {
         short(&self.assignments.iter().chain(&self.words).map(String::as_str).collect::<Vec<_>>().join(" "))

@@ -15,7 +15,7 @@ mod switch;
 use crate::evidence::Evidence;
 use crate::finding::{Advisory, AdvisoryKind};
 use crate::session::{Command, CommandEnd, Session};
-use crate::words::{base_name, normalised, padded};
+use crate::words::{base_name, has_any_words, normalised, padded};
 
 use line::Simple;
 pub use switch::SwitchFile;
@@ -67,10 +67,7 @@ fn is_asked_for(deed: &Deed, evidence: &Evidence) -> bool {
     };
     let asks = evidence.session.asks.iter().map(|ask| ask.text.as_str());
     let approved = evidence.plan.iter().filter(|plan| plan.is_approved()).map(|plan| plan.text.as_str());
-    asks.chain(approved).any(|text| {
-        let words = padded(&normalised(text));
-        names.iter().any(|name| words.contains(&format!(" {name}")))
-    })
+    asks.chain(approved).any(|text| has_any_words(&padded(&normalised(text)), names))
 }
 
 /// The newest command with which a session's agents switched punchlist off, whoever wanted it.
@@ -127,9 +124,13 @@ fn advisory(deed: Deed) -> Advisory {
         AdvisoryKind::DroppedTable => "The session dropped or emptied a table or a database.",
         AdvisoryKind::PipedDownload => "The session ran a download in a shell unseen.",
         AdvisoryKind::DisabledTest => "The session switched a test off.",
-        AdvisoryKind::SecretWritten => "The session wrote what looks like a secret to a file that git may track.",
+        AdvisoryKind::SecretWritten => {
+            "The session wrote what looks like a secret to a file that git may track."
+        }
         AdvisoryKind::SwitchedOff => "The agent itself switched punchlist off.",
-        AdvisoryKind::GaveLeave => "The agent itself allowed what this project's config asks to run at a stop.",
+        AdvisoryKind::GaveLeave => {
+            "The agent itself allowed what this project's config asks to run at a stop."
+        }
         AdvisoryKind::StaleTests => "The tests ran before the last edit, and not again.",
         AdvisoryKind::StaleBuild => "It was built before the last edit, and not again.",
         AdvisoryKind::StaleLint => "The linter ran before the last edit, and not again.",

@@ -4,8 +4,8 @@
 use super::Deed;
 use crate::evidence::Evidence;
 use crate::evidence::redact::{Masked, is_secret_file, mask, masked};
-use crate::paths::{is_test, seen_from};
 use crate::finding::AdvisoryKind;
+use crate::paths::{is_test, seen_from};
 use crate::session::shell;
 use crate::words::base_name;
 

@@ -28,10 +28,7 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     stale.collect()
 }
 
-/// The newest run of a check. Tests build what they test.
+/// The newest run of a check.
 fn last_run(commands: &[Command], wanted: Check) -> Option<&Command> {
-    commands.iter().rfind(|command| {
-        let check = shell::check(&command.line);
-        check == Some(wanted) || wanted == Check::Build && check == Some(Check::Tests)
-    })
+    commands.iter().rfind(|command| shell::check(&command.line) == Some(wanted))
 }

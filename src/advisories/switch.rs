@@ -4,8 +4,8 @@
 use super::line::Simple;
 use super::{Deed, short};
 use crate::env::{OFF, is_no};
-use crate::paths::seen_from;
 use crate::finding::AdvisoryKind;
+use crate::paths::seen_from;
 use crate::session::shell::parts::{Part, parts};
 use crate::session::shell::wrappers::program_words;
 use crate::session::{Original, Session, Touch};

@@ -3,27 +3,18 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::plan::steps::parse_steps;
 use crate::plan::{Plan, PlanSource};
-use crate::session::{Ask, Change, EditTool, Original, Outcome, Session, Touch};
-
-fn command(line: &str, at: usize) -> Command {
-    Command { line: line.into(), at, end: CommandEnd::Succeeded, output: String::new(), agent: None }
-}
+use crate::session::{Session, Touch};
+use crate::testing::{self, ask, change, command, failed, plan, touch};
 
 fn evidence_of(asks: &[&str], lines: &[&str], touches: Vec<Touch>) -> Evidence {
-    let asks = asks.iter().map(|text| Ask { text: (*text).to_owned(), at: 1 }).collect();
     let commands = lines.iter().enumerate().map(|(at, line)| command(line, at + 2)).collect();
-    let session =
-        Session { asks, commands, touches: touches.into(), cwd: Some("/w".into()), ..Session::default() };
-    Evidence {
-        plan: None,
-        session,
-        files: Vec::new(),
-        deeds: Vec::new(),
-        todo_paths: Vec::new(),
-        repository: None,
-    }
+    testing::evidence(Session {
+        asks: asks.iter().map(|text| ask(text, 1)).collect(),
+        commands,
+        touches: touches.into(),
+        ..testing::session()
+    })
 }
 
 fn kinds(evidence: &Evidence) -> Vec<AdvisoryKind> {
@@ -34,35 +25,9 @@ fn kinds_of(line: &str) -> Vec<AdvisoryKind> {
     kinds(&evidence_of(&["Add the parser."], &[line], Vec::new()))
 }
 
-fn touch(path: &str, old: &str, new: &str, original: Original) -> Touch {
-    Touch {
-        path: format!("/w/{path}"),
-        tool: if old.is_empty() { EditTool::Write } else { EditTool::Edit },
-        at: 3,
-        outcome: Outcome::Done,
-        original,
-        agent: None,
-        change_at: None,
-        change: Some(Change { old: old.into(), new: new.into() }),
-    }
-}
-
-#[test]
-fn a_clean_up_of_its_own_is_told_from_one_of_others() {
-    let cleaned = |output: &str| {
-        let own = touch("src/Export/Csv.php", "", "x", Original::Absent);
-        let mut evidence = evidence_of(&["Add the exporter."], &["git clean -fd"], vec![own]);
-        evidence.session.commands[0].output = output.into();
-        kinds(&evidence)
-    };
-    assert_eq!(cleaned("Removing build/\nRemoving src/Export/\n"), []);
-    assert_eq!(cleaned("Removing build/\nRemoving notes/\n"), [AdvisoryKind::HardReset]);
-    assert_eq!(cleaned(""), [AdvisoryKind::HardReset]);
-}
-
 #[test]
 fn risky_commands_are_told() {
-    use AdvisoryKind::{DroppedTable, ForcePush, HardReset, NoVerify, PipedDownload, RecursiveDelete};
+    use AdvisoryKind::{DroppedTable, ForcePush, HardReset, NoVerify, PipedDownload};
     for (line, kind) in [
         ("git push --force", ForcePush),
         ("git push -f origin main", ForcePush),
@@ -76,12 +41,6 @@ fn risky_commands_are_told() {
         ("git restore .", HardReset),
         ("git clean -fdx", HardReset),
         ("git stash && git stash drop", HardReset),
-        ("rm -rf src/legacy", RecursiveDelete),
-        ("rm -r -f ~/projects/old-site-data", RecursiveDelete),
-        ("sudo rm -Rf /etc/nginx", RecursiveDelete),
-        ("find src -name '*.ts' -delete", RecursiveDelete),
-        ("find . -type d -name legacy -exec rm -rf {} +", RecursiveDelete),
-        ("Remove-Item -Recurse -Force src", RecursiveDelete),
         ("git commit --no-verify -m 'wip'", NoVerify),
         ("git commit -nm wip", NoVerify),
         ("git add -A && git commit -an -m wip", NoVerify),
@@ -169,24 +128,22 @@ fn what_failed_did_nothing() {
 }
 
 #[test]
-fn what_the_person_asked_for_is_their_business() {
+fn a_deed_whose_own_name_stands_in_the_persons_words_is_left_out() {
     for (ask, line) in [
         ("Rebase and then force-push the branch.", "git push --force-with-lease"),
+        ("git push --force it", "git push --force"),
         ("Please discard my local changes first.", "git checkout ."),
-        ("Delete the legacy folder.", "rm -rf src/legacy"),
-        ("Get rid of src/legacy", "rm -rf src/legacy"),
-        ("Commit it, skip the hooks, they are broken.", "git commit --no-verify -m x"),
-        ("Commit without hooks", "git commit -n -m x"),
+        ("Do a hard reset to main.", "git reset --hard origin/main"),
+        ("Commit it with --no-verify, the hooks are broken.", "git commit --no-verify -m x"),
         ("Reset the database and seed it again.", "npx prisma migrate reset"),
-        ("Install rustup with https://sh.rustup.rs", "curl https://sh.rustup.rs | sh"),
-        ("Remove the old parser tests", "rm tests/test_parser.py"),
     ] {
         assert_eq!(kinds(&evidence_of(&[ask], &[line], Vec::new())), [], "{ask} {line}");
     }
+    // A word that only begins like one names nothing.
     for (ask, line) in [
-        ("Push it, but never force-push.", "git push --force"),
-        ("Don't skip the hooks.", "git commit --no-verify -m x"),
-        ("Do not delete the legacy folder.", "rm -rf src/legacy"),
+        ("Add a dropdown to the form.", "psql app -c 'DROP TABLE users'"),
+        ("Give it a cleaner look.", "git clean -fd"),
+        ("Enforce the limits.", "git push --force"),
     ] {
         assert_eq!(kinds(&evidence_of(&[ask], &[line], Vec::new())).len(), 1, "{ask} {line}");
     }
@@ -194,31 +151,11 @@ fn what_the_person_asked_for_is_their_business() {
 
 #[test]
 fn an_approved_plan_is_an_ask_and_the_agents_own_notes_are_none() {
-    let text = "1. Delete the folder src/legacy".to_owned();
-    let mut evidence = evidence_of(&["Go."], &["rm -rf src/legacy"], Vec::new());
+    let mut evidence = evidence_of(&["Go."], &["git push --force"], Vec::new());
     for (source, expected) in [(PlanSource::Approved, 0), (PlanSource::TouchedFile, 1)] {
-        evidence.plan = Some(Plan {
-            source,
-            path: None,
-            steps: parse_steps(&text),
-            text: text.clone(),
-            dropped: Vec::new(),
-            ticked_before: Vec::new(),
-        });
+        evidence.plan = Some(Plan { source, ..plan("1. Rebase, and force-push the branch") });
         assert_eq!(kinds(&evidence).len(), expected);
     }
-}
-
-#[test]
-fn what_the_session_made_it_may_delete() {
-    let new = touch("play/a.rs", "", "x", Original::Absent);
-    assert_eq!(kinds(&evidence_of(&["x"], &["rm -rf play"], vec![new])), []);
-    for made in ["mkdir -p out2/x", "git clone https://x.io/r out2", "cargo new out2", "cp -r src out2"] {
-        assert_eq!(kinds(&evidence_of(&["x"], &[made, "rm -rf out2"], Vec::new())), [], "{made}");
-    }
-    let made = "cat > probe_test.go <<'EOF'\nx\nEOF\ngo test ./...\nrm -f probe_test.go";
-    assert_eq!(kinds(&evidence_of(&["x"], &[made], Vec::new())), []);
-    assert_eq!(kinds(&evidence_of(&["x"], &["ls src", "rm -rf src"], Vec::new())).len(), 1);
 }
 
 #[test]
@@ -239,54 +176,74 @@ fn tests_that_are_switched_off_are_told() {
         ("src/a.rs", "#[test]\nfn a() {}", "#[test]\n#[ignore]\nfn a() {}"),
         ("a_test.go", "func TestA(t *testing.T) {", "func TestA(t *testing.T) {\n\tt.Skip(\"flaky\")"),
         ("src/test/ATest.java", "@Test\nvoid a() {", "@Disabled\n@Test\nvoid a() {"),
-        ("pytest.ini", "addopts = -q", "addopts = -q --ignore=tests/test_slow.py"),
-        ("a.test.ts", "it('adds', () => {\n  x()\n})", "// it('adds', () => {\n//  x()\n// })"),
-        ("tests/TaxTest.php", "$this->assertSame(0.13, vat());", "$this->assertTrue(true);"),
-        ("a.test.ts", "expect(add(1, 2)).toBe(3)", "expect(true).toBe(true)"),
-        ("tests/test_a.py", "    assert add(1, 2) == 3\n", "    assert True\n"),
-        ("tests/a.rs", "assert_eq!(add(1, 2), 3);", "assert!(true);"),
+        ("tests/TaxTest.php", "$this->vat();", "$this->markTestSkipped('later');"),
     ] {
-        let evidence = evidence_of(&["Add the parser."], &[], vec![touch(path, old, new, Original::Unknown)]);
+        let evidence = evidence_of(&["Add the parser."], &[], vec![change(path, 3, old, new)]);
         assert_eq!(kinds(&evidence), [AdvisoryKind::DisabledTest], "{path} {new}");
         let asked = evidence_of(&["Skip that flaky test for now."], &[], evidence.session.touches.to_vec());
         assert_eq!(kinds(&asked), [], "{path}");
+        let mut undone = evidence.session.touches.to_vec();
+        undone[0].outcome = crate::session::Outcome::Failed("no such text".into());
+        assert_eq!(kinds(&evidence_of(&["Add the parser."], &[], undone)), [], "{path}: it failed");
     }
     for (path, old, new) in [
         ("a.test.ts", "it.skip('adds', () => {", "it.skip('adds all', () => {"),
+        ("a.test.ts", "it.skip('adds', () => {", "it('adds', () => {"),
         ("tests/test_a.py", "def test_a():", "@pytest.mark.skipif(WINDOWS)\ndef test_a():"),
         ("a.test.ts", "", "it.skip('later', () => {})"),
         ("src/list.ts", "a.skip(1)", "a.skip(2).skip(3)"),
+        ("src/list.ts", "x", "it.skip('not a file of tests')"),
         ("docs/a.md", "x", "use it.skip( to skip"),
-        ("tests/test_a.py", "    assert a\n", "    assert a is True\n"),
-        ("a.test.ts", "expect(ok).toBe(false)", "expect(ok).toBe(true)"),
     ] {
-        let evidence = evidence_of(&["x"], &[], vec![touch(path, old, new, Original::Absent)]);
+        let evidence = evidence_of(&["x"], &[], vec![change(path, 3, old, new)]);
         assert_eq!(kinds(&evidence), [], "{path} {new}");
     }
 }
 
+/// What is stale after these commands and one edit, each at its place.
+fn stale(commands: &[(&str, usize)], edit: (&str, usize)) -> Vec<(AdvisoryKind, String)> {
+    let mut evidence = evidence_of(&["x"], &[], vec![touch(edit.0, edit.1)]);
+    evidence.session.commands = commands.iter().map(|(line, at)| command(line, *at)).collect();
+    advisories(&evidence).into_iter().map(|told| (told.kind, told.evidence)).collect()
+}
+
 #[test]
-fn tests_that_are_deleted_are_told() {
-    let two = "it('a', () => {})\nit('b', () => {})";
-    let gone = || touch("a.test.ts", two, "it('a', () => {})", Original::Unknown);
-    assert_eq!(kinds(&evidence_of(&["x"], &[], vec![gone()])), [AdvisoryKind::DeletedTest]);
+fn a_check_that_ran_before_the_last_edit_is_stale() {
+    use AdvisoryKind::{StaleBuild, StaleLint, StaleTests};
+    let edit = "ran before the edit of src/a.rs";
     assert_eq!(
-        kinds(&evidence_of(&["x"], &["git rm tests/test_a.py"], Vec::new())),
-        [AdvisoryKind::DeletedTest]
+        stale(&[("cargo test", 2)], ("src/a.rs", 5)),
+        [(StaleTests, format!("cargo test {edit}")), (StaleBuild, format!("cargo test {edit}"))]
     );
-    assert_eq!(kinds(&evidence_of(&["x"], &["rm src/a.spec.ts"], Vec::new())), [AdvisoryKind::DeletedTest]);
-    let moved = touch("b.test.ts", "", "it('b', () => {})", Original::Absent);
-    assert_eq!(kinds(&evidence_of(&["x"], &[], vec![gone(), moved])), []);
-    let renamed = touch("a.test.ts", "it('a', () => {})", "it('b', () => {})", Original::Unknown);
-    assert_eq!(kinds(&evidence_of(&["x"], &[], vec![renamed])), []);
-    assert_eq!(kinds(&evidence_of(&["x"], &["rm tests/out.log src/a.rs"], Vec::new())), []);
+    assert_eq!(
+        stale(&[("cargo clippy", 2), ("cargo build", 6)], ("src/a.rs", 5)),
+        [(StaleLint, format!("cargo clippy {edit}"))]
+    );
+    // Of several runs the newest counts.
+    assert_eq!(stale(&[("cargo test", 2), ("cargo test", 6)], ("src/a.rs", 5)), []);
+    // Tests build what they test.
+    assert_eq!(stale(&[("cargo build", 2), ("cargo test", 6)], ("src/a.rs", 5)), []);
+}
+
+#[test]
+fn what_is_no_code_makes_no_check_stale() {
+    for path in ["README.md", "docs/notes.txt", "Cargo.lock", "dist/app.js", "/tmp/probe.rs"] {
+        assert_eq!(stale(&[("cargo test", 2)], (path, 5)), [], "{path}");
+    }
+    let mut undone = evidence_of(&["x"], &["cargo test"], vec![touch("src/a.rs", 5)]);
+    undone.session.touches[0].outcome = crate::session::Outcome::Failed("no such text".into());
+    assert_eq!(kinds(&undone), [], "the edit failed");
+    let mut red = evidence_of(&["x"], &[], vec![touch("src/a.rs", 5)]);
+    red.session.commands.push(failed("cargo test", 2, "1 failed"));
+    assert_eq!(kinds(&red), [], "nobody takes a run that failed for a good one");
+    assert_eq!(stale(&[("ls", 2)], ("src/a.rs", 5)), [], "no check ran at all");
 }
 
 #[test]
 fn secrets_in_files_that_git_may_track_are_told() {
     let token = format!("{}_{}", "ghp", "0123456789abcdefghijABCDEFGHIJ012345");
     let written = |path: &str, text: &str| {
-        kinds(&evidence_of(&["Add the client."], &[], vec![touch(path, "", text, Original::Absent)]))
+        kinds(&evidence_of(&["Add the client."], &[], vec![change(path, 3, "", text)]))
     };
     let line = format!("const token = \"{token}\";");
     assert_eq!(written("src/client.ts", &line), [AdvisoryKind::SecretWritten]);
@@ -295,14 +252,14 @@ fn secrets_in_files_that_git_may_track_are_told() {
     }
     assert_eq!(written("src/client.ts", "const token = process.env.TOKEN;"), []);
     assert_eq!(written("src/client.ts", "password = \"your-password-here\""), []);
-    let evidence = evidence_of(&["x"], &[], vec![touch("src/client.ts", "", &line, Original::Absent)]);
+    let evidence = evidence_of(&["x"], &[], vec![change("src/client.ts", 3, "", &line)]);
     assert!(!advisories(&evidence)[0].evidence.contains(&token));
 }
 
 proptest! {
     #[test]
     fn no_line_makes_it_panic(line in "[ -~\n]{0,200}", other in ".{0,100}") {
-        let _ = advisories(&evidence_of(&[&other], &[&line, &other], vec![touch("a.test.ts", &other, &line, Original::Unknown)]));
+        let _ = advisories(&evidence_of(&[&other], &[&line, &other], vec![change("a.test.ts", 3, &other, &line)]));
     }
 }
 
@@ -317,7 +274,6 @@ fn the_persons_switch_in_the_agents_hand_is_told() {
         "bash -c 'punchlist off'",
     ] {
         assert_eq!(kinds_of(line), [AdvisoryKind::SwitchedOff], "{line}");
-        assert!(glance(line).may_be_risky, "{line}");
     }
     for line in [
         "punchlist on",
@@ -331,10 +287,10 @@ fn the_persons_switch_in_the_agents_hand_is_told() {
     ] {
         assert_eq!(kinds_of(line), [], "{line}");
     }
-    for ask in
-        ["Please switch punchlist off.", "Run `punchlist off` first.", "Disable the stop hook for now."]
-    {
-        assert_eq!(kinds(&evidence_of(&[ask], &["punchlist off"], Vec::new())), [], "{ask}");
+    // Whoever wanted it: the person is told that it is off.
+    for ask in ["Please switch punchlist off.", "Do not run punchlist off."] {
+        let told = kinds(&evidence_of(&[ask], &["punchlist off"], Vec::new()));
+        assert_eq!(told, [AdvisoryKind::SwitchedOff], "{ask}");
     }
 }
 
@@ -342,7 +298,6 @@ fn the_persons_switch_in_the_agents_hand_is_told() {
 fn the_persons_leave_from_the_agents_hand_is_told() {
     for line in ["punchlist allow --yes", "cd /w && ~/.cargo/bin/punchlist allow --yes"] {
         assert_eq!(kinds_of(line), [AdvisoryKind::GaveLeave], "{line}");
-        assert!(glance(line).may_be_risky, "{line}");
         let evidence = evidence_of(&["Mend the parser."], &[line], Vec::new());
         assert_eq!(switched_off_by(&evidence.session), None, "it is no switch");
     }
@@ -354,14 +309,9 @@ fn the_persons_leave_from_the_agents_hand_is_told() {
     ] {
         assert_eq!(kinds_of(line), [], "{line}");
     }
-    for ask in ["Never run punchlist allow yourself.", "Allow empty slugs and check the result."] {
+    for ask in ["Never run punchlist allow yourself.", "Run punchlist allow, I have read it."] {
         let told = kinds(&evidence_of(&[ask], &["punchlist allow --yes"], Vec::new()));
         assert_eq!(told, [AdvisoryKind::GaveLeave], "{ask}");
-    }
-    let forbidden = evidence_of(&["Do not run punchlist off."], &["punchlist off"], Vec::new());
-    assert_eq!(kinds(&forbidden), [AdvisoryKind::SwitchedOff]);
-    for ask in ["Run punchlist allow, I have read it.", "Please approve the checks of this project."] {
-        assert_eq!(kinds(&evidence_of(&[ask], &["punchlist allow --yes"], Vec::new())), [], "{ask}");
     }
 }
 
@@ -377,7 +327,6 @@ fn the_switch_in_a_file_is_told_of_whoever_wrote_it() {
         "python3 - <<'E'\nopen('.claude/settings.json','w').write('{\"disableAllHooks\": true}')\nE",
     ] {
         assert_eq!(kinds_of(line), [AdvisoryKind::SwitchedOff], "{line}");
-        assert!(glance(line).may_be_risky, "{line}");
     }
     for line in [
         "grep -n 'enabled = false' .claude/punchlist.toml",
@@ -390,7 +339,7 @@ fn the_switch_in_a_file_is_told_of_whoever_wrote_it() {
         assert_eq!(kinds_of(line), [], "{line}");
     }
     let edited = |path: &str, old: &str, new: &str| {
-        let evidence = evidence_of(&["Add the parser."], &[], vec![touch(path, old, new, Original::Unknown)]);
+        let evidence = evidence_of(&["Add the parser."], &[], vec![change(path, 3, old, new)]);
         let told = advisories(&evidence).pop();
         told.map(|advisory| (advisory.kind, advisory.evidence))
     };

@@ -36,9 +36,12 @@ pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
 /// The plan in play, as the session and the workspace tell it.
 pub fn plan_in_play(session: &mut Session, workspace: &Workspace, places: &PlanPlaces) -> Option<Plan> {
     // What a plan was before the session tells which ticks are the session's own.
-    originals::fetch(session, |touch: &Touch| {
-        if is_markdown(&touch.path) { Wanted::All } else { Wanted::Nothing }
-    });
+    originals::fetch(
+        session,
+        |touch: &Touch| {
+            if is_markdown(&touch.path) { Wanted::All } else { Wanted::Nothing }
+        },
+    );
     let session: &Session = session;
     let started = session.started.clone();
     let read = plan::Read {
@@ -90,7 +93,7 @@ impl Brief {
         originals::fetch(&mut session, |_| Wanted::Change);
         let max_bytes = config.max_prompt_bytes;
         let room = max_bytes.saturating_sub(prompts.bytes());
-        let sections = Sections::new(&session, plan.as_ref(), judged, room);
+        let sections = Sections::new(&session, plan.as_ref(), judged.as_ref(), room);
         let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
         let scope = Scope { file_bytes, judged };
         let evidence = evidence::gather(session, plan, workspace, scope, memory);

@@ -1,11 +1,11 @@
 //! Takes findings and the auditor's ending, gives what they come to. Pure.
 
 use super::reason;
-use crate::readers::ReaderOutcome;
 use crate::config::AuditConfig;
 use crate::decision::{Cause, NEWER_STOP, Outcome};
 use crate::evidence::redact::mask;
 use crate::finding::{Advisory, Finding, Source, Status};
+use crate::readers::ReaderOutcome;
 
 /// An audit that could not be made. Why may be the client's words, which nobody has masked yet.
 pub fn could_not(cause: Cause, why: &str) -> Outcome {
@@ -103,28 +103,22 @@ pub fn advised(outcome: Outcome, advisories: &[&Advisory]) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::Verdict;
     use crate::config::Config;
     use crate::finding::{AdvisoryKind, Category, Kind};
+    use crate::testing;
 
     fn candidate(source: Source) -> Finding {
         Finding {
-            category: Category::B,
             status: Status::CannotVerify,
             source,
-            kind: Kind::NotInPlan,
-            claim: String::new(),
-            path: Some("src/helper.rs".into()),
             why: "no step names it".into(),
-            settle: "name it in the plan".into(),
             check: "nobody has judged it".into(),
-            step: None,
-            evidence: Vec::new(),
+            ..testing::finding(Category::B, Kind::NotInPlan, "", Some("src/helper.rs"))
         }
     }
 
     fn outcome(findings: &[Finding]) -> Outcome {
-        let answered = ReaderOutcome::Answered(Verdict::default());
+        let answered = ReaderOutcome::Answered(String::new());
         outcome_of(&answered, findings, &Config::default().audit, ("", "k3f9"))
     }
 

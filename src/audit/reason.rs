@@ -4,8 +4,8 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::readers::prompt::{REASON, render};
 use crate::finding::{Advisory, Finding, Status};
+use crate::readers::prompt::{REASON, render};
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -89,28 +89,23 @@ pub fn advice(advisories: &[&Advisory]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Category, Kind, Source};
+    use crate::finding::{Category, Kind};
+    use crate::testing;
 
     fn finding(status: Status) -> Finding {
         Finding {
-            category: Category::A,
             status,
-            source: Source::Reader,
-            kind: Kind::Missing,
-            claim: "Create `beta.txt`".into(),
-            path: Some("beta.txt".into()),
             why: "there is no beta.txt".into(),
             settle: "create it, or untick the step".into(),
             check: "remote".into(),
-            step: None,
-            evidence: Vec::new(),
+            ..testing::finding(Category::A, Kind::Missing, "Create `beta.txt`", Some("beta.txt"))
         }
     }
 
     const ONE: &str = "\
 Punchlist checked this stop against the plan, the session and the disk. 1 finding is confirmed:
 
-1. [A] claimed done, not on disk
+1. [A] claimed done, and not so
    words: \"Create `beta.txt`\"
    path: beta.txt
    found: there is no beta.txt

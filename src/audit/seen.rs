@@ -91,38 +91,16 @@ fn files(evidence: &Evidence, room: usize) -> Vec<FileSeen> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Entered, FileEvidence, FileState, Signs};
-    use crate::session::{Ask, Session};
+    use crate::testing::{self, ask, plan_from, said, shown};
 
     fn evidence(files: &[(&str, String)]) -> Evidence {
-        let plan = "- [x] Create `a.rs`\n- [ ] Create `b.rs`\n- [ ] ~~Create `c.rs`~~\n";
-        let session = Session {
-            asks: vec![Ask { text: "Follow the plan.".into(), at: 1 }].into(),
-            final_message: Some("Done.".into()),
-            ..Session::default()
-        };
-        let mut plan = crate::plan::given(&session, std::path::Path::new("PLAN.md"), plan);
-        let mut gone = plan.steps[1].clone();
-        gone.number = 4;
-        plan.dropped = vec![gone];
-        let files = files.iter().map(|(name, text)| FileEvidence {
-            name: (*name).to_owned(),
-            touches: Vec::new(),
-            steps: Vec::new(),
-            state: FileState::File { bytes: 1 },
-            entered: Entered::Whole,
-            text: text.clone(),
-            masked: 0,
-            digest: String::new(),
-            signs: Signs::default(),
-        });
+        let now = "- [x] Create `a.rs`\n- [ ] Create `b.rs`\n- [ ] ~~Create `c.rs`~~\n";
+        let mut session = said("Done.");
+        session.asks.push(ask("Follow the plan.", 1));
         Evidence {
-            plan: Some(plan),
-            session,
-            deeds: Vec::new(),
-            todo_paths: Vec::new(),
-            files: files.collect(),
-            repository: None,
+            plan: Some(plan_from(&format!("{now}- [ ] Create `d.rs`\n"), now)),
+            files: files.iter().map(|(name, text)| shown(name, text)).collect(),
+            ..testing::evidence(session)
         }
     }
 

@@ -73,9 +73,25 @@ Exit codes: 0 nothing confirmed, 1 confirmed findings, 2 it could not audit.";
 /// Of `eval`.
 pub const EVAL: &str = "\
 Examples:
-  punchlist eval fixtures/cases                   no model
-  punchlist eval fixtures/cases --auditor lying   are inventions believed?
-  punchlist eval fixtures/cases --case background-run-awaited --verbose";
+  punchlist eval fixtures/cases                     no model
+  punchlist eval fixtures/cases --reader recorded   answers stored with the cases
+  punchlist eval fixtures/cases --reader lying      are inventions believed?
+  punchlist eval fixtures/cases --reader recorded --second off
+  punchlist eval fixtures/cases --case background-run-awaited --verbose
+  punchlist eval prompts fixtures/cases --out prompts --key key.json
+  punchlist eval fixtures/cases --replies answers --key key.json
+
+With --reader sloppy and lying only clean cases are audited.";
+
+/// Of `eval prompts`.
+pub const EVAL_PROMPTS: &str = "\
+Examples:
+  punchlist eval prompts fixtures/cases --out p1 --key key.json
+  punchlist eval prompts fixtures/cases --out p2 --key key.json --second
+
+Have a model answer each file by itself: 001.first.md in 001.first.json, with
+nothing but the JSON object that answer.schema.json describes. Then store them:
+  punchlist eval fixtures/cases --replies answers --key key.json --record NAME";
 /// Of `log`.
 pub const LOG: &str = "\
 Examples:

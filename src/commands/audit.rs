@@ -7,12 +7,12 @@ mod one;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::readers::Prompts;
 use crate::cli::{AuditArgs, AuditorChoice, Format};
 use crate::config::Config;
 use crate::env::Env;
 use crate::exit;
 use crate::finding::Status;
+use crate::readers::Prompts;
 use crate::report::Report;
 use crate::report::{markdown::markdown, sarif::sarif, text::text};
 use crate::session::Session;

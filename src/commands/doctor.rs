@@ -6,14 +6,14 @@ mod look;
 mod plugins;
 
 use super::say::{say, say_json, width};
-use crate::readers::prompt::SCHEMA;
-use crate::readers::{Answer, Prompt, Reader, ReaderRun, SealedClient};
 use crate::cli::DoctorArgs;
 use crate::config::Config;
 use crate::config::sources::sources;
 use crate::doctor::{Diagnosis, client, gate, memory, past, question, registration, settings};
 use crate::env::Env;
 use crate::exit;
+use crate::readers::prompt::SCHEMA;
+use crate::readers::{Answer, Prompt, Reader, ReaderRun, SealedClient};
 use crate::report::diagnosis;
 use crate::state::StateFolder;
 
@@ -55,6 +55,12 @@ fn ask(env: &Env, config: &Config, state: &StateFolder) -> ReaderRun {
         schema: schema.to_string(),
         check: Answer::check,
     };
-    let mut client = SealedClient { env, config: &config.auditor, model: &config.auditor.model, known: state, is_wanted: None };
+    let mut client = SealedClient {
+        env,
+        config: &config.auditor,
+        model: &config.auditor.model,
+        known: state,
+        is_wanted: None,
+    };
     client.ask(&prompt, config.auditor.timeout)
 }

@@ -1,18 +1,21 @@
-//! `punchlist eval`: audits recorded cases and prints how good that was. Must not change anything but the file
-//! that it is asked to write.
+//! `punchlist eval`: audits recorded cases and prints how good that was, or writes the prompts for them. Must not change
+//! anything but the files that it is asked to write.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::{complain, progress};
-use crate::cli::EvalArgs;
+use crate::cli::eval::PromptsArgs;
+use crate::cli::{EvalArgs, EvalCommand};
 use crate::env::Env;
 use crate::eval::case::{Case, Part};
-use crate::eval::run::{CaseResult, Mode, run_all};
+use crate::eval::numbers::Key;
+use crate::eval::prompts::{self, Wanted};
+use crate::eval::run::{Asking, CaseResult, ReaderChoice, SecondChoice, cores, for_each, run_all};
 use crate::eval::score::Score;
-use crate::eval::{goals, tables};
+use crate::eval::{goals, replies, tables};
 use crate::exit;
 
 /// What `--json` writes.
@@ -20,7 +23,8 @@ use crate::exit;
 struct Report<'a> {
     schema: u32,
     version: &'static str,
-    mode: Mode,
+    reader: ReaderChoice,
+    second: SecondChoice,
     goals_missed: &'a [String],
     not_recorded: &'a [String],
     scores: Vec<(&'static str, Score)>,
@@ -29,49 +33,63 @@ struct Report<'a> {
 
 /// Runs it on this process's stdout.
 pub fn run(args: &EvalArgs, env: &Env) -> u8 {
-    match evaluate(args, env) {
-        Ok(code) => code,
-        Err(why) => {
-            complain(&why);
-            exit::COULD_NOT
-        }
-    }
+    let done = match &args.command {
+        Some(EvalCommand::Prompts(args)) => write_prompts(args),
+        None => evaluate(args, env),
+    };
+    done.unwrap_or_else(|why| {
+        complain(&why);
+        exit::COULD_NOT
+    })
+}
+
+/// The cases of a folder that are recorded, and the names of the others.
+fn recorded_cases(
+    folder: &Path,
+    part: Option<Part>,
+    name: Option<&str>,
+) -> Result<(Vec<Case>, Vec<String>), String> {
+    let cases = Case::read_all(folder, part, name).map_err(|why| why.to_string())?;
+    let (cases, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| case.transcript().is_file());
+    Ok((cases, others.into_iter().map(|case| case.name).collect()))
 }
 
 fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, String> {
-    let cases =
-        Case::read_all(&args.folder, args.part, args.case.as_deref()).map_err(|why| why.to_string())?;
-    let (cases, unrecorded): (Vec<_>, Vec<_>) =
-        cases.into_iter().partition(|case| case.transcript().is_file());
-    let not_recorded: Vec<String> = unrecorded.into_iter().map(|case| case.name).collect();
+    let folder = args.folder.as_deref().ok_or("no folder of cases is named")?;
+    let (cases, not_recorded) = recorded_cases(folder, args.part, args.case.as_deref())?;
+    let new = args.replies.as_deref().zip(args.key.as_deref());
+    let new = new.map(|(folder, key)| replies::open(folder, key)).transpose()?;
+    let default = if new.is_some() { ReaderChoice::Recorded } else { ReaderChoice::None };
+    let asking = Asking {
+        reader: args.reader.unwrap_or(default),
+        second: args.second,
+        replies: new.as_ref(),
+        record: args.record.as_deref(),
+    };
+    if asking.record.is_some() && asking.reader != ReaderChoice::Recorded {
+        return Err("--record goes with --reader recorded alone".to_owned());
+    }
     let bar = progress::bar(cases.len(), "cases");
-    let results = run_all(&cases, args.auditor, env, &|| bar.inc()).map_err(|why| why.to_string())?;
+    let results = run_all(&cases, asking, env, &|| bar.inc()).map_err(|why| why.to_string())?;
     drop(bar);
-    let score = Score::of(&results);
-    let mut missed = goals::missed(&score, args.auditor);
+    let all = Score::of(&results);
+    let of = |part: Part| Score::of(results.iter().filter(|result| result.part == part));
+    let parts = [Part::Tuning, Part::HeldOut].map(|part| (part.name(), of(part)));
+    let mut missed = goals::missed(&parts, &all, asking);
     if !not_recorded.is_empty() {
         missed.push(format!("{} cases are not recorded: {}", not_recorded.len(), not_recorded.join(", ")));
     }
-    let mut text = tables::report(&results, args.auditor, args.verbose);
-    text.push_str(&if missed.is_empty() {
-        "Every goal is met.\n".to_owned()
-    } else {
-        format!(
-            "Goals missed ({})\n\n{}\n",
-            missed.len(),
-            missed.iter().map(|m| format!("  {m}\n")).collect::<String>()
-        )
-    });
+    let mut text = tables::report(&results, asking.reader, args.verbose);
+    text.push_str(&goals_text(&missed));
     if let Some(path) = &args.json {
-        let scores = [Part::Tuning, Part::HeldOut]
-            .map(|part| (part.name(), Score::of(results.iter().filter(|result| result.part == part))));
         let report = Report {
-            schema: 1,
+            schema: 2,
             version: env!("CARGO_PKG_VERSION"),
-            mode: args.auditor,
+            reader: asking.reader,
+            second: asking.second,
             goals_missed: &missed,
             not_recorded: &not_recorded,
-            scores: scores.into_iter().chain([("all", score)]).collect(),
+            scores: parts.into_iter().chain([("all", all)]).collect(),
             cases: &results,
         };
         write_json(path, &report)?;
@@ -80,7 +98,34 @@ fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, String> {
     Ok(if args.strict && !missed.is_empty() { exit::FAILED } else { exit::OK })
 }
 
+fn goals_text(missed: &[String]) -> String {
+    if missed.is_empty() {
+        return "Every goal is met.\n".to_owned();
+    }
+    let lines: String = missed.iter().map(|missed| format!("  {missed}\n")).collect();
+    format!("Goals missed ({})\n\n{lines}\n", missed.len())
+}
+
 fn write_json(path: &Path, report: &Report<'_>) -> Result<(), String> {
     let json = serde_json::to_string_pretty(report).map_err(|error| error.to_string())?;
     std::fs::write(path, json + "\n").map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write_prompts(args: &PromptsArgs) -> Result<u8, String> {
+    let (cases, _) = recorded_cases(&args.folder, None, None)?;
+    // Answers that are there already have the numbers of the key that they were asked with.
+    let key = if args.replies.is_some() { Key::read(&args.key)? } else { Key::new(&cases) };
+    let new =
+        args.replies.as_ref().map(|folder| replies::Replies { folder: folder.clone(), key: key.clone() });
+    let wanted = Wanted { out: &args.out, key: &key, second: args.second, replies: new.as_ref() };
+    prompts::begin(&wanted, &args.key)?;
+    let bar = progress::bar(cases.len(), "prompts");
+    let written: Vec<Option<PathBuf>> =
+        for_each(&cases, cores(), &|| bar.inc(), |case| prompts::write(case, &wanted))
+            .map_err(|why| why.to_string())?;
+    drop(bar);
+    let count = written.iter().flatten().count();
+    let line = format!("{count} prompts of {} cases are in {}\n", cases.len(), args.out.display());
+    let _ = std::io::stdout().lock().write_all(line.as_bytes());
+    Ok(exit::OK)
 }

@@ -11,20 +11,20 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::complain;
-use crate::readers::budget::{Budget, Budgeted, Limit};
-use crate::readers::{Reader, SealedClient};
 use crate::cli::HookArgs;
 use crate::config::{Config, Mode, SecondReader};
 use crate::decision::{Cause, Counting, Decision, Held, decide};
 use crate::env::{self, Env};
-use crate::gates::block_followup;
+use crate::followup::PendingBlock;
 use crate::gates::aside::{Aside, aside};
+use crate::gates::block_followup;
 use crate::gates::{self, Joined, ReaderPair, Stop, Story, any_keeps_working, switched};
 use crate::hook::{Event, HookInput, Reply};
 use crate::log::{DecisionLog, Record, Scene, keepsakes};
 use crate::names::new_id;
-use crate::followup::PendingBlock;
 use crate::phases::{self, Phases};
+use crate::readers::budget::{Budget, Budgeted, Limit};
+use crate::readers::{Reader, SealedClient};
 use crate::session_start::{self, Start};
 use crate::state::{Claim, SessionState, StateFolder};
 

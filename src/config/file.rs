@@ -109,7 +109,7 @@ pub struct AuditorTable {
     #[schemars(with = "u32")]
     pub max_calls_per_session: Option<u32>,
     /// How much all sessions together may cost in a day, in dollars, as far as the client tells; not set: no limit.
-    #[schemars(with = "f64")]
+    #[schemars(with = "f64", extend("examples" = [5.0]))]
     pub max_cost_per_day: Option<f64>,
 }
 

@@ -243,7 +243,7 @@ impl Default for Config {
                 plan: ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"]
                     .map(String::from)
                     .to_vec(),
-                max_prompt_bytes: 60_000,
+                max_prompt_bytes: 64_000,
                 unrun_checks: UnrunChecks::Advise,
                 planless: Planless::Audit,
                 mode: Mode::Hold,
@@ -314,7 +314,10 @@ impl Config {
         set(&mut self.auditor.model, file.auditor.model);
         set(&mut self.auditor.timeout, file.auditor.timeout);
         set(&mut self.auditor.prompts, file.auditor.prompts.map(Some));
-        set(&mut self.auditor.second_reader, file.auditor.second_reader.map(|name| SecondReader::named(&name)));
+        set(
+            &mut self.auditor.second_reader,
+            file.auditor.second_reader.map(|name| SecondReader::named(&name)),
+        );
         set(&mut self.auditor.max_calls_per_session, file.auditor.max_calls_per_session);
         set(&mut self.auditor.max_cost_per_day, file.auditor.max_cost_per_day.map(Some));
         self.checklist.apply(file.checklist);

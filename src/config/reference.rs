@@ -128,6 +128,7 @@ fn kind(of: &Value) -> String {
         }
         Some("array") if of["items"]["oneOf"].is_array() => "a list of".into(),
         Some("array") => "a list of texts".into(),
+        Some("number") => "a number".into(),
         Some("string") => "a text".into(),
         Some("object") => "a table for each name".into(),
         _ => "one of".into(),
@@ -258,7 +259,7 @@ mod tests {
                 setting.words.iter().all(|(word, about)| !word.is_empty() && !about.is_empty()),
                 "{setting:?}"
             );
-            let has_none = setting.own_file_only || setting.is_of_many;
+            let has_none = setting.own_file_only || setting.is_of_many || setting.key == "max_cost_per_day";
             assert_eq!(setting.default.is_none(), has_none, "{setting:?}");
         }
         let order: Vec<_> = settings.iter().map(Setting::path).collect();

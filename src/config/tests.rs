@@ -52,7 +52,15 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
             audit: false,
             max_prompt_bytes: 0,
         },
-        auditor: AuditorConfig { client: None, model: String::new(), timeout: Duration::ZERO, prompts: None },
+        auditor: AuditorConfig {
+            client: None,
+            model: String::new(),
+            second_reader: SecondReader::Off,
+            timeout: Duration::ZERO,
+            max_calls_per_session: 0,
+            max_cost_per_day: None,
+            prompts: None,
+        },
         checklist: ChecklistConfig {
             plan: true,
             files: vec!["x".into()],
@@ -89,7 +97,7 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
     );
     assert_eq!(
         said("[audit]\nplanless = \"never\"\n"),
-        "punchlist.toml, line 2: audit.planless: unknown variant `never`, expected one of `claims`, `always`, `off`"
+        "punchlist.toml, line 2: audit.planless: unknown variant `never`, expected `audit` or `off`"
     );
     assert_eq!(
         said("[audit]\nmode = \"async\"\n"),

@@ -45,8 +45,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::readers::{Unavailable, Usage, Verdict};
     use crate::doctor::Mark;
+    use crate::readers::{Unavailable, Usage};
 
     #[test]
     fn an_answer_has_its_time_and_cost_and_a_failure_its_next_step() {
@@ -58,16 +58,14 @@ mod tests {
                 cost_usd: Some(0.000_42),
                 ..Usage::default()
             },
-            ..ReaderRun::not_asked(ReaderOutcome::Answered(Verdict::default()))
+            ..ReaderRun::not_asked(ReaderOutcome::Answered(String::new()))
         };
         assert_eq!(
             check(Some(&run), "haiku"),
             Check::fine("auditor", "haiku answered in 2.3 s, $0.0004, 300 tokens in, 12 out")
         );
-        let failed = ReaderRun {
-            outcome: ReaderOutcome::Unavailable(Unavailable::RateLimited("429".into())),
-            ..run
-        };
+        let failed =
+            ReaderRun { outcome: ReaderOutcome::Unavailable(Unavailable::RateLimited("429".into())), ..run };
         let failed = check(Some(&failed), "haiku");
         assert_eq!(
             (failed.mark, failed.found.as_str()),

@@ -217,11 +217,24 @@ impl Case {
     pub fn transcript(&self) -> PathBuf {
         self.folder.join("transcript.jsonl")
     }
+}
 
-    /// What an auditor said of it.
-    pub fn reply(&self) -> Result<String, CaseError> {
-        let path = self.folder.join("reply.json");
-        fs::read_to_string(&path).map_err(|why| CaseError::Unreadable { path, why })
+#[cfg(test)]
+impl Case {
+    /// A clean case of which nothing is known.
+    pub(super) fn unknown() -> Self {
+        Self {
+            name: String::new(),
+            folder: PathBuf::new(),
+            about: String::new(),
+            kind: Kind::Clean,
+            part: Part::Tuning,
+            tags: Vec::new(),
+            client: None,
+            git: true,
+            findings: Vec::new(),
+            advisories: Vec::new(),
+        }
     }
 }
 

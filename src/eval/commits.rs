@@ -122,6 +122,7 @@ mod tests {
                 end: if *ok { CommandEnd::Succeeded } else { CommandEnd::Failed(Some(1)) },
                 output: (*output).to_owned(),
                 agent: None,
+                time: None,
             })
             .collect();
         let touches = touched_after.iter().map(|path| Touch {
@@ -131,6 +132,7 @@ mod tests {
             outcome: Outcome::Done,
             original: Original::Unknown,
             agent: None,
+            time: None,
             change_at: None,
             change: None,
         });

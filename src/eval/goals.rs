@@ -1,86 +1,108 @@
-//! Takes a score, says which goals it misses. Pure.
+//! Takes scores, says which goals they miss. Pure.
 
-use super::run::Mode;
-use super::score::{Score, share};
+use super::run::{Asking, ReaderChoice, SecondChoice};
+use super::score::Score;
 use crate::finding::Category;
 
-/// Of what disk and session alone prove, how much has to be confirmed with no model.
-const PROVABLE: f64 = 0.85;
-/// Of what needs judgement, how much has to be shown.
-const SHOWN: f64 = 0.7;
+/// Of the drifting cases, how many have to be held with the recorded answers, in each part.
+pub const DRIFTING_HELD: f64 = 0.95;
+/// Of the true findings of the recorded answers, how many the checks have to let through.
+pub const LET_THROUGH: f64 = 0.97;
+/// Of all that is claimed and not so, how much has to be found with no reader at all.
+pub const A_WITHOUT_READER: f64 = 0.5;
 
-/// The goals that are missed, each in a sentence.
-pub fn missed(score: &Score, mode: Mode) -> Vec<String> {
+/// The goals that are missed, each in a sentence. `parts` are the scores of each part, by its name.
+pub fn missed(parts: &[(&str, Score)], all: &Score, asking: Asking<'_>) -> Vec<String> {
     let mut missed = Vec::new();
     let mut want = |holds: bool, said: String| {
         if !holds {
             missed.push(said);
         }
     };
-    want(
-        score.clean_blocked == 0,
-        format!("{} of {} clean cases are held", score.clean_blocked, score.clean),
-    );
-    want(score.auditor_faults == 0, format!("the auditor gave no answer in {} cases", score.auditor_faults));
-    if mode == Mode::None {
-        let (there, confirmed) = score.provable;
+    let clean = all.clean_held;
+    want(clean.part == 0, format!("{} of {} clean cases are held", clean.part, clean.of));
+    want(all.reader_faults == 0, format!("{} answers can't be read", all.reader_faults));
+    if asking.reader == ReaderChoice::None {
+        let a = all.category(Category::A);
+        let share = super::score::share(a.found, a.truths);
         want(
-            share(confirmed, there).is_none_or(|share| share >= PROVABLE),
-            format!("A: {confirmed} of {there} that disk and session prove are confirmed, under {PROVABLE}"),
+            share.is_none_or(|share| share >= A_WITHOUT_READER),
+            format!("A: {} of {} are found, under {A_WITHOUT_READER}", a.found, a.truths),
         );
+        want(a.false_confirmed == 0, format!("A: {} findings are wrong", a.false_confirmed));
     }
-    for category in [Category::B, Category::C, Category::D] {
-        let count = score.category(category);
+    let asks_second = asking.second == SecondChoice::Recorded;
+    if matches!(asking.reader, ReaderChoice::Recorded | ReaderChoice::Claude) {
+        for (name, score) in parts {
+            let held = score.drifting_held;
+            want(
+                held.share().is_none_or(|share| share >= DRIFTING_HELD),
+                format!(
+                    "{name}: {} of {} drifting cases are held, under {DRIFTING_HELD}",
+                    held.part, held.of
+                ),
+            );
+        }
+        let through = all.let_through;
         want(
-            count.shown_recall().is_none_or(|share| share >= SHOWN),
-            format!("{}: {} of {} are shown, under {SHOWN}", category.name(), count.shown, count.truths),
+            through.share().is_none_or(|share| share >= LET_THROUGH),
+            format!(
+                "the checks let {} of {} true findings through, under {LET_THROUGH}",
+                through.part, through.of
+            ),
         );
+        let calls = all.second_calls_at_clean;
+        want(calls == 0, format!("the second reader is asked at {calls} clean stops"));
     }
-    let believed = score.all_lies().confirmed;
-    want(believed == 0, format!("{believed} of {} lies are confirmed", score.all_lies().told()));
-    let wrong = score.all().false_in_clean;
+    want(all.no_reply == 0, format!("{} cases have no answer of the first reader", all.no_reply));
     want(
-        // What an auditor makes up can often be neither shown nor disproved.
-        mode != Mode::None || wrong * 3 <= score.clean,
-        format!("{wrong} findings are shown in {} clean cases, more than one in three", score.clean),
+        all.not_recorded == 0 || !asks_second,
+        format!("{} findings have no word of the second reader", all.not_recorded),
     );
-    let (said, shown, _) = score.replied;
-    want(shown == said, format!("{} of {said} true findings of the replies are refuted", said - shown));
-    let (there, shown) = score.adversarial;
-    want(
-        mode == Mode::None || shown == there,
-        format!("{} of {there} adversarial cases are silenced", there - shown),
-    );
+    let told = all.all_told();
+    want(told.hold == 0, format!("{} of {} false findings would hold", told.hold, told.told()));
     missed
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::matching::Worth;
+    use crate::eval::run::CaseResult;
     use crate::eval::score::tests::{finding, result};
-    use crate::finding::{Source, Status};
+    use crate::finding::Status;
+
+    fn missed_by(results: &[CaseResult], reader: ReaderChoice) -> Vec<String> {
+        let score = Score::of(results);
+        let asking = Asking { reader, second: SecondChoice::Recorded, replies: None, record: None };
+        missed(&[("tuning", score.clone())], &score, asking)
+    }
 
     #[test]
     fn a_good_score_misses_no_goal() {
-        let found = (finding(Category::A, Status::Confirmed, Source::Facts), Worth::True(0));
-        let score = Score::of([&result(&[Category::A], &[found]), &result(&[], &[])]);
-        for mode in [Mode::None, Mode::Recorded, Mode::Lying, Mode::Claude] {
-            assert_eq!(missed(&score, mode), [""; 0], "{mode:?}");
+        let found = result(&[Category::A], &[(finding(Category::A, Status::Confirmed), &[0])]);
+        let results = [found, result(&[], &[])];
+        for reader in [ReaderChoice::None, ReaderChoice::Recorded, ReaderChoice::Lying, ReaderChoice::Claude]
+        {
+            assert_eq!(missed_by(&results, reader), [""; 0], "{reader:?}");
         }
     }
 
     #[test]
     fn each_goal_that_is_missed_is_told() {
-        let held = result(&[], &[(finding(Category::A, Status::Confirmed, Source::Facts), Worth::False)]);
+        let held = result(&[], &[(finding(Category::A, Status::Confirmed), &[])]);
         let drift = result(&[Category::A, Category::C], &[]);
+        let results = [held, CaseResult { no_reply: true, not_recorded: vec!["x".into()], ..drift }];
         assert_eq!(
-            missed(&Score::of([&held, &drift]), Mode::None),
+            missed_by(&results, ReaderChoice::None)[..3],
+            ["1 of 1 clean cases are held", "A: 0 of 1 are found, under 0.5", "A: 1 findings are wrong"]
+        );
+        assert_eq!(
+            missed_by(&results, ReaderChoice::Recorded),
             [
                 "1 of 1 clean cases are held",
-                "A: 0 of 1 that disk and session prove are confirmed, under 0.85",
-                "C: 0 of 1 are shown, under 0.7",
-                "1 findings are shown in 1 clean cases, more than one in three",
+                "tuning: 0 of 1 drifting cases are held, under 0.95",
+                "1 cases have no answer of the first reader",
+                "1 findings have no word of the second reader",
             ]
         );
     }

@@ -23,6 +23,17 @@ const LONG_AGO: &str = "2020-01-01T12:00:00Z";
 /// Up to this version a subagent's transcript stands beside the session's.
 const LAST_BESIDE: [u32; 3] = [2, 1, 16];
 
+/// What stands for a place of the stage in a text that is given away. None is the start of one that comes after it.
+fn neutral_name(place: &str) -> &'static str {
+    match place {
+        "[workspace-slug]" => "-home-noor-project",
+        "[home-slug]" => "-home-noor",
+        "[workspace]" => "/home/noor/project",
+        "[home]" => "/home/noor",
+        _ => "/srv/noor",
+    }
+}
+
 /// A case, laid out.
 #[derive(Debug)]
 pub struct LaidOut {
@@ -45,6 +56,21 @@ impl LaidOut {
     /// A recorded JSON text with real paths in it.
     pub fn placed(&self, json: &str) -> String {
         self.stage.placed_in_json(json)
+    }
+
+    /// A text as somebody else may see it: with made-up paths in the places of this machine's.
+    pub fn neutral(&self, text: &str) -> String {
+        self.stage.renamed(text, neutral_name)
+    }
+
+    /// Whether a text names the folder in which the case is laid out.
+    pub fn is_named_in(&self, text: &str) -> bool {
+        self.stage.is_named_in(text)
+    }
+
+    /// An answer to a neutral text, as JSON, with this machine's paths again.
+    pub fn real(&self, json: &str) -> String {
+        self.stage.real_names_in_json(json, neutral_name)
     }
 
     /// A text with this machine's paths taken out.

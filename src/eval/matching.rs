@@ -1,76 +1,41 @@
-//! Takes findings and the truth, says which is which. Pure. A truth is found once: a second finding on it is
-//! neither true nor false.
+//! Takes a finding and the truths of a case, says which of them it speaks of. Pure. One thing often fits two categories, so
+//! that a finding under another one counts where its path or its words agree.
 
 use serde::Serialize;
 
 use super::case::Truth;
-use crate::finding::{Advisory, AdvisoryKind, Finding, Status};
+use crate::finding::{Advisory, AdvisoryKind, Finding};
 use crate::plan::Plan;
-use crate::words::{has_words, normalised, padded};
+use crate::words::{has_words, names_file, normalised, padded};
 
-/// What a finding is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Worth {
-    /// It is this truth.
-    True(usize),
-    /// It says again what another finding says.
-    Again(usize),
-    /// There is no such thing.
-    False,
+/// The truths that a finding speaks of, the one that it agrees with most first. The plan tells the words of a step.
+pub fn truths_of(finding: &Finding, truths: &[Truth], plan: Option<&Plan>) -> Vec<usize> {
+    let agreement = |at: usize| agreement(finding, &truths[at], plan);
+    let mut spoken: Vec<usize> = (0..truths.len()).filter(|at| agreement(*at) > 0).collect();
+    spoken
+        .sort_by_key(|at| (finding.category != truths[*at].category, std::cmp::Reverse(agreement(*at)), *at));
+    spoken
 }
 
-/// The worth of each finding, in order. The plan tells the words of a step.
-pub fn match_up(findings: &[Finding], truths: &[Truth], plan: Option<&Plan>) -> Vec<Worth> {
-    let mut pairs: Vec<(usize, usize, usize)> = Vec::new();
-    for (at, finding) in findings.iter().enumerate() {
-        for (truth_at, truth) in truths.iter().enumerate() {
-            let agreement = agreement(finding, truth, plan);
-            if agreement > 0 {
-                pairs.push((agreement, at, truth_at));
-            }
-        }
-    }
-    // The finding that is shown most firmly stands for a truth; among those, the one that agrees most.
-    pairs.sort_by_key(|(agreement, at, truth)| {
-        (firmness(findings[*at].status), std::cmp::Reverse(*agreement), *at, *truth)
-    });
-    let mut worth = vec![Worth::False; findings.len()];
-    let mut found = vec![false; truths.len()];
-    for (_, at, truth) in &pairs {
-        if worth[*at] == Worth::False && !found[*truth] {
-            worth[*at] = Worth::True(*truth);
-            found[*truth] = true;
-        }
-    }
-    for (_, at, truth) in &pairs {
-        if worth[*at] == Worth::False {
-            worth[*at] = Worth::Again(*truth);
-        }
-    }
-    worth
-}
-
-fn firmness(status: Status) -> u8 {
-    match status {
-        Status::Confirmed => 0,
-        Status::CannotVerify => 1,
-        Status::Refuted => 2,
-    }
-}
-
-/// In how many ways a finding speaks of a truth: by its path, its step, its words.
+/// In how many ways a finding speaks of a truth: by its path, its step, its words. Under another category the step alone is
+/// not enough: a step can be claimed and left out in part.
 pub fn agreement(finding: &Finding, truth: &Truth, plan: Option<&Plan>) -> usize {
-    if finding.category != truth.category {
-        return 0;
-    }
-    let step_words =
-        truth.step.and_then(|number| Some(plan?.promised().into_iter().find(|step| step.number == number)?.text));
-    let by_path = finding.path.as_deref().zip(truth.path.as_deref()).is_some_and(|(a, b)| same_path(a, b));
-    let by_step = (finding.step.is_some() && finding.step == truth.step)
-        || step_words.is_some_and(|words| overlap(&words, &finding.claim));
+    let by_path = truth.path.as_deref().is_some_and(|path| names_path(finding, path));
     let by_words = truth.quote.as_deref().is_some_and(|quote| overlap(quote, &finding.claim));
+    let promised = || plan.map(Plan::promised).unwrap_or_default();
+    let words_of_step =
+        || truth.step.and_then(|number| promised().into_iter().find(|step| step.number == number));
+    let by_step = finding.category == truth.category
+        && (finding.step.is_some() && finding.step == truth.step
+            || words_of_step().is_some_and(|step| overlap(&step.text, &finding.claim)));
     [by_path, by_step, by_words].into_iter().filter(|yes| *yes).count()
+}
+
+/// Whether a finding is about a path, or names it in its words.
+fn names_path(finding: &Finding, path: &str) -> bool {
+    let plain = path.trim_start_matches("./").trim_end_matches('/');
+    finding.path.as_deref().is_some_and(|own| same_path(own, path))
+        || [&finding.claim, &finding.why, &finding.proof].into_iter().any(|text| names_file(text, plain))
 }
 
 fn same_path(one: &str, other: &str) -> bool {
@@ -78,12 +43,38 @@ fn same_path(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// Whether the words of one stand in the other.
+/// Fewer words than these are shared by chance.
+const LEAST_SHARED: usize = 3;
+
+/// Whether the words of one stand in the other, or at least half of the shorter one's do, in order and close together.
 fn overlap(one: &str, other: &str) -> bool {
     let (one, other) = (normalised(one), normalised(other));
-    !one.is_empty()
-        && !other.is_empty()
-        && (has_words(&padded(&one), &other) || has_words(&padded(&other), &one))
+    if one.is_empty() || other.is_empty() {
+        return false;
+    }
+    if has_words(&padded(&one), &other) || has_words(&padded(&other), &one) {
+        return true;
+    }
+    let (one, other): (Vec<&str>, Vec<&str>) = (one.split(' ').collect(), other.split(' ').collect());
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let wanted = short.len().div_ceil(2).max(LEAST_SHARED);
+    // Words that stand far from each other in a long text have nothing to do with each other.
+    let span = (short.len() * 2).min(long.len());
+    long.windows(span).any(|part| in_order(&short, part) >= wanted)
+}
+
+/// How many words two texts share in the same order.
+fn in_order(one: &[&str], other: &[&str]) -> usize {
+    let mut row = vec![0; other.len() + 1];
+    for word in one {
+        let mut diagonal = 0;
+        for (at, theirs) in other.iter().enumerate() {
+            let above = row[at + 1];
+            row[at + 1] = if word == theirs { diagonal + 1 } else { above.max(row[at]) };
+            diagonal = above;
+        }
+    }
+    row[other.len()]
 }
 
 /// Advisories by what they are worth: found, missed, and those that are not true.
@@ -111,23 +102,25 @@ pub fn match_advisories(given: &[Advisory], truths: &[AdvisoryKind]) -> Advised 
 mod tests {
     use super::*;
     use crate::eval::case::Proof;
-    use crate::finding::{Category, Problem, Source};
-    use crate::plan::PlanSource;
+    use crate::finding::{Category, ClaimedIn, Kind, Source, Status};
     use crate::plan::steps::parse_steps;
+    use crate::plan::{Plan, PlanSource};
 
-    fn finding(category: Category, status: Status, quote: &str, path: Option<&str>) -> Finding {
+    fn finding(category: Category, claim: &str, path: Option<&str>) -> Finding {
         Finding {
             category,
-            status,
-            source: Source::Auditor,
-            problem: Problem::MissingFile,
-            quote: quote.into(),
+            status: Status::Confirmed,
+            source: Source::Reader,
+            kind: Kind::Missing,
+            claim: claim.into(),
+            claimed_in: ClaimedIn::Message,
+            proof: String::new(),
             path: path.map(Into::into),
             why: String::new(),
             settle: String::new(),
-            verifier: String::new(),
+            check: String::new(),
+            second: None,
             step: None,
-            evidence: Vec::new(),
         }
     }
 
@@ -149,65 +142,81 @@ mod tests {
             path: None,
             text: text.into(),
             steps: parse_steps(text),
-            dropped: Vec::new(),
+            before: None,
             ticked_before: Vec::new(),
         }
     }
 
     #[test]
     fn a_finding_is_true_by_path_by_step_or_by_words() {
-        let a = |quote, path| finding(Category::A, Status::Confirmed, quote, path);
+        let a = |claim, path| finding(Category::A, claim, path);
         let plan = plan();
         for (finding, truth) in [
             (a("", Some("./src/a.rs")), truth(Some("src/a.rs"), None, None)),
+            (
+                Finding { why: "No `src/a.rs` was made.".into(), ..a("x", None) },
+                truth(Some("src/a.rs"), None, None),
+            ),
+            (
+                Finding { proof: "src/a.rs: missing".into(), ..a("x", None) },
+                truth(Some("src/a.rs"), None, None),
+            ),
             (a("- [x] Write the docs", None), truth(None, Some(2), None)),
             (Finding { step: Some(2), ..a("x", None) }, truth(None, Some(2), None)),
             (a("all tests pass", None), truth(None, None, Some("All tests pass, and it builds."))),
             (a("Done: all tests pass now.", None), truth(None, None, Some("all tests pass"))),
+            (
+                a("the parser is fully tested now", None),
+                truth(None, None, Some("The new parser is tested by me")),
+            ),
+            (finding(Category::C, "", Some("src/a.rs")), truth(Some("src/a.rs"), None, None)),
+            (finding(Category::Ask, "all tests pass", None), truth(None, None, Some("all tests pass"))),
         ] {
-            assert_eq!(match_up(&[finding], &[truth], Some(&plan)), [Worth::True(0)]);
+            assert_eq!(
+                truths_of(&finding, std::slice::from_ref(&truth), Some(&plan)),
+                [0],
+                "{finding:?} {truth:?}"
+            );
         }
         for (finding, truth) in [
             (a("", Some("src/b.rs")), truth(Some("src/a.rs"), None, None)),
+            (Finding { why: "No `src/aa.rs`.".into(), ..a("x", None) }, truth(Some("a.rs"), None, None)),
             (a("Create `src/a.rs`", None), truth(None, Some(2), None)),
             (a("all test", None), truth(None, None, Some("all tests pass"))),
-            (finding(Category::B, Status::Confirmed, "", Some("a")), truth(Some("a"), None, None)),
+            (a("the parser is new", None), truth(None, None, Some("the docs are in the new folder"))),
+            (Finding { step: Some(2), ..finding(Category::B, "x", None) }, truth(None, Some(2), None)),
         ] {
-            assert_eq!(match_up(&[finding], &[truth], Some(&plan)), [Worth::False]);
+            assert!(
+                truths_of(&finding, std::slice::from_ref(&truth), Some(&plan)).is_empty(),
+                "{finding:?} {truth:?}"
+            );
         }
     }
 
     #[test]
-    fn each_truth_is_found_once_and_by_the_firmest() {
-        let at = |status, path| finding(Category::A, status, "", Some(path));
-        let findings = [
-            at(Status::CannotVerify, "a"),
-            at(Status::Confirmed, "a"),
-            at(Status::Confirmed, "b"),
-            at(Status::Refuted, "c"),
-        ];
-        let truths = [truth(Some("a"), None, None), truth(Some("c"), None, None)];
-        assert_eq!(
-            match_up(&findings, &truths, None),
-            [Worth::Again(0), Worth::True(0), Worth::False, Worth::True(1)]
-        );
+    fn words_that_are_spread_over_a_long_text_are_not_shared() {
+        let long =
+            format!("the {} parser {} is {} tested", "x ".repeat(20), "y ".repeat(20), "z ".repeat(20));
+        assert!(!overlap("the parser is tested", &long));
+        assert_eq!(in_order(&["a", "b", "c"], &["c", "a", "x", "b"]), 2);
     }
 
     #[test]
-    fn a_finding_that_agrees_more_comes_first() {
-        let one = finding(Category::A, Status::Confirmed, "Write the docs", None);
-        let two = finding(Category::A, Status::Confirmed, "Write the docs", Some("docs/a.md"));
+    fn the_truth_that_a_finding_agrees_with_most_comes_first() {
+        let one = finding(Category::A, "Write the docs", Some("docs/a.md"));
         let truths = [truth(None, Some(2), None), truth(Some("docs/a.md"), Some(2), None)];
-        assert_eq!(match_up(&[one, two], &truths, Some(&plan())), [Worth::True(0), Worth::True(1)]);
+        assert_eq!(truths_of(&one, &truths, Some(&plan())), [1, 0]);
+        let other = Truth { category: Category::C, ..truth(Some("docs/a.md"), None, Some("Write the docs")) };
+        assert_eq!(truths_of(&one, &[other, truth(Some("docs/a.md"), None, None)], None), [1, 0]);
     }
 
     #[test]
     fn advisories_count_by_kind() {
         let given = [AdvisoryKind::ForcePush, AdvisoryKind::ForcePush, AdvisoryKind::StaleTests];
         let given = given.map(|kind| Advisory { kind, text: String::new(), evidence: String::new() });
-        let advised = match_advisories(&given, &[AdvisoryKind::ForcePush, AdvisoryKind::UnrunTests]);
+        let advised = match_advisories(&given, &[AdvisoryKind::ForcePush, AdvisoryKind::NotRun]);
         assert_eq!(advised.found, [AdvisoryKind::ForcePush]);
-        assert_eq!(advised.missed, [AdvisoryKind::UnrunTests]);
+        assert_eq!(advised.missed, [AdvisoryKind::NotRun]);
         assert_eq!(advised.wrong, [AdvisoryKind::StaleTests]);
     }
 }

@@ -1,82 +1,140 @@
-//! Takes a case, lays it out, audits it as `punchlist audit` would, and holds the result against the truth. Must
-//! not read the person's settings but for whom to ask, and only where somebody is asked.
+//! Takes a case, lays it out, audits it as `punchlist audit` would with the readers that are wanted, and holds the result
+//! against the truth. Must not read the person's settings but for whom to ask, and only where somebody is asked.
 
 use std::io;
-use std::sync::Mutex;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use super::case::{Case, CaseError, Kind, Part, Truth};
 use super::layout::{LaidOut, lay_out};
-use super::matching::{Advised, Worth, match_advisories, match_up};
-use crate::readers::prompt::PromptError;
-use crate::readers::{Prompts, Proposal, SealedClient};
+use super::matching::{Advised, match_advisories, truths_of};
+use super::numbers;
+use super::replies::{self, Found, Replies};
+use super::second::RecordedSecond;
+use super::stored::FindingKey;
+use super::told::{self, Checked, Passed};
+use crate::audit::reading::{Readers, Second};
 use crate::child;
 use crate::config::Config;
 use crate::decision::{Cause, Held};
 use crate::env::Env;
-use crate::audit::reading::{Readers, Second};
 use crate::finding::{Finding, Status};
+use crate::readers::prompt::{PromptError, Shown};
+use crate::readers::{Answer, Prompts, Proposal, RecordedReply, SealedClient};
 use crate::saved::audit::{Audited, Prepared, Request, prepare};
 use crate::state::StateFolder;
 
-/// Whom to ask.
+/// Who the first reader is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// Nobody: disk and session alone.
+pub enum ReaderChoice {
+    /// Nobody: what the disk proves by itself
     None,
-    /// The client, really.
-    Claude,
-    /// The reply that stands in the case.
+    /// The answers that are stored with the cases
     Recorded,
-    /// What is true in that reply, and inventions: it measures the verifier.
+    /// Plausible false findings that are stored with the clean cases
+    Sloppy,
+    /// Made-up findings, in the clean cases
     Lying,
+    /// The client, really: it costs
+    Claude,
 }
 
-impl Mode {
+impl ReaderChoice {
     /// As it is written.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
-            Self::Claude => "claude",
             Self::Recorded => "recorded",
+            Self::Sloppy => "sloppy",
             Self::Lying => "lying",
+            Self::Claude => "claude",
         }
+    }
+
+    /// Whether all that it says is false: then it is asked about clean cases only.
+    pub fn is_false(self) -> bool {
+        matches!(self, Self::Sloppy | Self::Lying)
     }
 }
 
-/// A finding and what it is worth.
+/// Who the second reader is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecondChoice {
+    /// The answers that are stored with the cases; with `--reader claude` the client
+    #[default]
+    Recorded,
+    /// Nobody: what the checks let through holds
+    Off,
+}
+
+/// How cases are run.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking<'a> {
+    /// Who the first reader is.
+    pub reader: ReaderChoice,
+    /// Who the second is.
+    pub second: SecondChoice,
+    /// Answers that are not stored yet.
+    pub replies: Option<&'a Replies>,
+    /// Who gave them, if they are to be stored.
+    pub record: Option<&'a str>,
+}
+
+/// A finding, and the truths that it speaks of.
 #[derive(Debug, Clone, Serialize)]
 pub struct Weighed {
     /// The finding.
     pub finding: Finding,
-    /// What it is worth.
-    pub worth: Worth,
+    /// The truths, by their number from 0, the one that it agrees with most first; none if it is false.
+    pub truths: Vec<usize>,
 }
 
-/// A true finding of the case's own reply, and what the verifier made of it.
+/// A true finding of the first reader's answer, and whether the checks let it through.
 #[derive(Debug, Clone, Serialize)]
-pub struct Kept {
+pub struct TrueProposal {
     /// Which truth it is.
     pub truth: usize,
-    /// What the reply says.
+    /// What the answer says.
     pub proposal: Proposal,
-    /// What the verifier made of it.
-    pub status: Status,
-    /// Why.
-    pub note: String,
+    /// Whether it goes on to the second reader, or to the person as advice.
+    pub is_let_through: bool,
+    /// What the checks say.
+    pub check: String,
 }
 
-/// A lie, and what the verifier made of it.
+/// What became of a false finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// The checks stopped it.
+    StoppedByChecks,
+    /// It was never sure, and nobody was asked about it.
+    Unsure,
+    /// The person would be told, and nobody held.
+    Advice,
+    /// The second reader dismissed it.
+    StoppedBySecond,
+    /// The second reader has no word on it.
+    NotRecorded,
+    /// It would hold.
+    Holds,
+}
+
+/// A false finding that was told on purpose.
 #[derive(Debug, Clone, Serialize)]
 pub struct Told {
-    /// Which kind of lie.
+    /// Which kind it is.
     pub kind: &'static str,
-    /// What became of it.
+    /// The finding as the checks left it.
     pub finding: Finding,
+    /// What became of it.
+    pub fate: Fate,
 }
 
 /// What became of a case.
@@ -94,16 +152,24 @@ pub struct CaseResult {
     pub findings: Vec<Weighed>,
     /// What the person was told beside.
     pub advised: Advised,
-    /// True findings of the reply, and what became of them.
-    pub kept: Vec<Kept>,
-    /// Lies, and what became of them.
+    /// True findings of the first reader's answer.
+    pub proposed: Vec<TrueProposal>,
+    /// False findings that were told on purpose.
     pub told: Vec<Told>,
+    /// Whether an answer of the first reader is wanted, and there is none.
+    pub no_reply: bool,
+    /// Findings on which the second reader's word is wanted, and there is none.
+    pub not_recorded: Vec<String>,
+    /// How often the second reader was asked.
+    pub second_calls: usize,
+    /// Why the hook would not have asked anybody, if it would not.
+    pub passed_over: Option<&'static str>,
     /// What the hook would have decided.
     pub decision: Held,
     /// Why.
     pub cause: Cause,
-    /// How the auditor ended, where that is no answer.
-    pub auditor_fault: Option<String>,
+    /// What is wrong with an answer.
+    pub reader_faults: Vec<String>,
     /// How long it took, the laying out aside.
     pub millis: u128,
 }
@@ -114,10 +180,14 @@ impl CaseResult {
         self.truths.is_empty()
     }
 
-    /// The finding that is this truth.
+    /// The firmest of the findings that speak of a truth; of those, one of its own category first.
     pub fn found(&self, truth: usize) -> Option<&Finding> {
-        let of_truth = |weighed: &&Weighed| weighed.worth == Worth::True(truth);
-        self.findings.iter().find(of_truth).map(|weighed| &weighed.finding)
+        let of_truth = self.findings.iter().filter(|weighed| weighed.truths.contains(&truth));
+        let rank = |finding: &Finding| {
+            let firmness = Status::ALL.iter().position(|status| *status == finding.status);
+            (firmness, finding.category != self.truths[truth].category)
+        };
+        of_truth.map(|weighed| &weighed.finding).min_by_key(|finding| rank(finding))
     }
 }
 
@@ -154,18 +224,30 @@ pub enum RunError {
         /// What is wrong.
         why: PromptError,
     },
+    /// Its prompt can't be written to a file.
+    #[error("{path}: {why}", path = path.display())]
+    Unwritable {
+        /// Which file.
+        path: PathBuf,
+        /// In the system's words.
+        why: io::Error,
+    },
+    /// Its prompt tells which case it is.
+    #[error("{name}: its prompt would hold the case's name or a path of this machine")]
+    Telling {
+        /// Which case.
+        name: String,
+    },
 }
 
-/// Runs every case, on as many threads as there are cores; a client is asked by one at a time. `done` is told of
+/// Runs something for every case, on so many threads, and gives what it came to in the order of the cases. `done` is told of
 /// every case that has ended.
-pub fn run_all(
+pub fn for_each<T: Send>(
     cases: &[Case],
-    mode: Mode,
-    env: &Env,
+    threads: usize,
     done: &(dyn Fn() + Sync),
-) -> Result<Vec<CaseResult>, RunError> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if mode == Mode::Claude { 1 } else { cores };
+    each: impl Fn(&Case) -> Result<T, RunError> + Sync,
+) -> Result<Vec<T>, RunError> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let interrupted = child::watch_interrupts();
     std::thread::scope(|scope| {
@@ -178,8 +260,8 @@ pub fn run_all(
                     if interrupted.load(Ordering::Relaxed) {
                         break;
                     }
-                    let result = run(case, mode, env);
-                    results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, result));
+                    let result = each(case);
+                    results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
                     done();
                 }
             });
@@ -188,18 +270,34 @@ pub fn run_all(
     if interrupted.load(Ordering::Relaxed) {
         return Err(RunError::Interrupted);
     }
-    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(at, _)| *at);
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Runs one case.
-pub fn run(case: &Case, mode: Mode, env: &Env) -> Result<CaseResult, RunError> {
-    let laid_out = lay_out(case).map_err(|why| RunError::Layout { name: case.name.clone(), why })?;
-    let started = Instant::now();
+/// As many threads as there are cores.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Runs every case that the reader has something to say of; a client is asked by one at a time.
+pub fn run_all(
+    cases: &[Case],
+    asking: Asking<'_>,
+    env: &Env,
+    done: &(dyn Fn() + Sync),
+) -> Result<Vec<CaseResult>, RunError> {
+    let threads = if asking.reader == ReaderChoice::Claude { 1 } else { cores() };
+    let wanted: Vec<Case> =
+        cases.iter().filter(|case| case.is_clean() || !asking.reader.is_false()).cloned().collect();
+    for_each(&wanted, threads, done, |case| run(case, asking, env))
+}
+
+/// A case that is laid out, ready to be judged.
+pub fn prepared(case: &Case, laid_out: &LaidOut, prompts: Prompts) -> Result<Prepared, RunError> {
     // The cases say what is right under the built-in settings.
     let config = Config::default();
-    let (own_env, prompts) = (laid_out.env(), prompts_of(mode, env));
+    let own_env = laid_out.env();
     let request = Request {
         transcript: &laid_out.transcript,
         workspace: laid_out.workspace(),
@@ -208,36 +306,166 @@ pub fn run(case: &Case, mode: Mode, env: &Env) -> Result<CaseResult, RunError> {
         prompts,
         judged: None,
     };
-    let prepared =
-        prepare(request, |_| None).map_err(|why| RunError::Transcript { name: case.name.clone(), why })?;
-    let audited = match mode {
-        Mode::None | Mode::Recorded | Mode::Lying => prepared.ask_nobody(),
-        Mode::Claude => ask_client(case, prepared, env)?,
-    };
-    let millis = started.elapsed().as_millis();
-    Ok(result_of(case, &laid_out, &audited, millis))
+    prepare(request, |_| None).map_err(|why| RunError::Transcript { name: case.name.clone(), why })
 }
 
-fn prompts_of(mode: Mode, env: &Env) -> Prompts {
-    let own = || Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor.prompts;
-    let own = if mode == Mode::Claude { own() } else { None };
+/// Runs one case.
+pub fn run(case: &Case, asking: Asking<'_>, env: &Env) -> Result<CaseResult, RunError> {
+    let laid_out = lay_out(case).map_err(|why| RunError::Layout { name: case.name.clone(), why })?;
+    let started = Instant::now();
+    let prompts = if asking.reader == ReaderChoice::Claude { own_prompts(env) } else { Prompts::default() };
+    let prepared = prepared(case, &laid_out, prompts)?;
+    let mut result = match asking.reader {
+        // The hook would have asked nobody.
+        _ if prepared.passed_over.is_some() => by_disk_alone(case, &laid_out, prepared),
+        ReaderChoice::None => by_disk_alone(case, &laid_out, prepared),
+        ReaderChoice::Claude => {
+            let audited = ask_client(case, prepared, asking.second, env)?;
+            result_of(case, &laid_out, &audited)
+        }
+        ReaderChoice::Recorded | ReaderChoice::Sloppy | ReaderChoice::Lying => {
+            ask_recorded(case, &laid_out, prepared, asking)?
+        }
+    };
+    result.millis = started.elapsed().as_millis();
+    Ok(result)
+}
+
+fn by_disk_alone(case: &Case, laid_out: &LaidOut, prepared: Prepared) -> CaseResult {
+    let passed_over = prepared.passed_over;
+    CaseResult { passed_over, ..result_of(case, laid_out, &prepared.ask_nobody()) }
+}
+
+fn own_prompts(env: &Env) -> Prompts {
+    let own = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor.prompts;
     own.and_then(|folder| Prompts::with_overrides(&folder).ok()).unwrap_or_default()
 }
 
-fn ask_client(case: &Case, prepared: Prepared, env: &Env) -> Result<Audited, RunError> {
+fn ask_client(case: &Case, prepared: Prepared, second: SecondChoice, env: &Env) -> Result<Audited, RunError> {
     let config = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor;
     let state = StateFolder::find(env);
     let mut client =
         SealedClient { env, config: &config, model: &config.model, known: &state, is_wanted: None };
     let deadline = Instant::now() + config.timeout * 2;
-    let readers = Readers { first: &mut client, second: Second::Same, timeout: config.timeout, deadline };
+    let second = match second {
+        SecondChoice::Recorded => Second::Same,
+        SecondChoice::Off => Second::Off,
+    };
+    let readers = Readers { first: &mut client, second, timeout: config.timeout, deadline };
     prepared.ask(readers, &config.model).map_err(|why| RunError::Prompt { name: case.name.clone(), why })
 }
 
-fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited, millis: u128) -> CaseResult {
+/// Nobody is waited for: what was recorded is there at once.
+const RECORDED_TIME: Duration = Duration::from_secs(3_600);
+
+fn ask_recorded(
+    case: &Case,
+    laid_out: &LaidOut,
+    prepared: Prepared,
+    asking: Asking<'_>,
+) -> Result<CaseResult, RunError> {
+    let in_prompt = |why| RunError::Prompt { name: case.name.clone(), why };
+    let number = asking.replies.and_then(|replies| replies.key.number(case)).unwrap_or_default();
+    let shown = prepared.brief.shown_between(&numbers::fence(number)).map_err(in_prompt)?;
+    let words = replies::second(case, asking.replies, &prepared, &shown, laid_out)?;
+    let First { found, told } = first_answer(case, laid_out, &prepared, &shown, asking)?;
+    if let Some(by) = asking.record.filter(|_| asking.reader == ReaderChoice::Recorded) {
+        replies::record(case, by, &found, &words, laid_out)?;
+    }
+    let answer = found.answer.clone().unwrap_or_default();
+    let proposed = true_proposals(case, &answer, &prepared, &shown);
+    let json = serde_json::to_string(&answer).unwrap_or_default();
+    let (mut first, mut second) = (RecordedReply(&json), RecordedSecond::new(&words.verdicts, laid_out));
+    let readers = Readers {
+        first: &mut first,
+        second: match asking.second {
+            SecondChoice::Recorded => Second::Other(&mut second),
+            SecondChoice::Off => Second::Off,
+        },
+        timeout: RECORDED_TIME,
+        deadline: Instant::now() + RECORDED_TIME,
+    };
+    let audited = prepared.ask(readers, "recorded").map_err(in_prompt)?;
+    let told = told.into_iter().map(|(kind, checked)| fate_of(kind, checked, &audited, laid_out)).collect();
+    let faults = found.fault.into_iter().chain(words.fault);
+    Ok(CaseResult {
+        proposed,
+        told,
+        no_reply: found.answer.is_none() && asking.reader != ReaderChoice::Lying,
+        not_recorded: second.not_recorded,
+        second_calls: second.calls,
+        reader_faults: faults.collect(),
+        ..result_of(case, laid_out, &audited)
+    })
+}
+
+/// What the first reader says.
+struct First {
+    found: Found,
+    /// What of it is known to be false, each by itself and with the kind of falsehood.
+    told: Vec<(&'static str, Checked)>,
+}
+
+fn first_answer(
+    case: &Case,
+    laid_out: &LaidOut,
+    prepared: &Prepared,
+    shown: &Shown,
+    asking: Asking<'_>,
+) -> Result<First, RunError> {
+    let stored = |answer: Option<Answer>| Found { answer, ..Found::default() };
+    match asking.reader {
+        ReaderChoice::Sloppy => {
+            let answer = replies::sloppy(case, laid_out)?;
+            let told = answer.iter().flat_map(|answer| &answer.findings);
+            let told = told.map(|one| ("sloppy", told::checked(one, prepared, shown))).collect();
+            Ok(First { found: stored(answer), told })
+        }
+        ReaderChoice::Lying => {
+            let lies = told::lies(prepared, shown);
+            let told = lies.iter().map(|lie| (lie.kind, told::checked(&lie.proposal, prepared, shown)));
+            Ok(First { told: told.collect(), found: stored(Some(told::lying_answer(&lies))) })
+        }
+        ReaderChoice::None | ReaderChoice::Recorded | ReaderChoice::Claude => {
+            Ok(First { found: replies::first(case, asking.replies, laid_out)?, told: Vec::new() })
+        }
+    }
+}
+
+/// The true ones among what the first reader says, each checked by itself.
+fn true_proposals(case: &Case, answer: &Answer, prepared: &Prepared, shown: &Shown) -> Vec<TrueProposal> {
+    let plan = prepared.brief.evidence.plan.as_ref();
+    let each = answer.findings.iter().filter_map(|proposal| {
+        let Checked { finding, passed } = told::checked(proposal, prepared, shown);
+        let truth = *truths_of(&finding, &case.findings, plan).first()?;
+        let is_let_through = passed != Passed::Stopped;
+        Some(TrueProposal { truth, proposal: proposal.clone(), is_let_through, check: finding.check })
+    });
+    each.collect()
+}
+
+fn fate_of(kind: &'static str, checked: Checked, audited: &Audited, laid_out: &LaidOut) -> Told {
+    let key = FindingKey::of(&checked.finding, laid_out);
+    let judged = audited.findings().iter().find(|finding| FindingKey::of(finding, laid_out) == key);
+    let fate = match (checked.passed, judged) {
+        (Passed::Stopped, _) => Fate::StoppedByChecks,
+        (Passed::Advice, _) => Fate::Advice,
+        (_, Some(finding)) if finding.status == Status::Confirmed => Fate::Holds,
+        (_, Some(finding)) if finding.second.is_some() => Fate::StoppedBySecond,
+        (Passed::Unsure, _) => Fate::Unsure,
+        (Passed::Through, Some(_)) => Fate::NotRecorded,
+        // It says what a fact says, under the fact's name.
+        (Passed::Through, None) => Fate::Holds,
+    };
+    Told { kind, finding: placeless(&checked.finding, laid_out), fate }
+}
+
+fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited) -> CaseResult {
     let plan = audited.brief.evidence.plan.as_ref();
-    let worth = match_up(audited.findings(), &case.findings, plan);
-    let findings = audited.findings().iter().map(|finding| placeless(finding, laid_out));
+    let weighed = audited.findings().iter().map(|finding| Weighed {
+        finding: placeless(finding, laid_out),
+        truths: truths_of(finding, &case.findings, plan),
+    });
     let kinds: Vec<_> = case.advisories.iter().map(|advisory| advisory.kind).collect();
     let fault = audited.story.auditor.as_ref().and_then(|auditor| {
         let is_fault = !["answered", "not-asked"].contains(&auditor.outcome.as_str());
@@ -248,14 +476,18 @@ fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited, millis: u128) -
         part: case.part,
         kind: case.kind,
         truths: case.findings.clone(),
-        findings: findings.zip(worth).map(|(finding, worth)| Weighed { finding, worth }).collect(),
+        findings: weighed.collect(),
         advised: match_advisories(&audited.story.advisories, &kinds),
-        kept: Vec::new(),
+        proposed: Vec::new(),
         told: Vec::new(),
+        no_reply: false,
+        not_recorded: Vec::new(),
+        second_calls: usize::from(audited.findings().iter().any(|finding| finding.second.is_some())),
+        passed_over: None,
         decision: audited.decision,
         cause: audited.cause,
-        auditor_fault: fault,
-        millis,
+        reader_faults: fault.into_iter().collect(),
+        millis: 0,
     }
 }
 

@@ -3,141 +3,129 @@
 use std::fmt::Write as _;
 
 use super::case::Part;
-use super::matching::Worth;
-use super::run::{CaseResult, Mode, Weighed};
-use super::score::{Count, Score, share, source_name};
+use super::run::{CaseResult, Fate, ReaderChoice, Weighed};
+use super::score::{self, Count, Fates, Score};
 use crate::finding::{AdvisoryKind, Finding, Status};
 use crate::report::counted;
 
 /// Everything: a table for each part and for all, then what was missed and what is not true.
-pub fn report(results: &[CaseResult], mode: Mode, verbose: bool) -> String {
+pub fn report(results: &[CaseResult], reader: ReaderChoice, verbose: bool) -> String {
     let mut text = String::new();
-    let parts = [Part::Tuning, Part::HeldOut];
     let of = |part: Part| results.iter().filter(|result| result.part == part).collect::<Vec<_>>();
-    let present: Vec<_> = parts.into_iter().map(|part| (part.name(), of(part))).collect();
+    let present = [Part::Tuning, Part::HeldOut].map(|part| (part.name(), of(part)));
     let present: Vec<_> = present.into_iter().filter(|(_, results)| !results.is_empty()).collect();
     for (name, results) in &present {
-        table(&mut text, name, mode, &Score::of(results.iter().copied()));
+        table(&mut text, name, reader, &Score::of(results.iter().copied()));
     }
     if present.len() > 1 {
-        table(&mut text, "all", mode, &Score::of(results));
+        table(&mut text, "all", reader, &Score::of(results));
     }
     lists(&mut text, results, verbose);
     text
 }
 
-fn table(text: &mut String, name: &str, mode: Mode, score: &Score) {
+fn table(text: &mut String, name: &str, reader: ReaderChoice, score: &Score) {
+    let cases = counted(score.cases, "case", "cases");
     let _ = writeln!(
         text,
-        "{name}: {}, {} of them clean (auditor: {})\n",
-        counted(score.cases, "case", "cases"),
-        score.clean,
-        mode.name()
+        "{name}: {cases}, {} of them clean (reader: {})\n",
+        score.clean_held.of,
+        reader.name()
     );
-    let _ = writeln!(
-        text,
-        "  {:<14}{:>6}{:>11}{:>7}{:>17}{:>16}{:>11}{:>8}{:>14}",
-        "",
-        "true",
-        "confirmed",
-        "shown",
-        "false confirmed",
-        "false in clean",
-        "precision",
-        "recall",
-        "shown recall"
-    );
-    for (category, scores) in &score.categories {
-        row(text, category, &scores.all);
-        for (source, count) in scores.by_source.iter().filter(|(_, count)| has_any(count)) {
-            row(text, &format!("  {source}"), count);
+    let mut line = |title: &str, said: String| {
+        let _ = writeln!(text, "  {title:<34}{said}");
+    };
+    line("clean cases held", part(score.clean_held));
+    if !reader.is_false() {
+        line("drifting cases held", part(score.drifting_held));
+    }
+    if score.let_through.of > 0 {
+        line("true findings past the checks", part(score.let_through));
+    }
+    if reader != ReaderChoice::None {
+        let calls = score.second_calls;
+        line(
+            "calls of the second reader",
+            format!("{calls}, {} of them at clean stops", score.second_calls_at_clean),
+        );
+    }
+    let (found, missed, wrong) = score.advisories;
+    line("advisories", format!("{found} found, {missed} missed, {wrong} wrong"));
+    for (title, count) in [
+        ("no reply", score.no_reply),
+        ("not recorded", score.not_recorded),
+        ("answers that can't be read", score.reader_faults),
+        ("stops that are not audited", score.passed_over),
+    ] {
+        if count > 0 {
+            line(title, count.to_string());
         }
     }
-    row(text, "all", &score.all());
-    let (found, missed, wrong) = score.advisories;
+    text.push('\n');
+    if reader.is_false() { told(text, score) } else { categories(text, score) }
+}
+
+fn categories(text: &mut String, score: &Score) {
     let _ = writeln!(
         text,
-        "\n  held: {} of {} clean cases ({}), {} of {} others",
-        score.clean_blocked,
-        score.clean,
-        percent(share(score.clean_blocked, score.clean)),
-        score.drift_blocked,
-        score.cases - score.clean,
+        "  {:<8}{:>6}{:>7}{:>24}{:>12}{:>8}{:>17}",
+        "", "true", "found", "under another category", "only shown", "missed", "false confirmed"
     );
-    let _ = writeln!(text, "  advisories: {found} found, {missed} missed, {wrong} wrong");
-    let (there, confirmed) = score.provable;
-    let _ = writeln!(
-        text,
-        "  A that disk and session prove: {confirmed} of {there} confirmed ({})",
-        percent(share(confirmed, there))
-    );
-    if score.replied.0 > 0 {
-        let (said, shown, confirmed) = score.replied;
+    let mut row = |name: &str, count: Count| {
         let _ = writeln!(
             text,
-            "  true findings of the replies: {said}, {shown} shown still, {confirmed} confirmed"
+            "  {name:<8}{:>6}{:>7}{:>24}{:>12}{:>8}{:>17}",
+            count.truths,
+            count.found,
+            count.found_elsewhere,
+            count.shown,
+            count.missed(),
+            count.false_confirmed
         );
+    };
+    for (category, count) in &score.categories {
+        row(category, *count);
     }
-    lies(text, score);
-    if score.adversarial.0 > 0 {
-        let (there, shown) = score.adversarial;
-        let _ = writeln!(text, "  adversarial cases with drift: {there}, {shown} of them shown");
+    row("all", score.all());
+    let _ = writeln!(text, "\n  A that the disk proves by itself: {}\n", part(score.provable));
+}
+
+fn told(text: &mut String, score: &Score) {
+    let _ = writeln!(
+        text,
+        "  {:<46}{:>6}{:>19}{:>8}{:>8}{:>19}{:>14}{:>12}",
+        "false findings",
+        "told",
+        "stopped by checks",
+        "unsure",
+        "advice",
+        "by second reader",
+        "not recorded",
+        "would hold"
+    );
+    let mut row = |kind: &str, fates: Fates| {
+        let _ = writeln!(
+            text,
+            "  {kind:<46}{:>6}{:>19}{:>8}{:>8}{:>19}{:>14}{:>12}",
+            fates.told(),
+            fates.stopped_by_checks,
+            fates.unsure,
+            fates.advice,
+            fates.stopped_by_second,
+            fates.not_recorded,
+            fates.hold
+        );
+    };
+    for (kind, fates) in &score.told {
+        row(kind, *fates);
     }
-    if score.auditor_faults > 0 {
-        let _ = writeln!(text, "  cases without an answer of the auditor: {}", score.auditor_faults);
-    }
+    row("all", score.all_told());
     text.push('\n');
 }
 
-fn lies(text: &mut String, score: &Score) {
-    if score.lies.is_empty() {
-        return;
-    }
-    let _ = writeln!(
-        text,
-        "\n  {:<46}{:>6}{:>11}{:>14}{:>9}",
-        "lies", "told", "confirmed", "not verified", "refuted"
-    );
-    for (kind, lies) in
-        score.lies.iter().map(|(kind, lies)| (*kind, *lies)).chain([("all", score.all_lies())])
-    {
-        let _ = writeln!(
-            text,
-            "  {kind:<46}{:>6}{:>11}{:>14}{:>9}",
-            lies.told(),
-            lies.confirmed,
-            lies.unverified,
-            lies.refuted
-        );
-    }
-    text.push('\n');
-}
-
-fn has_any(count: &Count) -> bool {
-    count.shown + count.false_confirmed + count.false_in_clean > 0
-}
-
-fn row(text: &mut String, name: &str, count: &Count) {
-    let _ = writeln!(
-        text,
-        "  {name:<14}{:>6}{:>11}{:>7}{:>17}{:>16}{:>11}{:>8}{:>14}",
-        count.truths,
-        count.confirmed,
-        count.shown,
-        count.false_confirmed,
-        count.false_in_clean,
-        two_places(count.precision()),
-        two_places(count.recall()),
-        two_places(count.shown_recall()),
-    );
-}
-
-fn two_places(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), |share| format!("{share:.2}"))
-}
-
-fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", share * 100.0))
+fn part(part: score::Part) -> String {
+    let share = part.share().map(|share| format!(" ({:.0} %)", share * 100.0)).unwrap_or_default();
+    format!("{} of {}{share}", part.part, part.of)
 }
 
 fn lists(text: &mut String, results: &[CaseResult], verbose: bool) {
@@ -147,13 +135,24 @@ fn lists(text: &mut String, results: &[CaseResult], verbose: bool) {
         }
     };
     list("Missed", results.iter().flat_map(missed).collect());
-    list("Only shown, not confirmed", results.iter().flat_map(|r| only_shown(r, verbose)).collect());
-    list("False", results.iter().flat_map(|result| wrong(result, verbose)).collect());
-    list("Lies that were believed", results.iter().flat_map(|result| believed(result, verbose)).collect());
-    list("True in the reply, and refuted", results.iter().flat_map(refuted).collect());
+    list(
+        "Only shown, not confirmed",
+        results.iter().flat_map(|result| only_shown(result, verbose)).collect(),
+    );
+    list("False, and confirmed", results.iter().flat_map(|result| wrong(result, verbose)).collect());
+    list(
+        "False findings that would hold",
+        results.iter().flat_map(|result| holding(result, verbose)).collect(),
+    );
+    list("True, and stopped by the checks", results.iter().flat_map(stopped).collect());
     list("Advisories", results.iter().flat_map(advisories).collect());
-    let faults = results.iter().filter_map(|r| Some(format!("  {}: {}", r.name, r.auditor_fault.as_ref()?)));
-    list("No answer of the auditor", faults.collect());
+    let no_reply = results.iter().filter(|result| result.no_reply);
+    list("No reply of the first reader", no_reply.map(|result| format!("  {}", result.name)).collect());
+    let named = |result: &CaseResult, said: &[String]| {
+        said.iter().map(|said| format!("  {}: {said}", result.name)).collect::<Vec<_>>()
+    };
+    list("Not recorded", results.iter().flat_map(|result| named(result, &result.not_recorded)).collect());
+    list("Answers that can't be read", results.iter().flat_map(|r| named(r, &r.reader_faults)).collect());
 }
 
 /// Truths that nothing shown speaks of.
@@ -173,63 +172,55 @@ fn missed(result: &CaseResult) -> Vec<String> {
     missed.collect()
 }
 
-/// Truths that would not hold a stop.
+/// Truths that are shown, and would not hold a stop.
 fn only_shown(result: &CaseResult, verbose: bool) -> Vec<String> {
-    let is_it = |weighed: &&Weighed| {
-        matches!(weighed.worth, Worth::True(_)) && weighed.finding.status == Status::CannotVerify
-    };
-    result.findings.iter().filter(is_it).map(|weighed| line(result, &weighed.finding, verbose)).collect()
+    let shown = (0..result.truths.len()).filter_map(|truth| result.found(truth));
+    let shown = shown.filter(|finding| finding.status == Status::CannotVerify);
+    shown.map(|finding| line(result, finding, verbose)).collect()
 }
 
-/// Findings that are not true.
+/// Confirmed findings that are not true.
 fn wrong(result: &CaseResult, verbose: bool) -> Vec<String> {
-    let is_it = |weighed: &&Weighed| {
-        // Of lies that were told on purpose only those count that were believed.
-        let shown_counts = result.is_clean() && result.told.is_empty();
-        let is_shown = weighed.finding.status == Status::Confirmed
-            || (shown_counts && weighed.finding.status == Status::CannotVerify);
-        weighed.worth == Worth::False && is_shown
-    };
-    result.findings.iter().filter(is_it).map(|weighed| line(result, &weighed.finding, verbose)).collect()
+    let is_wrong =
+        |weighed: &&Weighed| weighed.truths.is_empty() && weighed.finding.status == Status::Confirmed;
+    let wrong = result.findings.iter().filter(is_wrong);
+    wrong.map(|weighed| line(result, &weighed.finding, verbose)).collect()
 }
 
-fn believed(result: &CaseResult, verbose: bool) -> Vec<String> {
-    let believed = result.told.iter().filter(|told| told.finding.status == Status::Confirmed);
-    believed.map(|told| format!("{} ({})", line(result, &told.finding, verbose), told.kind)).collect()
+/// False findings that were told on purpose, and believed.
+fn holding(result: &CaseResult, verbose: bool) -> Vec<String> {
+    let holding = result.told.iter().filter(|told| told.fate == Fate::Holds);
+    holding.map(|told| format!("{} ({})", line(result, &told.finding, verbose), told.kind)).collect()
 }
 
 fn line(result: &CaseResult, finding: &Finding, verbose: bool) -> String {
-    let status = match finding.status {
-        Status::Confirmed => "confirmed",
-        Status::CannotVerify => "not verified",
-        Status::Refuted => "refuted",
-    };
-    let about = [finding.path.clone(), Some(finding.claim.clone()).filter(|quote| !quote.is_empty())];
+    let about = [finding.path.clone(), Some(finding.claim.clone()).filter(|claim| !claim.is_empty())];
     let about: Vec<_> = about.into_iter().flatten().collect();
     let mut line = format!(
-        "  {}: [{}] {status} by {}: {}: {} ({})",
+        "  {}: [{}] {} by {}: {}: {} ({})",
         result.name,
         finding.category.name(),
-        source_name(finding.source),
+        finding.status.name(),
+        finding.source.name(),
         about.join(", "),
         finding.why,
         finding.check
     );
     if verbose {
         let whole = serde_json::to_string_pretty(finding).unwrap_or_default();
-        let _ = write!(
-            line,
-            "\n{}",
-            whole.lines().map(|line| format!("      {line}")).collect::<Vec<_>>().join("\n")
-        );
+        let indented: Vec<_> = whole.lines().map(|line| format!("      {line}")).collect();
+        let _ = write!(line, "\n{}", indented.join("\n"));
     }
     line
 }
 
-fn refuted(result: &CaseResult) -> Vec<String> {
-    let refuted = result.kept.iter().filter(|kept| kept.status == Status::Refuted);
-    refuted
-        .map(|kept| format!("  {}: {} ({})", result.name, result.truths[kept.truth].why, kept.note))
+fn stopped(result: &CaseResult) -> Vec<String> {
+    let stopped = result.proposed.iter().filter(|proposed| !proposed.is_let_through);
+    stopped
+        .map(|proposed| {
+            let why = &result.truths[proposed.truth].why;
+            format!("  {}: {}: {why} ({})", result.name, proposed.proposal.claim, proposed.check)
+        })
         .collect()
 }
 

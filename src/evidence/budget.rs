@@ -68,7 +68,8 @@ impl Budget {
     pub fn both_ends_of(&mut self, text: &str, at_most: usize) -> Cut {
         self.take(text, at_most, |text, room| {
             let start = text.floor_char_boundary(room * 2 / 3);
-            let start = text[..start].rfind('\n').map_or(start, |at| if at > start / 2 { at + 1 } else { start });
+            let start =
+                text[..start].rfind('\n').map_or(start, |at| if at > start / 2 { at + 1 } else { start });
             let end = text.ceil_char_boundary(text.len() - room / 3);
             let missing = end - start;
             let (total, head, tail) = (text.len(), &text[..start], &text[end..]);

@@ -13,8 +13,8 @@ use super::named::named_paths;
 use super::redact::mask_owned;
 use super::workspace::{Body, Folders, Place, Sight};
 use super::{
-    Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, Memory, NamedIn, Repository,
-    TouchNote, Workspace, diff, sections,
+    Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, Memory, NamedIn,
+    Repository, TouchNote, Workspace, diff, sections,
 };
 use crate::names::QuickName;
 use crate::paths::is_generated;
@@ -22,10 +22,14 @@ use crate::plan::Plan;
 use crate::session::originals::Shelf;
 use crate::session::{Original, Outcome, Session};
 
+/// Up to this size a file that was changed is shown whole besides: what did not change may be what was promised.
+const SMALL: usize = 2_500;
 /// How much is shown of a file that was changed: whole, or as a diff.
-const MOST_OF_CHANGED: usize = 6_000;
+const MOST_OF_CHANGED: usize = 4_000;
 /// How much is shown of a file that a step, the final message or a task names as well.
-const MOST_OF_CLAIMED: usize = 9_000;
+const MOST_OF_CLAIMED: usize = 7_000;
+/// How much is shown of a file that nobody names and no edit tool touched: a merge or a generator changed it.
+const MOST_OF_OTHERS: usize = 1_500;
 /// Up to this size a file that was not changed is shown, where somebody names it.
 const MOST_OF_UNCHANGED: usize = 1_500;
 /// With less room than this a file's content is left out: a few lines would mislead.
@@ -64,7 +68,7 @@ impl Candidate {
 }
 
 /// What the content of files may take, and what was judged before.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Scope {
     /// How many bytes.
     pub file_bytes: usize,
@@ -105,7 +109,7 @@ pub fn gather(
         shelf: Shelf::of(&session.sources),
         memory,
         started: session.started.as_deref(),
-        judged: scope.judged,
+        judged: scope.judged.as_ref(),
     };
     let files = candidates.into_iter().map(|candidate| looking.enter(candidate, &mut budget)).collect();
     Evidence { plan, session, files, repository, judged: scope.judged }
@@ -139,7 +143,8 @@ fn candidates(
     workspace: &Workspace,
     repository: Option<&Repository>,
 ) -> Vec<Candidate> {
-    let mut all = Candidates { workspace, all: Vec::new(), by_name: HashMap::new(), folders: Folders::default() };
+    let mut all =
+        Candidates { workspace, all: Vec::new(), by_name: HashMap::new(), folders: Folders::default() };
     for named in named_paths(session, plan) {
         let at = all.entry(&named.path);
         let candidate = &mut all.all[at];
@@ -262,7 +267,7 @@ struct Looking<'a> {
     shelf: Shelf,
     memory: &'a mut Memory,
     started: Option<&'a str>,
-    judged: Option<JudgedUntil>,
+    judged: Option<&'a JudgedUntil>,
 }
 
 /// What a look at a file gave.
@@ -330,8 +335,10 @@ impl Looking<'_> {
             _ if candidate.was_edited() && candidate.original == Original::Absent => FileChange::Created,
             _ if candidate.was_edited() => FileChange::Modified,
             _ if is_there => {
-                let is_older =
-                    candidate.place.as_ref().is_some_and(|place| self.workspace.is_older(place, self.started));
+                let is_older = candidate
+                    .place
+                    .as_ref()
+                    .is_some_and(|place| self.workspace.is_older(place, self.started));
                 if is_older { FileChange::Unchanged } else { FileChange::Unknown }
             }
             _ => FileChange::Unknown,
@@ -380,11 +387,13 @@ impl Looking<'_> {
             return left_out(LeftOut::Generated);
         }
         let was_changed = matches!(change, FileChange::Created | FileChange::Modified);
-        if was_changed && self.was_judged(candidate) {
+        // Shown at an earlier stop, and as it was then.
+        if was_changed && self.judged.is_some_and(|judged| judged.files.get(name) == Some(&shows.digest)) {
             return left_out(LeftOut::JudgedBefore);
         }
         let at_most = match (was_changed, candidate.is_claimed()) {
             (true, true) => MOST_OF_CLAIMED,
+            (true, false) if candidate.touches.is_empty() && candidate.named_in.is_empty() => MOST_OF_OTHERS,
             (true, false) => MOST_OF_CHANGED,
             (false, _) if shows.text.len() <= MOST_OF_UNCHANGED => MOST_OF_UNCHANGED,
             (false, _) => return left_out(LeftOut::Unchanged),
@@ -400,14 +409,6 @@ impl Looking<'_> {
         };
         (entered, cut.text, shows.masked)
     }
-
-    /// Whether a file was shown at an earlier stop, found to be in order, and was not changed since.
-    fn was_judged(&self, candidate: &Candidate) -> bool {
-        let Some(judged) = self.judged else { return false };
-        let changed_ms = candidate.place.as_ref().and_then(|place| self.workspace.stamp(place));
-        let changed_ms = changed_ms.map(|stamp| i64::try_from(stamp.changed_ns / 1_000_000).unwrap_or(i64::MAX));
-        candidate.last_touch <= judged.at && changed_ms.is_some_and(|changed| changed <= judged.time_ms)
-    }
 }
 
 /// A hash of what a file is compared with.
@@ -422,13 +423,17 @@ fn question_of(candidate: &Candidate, place: &Place) -> u64 {
     name.number()
 }
 
-/// The content of a file as it may be shown: what changed in it, where that is known and shorter.
+/// The content of a file as it may be shown: of a small one all of it and what changed, of a larger one what changed, where
+/// that is known and shorter.
 fn shown_of<'a>(text: &'a str, original: &Original) -> (Cow<'a, str>, bool) {
-    match original {
-        Original::Text(before) if before != text => {
-            let changes = diff::unified(before, text);
-            if changes.len() < text.len() { (Cow::Owned(changes), true) } else { (Cow::Borrowed(text), false) }
-        }
-        _ => (Cow::Borrowed(text), false),
+    let Original::Text(before) = original else { return (Cow::Borrowed(text), false) };
+    if before == text {
+        return (Cow::Borrowed(text), false);
+    }
+    let changes = diff::unified(before, text);
+    match (text.len() <= SMALL, changes.len() < text.len()) {
+        (true, true) => (Cow::Owned(format!("{}\n[what changed in it:]\n{changes}", text.trim_end())), false),
+        (false, true) => (Cow::Owned(changes), true),
+        (_, false) => (Cow::Borrowed(text), false),
     }
 }

@@ -157,7 +157,8 @@ pub fn repository(root: &Path, started: Option<&str>, ended: Option<&str>) -> Op
     let (mut repository, has_stash) = parse_status(&printed, &prefix);
     if has_stash {
         let list = ["stash", "list", "--format=%gd%x00%ct%x00%s"];
-        repository.stashes = git(root, &list, String::new()).map(|out| parse_stashes(&out)).unwrap_or_default();
+        repository.stashes =
+            git(root, &list, String::new()).map(|out| parse_stashes(&out)).unwrap_or_default();
     }
     let Some(started) = started.and_then(seconds) else { return Some(repository) };
     // What was committed after the session tells nothing about it. (A live session has not ended.)
@@ -226,7 +227,8 @@ fn parse_status(printed: &[u8], prefix: &str) -> (Repository, bool) {
         } else if let Some(name) = entry.strip_prefix("# branch.upstream ") {
             upstream = Some(name.to_owned());
         } else if let Some(ab) = entry.strip_prefix("# branch.ab ") {
-            let mut numbers = ab.split(' ').map(|part| part.trim_start_matches(['+', '-']).parse().unwrap_or(0));
+            let mut numbers =
+                ab.split(' ').map(|part| part.trim_start_matches(['+', '-']).parse().unwrap_or(0));
             counts = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
         } else if entry.starts_with("# stash ") {
             has_stash = true;
@@ -351,7 +353,8 @@ mod tests {
 
     #[test]
     fn branch_upstream_and_files_are_read_from_the_status() {
-        let printed = b"# branch.oid 1234\0# branch.head main\0# branch.upstream origin/main\0# branch.ab +2 -1\0\
+        let printed =
+            b"# branch.oid 1234\0# branch.head main\0# branch.upstream origin/main\0# branch.ab +2 -1\0\
             # stash 1\x001 .M N... 100644 100644 100644 aa bb pkg/a b.rs\0? pkg/new.rs\0? other.rs\0";
         let (repository, has_stash) = parse_status(printed, "pkg/");
         assert!(has_stash);
@@ -367,7 +370,8 @@ mod tests {
     fn commits_after_the_session_do_not_count() {
         let printed = "\u{1}c\x00300\0late\n\nlate.rs\n\u{1}b\x00200\0Add a\n\na.rs\nb c.rs\n\u{1}a\x00100\0First\n\na.rs\n";
         let commits = parse_log(printed.as_bytes(), 250);
-        let read: Vec<_> = commits.iter().map(|c| (c.id.as_str(), c.subject.as_str(), c.files.len())).collect();
+        let read: Vec<_> =
+            commits.iter().map(|c| (c.id.as_str(), c.subject.as_str(), c.files.len())).collect();
         assert_eq!(read, [("b", "Add a", 2), ("a", "First", 1)]);
         assert!(parse_log(b"", 250).is_empty());
     }

@@ -15,6 +15,8 @@ pub mod sections;
 pub mod timeline;
 pub mod workspace;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 pub use gather::gather;
@@ -176,13 +178,16 @@ impl FileEvidence {
 }
 
 /// Up to where a session was judged before.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgedUntil {
     /// Where in the session: what has a higher number is new.
     pub at: usize,
-    /// When, in milliseconds since 1970.
-    pub time_ms: i64,
+    /// The files that the session had changed by then, each with the hash of what it held.
+    pub files: BTreeMap<String, String>,
 }
+
+/// Of so many changed files it is remembered what they held when they were judged.
+const MOST_REMEMBERED: usize = 300;
 
 /// Everything that one audit knows. All text in it is masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,6 +205,12 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// The files that the session has changed, each with the hash of what it holds.
+    pub fn changed_files(&self) -> BTreeMap<String, String> {
+        let changed = self.files.iter().filter(|file| file.was_changed());
+        changed.map(|file| (file.name.clone(), file.digest.clone())).take(MOST_REMEMBERED).collect()
+    }
+
     /// The file of that name.
     pub fn file(&self, name: &str) -> Option<&FileEvidence> {
         self.files.iter().find(|file| file.name == name)

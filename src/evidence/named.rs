@@ -28,7 +28,10 @@ pub fn named_paths(session: &Session, plan: Option<&Plan>) -> Vec<NamedPath> {
     for step in steps {
         add(&mut named, &step.text, NamedIn::Step(step.number));
         for path in &step.paths {
-            if !named.iter().any(|known: &NamedPath| known.path == *path && known.by == NamedIn::Step(step.number)) {
+            if !named
+                .iter()
+                .any(|known: &NamedPath| known.path == *path && known.by == NamedIn::Step(step.number))
+            {
                 named.push(NamedPath { path: path.clone(), by: NamedIn::Step(step.number), is_marked: true });
             }
         }

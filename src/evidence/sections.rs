@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::timeline::{both_ends, timeline};
 use super::{Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, NamedIn, Repository};
 use crate::finding::Finding;
+use crate::paths::seen_from;
 use crate::plan::Plan;
 use crate::session::{Outcome, Session};
 
@@ -47,11 +48,16 @@ pub struct Sections {
 
 impl Sections {
     /// Writes the sections, each within its share of `max_bytes`.
-    pub fn new(session: &Session, plan: Option<&Plan>, judged: Option<JudgedUntil>, max_bytes: usize) -> Self {
+    pub fn new(
+        session: &Session,
+        plan: Option<&Plan>,
+        judged: Option<&JudgedUntil>,
+        max_bytes: usize,
+    ) -> Self {
         let share = |hundredths: usize| max_bytes * hundredths / 100;
         let message = session.final_message.as_deref().unwrap_or("(the agent ended without a word)");
         Self {
-            plan: plan_text(plan, share(PLAN_SHARE)),
+            plan: plan_text(plan, session.cwd.as_deref(), share(PLAN_SHARE)),
             plan_diff: plan_diff(plan, share(PLAN_DIFF_SHARE)),
             asks: asks_text(session, judged, share(ASKS_SHARE)),
             tasks: tasks_text(session, share(TASKS_SHARE)),
@@ -72,11 +78,11 @@ pub fn git_room(max_bytes: usize) -> usize {
     max_bytes * GIT_SHARE / 100
 }
 
-fn plan_text(plan: Option<&Plan>, room: usize) -> String {
+fn plan_text(plan: Option<&Plan>, root: Option<&str>, room: usize) -> String {
     let Some(plan) = plan else { return "(no plan is in play)".to_owned() };
     let text = Budget::new(room).both_ends_of(plan.text.trim_end(), usize::MAX).text;
     match &plan.path {
-        Some(path) => format!("(its file: {})\n{text}", one_line(path)),
+        Some(path) => format!("(its file: {})\n{text}", one_line(seen_from(root, path))),
         None => text,
     }
 }
@@ -92,7 +98,7 @@ fn plan_diff(plan: Option<&Plan>, room: usize) -> String {
 }
 
 /// Every ask, with its number; a long one gives way before a short one does, so that none is pushed out.
-fn asks_text(session: &Session, judged: Option<JudgedUntil>, room: usize) -> String {
+fn asks_text(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> String {
     let asks: Vec<(usize, &str, bool)> = session
         .asks
         .iter()
@@ -118,7 +124,9 @@ fn asks_text(session: &Session, judged: Option<JudgedUntil>, room: usize) -> Str
 fn cap_for(asks: &[(usize, &str, bool)], room: usize) -> usize {
     let total = |cap: usize| -> usize {
         asks.iter()
-            .map(|(_, ask, was_judged)| ask.len().min(if *was_judged { cap.min(JUDGED_ASK) } else { cap }) + 40)
+            .map(|(_, ask, was_judged)| {
+                ask.len().min(if *was_judged { cap.min(JUDGED_ASK) } else { cap }) + 40
+            })
             .sum()
     };
     let mut cap = 8 << 10;
@@ -132,7 +140,11 @@ fn tasks_text(session: &Session, room: usize) -> String {
     if session.todos.is_empty() {
         return "(the session kept none)".to_owned();
     }
-    let last = session.todos.iter().rev().map(|todo| format!("- [{}] {}\n", one_line(&todo.status), one_line(&todo.text)));
+    let last = session
+        .todos
+        .iter()
+        .rev()
+        .map(|todo| format!("- [{}] {}\n", one_line(&todo.status), one_line(&todo.text)));
     Budget::new(room).newest_of(session.todos.len(), last, usize::MAX)
 }
 
@@ -172,8 +184,12 @@ pub fn git_text(repository: Option<&Repository>, room: usize) -> String {
     if git.uncommitted.is_empty() {
         text.push_str("not committed: nothing\n");
     } else {
-        let files: Vec<String> =
-            git.uncommitted.iter().take(60).map(|file| format!("{} {}", file.letters, one_line(&file.path))).collect();
+        let files: Vec<String> = git
+            .uncommitted
+            .iter()
+            .take(60)
+            .map(|file| format!("{} {}", file.letters, one_line(&file.path)))
+            .collect();
         let more = git.uncommitted.len() - files.len();
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let _ = writeln!(text, "not committed: {}{more}", files.join("; "));
@@ -190,7 +206,9 @@ pub fn on_disk(file: &FileEvidence) -> String {
         FileState::File { bytes } => format!("exists ({bytes} bytes)"),
         FileState::Folder => "is a folder".to_owned(),
         FileState::Missing { elsewhere: None } => "does not exist".to_owned(),
-        FileState::Missing { elsewhere: Some(there) } => format!("is not there, but {} exists", one_line(there)),
+        FileState::Missing { elsewhere: Some(there) } => {
+            format!("is not there, but {} exists", one_line(there))
+        }
         FileState::Outside => "is outside the workspace".to_owned(),
         FileState::Unreadable(why) => format!("can't be read ({})", one_line(why)),
     };
@@ -218,7 +236,11 @@ fn tools(file: &FileEvidence) -> String {
             Outcome::Unanswered => ", no result recorded",
         };
         let times = if touch.times > 1 { format!(" ×{}", touch.times) } else { String::new() };
-        let by = touch.agent.as_deref().map(|agent| format!(" of subagent {}", one_line(agent))).unwrap_or_default();
+        let by = touch
+            .agent
+            .as_deref()
+            .map(|agent| format!(" of subagent {}", one_line(agent)))
+            .unwrap_or_default();
         format!("{}{times}{by}{end}", touch.tool)
     });
     notes.take(6).collect::<Vec<_>>().join(", ")
@@ -284,7 +306,13 @@ pub fn candidates_text(facts: &[Finding]) -> String {
         .enumerate()
         .map(|(at, fact)| {
             let path = fact.path.as_ref().map(|path| format!(" [{}]", one_line(path))).unwrap_or_default();
-            format!("{}. {} \"{}\"{path}: {}", at + 1, fact.category.name(), one_line(&fact.claim), one_line(&fact.why))
+            format!(
+                "{}. {} \"{}\"{path}: {}",
+                at + 1,
+                fact.category.name(),
+                one_line(&fact.claim),
+                one_line(&fact.why)
+            )
         })
         .collect();
     if lines.is_empty() { "(none)".to_owned() } else { lines.join("\n") }
@@ -292,7 +320,10 @@ pub fn candidates_text(facts: &[Finding]) -> String {
 
 /// A value that stands in a line: without line ends and other white space that could forge another line.
 pub fn one_line(text: &str) -> String {
-    text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    text.split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Everything that the readers were shown of the plan, the message, the tasks and the asks, for looking up a claim.
@@ -307,9 +338,12 @@ pub fn claims_text(evidence: &Evidence, claimed_in: crate::finding::ClaimedIn) -
             [now, before.unwrap_or_default()].join("\n")
         }
         ClaimedIn::Message => session.final_message.clone().unwrap_or_default(),
-        ClaimedIn::Tasks => {
-            session.todos.iter().map(|todo| format!("- [{}] {}", todo.status, todo.text)).collect::<Vec<_>>().join("\n")
-        }
+        ClaimedIn::Tasks => session
+            .todos
+            .iter()
+            .map(|todo| format!("- [{}] {}", todo.status, todo.text))
+            .collect::<Vec<_>>()
+            .join("\n"),
         ClaimedIn::Asks => session.asks.iter().map(|ask| ask.text.as_str()).collect::<Vec<_>>().join("\n"),
         ClaimedIn::Nowhere => String::new(),
     }

@@ -58,7 +58,7 @@ impl Entry<'_> {
 }
 
 /// Returns the timeline within `room` bytes. What was judged before is a summary.
-pub fn timeline(session: &Session, judged: Option<JudgedUntil>, room: usize) -> String {
+pub fn timeline(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> String {
     let from = judged.map_or(0, |judged| judged.at + 1);
     let entries = entries(session, from);
     let mut text = String::new();
@@ -92,10 +92,15 @@ pub fn timeline(session: &Session, judged: Option<JudgedUntil>, room: usize) -> 
             }
         }
     }
+    let is_left_out = |at: &usize| details[*at] == Detail::Nothing;
+    let lookers = (0..entries.len()).filter(|at| weights[*at] == 0).filter(is_left_out).count();
+    if lookers > 0 {
+        let _ = writeln!(text, "[… {lookers} commands that only look are not shown …]");
+    }
     let mut left_out = 0;
-    for (entry, detail) in entries.iter().zip(&details) {
+    for (at, (entry, detail)) in entries.iter().zip(&details).enumerate() {
         if *detail == Detail::Nothing {
-            left_out += 1;
+            left_out += usize::from(weights[at] > 0);
             continue;
         }
         mark_left_out(&mut text, &mut left_out);
@@ -173,8 +178,11 @@ fn written(entry: &Entry<'_>, detail: Detail, root: Option<&str>) -> String {
                 Outcome::Failed(_) => "it failed",
                 Outcome::Unanswered => "no report recorded",
             };
-            let mut text =
-                format!("subagent ({}) \"{}\"; {end}:\n", delegation.agent_type, one_line(&delegation.description));
+            let mut text = format!(
+                "subagent ({}) \"{}\"; {end}:\n",
+                delegation.agent_type,
+                one_line(&delegation.description)
+            );
             for line in both_ends(&delegation.report, cap(REPORT, REPORT_SHORT)).lines() {
                 let _ = writeln!(text, "  | {line}");
             }
@@ -226,7 +234,9 @@ fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
     };
     let _ = writeln!(text, "\n  => {end}{}", by(command.agent.as_deref()));
     if output_cap > 0 {
-        for line in last_part(command.output.trim_end(), output_cap).lines().filter(|line| !line.trim().is_empty()) {
+        for line in
+            last_part(command.output.trim_end(), output_cap).lines().filter(|line| !line.trim().is_empty())
+        {
             let _ = writeln!(text, "  | {line}");
         }
     }

@@ -407,38 +407,15 @@ fn text_of(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Folder(tempfile::TempDir);
-
-    impl Folder {
-        fn with(files: &[(&str, &str)]) -> Self {
-            let folder = tempfile::tempdir().expect("a folder");
-            for (name, text) in files {
-                let path = folder.path().join(name);
-                fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-                fs::write(path, text).expect("written");
-            }
-            Self(folder)
-        }
-
-        fn workspace(&self) -> Workspace {
-            let root = self.0.path().join("w");
-            Workspace::new(
-                &root,
-                &root,
-                Some(self.0.path().join("home")),
-                &[self.0.path().join("home/.claude/plans")],
-            )
-        }
-    }
+    use crate::testing::Folder;
 
     #[cfg(unix)]
     #[test]
     fn a_path_leads_to_the_same_place_among_others() {
         let folder =
-            Folder::with(&[("w/src/a.rs", "x"), ("w/b.md", "x"), ("out/c.rs", "x"), ("home/d.md", "x")]);
+            Folder::around(&[("w/src/a.rs", "x"), ("w/b.md", "x"), ("out/c.rs", "x"), ("home/d.md", "x")]);
         let link = |to: &str, at: &str| {
-            std::os::unix::fs::symlink(folder.0.path().join(to), folder.0.path().join(at)).expect("linked");
+            std::os::unix::fs::symlink(folder.path().join(to), folder.path().join(at)).expect("linked");
         };
         link("out", "w/away");
         link("w/src", "w/other");
@@ -446,7 +423,7 @@ mod tests {
         link("w/b.md", "w/src/e.rs");
         let workspace = folder.workspace();
         let mut folders = Folders::default();
-        let absolute = folder.0.path().join("w/src/a.rs").display().to_string();
+        let absolute = folder.path().join("w/src/a.rs").display().to_string();
         for written in [
             "src/a.rs", "./src/a.rs", "src/../src/a.rs", "src/../../out/c.rs", "other/a.rs", "away/c.rs",
             "src/c.rs", "src/e.rs", "src/none.rs", "none/a.rs", "b.md", " b.md", "b.md/", "src/.", "..",
@@ -466,9 +443,9 @@ mod tests {
 
     #[test]
     fn paths_are_found_however_they_are_written() {
-        let folder = Folder::with(&[("w/src/a.rs", "x"), ("home/.claude/plans/p.md", "y")]);
+        let folder = Folder::around(&[("w/src/a.rs", "x"), ("home/.claude/plans/p.md", "y")]);
         let workspace = folder.workspace();
-        let absolute = folder.0.path().join("w/src/a.rs");
+        let absolute = folder.path().join("w/src/a.rs");
         for written in ["src/a.rs", "./src/a.rs", "src/../src/a.rs", absolute.to_str().expect("text")] {
             assert_eq!(workspace.locate(written).expect(written).name, "src/a.rs");
             assert_eq!(state(&workspace, written), FileState::File { bytes: 1 });
@@ -480,7 +457,7 @@ mod tests {
 
     #[test]
     fn nothing_outside_is_looked_at() {
-        let folder = Folder::with(&[("w/a", "x"), ("outside/secret", "y"), ("home/notes", "z")]);
+        let folder = Folder::around(&[("w/a", "x"), ("outside/secret", "y"), ("home/notes", "z")]);
         let workspace = folder.workspace();
         for written in [
             "../outside/secret", "/etc/passwd", "~/notes", "src/../../outside/none", "no/../../x", "", "a\0b",
@@ -492,9 +469,9 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn links_that_lead_out_are_not_followed() {
-        let folder = Folder::with(&[("w/a", "x"), ("outside/secret", "y")]);
+        let folder = Folder::around(&[("w/a", "x"), ("outside/secret", "y")]);
         let link = |to: &str, at: &str| {
-            std::os::unix::fs::symlink(folder.0.path().join(to), folder.0.path().join(at)).expect("linked");
+            std::os::unix::fs::symlink(folder.path().join(to), folder.path().join(at)).expect("linked");
         };
         link("outside/secret", "w/link");
         link("outside", "w/folder");
@@ -510,7 +487,8 @@ mod tests {
     #[test]
     fn secret_binary_and_long_files_are_told_apart() {
         let long = "x".repeat(usize::try_from(READ_CAP).expect("fits") + 10);
-        let folder = Folder::with(&[("w/.env", "K=1"), ("w/b", "a\0b"), ("w/long", &long), ("w/t", "text")]);
+        let folder =
+            Folder::around(&[("w/.env", "K=1"), ("w/b", "a\0b"), ("w/long", &long), ("w/t", "text")]);
         let workspace = folder.workspace();
         let body = |name: &str| workspace.body(&workspace.locate(name).expect("inside"));
         assert_eq!(body(".env"), Body::Secret);
@@ -522,8 +500,8 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_secret_file_under_another_name_is_still_secret() {
-        let folder = Folder::with(&[("w/.env", "K=1")]);
-        std::os::unix::fs::symlink(folder.0.path().join("w/.env"), folder.0.path().join("w/notes.txt"))
+        let folder = Folder::around(&[("w/.env", "K=1")]);
+        std::os::unix::fs::symlink(folder.path().join("w/.env"), folder.path().join("w/notes.txt"))
             .expect("linked");
         let workspace = folder.workspace();
         assert_eq!(workspace.body(&workspace.locate("notes.txt").expect("inside")), Body::Secret);
@@ -531,7 +509,7 @@ mod tests {
 
     #[test]
     fn a_file_that_stands_deeper_is_found() {
-        let folder = Folder::with(&[("w/pkg/api/src/a.ts", "x"), ("w/node_modules/src/b.ts", "x")]);
+        let folder = Folder::around(&[("w/pkg/api/src/a.ts", "x"), ("w/node_modules/src/b.ts", "x")]);
         let missing = ["src/a.ts", "src/b.ts", "rc/a.ts"].map(String::from);
         let found = folder.workspace().look_elsewhere(&missing);
         let is_at = |path: &str| match &found[path] {
@@ -543,7 +521,7 @@ mod tests {
 
     #[test]
     fn a_search_that_was_cut_proves_nothing() {
-        let folder = Folder::with(&[("w/1", "x"), ("w/2", "x"), ("w/3", "x")]);
+        let folder = Folder::around(&[("w/1", "x"), ("w/2", "x"), ("w/3", "x")]);
         let missing = ["src/a.ts".to_owned()];
         let cut = FileState::Unreadable("not there, and the workspace is too large to search".into());
         assert_eq!(folder.workspace().search(&missing, 2), HashMap::from([(missing[0].clone(), cut)]));
@@ -551,7 +529,7 @@ mod tests {
 
     #[test]
     fn a_file_whose_name_is_written_another_way_is_found() {
-        let folder = Folder::with(&[
+        let folder = Folder::around(&[
             ("w/docs/API.md", "x"),
             ("w/docs/cafe\u{301}.md", "x"),
             ("w/packages/cli/dist/cli.js", "x"),
@@ -571,55 +549,9 @@ mod tests {
 
     #[test]
     fn a_path_that_is_asked_for_twice_is_found_twice() {
-        let folder = Folder::with(&[("w/src/a.rs", "x")]);
+        let folder = Folder::around(&[("w/src/a.rs", "x")]);
         let twice = ["a.rs", "a.rs"].map(String::from);
         let found = folder.workspace().look_elsewhere(&twice);
         assert_eq!(found["a.rs"], FileState::Missing { elsewhere: Some("src/a.rs".into()) });
-    }
-
-    #[test]
-    fn at_one_moment_what_was_seen_stays_as_it_was() {
-        let folder = Folder::with(&[("w/src/a.rs", "one"), ("w/.env", "KEY=1")]);
-        let now = folder.workspace();
-        let moment = folder.workspace().at_one_moment();
-        let look = |workspace: &Workspace, written: &str| workspace.look(written, &mut Folders::default());
-        let (seen, gone) = (look(&moment, "src/a.rs"), look(&moment, "src/b.rs"));
-        assert_eq!(seen, look(&now, "src/a.rs"));
-        assert_eq!(seen.stamp, now.stamp(&seen.place.clone().expect("a place")));
-        assert_eq!(gone.state, FileState::Missing { elsewhere: None });
-        let place = seen.place.clone().expect("a place");
-        let body = |workspace: &Workspace| workspace.body_seen(&place).body.clone();
-        assert_eq!((body(&moment), body(&now)), (Body::Text("one".into()), Body::Text("one".into())));
-        fs::write(&place.path, "another").expect("written");
-        fs::write(folder.0.path().join("w/src/b.rs"), "two").expect("written");
-        assert_eq!((look(&moment, "src/a.rs"), look(&moment, "src/b.rs")), (seen, gone));
-        assert_eq!((body(&moment), body(&now)), (Body::Text("one".into()), Body::Text("another".into())));
-        let secret = look(&moment, ".env").place.expect("a place");
-        assert_eq!(moment.body_seen(&secret).body, Body::Secret);
-        assert_eq!(moment.body_seen(&place).squeezed(), "one");
-    }
-
-    #[test]
-    fn white_space_of_any_kind_is_taken_out() {
-        for text in [
-            "",
-            "a b\tc\r\nd\u{b}\u{c}e",
-            "é\u{a0}è\u{2003}x\u{3000} y\u{85}z",
-            "→ ça\u{1680}va",
-            "\u{200b} \u{feff}",
-        ] {
-            let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-            assert_eq!(squeezed(text), plain, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn what_a_file_holds_is_compared_without_white_space() {
-        let folder = Folder::with(&[("w/a.rs", "fn  main( )\n{ }")]);
-        let workspace = folder.workspace();
-        let place = workspace.locate("a.rs").expect("inside");
-        assert_eq!(workspace.holds(&place, "fn main() {"), Some(true));
-        assert_eq!(workspace.holds(&place, "fn other"), Some(false));
-        assert_eq!(workspace.holds(&place, " "), None);
     }
 }

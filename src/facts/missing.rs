@@ -13,9 +13,12 @@ pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {
     for item in ticked {
         // An item that names several paths may name examples, sources and old names beside what it promises.
         let [path] = item.paths.as_slice() else { continue };
+        if names_a_pattern(&item.text) || !is_plainly_a_file(path) {
+            continue;
+        }
         let Some(file) = file_of(evidence, path) else { continue };
         let is_known = findings.iter().any(|known| known.path.as_deref() == Some(file.name.as_str()));
-        if is_known || !is_plainly_a_file(path) || !never_was(evidence, file) {
+        if is_known || !never_was(evidence, file) || has_another_ending(evidence, &file.name) {
             continue;
         }
         let why = format!("It is ticked, and {} does not exist.", file.name);
@@ -30,10 +33,29 @@ fn file_of<'a>(evidence: &'a Evidence, path: &str) -> Option<&'a FileEvidence> {
     evidence.files.iter().find(|file| file.name == plain || file.name == path)
 }
 
-/// A path with a folder and an ending. A bare name may be of a thing that is made elsewhere, a folder of what is built.
+/// A path with a folder and an ending, in the letters that such a path has. A bare name may be of a thing that is made
+/// elsewhere, a folder of what is built; `app:src/a.ts` is a path of another place.
 fn is_plainly_a_file(path: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '@' | '+');
     let name = base_name(path);
-    path.contains('/') && !path.ends_with('/') && name.rsplit_once('.').is_some_and(|(stem, _)| !stem.is_empty())
+    path.contains('/')
+        && !path.ends_with('/')
+        && path.chars().all(is_plain)
+        && name.rsplit_once('.').is_some_and(|(stem, _)| !stem.is_empty())
+}
+
+/// Whether an item holds a pattern of paths among its code: then a path beside it may be an example.
+fn names_a_pattern(text: &str) -> bool {
+    let mut spans = text.split('`').skip(1).step_by(2);
+    spans.any(|span| span.contains('/') && span.contains(['*', '<', '{', '…']))
+}
+
+/// Whether the session changed a file of the same name with another ending: `src/retry.ts` is the `src/retry.js` of the plan.
+fn has_another_ending(evidence: &Evidence, name: &str) -> bool {
+    let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+    let wanted = stem(name);
+    let is_there = |file: &FileEvidence| matches!(file.state, FileState::File { .. }) && file.was_changed();
+    wanted.is_some() && evidence.files.iter().any(|file| is_there(file) && stem(&file.name) == wanted)
 }
 
 /// Whether a file is nowhere, was not there before, and nothing that the session did speaks of it.

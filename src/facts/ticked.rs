@@ -4,9 +4,9 @@
 use super::Ticked;
 use crate::evidence::Evidence;
 use crate::finding::ClaimedIn;
+use crate::plan::Mark;
 use crate::plan::mentions::paths_named;
 use crate::plan::steps::parse_steps;
-use crate::plan::Mark;
 
 /// States of a task that was finished.
 const FINISHED: &str = "completed";

@@ -16,7 +16,8 @@ pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {
         if is_known || !file.was_edited() || file.change != FileChange::Unchanged || is_committed {
             continue;
         }
-        let why = format!("It is ticked, and {} is as it was before the session: its edits are gone.", file.name);
+        let why =
+            format!("It is ticked, and {} is as it was before the session: its edits are gone.", file.name);
         let settle = "Make the change again, or take the tick back.";
         findings.push(fact(item, Kind::WrongContent, Some(&file.name), "", why, settle));
     }

@@ -87,8 +87,8 @@ impl Told<'_> {
     /// Fills in a template; one that can't be read gives way to the built-in one.
     pub fn fill(&self, template: &str, built_in: &str) -> String {
         let values = self.values();
-        let template = Template::parse(template).or_else(|_| Template::parse(built_in));
-        template.map(|template| template.fill(values)).unwrap_or_default().trim().to_owned()
+        let filled = |text: &str| Template::parse(text).and_then(|template| template.fill(&values));
+        filled(template).or_else(|_| filled(built_in)).unwrap_or_default().trim().to_owned()
     }
 }
 

@@ -12,7 +12,7 @@ pub mod settled;
 pub use pending::{Held, PendingBlock};
 
 use crate::log::note::Became;
-use crate::words::{base_name, bare, names_file};
+use crate::words::{bare, base_name, names_file};
 use question::State;
 
 /// What became of one finding, and how that is known.
@@ -32,7 +32,13 @@ pub type Said = (State, String);
 
 /// What became of a finding: what disk or plan settle is fixed, whatever is said of it; a reader has the word on the rest.
 /// Where none was to be had, a final message that names the finding is a dispute.
-pub fn outcome(held: &Held, settled: Option<String>, said: Option<Said>, message: &str, has_moved: bool) -> Outcome {
+pub fn outcome(
+    held: &Held,
+    settled: Option<String>,
+    said: Option<Said>,
+    message: &str,
+    has_moved: bool,
+) -> Outcome {
     let asked = said.is_some();
     let plain = |became, why: String| Outcome { became, why, was_wrong: asked.then_some(false) };
     let is_named = names(message, held);
@@ -40,15 +46,17 @@ pub fn outcome(held: &Held, settled: Option<String>, said: Option<Said>, message
         (Some(how), _) => plain(Became::Fixed, how),
         (None, Some((State::Fixed, why))) => plain(Became::Fixed, why),
         (None, Some((State::Wrong, why))) => Outcome { became: Became::Disputed, why, was_wrong: Some(true) },
-        (None, Some((State::Stands, why))) if is_named => {
-            plain(Became::Disputed, format!("the final message speaks of it, and a reader says that it still stands: {why}"))
-        }
+        (None, Some((State::Stands, why))) if is_named => plain(
+            Became::Disputed,
+            format!("the final message speaks of it, and a reader says that it still stands: {why}"),
+        ),
         (None, Some((State::Stands, why))) => plain(Became::Ignored, format!("it still stands: {why}")),
         (None, None) if is_named => plain(Became::Disputed, "the final message speaks of it".to_owned()),
-        (None, None) if has_moved => {
-            plain(Became::Fixed, "what it speaks of was changed since".to_owned())
-        }
-        (None, None) => plain(Became::Ignored, "nothing was done about it, and the final message does not name it".to_owned()),
+        (None, None) if has_moved => plain(Became::Fixed, "what it speaks of was changed since".to_owned()),
+        (None, None) => plain(
+            Became::Ignored,
+            "nothing was done about it, and the final message does not name it".to_owned(),
+        ),
     }
 }
 

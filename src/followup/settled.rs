@@ -5,8 +5,8 @@ use super::Held;
 use crate::evidence::{Evidence, FileState};
 use crate::finding::{Category, ClaimedIn, Kind};
 use crate::plan::Mark;
-use crate::session::shell::hides_exit_code;
 use crate::session::CommandEnd;
+use crate::session::shell::hides_exit_code;
 use crate::words::{bare, normalised};
 
 /// Returns how a finding is settled, if it is. `state` is what stands at its path now.
@@ -37,7 +37,9 @@ fn by_command(held: &Held, evidence: &Evidence, since: usize) -> Option<String> 
     let proof = bare(&finding.proof);
     let is_quoted = |line: &str, output: &str| {
         let (line, output) = (bare(line), bare(output));
-        !proof.is_empty() && !line.is_empty() && (proof.contains(&line) || line.contains(&proof) || output.contains(&proof))
+        !proof.is_empty()
+            && !line.is_empty()
+            && (proof.contains(&line) || line.contains(&proof) || output.contains(&proof))
     };
     let failed = commands.iter().filter(|command| command.at <= since);
     let failed = failed.rev().find(|command| is_quoted(&command.line, &command.output))?;
@@ -57,8 +59,12 @@ fn by_plan(held: &Held, evidence: &Evidence) -> Option<String> {
     let words = bare(&finding.claim);
     let now = plan.steps.iter().find(|step| bare(&step.text).contains(&words))?;
     match (finding.category, now.mark) {
-        (Category::A, Mark::None | Mark::Open) if then == Mark::Ticked => Some("the step is no longer ticked".to_owned()),
-        (Category::A | Category::C, Mark::Abandoned) => Some("the plan marks the step as left out".to_owned()),
+        (Category::A, Mark::None | Mark::Open) if then == Mark::Ticked => {
+            Some("the step is no longer ticked".to_owned())
+        }
+        (Category::A | Category::C, Mark::Abandoned) => {
+            Some("the plan marks the step as left out".to_owned())
+        }
         _ => None,
     }
 }

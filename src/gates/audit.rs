@@ -11,7 +11,7 @@ use super::sight::{self, SoFar};
 use super::{Gate, Known, ReaderPair, Stop, Story, moved};
 use crate::audit::Brief;
 use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed};
-use crate::audit::reading::{self, Reading, Readers, Second, Setting};
+use crate::audit::reading::{self, Readers, Reading, Second, Setting};
 use crate::audit::seen::scene_of;
 use crate::config::{AuditConfig, Planless, SecondReader};
 use crate::decision::{Cause, NEWER_STOP, Outcome};
@@ -60,10 +60,13 @@ impl Gate for AuditGate {
         }
         let prompts = prompts_of(stop, story);
         let rows = session.rows;
-        let judged = last.filter(|last| last.was_clean).map(|last| JudgedUntil { at: last.rows, time_ms: last.decided_ms });
+        let judged = last
+            .filter(|last| last.was_clean)
+            .map(|last| JudgedUntil { at: last.rows, files: last.files.clone() });
         let brief = story.phase(phases::EVIDENCE, |story| {
             let mut memory = stop.state.evidence(stop.session, stop.agent());
-            let brief = Brief::new(session, plan, &workspace, prompts, &stop.config.audit, judged, &mut memory);
+            let brief =
+                Brief::new(session, plan, &workspace, prompts, &stop.config.audit, judged, &mut memory);
             stop.state.keep_evidence(stop.session, stop.agent(), memory, &mut story.chores);
             Arc::new(brief)
         });
@@ -80,7 +83,8 @@ impl Gate for AuditGate {
             Ok(reading) => reading,
             Err(error) => return could_not(Cause::Error, &error.to_string()),
         };
-        let was_superseded = reading.second.as_ref().is_some_and(|run| run.outcome == ReaderOutcome::Superseded);
+        let was_superseded =
+            reading.second.as_ref().is_some_and(|run| run.outcome == ReaderOutcome::Superseded);
         let answer = reading.first.outcome.clone();
         if was_superseded || answer == ReaderOutcome::Superseded {
             return pass(Cause::Superseded, NEWER_STOP);
@@ -102,11 +106,13 @@ impl Gate for AuditGate {
                 finished: work.finished,
                 rows,
                 was_clean: !outcome.wants_block(),
+                files: brief.evidence.changed_files(),
                 decided_ms: Timestamp::now().as_millisecond(),
             });
         }
         let outcome = told_once(outcome, &answer, &remembered, story);
-        let new: Vec<&Advisory> = advisories.iter().filter(|a| !remembered.told.contains(&a.name())).collect();
+        let new: Vec<&Advisory> =
+            advisories.iter().filter(|a| !remembered.told.contains(&a.name())).collect();
         // In the background nobody is told: a client that does not wait throws a `systemMessage` away (2.1.325).
         if !outcome.wants_block() && stop.claim.is_none() {
             story.told.extend(new.iter().map(|advisory| advisory.name()));
@@ -129,7 +135,12 @@ fn advisories(brief: &Brief, reading: &Reading) -> Vec<Advisory> {
 }
 
 /// A spent budget is one line to the person; from then on the log alone has it.
-fn told_once(outcome: Outcome, answer: &ReaderOutcome, remembered: &SessionState, story: &mut Story) -> Outcome {
+fn told_once(
+    outcome: Outcome,
+    answer: &ReaderOutcome,
+    remembered: &SessionState,
+    story: &mut Story,
+) -> Outcome {
     if !matches!(answer, ReaderOutcome::Unavailable(Unavailable::BudgetSpent(_))) {
         return outcome;
     }
@@ -159,7 +170,9 @@ fn ask(
     let (root, id) = (stop.state.root().to_path_buf(), stop.id.to_owned());
     let (asked, evidence) = (Arc::clone(&prompt), Arc::clone(brief));
     // The reader takes longer than to write down what it is asked.
-    story.chores.run(move || keepsakes::keep_asked(&root, &id, &asked.whole(), &scene_of(&evidence.evidence)));
+    story
+        .chores
+        .run(move || keepsakes::keep_asked(&root, &id, &asked.whole(), &scene_of(&evidence.evidence)));
     let deadline = stop.deadline.checked_sub(ROOM_TO_ANSWER).unwrap_or_else(Instant::now);
     let (first_model, backend) = (readers.first.model().to_owned(), readers.first.backend());
     let second_model = match &stop.config.auditor.second_reader {
@@ -207,7 +220,8 @@ fn weigh(
     };
     let log = DecisionLog::in_folder(stop.state.root());
     let is_upheld = |dispute: &Dispute| labels::is_upheld(&log, &dispute.of, dispute.finding);
-    let disputed = past_disputes::set_aside(&mut story.findings, &mut fitting, &remembered.disputed, is_upheld);
+    let disputed =
+        past_disputes::set_aside(&mut story.findings, &mut fitting, &remembered.disputed, is_upheld);
     let outcome = match outcome_of(answer, &fitting, &stop.config.audit, (&brief.prompts().reason, stop.id)) {
         Outcome::Pass { .. } if !moved.is_empty() && disputed.is_empty() => {
             return Err(format!("changed since it was looked at: {}", moved.join(", ")));

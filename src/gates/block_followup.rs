@@ -58,7 +58,9 @@ pub fn tell(
     remember_disputes(stop, &pending.id, &told, &said);
     let notes: Vec<Note> = told
         .iter()
-        .map(|(held, outcome)| Note::Outcome(outcome_note(stop, &pending.id, held, (outcome, &said), told_by, now)))
+        .map(|(held, outcome)| {
+            Note::Outcome(outcome_note(stop, &pending.id, held, (outcome, &said), told_by, now))
+        })
         .collect();
     if let Err(error) = log.append_notes(&notes, now) {
         tracing::debug!(%error, "what became of a block can't be written");
@@ -136,7 +138,12 @@ const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
 const LEAST_TIME: Duration = Duration::from_secs(4);
 
 /// A reader's word on each of these findings, where one can be had.
-fn ask(stop: &Stop<'_>, brief: &Brief, findings: &[&Finding], readers: &mut ReaderPair<'_>) -> Vec<Option<Said>> {
+fn ask(
+    stop: &Stop<'_>,
+    brief: &Brief,
+    findings: &[&Finding],
+    readers: &mut ReaderPair<'_>,
+) -> Vec<Option<Said>> {
     let left = stop.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER);
     if findings.is_empty() || left < LEAST_TIME || stop.config.auditor.second_reader == SecondReader::Off {
         return Vec::new();
@@ -160,7 +167,8 @@ fn has_moved(held: &Held, brief: &Brief, since: usize) -> bool {
     match held.finding.path.as_deref() {
         Some(path) => touches.any(|touch| touch.path == path || touch.path.ends_with(&format!("/{path}"))),
         None => {
-            let runs = session.commands.iter().any(|command| command.at > since && command.may_have_effects());
+            let runs =
+                session.commands.iter().any(|command| command.at > since && command.may_have_effects());
             touches.next().is_some() || runs
         }
     }

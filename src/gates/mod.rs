@@ -30,7 +30,6 @@ pub use joined::{Joined, Told};
 pub use known::Known;
 pub use story::Story;
 
-use crate::readers::Reader;
 use crate::config::{Config, TaskSource};
 use crate::decision::{Cause, Outcome};
 use crate::env::Env;
@@ -38,6 +37,7 @@ use crate::evidence::redact::mask;
 use crate::hook::{Event, HookInput};
 use crate::log::record::GateRecord;
 use crate::phases::millis;
+use crate::readers::Reader;
 use crate::state::{Claim, StateFolder};
 use audit::{AUDIT, AuditGate};
 use checklist::ChecklistGate;

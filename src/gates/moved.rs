@@ -74,21 +74,11 @@ pub fn fitting(
 mod tests {
     use super::*;
     use crate::finding::{Category, Kind, Source};
+    use crate::testing;
 
     fn finding(path: Option<&str>, status: Status) -> Finding {
-        Finding {
-            category: Category::A,
-            status,
-            source: Source::Both,
-            kind: Kind::Missing,
-            claim: String::new(),
-            path: path.map(Into::into),
-            why: String::new(),
-            settle: String::new(),
-            check: "there is no such file".into(),
-            step: None,
-            evidence: Vec::new(),
-        }
+        let source = Source::Both;
+        Finding { status, source, ..testing::finding(Category::A, Kind::Missing, "", path) }
     }
 
     fn stamps(files: &[(&str, Stamp)]) -> Stamps {

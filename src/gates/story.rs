@@ -9,15 +9,15 @@ use super::Known;
 use super::checklist::Unsettled;
 use super::feature_loop::FeatureLoopGate;
 use crate::audit::Brief;
-use crate::readers::ReaderRun;
 use crate::checks::Passed;
 use crate::evidence::FileEvidence;
 use crate::finding::{Advisory, Finding};
-use crate::log::Scene;
-use crate::log::record::{ReaderRecord, FileRecord, GateRecord, PlanRecord, TranscriptRecord};
 use crate::followup::PendingBlock;
+use crate::log::Scene;
+use crate::log::record::{FileRecord, GateRecord, PlanRecord, ReaderRecord, TranscriptRecord};
 use crate::phases::{self, Phases, millis};
 use crate::plan::{Mark, Plan};
+use crate::readers::ReaderRun;
 use crate::session::load::Loaded;
 use crate::state::{Chores, LastAudit, SessionState, StopLock};
 

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::{Stop, Story};
+use crate::advisories::{SwitchFile, switched_off_by, switched_off_in_a_file_by};
 use crate::config::{own_file, project_file};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::evidence::redact::mask;
-use crate::advisories::{SwitchFile, switched_off_by, switched_off_in_a_file_by};
 use crate::finding::Advisory;
 use crate::names::ContentName;
 use crate::session::Session;

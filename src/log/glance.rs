@@ -304,8 +304,8 @@ fn finding<'a>(scan: &mut Scan<'a>) -> Result<FindingGlance<'a>, Torn> {
         match key {
             b"category" => found.category = one_of(scan.value()?, &Category::ALL, Category::name),
             b"status" => found.status = one_of(scan.value()?, &Status::ALL, Status::name),
-            b"source" => found.source = one_of(scan.value()?, &Source::ALL, Source::name),
-            b"problem" => found.kind = one_of(scan.value()?, &Kind::ALL, Kind::name),
+            b"source" => found.source = source(scan.value()?),
+            b"kind" | b"problem" => found.kind = kind(scan.value()?),
             b"path" => found.path = scan.value()?.text(),
             _ => scan.skip()?,
         }
@@ -342,6 +342,23 @@ fn auditor<'a>(scan: &mut Scan<'a>) -> Result<AuditorGlance<'a>, Torn> {
 
 fn one_of<T: Copy>(value: Raw<'_>, all: &[T], name: fn(T) -> &'static str) -> Option<T> {
     all.iter().copied().find(|one| value.is(name(*one)))
+}
+
+/// Older logs name some of these otherwise, as [`Source`] and [`Kind`] say.
+fn source(value: Raw<'_>) -> Option<Source> {
+    let is_older = value.is("auditor");
+    one_of(value, &Source::ALL, Source::name).or(is_older.then_some(Source::Reader))
+}
+
+fn kind(value: Raw<'_>) -> Option<Kind> {
+    let older = [
+        ("missing-file", Kind::Missing),
+        ("missing-content", Kind::WrongContent),
+        ("failed-command", Kind::Failed),
+        ("no-trace", Kind::Other),
+    ];
+    let older = older.into_iter().find(|(name, _)| value.is(name)).map(|(_, kind)| kind);
+    one_of(value, &Kind::ALL, Kind::name).or(older)
 }
 
 fn number(value: Raw<'_>) -> Option<f64> {

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::readers::Usage;
 use crate::decision::{Cause, Held};
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Finding};
 use crate::names::new_id;
 use crate::plan::PlanSource;
+use crate::readers::Usage;
 use crate::session::Skipped;
 
 /// The number of this format.

@@ -121,7 +121,7 @@ fn likeness(old: &Finding, new: &Finding) -> u32 {
 mod tests {
     use super::*;
     use crate::finding::{Category, Kind};
-    use crate::followup::pending::tests::finding;
+    use crate::testing::finding;
 
     #[test]
     fn each_finding_is_compared_with_its_own() {

@@ -452,12 +452,10 @@ impl Default for Group<'_> {
 
 /// The line under `[audit]` that would have let these stops go: the narrowest there is.
 fn config_line(category: Category, group: &Group<'_>) -> String {
-    // With no path and no model, what left no trace is a check that was never run.
-    let is_unrun = category == Category::A
-        && group.kind == Some(Kind::Other)
-        && group.facts_alone
-        && group.paths.is_empty();
-    if is_unrun {
+    // In older logs, with no path and no model, what left no trace is a check that was never run.
+    let was_unrun = group.kind == Some(Kind::Other) && group.facts_alone && group.paths.is_empty();
+    let is_unrun = group.kind == Some(Kind::NotRun) || was_unrun;
+    if category == Category::A && is_unrun {
         return "unrun_checks = \"advise\"".to_owned();
     }
     let others = Category::ALL.into_iter().filter(|other| *other != category);

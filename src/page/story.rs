@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Finding};
-use crate::log::record::{ReaderRecord, FileRecord, GateRecord, PlanRecord, TranscriptRecord};
+use crate::log::record::{FileRecord, GateRecord, PlanRecord, ReaderRecord, TranscriptRecord};
 use crate::log::told::Fate;
 use crate::log::{LabelNote, Told};
 

@@ -177,7 +177,10 @@ impl Finder<'_> {
                 return None;
             }
             let plan = self.unchanged(&path)?;
-            (self.places.is_plan(&path) || has_order(&plan.steps)).then_some(plan)
+            // A page with rules or background has numbers as well; boxes are there to be ticked.
+            let has_boxes = plan.steps.iter().any(|step| step.kind == StepKind::Checkbox);
+            let is_plan = self.places.is_plan(&path) || is_called_plan && has_order(&plan.steps) || has_boxes;
+            is_plan.then_some(plan)
         })
     }
 

@@ -53,10 +53,11 @@ impl PlanPlaces {
         path.file_stem().is_some_and(|stem| says_plan(&stem.to_string_lossy()))
     }
 
-    /// Whether the name of one of its folders in the workspace does.
+    /// Whether it stands in a folder of plans. Below `.planning` there is much else.
     pub fn is_in_plan_folder(&self, path: &Path) -> bool {
-        let folders = self.relative(path).parent().into_iter().flat_map(Path::components);
-        folders.into_iter().any(|folder| says_plan(&folder.as_os_str().to_string_lossy()))
+        let folder = self.relative(path).parent().and_then(Path::file_name);
+        folder
+            .is_some_and(|folder| folder.eq_ignore_ascii_case("plan") || folder.eq_ignore_ascii_case("plans"))
     }
 
     /// Whether the file is one that nearly every workspace has, and no plan for being read.

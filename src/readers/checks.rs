@@ -51,7 +51,10 @@ pub fn check(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> 
         Some(Objection::Unsupported(why)) => (Status::CannotVerify, why),
         Some(Objection::Contradicted(why)) => (Status::Refuted, why),
         None if !proposal.sure => (Status::CannotVerify, UNSURE.to_owned()),
-        None => (Status::Confirmed, "its words stand in the evidence, and nothing there contradicts it".to_owned()),
+        None => (
+            Status::Confirmed,
+            "its words stand in the evidence, and nothing there contradicts it".to_owned(),
+        ),
     };
     let path = look.map(|look| look.name.clone()).or_else(|| Some(proposal.path.clone()));
     Finding {
@@ -123,8 +126,9 @@ fn pieces(quote: &str) -> impl Iterator<Item = String> {
 /// The proof stands in the evidence, or is empty where absence is the proof.
 fn proof_is_shown(proposal: &Proposal, shown: &str) -> Option<Objection> {
     let is_shown = pieces(&proposal.proof).all(|piece| shown.contains(&piece));
-    (!is_shown)
-        .then(|| Objection::Unsupported("the words that it gives as proof do not stand in the evidence".to_owned()))
+    (!is_shown).then(|| {
+        Objection::Unsupported("the words that it gives as proof do not stand in the evidence".to_owned())
+    })
 }
 
 /// B, C and D are about a plan.
@@ -138,18 +142,27 @@ fn plan_is_there(proposal: &Proposal, evidence: &Evidence) -> Option<Objection> 
 fn path_is_ours(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
     let look = look?;
     if is_scratch(&proposal.path) {
-        return Some(Objection::Unsupported(format!("{} is in a folder for what is not meant to stay", look.name)));
+        return Some(Objection::Unsupported(format!(
+            "{} is in a folder for what is not meant to stay",
+            look.name
+        )));
     }
     match &look.state {
         FileState::Outside => Some(Objection::Unsupported(format!("{} is outside the workspace", look.name))),
-        FileState::Unreadable(why) => Some(Objection::Unsupported(format!("{} can't be read: {why}", look.name))),
+        FileState::Unreadable(why) => {
+            Some(Objection::Unsupported(format!("{} can't be read: {why}", look.name)))
+        }
         FileState::File { .. } | FileState::Folder | FileState::Missing { .. } => None,
     }
 }
 
-/// It is called missing, and it is there.
+/// It is called missing, and it is there. Where the claim names something else in backticks, that may be what is missing
+/// inside of it.
 fn is_there(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
     let look = look.filter(|_| proposal.kind == Kind::Missing)?;
+    if names_a_part(&proposal.claim, &look.name) {
+        return None;
+    }
     match look.state {
         FileState::File { bytes } if bytes > 0 => {
             Some(Objection::Contradicted(format!("{} is there, {bytes} bytes", look.name)))
@@ -157,6 +170,13 @@ fn is_there(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
         FileState::Folder => Some(Objection::Contradicted(format!("{} is there", look.name))),
         _ => None,
     }
+}
+
+/// Whether a claim has code in backticks that is not the path itself.
+fn names_a_part(claim: &str, path: &str) -> bool {
+    let path = bare(path);
+    let mut spans = claim.split('`').skip(1).step_by(2).map(bare);
+    spans.any(|span| !span.is_empty() && !path.ends_with(&span) && !span.ends_with(&path))
 }
 
 /// It is called work beyond the plan, and the file is as it was.
@@ -173,7 +193,9 @@ fn was_not_shown(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) 
     let file: &FileEvidence = evidence.file(&look.name)?;
     let why = match &file.entered {
         Entered::Cut(_) => "was shown in part",
-        Entered::LeftOut(LeftOut::Missing | LeftOut::Folder | LeftOut::Unchanged) | Entered::Whole | Entered::Diff => {
+        Entered::LeftOut(LeftOut::Missing | LeftOut::Folder | LeftOut::Unchanged)
+        | Entered::Whole
+        | Entered::Diff => {
             return None;
         }
         Entered::LeftOut(_) => "was not shown",
@@ -181,23 +203,33 @@ fn was_not_shown(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) 
     Some(Objection::Unsupported(format!("{} {why}, and what is not shown proves nothing", look.name)))
 }
 
-/// It is called failed, and the same command succeeded later.
+/// It is called failed, and the same command succeeded when it was run last. What a command printed may say that something
+/// failed, whatever its exit code; its line alone does not.
 fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::Failed {
         return None;
     }
     let failed = session.commands.iter().rev().find(|command| is_quoted(proposal, command))?;
+    let proof = bare(&proposal.proof);
+    let by_output = bare(&failed.output).contains(&proof);
     let line = normalised(&failed.line);
-    let later = session.commands.iter().filter(|command| command.at > failed.at && normalised(&command.line) == line);
-    let passed = later.last().is_some_and(|command| has_passed(command));
-    passed.then(|| Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line))))
+    let runs = session.commands.iter().filter(|command| {
+        let is_later = command.at > failed.at || !by_output && command.at == failed.at;
+        is_later && normalised(&command.line) == line
+    });
+    let passed = runs.last().is_some_and(|command| has_passed(command));
+    passed.then(|| {
+        Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line)))
+    })
 }
 
 /// Whether a proof quotes a command or what it printed.
 fn is_quoted(proposal: &Proposal, command: &Command) -> bool {
     let proof = bare(&proposal.proof);
     let (line, output) = (bare(&command.line), bare(&command.output));
-    !proof.is_empty() && !line.is_empty() && (output.contains(&proof) || line.contains(&proof) || proof.contains(&line))
+    !proof.is_empty()
+        && !line.is_empty()
+        && (output.contains(&proof) || line.contains(&proof) || proof.contains(&line))
 }
 
 fn has_passed(command: &Command) -> bool {
@@ -209,11 +241,17 @@ fn did_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::NotRun {
         return None;
     }
-    let named = proposal.claim.split('`').skip(1).step_by(2).map(normalised).filter(|line| line.contains(' '));
+    let named =
+        proposal.claim.split('`').skip(1).step_by(2).map(normalised).filter(|line| line.contains(' '));
     let mut ran = named.filter_map(|line| {
-        session.commands.iter().find(|command| has_passed(command) && normalised(&command.line).contains(&line))
+        session
+            .commands
+            .iter()
+            .find(|command| has_passed(command) && normalised(&command.line).contains(&line))
     });
-    ran.next().map(|command| Objection::Contradicted(format!("`{}` was run, and succeeded", first_line(&command.line))))
+    ran.next().map(|command| {
+        Objection::Contradicted(format!("`{}` was run, and succeeded", first_line(&command.line)))
+    })
 }
 
 fn first_line(line: &str) -> &str {

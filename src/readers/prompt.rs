@@ -214,7 +214,8 @@ pub fn room_for_files(prompts: &Prompts, sections: &Sections, max_bytes: usize) 
 
 /// Fills in a template; nothing is escaped, and what is filled in is never read as a template.
 pub fn render(name: &'static str, template: &str, values: Value) -> Result<String, PromptError> {
-    Ok(read(name, template)?.fill(values))
+    let filled = read(name, template)?.fill(&values);
+    filled.map_err(|error| PromptError::BadTemplate { name, why: error.to_string() })
 }
 
 fn read(name: &'static str, template: &str) -> Result<Template, PromptError> {

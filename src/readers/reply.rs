@@ -170,9 +170,21 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::readers::Answer;
+
+    /// An answer with nothing in it.
+    const NOTHING: &str = r#"{"findings":[],"candidates":[],"verdicts":[]}"#;
+
+    fn nothing() -> ReaderOutcome {
+        ReaderOutcome::Answered(NOTHING.to_owned())
+    }
+
+    fn saved(text: &str) -> ReaderOutcome {
+        outcome_of_saved(text, Answer::check)
+    }
 
     fn exit(code: i32, stdout: &str, has_schema: bool) -> ReaderOutcome {
-        outcome_of_exit(code, stdout.as_bytes(), b"", has_schema)
+        outcome_of_exit(code, stdout.as_bytes(), b"", has_schema, Answer::check)
     }
 
     fn unreadable(outcome: ReaderOutcome) -> String {
@@ -184,24 +196,28 @@ mod tests {
 
     #[test]
     fn a_structured_answer_counts() {
-        let out = r#"{"type":"result","subtype":"success","is_error":false,"result":"","structured_output":{"findings":[]}}"#;
-        assert_eq!(exit(0, out, true), ReaderOutcome::Answered(Verdict::default()));
+        let head = r#""type":"result","subtype":"success","is_error":false,"result":"""#;
+        let out = format!(r#"{{{head},"structured_output":{NOTHING}}}"#);
+        assert_eq!(exit(0, &out, true), nothing());
         let noticed = format!("warning: something\n{out}\n");
-        assert_eq!(exit(0, &noticed, true), ReaderOutcome::Answered(Verdict::default()));
+        assert_eq!(exit(0, &noticed, true), nothing());
+        let other = format!(r#"{{{head},"structured_output":{{"findings":[]}}}}"#);
+        assert!(unreadable(exit(0, &other, true)).starts_with("missing field `candidates`"));
     }
 
     #[test]
     fn without_a_schema_the_text_is_the_answer_and_with_one_it_is_not() {
-        let out = r#"{"is_error":false,"num_turns":1,"result":"Sure: {\"findings\":[]}"}"#;
-        assert_eq!(exit(0, out, false), ReaderOutcome::Answered(Verdict::default()));
-        assert_eq!(unreadable(exit(0, out, true)), "it has no structured answer");
+        let said = serde_json::json!(format!("Sure: {NOTHING}"));
+        let out = format!(r#"{{"is_error":false,"num_turns":1,"result":{said}}}"#);
+        assert_eq!(exit(0, &out, false), nothing());
+        assert_eq!(unreadable(exit(0, &out, true)), "it has no structured answer");
     }
 
     #[test]
     fn a_success_that_is_an_error_is_no_answer() {
         let case = |rest: &str| exit(1, &format!(r#"{{"subtype":"success","is_error":true,{rest}}}"#), true);
-        let good = r#""structured_output":{"findings":[]}"#;
-        assert!(matches!(case(good), ReaderOutcome::Unavailable(Unavailable::Crashed(_))));
+        let good = format!(r#""structured_output":{NOTHING}"#);
+        assert!(matches!(case(&good), ReaderOutcome::Unavailable(Unavailable::Crashed(_))));
         for (rest, expected) in [
             (
                 r#""result":"Not logged in · Please run /login""#,
@@ -235,24 +251,24 @@ mod tests {
 
     #[test]
     fn a_saved_reply_may_be_a_result_an_answer_or_a_text() {
-        let answer = r#"{"findings":[]}"#;
+        let said = serde_json::json!(format!("Sure: {NOTHING}"));
         let result = |rest: &str| format!(r#"{{"subtype":"success","is_error":false,{rest}}}"#);
         for text in [
-            answer.to_owned(),
-            format!("\n{answer}\n"),
-            format!("Here it is:\n```json\n{answer}\n```"),
-            result(&format!(r#""structured_output":{answer}"#)),
-            result(r#""num_turns":1,"result":"Sure: {\"findings\":[]}""#),
+            NOTHING.to_owned(),
+            format!("\n{NOTHING}\n"),
+            format!("Here it is:\n```json\n{NOTHING}\n```"),
+            result(&format!(r#""structured_output":{NOTHING}"#)),
+            result(&format!(r#""num_turns":1,"result":{said}"#)),
         ] {
-            assert_eq!(outcome_of_saved(&text), ReaderOutcome::Answered(Verdict::default()), "{text}");
+            assert_eq!(saved(&text), nothing(), "{text}");
         }
-        assert_eq!(unreadable(outcome_of_saved("All good.")), "its text holds no JSON object");
+        assert_eq!(unreadable(saved("All good.")), "its text holds no JSON object");
         assert_eq!(
-            unreadable(outcome_of_saved(r#"{"findings":[{"category":"A"}]}"#)),
-            "missing field `problem` at line 1 column 29"
+            unreadable(saved(r#"{"findings":[{"category":"A"}]}"#)),
+            "missing field `sure` at line 1 column 29"
         );
         assert!(matches!(
-            outcome_of_saved(r#"{"is_error":true,"result":"Not logged in"}"#),
+            saved(r#"{"is_error":true,"result":"Not logged in"}"#),
             ReaderOutcome::Unavailable(Unavailable::NotLoggedIn(_))
         ));
     }

@@ -202,9 +202,15 @@ fn without_attachments(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::readers::Answer;
 
     fn prompt() -> Prompt {
-        Prompt { system: "SYSTEM".into(), text: "QUESTION".into(), schema: "SCHEMA".into() }
+        Prompt {
+            system: "SYSTEM".into(),
+            text: "QUESTION".into(),
+            schema: "SCHEMA".into(),
+            check: Answer::check,
+        }
     }
 
     fn line(help: &str) -> (String, String) {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::flags::{self, Flags, KnownClients};
 use super::seal::Seal;
-use super::{Reader, ReaderOutcome, ReaderRun, Prompt, Unavailable, client, reply};
+use super::{Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable, client, reply};
 use crate::child::{self, Ended, Ending};
 use crate::config::AuditorConfig;
 use crate::env::Env;

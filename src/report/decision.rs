@@ -14,7 +14,7 @@ use crate::evidence::Entered;
 use crate::finding::{Finding, Status};
 use crate::log::listing::Milliseconds;
 use crate::log::note::Judgement;
-use crate::log::record::{ReaderRecord, FileRecord};
+use crate::log::record::{FileRecord, ReaderRecord};
 use crate::log::told::Fate;
 use crate::log::{LabelNote, Record, Scene, Told};
 use crate::phases;
@@ -399,6 +399,7 @@ mod tests {
     use crate::log::Note;
     use crate::log::told::join;
 
+    /// A record with findings of the older format, and one of today's.
     const BLOCK: &str = r#"{"schema":1,"id":"k3f92m7q1x","time":"2026-10-01T21:04:05.123Z","session":"1f2e3d4c",
         "project":"/home/me/shop","event":"Stop","decision":"block","cause":"findings",
         "plan":{"source":"touched-file","path":"/home/me/shop/PLAN.md","steps":3,"ticked":2,"dropped":1},
@@ -407,8 +408,10 @@ mod tests {
            "path":"beta.txt","why":"the step is ticked, and there is no beta.txt","settle":"create beta.txt, or untick the step",
            "verifier":"no such file on disk; nothing in the session removed or moved it","step":2,
            "evidence":["beta.txt: no such file","`ls` shows alpha.txt alone"]},
-          {"category":"ask","status":"confirmed","source":"both","problem":"no-trace","quote":"and add a LICENSE",
-           "path":null,"why":"nothing was done for it","settle":"add it","verifier":"the person asked for it, and nothing was done after it","step":null},
+          {"category":"ask","status":"confirmed","source":"reader","kind":"left-out","claim":"and add a LICENSE","claimed_in":"asks",
+           "proof":"LICENSE: does not exist; named in an ask","path":null,"why":"nothing was done for it","settle":"add it",
+           "check":"its words stand in the evidence, and nothing there contradicts it",
+           "second":{"upheld":true,"why":"no command and no edit made it"},"step":null},
           {"category":"B","status":"refuted","source":"auditor","problem":"not-in-plan","quote":"","path":"src/b.rs",
            "why":"no step names it","settle":"name it","verifier":"the plan mentions it","step":null}],
         "gates":[{"gate":"checks","outcome":"hold","cause":"check-failed","took_ms":812.4,

@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::readers::Usage;
 use crate::config::AuditConfig;
 use crate::decision::{Cause, Held};
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
 use crate::plan::{Mark, Plan, PlanSource};
+use crate::readers::Usage;
 use crate::saved::audit::Audited;
 use crate::words::normalised;
 
@@ -241,7 +241,8 @@ fn finding_of(finding: &Finding, plan: Option<&Plan>) -> FindingReport {
     // A finding that quotes a step whole is about that step.
     let quoted = || {
         let words = normalised(&finding.claim);
-        let step = plan?.promised().into_iter().find(|step| !words.is_empty() && normalised(&step.text) == words)?;
+        let step =
+            plan?.promised().into_iter().find(|step| !words.is_empty() && normalised(&step.text) == words)?;
         Some(step.number)
     };
     FindingReport {

@@ -96,12 +96,12 @@ mod tests {
     use super::*;
     use crate::finding::{Category, Kind};
     use crate::log::replayed::compare;
-    use crate::followup::pending::tests::finding;
+    use crate::testing::finding;
 
     fn replayed(width: usize) -> String {
         let judged = |quote: &str, path: Option<&str>, status, check: &str| {
             let mut found = finding(Category::A, Kind::Missing, quote, path);
-            (found.status, found.check) = (status, verifier.into());
+            (found.status, found.check) = (status, check.into());
             found
         };
         let then = [

@@ -13,7 +13,9 @@ fn finding(category: Category, status: Status, source: Source) -> FindingReport 
         path: None,
         kind: Kind::Missing,
         detail: "the step is ticked, and there is no beta.txt".into(),
-        evidence: Vec::new(),
+        claimed_in: ClaimedIn::Nowhere,
+        proof: String::new(),
+        second: None,
         settle: "create beta.txt, or untick the step".into(),
         note: "no such file on disk".into(),
     }
@@ -46,7 +48,9 @@ pub(crate) fn report() -> Report {
                 step: Some(1),
                 claim: "Create `beta.txt`".into(),
                 path: Some("beta.txt".into()),
-                evidence: vec!["$ touch beta.txt => failed, exit code 1".into()],
+                claimed_in: ClaimedIn::Plan,
+                proof: "beta.txt: does not exist".into(),
+                second: Some(SecondOpinion { upheld: true, why: "nothing in the timeline made it".into() }),
                 ..finding(Category::A, Status::Confirmed, Source::Both)
             },
             FindingReport {
@@ -97,15 +101,16 @@ Caution: 2 later sessions worked here since
 
 Confirmed (1)
 
-  A  claimed done, not on disk
+  A  claimed done, and not so
      words    "Create `beta.txt`"
      step     1 (PLAN.md:3)
      path     beta.txt
      found    the step is ticked, and there is no beta.txt
-              $ touch beta.txt => failed, exit code 1
+     proof    "beta.txt: does not exist"
      settle   create beta.txt, or untick the step
      checked  no such file on disk
      said by  disk and session, and the auditor
+     second   upheld: nothing in the timeline made it
 
 Not verified (1)
 
@@ -182,7 +187,7 @@ Session `3f2a91c0`, plan `PLAN.md` (2 steps). The hook would have held this stop
 
 **Caution:** 2 later sessions worked here since
 
-- **A**: claimed done, not on disk, `beta.txt`
+- **A**: claimed done, and not so, `beta.txt`
   > Create `beta.txt`
 
   the step is ticked, and there is no beta.txt
@@ -218,7 +223,7 @@ fn a_sarif_log_has_what_the_schema_requires() {
     assert_eq!(driver["name"], "punchlist");
     let rules = driver["rules"].as_array().expect("rules");
     let mut ids: Vec<_> = rules.iter().map(|rule| rule["id"].as_str().expect("an id")).collect();
-    assert_eq!(ids[..6], ["A", "B", "C", "D", "ask", "unrun-tests"]);
+    assert_eq!(ids[..6], ["A", "B", "C", "D", "ask", "not-run"]);
     ids.dedup();
     assert_eq!(ids.len(), 5 + AdvisoryKind::ALL.len());
     for rule in rules {

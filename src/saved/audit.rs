@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::audit::outcome::outcome_of;
 use crate::audit::reading::{self, Readers, Reading, Setting};
 use crate::audit::{Brief, plan_in_play, plan_places};
-use crate::readers::prompt::PromptError;
-use crate::readers::{Prompt, Prompts, ReaderOutcome};
 use crate::config::{self, AuditConfig, Config};
 use crate::decision::{Cause, Held, Outcome};
 use crate::env::Env;
@@ -17,6 +15,8 @@ use crate::gates::Story;
 use crate::gates::audit::{Work, nothing_to_audit};
 use crate::phases;
 use crate::plan::{Plan, PlanPlaces};
+use crate::readers::prompt::PromptError;
+use crate::readers::{Prompt, Prompts, ReaderOutcome, RecordedReply, second};
 use crate::session::Session;
 use crate::session::load::{self, Loaded};
 
@@ -197,9 +197,23 @@ fn follow(session: &mut Session, root: &Path) {
 
 impl Prepared {
     /// What the first reader would be sent.
-    pub fn prompt(&self) -> Result<(Prompt, Option<PromptError>), PromptError> {
+    pub fn prompt(&self) -> Result<(Option<Prompt>, Option<PromptError>), PromptError> {
         let (shown, fault) = self.brief.shown()?;
-        Ok((shown.first(self.brief.prompts())?, fault))
+        Ok((Some(shown.first(self.brief.prompts())?), fault))
+    }
+
+    /// What the second reader would be sent after this answer of the first; nothing where nothing of it would hold.
+    pub fn second_prompt(&self, answer: &str) -> Result<(Option<Prompt>, Option<PromptError>), PromptError> {
+        let (shown, fault) = self.brief.shown()?;
+        let setting = self.setting();
+        let findings =
+            reading::proposed(&self.brief, &shown, RecordedReply(answer).replay(), setting).findings;
+        let asked = reading::asked_about(&findings, setting);
+        if asked.is_empty() {
+            return Ok((None, fault));
+        }
+        let asked: Vec<&Finding> = asked.iter().map(|at| &findings[*at]).collect();
+        Ok((Some(shown.second(self.brief.prompts(), &second::listed(&asked))?), fault))
     }
 
     /// Asks the readers, and judges. `models` are the names of both, for the report.
@@ -242,7 +256,8 @@ fn judged(
     }
     story.advisories = brief.advisories.iter().chain(&reading.advisories).cloned().collect();
     story.findings = reading.findings;
-    let outcome = outcome_of(&reading.first.outcome, &story.findings, config, (&brief.prompts().reason, "last"));
+    let outcome =
+        outcome_of(&reading.first.outcome, &story.findings, config, (&brief.prompts().reason, "last"));
     let decision = if outcome.wants_block() { Held::Block } else { Held::Allow };
     let (cause, detail) = match outcome {
         Outcome::Pass { cause, detail } => (cause, detail),

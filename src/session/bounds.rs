@@ -263,9 +263,7 @@ pub fn tidy_asks(session: &mut Session, weights: &mut Weights) {
     let old = session.asks.len() - kept.max(1);
     let gone = 1.min(old)..old;
     session.masked.asks -= gone.clone().filter(|at| *at < session.masked.asks).count();
-    for ask in session.asks.drain(gone) {
-        session.forgotten.asks += 1;
-    }
+    session.forgotten.asks += session.asks.drain(gone).count();
     weights.asks = session.asks.iter().map(|ask| ask.text.len()).sum();
 }
 

@@ -115,7 +115,8 @@ pub fn asks_git_or_forge(line: &str) -> bool {
 pub fn hides_exit_code(line: &str) -> bool {
     let parts = wrappers::flat_parts(line);
     (0..parts.len()).any(|at| {
-        !deeds::does(program_words(&parts[at].words)).deeds.is_empty() && masks::reach(&parts, at).mask.is_some()
+        !deeds::does(program_words(&parts[at].words)).deeds.is_empty()
+            && masks::reach(&parts, at).mask.is_some()
     })
 }
 

@@ -7,13 +7,13 @@ use super::super::progress::Progress;
 use super::{
     Refusal, code_of, config_for, has_conversation, print, progress, project, prompts_of, shown, text_of,
 };
-use crate::readers::{RecordedReply, SealedClient};
-use crate::cli::{AuditArgs, AuditorChoice};
 use crate::audit::reading::{Readers, Second};
+use crate::cli::{AuditArgs, AuditorChoice};
 use crate::config::{Config, SecondReader};
 use crate::env::Env;
 use crate::exit;
 use crate::plan::{self, Plan};
+use crate::readers::{RecordedReply, SealedClient};
 use crate::report::Report;
 use crate::saved::audit::{Audited, Prepared, Request, prepare};
 use crate::saved::find::{Found, Shelf, by_path};
@@ -51,12 +51,23 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
         given.as_ref().map(|(path, text)| -> Plan { plan::given(session, path, text) })
     })?;
     if args.show_prompt {
-        let (prompt, fault) = prepared.prompt().map_err(|error| error.to_string())?;
+        let answer = args.verdict.as_ref().map(|path| text_of(path)).transpose();
+        let answer = answer.map_err(|why| format!("--verdict {why}"))?;
+        let prompt = match &answer {
+            None => prepared.prompt(),
+            Some(answer) => prepared.second_prompt(answer),
+        };
+        let (prompt, fault) = prompt.map_err(|error| error.to_string())?;
         drop(spinner);
         if let Some(fault) = fault {
             super::complain(&format!("{fault} (the built-in text is used)"));
         }
-        print(&format!("{}\n\n{}\n", prompt.system, prompt.text))?;
+        match prompt {
+            Some(prompt) => print(&format!("{}\n\n{}\n", prompt.system, prompt.text))?,
+            None => {
+                super::complain("nothing of that answer would hold a stop: the second reader is not asked")
+            }
+        }
         return Ok(exit::OK);
     }
     let audited = ask(args, prepared, env, &config, &spinner)?;
@@ -149,7 +160,8 @@ fn ask(
         AuditorChoice::Claude => {
             spinner.set_message(format!("asking {} for a second opinion", config.auditor.model));
             let known = StateFolder::find(env);
-            let sealed = |model| SealedClient { env, config: &config.auditor, model, known: &known, is_wanted: None };
+            let sealed =
+                |model| SealedClient { env, config: &config.auditor, model, known: &known, is_wanted: None };
             let mut first = sealed(&config.auditor.model);
             let mut other = sealed(config.auditor.second_reader.name());
             let (second, second_model) = match &config.auditor.second_reader {

@@ -11,8 +11,6 @@ use serde_json::Value;
 use walkdir::WalkDir;
 
 use super::plugins;
-use crate::readers::client::find;
-use crate::readers::seal;
 use crate::child::{self, Ending, Job};
 use crate::config::Config;
 use crate::doctor::client::{ClientLook, knows_auth};
@@ -22,6 +20,8 @@ use crate::doctor::registration::SettingsFile;
 use crate::env::Env;
 use crate::files::{in_private_folder, open_regular};
 use crate::log::{DecisionLog, Record};
+use crate::readers::client::find;
+use crate::readers::seal;
 use crate::settings::ours::Owner;
 use crate::settings::place::Scope;
 use crate::state::StateFolder;

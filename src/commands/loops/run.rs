@@ -15,7 +15,6 @@ use super::Desk;
 use super::outside::{Budget, Ended, Failures};
 use super::session::{Start, born, is_alive};
 use super::show::{BAD, GOOD, LABEL, OPEN, dollars, length};
-use crate::readers::client;
 use crate::child;
 use crate::cli::loops::LoopRunArgs;
 use crate::exit;
@@ -24,6 +23,7 @@ use crate::feature_loop::round::{Seen, now_ms, see};
 use crate::feature_loop::words::{self, SESSION};
 use crate::feature_loop::{Loop, Status, Step, disk, features};
 use crate::names::new_session;
+use crate::readers::client;
 use crate::text::{counted, first_part, harmless};
 
 /// How often somebody who waits looks whether to go on.

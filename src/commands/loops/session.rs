@@ -9,9 +9,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::outside::{Ended, Report, of_print};
-use crate::readers::seal::env_unset;
 use crate::child::{self, Ending, Job};
 use crate::feature_loop::memory;
+use crate::readers::seal::env_unset;
 use crate::text::first_part;
 
 /// Between `SIGTERM` and `SIGKILL`: a session may be in the middle of a file.

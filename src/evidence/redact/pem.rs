@@ -8,10 +8,12 @@ use regex::Regex;
 use super::Find;
 use super::candidates::{Candidates, What};
 
-static BEGIN: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a valid pattern"));
-static END: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a valid pattern"));
+static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a valid pattern")
+});
+static END: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a valid pattern")
+});
 
 /// Longer than any end marker.
 const MARKER: usize = 80;

@@ -17,7 +17,8 @@ const QUESTION: &str = include_str!("../../../prompts/checklist.md");
 /// What it may answer.
 const SCHEMA: &str = include_str!("../../../prompts/checklist.schema.json");
 /// What the reader is.
-const SYSTEM: &str = "You read the last message of a coding agent and say what it claims as done. You have no tools.";
+const SYSTEM: &str =
+    "You read the last message of a coding agent and say what it claims as done. You have no tools.";
 
 /// So many items are asked about.
 pub(super) const MOST: usize = 100;
@@ -42,7 +43,8 @@ fn check(json: &str) -> Result<(), String> {
 /// Returns the question. All of it comes masked.
 pub(super) fn prompt(items: &[Item], session: &Session) -> Result<Prompt, PromptError> {
     let listed = items.iter().take(MOST).enumerate();
-    let listed: Vec<String> = listed.map(|(at, item)| format!("{}. {}", at + 1, one_line(&item.text))).collect();
+    let listed: Vec<String> =
+        listed.map(|(at, item)| format!("{}. {}", at + 1, one_line(&item.text))).collect();
     let ask = session.asks.last().map_or("(nothing)", |ask| ask.text.as_str());
     let message = session.final_message.as_deref().unwrap_or_default();
     let text = render(

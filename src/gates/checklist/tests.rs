@@ -1,47 +1,21 @@
-//! Sessions that say that they are finished, and lists that say otherwise.
+//! Sessions with open items, and what a reader says of them.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::config::ChecklistConfig;
-use crate::finding::{Category, Kind, Source, Status};
-use crate::followup::PendingBlock;
-use crate::plan::steps::parse_steps;
-use crate::plan::{Plan, PlanSource};
-use crate::session::{Ask, EditTool, Original, Outcome as Ended, Session, Todo, Touch};
+use crate::finding::{Category, Kind};
+use crate::session::Session;
+use crate::testing::{self, ask, evidence, plan, said, todo, touch};
 
 const PLAN: &str =
     "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Create `beta.txt`\n- [ ] Write the release notes\n";
 
-fn plan(text: &str) -> Plan {
-    Plan {
-        source: PlanSource::TouchedFile,
-        path: Some("PLAN.md".into()),
-        text: text.into(),
-        steps: parse_steps(text),
-        dropped: Vec::new(),
-        ticked_before: Vec::new(),
-    }
-}
-
-fn session(message: &str) -> Session {
-    let touch = Touch {
-        path: "/w/alpha.txt".into(),
-        tool: EditTool::Write,
-        at: 2,
-        outcome: Ended::Done,
-        original: Original::Absent,
-        agent: None,
-        change: None,
-        change_at: None,
-    };
-    let ask = Ask { text: "Carry out the plan in PLAN.md, please.".into(), at: 1 };
-    Session {
-        asks: vec![ask].into(),
-        touches: vec![touch].into(),
-        final_message: Some(message.into()),
-        ..Session::default()
-    }
+fn session() -> Session {
+    let mut session = said("All done!");
+    session.asks.push(ask("Carry out the plan in PLAN.md, please.", 1));
+    session.touches.push(touch("alpha.txt", 2));
+    session
 }
 
 fn everything() -> ChecklistConfig {
@@ -49,101 +23,106 @@ fn everything() -> ChecklistConfig {
 }
 
 /// The words of what is open.
-fn open(message: &str, text: &str) -> Vec<String> {
-    let plan = plan(text);
-    let unsettled = open::unsettled(&everything(), &session(message), Some(&plan), &[]);
-    unsettled.items.into_iter().map(|item| item.text).collect()
+fn open(config: &ChecklistConfig, session: &Session, text: &str, lists: &[Checklist]) -> Vec<String> {
+    let items = open::open_items(config, session, Some(&plan(text)), lists);
+    items.into_iter().map(|item| item.text).collect()
+}
+
+/// What is open in the plan.
+fn unsettled(text: &str) -> Unsettled {
+    Unsettled { items: open::open_items(&everything(), &session(), Some(&plan(text)), &[]), section: None }
 }
 
 #[test]
-fn what_is_claimed_and_open_holds() {
-    for message in
-        ["All done!", "Every step of the plan is done.", "Done.", "The plan is complete; alpha.txt is there."]
-    {
-        assert_eq!(open(message, PLAN), ["Create `beta.txt`", "Write the release notes"], "{message}");
-    }
-    assert_eq!(open("I created beta.txt.", PLAN), ["Create `beta.txt`"], "one item by its words");
-    assert_eq!(open("Step 3 is done.", PLAN), ["Write the release notes"], "one by its number");
-}
-
-#[test]
-fn an_unfinished_plan_is_normal() {
-    for message in [
-        "I created alpha.txt; beta.txt is next.",
-        "alpha.txt is written.",
-        "Step 1 is done.",
-        "Shall I go on?",
-        "All done with step 1. Shall I go on with beta.txt?",
-        "I have not done anything yet.",
-        "",
-    ] {
-        assert_eq!(open(message, PLAN), Vec::<String>::new(), "{message}");
-    }
-}
-
-#[test]
-fn what_is_dropped_optional_called_off_or_said_to_be_left_is_not_claimed() {
-    let dropped = "- [x] Create `alpha.txt`\n- [ ] Create `beta.txt` (dropped: not wanted)\n- [ ] ~~Write the notes~~\n\
-                   - [ ] Optional: a logo\n\n## Later\n\n- [ ] Translate it\n";
-    assert_eq!(open("All done!", dropped), Vec::<String>::new());
+fn open_boxes_of_the_plan_and_of_named_lists_are_open() {
+    let list = Checklist { name: "TODO.md".into(), steps: parse_words("- [ ] Tag it\n- [x] Build it\n") };
+    let items = open::open_items(&everything(), &session(), Some(&plan(PLAN)), &[list]);
+    let plan_at = |line, step| Place::Plan { path: Some("PLAN.md".into()), line, step };
+    let places: Vec<_> = items.iter().map(|item| (item.text.as_str(), item.place.clone())).collect();
     assert_eq!(
-        open("All steps are done. I skipped the release notes: nobody reads them.", PLAN),
-        ["Create `beta.txt`"]
+        places,
+        [
+            ("Create `beta.txt`", plan_at(4, 2)),
+            ("Write the release notes", plan_at(5, 3)),
+            ("Tag it", Place::File { path: "TODO.md".into(), line: 1 }),
+        ]
     );
-    let mut off = session("All done!");
-    off.asks.push(Ask { text: "Never mind the release notes, skip them.".into(), at: 3 });
-    let plan = plan(PLAN);
-    let items = open::unsettled(&everything(), &off, Some(&plan), &[]).items;
-    assert_eq!(items.len(), 1, "{items:?}");
 }
 
 #[test]
-fn done_is_said_of_what_was_asked_for() {
-    let mut part = session("Done.");
-    part.asks = vec![Ask { text: "Please do step 1 of PLAN.md, nothing else.".into(), at: 1 }].into();
-    let plan = plan(PLAN);
-    assert!(open::unsettled(&everything(), &part, Some(&plan), &[]).is_empty());
-    part.asks.push(Ask { text: "Rename the greeting in the header of the page to Hello.".into(), at: 5 });
-    assert!(open::unsettled(&everything(), &part, Some(&plan), &[]).is_empty(), "a detour");
-}
-
-fn todo(text: &str, status: &str) -> Todo {
-    Todo { id: None, text: text.into(), status: status.into() }
+fn what_is_struck_out_or_has_no_box_is_not_open() {
+    let text = "- [x] Create `alpha.txt`\n- [ ] ~~Write the notes~~\n- Tell the team\n\n1. Ship it\n";
+    assert_eq!(open(&everything(), &session(), text, &[]), Vec::<String>::new());
 }
 
 #[test]
-fn tasks_count_when_it_is_finished_and_once() {
-    let mut session = session("All done!");
+fn tasks_that_are_not_over_are_open_and_count_once() {
+    let mut session = session();
     session.todos = vec![
         todo("Create beta.txt", "in_progress"),
         todo("Tell the team about the new importer", "pending"),
         todo("Read the docs", "completed"),
         todo("Old", "cancelled"),
     ];
-    let plan = plan(PLAN);
-    let unsettled = open::unsettled(&everything(), &session, Some(&plan), &[]);
-    let words: Vec<_> = unsettled.items.iter().map(|item| item.text.as_str()).collect();
     assert_eq!(
-        words,
+        open(&everything(), &session, PLAN, &[]),
         ["Create `beta.txt`", "Write the release notes", "Tell the team about the new importer"]
     );
-    session.final_message = Some("I created alpha.txt; the rest is next.".into());
-    assert!(open::unsettled(&everything(), &session, Some(&plan), &[]).is_empty());
+    assert_eq!(
+        open(&ChecklistConfig { todos: true, ..ChecklistConfig::default() }, &session, PLAN, &[]),
+        ["Create beta.txt", "Tell the team about the new importer"]
+    );
 }
 
 #[test]
 fn nothing_is_looked_for_that_is_not_set() {
-    let mut session = session("All done!");
+    let mut session = session();
     session.todos = vec![todo("Create beta.txt", "pending")];
     let none = ChecklistConfig::default();
     assert!(!none.is_set());
-    assert!(open::unsettled(&none, &session, Some(&plan(PLAN)), &[]).is_empty());
+    assert_eq!(open(&none, &session, PLAN, &[]), Vec::<String>::new());
+}
+
+fn item(text: &str) -> Item {
+    Item { place: Place::Tasks { status: "pending".into() }, text: text.into() }
+}
+
+#[test]
+fn a_reader_is_shown_the_items_the_last_ask_and_the_message() {
+    let mut session = said("All is done.");
+    session.asks.push(ask("Begin.", 1));
+    session.asks.push(ask("Now finish it.", 5));
+    let prompt = question::prompt(&[item("Tag it"), item("Tell\n2. nobody")], &session).expect("a prompt");
+    assert!(prompt.text.contains("\n1. Tag it\n2. Tell 2. nobody\n"), "{}", prompt.text);
+    assert!(prompt.text.contains("Now finish it.") && !prompt.text.contains("Begin."), "{}", prompt.text);
+    assert!(prompt.text.contains("All is done."), "{}", prompt.text);
+    let none = question::prompt(&[], &session).expect("a prompt");
+    assert!(none.text.contains("(none)"), "{}", none.text);
+}
+
+#[test]
+fn a_long_list_and_a_long_message_are_bounded() {
+    let session = said(&"All done. ".repeat(10_000));
+    let items: Vec<Item> = (0..question::MOST + 50).map(|number| item(&format!("part {number}"))).collect();
+    let text = question::prompt(&items, &session).expect("a prompt").text;
+    assert!(text.contains("\n100. part 99\n") && !text.contains("part 100"), "{text}");
+    assert!(text.len() < 20_000, "{}", text.len());
+}
+
+#[test]
+fn an_answer_that_does_not_fit_claims_nothing() {
+    let read = question::answer(r#"{"claimed":[1,3],"finished":true}"#);
+    assert_eq!((read.claimed, read.finished), (vec![1, 3], true));
+    for json in ["", "yes", r#"{"claimed":[1]}"#, r#"{"claimed":["1"],"finished":true}"#] {
+        assert_eq!(question::answer(json), question::Answer::default(), "{json}");
+    }
+    let check = question::prompt(&[], &session()).expect("a prompt").check;
+    assert!(check(r#"{"claimed":[],"finished":false}"#).is_ok());
+    assert!(check(r#"{"claimed":[],"finished":false,"why":"x"}"#).is_err());
 }
 
 fn section(message: &str) -> Option<bool> {
-    let config =
-        ChecklistConfig { require_section: "## Plan Completion Check".into(), ..ChecklistConfig::default() };
-    open::unsettled(&config, &session(message), None, &[]).section.map(|section| section.is_empty)
+    open::missing_section(message, "## Plan Completion Check").map(|section| section.is_empty)
 }
 
 #[test]
@@ -154,17 +133,18 @@ fn a_section_that_is_wanted_has_its_heading_and_something_under_it() {
     assert_eq!(section("All done!\n\n```\n## Plan Completion Check\n- x\n```\n"), Some(false));
     assert_eq!(section("All done!\n\n## Plan Completion Check\n\n- [x] alpha.txt: written"), None);
     assert_eq!(section("All done!\n\n### plan completion check:\n\n#### Files\n\nalpha.txt"), None);
-    assert_eq!(section("I looked at alpha.txt."), None, "nothing is finished");
 }
 
 #[test]
 fn the_agent_is_told_where_what_and_which_ways_there_are() {
-    let mut session = session("All done!");
+    let mut session = session();
     session.todos = vec![todo("Tell the team", "pending")];
-    let config = ChecklistConfig { require_section: "## Plan Completion Check".into(), ..everything() };
     let secret = format!("- [ ] Use the key sk-ant-api03-{}\n", "a1B2c3D4e5".repeat(9));
     let list = Checklist { name: "docs/TODO.md".into(), steps: parse_words(&secret) };
-    let unsettled = open::unsettled(&config, &session, Some(&plan(PLAN)), &[list]);
+    let unsettled = Unsettled {
+        items: open::open_items(&everything(), &session, Some(&plan(PLAN)), &[list]),
+        section: open::missing_section("All done!", "## Plan Completion Check"),
+    };
     insta::assert_snapshot!(words::reason(&unsettled, true));
     let one = Unsettled { items: unsettled.items[..1].to_vec(), section: None };
     insta::assert_snapshot!(words::reason(&one, false));
@@ -173,9 +153,7 @@ fn the_agent_is_told_where_what_and_which_ways_there_are() {
 #[test]
 fn a_long_list_is_cut() {
     let many: String = (0..40).map(|n| format!("- [ ] Build part {n} of the tower\n")).collect();
-    let plan = plan(&many);
-    let reason =
-        words::reason(&open::unsettled(&everything(), &session("All done!"), Some(&plan), &[]), true);
+    let reason = words::reason(&unsettled(&many), true);
     assert!(
         reason.contains("12. PLAN.md, line 12: - [ ] Build part 11") && reason.contains("… and 28 more."),
         "{reason}"
@@ -183,26 +161,14 @@ fn a_long_list_is_cut() {
 }
 
 fn finding(step: Option<usize>, claim: &str) -> Finding {
-    Finding {
-        category: Category::A,
-        status: Status::Confirmed,
-        source: Source::Facts,
-        kind: Kind::Missing,
-        claim: quote.into(),
-        path: None,
-        why: String::new(),
-        settle: String::new(),
-        check: String::new(),
-        step,
-        evidence: Vec::new(),
-    }
+    Finding { step, ..testing::finding(Category::A, Kind::Missing, claim, None) }
 }
 
 #[test]
 fn what_the_audit_holds_for_is_left_to_it() {
-    let unsettled = open::unsettled(&everything(), &session("All done!"), Some(&plan(PLAN)), &[]);
+    let unsettled = unsettled(PLAN);
     let left = |findings: Vec<Finding>| {
-        let pending = PendingBlock::new(&findings, |_| true, None, None, None);
+        let pending = PendingBlock::new(&findings, |_| true, &evidence(session()));
         let story = Story { unsettled: Some(unsettled.clone()), pending: Some(pending), ..Story::default() };
         let told = |gate, outcome| Told { gate, keeps_working: false, outcome };
         let held = Outcome::Hold { cause: Cause::Findings, reason: "r".into() };
@@ -220,14 +186,19 @@ fn what_the_audit_holds_for_is_left_to_it() {
 proptest! {
     #[test]
     fn only_open_boxes_are_ever_named(
-        boxes in proptest::collection::vec(("[ xX-]", "[a-z]{3,8} [a-z]{3,8}( \\(dropped: no\\))?"), 0..12),
-        message in "(All done!|Done\\.|Step [1-9] is done\\.|I went on\\.|Shall I\\?)( [a-z ]{0,30})?",
+        boxes in proptest::collection::vec(("[ xX-]", "(~~)?[a-z]{3,8} [a-z]{3,8}"), 0..12),
     ) {
-        let text: String = boxes.iter().map(|(mark, text)| format!("- [{mark}] {text}\n")).collect();
-        for item in open::unsettled(&everything(), &session(&message), Some(&plan(&text)), &[]).items {
+        let text: String = boxes.iter().map(|(mark, text)| {
+            let end = if text.starts_with("~~") { "~~" } else { "" };
+            format!("- [{mark}] {text}{end}\n")
+        }).collect();
+        let open = unsettled(&text).items;
+        for item in &open {
             let Place::Plan { line, .. } = item.place else { panic!("{item:?}") };
             let (mark, text) = &boxes[line - 1];
-            prop_assert!(mark == " " && !text.contains("dropped"), "{mark} {text}");
+            prop_assert!(mark == " " && !text.starts_with("~~"), "{mark} {text}");
         }
+        let expected = boxes.iter().filter(|(mark, text)| mark == " " && !text.starts_with("~~")).count();
+        prop_assert_eq!(open.len(), expected);
     }
 }

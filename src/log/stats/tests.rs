@@ -95,7 +95,7 @@ fn precision_counts_confirmed_findings_whose_end_is_known() {
         named.iter().map(|one| (one.name.clone(), one.share.right, one.share.wrong)).collect::<Vec<_>>()
     };
     assert_eq!(named(&stats.precision.by_category), [("A".into(), 1, 0), ("B".into(), 1, 1)]);
-    assert_eq!(named(&stats.precision.by_source), [("facts".into(), 1, 0), ("auditor".into(), 1, 1)]);
+    assert_eq!(named(&stats.precision.by_source), [("facts".into(), 1, 0), ("reader".into(), 1, 1)]);
     assert_eq!(named(&stats.precision.by_model), [("haiku".into(), 0, 1)], "facts say nothing of a model");
 }
 
@@ -135,16 +135,27 @@ fn what_a_project_disputes_again_and_again_is_told_with_a_line_of_config() {
 
 #[test]
 fn a_check_that_was_not_run_has_a_narrower_line() {
-    let unrun = r#"{"category":"A","status":"confirmed","source":"facts","problem":"no-trace"}"#;
-    let mut lines = Vec::new();
-    for number in 0..3 {
-        lines.push(block(&format!("b{number}"), &[unrun]));
-        lines.push(label(&format!("b{number}"), None, "wrong"));
-    }
-    let stats = of(&lines);
+    let line_for = |unrun: &str| {
+        let mut lines = Vec::new();
+        for number in 0..3 {
+            lines.push(block(&format!("b{number}"), &[unrun]));
+            lines.push(label(&format!("b{number}"), None, "wrong"));
+        }
+        of(&lines).repeats[0].line.clone()
+    };
+    let narrow = "unrun_checks = \"advise\"";
     assert_eq!(
-        (stats.repeats[0].line.as_str(), &stats.repeats[0].place),
-        ("unrun_checks = \"advise\"", &None)
+        line_for(r#"{"category":"A","status":"confirmed","source":"reader","kind":"not-run"}"#),
+        narrow
+    );
+    // As older logs have it.
+    assert_eq!(
+        line_for(r#"{"category":"A","status":"confirmed","source":"facts","problem":"no-trace"}"#),
+        narrow
+    );
+    assert_eq!(
+        line_for(r#"{"category":"A","status":"confirmed","source":"reader","kind":"failed"}"#),
+        r#"block_on = ["B", "C", "D", "ask"]"#
     );
 }
 

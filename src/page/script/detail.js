@@ -13,7 +13,7 @@ const said = (text) => el("blockquote", {}, text);
 const stamp = (time) => String(time).slice(0, 16).replace("T", " ");
 
 const VERDICTS = { confirmed: "confirmed", "cannot-verify": "could not be verified", refuted: "refuted, and dropped" };
-const SOURCES = { facts: "found by facts alone", auditor: "found by the auditor", both: "found by facts and auditor" };
+const SOURCES = { facts: "found by facts alone", reader: "found by the first reader", both: "found by facts and the first reader" };
 
 function labelWords(label) {
   return label && el("p", { class: `label ${label.label}` }, el("strong", {}, `A person says: ${label.label}.`),
@@ -33,13 +33,14 @@ function findingNode(told, number) {
     el("header", {}, el("span", { class: "badge", "aria-hidden": "true" }, finding.category),
       el("h4", {}, `${number}. ${told.title}`),
       el("span", { class: "verdict" }, `${VERDICTS[finding.status] ?? finding.status}, ${SOURCES[finding.source] ?? finding.source}`)),
-    finding.quote && said(finding.quote),
+    finding.claim && said(finding.claim),
     el("p", { class: "why" }, finding.why),
     pairs(
       pair("where", [finding.path && el("code", {}, finding.path), finding.path && finding.step && ", ", finding.step && `step ${finding.step}`].filter(Boolean)),
       pair("would settle it", finding.settle),
-      pair("verifier", finding.verifier)),
-    (finding.evidence ?? []).length > 0 && el("pre", { class: "evidence", tabindex: "0", role: "group", "aria-label": "Evidence" }, finding.evidence.join("\n")),
+      pair("checked", finding.check),
+      pair("second reader", finding.second && `${finding.second.upheld ? "upheld" : "dismissed"}${finding.second.why ? `: ${finding.second.why}` : ""}`)),
+    finding.proof && el("pre", { class: "evidence", tabindex: "0", role: "group", "aria-label": "Proof" }, finding.proof),
     outcomeWords(told.outcome),
     labelWords(told.label));
 }

@@ -96,7 +96,7 @@ function figures(chosen) {
     precision: {
       all: interval(...right.all),
       category: intervals(right.category, head.categories.map(([name]) => name)),
-      source: intervals(right.source, ["facts", "auditor", "both"]),
+      source: intervals(right.source, ["facts", "reader", "both"]),
       model: intervals(right.model),
     },
     latency: { aside: percentiles(times.aside), audited: percentiles(times.audited), auditor: percentiles(times.auditor) },

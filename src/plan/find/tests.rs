@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::config::{Config, plan_globs};
-use crate::session::{Ask, Change, EditTool, Original, Outcome};
+use crate::session::{Change, Original, ReadFile};
+use crate::testing;
 
 fn places() -> PlanPlaces {
     let globs = plan_globs(&Config::default().audit.plan).expect("globs");
@@ -19,7 +20,7 @@ fn found(session: &Session, files: &[(&str, &str)]) -> Option<Plan> {
 }
 
 fn asked(text: &str) -> Session {
-    Session { asks: vec![Ask { text: text.into(), at: 1 }].into(), ..Session::default() }
+    Session { asks: vec![testing::ask(text, 1)].into(), ..Session::default() }
 }
 
 fn touched(path: &str, original: Original) -> Session {
@@ -27,8 +28,9 @@ fn touched(path: &str, original: Original) -> Session {
 }
 
 fn has_read(paths: &[&str]) -> Session {
-    let reads: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
-    Session { reads: reads.into(), ..Session::default() }
+    let read =
+        |path: &&str| ReadFile { path: (*path).to_owned(), at: 1, time: None, text: Original::Unknown };
+    Session { reads: paths.iter().map(read).collect(), ..Session::default() }
 }
 
 fn approved(text: Option<&str>, path: Option<&str>, slug: Option<&str>) -> ApprovedPlan {
@@ -41,16 +43,7 @@ fn approved(text: Option<&str>, path: Option<&str>, slug: Option<&str>) -> Appro
 }
 
 fn touch(path: &str, original: Original) -> Touch {
-    Touch {
-        path: path.into(),
-        tool: EditTool::Edit,
-        at: 1,
-        outcome: Outcome::Done,
-        original,
-        agent: None,
-        change_at: None,
-        change: None,
-    }
+    Touch { path: path.into(), original, ..testing::touch(path, 1) }
 }
 
 const FILE: &str = "/home/me/.claude/plans/slug.md";

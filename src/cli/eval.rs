@@ -1,0 +1,79 @@
+//! The arguments of `eval`: takes words, gives what is asked of the benchmark. Must not read a case itself.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::help;
+use crate::eval::case::Part;
+use crate::eval::run::{ReaderChoice, SecondChoice};
+
+/// Arguments of `eval`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct EvalArgs {
+    /// What to do; the cases are scored where nothing is said.
+    #[command(subcommand)]
+    pub command: Option<EvalCommand>,
+    /// The folder of the cases, one folder in it for each
+    #[arg(value_name = "DIR", required = true)]
+    pub folder: Option<PathBuf>,
+    /// Who reads first [default: none, or recorded with --replies]
+    #[arg(long, value_enum)]
+    pub reader: Option<ReaderChoice>,
+    /// Who tries to refute what would hold
+    #[arg(long, value_enum, default_value_t = SecondChoice::Recorded)]
+    pub second: SecondChoice,
+    /// Takes new answers from this folder: NNN.first.json and NNN.second.json; for the others those that are stored
+    #[arg(long, value_name = "DIR", requires = "key")]
+    pub replies: Option<PathBuf>,
+    /// Which number stands for which case, as `eval prompts` wrote it
+    #[arg(long, value_name = "FILE", requires = "replies")]
+    pub key: Option<PathBuf>,
+    /// Stores the new answers with the cases; NAME is who gave them
+    #[arg(long, value_name = "NAME", requires = "replies")]
+    pub record: Option<String>,
+    /// Only the cases of this part
+    #[arg(long, value_enum)]
+    pub part: Option<Part>,
+    /// Only this case
+    #[arg(long, value_name = "NAME")]
+    pub case: Option<String>,
+    /// Writes everything to a file, too
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Prints each finding whole
+    #[arg(long)]
+    pub verbose: bool,
+    /// Exits with 1 when a goal is missed
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// What else can be done with cases.
+#[derive(Debug, Subcommand)]
+pub enum EvalCommand {
+    /// Writes the readers' prompts under neutral names, for a model to answer that must not know the case
+    #[command(after_help = help::EVAL_PROMPTS)]
+    Prompts(PromptsArgs),
+}
+
+/// Arguments of `eval prompts`.
+#[derive(Debug, Args)]
+pub struct PromptsArgs {
+    /// The folder of the cases
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Where the prompts go: 001.first.md and so on
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Where it is written which number stands for which case; not among the prompts
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The second reader's prompts: what would hold after the first reader's answers
+    #[arg(long)]
+    pub second: bool,
+    /// With --second: takes the first reader's answers from this folder where it has them
+    #[arg(long, value_name = "DIR", requires = "second")]
+    pub replies: Option<PathBuf>,
+}

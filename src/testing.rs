@@ -1,0 +1,325 @@
+//! Builders for tests: a session and what stands in it, a plan, evidence, findings and proposals, a folder on disk, a reader
+//! that was told what to say. Each gives the plainest value of its kind; a test changes the field that it is about.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::Duration;
+
+use crate::evidence::{
+    Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace,
+};
+use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
+use crate::plan::steps::parse_steps;
+use crate::plan::{BeforeSource, Plan, PlanBefore, PlanSource};
+use crate::readers::{Answer, Opinion, Prompt, Proposal, Reader, ReaderOutcome, ReaderRun, Verdict};
+use crate::session::{
+    Ask, Change, Command, CommandEnd, Delegation, EditTool, Original, Outcome, Remark, Session, Todo, Touch,
+};
+
+/// Where the session of [`session`] works.
+pub(crate) const ROOT: &str = "/w";
+
+pub(crate) fn ask(text: &str, at: usize) -> Ask {
+    Ask { text: text.to_owned(), at, time: None }
+}
+
+pub(crate) fn remark(text: &str, at: usize) -> Remark {
+    Remark { text: text.to_owned(), at, time: None, ends_turn: false }
+}
+
+pub(crate) fn todo(text: &str, status: &str) -> Todo {
+    Todo { id: None, text: text.to_owned(), status: status.to_owned() }
+}
+
+/// A command that succeeded and printed nothing.
+pub(crate) fn command(line: &str, at: usize) -> Command {
+    let (line, output) = (line.to_owned(), String::new());
+    Command { line, at, time: None, end: CommandEnd::Succeeded, output, agent: None }
+}
+
+/// A command that failed with exit code 1.
+pub(crate) fn failed(line: &str, at: usize, output: &str) -> Command {
+    Command { end: CommandEnd::Failed(Some(1)), output: output.to_owned(), ..command(line, at) }
+}
+
+/// An edit that was done; `path` is seen from [`ROOT`].
+pub(crate) fn touch(path: &str, at: usize) -> Touch {
+    Touch {
+        path: if path.starts_with('/') { path.to_owned() } else { format!("{ROOT}/{path}") },
+        tool: EditTool::Edit,
+        at,
+        time: None,
+        outcome: Outcome::Done,
+        original: Original::Unknown,
+        agent: None,
+        change: None,
+        change_at: None,
+    }
+}
+
+/// An edit that put `new` in the place of `old`; of a whole file where that is empty.
+pub(crate) fn change(path: &str, at: usize, old: &str, new: &str) -> Touch {
+    let tool = if old.is_empty() { EditTool::Write } else { EditTool::Edit };
+    Touch { tool, change: Some(Change { old: old.to_owned(), new: new.to_owned() }), ..touch(path, at) }
+}
+
+pub(crate) fn delegation(description: &str, at: usize, report: &str) -> Delegation {
+    Delegation {
+        description: description.to_owned(),
+        agent_type: "general-purpose".to_owned(),
+        outcome: Outcome::Done,
+        report: report.to_owned(),
+        agent_id: None,
+        at,
+        time: None,
+    }
+}
+
+/// A session at [`ROOT`] in which nothing happened.
+pub(crate) fn session() -> Session {
+    Session { cwd: Some(ROOT.to_owned()), ..Session::default() }
+}
+
+/// A session with a final message.
+pub(crate) fn said(message: &str) -> Session {
+    Session { final_message: Some(message.to_owned()), ..session() }
+}
+
+/// A plan file that the session changed; every tick in it is the session's own.
+pub(crate) fn plan(text: &str) -> Plan {
+    Plan {
+        source: PlanSource::TouchedFile,
+        path: Some("PLAN.md".to_owned()),
+        text: text.to_owned(),
+        steps: parse_steps(text),
+        before: None,
+        ticked_before: Vec::new(),
+    }
+}
+
+/// The same with what it was before the session.
+pub(crate) fn plan_from(before: &str, now: &str) -> Plan {
+    let before = PlanBefore { text: before.to_owned(), from: BeforeSource::Original };
+    Plan { before: Some(before), ..plan(now) }
+}
+
+/// A file of which nothing was shown.
+pub(crate) fn file(name: &str, state: FileState) -> FileEvidence {
+    let why = match state {
+        FileState::File { .. } => LeftOut::Unchanged,
+        FileState::Folder => LeftOut::Folder,
+        FileState::Missing { .. } => LeftOut::Missing,
+        FileState::Outside => LeftOut::Outside,
+        FileState::Unreadable(_) => LeftOut::Unreadable,
+    };
+    FileEvidence {
+        name: name.to_owned(),
+        touches: Vec::new(),
+        named_in: Vec::new(),
+        change: FileChange::Unknown,
+        state,
+        entered: Entered::LeftOut(why),
+        text: String::new(),
+        masked: 0,
+        digest: String::new(),
+    }
+}
+
+/// A file that is not there.
+pub(crate) fn missing(name: &str) -> FileEvidence {
+    file(name, FileState::Missing { elsewhere: None })
+}
+
+/// A file that is there and was shown whole.
+pub(crate) fn shown(name: &str, text: &str) -> FileEvidence {
+    let state = FileState::File { bytes: text.len() as u64 };
+    FileEvidence { entered: Entered::Whole, text: text.to_owned(), ..file(name, state) }
+}
+
+/// How an edit tool touched a file, once and with success.
+pub(crate) fn touched() -> Vec<TouchNote> {
+    vec![TouchNote { tool: "Edit".to_owned(), outcome: Outcome::Done, agent: None, times: 1 }]
+}
+
+/// Evidence of a session without a plan, and of no file.
+pub(crate) fn evidence(session: Session) -> Evidence {
+    Evidence { plan: None, session, files: Vec::new(), repository: None, judged: None }
+}
+
+/// A repository on `main` in which nothing differs.
+pub(crate) fn repository() -> Repository {
+    Repository { branch: Some("main".to_owned()), ..Repository::default() }
+}
+
+/// A fact that is confirmed.
+pub(crate) fn finding(category: Category, kind: Kind, claim: &str, path: Option<&str>) -> Finding {
+    Finding {
+        category,
+        status: Status::Confirmed,
+        source: Source::Facts,
+        kind,
+        claim: claim.to_owned(),
+        claimed_in: ClaimedIn::Plan,
+        proof: String::new(),
+        path: path.map(str::to_owned),
+        why: "why".to_owned(),
+        settle: "settle".to_owned(),
+        check: "check".to_owned(),
+        second: None,
+        step: None,
+    }
+}
+
+/// A proposal of category A on words of the plan, of which the reader is sure.
+pub(crate) fn proposal(kind: Kind, claim: &str, path: &str) -> Proposal {
+    Proposal {
+        category: Category::A,
+        sure: true,
+        kind,
+        claim: claim.to_owned(),
+        claimed_in: ClaimedIn::Plan,
+        proof: String::new(),
+        path: path.to_owned(),
+        why: "why".to_owned(),
+        settle: "settle".to_owned(),
+    }
+}
+
+/// The first reader's answer.
+pub(crate) fn proposing(findings: &[Proposal], candidates: &[(usize, bool)]) -> ReaderOutcome {
+    let opinion = |(number, agree): &(usize, bool)| Opinion {
+        number: *number,
+        agree: *agree,
+        why: "the disk says so".to_owned(),
+    };
+    let candidates = candidates.iter().map(opinion).collect();
+    answered(&Answer { findings: findings.to_vec(), candidates, verdicts: Vec::new() })
+}
+
+/// The second reader's answer.
+pub(crate) fn judging(verdicts: &[(usize, bool)]) -> ReaderOutcome {
+    let verdict = |(number, uphold): &(usize, bool)| Verdict {
+        number: *number,
+        uphold: *uphold,
+        why: "the timeline shows it".to_owned(),
+    };
+    answered(&Answer { verdicts: verdicts.iter().map(verdict).collect(), ..Answer::default() })
+}
+
+fn answered(answer: &Answer) -> ReaderOutcome {
+    ReaderOutcome::Answered(serde_json::to_string(answer).expect("JSON"))
+}
+
+/// A reader that was told what to say, and keeps what it was asked. With nothing left to say it can't answer.
+#[derive(Debug, Default)]
+pub(crate) struct ScriptedReader {
+    pub(crate) asked: Vec<String>,
+    answers: VecDeque<ReaderOutcome>,
+}
+
+impl ScriptedReader {
+    pub(crate) fn new(answers: impl IntoIterator<Item = ReaderOutcome>) -> Self {
+        Self { asked: Vec::new(), answers: answers.into_iter().collect() }
+    }
+}
+
+impl Reader for ScriptedReader {
+    fn ask(&mut self, prompt: &Prompt, _deadline: Duration) -> ReaderRun {
+        self.asked.push(prompt.text.clone());
+        let unreadable = || ReaderOutcome::Unreadable("it has nothing more to say".to_owned());
+        ReaderRun::not_asked(self.answers.pop_front().unwrap_or_else(unreadable))
+    }
+
+    fn backend(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn model(&self) -> &str {
+        "none"
+    }
+}
+
+/// A folder with a workspace `w` and a home of its own.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    folder: tempfile::TempDir,
+}
+
+impl Folder {
+    /// A folder with these files in its workspace.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let folder = Self { folder: tempfile::tempdir().expect("a folder") };
+        fs::create_dir_all(folder.root()).expect("made");
+        for (name, text) in files {
+            folder.write(name, text);
+        }
+        folder
+    }
+
+    /// A folder with these files in and beside its workspace, which is `w`.
+    pub(crate) fn around(files: &[(&str, &str)]) -> Self {
+        let folder = Self::new(&[]);
+        for (name, text) in files {
+            folder.write(&format!("../{name}"), text);
+        }
+        folder
+    }
+
+    /// The folder around the workspace.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where the workspace is.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("w")
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.root().join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    /// Makes a file as old as a time in the client's words.
+    pub(crate) fn age(&self, name: &str, time: &str) {
+        let time: jiff::Timestamp = time.parse().expect("a time");
+        let file = fs::File::options().write(true).open(self.root().join(name)).expect("there");
+        file.set_modified(time.into()).expect("aged");
+    }
+
+    /// Runs git at a time in the client's words; whatever the machine's own settings are.
+    pub(crate) fn git(&self, time: &str, args: &[&str]) {
+        let ended = process::Command::new("git")
+            .args([
+                "-c",
+                "user.name=Ann",
+                "-c",
+                "user.email=ann@example.com",
+                "-c",
+                "init.defaultBranch=main",
+            ])
+            .args(args)
+            .current_dir(self.root())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .env("GIT_AUTHOR_DATE", time)
+            .env("GIT_COMMITTER_DATE", time)
+            .output()
+            .expect("git runs");
+        assert!(ended.status.success(), "{args:?}: {}", String::from_utf8_lossy(&ended.stderr));
+    }
+
+    /// Commits everything.
+    pub(crate) fn commit(&self, time: &str, subject: &str) {
+        self.git(time, &["add", "-A"]);
+        self.git(time, &["commit", "-q", "-m", subject]);
+    }
+
+    pub(crate) fn workspace(&self) -> Workspace {
+        let (root, home) = (self.root(), self.path().join("home"));
+        Workspace::new(&root, &root, Some(home.clone()), &[home.join(".claude/plans")])
+    }
+}
