@@ -215,3 +215,6 @@ pub fn asked_about(findings: &[Finding], setting: Setting<'_>) -> Vec<usize> {
 pub fn is_upheld(finding: &Finding) -> bool {
     matches!(finding.second, Some(SecondOpinion { upheld: true, .. }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -81,7 +81,7 @@ fn code_of<'a>(reports: impl IntoIterator<Item = &'a Report>) -> u8 {
     let (mut confirmed, mut failed) = (false, false);
     for report in reports {
         confirmed |= report.count(Status::Confirmed) > 0;
-        failed |= report.auditor_failed();
+        failed |= report.reader_failed();
     }
     match (confirmed, failed) {
         (true, _) => exit::FAILED,

@@ -4,13 +4,14 @@
 use std::borrow::Cow;
 
 use super::filter::OutcomeWord;
+use super::glance::ReaderGlance;
 use super::seen::Seen;
 use crate::finding::{Category, Status};
 
-const COLUMNS: [&str; 23] = [
+const COLUMNS: [&str; 25] = [
     "id", "time", "session", "project", "decision", "cause", "confirmed", "not_verified", "refuted",
     "categories", "fixed", "disputed", "ignored", "said_right", "said_wrong", "label", "model", "auditor",
-    "total_ms", "auditor_ms", "tokens_in", "tokens_out", "cost_usd",
+    "total_ms", "auditor_ms", "tokens_in", "tokens_out", "cost_usd", "second_reader", "second_reader_ms",
 ];
 
 /// The names of the columns, and a row for each decision.
@@ -46,6 +47,9 @@ fn row(seen: &Seen<'_>) -> [String; COLUMNS.len()] {
     });
     let [fixed, disputed, ignored, right, wrong] = outcomes;
     let auditor = glance.auditor.as_ref();
+    let both = |tokens: fn(&ReaderGlance<'_>) -> u64| {
+        auditor.map(|_| glance.readers().map(tokens).sum::<u64>().to_string()).unwrap_or_default()
+    };
     [
         glance.id.to_string(),
         glance.time.to_string(),
@@ -67,9 +71,11 @@ fn row(seen: &Seen<'_>) -> [String; COLUMNS.len()] {
         text(auditor.map(|auditor| auditor.outcome.as_ref())),
         number(glance.total_ms),
         number(glance.auditor_ms),
-        auditor.map(|auditor| auditor.tokens_in.to_string()).unwrap_or_default(),
-        auditor.map(|auditor| auditor.tokens_out.to_string()).unwrap_or_default(),
-        number(auditor.and_then(|auditor| auditor.cost_usd)),
+        both(|reader| reader.tokens_in),
+        both(|reader| reader.tokens_out),
+        number(glance.cost_usd()),
+        text(glance.second_reader.as_ref().map(|second| second.outcome.as_ref())),
+        number(glance.second_ms),
     ]
 }
 
@@ -89,7 +95,7 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_where_they_must_be_and_run_nowhere() {
-        let line = r#"{"id":"-1+1","time":"2026-10-01T00:00:00Z","session":"=cmd|' /C calc'!A0","project":"/w/a, \"b\"\nc","decision":"block","cause":"@x","findings":[{"category":"A","status":"confirmed"},{"category":"ask","status":"confirmed"}],"auditor":{"model":"haiku","outcome":"answered","usage":{"input_tokens":5,"output_tokens":6,"cost_usd":0.25}},"phases_ms":{"total":12.5,"auditor":10}}"#;
+        let line = r#"{"id":"-1+1","time":"2026-10-01T00:00:00Z","session":"=cmd|' /C calc'!A0","project":"/w/a, \"b\"\nc","decision":"block","cause":"@x","findings":[{"category":"A","status":"confirmed"},{"category":"ask","status":"confirmed"}],"auditor":{"model":"haiku","outcome":"answered","usage":{"input_tokens":5,"output_tokens":6,"cost_usd":0.25}},"second_reader":{"outcome":"answered","usage":{"input_tokens":2,"output_tokens":1,"cost_usd":0.5}},"phases_ms":{"total":12.5,"auditor":10,"second-reader":1.5}}"#;
         let Some(Line::Decision(glance)) = Line::of(line.as_bytes()) else { panic!("no decision") };
         let text = csv(&[Seen::new(*glance, Vec::new())]).expect("written");
         let text = String::from_utf8(text).expect("text");
@@ -97,7 +103,7 @@ mod tests {
         assert_eq!(head, COLUMNS.join(","));
         assert_eq!(
             rows,
-            "'-1+1,2026-10-01T00:00:00Z,'=cmd|' /C calc'!A0,\"/w/a, \"\"b\"\"\nc\",block,'@x,2,0,0,A ask,0,0,0,0,0,,haiku,answered,12.5,10,5,6,0.25\r\n"
+            "'-1+1,2026-10-01T00:00:00Z,'=cmd|' /C calc'!A0,\"/w/a, \"\"b\"\"\nc\",block,'@x,2,0,0,A ask,0,0,0,0,0,,haiku,answered,12.5,10,7,7,0.75,answered,1.5\r\n"
         );
     }
 }

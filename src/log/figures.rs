@@ -7,7 +7,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::listing::{Dollars, Milliseconds, cut, push_clean};
 use super::projects;
-use super::stats::{Count, Latency, Named, Outcomes, Percentiles, Precision, Repeat, Share, Spent, Stats};
+use super::stats::{
+    Count, Latency, Named, Outcomes, Percentiles, Precision, ReaderStats, Repeat, Share, Spent, Stats,
+};
 use crate::text::{counted, grouped};
 
 const TITLE: Style = Style::new().bold();
@@ -44,7 +46,7 @@ pub fn figures(stats: &Stats, setting: Setting) -> String {
     page.counts("Why", &stats.causes, stats.decisions);
     page.outcomes(&stats.outcomes);
     page.precision(&stats.precision);
-    page.auditor(stats);
+    page.readers(stats);
     page.latency(&stats.latency);
     page.spent(stats);
     page.repeats(&stats.repeats);
@@ -234,31 +236,38 @@ impl Page {
         }
     }
 
-    fn auditor(&mut self, stats: &Stats) {
-        let auditor = &stats.auditor;
-        if auditor.asked == 0 {
+    fn readers(&mut self, stats: &Stats) {
+        self.reader("first", &stats.auditor);
+        let second = &stats.second_reader;
+        self.reader("second", &second.reader);
+        if second.upheld + second.dismissed > 0 {
+            let findings = number_of(second.upheld + second.dismissed, "finding", "findings");
+            self.wrapped(
+                &format!("Of {findings} it upheld {} and dismissed {}.", second.upheld, second.dismissed),
+                "  ",
+            );
+        }
+    }
+
+    fn reader(&mut self, which: &str, reader: &ReaderStats) {
+        if reader.asked == 0 {
             return;
         }
-        let failed = auditor.asked - auditor.answered;
-        let title = format!(
-            "The auditor was asked {}; {} of it with no answer that counts",
-            number_of(auditor.asked, "time", "times"),
-            percent(ratio(failed, auditor.asked)),
-        );
-        if auditor.failures.is_empty() {
-            self.title(&format!(
-                "The auditor was asked {} and answered",
-                number_of(auditor.asked, "time", "times")
-            ));
+        let failed = reader.asked - reader.answered;
+        let times = number_of(reader.asked, "time", "times");
+        if reader.failures.is_empty() {
+            self.title(&format!("The {which} reader was asked {times} and answered"));
         }
-        self.counts(&title, &auditor.failures, auditor.asked);
+        let share = percent(ratio(failed, reader.asked));
+        let title = format!("The {which} reader was asked {times}; {share} of it with no answer that counts");
+        self.counts(&title, &reader.failures, reader.asked);
     }
 
     fn latency(&mut self, latency: &Latency) {
         let rows = [
             ("ours, stepping aside", latency.ours_aside),
             ("ours, auditing", latency.ours_audited),
-            ("the auditor", latency.auditor),
+            ("the readers", latency.auditor),
         ];
         let shown: Vec<(&str, Percentiles)> =
             rows.into_iter().filter_map(|(name, times)| Some((name, times?))).collect();

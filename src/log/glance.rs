@@ -81,12 +81,16 @@ pub struct Glance<'a> {
     pub cause: Cow<'a, str>,
     /// Every finding.
     pub findings: Vec<FindingGlance<'a>>,
-    /// The second model.
-    pub auditor: Option<AuditorGlance<'a>>,
+    /// The first reader.
+    pub auditor: Option<ReaderGlance<'a>>,
+    /// The second reader, where it was asked.
+    pub second_reader: Option<ReaderGlance<'a>>,
     /// How long all of it took, in milliseconds.
     pub total_ms: Option<f64>,
-    /// How long the auditor took of that.
+    /// How long the first reader took of that.
     pub auditor_ms: Option<f64>,
+    /// How long the second one took.
+    pub second_ms: Option<f64>,
 }
 
 /// One finding.
@@ -94,19 +98,21 @@ pub struct Glance<'a> {
 pub struct FindingGlance<'a> {
     /// What kind of drift; none of ours in what a newer one wrote.
     pub category: Option<Category>,
-    /// What the verifier made of it.
+    /// What the checks and the second reader made of it.
     pub status: Option<Status>,
     /// Who says so.
     pub source: Option<Source>,
-    /// Which check would prove it.
+    /// In which way the world is not as claimed.
     pub kind: Option<Kind>,
     /// The file concerned.
     pub path: Option<Cow<'a, str>>,
+    /// Whether the second reader upheld it, where it spoke of it.
+    pub upheld: Option<bool>,
 }
 
-/// The second model.
+/// A reader.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct AuditorGlance<'a> {
+pub struct ReaderGlance<'a> {
     /// Which model.
     pub model: Cow<'a, str>,
     /// How it ended.
@@ -133,6 +139,15 @@ impl Glance<'_> {
             source: finding.source,
             kind: finding.kind,
             path: finding.path.map(owned),
+            upheld: finding.upheld,
+        };
+        let reader = |reader: ReaderGlance<'_>| ReaderGlance {
+            model: owned(reader.model),
+            outcome: owned(reader.outcome),
+            duration_ms: reader.duration_ms,
+            tokens_in: reader.tokens_in,
+            tokens_out: reader.tokens_out,
+            cost_usd: reader.cost_usd,
         };
         Glance {
             line: &[],
@@ -145,19 +160,47 @@ impl Glance<'_> {
                 .find(|cause| cause.name() == self.cause)
                 .map_or_else(|| owned(self.cause), |cause| Cow::Borrowed(cause.name())),
             findings: self.findings.into_iter().map(finding).collect(),
-            auditor: self.auditor.map(|auditor| AuditorGlance {
-                model: owned(auditor.model),
-                outcome: owned(auditor.outcome),
-                duration_ms: auditor.duration_ms,
-                tokens_in: auditor.tokens_in,
-                tokens_out: auditor.tokens_out,
-                cost_usd: auditor.cost_usd,
-            }),
+            auditor: self.auditor.map(reader),
+            second_reader: self.second_reader.map(reader),
             ms: self.ms,
             verdict: self.verdict,
             total_ms: self.total_ms,
             auditor_ms: self.auditor_ms,
+            second_ms: self.second_ms,
         }
+    }
+}
+
+impl<'a> Glance<'a> {
+    /// The readers that took part.
+    pub fn readers(&self) -> impl Iterator<Item = &ReaderGlance<'a>> {
+        self.auditor.iter().chain(&self.second_reader)
+    }
+
+    /// What both readers cost, in dollars, as far as the client tells.
+    pub fn cost_usd(&self) -> Option<f64> {
+        let cost = self.readers().filter_map(|reader| reader.cost_usd).reduce(|one, other| one + other);
+        // No provider counts closer than that, and a sum of two must not show how floats are added.
+        cost.map(|cost| (cost * 1e9).round() / 1e9)
+    }
+
+    /// How long both readers took, in milliseconds, as the phases have it or else as each says itself.
+    pub fn readers_ms(&self) -> Option<f64> {
+        let own = |reader: &Option<ReaderGlance<'_>>| {
+            reader.as_ref().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms)
+        };
+        let both = [
+            self.auditor_ms.or_else(|| own(&self.auditor)),
+            self.second_ms.or_else(|| own(&self.second_reader)),
+        ];
+        both.into_iter().flatten().reduce(|one, other| one + other)
+    }
+}
+
+impl ReaderGlance<'_> {
+    /// Whether it was asked at all.
+    pub fn was_asked(&self) -> bool {
+        self.outcome != "not-asked"
     }
 }
 
@@ -257,12 +300,14 @@ impl<'a> Fields<'a> {
                     Ok::<_, Torn>(())
                 })?;
             }
-            b"auditor" if scan.peek() == Some(b'{') => glance.auditor = Some(auditor(scan)?),
+            b"auditor" if scan.peek() == Some(b'{') => glance.auditor = Some(reader(scan)?),
+            b"second_reader" if scan.peek() == Some(b'{') => glance.second_reader = Some(reader(scan)?),
             b"phases_ms" if scan.peek() == Some(b'{') => scan.fields(|key, scan| {
                 let value = scan.value()?;
                 match key {
                     b"total" => glance.total_ms = number(value),
                     b"auditor" => glance.auditor_ms = number(value),
+                    b"second-reader" => glance.second_ms = number(value),
                     _ => {}
                 }
                 Ok::<_, Torn>(())
@@ -299,14 +344,29 @@ impl<'a> Fields<'a> {
 }
 
 fn finding<'a>(scan: &mut Scan<'a>) -> Result<FindingGlance<'a>, Torn> {
-    let mut found = FindingGlance { category: None, status: None, source: None, kind: None, path: None };
+    let mut found =
+        FindingGlance { category: None, status: None, source: None, kind: None, path: None, upheld: None };
     scan.fields(|key, scan| {
         match key {
             b"category" => found.category = one_of(scan.value()?, &Category::ALL, Category::name),
             b"status" => found.status = one_of(scan.value()?, &Status::ALL, Status::name),
-            b"source" => found.source = source(scan.value()?),
-            b"kind" | b"problem" => found.kind = kind(scan.value()?),
+            b"source" => {
+                let value = scan.value()?;
+                found.source =
+                    one_of(value, &Source::ALL, Source::name).or_else(|| older(value, &OLDER_SOURCES));
+            }
+            b"kind" | b"problem" => {
+                let value = scan.value()?;
+                found.kind = one_of(value, &Kind::ALL, Kind::name).or_else(|| older(value, &OLDER_KINDS));
+            }
             b"path" => found.path = scan.value()?.text(),
+            b"second" if scan.peek() == Some(b'{') => scan.fields(|key, scan| {
+                let value = scan.value()?;
+                if key == b"upheld" {
+                    found.upheld = Some(value.is_true());
+                }
+                Ok::<_, Torn>(())
+            })?,
             _ => scan.skip()?,
         }
         Ok::<_, Torn>(())
@@ -314,8 +374,8 @@ fn finding<'a>(scan: &mut Scan<'a>) -> Result<FindingGlance<'a>, Torn> {
     Ok(found)
 }
 
-fn auditor<'a>(scan: &mut Scan<'a>) -> Result<AuditorGlance<'a>, Torn> {
-    let mut seen = AuditorGlance::default();
+fn reader<'a>(scan: &mut Scan<'a>) -> Result<ReaderGlance<'a>, Torn> {
+    let mut seen = ReaderGlance::default();
     scan.fields(|key, scan| {
         match key {
             b"model" => seen.model = scan.value()?.text().unwrap_or_default(),
@@ -340,25 +400,21 @@ fn auditor<'a>(scan: &mut Scan<'a>) -> Result<AuditorGlance<'a>, Torn> {
     Ok(seen)
 }
 
+/// What older lines call what has another name now.
+const OLDER_SOURCES: [(&str, Source); 1] = [("auditor", Source::Reader)];
+const OLDER_KINDS: [(&str, Kind); 4] = [
+    ("missing-file", Kind::Missing),
+    ("missing-content", Kind::WrongContent),
+    ("failed-command", Kind::Failed),
+    ("no-trace", Kind::Other),
+];
+
+fn older<T: Copy>(value: Raw<'_>, names: &[(&str, T)]) -> Option<T> {
+    names.iter().find(|(name, _)| value.is(name)).map(|(_, one)| *one)
+}
+
 fn one_of<T: Copy>(value: Raw<'_>, all: &[T], name: fn(T) -> &'static str) -> Option<T> {
     all.iter().copied().find(|one| value.is(name(*one)))
-}
-
-/// Older logs name some of these otherwise, as [`Source`] and [`Kind`] say.
-fn source(value: Raw<'_>) -> Option<Source> {
-    let is_older = value.is("auditor");
-    one_of(value, &Source::ALL, Source::name).or(is_older.then_some(Source::Reader))
-}
-
-fn kind(value: Raw<'_>) -> Option<Kind> {
-    let older = [
-        ("missing-file", Kind::Missing),
-        ("missing-content", Kind::WrongContent),
-        ("failed-command", Kind::Failed),
-        ("no-trace", Kind::Other),
-    ];
-    let older = older.into_iter().find(|(name, _)| value.is(name)).map(|(_, kind)| kind);
-    one_of(value, &Kind::ALL, Kind::name).or(older)
 }
 
 fn number(value: Raw<'_>) -> Option<f64> {
@@ -417,31 +473,43 @@ mod tests {
         whole.would_block = true;
         whole.phases_ms.insert("total".into(), 12.5);
         whole.phases_ms.insert("auditor".into(), 10.0);
-        let finding = r#"{"category":"ask","status":"cannot-verify","source":"both","problem":"no-trace",
-            "quote":"}]","path":"a/b.rs","why":"w","settle":"s","verifier":"v"}"#;
+        whole.phases_ms.insert("second-reader".into(), 1.5);
+        let finding = r#"{"category":"ask","status":"cannot-verify","source":"both","kind":"left-out",
+            "claim":"}]","path":"a/b.rs","why":"w","settle":"s","check":"c","second":{"upheld":false,"why":"}"}}"#;
         whole.findings.push(serde_json::from_str(finding).expect("a finding"));
         let auditor = r#"{"backend":"claude","client":null,"model":"haiku","outcome":"answered","duration_ms":9.5,
             "usage":{"input_tokens":1,"output_tokens":2,"cache_read_tokens":30,"cache_write_tokens":400,
             "cost_usd":0.25},"flags":["--x"]}"#;
-        whole.auditor = serde_json::from_str(auditor).expect("an auditor");
+        whole.auditor = serde_json::from_str(auditor).expect("a reader");
+        whole.second_reader = serde_json::from_str(&auditor.replace("haiku", "sonnet")).expect("a reader");
         let json = serde_json::to_string(&whole).expect("json");
         let glance = decision(&json);
         assert_eq!(
             (glance.id.as_ref(), glance.project.as_deref(), glance.verdict, glance.cause.as_ref()),
             ("k3f92m7q1x", Some("/home/me/sh\"op"), Verdict::WouldBlock, "clean")
         );
-        assert_eq!((glance.total_ms, glance.auditor_ms), (Some(12.5), Some(10.0)));
+        assert_eq!(
+            (glance.total_ms, glance.auditor_ms, glance.second_ms),
+            (Some(12.5), Some(10.0), Some(1.5))
+        );
+        assert_eq!(
+            (glance.readers_ms(), glance.cost_usd()),
+            (Some(11.5), Some(0.5)),
+            "both readers' together"
+        );
         assert_eq!(
             glance.findings,
             [FindingGlance {
                 category: Some(Category::Ask),
                 status: Some(Status::CannotVerify),
                 source: Some(Source::Both),
-                kind: Some(Kind::Other),
+                kind: Some(Kind::LeftOut),
                 path: Some("a/b.rs".into()),
+                upheld: Some(false),
             }]
         );
-        let auditor = glance.auditor.expect("an auditor");
+        assert_eq!(glance.second_reader.as_ref().map(|second| second.model.as_ref()), Some("sonnet"));
+        let auditor = glance.auditor.expect("a reader");
         assert_eq!((auditor.tokens_in, auditor.tokens_out, auditor.cost_usd), (431, 2, Some(0.25)));
         assert_eq!((auditor.model.as_ref(), auditor.outcome.as_ref()), ("haiku", "answered"));
     }
@@ -450,6 +518,14 @@ mod tests {
     fn an_older_line_lacks_fields_and_a_newer_one_is_told_apart() {
         let old = decision(r#"{"schema":0,"id":"a","time":"2026-10-01T00:00:00Z","decision":"block"}"#);
         assert_eq!((old.verdict, old.cause.as_ref(), old.findings.len()), (Verdict::Block, "", 0));
+        let old = decision(
+            r#"{"id":"a","time":"2026-10-01T00:00:00Z","findings":[{"source":"auditor","problem":"missing-file"}]}"#,
+        );
+        assert_eq!(
+            (old.findings[0].source, old.findings[0].kind),
+            (Some(Source::Reader), Some(Kind::Missing))
+        );
+        assert_eq!((old.findings[0].upheld, old.second_reader), (None, None), "there was one reader");
         for newer in [
             r#"{"schema":2,"id":"a","time":"2026-10-01T00:00:00Z"}"#,
             r#"{"kind":"outcome","schema":3,"id":"a"}"#,
@@ -508,7 +584,7 @@ mod tests {
 
     #[test]
     fn a_bare_glance_says_the_same() {
-        let json = r#"{"id":"a","time":"2026-10-01T00:00:00Z","project":"p","findings":[{"path":"x"}],"auditor":{"model":"m"}}"#;
+        let json = r#"{"id":"a","time":"2026-10-01T00:00:00Z","project":"p","findings":[{"path":"x"}],"auditor":{"model":"m"},"second_reader":{"model":"n"}}"#;
         let glance = decision(json);
         assert_eq!(Glance { line: glance.line, ..glance.clone().into_bare() }, glance);
     }

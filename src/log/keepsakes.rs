@@ -27,7 +27,7 @@ fn place(state: &Path, id: &str, name: &str) -> PathBuf {
     folder(state).join(format!("{}.{name}", id.replace(['/', '\\'], "_")))
 }
 
-/// Keeps what an auditor is asked and what is asked about. Both come masked, as all that is kept here.
+/// Keeps what the first reader is asked and what is asked about. Both come masked, as all that is kept here.
 pub fn keep_asked(state: &Path, id: &str, prompt: &str, scene: &Scene) {
     keep(state, id, "prompt.md", prompt);
     keep_scene(state, id, scene);
@@ -95,7 +95,7 @@ pub fn second(state: &Path, id: &str) -> io::Result<(String, String)> {
 pub enum Kind {
     /// What can be made again.
     Cache,
-    /// What an auditor was sent, what it answered, what an audit looked at.
+    /// What the readers were sent, what they answered, what an audit looked at.
     Audit,
     /// What is remembered of a session.
     Session,

@@ -250,7 +250,7 @@ fn write_cell(text: &mut String, column: Column, seen: &Seen<'_>, zone: &TimeZon
             }
         }
         Cost => {
-            if let Some(cost) = glance.auditor.as_ref().and_then(|auditor| auditor.cost_usd) {
+            if let Some(cost) = glance.cost_usd() {
                 let _ = write!(text, "{}", Dollars(cost));
             }
         }

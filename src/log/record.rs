@@ -86,7 +86,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_error: Option<String>,
     /// Our own time, in milliseconds by phase, as [`crate::phases`] names them; `wait` is a part of `read`, `facts`
-    /// of `evidence`, `auditor` is the second model's time, `total` is all of it up to the writing of this line.
+    /// of `evidence`, `auditor` and `second-reader` are the two readers' time, `total` is all of it up to the writing of this line.
     /// `start` is there only where `PUNCHLIST_TRACE` asked for it.
     #[serde(default)]
     pub phases_ms: BTreeMap<String, f64>,

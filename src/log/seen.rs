@@ -26,6 +26,8 @@ pub struct Seen<'a> {
 pub struct Known {
     /// What became of it.
     pub became: Option<Became>,
+    /// What a reader that was asked again says of it, as the note has it.
+    pub was_wrong: Option<bool>,
     /// What a person says of it, or of the decision as a whole.
     pub label: Option<Judgement>,
 }
@@ -33,7 +35,7 @@ pub struct Known {
 impl Known {
     /// Whether the finding was right, as far as that is known.
     pub fn was_right(self) -> Option<bool> {
-        was_right(self.became, self.label)
+        was_right(self.became, self.was_wrong, self.label)
     }
 }
 
@@ -44,8 +46,8 @@ impl<'a> Seen<'a> {
         let mut fates = vec![Known::default(); if notes.is_empty() { 0 } else { glance.findings.len() }];
         let mut whole = None;
         for noted in &notes {
-            let (number, became, label) = match &noted.note {
-                Note::Outcome(note) => (Some(note.finding), Some(note.outcome), None),
+            let (number, outcome, label) = match &noted.note {
+                Note::Outcome(note) => (Some(note.finding), Some((note.outcome, note.was_wrong)), None),
                 Note::Label(note) => (note.finding, None, Some(note.label)),
             };
             if number.is_none() {
@@ -59,7 +61,10 @@ impl<'a> Seen<'a> {
                 None => &mut fates[..],
             };
             for fate in meant {
-                *fate = Known { became: became.or(fate.became), label: label.or(fate.label) };
+                if let Some((became, was_wrong)) = outcome {
+                    (fate.became, fate.was_wrong) = (Some(became), was_wrong);
+                }
+                fate.label = label.or(fate.label);
             }
         }
         Self { glance, notes, fates, label: whole }
@@ -96,9 +101,12 @@ mod tests {
 
     const LINES: &str = r#"
 {"schema":1,"id":"a","time":"2026-10-01T00:00:00Z","session":null,"project":null,"event":"Stop","decision":"allow","cause":"clean"}
-{"schema":1,"id":"b","time":"2026-10-01T00:00:00Z","session":null,"project":null,"event":"Stop","decision":"block","cause":"findings","findings":[{"category":"A","status":"confirmed","source":"facts","problem":"missing-file","why":"w","settle":"s","verifier":"v"},{"category":"A","status":"confirmed","source":"facts","problem":"missing-file","why":"w","settle":"s","verifier":"v"}]}
+{"schema":1,"id":"b","time":"2026-10-01T00:00:00Z","session":null,"project":null,"event":"Stop","decision":"block","cause":"findings","findings":[{"category":"A","status":"confirmed","source":"facts","kind":"missing","why":"w","settle":"s","check":"c"},{"category":"A","status":"confirmed","source":"facts","kind":"missing","why":"w","settle":"s","check":"c"}]}
+{"schema":1,"id":"c","time":"2026-10-01T00:00:00Z","session":null,"project":null,"event":"Stop","decision":"block","cause":"findings","findings":[{"category":"A","status":"confirmed"},{"category":"A","status":"confirmed"}]}
 {"kind":"outcome","schema":2,"id":"n1","time":"2026-10-01T00:00:00Z","of":"b","finding":1,"outcome":"ignored"}
 {"kind":"outcome","schema":2,"id":"n2","time":"2026-10-01T00:00:00Z","of":"b","finding":1,"outcome":"fixed"}
+{"kind":"outcome","schema":2,"id":"n9","time":"2026-10-01T00:00:00Z","of":"c","finding":1,"outcome":"disputed","was_wrong":false}
+{"kind":"outcome","schema":2,"id":"n10","time":"2026-10-01T00:00:00Z","of":"c","finding":2,"outcome":"disputed","was_wrong":true}
 {"kind":"label","schema":2,"id":"n3","time":"2026-10-01T00:00:00Z","of":"b","label":"wrong"}
 {"kind":"label","schema":2,"id":"n4","time":"2026-10-01T00:00:00Z","of":"b","finding":2,"label":"right"}
 {"kind":"outcome","schema":2,"id":"n5","time":"2026-10-01T00:00:00Z","of":"b","finding":3,"outcome":"fixed"}
@@ -124,7 +132,7 @@ mod tests {
             }
         }
         let (seen, told) = (join(glances, lines), told::join(records, notes));
-        assert_eq!((seen.len(), seen[0].notes.len(), seen[1].notes.len()), (2, 1, 6));
+        assert_eq!((seen.len(), seen[0].notes.len(), seen[1].notes.len()), (3, 1, 6));
         for (seen, told) in seen.iter().zip(&told) {
             let right = |at: usize| seen.fate(at).was_right();
             let rights: Vec<_> = (0..told.fates.len()).map(right).collect();
@@ -132,5 +140,7 @@ mod tests {
             assert_eq!(seen.label, told.label.as_ref().map(|note| note.label));
         }
         assert_eq!(seen[1].fate(0).became, Some(Became::Fixed));
+        let disputed = [seen[2].fate(0).was_right(), seen[2].fate(1).was_right()];
+        assert_eq!(disputed, [None, Some(false)], "a reader was asked again of both");
     }
 }

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::filter::Verdict;
+use super::glance::ReaderGlance;
 use super::note::{Became, Judgement};
 use super::seen::Seen;
 use crate::decision::could_not_check;
@@ -37,7 +38,8 @@ pub struct Stats {
     pub causes: Vec<Count>,
     pub outcomes: Outcomes,
     pub precision: Precision,
-    pub auditor: AuditorStats,
+    pub auditor: ReaderStats,
+    pub second_reader: SecondStats,
     pub latency: Latency,
     pub days: Vec<Spent>,
     pub by_project: Vec<Spent>,
@@ -96,13 +98,23 @@ pub struct Share {
     pub high: Option<f64>,
 }
 
-/// The second model.
+/// How a reader answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
-pub struct AuditorStats {
+pub struct ReaderStats {
     pub asked: usize,
     pub answered: usize,
     pub failures: Vec<Count>,
+}
+
+/// The second reader, and what it said of findings.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
+pub struct SecondStats {
+    #[serde(flatten)]
+    pub reader: ReaderStats,
+    pub upheld: usize,
+    pub dismissed: usize,
 }
 
 /// How long things took.
@@ -185,7 +197,8 @@ pub fn stats(all: &[Seen<'_>], zone: &TimeZone) -> Stats {
         causes: most_first(causes),
         outcomes: outcomes(all),
         precision: precision(all),
-        auditor: auditor(all),
+        auditor: reader(all.iter().filter_map(|seen| seen.glance.auditor.as_ref())),
+        second_reader: second_reader(all),
         latency: latency(all),
         days: days(all, zone),
         by_project: by_project(all),
@@ -301,12 +314,11 @@ fn precision(all: &[Seen<'_>]) -> Precision {
     }
 }
 
-fn auditor(all: &[Seen<'_>]) -> AuditorStats {
+fn reader<'a>(runs: impl Iterator<Item = &'a ReaderGlance<'a>>) -> ReaderStats {
     let mut failures: HashMap<&str, usize> = HashMap::new();
     let (mut asked, mut answered) = (0, 0);
-    for auditor in all.iter().filter_map(|seen| seen.glance.auditor.as_ref()) {
-        match auditor.outcome.as_ref() {
-            "not-asked" => continue,
+    for run in runs.filter(|run| run.was_asked()) {
+        match run.outcome.as_ref() {
             "answered" => answered += 1,
             failure => {
                 *failures.entry(if failure.is_empty() { "unknown" } else { failure }).or_default() += 1;
@@ -314,25 +326,36 @@ fn auditor(all: &[Seen<'_>]) -> AuditorStats {
         }
         asked += 1;
     }
-    AuditorStats { asked, answered, failures: most_first(failures) }
+    ReaderStats { asked, answered, failures: most_first(failures) }
+}
+
+fn second_reader(all: &[Seen<'_>]) -> SecondStats {
+    let findings = all.iter().flat_map(|seen| &seen.glance.findings);
+    let (mut upheld, mut dismissed) = (0, 0);
+    for was_upheld in findings.filter_map(|finding| finding.upheld) {
+        *if was_upheld { &mut upheld } else { &mut dismissed } += 1;
+    }
+    let runs = all.iter().filter_map(|seen| seen.glance.second_reader.as_ref());
+    SecondStats { reader: reader(runs), upheld, dismissed }
 }
 
 fn latency(all: &[Seen<'_>]) -> Latency {
-    let (mut aside, mut audits, mut auditors) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut aside, mut audits, mut readers) = (Vec::new(), Vec::new(), Vec::new());
     for seen in all {
         let glance = &seen.glance;
-        let auditor = glance.auditor.as_ref().filter(|auditor| auditor.outcome != "not-asked");
-        if let Some(auditor) = auditor {
-            auditors.push(auditor.duration_ms);
+        let asked: Vec<f64> =
+            glance.readers().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms).collect();
+        if !asked.is_empty() {
+            readers.push(asked.iter().sum());
         }
         let Some(total) = glance.total_ms else { continue };
-        let theirs = glance.auditor_ms.or(auditor.map(|auditor| auditor.duration_ms)).unwrap_or(0.0);
+        let theirs = glance.readers_ms().unwrap_or(0.0);
         if was_audited(seen) { &mut audits } else { &mut aside }.push((total - theirs).max(0.0));
     }
     Latency {
         ours_aside: percentiles(aside),
         ours_audited: percentiles(audits),
-        auditor: percentiles(auditors),
+        auditor: percentiles(readers),
     }
 }
 
@@ -345,11 +368,12 @@ fn percentiles(mut times: Vec<f64>) -> Option<Percentiles> {
 }
 
 fn add_spent(spent: &mut Spent, seen: &Seen<'_>) {
-    let Some(auditor) = &seen.glance.auditor else { return };
-    spent.audits += 1;
-    spent.tokens_in += auditor.tokens_in;
-    spent.tokens_out += auditor.tokens_out;
-    spent.cost_usd += auditor.cost_usd.unwrap_or(0.0);
+    spent.audits += usize::from(seen.glance.auditor.is_some());
+    for reader in seen.glance.readers() {
+        spent.tokens_in += reader.tokens_in;
+        spent.tokens_out += reader.tokens_out;
+        spent.cost_usd += reader.cost_usd.unwrap_or(0.0);
+    }
 }
 
 fn days(all: &[Seen<'_>], zone: &TimeZone) -> Vec<Spent> {
@@ -404,7 +428,6 @@ fn repeats(all: &[Seen<'_>]) -> Vec<Repeat> {
             group.count += 1;
             group.newest = &seen.glance.id;
             group.kind = finding.kind;
-            group.facts_alone &= finding.source == Some(Source::Facts);
             group.paths.extend(path);
         }
     }
@@ -440,22 +463,18 @@ struct Group<'a> {
     right: usize,
     newest: &'a str,
     kind: Option<Kind>,
-    facts_alone: bool,
     paths: HashSet<&'a str>,
 }
 
 impl Default for Group<'_> {
     fn default() -> Self {
-        Self { count: 0, right: 0, newest: "", kind: None, facts_alone: true, paths: HashSet::new() }
+        Self { count: 0, right: 0, newest: "", kind: None, paths: HashSet::new() }
     }
 }
 
 /// The line under `[audit]` that would have let these stops go: the narrowest there is.
 fn config_line(category: Category, group: &Group<'_>) -> String {
-    // In older logs, with no path and no model, what left no trace is a check that was never run.
-    let was_unrun = group.kind == Some(Kind::Other) && group.facts_alone && group.paths.is_empty();
-    let is_unrun = group.kind == Some(Kind::NotRun) || was_unrun;
-    if category == Category::A && is_unrun {
+    if category == Category::A && group.kind == Some(Kind::NotRun) {
         return "unrun_checks = \"advise\"".to_owned();
     }
     let others = Category::ALL.into_iter().filter(|other| *other != category);

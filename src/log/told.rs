@@ -28,16 +28,20 @@ pub struct Fate {
 impl Fate {
     /// Whether the finding was right, as far as that is known.
     pub fn was_right(&self) -> Option<bool> {
-        was_right(self.outcome.as_ref().map(|note| note.outcome), self.label.as_ref().map(|note| note.label))
+        let outcome = self.outcome.as_ref();
+        let was_wrong = outcome.and_then(|note| note.was_wrong);
+        was_right(outcome.map(|note| note.outcome), was_wrong, self.label.as_ref().map(|note| note.label))
     }
 }
 
-/// Whether a finding was right: a person's word counts before the agent's. What was ignored says nothing.
-pub fn was_right(outcome: Option<Became>, label: Option<Judgement>) -> Option<bool> {
+/// Whether a finding was right: a person's word counts before the agent's. A dispute makes it wrong, unless a reader that
+/// was asked again does not agree (`was_wrong` is `Some(false)`): then one word stands against another, and nothing is
+/// known. What was ignored says nothing.
+pub fn was_right(outcome: Option<Became>, was_wrong: Option<bool>, label: Option<Judgement>) -> Option<bool> {
     match (label, outcome) {
         (Some(label), _) => Some(label == Judgement::Right),
         (None, Some(Became::Fixed)) => Some(true),
-        (None, Some(Became::Disputed)) => Some(false),
+        (None, Some(Became::Disputed)) => (was_wrong != Some(false)).then_some(false),
         (None, Some(Became::Ignored) | None) => None,
     }
 }
@@ -82,8 +86,8 @@ mod tests {
     }
 
     fn block() -> Record {
-        let finding = r#"{"category":"A","status":"confirmed","source":"facts","problem":"missing-file",
-            "quote":"q","path":null,"why":"w","settle":"s","verifier":"v","step":null}"#;
+        let finding = r#"{"category":"A","status":"confirmed","source":"facts","kind":"missing",
+            "claim":"q","path":null,"why":"w","settle":"s","check":"c","step":null}"#;
         let finding: crate::finding::Finding = serde_json::from_str(finding).expect("a finding");
         Record { findings: vec![finding.clone(), finding], ..record("b") }
     }
@@ -109,9 +113,20 @@ mod tests {
 
     #[test]
     fn what_was_ignored_says_nothing_of_who_was_right() {
-        assert_eq!(was_right(Some(Became::Ignored), None), None);
-        assert_eq!(was_right(None, None), None);
-        assert_eq!(was_right(Some(Became::Disputed), None), Some(false));
-        assert_eq!(was_right(Some(Became::Disputed), Some(Judgement::Right)), Some(true));
+        assert_eq!(was_right(Some(Became::Ignored), Some(false), None), None);
+        assert_eq!(was_right(None, None, None), None);
+        assert_eq!(was_right(Some(Became::Fixed), Some(false), None), Some(true));
+    }
+
+    #[test]
+    fn a_dispute_counts_unless_a_reader_that_was_asked_again_says_otherwise() {
+        let disputed = |was_wrong, label| was_right(Some(Became::Disputed), was_wrong, label);
+        assert_eq!(disputed(None, None), Some(false), "nobody was asked");
+        assert_eq!(disputed(Some(true), None), Some(false));
+        assert_eq!(disputed(Some(false), None), None);
+        for was_wrong in [None, Some(true), Some(false)] {
+            assert_eq!(disputed(was_wrong, Some(Judgement::Right)), Some(true));
+            assert_eq!(disputed(was_wrong, Some(Judgement::Wrong)), Some(false));
+        }
     }
 }

@@ -10,8 +10,10 @@ use serde::Serialize;
 use crate::decision::{Held, could_not_check};
 use crate::finding::{Category, Source, Status};
 use crate::log::note::Became;
+use crate::log::record::ReaderRecord;
 use crate::log::{Record, Told};
 use crate::phases;
+use crate::readers::Usage;
 
 /// What a decision came to, as a person sorts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +64,7 @@ pub(super) struct Rows<'a> {
     sessions: Texts<'a>,
     causes: Texts<'a>,
     models: Texts<'a>,
-    auditor_outcomes: Texts<'a>,
+    reader_outcomes: Texts<'a>,
 
     id: Vec<&'a str>,
     /// What clocks on the wall showed, in milliseconds, as if they showed UTC.
@@ -71,12 +73,14 @@ pub(super) struct Rows<'a> {
     cause: Vec<usize>,
     project: Vec<Option<usize>>,
     session: Vec<Option<usize>>,
-    /// The auditor's, where one was asked.
+    /// The first reader's.
     model: Vec<Option<usize>>,
-    auditor_outcome: Vec<Option<usize>>,
-    /// Our own time, the auditor's left out.
+    first_outcome: Vec<Option<usize>>,
+    second_outcome: Vec<Option<usize>>,
+    /// Our own time, the readers' left out.
     ours_ms: Vec<Option<f64>>,
-    auditor_ms: Vec<Option<f64>>,
+    /// Both readers' time together; tokens and money likewise.
+    readers_ms: Vec<Option<f64>>,
     tokens_in: Vec<u64>,
     tokens_out: Vec<u64>,
     cost_usd: Vec<Option<f64>>,
@@ -87,6 +91,8 @@ pub(super) struct Rows<'a> {
     finding_category: Vec<&'static str>,
     finding_status: Vec<Status>,
     finding_source: Vec<Source>,
+    /// Whether the second reader upheld it.
+    finding_upheld: Vec<Option<bool>>,
     finding_outcome: Vec<Option<Became>>,
     /// What a person says of it.
     finding_label: Vec<Option<&'static str>>,
@@ -105,6 +111,7 @@ impl<'a> Rows<'a> {
                 rows.finding_category.push(Category::name(finding.category));
                 rows.finding_status.push(finding.status);
                 rows.finding_source.push(finding.source);
+                rows.finding_upheld.push(finding.second.as_ref().map(|second| second.upheld));
                 rows.finding_outcome.push(fate.outcome.as_ref().map(|note| note.outcome));
                 rows.finding_label.push(fate.label.as_ref().map(|note| note.label.name()));
                 rows.finding_right.push(fate.was_right());
@@ -122,20 +129,24 @@ impl<'a> Rows<'a> {
         self.project.push(record.project.as_deref().map(|project| self.projects.place(project)));
         self.session.push(record.session.as_deref().map(|session| self.sessions.place(session)));
         self.label.push(told.label.as_ref().map(|note| note.label.name()));
-        let auditor = record.auditor.as_ref();
-        self.model.push(auditor.map(|auditor| self.models.place(&auditor.model)));
-        self.auditor_outcome.push(auditor.map(|auditor| self.auditor_outcomes.place(&auditor.outcome)));
+        let (first, second) = (record.auditor.as_ref(), record.second_reader.as_ref());
+        self.model.push(first.map(|first| self.models.place(&first.model)));
+        self.first_outcome.push(first.map(|first| self.reader_outcomes.place(&first.outcome)));
+        self.second_outcome.push(second.map(|second| self.reader_outcomes.place(&second.outcome)));
         let spent = |phase: &str| record.phases_ms.get(phase).copied();
-        let theirs = spent(phases::AUDITOR).or(auditor.map(|auditor| auditor.duration_ms)).unwrap_or(0.0);
-        self.ours_ms.push(spent(phases::TOTAL).map(|total| rounded((total - theirs).max(0.0))));
-        self.auditor_ms.push(auditor.map(|auditor| rounded(auditor.duration_ms)));
-        let usage = auditor.map(|auditor| &auditor.usage);
-        let read = |usage: &crate::readers::Usage| {
-            usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        let own = |reader: Option<&ReaderRecord>| {
+            reader.filter(|reader| reader.outcome != "not-asked").map_or(0.0, |reader| reader.duration_ms)
         };
-        self.tokens_in.push(usage.map_or(0, read));
-        self.tokens_out.push(usage.map_or(0, |usage| usage.output_tokens));
-        self.cost_usd.push(usage.and_then(|usage| usage.cost_usd));
+        let theirs = spent(phases::AUDITOR).unwrap_or_else(|| own(first))
+            + spent(phases::SECOND_READER).unwrap_or_else(|| own(second));
+        self.ours_ms.push(spent(phases::TOTAL).map(|total| rounded((total - theirs).max(0.0))));
+        let readers = || first.into_iter().chain(second);
+        self.readers_ms.push(first.map(|_| rounded(own(first) + own(second))));
+        let read = |usage: &Usage| usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+        self.tokens_in.push(readers().map(|reader| read(&reader.usage)).sum());
+        self.tokens_out.push(readers().map(|reader| reader.usage.output_tokens).sum());
+        let cost = readers().filter_map(|reader| reader.usage.cost_usd).reduce(|one, other| one + other);
+        self.cost_usd.push(cost.map(|cost| (cost * 1e9).round() / 1e9));
     }
 }
 

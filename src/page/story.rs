@@ -8,6 +8,7 @@ use crate::finding::{Advisory, Finding};
 use crate::log::record::{FileRecord, GateRecord, PlanRecord, ReaderRecord, TranscriptRecord};
 use crate::log::told::Fate;
 use crate::log::{LabelNote, Told};
+use crate::report::{check_words, second_words};
 
 #[derive(Serialize)]
 struct Story<'a> {
@@ -33,6 +34,8 @@ struct Story<'a> {
     files: Vec<FileTold<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     auditor: Option<&'a ReaderRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    second_reader: Option<&'a ReaderRecord>,
     masked: usize,
     prompt_bytes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,6 +53,10 @@ struct FindingTold<'a> {
     finding: &'a Finding,
     /// Its category in words.
     title: &'static str,
+    /// What the checks said.
+    checks: &'a str,
+    /// What the second reader said.
+    second: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<OutcomeTold<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +69,7 @@ struct OutcomeTold<'a> {
     time: &'a str,
     why: Option<&'a str>,
     sentence: Option<&'a str>,
+    was_wrong: Option<bool>,
     told_by: Option<&'a str>,
 }
 
@@ -79,17 +87,21 @@ impl<'a> LabelTold<'a> {
 }
 
 impl<'a> FindingTold<'a> {
-    fn of((finding, fate): (&'a Finding, &'a Fate)) -> Self {
+    fn of(finding: &'a Finding, fate: &'a Fate, reader: Option<&str>) -> Self {
+        let opinion = finding.second.as_ref();
         let outcome = fate.outcome.as_ref().map(|note| OutcomeTold {
             outcome: note.outcome.name(),
             time: &note.time,
             why: note.why.as_deref(),
             sentence: note.sentence.as_deref(),
+            was_wrong: note.was_wrong,
             told_by: note.told_by.as_deref(),
         });
         Self {
             finding,
             title: finding.category.title(),
+            checks: check_words(&finding.check, opinion),
+            second: second_words(opinion, finding.status, &finding.check, reader),
             outcome,
             label: fate.label.as_ref().map(LabelTold::of),
         }
@@ -132,6 +144,8 @@ impl<'a> FileTold<'a> {
 /// The story of one decision.
 pub(super) fn story(told: &Told) -> String {
     let record = &told.record;
+    let second = record.second_reader.as_ref().map(|reader| reader.outcome.as_str());
+    let findings = record.findings.iter().zip(&told.fates);
     let story = Story {
         time: &record.time,
         event: &record.event,
@@ -141,10 +155,11 @@ pub(super) fn story(told: &Told) -> String {
         label: told.label.as_ref().map(LabelTold::of),
         gates: &record.gates,
         plan: record.plan.as_ref(),
-        findings: record.findings.iter().zip(&told.fates).map(FindingTold::of).collect(),
+        findings: findings.map(|(finding, fate)| FindingTold::of(finding, fate, second)).collect(),
         advisories: &record.advisories,
         files: record.files.iter().map(FileTold::of).collect(),
         auditor: record.auditor.as_ref(),
+        second_reader: record.second_reader.as_ref(),
         masked: record.masked,
         prompt_bytes: record.prompt_bytes,
         transcript: record.transcript.as_ref(),

@@ -14,11 +14,12 @@ fn tiny_log() -> Vec<Told> {
         "event": "Stop", "decision": "block", "cause": "findings",
         "plan": {"source": "touched-file", "path": "PLAN.md", "steps": 4, "ticked": 3},
         "findings": [
-            {"category": "A", "status": "confirmed", "source": "both", "problem": "missing-file", "quote": "Write <b>a.rs</b> & more",
-             "path": "a.rs", "why": "there is no such file", "settle": "write it", "verifier": "the quote is real", "step": 2,
-             "evidence": ["$ ls a.rs", "exit 2"]},
-            {"category": "ask", "status": "refuted", "source": "auditor", "problem": "no-trace", "why": "w", "settle": "s",
-             "verifier": "the session did touch it"},
+            {"category": "A", "status": "confirmed", "source": "both", "kind": "missing", "claim": "Write <b>a.rs</b> & more",
+             "claimed_in": "plan", "proof": "$ ls a.rs",
+             "path": "a.rs", "why": "there is no such file", "settle": "write it", "check": "its words stand in the evidence", "step": 2,
+             "second": {"upheld": true, "why": "the file is not there"}},
+            {"category": "ask", "status": "refuted", "source": "reader", "kind": "left-out", "why": "w", "settle": "s",
+             "check": "the session did touch it"},
         ],
         "files": [
             {"path": "a.rs", "touched": [], "state": {"missing": {"elsewhere": "b/a.rs"}}, "entered": {"left-out": "missing"}, "bytes": 0},
@@ -27,12 +28,15 @@ fn tiny_log() -> Vec<Told> {
         "auditor": {"backend": "claude", "client": null, "model": "haiku", "outcome": "answered", "duration_ms": 2000.04,
             "usage": {"input_tokens": 1000, "output_tokens": 50, "cache_read_tokens": 20, "cache_write_tokens": 3, "cost_usd": 0.0012},
             "flags": []},
-        "phases_ms": {"read": 1.5, "auditor": 2000.0, "total": 2012.34},
+        "second_reader": {"backend": "claude", "client": null, "model": "haiku", "outcome": "answered", "duration_ms": 500.02,
+            "usage": {"input_tokens": 100, "output_tokens": 5, "cache_read_tokens": 900, "cache_write_tokens": 0, "cost_usd": 0.0003},
+            "flags": []},
+        "phases_ms": {"read": 1.5, "auditor": 2000.0, "second-reader": 500.0, "total": 2512.34},
     });
     let block: Record = serde_json::from_value(block).expect("a record");
     let notes = serde_json::json!([
         {"kind": "outcome", "schema": 2, "id": "n", "time": "2026-10-25T01:00:00Z", "of": "k3f92m7q1x", "finding": 1,
-         "outcome": "disputed", "sentence": "It is in b/a.rs."},
+         "outcome": "disputed", "sentence": "It is in b/a.rs.", "was_wrong": false},
         {"kind": "label", "schema": 2, "id": "l", "time": "2026-10-26T00:00:00Z", "of": "k3f92m7q1x", "finding": 1,
          "label": "right", "note": "it was not"},
     ]);

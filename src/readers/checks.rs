@@ -8,7 +8,7 @@ use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 use crate::paths::is_scratch;
 use crate::plan::Plan;
 use crate::readers::Proposal;
-use crate::session::shell::hides_exit_code;
+use crate::session::shell::{self, hides_exit_code};
 use crate::session::{Command, CommandEnd, Session};
 use crate::words::{bare, normalised};
 
@@ -57,12 +57,14 @@ pub fn check(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> 
         ),
     };
     let path = look.map(|look| look.name.clone()).or_else(|| Some(proposal.path.clone()));
+    // Words that stand nowhere are nobody's.
+    let claim = if claimed_in == Ok(ClaimedIn::Nowhere) { "" } else { proposal.claim.trim() };
     Finding {
         category: proposal.category,
         status,
         source: Source::Reader,
         kind: proposal.kind,
-        claim: proposal.claim.trim().to_owned(),
+        claim: claim.to_owned(),
         claimed_in: claimed_in.unwrap_or(proposal.claimed_in),
         proof: proposal.proof.trim().to_owned(),
         path: path.filter(|path| !path.trim().is_empty()),
@@ -81,7 +83,7 @@ fn objection(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> 
     let evidence = against.evidence;
     proof_is_shown(proposal, against.shown)
         .or_else(|| plan_is_there(proposal, evidence))
-        .or_else(|| path_is_ours(proposal, look))
+        .or_else(|| path_is_ours(look))
         .or_else(|| is_there(proposal, look))
         .or_else(|| was_not_changed(proposal, look, evidence))
         .or_else(|| was_not_shown(proposal, look, evidence))
@@ -139,9 +141,9 @@ fn plan_is_there(proposal: &Proposal, evidence: &Evidence) -> Option<Objection> 
 }
 
 /// The path is in the workspace, and not a place for what is not meant to stay.
-fn path_is_ours(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
+fn path_is_ours(look: Option<&Look>) -> Option<Objection> {
     let look = look?;
-    if is_scratch(&proposal.path) {
+    if is_scratch(&look.name) {
         return Some(Objection::Unsupported(format!(
             "{} is in a folder for what is not meant to stay",
             look.name
@@ -209,17 +211,17 @@ fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::Failed {
         return None;
     }
-    let failed = session.commands.iter().rev().find(|command| is_quoted(proposal, command))?;
     let proof = bare(&proposal.proof);
-    let by_output = bare(&failed.output).contains(&proof);
-    let line = normalised(&failed.line);
-    let runs = session.commands.iter().filter(|command| {
-        let is_later = command.at > failed.at || !by_output && command.at == failed.at;
-        is_later && normalised(&command.line) == line
-    });
-    let passed = runs.last().is_some_and(|command| has_passed(command));
+    let by_line = |command: &&Command| is_quoted(proposal, command) && !bare(&command.output).contains(&proof);
+    let is_meant = |command: &&Command| !has_passed(command) && is_quoted(proposal, command);
+    // Where no run of it failed, the line itself is what is called failed.
+    let commands = &session.commands;
+    let quoted = commands.iter().rfind(is_meant).or_else(|| commands.iter().rfind(by_line))?;
+    let line = normalised(&quoted.line);
+    let runs = commands.iter().filter(|command| command.at >= quoted.at && normalised(&command.line) == line);
+    let passed = runs.last().is_some_and(has_passed);
     passed.then(|| {
-        Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line)))
+        Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&quoted.line)))
     })
 }
 
@@ -244,14 +246,17 @@ fn did_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
     let named =
         proposal.claim.split('`').skip(1).step_by(2).map(normalised).filter(|line| line.contains(' '));
     let mut ran = named.filter_map(|line| {
-        session
-            .commands
-            .iter()
-            .find(|command| has_passed(command) && normalised(&command.line).contains(&line))
+        session.commands.iter().find(|command| has_passed(command) && is_run_in(&line, &command.line))
     });
     ran.next().map(|command| {
         Objection::Contradicted(format!("`{}` was run, and succeeded", first_line(&command.line)))
     })
+}
+
+/// Whether a line runs a command, with whatever arguments; one that only prints or quotes it does not.
+fn is_run_in(command: &str, line: &str) -> bool {
+    let mut simple = shell::simple_commands(line).into_iter().map(|words| normalised(&words.join(" ")));
+    simple.any(|run| run.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
 fn first_line(line: &str) -> &str {
@@ -265,12 +270,15 @@ pub fn step_of(claim: &str, plan: Option<&Plan>) -> Option<usize> {
     if words.is_empty() {
         return None;
     }
-    let steps = &plan?.steps;
-    let is_meant = |text: &str| {
-        let step = bare(text);
-        !step.is_empty() && (step.contains(&words) || words.contains(&step))
-    };
-    steps.iter().find(|step| is_meant(&step.text)).map(|step| step.number)
+    let steps: Vec<(usize, String)> =
+        plan?.steps.iter().map(|step| (step.number, bare(&step.text))).collect();
+    let find = |is_meant: &dyn Fn(&str) -> bool| steps.iter().find(|(_, step)| is_meant(step));
+    // A quote with the step's mark, or of more than the step: the longest step that stands in it.
+    let within = steps.iter().filter(|(_, step)| !step.is_empty() && words.contains(step.as_str()));
+    let step = find(&|step| step == words)
+        .or_else(|| find(&|step| step.contains(&words)))
+        .or_else(|| within.rev().max_by_key(|(_, step)| step.len()));
+    step.map(|(number, _)| *number)
 }
 
 #[cfg(test)]

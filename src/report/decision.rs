@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::page::{CLEAN, CONFIRMED, LABEL, Page, TITLE, UNVERIFIED};
-use super::{by_whom, counted};
+use super::{by_whom, check_words, counted, second_words};
 use crate::decision::Held;
 use crate::evidence::Entered;
-use crate::finding::{Finding, Status};
+use crate::finding::{ClaimedIn, Finding, Status};
 use crate::log::listing::Milliseconds;
 use crate::log::note::Judgement;
 use crate::log::record::{FileRecord, ReaderRecord};
@@ -19,6 +19,7 @@ use crate::log::told::Fate;
 use crate::log::{LabelNote, Record, Scene, Told};
 use crate::phases;
 use crate::plan::PlanSource;
+use crate::readers::Usage;
 use crate::text::{first_part, grouped, harmless};
 
 /// How much of an ask and of the final message is shown.
@@ -44,7 +45,7 @@ pub fn text(told: &Told, scene: Option<&Scene>, setting: &Setting) -> String {
     let mut page = Page::new(setting.width);
     page.head(told, setting);
     if let Some(at) = setting.finding {
-        page.finding(at, &told.record.findings[at], &told.fates[at], setting);
+        page.finding(at, &told.record, &told.fates[at], setting);
         return page.text;
     }
     page.gates(&told.record);
@@ -195,12 +196,13 @@ impl Page {
             count(Status::CannotVerify),
             count(Status::Refuted)
         ));
-        for (at, (finding, fate)) in findings.iter().zip(&told.fates).enumerate() {
-            self.finding(at, finding, fate, setting);
+        for (at, fate) in told.fates.iter().enumerate() {
+            self.finding(at, &told.record, fate, setting);
         }
     }
 
-    fn finding(&mut self, at: usize, finding: &Finding, fate: &Fate, setting: &Setting) {
+    fn finding(&mut self, at: usize, record: &Record, fate: &Fate, setting: &Setting) {
+        let finding = &record.findings[at];
         let (word, style) = match finding.status {
             Status::Confirmed => ("confirmed", CONFIRMED),
             Status::CannotVerify => ("not verified", UNVERIFIED),
@@ -213,20 +215,18 @@ impl Page {
             finding.category.name(),
             finding.category.title()
         );
-        let quote = format!("\"{}\"", finding.claim);
-        self.labelled("words", if finding.claim.is_empty() { "" } else { &quote });
+        self.labelled("words", &quoted(&finding.claim));
+        self.labelled("said in", said_in(finding));
         self.labelled("step", &finding.step.map(|step| step.to_string()).unwrap_or_default());
         self.labelled("path", finding.path.as_deref().unwrap_or_default());
         self.labelled("found", &finding.why);
-        let proof = format!("\"{}\"", finding.proof);
-        self.labelled("proof", if finding.proof.is_empty() { "" } else { &proof });
+        self.labelled("proof", &quoted(&finding.proof));
         self.labelled("settle", &finding.settle);
-        self.labelled("checked", &finding.check);
-        self.labelled("said by", by_whom(finding.source));
-        if let Some(second) = &finding.second {
-            let word = if second.upheld { "upheld" } else { "dismissed" };
-            self.labelled("second", &format!("{word}: {}", second.why));
-        }
+        self.labelled("found by", by_whom(finding.source));
+        self.labelled("checks", check_words(&finding.check, finding.second.as_ref()));
+        let reader = record.second_reader.as_ref().map(|reader| reader.outcome.as_str());
+        let second = second_words(finding.second.as_ref(), finding.status, &finding.check, reader);
+        self.labelled("second", &second);
         if let Some(outcome) = &fate.outcome {
             let why = outcome.why.as_deref().map_or_else(String::new, |why| format!(": {why}"));
             let by =
@@ -235,6 +235,7 @@ impl Page {
             self.labelled("became", &format!("{}{why} ({at}{by})", outcome.outcome.name()));
             let sentence = outcome.sentence.as_deref().map(|words| format!("\"{words}\""));
             self.labelled("agent", &sentence.unwrap_or_default());
+            self.labelled("again", asked_again(outcome.was_wrong));
         }
         self.labelled("label", &fate.label.as_ref().map(label_words).unwrap_or_default());
     }
@@ -265,11 +266,17 @@ impl Page {
     }
 
     fn costs(&mut self, record: &Record) {
-        if let Some(auditor) = &record.auditor {
-            self.heading("Auditor");
-            self.wrapped(&format!("  {}", auditor_words(auditor, record)), Style::new(), "  ");
-            self.labelled_at(2, "why", auditor.detail.as_deref().unwrap_or_default());
-            self.labelled_at(2, "client", auditor.client.as_deref().unwrap_or_default());
+        let readers = [("First reader", &record.auditor), ("Second reader", &record.second_reader)];
+        for (title, reader) in readers {
+            let Some(reader) = reader else { continue };
+            self.heading(title);
+            self.wrapped(&format!("  {}", reader_words(reader)), Style::new(), "  ");
+            self.labelled_at(2, "why", reader.detail.as_deref().unwrap_or_default());
+            self.labelled_at(2, "client", reader.client.as_deref().unwrap_or_default());
+        }
+        if let Some(both) = both_readers(record) {
+            self.gap();
+            self.wrapped(&format!("  {both}"), Style::new(), "  ");
         }
         if let Some(transcript) = &record.transcript {
             self.heading("Transcript");
@@ -373,24 +380,68 @@ fn entered_words(file: &FileRecord) -> String {
     format!("{how}{touched}{masked}")
 }
 
-fn auditor_words(auditor: &ReaderRecord, record: &Record) -> String {
-    let usage = &auditor.usage;
-    let mut words = vec![
-        format!("{} {}", auditor.backend, auditor.model).trim().to_owned(),
-        format!("{} in {}", auditor.outcome, Milliseconds(auditor.duration_ms)),
-    ];
-    let read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
-    if read + usage.output_tokens > 0 {
-        words.push(format!("{} tokens in, {} out", grouped(read), grouped(usage.output_tokens)));
+/// A quote, or nothing where there is none.
+fn quoted(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("\"{text}\"") }
+}
+
+/// Where the words of a finding stand; nothing where nobody claims it.
+fn said_in(finding: &Finding) -> &'static str {
+    match finding.claimed_in {
+        _ if finding.claim.is_empty() => "",
+        ClaimedIn::Plan => "the plan",
+        ClaimedIn::Message => "the final message",
+        ClaimedIn::Tasks => "the task list",
+        ClaimedIn::Asks => "the person's asks",
+        ClaimedIn::Nowhere => "",
     }
+}
+
+/// What a reader that was asked again at the next stop says; nothing where none was.
+fn asked_again(was_wrong: Option<bool>) -> &'static str {
+    match was_wrong {
+        Some(true) => "a reader that was asked again says that the finding was never right",
+        Some(false) => "a reader that was asked again does not say that the finding was wrong",
+        None => "",
+    }
+}
+
+fn reader_words(reader: &ReaderRecord) -> String {
+    let usage = &reader.usage;
+    let mut words = vec![
+        format!("{} {}", reader.backend, reader.model).trim().to_owned(),
+        format!("{} in {}", reader.outcome, Milliseconds(reader.duration_ms)),
+    ];
+    words.extend(tokens_words(usage));
     words.extend(usage.cost_usd.map(|cost| format!("${cost:.4}")));
+    words.join(", ")
+}
+
+fn tokens_words(usage: &Usage) -> Option<String> {
+    let read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+    let cached = match usage.cache_read_tokens {
+        0 => String::new(),
+        cached => format!(" ({} of them from the provider's cache)", grouped(cached)),
+    };
+    let words = || format!("{} tokens in{cached}, {} out", grouped(read), grouped(usage.output_tokens));
+    (read + usage.output_tokens > 0).then(words)
+}
+
+/// What was sent, and what both readers cost together.
+fn both_readers(record: &Record) -> Option<String> {
+    let mut words = Vec::new();
+    if let (Some(first), Some(second)) = (&record.auditor, &record.second_reader) {
+        words.push(format!("both together {}", Milliseconds(first.duration_ms + second.duration_ms)));
+        let cost = [first.usage.cost_usd, second.usage.cost_usd].into_iter().flatten().reduce(|a, b| a + b);
+        words.extend(cost.map(|cost| format!("${cost:.4}")));
+    }
     if record.prompt_bytes > 0 {
         words.push(format!("prompt of {} bytes", grouped(record.prompt_bytes as u64)));
     }
     if record.masked > 0 {
         words.push(format!("{} masked", counted(record.masked, "secret", "secrets")));
     }
-    words.join(", ")
+    (record.auditor.is_some() && !words.is_empty()).then(|| words.join(", "))
 }
 
 #[cfg(test)]
@@ -399,21 +450,23 @@ mod tests {
     use crate::log::Note;
     use crate::log::told::join;
 
-    /// A record with findings of the older format, and one of today's.
     const BLOCK: &str = r#"{"schema":1,"id":"k3f92m7q1x","time":"2026-10-01T21:04:05.123Z","session":"1f2e3d4c",
         "project":"/home/me/shop","event":"Stop","decision":"block","cause":"findings",
         "plan":{"source":"touched-file","path":"/home/me/shop/PLAN.md","steps":3,"ticked":2,"dropped":1},
         "findings":[
-          {"category":"A","status":"confirmed","source":"both","problem":"missing-file","quote":"Create `beta.txt`",
+          {"category":"A","status":"confirmed","source":"both","kind":"missing","claim":"Create `beta.txt`","claimed_in":"plan",
            "path":"beta.txt","why":"the step is ticked, and there is no beta.txt","settle":"create beta.txt, or untick the step",
-           "verifier":"no such file on disk; nothing in the session removed or moved it","step":2,
-           "evidence":["beta.txt: no such file","`ls` shows alpha.txt alone"]},
+           "check":"no such file on disk; nothing in the session removed or moved it","step":2,"proof":"ls: beta.txt: No such file",
+           "second":{"upheld":true,"why":"No other file stands in for it."}},
           {"category":"ask","status":"confirmed","source":"reader","kind":"left-out","claim":"and add a LICENSE","claimed_in":"asks",
-           "proof":"LICENSE: does not exist; named in an ask","path":null,"why":"nothing was done for it","settle":"add it",
+           "path":null,"why":"nothing was done for it","settle":"add it",
            "check":"its words stand in the evidence, and nothing there contradicts it",
-           "second":{"upheld":true,"why":"no command and no edit made it"},"step":null},
-          {"category":"B","status":"refuted","source":"auditor","problem":"not-in-plan","quote":"","path":"src/b.rs",
-           "why":"no step names it","settle":"name it","verifier":"the plan mentions it","step":null}],
+           "second":{"upheld":true,"why":"Nobody took it back."}},
+          {"category":"A","status":"refuted","source":"reader","kind":"wrong-content","claim":"I created alpha.txt","claimed_in":"message",
+           "path":"alpha.txt","why":"it is empty","settle":"fill it","check":"the second reader dismisses it: it was to be empty",
+           "second":{"upheld":false,"why":"it was to be empty"}},
+          {"category":"B","status":"refuted","source":"reader","kind":"not-in-plan","path":"src/b.rs",
+           "why":"no step names it","settle":"name it","check":"src/b.rs did not change in this session"}],
         "gates":[{"gate":"checks","outcome":"hold","cause":"check-failed","took_ms":812.4,
            "detail":"A check of this project fails:\n\n1. test: `make test` ended with exit code 2:\n   | error: \u001b[31mno rule"},
           {"gate":"audit","outcome":"hold","cause":"findings","took_ms":8140.2}],
@@ -423,15 +476,17 @@ mod tests {
           {"path":"beta.txt","touched":[],"state":{"missing":{"elsewhere":null}},"entered":{"left-out":"missing"},"bytes":0}],
         "auditor":{"backend":"claude","client":"/usr/bin/claude","model":"haiku","outcome":"answered","duration_ms":8123.4,
           "usage":{"input_tokens":1200,"output_tokens":345,"cache_read_tokens":10000,"cache_write_tokens":0,"cost_usd":0.01234},"flags":[]},
+        "second_reader":{"backend":"claude","client":"/usr/bin/claude","model":"sonnet","outcome":"answered","duration_ms":2000.0,
+          "usage":{"input_tokens":200,"output_tokens":45,"cache_read_tokens":11000,"cache_write_tokens":0,"cost_usd":0.002},"flags":[]},
         "masked":2,"prompt_bytes":45678,
         "transcript":{"path":"/home/me/.claude/projects/x/1f2e3d4c.jsonl","bytes":1234567,"rows":321,"subagents":1,
           "skipped":{"unreadable":1,"oversized":0,"unknown":2,"repaired":0}},
-        "phases_ms":{"read":12.34,"evidence":5.6,"auditor":8123.4,"total":8150.0},
+        "phases_ms":{"read":12.34,"evidence":5.6,"auditor":8123.4,"second-reader":2000.0,"total":10150.0},
         "client_version":"2.1.325","version":"0.1.0"}"#;
 
     const NOTES: [&str; 3] = [
         r#"{"kind":"outcome","schema":2,"id":"n1","time":"2026-10-01T21:06:00Z","of":"k3f92m7q1x","finding":1,"outcome":"fixed","why":"the file exists","told_by":"p0w4n8c2ze"}"#,
-        r#"{"kind":"outcome","schema":2,"id":"n2","time":"2026-10-01T21:06:00Z","of":"k3f92m7q1x","finding":2,"outcome":"disputed","why":"the final message says that it is wrong","sentence":"The LICENSE is not needed: \u001b[31mit is in the root.","told_by":"p0w4n8c2ze"}"#,
+        r#"{"kind":"outcome","schema":2,"id":"n2","time":"2026-10-01T21:06:00Z","of":"k3f92m7q1x","finding":2,"outcome":"disputed","was_wrong":true,"why":"the final message speaks of it","sentence":"The LICENSE is not needed: \u001b[31mit is in the root.","told_by":"p0w4n8c2ze"}"#,
         r#"{"kind":"label","schema":2,"id":"n3","time":"2026-10-02T09:00:00Z","of":"k3f92m7q1x","finding":2,"label":"wrong","note":"the agent is right"}"#,
     ];
 

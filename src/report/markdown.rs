@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::{FindingReport, Report, auditor_words, by_whom, counted, verdict};
+use super::text::second_said;
+use super::{FindingReport, Report, by_whom, check_words, cost_words, counted, reader_words, verdict};
 use crate::finding::Status;
 use crate::saved::find::short_id;
 
@@ -27,10 +28,12 @@ pub fn markdown(report: &Report) -> String {
     }
     for finding in report.with(Status::Confirmed) {
         text.push('\n');
-        text.push_str(&item(finding));
+        text.push_str(&item(finding, report));
     }
-    let unverified: Vec<_> = report.with(Status::CannotVerify).map(item).collect();
-    folded(&mut text, "Not verified", &unverified);
+    for (title, status) in [("Not verified", Status::CannotVerify), ("Refuted", Status::Refuted)] {
+        let items: Vec<_> = report.with(status).map(|finding| item(finding, report)).collect();
+        folded(&mut text, title, &items);
+    }
     let known: Vec<_> = report
         .advisories
         .iter()
@@ -44,7 +47,7 @@ pub fn markdown(report: &Report) -> String {
         })
         .collect();
     folded(&mut text, "Worth knowing", &known);
-    if let Some(words) = auditor_words(report) {
+    for words in reader_words(report).into_iter().chain(cost_words(report)) {
         let _ = writeln!(text, "\n{}", escaped(&words));
     }
     text
@@ -61,7 +64,7 @@ fn folded(text: &mut String, title: &str, items: &[String]) {
     }
 }
 
-fn item(finding: &FindingReport) -> String {
+fn item(finding: &FindingReport, report: &Report) -> String {
     let mut text = format!("- **{}**: {}", finding.category.name(), finding.category.title());
     if let Some(path) = &finding.path {
         let _ = write!(text, ", {}", code(path));
@@ -72,8 +75,20 @@ fn item(finding: &FindingReport) -> String {
     }
     let _ = writeln!(text, "\n  {}", escaped(&finding.detail));
     let _ = writeln!(text, "  To settle it: {}", escaped(&finding.settle));
-    let _ = writeln!(text, "  ({}: {})", by_whom(finding.source), escaped(&finding.note));
+    let check = check_words(&finding.note, finding.second.as_ref());
+    let _ = writeln!(
+        text,
+        "  Said by {}. The checks: {}. The second reader: {}.",
+        by_whom(finding.source),
+        sentence(check),
+        sentence(&second_said(finding, report))
+    );
     text
+}
+
+/// Words that stand before a full stop.
+fn sentence(words: &str) -> String {
+    escaped(words.trim_end_matches('.'))
 }
 
 /// Words as a code span, whatever they hold.

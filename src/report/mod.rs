@@ -23,12 +23,13 @@ use crate::config::AuditConfig;
 use crate::decision::{Cause, Held};
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
+use crate::log::record::ReaderRecord;
 use crate::plan::{Mark, Plan, PlanSource};
 use crate::readers::Usage;
 use crate::saved::audit::Audited;
 use crate::words::normalised;
 
-pub(crate) use crate::text::counted;
+pub(crate) use crate::text::{counted, grouped};
 
 /// The number of this format. Fields may be added under it; none is renamed or given another meaning.
 pub const SCHEMA: u32 = 1;
@@ -50,8 +51,10 @@ pub struct Report {
     pub advisories: Vec<Advisory>,
     /// Every file, and how it was looked at.
     pub files: Vec<FileReport>,
-    /// The second model.
-    pub auditor: AuditorReport,
+    /// The first reader.
+    pub auditor: ReaderReport,
+    /// The second reader, where it was asked.
+    pub second_reader: Option<ReaderReport>,
     /// What the hook would have decided.
     pub decision: Held,
     /// Why.
@@ -125,10 +128,10 @@ pub struct FileReport {
     pub entered: &'static str,
 }
 
-/// The second model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// A reader.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
-pub struct AuditorReport {
+pub struct ReaderReport {
     pub backend: String,
     pub model: String,
     pub outcome: String,
@@ -137,13 +140,24 @@ pub struct AuditorReport {
     pub usage: Usage,
 }
 
+impl From<&ReaderRecord> for ReaderReport {
+    fn from(record: &ReaderRecord) -> Self {
+        Self {
+            backend: record.backend.clone(),
+            model: record.model.clone(),
+            outcome: record.outcome.clone(),
+            detail: record.detail.clone(),
+            duration_ms: record.duration_ms,
+            usage: record.usage,
+        }
+    }
+}
+
 impl Report {
     /// Puts a report together. `id` and `transcript` are those by which the session was found.
     pub fn new(id: &str, transcript: &Path, workspace: &Path, audited: &Audited) -> Self {
         let evidence = &audited.brief.evidence;
         let (session, plan) = (&evidence.session, evidence.plan.as_ref());
-        let auditor = audited.story.auditor.as_ref();
-        let text = |value: Option<&String>| value.cloned().unwrap_or_default();
         Self {
             schema: SCHEMA,
             session: SessionReport {
@@ -173,14 +187,8 @@ impl Report {
                     entered: entered_name(&file.entered),
                 })
                 .collect(),
-            auditor: AuditorReport {
-                backend: text(auditor.map(|auditor| &auditor.backend)),
-                model: text(auditor.map(|auditor| &auditor.model)),
-                outcome: text(auditor.map(|auditor| &auditor.outcome)),
-                detail: auditor.and_then(|auditor| auditor.detail.clone()),
-                duration_ms: auditor.map_or(0.0, |auditor| auditor.duration_ms),
-                usage: auditor.map(|auditor| auditor.usage).unwrap_or_default(),
-            },
+            auditor: audited.story.auditor.as_ref().map(ReaderReport::from).unwrap_or_default(),
+            second_reader: audited.story.second_reader.as_ref().map(ReaderReport::from),
             decision: audited.decision,
             cause: audited.cause,
             cautions: Vec::new(),
@@ -198,8 +206,8 @@ impl Report {
         self.with(status).count()
     }
 
-    /// Whether the auditor was asked and gave no answer.
-    pub fn auditor_failed(&self) -> bool {
+    /// Whether the first reader was asked and gave no answer.
+    pub fn reader_failed(&self) -> bool {
         !["answered", "not-asked"].contains(&self.auditor.outcome.as_str())
     }
 
@@ -294,8 +302,8 @@ fn entered_name(entered: &Entered) -> &'static str {
 pub(crate) fn by_whom(source: Source) -> &'static str {
     match source {
         Source::Facts => "disk and session",
-        Source::Reader => "the auditor",
-        Source::Both => "disk and session, and the auditor",
+        Source::Reader => "the first reader",
+        Source::Both => "disk and session, and the first reader",
     }
 }
 
@@ -308,21 +316,79 @@ pub(crate) fn verdict(report: &Report) -> String {
     }
 }
 
-/// How the auditor took part, where that has to be said.
-pub(crate) fn auditor_words(report: &Report) -> Option<String> {
-    let auditor = &report.auditor;
-    match auditor.outcome.as_str() {
-        "answered" => None,
-        "not-asked" => {
-            Some("No auditor was asked: what needs judgement is only a candidate here.".to_owned())
-        }
-        outcome => {
-            let detail = auditor.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
-            Some(format!(
-                "The auditor gave no answer ({outcome}{detail}); only disk and session were looked at."
-            ))
-        }
+/// What the checks between the readers said of a finding. What the second reader dismissed had passed them.
+pub(crate) fn check_words<'a>(check: &'a str, second: Option<&SecondOpinion>) -> &'a str {
+    match second {
+        Some(second) if !second.upheld => "they have no objection of their own",
+        _ => check,
     }
+}
+
+/// What the second reader said of a finding. `reader` is its run, where it was asked about any.
+pub(crate) fn second_words(
+    second: Option<&SecondOpinion>,
+    status: Status,
+    check: &str,
+    reader: Option<&str>,
+) -> String {
+    match second {
+        Some(second) => {
+            let word = if second.upheld { "upheld" } else { "dismissed" };
+            if second.why.is_empty() { word.to_owned() } else { format!("{word}: {}", second.why) }
+        }
+        None if reader.is_some()
+            && (status == Status::Confirmed || check.starts_with("the second reader")) =>
+        {
+            "gave no answer".to_owned()
+        }
+        None => "was not asked".to_owned(),
+    }
+}
+
+/// How the readers took part, where that has to be said.
+pub(crate) fn reader_words(report: &Report) -> Option<String> {
+    let failure = |reader: &ReaderReport| {
+        let detail = reader.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
+        format!("{}{detail}", reader.outcome)
+    };
+    let second = report.second_reader.as_ref().filter(|second| second.outcome != "answered");
+    match (report.auditor.outcome.as_str(), second) {
+        ("answered", None) => None,
+        ("answered", Some(second)) => Some(format!(
+            "The second reader gave no answer ({}); what needs its word is not verified.",
+            failure(second)
+        )),
+        ("not-asked", _) => {
+            Some("No reader was asked: what needs judgement is only a candidate here.".to_owned())
+        }
+        _ => Some(format!(
+            "The first reader gave no answer ({}); only disk and session were looked at.",
+            failure(&report.auditor)
+        )),
+    }
+}
+
+/// What both readers cost, where one was asked: models, time, tokens, money.
+pub(crate) fn cost_words(report: &Report) -> Option<String> {
+    let asked = |reader: &&ReaderReport| reader.backend == "claude" && reader.outcome != "not-asked";
+    let readers: Vec<_> =
+        [Some(&report.auditor), report.second_reader.as_ref()].into_iter().flatten().filter(asked).collect();
+    let sum = |of: fn(&Usage) -> u64| readers.iter().map(|reader| of(&reader.usage)).sum::<u64>();
+    let read = sum(|usage| usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens);
+    let written = sum(|usage| usage.output_tokens);
+    let seconds = readers.iter().map(|reader| reader.duration_ms).sum::<f64>() / 1000.0;
+    let cost = readers.iter().filter_map(|reader| reader.usage.cost_usd).reduce(|one, other| one + other);
+    let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+    let models: Vec<_> = readers.iter().map(|reader| reader.model.as_str()).collect();
+    let calls = counted(readers.len(), "call", "calls");
+    (!readers.is_empty()).then(|| {
+        format!(
+            "{calls} of a model ({}): {seconds:.1} s, {} tokens in, {} out{cost}.",
+            models.join(", "),
+            grouped(read),
+            grouped(written)
+        )
+    })
 }
 
 #[cfg(test)]

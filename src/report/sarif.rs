@@ -6,7 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{FindingReport, Report};
+use super::text::second_said;
+use super::{FindingReport, Report, check_words};
 use crate::finding::{AdvisoryKind, Category, Source, Status};
 use crate::names::ContentName;
 
@@ -21,7 +22,7 @@ pub fn sarif(report: &Report) -> Value {
         let text = format!("{} ({})", advisory.text, advisory.evidence);
         result(advisory.kind.name(), "note", &text, &[&advisory.evidence], &json!({}))
     });
-    let failed = report.auditor_failed();
+    let failed = report.reader_failed();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -37,7 +38,7 @@ pub fn sarif(report: &Report) -> Value {
             "invocations": [{
                 "executionSuccessful": !failed,
                 "toolExecutionNotifications": report.cautions.iter().cloned()
-                    .chain(super::auditor_words(report))
+                    .chain(super::reader_words(report))
                     .map(|text| json!({ "level": "note", "message": { "text": text } }))
                     .collect::<Vec<_>>(),
             }],
@@ -99,9 +100,11 @@ fn finding_result(finding: &FindingReport, report: &Report) -> Value {
     let mut more = json!({ "properties": {
         "status": finding.status,
         "source": finding.source,
-        "problem": finding.kind,
-        "note": finding.note,
+        "kind": finding.kind,
+        "claimedIn": finding.claimed_in,
         "proof": finding.proof,
+        "checks": check_words(&finding.note, finding.second.as_ref()),
+        "secondReader": second_said(finding, report),
     }});
     if let Some(main) = main {
         more["locations"] = json!([main]);
@@ -190,6 +193,6 @@ mod tests {
 
     #[test]
     fn a_rule_has_a_name_that_viewers_can_show() {
-        assert_eq!(pascal_case("unrun-tests"), "UnrunTests");
+        assert_eq!(pascal_case("stale-tests"), "StaleTests");
     }
 }

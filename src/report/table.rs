@@ -48,7 +48,7 @@ pub fn table(reports: &[Report], projects: bool) -> String {
     }
     let _ = writeln!(
         text,
-        "\n{}, {with_findings} with confirmed findings. No auditor was asked: what needs judgement is only a candidate here.",
+        "\n{}, {with_findings} with confirmed findings. No reader was asked: what needs judgement is only a candidate here.",
         counted(reports.len(), "session", "sessions")
     );
     text

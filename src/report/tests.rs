@@ -21,6 +21,19 @@ fn finding(category: Category, status: Status, source: Source) -> FindingReport 
     }
 }
 
+fn reader(model: &str, duration_ms: f64, cost: f64) -> ReaderReport {
+    let cost_usd = Some(cost);
+    let usage = Usage { input_tokens: 1200, output_tokens: 30, cost_usd, ..Usage::default() };
+    ReaderReport {
+        backend: "claude".into(),
+        model: model.into(),
+        outcome: "answered".into(),
+        detail: None,
+        duration_ms,
+        usage,
+    }
+}
+
 /// A report with everything in it.
 pub(crate) fn report() -> Report {
     let step = |number, text: &str, mark| StepReport {
@@ -49,8 +62,8 @@ pub(crate) fn report() -> Report {
                 claim: "Create `beta.txt`".into(),
                 path: Some("beta.txt".into()),
                 claimed_in: ClaimedIn::Plan,
-                proof: "beta.txt: does not exist".into(),
-                second: Some(SecondOpinion { upheld: true, why: "nothing in the timeline made it".into() }),
+                proof: "$ touch beta.txt => failed, exit code 1".into(),
+                second: Some(SecondOpinion { upheld: true, why: "no other file stands in for it.".into() }),
                 ..finding(Category::A, Status::Confirmed, Source::Both)
             },
             FindingReport {
@@ -64,7 +77,16 @@ pub(crate) fn report() -> Report {
                 note: "nobody has judged it".into(),
                 ..finding(Category::B, Status::CannotVerify, Source::Facts)
             },
-            finding(Category::Ask, Status::Refuted, Source::Reader),
+            FindingReport {
+                claim: "and a LICENSE".into(),
+                claimed_in: ClaimedIn::Asks,
+                kind: Kind::LeftOut,
+                detail: "there is no LICENSE".into(),
+                settle: "write it".into(),
+                note: "the second reader dismisses it: the person took it back".into(),
+                second: Some(SecondOpinion { upheld: false, why: "the person took it back".into() }),
+                ..finding(Category::Ask, Status::Refuted, Source::Reader)
+            },
         ],
         advisories: vec![Advisory {
             kind: AdvisoryKind::ForcePush,
@@ -77,14 +99,8 @@ pub(crate) fn report() -> Report {
             state: "missing",
             entered: "left-out",
         }],
-        auditor: AuditorReport {
-            backend: "claude".into(),
-            model: "haiku".into(),
-            outcome: "answered".into(),
-            detail: None,
-            duration_ms: 4210.0,
-            usage: Usage::default(),
-        },
+        auditor: reader("haiku", 4210.0, 0.004),
+        second_reader: Some(reader("sonnet", 1000.0, 0.01)),
         decision: Held::Block,
         cause: Cause::Findings,
         cautions: vec!["2 later sessions worked here since".into()],
@@ -106,11 +122,11 @@ Confirmed (1)
      step     1 (PLAN.md:3)
      path     beta.txt
      found    the step is ticked, and there is no beta.txt
-     proof    "beta.txt: does not exist"
+     proof    "$ touch beta.txt => failed, exit code 1"
      settle   create beta.txt, or untick the step
-     checked  no such file on disk
-     said by  disk and session, and the auditor
-     second   upheld: nothing in the timeline made it
+     found by disk and session, and the first reader
+     checks   no such file on disk
+     second   upheld: no other file stands in for it.
 
 Not verified (1)
 
@@ -120,13 +136,27 @@ Not verified (1)
               session wrote while it was about something
               else altogether, as the plan has it
      settle   name it in the plan
-     checked  nobody has judged it
-     said by  disk and session
+     found by disk and session
+     checks   nobody has judged it
+     second   was not asked
+
+Refuted (1)
+
+  ask asked for, never done
+     words    "and a LICENSE"
+     found    there is no LICENSE
+     settle   write it
+     found by the first reader
+     checks   they have no objection of their own
+     second   dismissed: the person took it back
 
 Worth knowing (1)
 
   force-push: a branch on a remote was overwritten
               git push --force
+
+2 calls of a model (haiku, sonnet): 5.2 s, 2,400 tokens in,
+60 out, $0.0140.
 
 1 confirmed, 1 not verified, 1 refuted, 1 thing worth
 knowing. The hook would have held this stop (findings).
@@ -150,12 +180,21 @@ fn a_report_is_made_to_be_read() {
 fn an_audit_without_an_answer_says_so() {
     let mut unasked = report();
     unasked.auditor.outcome = "not-asked".into();
-    assert!(plain(&text::text(&unasked, 120)).contains("\nNo auditor was asked: "));
+    assert!(plain(&text::text(&unasked, 120)).contains("\nNo reader was asked: "));
     unasked.auditor.outcome = "timed-out".into();
     unasked.auditor.detail = Some("after 45.0 s".into());
     assert!(plain(&text::text(&unasked, 120)).contains(
-        "\nThe auditor gave no answer (timed-out: after 45.0 s); only disk and session were looked at.\n"
+        "\nThe first reader gave no answer (timed-out: after 45.0 s); only disk and session were looked at.\n"
     ));
+    let mut half = report();
+    half.findings[0].second = None;
+    half.second_reader = Some(ReaderReport { outcome: "unavailable".into(), ..reader("haiku", 1.0, 0.0) });
+    let text = plain(&text::text(&half, 120));
+    assert!(text.contains("second   gave no answer\n"), "{text}");
+    assert!(
+        text.contains("The second reader gave no answer (unavailable); what needs its word is not verified."),
+        "{text}"
+    );
 }
 
 #[test]
@@ -166,6 +205,8 @@ fn a_clean_report_is_short() {
         cautions: Vec::new(),
         plan: None,
         steps: Vec::new(),
+        auditor: ReaderReport { backend: "recorded".into(), ..reader("", 0.0, 0.0) },
+        second_reader: None,
         decision: Held::Allow,
         cause: Cause::Clean,
         ..report()
@@ -192,7 +233,7 @@ Session `3f2a91c0`, plan `PLAN.md` (2 steps). The hook would have held this stop
 
   the step is ticked, and there is no beta.txt
   To settle it: create beta.txt, or untick the step
-  (disk and session, and the auditor: no such file on disk)
+  Said by disk and session, and the first reader. The checks: no such file on disk. The second reader: upheld: no other file stands in for it.
 
 <details><summary>Not verified (1)</summary>
 
@@ -200,7 +241,18 @@ Session `3f2a91c0`, plan `PLAN.md` (2 steps). The hook would have held this stop
 
   no step names src/my helper.rs, which the session wrote while it was about something else altogether, as the plan has it
   To settle it: name it in the plan
-  (disk and session: nobody has judged it)
+  Said by disk and session. The checks: nobody has judged it. The second reader: was not asked.
+
+</details>
+
+<details><summary>Refuted (1)</summary>
+
+- **ask**: asked for, never done
+  > and a LICENSE
+
+  there is no LICENSE
+  To settle it: write it
+  Said by the first reader. The checks: they have no objection of their own. The second reader: dismissed: the person took it back.
 
 </details>
 
@@ -209,6 +261,8 @@ Session `3f2a91c0`, plan `PLAN.md` (2 steps). The hook would have held this stop
 - `force-push`: a branch on a remote was overwritten (`git push --force`)
 
 </details>
+
+2 calls of a model (haiku, sonnet): 5.2 s, 2,400 tokens in, 60 out, $0.0140.
 "
     );
 }
@@ -252,6 +306,9 @@ fn a_sarif_log_has_what_the_schema_requires() {
     );
     let related = &results[0]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"];
     assert_eq!(related, "beta.txt");
+    let properties = &results[0]["properties"];
+    assert_eq!(properties["checks"], "no such file on disk");
+    assert_eq!(properties["secondReader"], "upheld: no other file stands in for it.");
     assert_eq!(run["invocations"][0]["executionSuccessful"], true);
     assert_eq!(run["originalUriBaseIds"]["%SRCROOT%"]["uri"], "file:///w/");
 }
@@ -276,7 +333,7 @@ session   when              plan     steps  confirmed  not verified  worth knowi
 
 * The disk has moved on since: what rests on it is not verified.
 
-2 sessions, 1 with confirmed findings. No auditor was asked: what needs judgement is only a candidate here.
+2 sessions, 1 with confirmed findings. No reader was asked: what needs judgement is only a candidate here.
 "
     );
     assert!(plain(&table::table(&[report()], true)).lines().nth(1).expect("a row").ends_with("  /w"));

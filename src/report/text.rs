@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use anstyle::Style;
 
 use super::page::{CLEAN, CONFIRMED, LABEL, Page, TITLE, UNVERIFIED};
-use super::{FindingReport, Report, auditor_words, by_whom, counted, verdict};
+use super::{
+    FindingReport, Report, by_whom, check_words, cost_words, counted, reader_words, second_words, verdict,
+};
 use crate::finding::Status;
 use crate::plan::Mark;
 use crate::saved::find::short_id;
@@ -20,8 +22,9 @@ pub fn text(report: &Report, width: usize) -> String {
     }
     page.findings("Confirmed", CONFIRMED, Status::Confirmed, report);
     page.findings("Not verified", UNVERIFIED, Status::CannotVerify, report);
+    page.findings("Refuted", LABEL, Status::Refuted, report);
     page.advisories(report);
-    if let Some(words) = auditor_words(report) {
+    for words in reader_words(report).into_iter().chain(cost_words(report)) {
         page.gap();
         page.wrapped(&words, LABEL, "");
     }
@@ -59,19 +62,15 @@ impl Page {
                 " ".repeat(3usize.saturating_sub(name.len()).max(1)),
                 finding.category.title()
             );
-            let quote = format!("\"{}\"", finding.claim);
-            self.labelled("words", if finding.claim.is_empty() { "" } else { &quote });
+            self.labelled("words", &quoted(&finding.claim));
             self.labelled("step", &step_words(finding, report));
             self.labelled("path", finding.path.as_deref().unwrap_or_default());
             self.labelled("found", &finding.detail);
             self.labelled("proof", &quoted(&finding.proof));
             self.labelled("settle", &finding.settle);
-            self.labelled("checked", &finding.note);
-            self.labelled("said by", by_whom(finding.source));
-            if let Some(second) = &finding.second {
-                let word = if second.upheld { "upheld" } else { "dismissed" };
-                self.labelled("second", &format!("{word}: {}", second.why));
-            }
+            self.labelled("found by", by_whom(finding.source));
+            self.labelled("checks", check_words(&finding.note, finding.second.as_ref()));
+            self.labelled("second", &second_said(finding, report));
         }
     }
 
@@ -114,6 +113,12 @@ fn step_words(finding: &FindingReport, report: &Report) -> String {
 /// A time of the client's, to the minute.
 pub(super) fn minute(time: &str) -> String {
     time.get(..16).unwrap_or(time).replace('T', " ")
+}
+
+/// What the second reader said of a finding.
+pub(super) fn second_said(finding: &FindingReport, report: &Report) -> String {
+    let reader = report.second_reader.as_ref().map(|reader| reader.outcome.as_str());
+    second_words(finding.second.as_ref(), finding.status, &finding.note, reader)
 }
 
 /// A quote, or nothing where there is none.

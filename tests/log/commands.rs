@@ -40,7 +40,8 @@ fn stats_agree_with_the_records() {
     assert_eq!(stats["blocks"], blocks.len());
     let all_notes = blocks.iter().flat_map(|record| record["outcomes"].as_array().expect("a list"));
     assert_eq!(stats["outcomes"]["fixed"], all_notes.filter(|note| note["outcome"] == "fixed").count());
-    let cost: f64 = records.iter().filter_map(|record| record["auditor"]["usage"]["cost_usd"].as_f64()).sum();
+    let readers = records.iter().flat_map(|record| [&record["auditor"], &record["second_reader"]]);
+    let cost: f64 = readers.filter_map(|reader| reader["usage"]["cost_usd"].as_f64()).sum();
     let days: f64 =
         stats["days"].as_array().expect("days").iter().filter_map(|day| day["cost_usd"].as_f64()).sum();
     assert!((cost - days).abs() < 1e-6, "{cost} {days}");
@@ -84,7 +85,7 @@ fn each_field_of_the_json_is_documented() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-const BLOCK: &str = r#"{"schema":1,"id":"k3f92m7q1x","time":"2026-10-01T08:00:00.000Z","project":"/w/shop","decision":"block","cause":"findings","findings":[{"category":"A","status":"confirmed","source":"facts","problem":"missing-file"},{"category":"B","status":"confirmed","source":"auditor","problem":"not-in-plan"}]}"#;
+const BLOCK: &str = r#"{"schema":1,"id":"k3f92m7q1x","time":"2026-10-01T08:00:00.000Z","project":"/w/shop","decision":"block","cause":"findings","findings":[{"category":"A","status":"confirmed","source":"facts","kind":"missing"},{"category":"B","status":"confirmed","source":"reader","kind":"not-in-plan"}]}"#;
 const CLEAN: &str = r#"{"schema":1,"id":"k3zzzzzzzz","time":"2026-10-01T09:00:00.000Z","project":"/w/shop","decision":"allow","cause":"clean"}"#;
 
 fn two() -> Desk {

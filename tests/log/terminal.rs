@@ -97,10 +97,11 @@ fn nothing_that_a_workspace_says_steers_the_terminal() {
     let record = format!(
         r#"{{"schema":1,"id":"k3f92m7q1x","time":"2026-10-01T08:00:00.000Z","session":"{hostile}","project":"{hostile}",
         "decision":"block","cause":"findings","detail":"{hostile}","plan":{{"source":"touched-file","path":"{hostile}","steps":1,"ticked":1,"dropped":0}},
-        "findings":[{{"category":"A","status":"confirmed","source":"auditor","problem":"missing-file","quote":"{hostile}","path":"{hostile}",
-        "why":"{hostile}","settle":"{hostile}","verifier":"{hostile}","evidence":["{hostile}"]}}],
+        "findings":[{{"category":"A","status":"confirmed","source":"reader","kind":"missing","claim":"{hostile}","proof":"{hostile}","path":"{hostile}",
+        "why":"{hostile}","settle":"{hostile}","check":"{hostile}","second":{{"upheld":true,"why":"{hostile}"}}}}],
         "auditor":{{"backend":"{hostile}","client":null,"model":"{hostile}","outcome":"{hostile}","duration_ms":1,
-        "usage":{{"input_tokens":1,"output_tokens":1,"cache_read_tokens":0,"cache_write_tokens":0,"cost_usd":0.1}},"flags":[]}}}}"#
+        "usage":{{"input_tokens":1,"output_tokens":1,"cache_read_tokens":0,"cache_write_tokens":0,"cost_usd":0.1}},"flags":[]}},
+        "second_reader":{{"backend":"{hostile}","client":"{hostile}","model":"{hostile}","outcome":"{hostile}","detail":"{hostile}","duration_ms":1}}}}"#
     )
     .replace('\n', "");
     let note = format!(

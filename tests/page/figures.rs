@@ -96,6 +96,13 @@ fn the_page_counts_what_stats_counts() {
         let counted: BTreeMap<_, _> = counts.iter().map(|count| (count.name.as_str(), count.count)).collect();
         assert_eq!(page[part], json!(counted), "{part}");
     }
+    let second = &stats.second_reader;
+    assert_eq!(
+        page["second"],
+        json!({"asked": second.reader.asked, "answered": second.reader.answered, "upheld": second.upheld,
+            "dismissed": second.dismissed})
+    );
+    assert!(second.upheld > 0 && second.dismissed > 0, "{second:?}");
     let outcomes = &stats.outcomes;
     let became = json!({"fixed": outcomes.fixed, "disputed": outcomes.disputed, "ignored": outcomes.ignored,
         "unknown": outcomes.open});
@@ -109,7 +116,7 @@ fn the_page_counts_what_stats_counts() {
     same_shares(&page["precision"]["model"], &stats.precision.by_model, "models");
     same_times(&page["latency"]["aside"], stats.latency.ours_aside, "aside");
     same_times(&page["latency"]["audited"], stats.latency.ours_audited, "audited");
-    same_times(&page["latency"]["auditor"], stats.latency.auditor, "auditor");
+    same_times(&page["latency"]["readers"], stats.latency.auditor, "readers");
     for spent in &stats.by_project {
         let of_page = &page["projects"][&spent.name];
         assert_eq!(of_page["tokens"], spent.tokens_in + spent.tokens_out, "{}", spent.name);

@@ -36,7 +36,7 @@ fn disputed(attack: &str) -> Repeat {
     Repeat {
         project: text(),
         category: Category::B,
-        problem: None,
+        kind: None,
         place: Some(text()),
         count: 3,
         right: 0,
@@ -55,8 +55,9 @@ fn hostile_log() -> MadeUp {
             "schema": 1, "id": "X", "time": format!("2026-10-0{}T10:00:00Z", number % 9 + 1), "session": "X", "agent": "X",
             "project": "X", "event": "X", "decision": "block", "cause": "findings", "detail": "X",
             "plan": {"source": "approved", "path": "X", "steps": 1, "ticked": 1},
-            "findings": [{"category": "A", "status": "confirmed", "source": "auditor", "problem": "missing-file", "quote": "X",
-                "path": "X", "why": "X", "settle": "X", "verifier": "X", "step": 1, "evidence": ["X", "X"]}],
+            "findings": [{"category": "A", "status": "confirmed", "source": "reader", "kind": "missing", "claim": "X",
+                "claimed_in": "plan", "proof": "X", "path": "X", "why": "X", "settle": "X", "check": "X", "step": 1,
+                "second": {"upheld": true, "why": "X"}}],
             "gates": [{"gate": "X", "outcome": "X", "cause": "findings", "detail": "X", "took_ms": 1.0}],
             "advisories": [{"kind": "force-push", "text": "X", "evidence": "X"}],
             "files": [{"path": "X", "touched": ["X"], "state": {"unreadable": "X"}, "entered": "diff", "bytes": 3},
@@ -64,12 +65,15 @@ fn hostile_log() -> MadeUp {
             "auditor": {"backend": "X", "client": "X", "model": "X", "outcome": "X", "detail": "X", "duration_ms": 5.0,
                 "usage": {"input_tokens": 1, "output_tokens": 1, "cache_read_tokens": 0, "cache_write_tokens": 0, "cost_usd": 0.1},
                 "flags": ["X"]},
+            "second_reader": {"backend": "X", "client": "X", "model": "X", "outcome": "X", "detail": "X", "duration_ms": 5.0,
+                "usage": {"input_tokens": 1, "output_tokens": 1, "cache_read_tokens": 0, "cache_write_tokens": 0, "cost_usd": 0.1},
+                "flags": ["X"]},
             "transcript": {"rows": 1, "skipped": {"unreadable": 0, "unknown": 0, "oversized": 0, "repaired": 0}, "problem": "X"},
             "config_error": "X", "phases_ms": {"total": 7.0}, "client_version": "X", "version": "X",
         });
         let mut said = json!([
             {"kind": "outcome", "schema": 2, "id": "X", "time": "X", "of": "X", "finding": 1, "outcome": "disputed", "why": "X",
-             "sentence": "X", "told_by": "X"},
+             "sentence": "X", "was_wrong": true, "told_by": "X"},
             {"kind": "label", "schema": 2, "id": "X", "time": "X", "of": "X", "label": "wrong", "note": "X"},
         ]);
         let mut scene = json!({"asks": ["X"], "steps": [{"number": 1, "text": "X", "state": "X"}], "final_message": "X",

@@ -59,7 +59,7 @@ fn scene(record: &Record) -> Scene {
     let steps: Vec<_> = (1..=steps)
         .map(|number| {
             let text = quoted(number).map_or("Write the next part and its tests", |finding| {
-                finding.quote.split_once(". ").map_or("", |(_, words)| words)
+                finding.claim.split_once(". ").map_or("", |(_, words)| words)
             });
             let state = ["ticked", "ticked", "ticked", "open", "dropped"][number % 5];
             json!({"number": number, "text": text, "state": state})

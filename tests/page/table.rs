@@ -173,7 +173,7 @@ fn every_column_sorts_both_ways() {
     let newest = column(&browser, "when");
     assert!(newest.is_sorted_by(|a, b| a >= b));
     for kind in
-        ["project", "session", "decision", "cause", "findings", "became", "ours", "auditor", "cost", "when"]
+        ["project", "session", "decision", "cause", "findings", "became", "ours", "readers", "cost", "when"]
     {
         browser.click(&format!("th.{kind} button"));
         let first = browser.eval(&format!(
@@ -207,13 +207,15 @@ fn a_decision_unfolds_into_its_evidence() {
         "Make the webhook receiver safe",
         "Write the ",
         "would settle it",
-        "214 bytes, written by Write",
-        "the quote is in the plan",
+        "found by",
+        "its words stand in the evidence, and nothing there contradicts it",
+        "upheld: nothing shows the ",
         "Disputed.",
         "All tests pass.",
         "shown as what changed",
         "tokens in",
-        "of it the auditor's",
+        "of it the readers'",
+        "Second reader",
         "punchlist log show",
     ] {
         assert!(story.contains(words), "{words} in\n{story}");

@@ -31,9 +31,17 @@ impl Record {
         tools.flatten().filter_map(Value::as_str).collect()
     }
 
-    /// The program that was asked for a verdict.
-    pub(crate) fn asked(&self) -> Option<&Path> {
-        self.0["auditor"]["client"].as_str().map(Path::new)
+    /// The programs that were asked, by the first reader and the second.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = &Path> {
+        ["auditor", "second_reader"]
+            .into_iter()
+            .filter_map(|reader| self.0[reader]["client"].as_str())
+            .map(Path::new)
+    }
+
+    /// A finding, by its place.
+    pub(crate) fn finding(&self, at: usize) -> &Value {
+        &self.0["findings"][at]
     }
 }
 

@@ -1,27 +1,40 @@
 //! Every model of one trial. Takes a [`Script`], gives the client its turns and keeps what the client sent. It must
 //! not improvise: a request that it does not know, or one turn more than the script has, is refused.
 
+use serde_json::Value;
+
 use crate::rig::message::{Message, ToolCall};
 use crate::rig::messages_api::{self, MessagesApi};
 use crate::rig::request::ApiRequest;
 use crate::script::{Script, Turn};
 
-/// The tool through which a client with `--json-schema` takes the auditor's answer.
+/// The tool through which a client with `--json-schema` takes a reader's answer.
 pub(crate) const VERDICT_TOOL: &str = "StructuredOutput";
 
-/// The auditor is known by its system prompt, not by its lack of tools: a seal that lets tools through has
-/// to be seen as that, and not as a second agent.
-const AUDITOR: &str = include_str!("../../prompts/system.md");
+/// A reader is known by its task, not by its lack of tools: a seal that lets tools through has to be seen as that, and
+/// not as a second agent. Each task has a first line that no other text has.
+const TASKS: [(Sender, &str); 4] = [
+    (Sender::FirstReader, include_str!("../../prompts/first.md")),
+    (Sender::SecondReader, include_str!("../../prompts/second.md")),
+    (Sender::FollowUp, include_str!("../../prompts/settle.md")),
+    (Sender::Checklist, include_str!("../../prompts/checklist.md")),
+];
 
 /// Who a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sender {
     Agent,
     Subagent,
-    /// It asks for a verdict.
-    Auditor,
-    /// It has given its verdict; clients before 2.1.221 want to hear that it is done.
-    AuditorDone,
+    /// It is asked what drifts.
+    FirstReader,
+    /// It is asked to refute what the first found.
+    SecondReader,
+    /// It is asked what became of a block.
+    FollowUp,
+    /// It is asked which open items are claimed as done.
+    Checklist,
+    /// It has given its answer; clients before 2.1.221 want to hear that it is done.
+    ReaderDone,
     /// The client itself.
     Side,
 }
@@ -65,7 +78,10 @@ impl Models {
         };
         left("agent", &self.script.agent, self.script.agent.len());
         left("subagent", &self.script.subagent, self.script.subagent.len());
-        left("auditor", &self.script.verdicts, self.script.verdicts.len());
+        left("first reader", &self.script.proposals, self.script.proposals.len());
+        left("second reader", &self.script.verdicts, self.script.verdicts.len());
+        left("follow-up", &self.script.followups, self.script.followups.len());
+        left("checklist's reader", &self.script.claims, self.script.claims.len());
         problems
     }
 }
@@ -91,12 +107,12 @@ impl messages_api::Models for Models {
 
 /// Who sent it: each sender is known by something that only it has, and the rest is unknown.
 fn sender(script: &Script, request: &ApiRequest) -> Option<Sender> {
-    let system = request.system();
     let texts = request.user_texts();
     let said = |words: &str| texts.iter().any(|text| text.contains(words));
-    if AUDITOR.lines().next().is_some_and(|line| system.contains(line) || said(line)) {
+    let is_asked = |(_, task): &&(Sender, &str)| task.lines().next().is_some_and(said);
+    if let Some((reader, _)) = TASKS.iter().find(is_asked) {
         let done = request.tool_names().contains(&VERDICT_TOOL) && request.tool_results().next().is_some();
-        return Some(if done { Sender::AuditorDone } else { Sender::Auditor });
+        return Some(if done { Sender::ReaderDone } else { *reader });
     }
     // What is asked on the side may quote the prompt.
     if messages_api::is_side_errand(request) {
@@ -108,20 +124,32 @@ fn sender(script: &Script, request: &ApiRequest) -> Option<Sender> {
     script.errand.as_deref().is_some_and(said).then_some(Sender::Subagent)
 }
 
+/// A reader's answer, in the form that its client asks for.
+fn answer(answer: Value, request: &ApiRequest) -> Turn {
+    if request.tool_names().contains(&VERDICT_TOOL) {
+        return Turn::Calls(vec![ToolCall { name: VERDICT_TOOL.into(), input: answer }]);
+    }
+    Turn::Says(answer.to_string())
+}
+
 fn next_turn(script: &mut Script, sender: Sender, request: &ApiRequest) -> Result<Turn, String> {
     let ran_out = |who: &str| format!("the {who}'s script has run out; it was asked: {}", request.brief());
     let turn = match sender {
         Sender::Agent => script.agent.pop_front().ok_or_else(|| ran_out("agent"))?,
         Sender::Subagent => script.subagent.pop_front().ok_or_else(|| ran_out("subagent"))?,
-        Sender::Auditor => {
-            let verdict = script.verdicts.pop_front().ok_or_else(|| ran_out("auditor"))?;
-            if request.tool_names().contains(&VERDICT_TOOL) {
-                Turn::Calls(vec![ToolCall { name: VERDICT_TOOL.into(), input: verdict }])
-            } else {
-                Turn::Says(verdict.to_string())
-            }
+        Sender::FirstReader => {
+            answer(script.proposals.pop_front().ok_or_else(|| ran_out("first reader"))?, request)
         }
-        Sender::AuditorDone => Turn::Says("That is my verdict.".into()),
+        Sender::SecondReader => {
+            answer(script.verdicts.pop_front().ok_or_else(|| ran_out("second reader"))?, request)
+        }
+        Sender::FollowUp => {
+            answer(script.followups.pop_front().ok_or_else(|| ran_out("follow-up"))?, request)
+        }
+        Sender::Checklist => {
+            answer(script.claims.pop_front().ok_or_else(|| ran_out("checklist's reader"))?, request)
+        }
+        Sender::ReaderDone => Turn::Says("That is my answer.".into()),
         Sender::Side => Turn::Says("Nothing.".into()),
     };
     match turn {

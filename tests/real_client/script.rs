@@ -1,4 +1,4 @@
-//! What the models of one trial say: the agent's turns in order, its subagent's, the auditor's verdicts.
+//! What the models of one trial say: the agent's turns in order, its subagent's, the readers' answers.
 //! Plain data; it must not know a client or a server.
 
 use std::collections::VecDeque;
@@ -38,8 +38,14 @@ pub(crate) struct Script {
     /// The words that open the subagent's conversation, and its turns.
     pub(crate) errand: Option<String>,
     pub(crate) subagent: VecDeque<Turn>,
-    /// One verdict for each audit.
+    /// What the first reader answers, one for each audit.
+    pub(crate) proposals: VecDeque<Value>,
+    /// What the second reader answers, one for each audit that would hold.
     pub(crate) verdicts: VecDeque<Value>,
+    /// What the reader answers that is asked, at the stop after a block, what became of it.
+    pub(crate) followups: VecDeque<Value>,
+    /// What the reader answers that the checklist gate asks.
+    pub(crate) claims: VecDeque<Value>,
 }
 
 impl Script {
@@ -75,9 +81,29 @@ impl Script {
         self
     }
 
-    /// What the auditor answers to the next audit.
-    pub(crate) fn verdict(mut self, findings: &[Value]) -> Self {
-        self.verdicts.push_back(json!({ "findings": findings }));
+    /// What the first reader proposes at the next audit.
+    pub(crate) fn proposed(mut self, findings: &[Value]) -> Self {
+        self.proposals.push_back(json!({ "findings": findings, "candidates": [], "verdicts": [] }));
+        self
+    }
+
+    /// What the second reader says of each finding it is asked about: whether it survives, and why.
+    pub(crate) fn judged(mut self, findings: &[(bool, &str)]) -> Self {
+        let verdict = |(at, (uphold, why)): (usize, &(bool, &str))| json!({ "number": at + 1, "uphold": uphold, "why": why });
+        let verdicts: Vec<Value> = findings.iter().enumerate().map(verdict).collect();
+        self.verdicts.push_back(json!({ "findings": [], "candidates": [], "verdicts": verdicts }));
+        self
+    }
+
+    /// What a reader says of the finding that held, at the next stop: `fixed`, `wrong` or `stands`.
+    pub(crate) fn followed_up(mut self, state: &str, why: &str) -> Self {
+        self.followups.push_back(json!({ "findings": [{ "number": 1, "state": state, "why": why }] }));
+        self
+    }
+
+    /// Which open items a reader takes for claimed, and whether all of the work is.
+    pub(crate) fn claimed(mut self, items: &[usize], finished: bool) -> Self {
+        self.claims.push_back(json!({ "claimed": items, "finished": finished }));
         self
     }
 }

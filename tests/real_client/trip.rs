@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::decision_log::{self, Record};
-use crate::models::{self, Models, Sender};
+use crate::models::{self, Models, Sender, VERDICT_TOOL};
 use crate::rig::client::{Client, Launch, Run};
 use crate::rig::messages_api::MessagesApi;
 use crate::rig::request::ApiRequest;
@@ -83,11 +83,33 @@ impl Trip {
         self.api.models(|models| models.requests_of(sender))
     }
 
-    /// The one request for a verdict.
-    pub(crate) fn audit(&self) -> Result<ApiRequest, String> {
-        let mut audits = self.requests_of(Sender::Auditor);
-        ensure(audits.len() == 1, || format!("{} audits in place of one", audits.len()))?;
-        audits.pop().ok_or_else(|| "no audit".into())
+    /// The one request of the first reader, where nothing would hold: no other call of a reader was made.
+    pub(crate) fn read_once(&self) -> Result<ApiRequest, String> {
+        self.calls_of_readers(1)?;
+        self.the_one(Sender::FirstReader)
+    }
+
+    /// The one request of each reader, where something would hold.
+    pub(crate) fn read_twice(&self) -> Result<(ApiRequest, ApiRequest), String> {
+        Ok((self.the_one(Sender::FirstReader)?, self.the_one(Sender::SecondReader)?))
+    }
+
+    fn the_one(&self, sender: Sender) -> Result<ApiRequest, String> {
+        let mut requests = self.requests_of(sender);
+        ensure(requests.len() == 1, || {
+            format!("{} requests of the {sender:?} in place of one", requests.len())
+        })?;
+        requests.pop().ok_or_else(|| "no request".into())
+    }
+
+    /// So many calls of a reader were made, by what the wire shows and not by what they ask: no tool but the one that takes
+    /// the answer.
+    pub(crate) fn calls_of_readers(&self, wanted: usize) -> Result<(), String> {
+        let is_sealed = |request: &ApiRequest| request.tool_names().iter().all(|tool| *tool == VERDICT_TOOL);
+        let recorded = self.api.models(|models| models.recorded());
+        let calls = recorded.iter().filter(|one| !matches!(one.sender, Sender::Side | Sender::ReaderDone));
+        let calls: Vec<_> = calls.filter(|one| is_sealed(&one.request)).map(|one| one.sender).collect();
+        ensure(calls.len() == wanted, || format!("calls of readers: {calls:?} in place of {wanted}"))
     }
 
     /// The log says exactly this, in this order.
@@ -102,9 +124,9 @@ impl Trip {
         decision_log::outcomes(&self.workspace, id)
     }
 
-    /// The verdict came from the client that runs the session, not from another one on the machine.
+    /// The answers came from the client that runs the session, not from another one on the machine.
     pub(crate) fn asked_its_own_client(&self) -> Result<(), String> {
-        let asked: Vec<_> = self.records.iter().filter_map(Record::asked).collect();
+        let asked: Vec<_> = self.records.iter().flat_map(Record::asked).collect();
         let own = !asked.is_empty() && asked.iter().all(|program| self.client.is_at(program));
         ensure(own, || format!("asked {asked:?} in place of the session's own client"))
     }

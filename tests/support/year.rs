@@ -10,7 +10,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use punchlist::decision::{Cause, Held};
 use punchlist::evidence::{Entered, FileState, LeftOut};
-use punchlist::finding::{Category, Finding, Problem, Source, Status};
+use punchlist::finding::{Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
 use punchlist::log::note::{Became, Judgement, LabelNote, SCHEMA};
 use punchlist::log::record::{FileRecord, PlanRecord, ReaderRecord, TranscriptRecord};
 use punchlist::log::{Note, OutcomeNote, Record};
@@ -298,7 +298,7 @@ impl Maker {
             ("evidence", 7.0),
             ("facts", 1.5),
             ("prompt", 1.0),
-            ("verify", 0.6),
+            ("checks", 0.6),
             ("remember", 0.9),
         ] {
             let spent = self.chance.around(middle);
@@ -307,6 +307,23 @@ impl Maker {
         }
         record.phases_ms.insert("auditor".to_owned(), took);
         let total = record.phases_ms.get("total").copied().unwrap_or_default() + ours + took;
+        record.phases_ms.insert("total".to_owned(), (total * 1000.0).round() / 1000.0);
+    }
+
+    /// What the second reader adds to a record: the evidence comes from the provider's cache.
+    fn read_again(record: &mut Record) {
+        let Some(first) = record.auditor.clone() else { return };
+        let took = (first.duration_ms * 0.4 * 1000.0).round() / 1000.0;
+        let usage = Usage {
+            input_tokens: 180,
+            output_tokens: first.usage.output_tokens / 4,
+            cache_read_tokens: first.usage.input_tokens,
+            cache_write_tokens: 0,
+            cost_usd: first.usage.cost_usd.map(|cost| (cost * 0.2 * 1e6).round() / 1e6),
+        };
+        record.second_reader = Some(ReaderRecord { duration_ms: took, usage, ..first });
+        record.phases_ms.insert("second-reader".to_owned(), took);
+        let total = record.phases_ms.get("total").copied().unwrap_or_default() + took;
         record.phases_ms.insert("total".to_owned(), (total * 1000.0).round() / 1000.0);
     }
 
@@ -337,6 +354,7 @@ impl Maker {
 
     fn held(&mut self, record: &mut Record) {
         self.audited(record, "answered");
+        Self::read_again(record);
         for _ in 0..=self.chance.index(4) {
             let finding = self.finding(record, Status::Confirmed);
             record.findings.push(finding);
@@ -359,35 +377,39 @@ impl Maker {
     fn finding(&mut self, record: &Record, status: Status) -> Finding {
         let is_generated =
             record.project.as_deref().is_some_and(|project| project.ends_with("legacy-importer"));
-        let (category, problem) = match self.chance.index(20) {
-            _ if is_generated && self.chance.happens(500) => (Category::B, Problem::NotInPlan),
-            0..=5 => (Category::A, Problem::MissingFile),
-            6..=8 => (Category::A, Problem::MissingContent),
-            9..=10 => (Category::A, Problem::FailedCommand),
-            11..=13 => (Category::B, Problem::NotInPlan),
-            14..=16 => (Category::C, Problem::NoTrace),
-            17 => (Category::D, Problem::NotInPlan),
-            _ => (Category::Ask, Problem::NoTrace),
+        let (category, kind) = match self.chance.index(20) {
+            _ if is_generated && self.chance.happens(500) => (Category::B, Kind::NotInPlan),
+            0..=5 => (Category::A, Kind::Missing),
+            6..=8 => (Category::A, Kind::WrongContent),
+            9..=10 => (Category::A, Kind::Failed),
+            11..=13 => (Category::B, Kind::NotInPlan),
+            14..=16 => (Category::C, Kind::LeftOut),
+            17 => (Category::D, Kind::NotInPlan),
+            _ => (Category::Ask, Kind::LeftOut),
         };
-        let path = match problem {
-            Problem::FailedCommand | Problem::NoTrace => None,
-            Problem::NotInPlan if is_generated => {
-                Some(format!("generated/{}.rs", self.chance.one_of(&NOUNS)))
-            }
+        let path = match kind {
+            Kind::Failed | Kind::LeftOut => None,
+            Kind::NotInPlan if is_generated => Some(format!("generated/{}.rs", self.chance.one_of(&NOUNS))),
             _ => Some(self.path()),
         };
         let source = match self.chance.index(3) {
             0 if category == Category::A => Source::Facts,
             1 if category == Category::A => Source::Both,
-            _ => Source::Auditor,
+            _ => Source::Reader,
         };
         let (noun, step) = (self.chance.one_of(&NOUNS), self.chance.index(20));
         Finding {
             category,
             status,
             source,
-            problem,
-            quote: format!("{}. Write the {noun} and its tests", step + 1),
+            kind,
+            claim: format!("{}. Write the {noun} and its tests", step + 1),
+            claimed_in: ClaimedIn::Plan,
+            proof: if kind == Kind::Failed {
+                format!("$ cargo test {noun} => failed")
+            } else {
+                String::new()
+            },
             why: match &path {
                 Some(path) => format!("the step is ticked, and `{path}` does not show it"),
                 None => {
@@ -396,18 +418,23 @@ impl Maker {
             },
             path,
             settle: format!("write the {noun}, or say in the plan why it is not needed"),
-            verifier: match status {
+            check: match status {
                 Status::Confirmed => {
-                    "confirmed: the quote is in the plan, and disk and session do not contradict it"
+                    "its words stand in the evidence, and nothing there contradicts it".to_owned()
                 }
-                Status::CannotVerify => {
-                    "cannot verify: the file was cut, and the point hangs on what is missing"
+                Status::CannotVerify => "it speaks of a file of which only a part was shown".to_owned(),
+                Status::Refuted => format!("the second reader dismisses it: the {noun} is in another file"),
+            },
+            second: match status {
+                Status::Confirmed => {
+                    Some(SecondOpinion { upheld: true, why: format!("nothing shows the {noun}") })
                 }
-                Status::Refuted => "refuted: the session did touch it",
-            }
-            .to_owned(),
+                Status::CannotVerify => None,
+                Status::Refuted => {
+                    Some(SecondOpinion { upheld: false, why: format!("the {noun} is in another file") })
+                }
+            },
             step: Some(step + 1),
-            evidence: vec![format!("`src/{noun}.rs`: 214 bytes, written by Write")],
         }
     }
 
@@ -432,6 +459,12 @@ impl Maker {
                 id: self.chance.id(),
                 why: (outcome == Became::Fixed).then(|| "the file is there now".to_owned()),
                 sentence: (outcome == Became::Disputed).then(|| sentence.to_owned()),
+                was_wrong: match outcome {
+                    Became::Disputed if is_generated => Some(true),
+                    Became::Disputed => [None, Some(true), Some(false)][place % 3],
+                    Became::Ignored => Some(false),
+                    Became::Fixed => None,
+                },
                 told_by: Some(record.id.clone()),
                 ..OutcomeNote::new(block, place + 1, outcome, at(time + 5))
             };

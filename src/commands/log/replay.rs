@@ -139,15 +139,15 @@ pub(super) fn only(mut replayed: Replayed, finding: Option<usize>) -> Replayed {
     replayed
 }
 
-/// What the auditor said, and what to keep in mind of it.
+/// What the first reader said, and what to keep in mind of it.
 fn answer_of(record: &Record, desk: &Desk<'_>) -> (ReaderOutcome, Option<String>) {
-    let answered = record.auditor.as_ref().is_some_and(|auditor| auditor.outcome == "answered");
+    let answered = record.auditor.as_ref().is_some_and(|reader| reader.outcome == "answered");
     if !answered {
         return (ReaderOutcome::NotAsked, None);
     }
     let Ok(reply) = keepsakes::reply(desk.log.state(), &record.id) else {
         let caution =
-            "the auditor's reply is gone: only what disk and session show by themselves is compared";
+            "the first reader's reply is gone: only what disk and session show by themselves is compared";
         return (ReaderOutcome::NotAsked, Some(caution.to_owned()));
     };
     match RecordedReply(&reply).replay().outcome {

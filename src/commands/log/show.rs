@@ -78,14 +78,26 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Refusal> {
     out::print(format!("{text}\n").as_bytes())
 }
 
-/// What was sent, or what came back, as it is; what would steer a terminal is shown as a mark on one.
+/// What was sent, or what came back, as it is, of both readers; what would steer a terminal is shown as a mark on one.
 fn print_kept(args: &ShowArgs, record: &Record, desk: &Desk<'_>) -> Result<(), Refusal> {
+    let state = desk.log.state();
     let (what, kept) = if args.prompt {
-        ("prompt", keepsakes::prompt(desk.log.state(), &record.id))
+        ("prompt", keepsakes::prompt(state, &record.id))
     } else {
-        ("reply", keepsakes::reply(desk.log.state(), &record.id))
+        ("reply", keepsakes::reply(state, &record.id))
     };
-    let text = kept.map_err(|error| gone(what, record, &error))?;
+    let mut text = kept.map_err(|error| gone(what, record, &error))?;
+    if let Ok((task, reply)) = keepsakes::second(state, &record.id) {
+        let (title, second) = if args.prompt {
+            ("What the second reader was asked, after the same evidence", task)
+        } else {
+            ("What the second reader answered", reply)
+        };
+        text = format!("{}\n\n===== {title} =====\n\n{second}", text.trim_end());
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
     if io::stdout().is_terminal() {
         return out::page_plainly(&harmless(&text), desk.env);
     }
@@ -96,7 +108,7 @@ fn print_kept(args: &ShowArgs, record: &Record, desk: &Desk<'_>) -> Result<(), R
 fn gone(what: &str, record: &Record, error: &io::Error) -> Refusal {
     let id = &record.id;
     match (&record.auditor, error.kind()) {
-        (None, _) => format!("decision {id} has no {what}: no auditor was asked ({})", record.cause.name()),
+        (None, _) => format!("decision {id} has no {what}: no reader was asked ({})", record.cause.name()),
         (Some(_), io::ErrorKind::NotFound) => format!(
             "the {what} of decision {id} is gone: it was kept for as long as [log] keep and max_size allow"
         ),

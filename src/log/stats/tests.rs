@@ -37,12 +37,10 @@ fn label(of: &str, finding: Option<usize>, label: &str) -> String {
     )
 }
 
-const A: &str =
-    r#"{"category":"A","status":"confirmed","source":"facts","problem":"missing-file","path":"a.rs"}"#;
+const A: &str = r#"{"category":"A","status":"confirmed","source":"facts","kind":"missing","path":"a.rs"}"#;
 const B: &str =
-    r#"{"category":"B","status":"confirmed","source":"auditor","problem":"not-in-plan","path":"gen/x.rs"}"#;
-const UNVERIFIED: &str =
-    r#"{"category":"C","status":"cannot-verify","source":"auditor","problem":"no-trace"}"#;
+    r#"{"category":"B","status":"confirmed","source":"reader","kind":"not-in-plan","path":"gen/x.rs"}"#;
+const UNVERIFIED: &str = r#"{"category":"C","status":"cannot-verify","source":"reader","kind":"left-out"}"#;
 
 #[test]
 fn the_interval_is_wilsons() {
@@ -135,27 +133,16 @@ fn what_a_project_disputes_again_and_again_is_told_with_a_line_of_config() {
 
 #[test]
 fn a_check_that_was_not_run_has_a_narrower_line() {
-    let line_for = |unrun: &str| {
-        let mut lines = Vec::new();
-        for number in 0..3 {
-            lines.push(block(&format!("b{number}"), &[unrun]));
-            lines.push(label(&format!("b{number}"), None, "wrong"));
-        }
-        of(&lines).repeats[0].line.clone()
-    };
-    let narrow = "unrun_checks = \"advise\"";
+    let unrun = r#"{"category":"A","status":"confirmed","source":"reader","kind":"not-run"}"#;
+    let mut lines = Vec::new();
+    for number in 0..3 {
+        lines.push(block(&format!("b{number}"), &[unrun]));
+        lines.push(label(&format!("b{number}"), None, "wrong"));
+    }
+    let stats = of(&lines);
     assert_eq!(
-        line_for(r#"{"category":"A","status":"confirmed","source":"reader","kind":"not-run"}"#),
-        narrow
-    );
-    // As older logs have it.
-    assert_eq!(
-        line_for(r#"{"category":"A","status":"confirmed","source":"facts","problem":"no-trace"}"#),
-        narrow
-    );
-    assert_eq!(
-        line_for(r#"{"category":"A","status":"confirmed","source":"reader","kind":"failed"}"#),
-        r#"block_on = ["B", "C", "D", "ask"]"#
+        (stats.repeats[0].line.as_str(), &stats.repeats[0].place),
+        ("unrun_checks = \"advise\"", &None)
     );
 }
 
@@ -184,4 +171,44 @@ fn time_and_money_are_counted_where_they_were_spent() {
     let spent =
         |name: &str| Spent { name: name.into(), audits: 2, tokens_in: 200, tokens_out: 20, cost_usd: 1.0 };
     assert_eq!((stats.days, stats.by_project), (vec![spent("2026-10-01")], vec![spent("/w/shop")]));
+}
+
+#[test]
+fn both_readers_are_counted_and_paid_for() {
+    let second = r#""second_reader":{"model":"sonnet","outcome":"OUTCOME","duration_ms":500,
+        "usage":{"input_tokens":40,"output_tokens":4,"cost_usd":0.25}}"#;
+    let audit = |id: &str, outcome: &str, findings: &str| {
+        let second = second.replace("OUTCOME", outcome);
+        let rest = format!(
+            r#""decision":"allow","cause":"clean","findings":[{findings}],
+            "auditor":{{"model":"haiku","outcome":"answered","duration_ms":1000,
+            "usage":{{"input_tokens":100,"output_tokens":10,"cost_usd":0.5}}}},{second},
+            "phases_ms":{{"total":1512,"auditor":1000,"second-reader":500}}"#
+        );
+        decision(id, &rest).replace('\n', "")
+    };
+    let said = r#"{"category":"A","status":"confirmed","second":{"upheld":true,"why":"w"}},
+        {"category":"A","status":"refuted","second":{"upheld":false,"why":"w"}},
+        {"category":"B","status":"refuted"}"#;
+    let stats = of(&[audit("a", "answered", said), audit("b", "timed-out", "")]);
+    let SecondStats { reader, upheld, dismissed } = stats.second_reader;
+    assert_eq!((reader.asked, reader.answered, upheld, dismissed), (2, 1, 1, 1));
+    assert_eq!(reader.failures, [Count { name: "timed-out".into(), count: 1 }]);
+    assert_eq!((stats.auditor.asked, stats.auditor.answered), (2, 2));
+    assert_eq!(stats.latency.auditor.map(|times| times.p50_ms), Some(1500.0));
+    assert_eq!(stats.latency.ours_audited.map(|times| times.p50_ms), Some(12.0));
+    let all = Spent { name: "/w/shop".into(), audits: 2, tokens_in: 280, tokens_out: 28, cost_usd: 1.5 };
+    assert_eq!(stats.by_project, [all]);
+}
+
+#[test]
+fn a_dispute_that_a_reader_does_not_share_counts_neither_way() {
+    let disputed = |id: &str, was_wrong: &str| {
+        let note = outcome(id, 1, "disputed");
+        [block(id, &[B]), note.replacen('}', &format!(",\"was_wrong\":{was_wrong}}}"), 1)]
+    };
+    let lines: Vec<String> = [disputed("a", "true"), disputed("b", "false")].into_iter().flatten().collect();
+    let stats = of(&lines);
+    assert_eq!((stats.precision.overall.right, stats.precision.overall.wrong), (0, 1));
+    assert_eq!(stats.outcomes.disputed, 2);
 }

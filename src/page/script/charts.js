@@ -211,13 +211,19 @@ function peopleSay({ right, wrong, missed }) {
 function drawFailures(sums) {
   byId("failures").replaceChildren(sums.failures.length === 0
     ? nothing(sums.asked === 0 ? "It was never asked." : `None in ${many(sums.asked, "call")}.`)
-    : bars(sums.failures.map(([name, number]) => ({ name, value: number, text: `${count(number)} · ${percent(number / sums.asked, 1)}`, kind: "unchecked" }))));
+    : bars(sums.failures.map(([name, number]) => ({ name, value: number, text: `${count(number)} · ${percent(number / sums.asked, 1)}`, kind: "unchecked" }))), ...secondSaid(sums.second));
+}
+
+function secondSaid({ asked, answered, upheld, dismissed }) {
+  if (asked === 0) return [];
+  const missing = answered === asked ? "" : ` ${many(asked - answered, "call")} had no answer that counts.`;
+  return [nothing(`The second reader was asked ${many(asked, "time")}: it upheld ${many(upheld, "finding")} and dismissed ${count(dismissed)}.${missing}`)];
 }
 
 // Both on one axis of powers of ten, since they are worlds apart.
 function drawLatency(sums) {
-  const { aside, audited, auditor } = sums.latency;
-  const series = [["ours, stepping aside", aside, "All of a stop that was not audited"], ["ours, auditing", audited, "All of an audit but the auditor"], ["the auditor", auditor, "The second model"]].filter(([, found]) => found !== null);
+  const { aside, audited, readers } = sums.latency;
+  const series = [["ours, stepping aside", aside, "All of a stop that was not audited"], ["ours, auditing", audited, "All of an audit but the readers"], ["the readers", readers, "Both calls of a model together"]].filter(([, found]) => found !== null);
   if (series.length === 0) return byId("latency").replaceChildren(nothing("Nothing was measured."));
   const low = Math.floor(Math.log10(Math.max(0.1, Math.min(...series.map(([, found]) => found.of[0])))));
   const high = Math.ceil(Math.log10(Math.max(1, ...series.map(([, found]) => found.most))));
@@ -286,7 +292,7 @@ function drawRepeats() {
     const link = el("button", { type: "button", class: "link" }, "the newest");
     link.addEventListener("click", () => openDecision(rowOfId.get(repeat.newest)));
     return el("li", {},
-      el("p", {}, el("strong", {}, `${count(repeat.count)} × ${repeat.category}`), ` ${[repeat.problem, repeat.place && `in ${repeat.place}`].filter(Boolean).join(" ")}, in ${repeat.project}, ${repeat.right === 0 ? "never" : `${count(repeat.right)} ×`} right; `,
+      el("p", {}, el("strong", {}, `${count(repeat.count)} × ${repeat.category}`), ` ${[repeat.kind, repeat.place && `in ${repeat.place}`].filter(Boolean).join(" ")}, in ${repeat.project}, ${repeat.right === 0 ? "never" : `${count(repeat.right)} ×`} right; `,
         rowOfId.has(repeat.newest) && link),
       el("p", { class: "hint" }, `If you agree, under [audit] in ${repeat.file}:`),
       el("pre", { class: "evidence" }, repeat.line),

@@ -14,6 +14,8 @@ const stamp = (time) => String(time).slice(0, 16).replace("T", " ");
 
 const VERDICTS = { confirmed: "confirmed", "cannot-verify": "could not be verified", refuted: "refuted, and dropped" };
 const SOURCES = { facts: "found by facts alone", reader: "found by the first reader", both: "found by facts and the first reader" };
+const PLACES = { plan: "the plan", message: "the final message", tasks: "the task list", asks: "the person's asks" };
+const AGAIN = { true: "A reader that was asked again says that the finding was never right.", false: "A reader that was asked again does not say that the finding was wrong." };
 
 function labelWords(label) {
   return label && el("p", { class: `label ${label.label}` }, el("strong", {}, `A person says: ${label.label}.`),
@@ -24,7 +26,8 @@ function outcomeWords(outcome) {
   return outcome && el("div", { class: `outcome ${outcome.outcome}` },
     el("p", {}, el("strong", {}, `${outcome.outcome[0].toUpperCase()}${outcome.outcome.slice(1)}.`), outcome.why && ` ${outcome.why}`,
       el("small", {}, ` ${stamp(outcome.time)} UTC`)),
-    outcome.sentence && said(outcome.sentence));
+    outcome.sentence && said(outcome.sentence),
+    AGAIN[outcome.was_wrong] && el("p", {}, AGAIN[outcome.was_wrong]));
 }
 
 function findingNode(told, number) {
@@ -37,9 +40,10 @@ function findingNode(told, number) {
     el("p", { class: "why" }, finding.why),
     pairs(
       pair("where", [finding.path && el("code", {}, finding.path), finding.path && finding.step && ", ", finding.step && `step ${finding.step}`].filter(Boolean)),
+      pair("said in", finding.claim && PLACES[finding.claimed_in]),
       pair("would settle it", finding.settle),
-      pair("checked", finding.check),
-      pair("second reader", finding.second && `${finding.second.upheld ? "upheld" : "dismissed"}${finding.second.why ? `: ${finding.second.why}` : ""}`)),
+      pair("the checks", told.checks),
+      pair("second reader", told.second)),
     finding.proof && el("pre", { class: "evidence", tabindex: "0", role: "group", "aria-label": "Proof" }, finding.proof),
     outcomeWords(told.outcome),
     labelWords(told.label));
@@ -98,24 +102,26 @@ function fileNodes(files, scene) {
 }
 
 function phaseNodes(phases) {
-  const order = ["start", "input", "config", "state", "read", "wait", "plan", "evidence", "facts", "prompt", "auditor", "verify", "remember"];
+  const order = ["start", "input", "config", "state", "read", "wait", "plan", "evidence", "facts", "prompt", "auditor", "second-reader", "remember"];
   const inner = { wait: "read", facts: "evidence" };
   const entries = Object.entries(phases).filter(([name]) => name !== "total")
     .sort((a, b) => (order.indexOf(a[0]) + 1 || 99) - (order.indexOf(b[0]) + 1 || 99));
-  // The auditor's seconds would leave nothing to be seen of our milliseconds.
-  const ours = entries.filter(([name]) => name !== "auditor");
-  const { total: all, auditor } = phases;
+  // The readers' seconds would leave nothing to be seen of our milliseconds.
+  const theirs = ["auditor", "second-reader"].filter((name) => phases[name] !== undefined);
+  const ours = entries.filter(([name]) => !theirs.includes(name));
+  const readers = theirs.length === 0 ? undefined : theirs.reduce((sum, name) => sum + phases[name], 0);
+  const all = phases.total;
   return entries.length > 0 && [bars(ours.map(([name, ms]) => ({ name: inner[name] ? `${name} (of ${inner[name]})` : name, value: ms, text: duration(ms), kind: "ink" }))),
-    all !== undefined && el("p", { class: "sum" }, auditor === undefined ? `${duration(all)} in all` : `${duration(all)} in all, ${duration(auditor)} of it the auditor's`)];
+    all !== undefined && el("p", { class: "sum" }, readers === undefined ? `${duration(all)} in all` : `${duration(all)} in all, ${duration(readers)} of it the readers'`)];
 }
 
-function auditorNodes(auditor) {
-  if (!auditor) return null;
-  const { usage } = auditor;
-  return [pairs(pair("model", auditor.model), pair("came to", auditor.outcome), pair("says", auditor.detail), pair("took", duration(auditor.duration_ms)),
+function readerNodes(reader) {
+  if (!reader) return null;
+  const { usage } = reader;
+  return [pairs(pair("model", reader.model), pair("came to", reader.outcome), pair("says", reader.detail), pair("took", duration(reader.duration_ms)),
     pair("tokens in", usage && `${count(usage.input_tokens)} new, ${count(usage.cache_read_tokens)} from the cache, ${count(usage.cache_write_tokens)} into it`),
     pair("tokens out", usage && count(usage.output_tokens)), pair("cost", money(usage?.cost_usd)),
-    pair("asked by", auditor.backend), pair("client", auditor.client), pair("sealed with", (auditor.flags ?? []).join(" ")))];
+    pair("asked by", reader.backend), pair("client", reader.client), pair("sealed with", (reader.flags ?? []).join(" ")))];
 }
 
 const PLAN_SOURCES = { approved: "approved in the session", "approved-file": "approved, and kept up in its file", "touched-file": "a file that the session changed",
@@ -129,7 +135,6 @@ function detailOf(row) {
   const plan = story.plan && pairs(pair("file", story.plan.path), pair("how", PLAN_SOURCES[story.plan.source] ?? story.plan.source),
     pair("steps", `${story.plan.ticked} of ${story.plan.steps} ticked${story.plan.dropped ? `, ${story.plan.dropped} dropped` : ""}`));
   const skipped = Object.entries(story.transcript?.skipped ?? {}).filter(([, number]) => number > 0).map(([name, number]) => `${number} ${name}`).join(", ");
-  const paid = rows.auditor_outcome[row] !== null;
   return el("div", { class: "story" },
     el("div", { class: "main" },
       labelWords(story.label),
@@ -151,6 +156,7 @@ function detailOf(row) {
         pair("not read", story.transcript?.problem), pair("masked", story.masked > 0 && many(story.masked, "secret")),
         pair("prompt", story.prompt_bytes > 0 && size(story.prompt_bytes)), pair("client", story.client_version), pair("punchlist", story.version))),
       part("Where the time went", phaseNodes(story.phases_ms ?? {})),
-      paid && part("Auditor", auditorNodes(story.auditor)),
+      part("First reader", readerNodes(story.auditor)),
+      part("Second reader", readerNodes(story.second_reader)),
       el("p", { class: "hint" }, el("code", {}, `punchlist log show ${rows.id[row]}`))));
 }

@@ -42,7 +42,8 @@ function figures(chosen) {
   const causes = new Map();
   const outcomes = new Map();
   const failures = new Map();
-  const times = { aside: [], audited: [], auditor: [] };
+  const times = { aside: [], audited: [], readers: [] };
+  const second = { asked: 0, answered: 0, upheld: 0, dismissed: 0 };
   const projects = new Map();
   // What people say of findings, and of stops that went through with nothing found.
   const said = { right: 0, wrong: 0, missed: 0 };
@@ -58,11 +59,15 @@ function figures(chosen) {
     sums.tokensIn += rows.tokens_in[row];
     sums.tokensOut += rows.tokens_out[row];
     sums.cost += cost;
-    const outcome = rows.auditor_outcome[row] === null ? null : rows.auditor_outcomes[rows.auditor_outcome[row]];
-    if (outcome !== null && outcome !== "not-asked") {
+    const [outcome, again] = [rows.first_outcome[row], rows.second_outcome[row]].map((at) => (at === null ? "not-asked" : rows.reader_outcomes[at]));
+    if (outcome !== "not-asked" || again !== "not-asked") times.readers.push(rows.readers_ms[row]);
+    if (outcome !== "not-asked") {
       sums.asked += 1;
-      times.auditor.push(rows.auditor_ms[row]);
       if (outcome !== "answered") add(failures, outcome);
+    }
+    if (again !== "not-asked") {
+      second.asked += 1;
+      second.answered += again === "answered" ? 1 : 0;
     }
     const project = projects.get(rows.project[row]) ?? { decisions: 0, held: 0, cost: 0, tokens: 0 };
     project.decisions += 1;
@@ -72,6 +77,7 @@ function figures(chosen) {
     projects.set(rows.project[row], project);
     let found = 0;
     for (let at = firstFinding[row]; at < firstFinding[row + 1]; at += 1) {
+      if (rows.finding_upheld[at] !== null) second[rows.finding_upheld[at] ? "upheld" : "dismissed"] += 1;
       if (rows.finding_status[at] !== "confirmed") continue;
       found += 1;
       if (rows.finding_label[at] !== null) said[rows.finding_label[at]] += 1;
@@ -99,7 +105,8 @@ function figures(chosen) {
       source: intervals(right.source, ["facts", "reader", "both"]),
       model: intervals(right.model),
     },
-    latency: { aside: percentiles(times.aside), audited: percentiles(times.audited), auditor: percentiles(times.auditor) },
+    latency: { aside: percentiles(times.aside), audited: percentiles(times.audited), readers: percentiles(times.readers) },
+    second,
     projects: [...projects].sort((a, b) => b[1].cost - a[1].cost || b[1].decisions - a[1].decisions),
     ...sums,
   };

@@ -36,7 +36,7 @@ const COLUMNS = [
   { name: "Findings", of: (row) => confirmed(row) * 1000 + unverified(row), text: findingWords, kind: "findings" },
   { name: "Outcome", of: outcomeSummary, text: outcomeSummary, kind: "became" },
   { name: "Ours", of: (row) => rows.ours_ms[row] ?? -1, text: (row) => duration(rows.ours_ms[row]), kind: "number ours" },
-  { name: "Auditor", of: (row) => rows.auditor_ms[row] ?? -1, text: (row) => duration(rows.auditor_ms[row]), kind: "number auditor" },
+  { name: "Readers", of: (row) => rows.readers_ms[row] ?? -1, text: (row) => duration(rows.readers_ms[row]), kind: "number readers" },
   { name: "Cost", of: (row) => rows.cost_usd[row] ?? -1, text: (row) => money(rows.cost_usd[row]), kind: "number cost" },
 ];
 

@@ -44,7 +44,7 @@ impl Scenario for Background {
             .calls([write(plan_file.display(), &plan(true))])
             .says(LAST_WORDS)
             .subagent(ERRAND, vec![nap, write(project.join("beta.txt").display(), BETA)], "It is written.")
-            .verdict(&[]))
+            .proposed(&[]))
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {

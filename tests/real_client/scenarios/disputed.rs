@@ -1,4 +1,5 @@
-//! An agent that was held says why the finding is wrong: it is let go, and the log has its sentence.
+//! An agent that was held says why the finding is wrong: it is let go, a reader that is asked again agrees, and the log has
+//! its words.
 
 use super::beta_is_forgotten;
 use crate::rig::client::Client;
@@ -16,16 +17,21 @@ impl Scenario for Disputed {
     }
 
     fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
-        Ok(beta_is_forgotten(workspace)
-            .says(&format!("I have looked again. {SENTENCE} Nothing is left to do.")))
+        Ok(beta_is_forgotten(workspace).says(&said()).followed_up("wrong", "The person agreed to that."))
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {
-        trip.audit()?;
+        trip.read_twice()?;
         trip.decided(&["block findings", "allow loop-guard"])?;
         let outcomes = trip.outcomes_of(0)?;
-        let told: Vec<_> =
-            outcomes.iter().map(|note| (note["outcome"].as_str(), note["sentence"].as_str())).collect();
-        ensure(told == [(Some("disputed"), Some(SENTENCE))], || format!("it became {told:?}"))
+        let told: Vec<_> = outcomes
+            .iter()
+            .map(|note| (note["outcome"].as_str(), note["sentence"].as_str(), note["was_wrong"].as_bool()))
+            .collect();
+        ensure(told == [(Some("disputed"), Some(&*said()), Some(true))], || format!("it became {told:?}"))
     }
+}
+
+fn said() -> String {
+    format!("I have looked again. {SENTENCE} Nothing is left to do.")
 }

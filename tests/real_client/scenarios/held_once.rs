@@ -16,7 +16,7 @@ impl Scenario for HeldOnce {
     }
 
     fn prepare(&self, _: &Client, workspace: &Workspace) -> Result<Script, String> {
-        Ok(beta_is_forgotten(workspace).says(SECOND_WORDS))
+        Ok(beta_is_forgotten(workspace).says(SECOND_WORDS).followed_up("stands", STANDS))
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {
@@ -26,11 +26,19 @@ impl Scenario for HeldOnce {
 
 /// The agent was held once, with the finding, said its second words, and was let go.
 pub(super) fn held_and_let_go(trip: &Trip) -> Result<(), String> {
-    trip.audit()?;
+    // The first and the second at the stop that is held, and one at the stop after it: what became of the finding.
+    trip.read_twice()?;
+    trip.calls_of_readers(3)?;
     held_with_the_finding(trip)?;
     trip.ended_with(SECOND_WORDS)?;
-    trip.decided(&["block findings", "allow loop-guard"])
+    trip.asked_its_own_client()?;
+    trip.decided(&["block findings", "allow loop-guard"])?;
+    let finding = trip.records[0].finding(0);
+    ensure(finding["second"]["upheld"] == true, || format!("nobody upheld it: {finding}"))
 }
+
+/// What a reader says at the next stop.
+pub(super) const STANDS: &str = "The file is still not there.";
 
 /// The agent was sent back once, and told what and where.
 fn held_with_the_finding(trip: &Trip) -> Result<(), String> {

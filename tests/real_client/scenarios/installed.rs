@@ -3,7 +3,7 @@
 
 use super::held_once::{HeldOnce, held_and_let_go};
 use super::subagent::errand;
-use super::{ALPHA, BETA};
+use super::{ALPHA, BETA, UPHELD, beta_is_missing};
 use crate::decision_log::Record;
 use crate::models::Sender;
 use crate::rig::client::Client;
@@ -53,7 +53,7 @@ impl Scenario for Twice {
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {
-        trip.audit()?;
+        trip.read_twice()?;
         let mut decisions: Vec<_> = trip.records.iter().map(Record::decision).collect();
         decisions.sort();
         let wanted = ["allow loop-guard", "allow loop-guard", "allow unchanged", "block findings"];
@@ -84,12 +84,16 @@ impl Scenario for Subagents {
         workspace.register_nothing()?;
         workspace.punchlist(&["install", "--subagents"])?;
         let file = |name: &str| workspace.project().join(name).display().to_string();
+        let mut finding = beta_is_missing();
+        finding["claim"] = "I created `alpha.txt` and `beta.txt`".into();
         Ok(Script::new("Have a helper write two greetings.")
             .reads(|request: &ApiRequest| -> Result<Turn, String> { errand(request, ERRAND, false) })
             .says(LAST_WORDS)
             .subagent(ERRAND, vec![write(file("alpha.txt"), ALPHA)], TOO_MUCH)
             .held_subagent(vec![write(file("beta.txt"), BETA)], MENDED)
-            .verdict(&[]))
+            .proposed(&[finding])
+            .judged(&[UPHELD])
+            .proposed(&[]))
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {

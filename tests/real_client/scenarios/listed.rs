@@ -36,6 +36,7 @@ impl Scenario for Listed {
         Ok(Script::new(PROMPT)
             .calls([write(file("PLAN.md"), &plan(false)), write(file("alpha.txt"), ALPHA)])
             .says(DONE)
+            .claimed(&[1, 2], true)
             .calls([write(file("beta.txt"), BETA), write(file("PLAN.md"), &plan(true))])
             .says(SETTLED))
     }

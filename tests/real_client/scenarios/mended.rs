@@ -24,13 +24,15 @@ impl Scenario for Mended {
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {
-        trip.audit()?;
+        trip.read_twice()?;
+        // The disk settles it: nobody is asked what became of it.
+        trip.calls_of_readers(2)?;
         trip.decided(&["block findings", "allow loop-guard"])?;
         trip.ended_with(MENDED)?;
         let outcomes = trip.outcomes_of(0)?;
         let told: Vec<_> =
             outcomes.iter().map(|note| (note["outcome"].as_str(), note["why"].as_str())).collect();
-        ensure(told == [(Some("fixed"), Some("the file exists"))], || format!("it became {told:?}"))?;
+        ensure(told == [(Some("fixed"), Some("beta.txt is there now"))], || format!("it became {told:?}"))?;
         let told_by = outcomes[0]["told_by"].as_str();
         ensure(told_by == trip.records[1].id(), || format!("told by {told_by:?}"))
     }

@@ -5,6 +5,7 @@ mod background;
 mod behind;
 mod checked;
 mod clean;
+mod dismissed;
 mod disputed;
 mod held_once;
 mod installed;
@@ -31,6 +32,7 @@ pub(crate) const ALL: &[&dyn Scenario] = &[
     &held_once::HeldOnce,
     &mended::Mended,
     &disputed::Disputed,
+    &dismissed::Dismissed,
     &clean::Clean,
     &sealed::Sealed,
     &subagent::Subagent,
@@ -83,20 +85,25 @@ fn half_done(workspace: &Workspace) -> Script {
         .says(ALL_DONE)
 }
 
-/// The same, and an auditor who notices.
+/// The same, a first reader that notices and a second that agrees.
 fn beta_is_forgotten(workspace: &Workspace) -> Script {
-    half_done(workspace).verdict(&[beta_is_missing()])
+    half_done(workspace).proposed(&[beta_is_missing()]).judged(&[UPHELD])
 }
 
-/// What an auditor says who has noticed.
+/// What the second reader says of what is so.
+const UPHELD: (bool, &str) = (true, "No other file holds the greeting.");
+
+/// What a first reader says that has noticed. It claims nothing that the program could prove by itself.
 fn beta_is_missing() -> Value {
     json!({
         "category": "A",
-        "problem": "missing-file",
-        "quote": BETA_STEP,
+        "sure": true,
+        "kind": "missing",
+        "claim": "beta.txt are both written",
+        "claimed_in": "message",
+        "proof": "",
         "path": "beta.txt",
-        "needle": "",
-        "why": "The step is ticked and there is no such file.",
-        "settle": "Create beta.txt, or untick the step.",
+        "why": "The message says that beta.txt is written, and there is no such file.",
+        "settle": "Create beta.txt, or say that it is not written.",
     })
 }

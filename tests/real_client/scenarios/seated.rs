@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::{ALL_DONE, BETA, BETA_STEP, PROMPT, beta_is_missing, half_done};
+use super::{ALL_DONE, BETA, BETA_STEP, PROMPT, UPHELD, beta_is_missing, half_done};
 use crate::decision_log::{self, Record};
 use crate::models::{self, Models, Sender};
 use crate::rig::client::{Client, VERSIONS};
@@ -36,7 +36,7 @@ pub(crate) fn pointless_on(name: &str, client: &Client) -> Option<&'static str> 
     (!Terminal::is_to_be_had()).then_some("no tmux to type into")
 }
 
-/// A session at a terminal, whose auditor waits for a sign. The terminal goes first: its socket is in the workspace.
+/// A session at a terminal, whose readers wait for a sign. The terminal goes first: its socket is in the workspace.
 struct Seat {
     terminal: Terminal,
     api: MessagesApi<Models>,
@@ -48,14 +48,15 @@ const FIXED: &str = "Now both greetings are there.";
 fn woken(client: &Client) -> Result<(), String> {
     let script = |workspace: &Workspace| {
         half_done(workspace)
-            .verdict(&[beta_is_missing()])
+            .proposed(&[beta_is_missing()])
+            .judged(&[UPHELD])
             .calls([write(workspace.project().join("beta.txt").display(), BETA)])
             .says(FIXED)
     };
     behind(client, script, |seat| {
         seat.terminal.types(PROMPT)?;
         seat.is_free_while_audited(ALL_DONE, 1)?;
-        ensure(seat.decisions()?.is_empty(), || "it was decided before the auditor had answered".into())?;
+        ensure(seat.decisions()?.is_empty(), || "it was decided before a reader had answered".into())?;
         seat.answer()?;
         seat.terminal.shows("Stop hook feedback")?;
         seat.terminal.shows(FIXED)?;
@@ -77,11 +78,12 @@ fn typed_on(client: &Client) -> Result<(), String> {
             ToolCall { name: "Bash".into(), input: json!({ "command": wait, "description": "Take time" }) };
         half_done(workspace)
             .says(ASIDE_ANSWER)
-            .verdict(&[beta_is_missing()])
+            .proposed(&[beta_is_missing()])
+            .judged(&[UPHELD])
             .calls([wait])
             .calls([write(workspace.project().join("beta.txt").display(), BETA)])
             .says(LOOKED)
-            .verdict(&[])
+            .proposed(&[])
     };
     behind(client, script, |seat| {
         seat.terminal.types(PROMPT)?;
@@ -105,7 +107,7 @@ fn sign(workspace: &Workspace, name: &str) -> PathBuf {
     workspace.root().join(name)
 }
 
-/// Plays one trial with the hook in the background, and an auditor who waits.
+/// Plays one trial with the hook in the background, and readers that wait.
 fn behind(
     client: &Client,
     script: impl FnOnce(&Workspace) -> Script,
@@ -114,8 +116,8 @@ fn behind(
     let mut workspace = Workspace::new()?;
     workspace.register_behind(&workspace.home())?;
     let (asked, answer) = (sign(&workspace, "asked"), sign(&workspace, "answer"));
-    let auditor = workspace.program(
-        "auditor",
+    let reader = workspace.program(
+        "reader",
         &format!(
             "#!/bin/sh\n[ \"$1\" = --help ] || echo >> '{}'\n[ \"$1\" = --help ] || while [ ! -e '{}' ]; do sleep 0.1; done\n\
              exec '{}' \"$@\"\n",
@@ -124,7 +126,7 @@ fn behind(
             client.program().display()
         ),
     )?;
-    workspace.set("PUNCHLIST_CLAUDE", auditor);
+    workspace.set("PUNCHLIST_CLAUDE", reader);
     let script = script(&workspace);
     sit_down(client, workspace, ROOMY, script, play)
 }
@@ -164,18 +166,18 @@ fn sit_down(
 }
 
 impl Seat {
-    /// Waits until the session's words are there and the person may type, while an auditor is at work: so many were
+    /// Waits until the session's words are there and the person may type, while a reader is at work: so many were
     /// asked by then.
     fn is_free_while_audited(&self, words: &str, asked: usize) -> Result<(), String> {
         self.terminal.shows(words)?;
         self.terminal.wait_for("the turn to end", |screen| !screen.contains("esc to interrupt"))?;
         let file = sign(&self.workspace, "asked");
-        self.terminal.wait_for(&format!("{asked} auditors to be at work"), |_| {
+        self.terminal.wait_for(&format!("{asked} readers to be at work"), |_| {
             std::fs::read_to_string(&file).is_ok_and(|text| text.lines().count() == asked)
         })
     }
 
-    /// Lets the auditors answer.
+    /// Lets the readers answer.
     fn answer(&self) -> Result<(), String> {
         self.workspace.write(sign(&self.workspace, "answer"), "")
     }

@@ -35,7 +35,7 @@ impl Scenario for Subagent {
             ])
             .says(LAST_WORDS)
             .subagent(ERRAND, vec![write(project.join("beta.txt").display(), BETA)], "It is written.")
-            .verdict(&[]))
+            .proposed(&[]))
     }
 
     fn check(&self, trip: &Trip) -> Result<(), String> {
@@ -48,8 +48,8 @@ impl Scenario for Subagent {
 
 /// What the helper wrote counts as touched by the session, and was shown.
 pub(super) fn the_helpers_file_was_seen(trip: &Trip) -> Result<(), String> {
-    let audit = trip.audit()?;
-    ensure(audit.mentions(BETA.trim()), || "the auditor was not shown what the helper wrote".into())?;
+    let audit = trip.read_once()?;
+    ensure(audit.mentions(BETA.trim()), || "the reader was not shown what the helper wrote".into())?;
     let touched = trip.records.last().map(|record| record.touched("beta.txt")).unwrap_or_default();
     ensure(touched == ["Write"], || format!("beta.txt was touched with {touched:?} in place of Write"))
 }

@@ -26,6 +26,11 @@ impl ApiRequest {
         items(&self.body["tools"]).filter_map(|tool| tool["name"].as_str()).collect()
     }
 
+    /// The tools as they are offered.
+    pub(crate) fn tools(&self) -> &Value {
+        &self.body["tools"]
+    }
+
     /// Whether a tool takes an input of that name.
     pub(crate) fn tool_takes(&self, tool: &str, input: &str) -> bool {
         items(&self.body["tools"])

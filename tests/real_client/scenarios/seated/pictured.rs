@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::sit_down;
+use super::{UPHELD, sit_down};
 use crate::picture::{self, Screen};
 use crate::rig::client::Client;
 use crate::rig::message::{ToolCall, write};
@@ -49,7 +49,8 @@ pub(super) fn pictured(client: &Client) -> Result<(), String> {
         .calls([test()])
         .calls([write(file("PLAN.md"), PLAN)])
         .says(CLAIM)
-        .verdict(&[])
+        .proposed(&[])
+        .judged(&[UPHELD, UPHELD])
         .calls([write(file("tests/slug.rs"), TESTS)])
         .calls([test()])
         .says(MENDED);
