@@ -73,7 +73,7 @@ fn a_clean_session_ends_with_zero() {
         0,
         "Session 3f2a91c0, 2026-01-01 00:05, plan PLAN.md (2 steps, 2 ticked)\n\
          \n\
-         No auditor was asked: what needs judgement is only a candidate here.\n\
+         No reader was asked: what needs judgement is only a candidate here.\n\
          \n\
          0 confirmed, 0 not verified, 0 refuted, 0 things worth knowing. The hook would have let this stop go\n\
          (clean).\n",
@@ -88,7 +88,7 @@ fn an_auditor_that_can_not_be_had_is_two_unless_the_disk_proves_something() {
         scene.save(ID, 5);
         let run = scene.audit(&[]);
         run.same(&run.status.code(), &Some(code));
-        run.check(run.stdout.contains("The auditor gave no answer (unavailable: "), "it is said");
+        run.check(run.stdout.contains("The first reader gave no answer (unavailable: "), "it is said");
     }
 }
 
@@ -102,6 +102,20 @@ fn the_prompt_is_shown_and_nothing_is_sent() {
         "the system prompt comes first",
     );
     run.check(run.stdout.contains("\nThe word that fences data is "), "then the text");
+    run_nobody_was_asked(&scene);
+}
+
+#[test]
+fn with_a_saved_answer_the_second_readers_prompt_is_shown() {
+    let scene = Scene::with_a_wrong_greeting();
+    scene.save(ID, 5);
+    let run = scene.audit_with_stdin(&["--show-prompt", "--verdict", "-"], &answer(&[GREETING]));
+    run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
+    run.check(run.stdout.contains("\nYour task: a first reader"), "its task");
+    run.check(
+        run.stdout.contains("\"why\":\"notes/beta.txt says something else\""),
+        "and what it is asked about",
+    );
     run_nobody_was_asked(&scene);
 }
 
@@ -315,7 +329,6 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         &["--format", "xml"][..],
         &["--auditor", "me"],
         &["--verdict", "-", "--auditor", "none"],
-        &["--show-prompt", "--verdict", "-"],
         &["--all", "3f2a"],
         &["--all", "--auditor", "claude"],
         &["--all", "--format", "sarif"],

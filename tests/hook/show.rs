@@ -56,11 +56,16 @@ fn the_story_of_a_block_goes_from_the_ask_to_the_end() {
         "  [x]  1  Create `alpha.txt`\n  [x]  2  Create `notes/beta.txt`  <- finding 1",
         "Said at the end\n  All done: I created alpha.txt and notes/beta.txt.",
         "Findings (1 confirmed, 0 not verified, 0 refuted)",
-        "     checked  disk and session show it",
-        "     said by  disk and session, and the auditor",
+        "     said in  the plan",
+        "     found by disk and session, and the first reader",
+        "     checks   disk and session show it",
         "     second   upheld: It is so.",
         "     became   disputed: the final message speaks of it, and a reader says that it still stands:",
         "     agent    \"I checked: notes/beta.txt is not needed, alpha.txt holds both.\"",
+        "     again    a reader that was asked again does not say that the finding was wrong",
+        "First reader\n  claude haiku, answered in ",
+        "Second reader\n  claude haiku, answered in ",
+        ", $0.0024, prompt of ",
         "Files (2)\n  alpha.txt: whole, 6 bytes; touched with Write\n  notes/beta.txt: left out: there is no such file",
     ] {
         run.check(run.stdout.contains(wanted), wanted);
@@ -192,7 +197,7 @@ fn what_is_not_there_says_what_to_do() {
     show(&scene, &["last", "--reply"]).answers(
         1,
         "",
-        &format!("punchlist: decision {quiet} has no reply: no auditor was asked (loop-guard)\n"),
+        &format!("punchlist: decision {quiet} has no reply: no reader was asked (loop-guard)\n"),
     );
     show(&scene, &["last", "--replay"]).answers(
         1,
@@ -233,7 +238,7 @@ fn a_replay_without_its_reply_or_transcript_says_so() {
     fs::remove_file(scene.path(&format!("state/audits/{id}.reply.txt"))).expect("gone");
     let run = show(&scene, &[&id, "--replay"]);
     run.check(
-        run.stdout.contains("Caution: the auditor's reply is gone: only what disk and session show by themselves is compared\n"),
+        run.stdout.contains("Caution: the first reader's reply is gone: only what disk and session show by themselves is compared\n"),
         "it says so",
     );
     run.check(run.stdout.contains("[A] same"), "the facts stand");
