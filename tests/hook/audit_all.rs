@@ -24,7 +24,7 @@ session   when              plan     steps  confirmed  not verified  worth knowi
 
 * The disk has moved on since: what rests on it is not verified.
 
-2 sessions, 1 with confirmed findings. No auditor was asked: what needs judgement is only a candidate here.
+2 sessions, 1 with confirmed findings. No reader was asked: what needs judgement is only a candidate here.
 ",
         "",
     );
