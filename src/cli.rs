@@ -110,7 +110,7 @@ pub const HOOK_TIMEOUT: u64 = 120;
 /// Arguments of `hook`.
 #[derive(Debug, PartialEq, Eq, Args)]
 pub struct HookArgs {
-    /// The timeout with which the hook is registered, in seconds; the auditor always ends before it
+    /// The timeout with which the hook is registered, in seconds; the readers always end before it
     #[arg(long, value_name = "SECONDS", default_value_t = HOOK_TIMEOUT)]
     pub hook_timeout: u64,
     /// The hook is registered with "asyncRewake": the turn has ended, and only confirmed findings wake the session

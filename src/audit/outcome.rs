@@ -49,11 +49,11 @@ pub fn outcome_of(
         },
         ReaderOutcome::TimedOut(after) => could_not(
             Cause::AuditorTimeout,
-            &format!("the auditor gave no answer in {:.0} s", after.as_secs_f64()),
+            &format!("the first reader gave no answer in {:.0} s", after.as_secs_f64()),
         ),
         ReaderOutcome::Unavailable(why) => could_not(Cause::AuditorUnavailable, &why.to_string()),
         ReaderOutcome::Unreadable(why) => {
-            could_not(Cause::AuditorUnreadable, &format!("the auditor's answer does not count: {why}"))
+            could_not(Cause::AuditorUnreadable, &format!("the first reader's answer does not count: {why}"))
         }
         ReaderOutcome::Superseded => {
             Outcome::Pass { cause: Cause::Superseded, detail: Some(NEWER_STOP.to_owned()) }

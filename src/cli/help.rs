@@ -114,7 +114,7 @@ Examples:
   punchlist log show last                  the newest decision
   punchlist log show held                  the newest that held a stop
   punchlist log show k3f9.2                the second finding of one, alone
-  punchlist log show k3f9 --prompt         what was sent to the auditor
+  punchlist log show k3f9 --prompt         what both readers were sent
   punchlist log show k3f9 --replay         today's rules on the saved reply";
 /// Of `log report`.
 pub const LOG_REPORT: &str = "\

@@ -63,7 +63,7 @@ pub struct ShowArgs {
     /// The decision's id or the start of one, `last` for the newest, `held` for the newest that held; with .N behind it, finding N alone
     #[arg(value_name = "ID[.N]")]
     pub which: String,
-    /// Prints what was sent to the auditor
+    /// Prints what both readers were sent
     #[arg(long, conflicts_with_all = ["reply", "replay", "json"])]
     pub prompt: bool,
     /// Prints what came back

@@ -28,7 +28,7 @@ pub enum ClientLook {
 /// What a seal without a gap needs, and what is done where it is missing.
 const WANTED: [(&str, &str); 5] = [
     ("--tools", "tools are taken away by name"),
-    ("--setting-sources", "your settings can't be kept out of the auditor"),
+    ("--setting-sources", "your settings can't be kept out of the readers"),
     ("--json-schema", "its reply is read from text, strictly"),
     ("--no-session-persistence", "its session file is removed afterwards"),
     ("--disable-slash-commands", "skills stay on"),
@@ -56,7 +56,7 @@ pub fn checks(look: &ClientLook) -> Vec<Check> {
     let version = match version {
         Ok(version) => version.split(" (").next().unwrap_or(version).trim(),
         Err(why) => {
-            let next = "run it yourself with --version: the auditor is this program";
+            let next = "run it yourself with --version: the readers are this program";
             return vec![Check::fault("client", format!("{path} does not answer: {why}"), next)];
         }
     };

@@ -95,13 +95,13 @@ mod tests {
     fn what_failed_last_is_a_fault_and_what_is_over_is_a_note() {
         let fine = [record(Cause::Clean, None), record(Cause::Findings, None), record(Cause::Off, None)];
         assert_eq!(check(&fine, true), Check::fine("log", "3 stops in 7 days, 1 held, no failure"));
-        let late = record(Cause::AuditorTimeout, Some("the auditor gave no answer in 45 s"));
+        let late = record(Cause::AuditorTimeout, Some("the first reader gave no answer in 45 s"));
         let failing = [record(Cause::Clean, None), late.clone(), late.clone(), record(Cause::Off, None)];
         let fault = check(&failing, true);
         assert_eq!(fault.mark, Mark::Fault);
         assert_eq!(
             fault.found,
-            "4 stops in 7 days, 0 held; 2 auditor-timeout, the last at 2026-11-01 09:30 (the auditor gave no answer in 45 s)"
+            "4 stops in 7 days, 0 held; 2 auditor-timeout, the last at 2026-11-01 09:30 (the first reader gave no answer in 45 s)"
         );
         assert!(fault.next.is_some_and(|next| next.starts_with("raise `[auditor] timeout`")));
         let over = check(&[late, record(Cause::Clean, None)], true);

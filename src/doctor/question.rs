@@ -5,7 +5,7 @@ use crate::readers::{ReaderOutcome, ReaderRun};
 
 /// The check; `None` where nobody was to be asked.
 pub fn check(run: Option<&ReaderRun>, model: &str) -> Check {
-    const NAME: &str = "auditor";
+    const NAME: &str = "reader";
     let Some(run) = run else {
         let next = "`punchlist doctor --audit` asks it one tiny question".to_owned();
         return Check::note(NAME, format!("{model} was not asked"), Some(next));
@@ -62,7 +62,7 @@ mod tests {
         };
         assert_eq!(
             check(Some(&run), "haiku"),
-            Check::fine("auditor", "haiku answered in 2.3 s, $0.0004, 300 tokens in, 12 out")
+            Check::fine("reader", "haiku answered in 2.3 s, $0.0004, 300 tokens in, 12 out")
         );
         let failed =
             ReaderRun { outcome: ReaderOutcome::Unavailable(Unavailable::RateLimited("429".into())), ..run };

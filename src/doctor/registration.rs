@@ -152,7 +152,7 @@ fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -
     let auditor = config.auditor.timeout.as_secs();
     if auditor >= one.counts_on().min(one.hook.timeout) {
         let found = format!(
-            "the auditor may take {auditor} s, but the hook has {} s",
+            "the first reader may take {auditor} s, but the hook has {} s",
             one.counts_on().min(one.hook.timeout)
         );
         let next = format!(
@@ -163,7 +163,7 @@ fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -
         && config.longest_stop().as_secs() >= one.counts_on().min(one.hook.timeout)
     {
         let found = format!(
-            "checks and auditor together may take {} s, but the hook has {} s",
+            "checks and first reader together may take {} s, but the hook has {} s",
             config.longest_stop().as_secs(),
             one.counts_on().min(one.hook.timeout)
         );

@@ -30,7 +30,7 @@ pub fn aside(
     let outcome = |cause, detail: String| Outcome::Pass { cause, detail: Some(detail) };
     let pass = |cause, detail: String| Some(Aside::All(outcome(cause, detail)));
     if env.get(env::INSIDE_AUDITOR).is_some() {
-        return pass(Cause::InsideAuditor, "the hook fired inside its own auditor".into());
+        return pass(Cause::InsideAuditor, "the hook fired inside its own reader".into());
     }
     if !config.gates.enabled {
         let by = if env.switch(env::OFF) { env::OFF } else { "[gates] enabled = false" };

@@ -79,7 +79,7 @@ mod tests {
                     "log in with `claude`, or set ANTHROPIC_API_KEY; until then only what the disk proves is held",
                 ),
                 Check::note(
-                    "auditor",
+                    "reader",
                     "haiku was not asked",
                     Some("`punchlist doctor --audit` asks it one tiny question".into()),
                 ),

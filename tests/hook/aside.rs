@@ -27,7 +27,7 @@ fn the_causes_come_in_the_documented_order() {
         json!([{ "id": "b1", "type": "shell", "status": "running", "description": "the suite" }]);
 
     let aside = |scene: &Scene, cause, detail| stands_aside(scene, &scene.run(), cause, detail);
-    aside(&scene, "inside-auditor", "the hook fired inside its own auditor");
+    aside(&scene, "inside-auditor", "the hook fired inside its own reader");
     scene.unset("PUNCHLIST_INSIDE_AUDITOR");
     aside(&scene, "off", "switched off by PUNCHLIST_OFF");
     scene.unset("PUNCHLIST_OFF");

@@ -63,7 +63,7 @@ fn unavailable(script: &str, why: &str) -> Scene {
 #[track_caller]
 fn unreadable(script: &str, why: &str) {
     let (scene, run) = asked(script);
-    let told = format!("the auditor's answer does not count: {why}");
+    let told = format!("the first reader's answer does not count: {why}");
     passes(&scene, &run, "auditor-unreadable", &told, ("unreadable", why));
 }
 
@@ -74,7 +74,7 @@ fn times_out(script: &str) -> (Scene, Run) {
     scene.own_config("[auditor]\ntimeout = \"1s\"\n");
     scene.client(script);
     let run = scene.run();
-    run.tells("this stop was not audited: the auditor gave no answer in 1 s");
+    run.tells("this stop was not audited: the first reader gave no answer in 1 s");
     run.logs("allow", "auditor-timeout");
     run.same(&run.record()["auditor"]["outcome"], &json!("timed-out"));
     run.check(run.wall.as_secs_f64() >= 0.9, "it has its time");
@@ -212,7 +212,7 @@ fn a_client_whose_help_hangs_is_ended_at_the_deadline() {
     let client = scene.shell_client("echo $$ > DIR/pid; exec sleep 600");
     scene.var("PUNCHLIST_CLAUDE", client);
     let run = scene.run();
-    run.tells("this stop was not audited: the auditor gave no answer in 1 s");
+    run.tells("this stop was not audited: the first reader gave no answer in 1 s");
     run.logs("allow", "auditor-timeout");
     assert_is_gone(scene.pid_in("pid"));
 }

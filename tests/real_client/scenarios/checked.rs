@@ -64,6 +64,7 @@ impl Scenario for Checked {
         Ok(Script::new(PROMPT)
             .calls([write(beta.display(), WRONG)])
             .says(DONE)
+            .proposed(&[])
             .calls([write(beta.display(), BETA)])
             .says(MENDED))
     }
@@ -101,7 +102,9 @@ impl Scenario for CheckedSubagent {
         let mut script = Script::new("Have a helper write the evening greeting.")
             .reads(|request| errand(request, ERRAND, false))
             .says("The helper wrote it.")
-            .subagent(ERRAND, vec![write(beta.display(), WRONG)], DONE);
+            .subagent(ERRAND, vec![write(beta.display(), WRONG)], DONE)
+            .proposed(&[])
+            .proposed(&[]);
         script.subagent.push_back(Turn::Calls(vec![write(beta.display(), BETA)]));
         script.subagent.push_back(Turn::Says(MENDED.to_owned()));
         Ok(script)

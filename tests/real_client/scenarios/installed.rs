@@ -86,6 +86,7 @@ impl Scenario for Subagents {
         let file = |name: &str| workspace.project().join(name).display().to_string();
         let mut finding = beta_is_missing();
         finding["claim"] = "I created `alpha.txt` and `beta.txt`".into();
+        finding["claimed_in"] = "message".into();
         Ok(Script::new("Have a helper write two greetings.")
             .reads(|request: &ApiRequest| -> Result<Turn, String> { errand(request, ERRAND, false) })
             .says(LAST_WORDS)

@@ -93,17 +93,17 @@ fn beta_is_forgotten(workspace: &Workspace) -> Script {
 /// What the second reader says of what is so.
 const UPHELD: (bool, &str) = (true, "No other file holds the greeting.");
 
-/// What a first reader says that has noticed. It claims nothing that the program could prove by itself.
+/// What a first reader says that has noticed. The program alone does not say so: a bare name may be made elsewhere.
 fn beta_is_missing() -> Value {
     json!({
         "category": "A",
         "sure": true,
         "kind": "missing",
-        "claim": "beta.txt are both written",
-        "claimed_in": "message",
+        "claim": BETA_STEP,
+        "claimed_in": "plan",
         "proof": "",
         "path": "beta.txt",
-        "why": "The message says that beta.txt is written, and there is no such file.",
-        "settle": "Create beta.txt, or say that it is not written.",
+        "why": "The step is said to be done, and there is no such file.",
+        "settle": "Create beta.txt, or untick the step.",
     })
 }

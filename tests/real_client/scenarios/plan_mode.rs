@@ -1,9 +1,9 @@
 //! A plan that was approved in plan mode, and never carried out in full: it is held like one in a file.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::held_once::{STANDS, held_and_let_go};
-use super::{ALPHA, BETA_STEP, SECOND_WORDS, UPHELD, beta_is_missing, plan};
+use super::{ALPHA, SECOND_WORDS, UPHELD, beta_is_missing, plan};
 use crate::rig::client::{Client, Launch};
 use crate::rig::message::{ToolCall, write};
 use crate::rig::request::ApiRequest;
@@ -34,7 +34,7 @@ impl Scenario for PlanMode {
             .calls([ToolCall { name: "ExitPlanMode".into(), input: json!({ "plan": plan(false) }) }])
             .calls([write(workspace.project().join("alpha.txt").display(), ALPHA)])
             .says("Done: alpha.txt and beta.txt are both written.")
-            .proposed(&[a_step_is_missing()])
+            .proposed(&[beta_is_missing()])
             .judged(&[UPHELD])
             .says(SECOND_WORDS)
             .followed_up("stands", STANDS))
@@ -43,14 +43,6 @@ impl Scenario for PlanMode {
     fn check(&self, trip: &Trip) -> Result<(), String> {
         held_and_let_go(trip)
     }
-}
-
-/// The step is in the plan that was approved, and nobody has ticked it: only a reader can tell that it is claimed.
-fn a_step_is_missing() -> Value {
-    let mut finding = beta_is_missing();
-    finding["claim"] = json!(BETA_STEP);
-    finding["claimed_in"] = json!("plan");
-    finding
 }
 
 /// The client tells the agent which file the plan belongs in.

@@ -63,8 +63,10 @@ impl<'a> Desk<'a> {
         let mut script = Script::new(PROMPT)
             .calls([write(file("PLAN.md"), &plan(false)), write(file("alpha.txt"), ALPHA)])
             .says(DONE)
+            .claimed(&[1, 2], true)
             .says(LEFT)
             .says(DONE)
+            .claimed(&[1, 2], true)
             .says(LEFT)
             .says(&summary);
         // 1.0.98 does not keep a session that was compacted without a terminal.
