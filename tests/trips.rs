@@ -1,6 +1,6 @@
-//! Whole trips, arrow by arrow: `fixtures/trips/<name>/` holds a hook's input, a transcript, a workspace and what both readers
-//! replied, and beside them what each stage makes of it. An edited prompt shows up as the diff of one file.
-//! `PUNCHLIST_BLESS=1 cargo test --test trips` writes the stages anew.
+//! Whole trips, arrow by arrow: `fixtures/trips/<name>/` holds a hook's input, a transcript, a workspace and
+//! what both readers replied, and beside them what each stage makes of it. An edited prompt shows up as the
+//! diff of one file. `PUNCHLIST_BLESS=1 cargo test --test trips` writes the stages anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};

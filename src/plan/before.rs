@@ -1,5 +1,5 @@
-//! What a plan was when the session began, when it was approved or when the session first wrote it, and which of its ticks are
-//! older than the session. Must not read a file itself.
+//! What a plan was when the session began, when it was approved or when the session first wrote it, and
+//! which of its ticks are older than the session. Must not read a file itself.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -81,7 +81,8 @@ fn plan_of(source: PlanSource, text: String, path: Option<&Path>) -> Plan {
     }
 }
 
-/// Notes which ticks are older than the session. What the session wrote itself it claims, from the first word on.
+/// Notes which ticks are older than the session. What the session wrote itself it claims, from the first
+/// word on.
 fn mark_old_ticks(plan: &mut Plan) {
     let before = plan.before.as_ref().filter(|was| was.from != BeforeSource::FirstWritten);
     plan.ticked_before = before.map(|was| before::ticked_before(plan, &was.text)).unwrap_or_default();

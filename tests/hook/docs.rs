@@ -1,5 +1,6 @@
-//! Every command that the docs and the help show is run here, in a home with nothing in it but a saved session that drifted,
-//! the decision on it, and a scripted client; or it stands below with who runs it, or why nobody can.
+//! Every command that the docs and the help show is run here, in a home with nothing in it but a saved
+//! session that drifted, the decision on it, and a scripted client; or it stands below with who runs it, or
+//! why nobody can.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -155,8 +156,8 @@ impl Home {
         }
     }
 
-    /// Runs a command as it is shown, with what stands in the place of a person's own things replaced by them; says what
-    /// is wrong with how it ended.
+    /// Runs a command as it is shown, with what stands in the place of a person's own things replaced by
+    /// them; says what is wrong with how it ended.
     fn run(&mut self, command: &str) -> Result<(), String> {
         let mut shown = words(&command.replace(['…', '[', ']'], "").replace("$ARGUMENTS", ""));
         let named = NAMES.contains(&command).then(|| "--help".to_owned());
