@@ -339,6 +339,21 @@ mod tests {
     }
 
     #[test]
+    fn a_last_audit_of_an_older_format_does_not_lose_the_count_of_blocks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let older = r#"{"blocks":2,"held_by":{"audit":2},"audits":{"":{"work":7,"asks":2,"clean":"d41d8cd9",
+            "decided_ms":5}},"told":["x"]}"#;
+        fs::create_dir_all(folder.path().join("sessions")).expect("made");
+        fs::write(folder.path().join("sessions/s.json"), older).expect("written");
+        let state = StateFolder::at(folder.path());
+        let read = state.session("s");
+        assert_eq!((read.blocks, read.held_by["audit"], read.told.contains("x")), (2, 2, true));
+        assert_eq!(read.audits[""], LastAudit { work: 7, decided_ms: 5, ..LastAudit::default() });
+        state.update_session("s", |session| session.blocks += 1).expect("written");
+        assert_eq!(state.session("s").blocks, 3);
+    }
+
+    #[test]
     fn many_writers_lose_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         std::thread::scope(|scope| {

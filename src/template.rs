@@ -48,7 +48,7 @@ mod tests {
         let values = json!({ "a": "<{{ b }}>", "n": 3, "yes": true, "o": { "in": "deep" }, "none": null });
         assert_eq!(
             filled("{{ a }}|{{n}}|{{ yes }}|{{ o.in }}|{{ none }}{{ no.such }}|\n", &values),
-            "<{{ b }}>|3|true|deep||"
+            "<{{ b }}>|3|True|deep||"
         );
     }
 

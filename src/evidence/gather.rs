@@ -65,6 +65,11 @@ impl Candidate {
     fn is_claimed(&self) -> bool {
         self.named_in.iter().any(|named| *named != NamedIn::Ask)
     }
+
+    /// Whether nobody names it and no edit tool touched it: it comes last.
+    fn is_other(&self) -> bool {
+        self.touches.is_empty() && self.named_in.is_empty()
+    }
 }
 
 /// What the content of files may take, and what was judged before.
@@ -99,7 +104,9 @@ pub fn gather(
         }
     }
     candidates.retain(is_worth_naming);
-    candidates.sort_by_key(|c| (Reverse(c.is_claimed()), c.named_in.first().copied(), Reverse(c.last_touch)));
+    candidates.sort_by_key(|c| {
+        (Reverse(c.is_claimed()), c.is_other(), c.named_in.first().copied(), Reverse(c.last_touch))
+    });
     limit_others(&mut candidates);
     fill_originals(&mut candidates, workspace, repository.as_ref());
     let mut budget = Budget::new(scope.file_bytes);
@@ -131,9 +138,8 @@ fn is_worth_naming(candidate: &Candidate) -> bool {
 fn limit_others(candidates: &mut Vec<Candidate>) {
     let mut others = 0;
     candidates.retain(|candidate| {
-        let is_other = candidate.touches.is_empty() && candidate.named_in.is_empty();
-        others += usize::from(is_other);
-        !is_other || others <= MOST_OTHERS
+        others += usize::from(candidate.is_other());
+        !candidate.is_other() || others <= MOST_OTHERS
     });
 }
 
@@ -437,3 +443,6 @@ fn shown_of<'a>(text: &'a str, original: &Original) -> (Cow<'a, str>, bool) {
         (_, false) => (Cow::Borrowed(text), false),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,3 +50,45 @@ fn add(named: &mut Vec<NamedPath>, text: &str, by: NamedIn) {
     let paths = paths_named(text).into_iter().take(MOST_IN_ONE_TEXT);
     named.extend(paths.map(|found| NamedPath { path: found.path, by, is_marked: found.marked }));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ask, plan, plan_from, said, todo};
+
+    fn named(session: &Session, plan: Option<&Plan>) -> Vec<(String, NamedIn, bool)> {
+        named_paths(session, plan).into_iter().map(|named| (named.path, named.by, named.is_marked)).collect()
+    }
+
+    #[test]
+    fn each_path_is_named_by_whoever_names_it_the_plan_first() {
+        let mut session = said("`a.rs` is done.");
+        session.todos.push(todo("Mend `a.rs`", "completed"));
+        session.asks.push(ask("Make src/b.rs", 1));
+        let plan = plan("- [x] Create `a.rs`\n- [ ] Rest\n- [ ] Mend `a.rs`\n");
+        assert_eq!(
+            named(&session, Some(&plan)),
+            [
+                ("a.rs".into(), NamedIn::Step(1), true),
+                ("a.rs".into(), NamedIn::Step(3), true),
+                ("a.rs".into(), NamedIn::Message, true),
+                ("a.rs".into(), NamedIn::Task, true),
+                ("src/b.rs".into(), NamedIn::Ask, true),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_step_that_was_taken_out_still_names_its_files() {
+        let plan = plan_from("- [ ] Create `a.rs`\n- [ ] Create `b.rs`\n", "- [x] Create `a.rs`\n");
+        let paths: Vec<_> =
+            named(&said("Done."), Some(&plan)).into_iter().map(|(path, by, _)| (path, by)).collect();
+        assert_eq!(paths, [("a.rs".into(), NamedIn::Step(1)), ("b.rs".into(), NamedIn::Step(2))]);
+    }
+
+    #[test]
+    fn a_listing_is_bounded() {
+        let listing: String = (0..200).map(|number| format!("src/f{number}.rs\n")).collect();
+        assert_eq!(named(&said(&listing), None).len(), MOST_IN_ONE_TEXT);
+    }
+}

@@ -22,6 +22,8 @@ const TASKS_SHARE: usize = 5;
 const TIMELINE_SHARE: usize = 28;
 const GIT_SHARE: usize = 5;
 const MESSAGE_SHARE: usize = 12;
+/// No ask is longer than this, however much room there is.
+const MOST_OF_ASK: usize = 8 << 10;
 /// No ask is cut below this, however many there are.
 const LEAST_OF_ASK: usize = 160;
 /// How much is shown of an ask that was judged before.
@@ -108,32 +110,25 @@ fn asks_text(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> St
     if asks.is_empty() {
         return "(none)".to_owned();
     }
-    let cap = cap_for(&asks, room);
     let mut text = String::new();
     if session.forgotten.asks > 0 {
         text.push_str("[… older asks are not kept …]\n");
     }
-    for (number, ask, was_judged) in asks {
-        let cap = if was_judged { cap.min(JUDGED_ASK) } else { cap };
-        let _ = writeln!(text, "{number}. {}", both_ends(ask, cap).lines().collect::<Vec<_>>().join("\n   "));
+    let written = |cap: usize| asks.iter().map(|ask| written_ask(*ask, cap)).collect::<String>();
+    let mut cap = MOST_OF_ASK;
+    let mut entries = written(cap);
+    while cap > LEAST_OF_ASK && text.len() + entries.len() > room {
+        cap = (cap * 3 / 4).max(LEAST_OF_ASK);
+        entries = written(cap);
     }
+    text.push_str(&entries);
     Budget::new(room.max(LEAST_OF_ASK)).end_of(text.trim_end(), usize::MAX).text
 }
 
-/// The length at which asks are cut so that all of them fit.
-fn cap_for(asks: &[(usize, &str, bool)], room: usize) -> usize {
-    let total = |cap: usize| -> usize {
-        asks.iter()
-            .map(|(_, ask, was_judged)| {
-                ask.len().min(if *was_judged { cap.min(JUDGED_ASK) } else { cap }) + 40
-            })
-            .sum()
-    };
-    let mut cap = 8 << 10;
-    while cap > LEAST_OF_ASK && total(cap) > room {
-        cap = cap * 3 / 4;
-    }
-    cap.max(LEAST_OF_ASK)
+/// An ask with its number. Each further line is indented, so that none passes for another ask.
+fn written_ask((number, ask, was_judged): (usize, &str, bool), cap: usize) -> String {
+    let cap = if was_judged { cap.min(JUDGED_ASK) } else { cap };
+    format!("{number}. {}\n", both_ends(ask, cap).lines().collect::<Vec<_>>().join("\n   "))
 }
 
 fn tasks_text(session: &Session, room: usize) -> String {
@@ -348,3 +343,6 @@ pub fn claims_text(evidence: &Evidence, claimed_in: crate::finding::ClaimedIn) -
         ClaimedIn::Nowhere => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,45 +69,77 @@ pub fn timeline(session: &Session, judged: Option<&JudgedUntil>, room: usize) ->
         text.push_str("[… this session is long: its oldest edits and commands are not kept …]\n");
     }
     let room = room.saturating_sub(text.len());
-    let root = session.cwd.as_deref();
+    let written = fitted(&entries, session.cwd.as_deref(), room);
+    let is_looker = |entry: &Entry<'_>| entry.weight() == 0;
+    let left_out_lookers =
+        entries.iter().zip(&written).filter(|(entry, text)| text.is_none() && is_looker(entry)).count();
+    if left_out_lookers > 0 {
+        let _ = writeln!(text, "[… {left_out_lookers} commands that only look are not shown …]");
+    }
+    let mut left_out = 0;
+    for (entry, text_of_entry) in entries.iter().zip(written) {
+        let Some(entry) = text_of_entry else {
+            left_out += usize::from(!is_looker(entry));
+            continue;
+        };
+        mark_left_out(&mut text, &mut left_out);
+        text.push_str(&entry);
+    }
+    mark_left_out(&mut text, &mut left_out);
+    if text.is_empty() { "(nothing was done)".to_owned() } else { text.trim_end().to_owned() }
+}
+
+/// The entries as they are written, all of them within `room` bytes; `None` for those that are left out. What tells least gives
+/// way first, the oldest before the newest.
+fn fitted(entries: &[Entry<'_>], root: Option<&str>, room: usize) -> Vec<Option<String>> {
+    let texts =
+        |detail| -> Vec<String> { entries.iter().map(|entry| written(entry, detail, root)).collect() };
+    let full = texts(Detail::Full);
+    let mut bytes: usize = full.iter().map(String::len).sum();
+    if bytes <= room {
+        return full.into_iter().map(Some).collect();
+    }
+    let short = texts(Detail::Short);
     let weights: Vec<u8> = entries.iter().map(Entry::weight).collect();
     let mut details = vec![Detail::Full; entries.len()];
-    let size = |details: &[Detail]| -> usize {
-        entries.iter().zip(details).map(|(entry, detail)| written(entry, *detail, root).len()).sum()
+    let length = |at: usize, detail: Detail| match detail {
+        Detail::Full => full[at].len(),
+        Detail::Short => short[at].len(),
+        Detail::Nothing => 0,
     };
-    // What tells least gives way first, the oldest before the newest.
     'fitting: for detail in [Detail::Short, Detail::Nothing] {
         for weight in 0..=3 {
-            let mut bytes = size(&details);
             for at in 0..entries.len() {
                 if bytes <= room {
                     break 'fitting;
                 }
                 let may_go = detail == Detail::Short || weight < 3 || at + KEPT_AT_LEAST < entries.len();
                 if weights[at] == weight && details[at] > detail && may_go {
-                    let before = written(&entries[at], details[at], root).len();
+                    bytes = bytes + length(at, detail) - length(at, details[at]);
                     details[at] = detail;
-                    bytes = bytes + written(&entries[at], detail, root).len() - before;
+                    if detail == Detail::Nothing {
+                        bytes = bytes + MARK - MARK * neighbours_left_out(&details, at);
+                    }
                 }
             }
         }
     }
-    let is_left_out = |at: &usize| details[*at] == Detail::Nothing;
-    let lookers = (0..entries.len()).filter(|at| weights[*at] == 0).filter(is_left_out).count();
-    if lookers > 0 {
-        let _ = writeln!(text, "[… {lookers} commands that only look are not shown …]");
-    }
-    let mut left_out = 0;
-    for (at, (entry, detail)) in entries.iter().zip(&details).enumerate() {
-        if *detail == Detail::Nothing {
-            left_out += usize::from(weights[at] > 0);
-            continue;
-        }
-        mark_left_out(&mut text, &mut left_out);
-        text.push_str(&written(entry, *detail, root));
-    }
-    mark_left_out(&mut text, &mut left_out);
-    if text.is_empty() { "(nothing was done)".to_owned() } else { text.trim_end().to_owned() }
+    let texts = details.into_iter().zip(full.into_iter().zip(short));
+    let chosen = texts.map(|(detail, (full, short))| match detail {
+        Detail::Full => Some(full),
+        Detail::Short => Some(short),
+        Detail::Nothing => None,
+    });
+    chosen.collect()
+}
+
+/// What a mark of entries that are left out takes.
+const MARK: usize = 48;
+
+/// How many of an entry's neighbours are left out: with each of them it shares a mark.
+fn neighbours_left_out(details: &[Detail], at: usize) -> usize {
+    let is_left_out = |at: Option<usize>| at.and_then(|at| details.get(at)) == Some(&Detail::Nothing);
+    usize::from(is_left_out(at.checked_sub(1))) + usize::from(is_left_out(Some(at + 1)))
 }
 
 /// So many of the newest entries are never left out.
@@ -155,7 +187,6 @@ fn written(entry: &Entry<'_>, detail: Detail, root: Option<&str>) -> String {
     let is_short = detail == Detail::Short;
     let cap = |full: usize, short: usize| if is_short { short } else { full };
     match entry {
-        _ if detail == Detail::Nothing => String::new(),
         Entry::Ask(number) => format!("-- the person's ask {number} --\n"),
         Entry::Said(remark) => {
             let when = if remark.ends_turn { "agent, at the end of the turn" } else { "agent" };
@@ -180,7 +211,7 @@ fn written(entry: &Entry<'_>, detail: Detail, root: Option<&str>) -> String {
             };
             let mut text = format!(
                 "subagent ({}) \"{}\"; {end}:\n",
-                delegation.agent_type,
+                one_line(&delegation.agent_type),
                 one_line(&delegation.description)
             );
             for line in both_ends(&delegation.report, cap(REPORT, REPORT_SHORT)).lines() {
@@ -289,3 +320,6 @@ pub(super) fn both_ends(text: &str, cap: usize) -> String {
     let end = text.ceil_char_boundary(text.len() - cap / 3);
     format!("{} [… {} bytes cut …] {}", &text[..start], end - start, &text[end..])
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,3 +55,6 @@ fn fact(ticked: &Ticked, kind: Kind, path: Option<&str>, proof: &str, why: Strin
         step: ticked.step,
     }
 }
+
+#[cfg(test)]
+mod tests;

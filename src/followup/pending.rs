@@ -73,3 +73,44 @@ impl PendingBlock {
         self.message.as_deref() == Some(first_part(message, MESSAGE_CAP).as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Category, Kind, Status};
+    use crate::testing::{self, finding, plan, said};
+
+    #[test]
+    fn what_held_is_numbered_as_in_the_log_with_the_mark_of_its_step() {
+        let found = || finding(Category::A, Kind::Missing, "Create `a.rs`", Some("a.rs"));
+        let findings =
+            [Finding { status: Status::Refuted, ..found() }, Finding { step: Some(1), ..found() }, found()];
+        let mut session = said("Done.");
+        session.rows = 12;
+        let evidence = Evidence { plan: Some(plan("- [x] Create `a.rs`\n")), ..testing::evidence(session) };
+        let pending = PendingBlock::new(&findings, |finding| finding.status == Status::Confirmed, &evidence);
+        let numbers: Vec<_> = pending.findings.iter().map(|held| (held.number, held.mark)).collect();
+        assert_eq!(numbers, [(2, Some(Mark::Ticked)), (3, None)]);
+        assert_eq!((pending.message.as_deref(), pending.rows), (Some("Done."), 12));
+    }
+
+    #[test]
+    fn a_long_message_and_a_long_list_are_cut() {
+        let findings = vec![finding(Category::A, Kind::Missing, "Create `a.rs`", Some("a.rs")); MOST + 9];
+        let evidence = testing::evidence(said(&"x".repeat(1 << 20)));
+        let kept = PendingBlock::new(&findings, |_| true, &evidence);
+        assert!(kept.message.is_some_and(|message| message.len() < MESSAGE_CAP + 40));
+        assert_eq!(kept.findings.len(), MOST);
+    }
+
+    #[test]
+    fn a_block_of_the_older_format_is_read() {
+        let older = r#"{"id":"k3f9","decided_ms":5,"message":"Done.","plan":"PLAN.md","findings":[{"number":1,"listed":1,
+            "needle":"","mark":"ticked","finding":{"category":"A","status":"confirmed","source":"auditor",
+            "problem":"missing-file","quote":"Create `a.rs`","path":"a.rs","why":"w","settle":"s","verifier":"v",
+            "step":1,"evidence":["x"]}}]}"#;
+        let read: PendingBlock = serde_json::from_str(older).expect("a block");
+        assert_eq!((read.id.as_str(), read.rows, read.findings[0].mark), ("k3f9", 0, Some(Mark::Ticked)));
+        assert_eq!(read.findings[0].finding.claim, "Create `a.rs`");
+    }
+}

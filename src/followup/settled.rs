@@ -78,3 +78,127 @@ fn by_task_list(held: &Held, evidence: &Evidence) -> Option<String> {
         && !todos.iter().any(|todo| bare(&todo.text).contains(&words));
     is_gone.then(|| "it is no longer on the task list".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Finding;
+    use crate::session::Command;
+    use crate::testing::{self, command, failed, finding, plan, session, todo};
+
+    fn held(category: Category, kind: Kind, claim: &str, path: Option<&str>) -> Held {
+        Held { number: 1, finding: finding(category, kind, claim, path), mark: None }
+    }
+
+    fn nothing() -> Evidence {
+        testing::evidence(session())
+    }
+
+    #[test]
+    fn a_file_that_was_missing_and_is_there_is_settled() {
+        let held = held(Category::A, Kind::Missing, "Create `a.rs`", Some("a.rs"));
+        let settled = |held: &Held, state: FileState| settled(held, Some(&state), &nothing(), 9);
+        assert_eq!(settled(&held, FileState::File { bytes: 1 }).as_deref(), Some("a.rs is there now"));
+        assert_eq!(settled(&held, FileState::Folder).as_deref(), Some("a.rs is there now"));
+        for state in [
+            FileState::File { bytes: 0 },
+            FileState::Missing { elsewhere: None },
+            FileState::Outside,
+            FileState::Unreadable("x".into()),
+        ] {
+            assert_eq!(settled(&held, state.clone()), None, "{state:?}");
+        }
+        let wrong = Held { finding: Finding { kind: Kind::WrongContent, ..held.finding.clone() }, ..held };
+        assert_eq!(
+            settled(&wrong, FileState::File { bytes: 1 }),
+            None,
+            "that it is there was never in doubt"
+        );
+    }
+
+    /// What settles a run that failed at 3, with the stop at 5.
+    fn after(kind: Kind, proof: &str, commands: Vec<Command>) -> Option<String> {
+        let mut evidence = nothing();
+        evidence.session.commands = commands.into();
+        let mut held = held(Category::A, kind, "All tests pass", None);
+        held.finding.proof = proof.into();
+        settled(&held, None, &evidence, 5)
+    }
+
+    #[test]
+    fn a_command_that_failed_and_has_passed_since_is_settled() {
+        let red = || failed("cargo test", 3, "1 test failed");
+        let passed = Some("`cargo test` succeeded since".to_owned());
+        for kind in [Kind::Failed, Kind::NotRun] {
+            for proof in ["1 test failed", "$ cargo test", "cargo test 1 test failed"] {
+                assert_eq!(after(kind, proof, vec![red(), command("cargo test", 7)]), passed, "{proof}");
+            }
+        }
+        let green = || command("cargo test", 7);
+        let again = failed("cargo test", 8, "1 test failed");
+        let early = command("cargo test", 4);
+        let piped = "cargo test | tail";
+        for (proof, commands) in [
+            ("1 test failed", vec![red()]),
+            ("1 test failed", vec![red(), early]),
+            ("1 test failed", vec![red(), green(), again]),
+            ("1 test failed", vec![red(), command("cargo build", 7)]),
+            ("1 test failed", vec![failed(piped, 3, "1 test failed"), command(piped, 7)]),
+            ("something else", vec![red(), green()]),
+            ("", vec![red(), green()]),
+        ] {
+            assert_eq!(after(Kind::Failed, proof, commands.clone()), None, "{proof:?} {commands:?}");
+        }
+        assert_eq!(after(Kind::Other, "1 test failed", vec![red(), green()]), None);
+    }
+
+    /// What the plan, as it is now, settles of its step.
+    fn planned(category: Category, then: Option<Mark>, now: &str) -> Option<String> {
+        let mut held = held(category, Kind::LeftOut, "Write the docs", None);
+        held.mark = then;
+        settled(&held, None, &Evidence { plan: Some(plan(now)), ..nothing() }, 9)
+    }
+
+    #[test]
+    fn a_tick_that_was_taken_back_or_a_step_that_was_struck_out_is_settled() {
+        let (ticked, open) = ("- [x] Write the docs\n", "- [ ] Write the docs, all of them\n");
+        let struck = "- [ ] ~~Write the docs~~\n";
+        let unticked = Some("the step is no longer ticked".to_owned());
+        let left_out = Some("the plan marks the step as left out".to_owned());
+        assert_eq!(planned(Category::A, Some(Mark::Ticked), open), unticked);
+        assert_eq!(planned(Category::A, Some(Mark::Ticked), struck), left_out);
+        assert_eq!(planned(Category::C, Some(Mark::Open), struck), left_out);
+        for (category, then, now) in [
+            (Category::A, Some(Mark::Ticked), ticked),
+            (Category::A, Some(Mark::Open), open),
+            (Category::C, Some(Mark::Ticked), open),
+            (Category::B, Some(Mark::Open), struck),
+            (Category::A, None, struck),
+            (Category::A, Some(Mark::Ticked), "- [ ] Something else\n"),
+        ] {
+            assert_eq!(planned(category, then, now), None, "{category:?} {then:?} {now}");
+        }
+    }
+
+    #[test]
+    fn what_is_claimed_elsewhere_is_not_settled_by_the_plan() {
+        let mut held = held(Category::A, Kind::Other, "Write the docs", None);
+        (held.mark, held.finding.claimed_in) = (Some(Mark::Ticked), ClaimedIn::Message);
+        let evidence = Evidence { plan: Some(plan("- [ ] Write the docs\n")), ..nothing() };
+        assert_eq!(settled(&held, None, &evidence, 9), None);
+    }
+
+    #[test]
+    fn a_task_that_is_off_the_list_is_settled() {
+        let mut held = held(Category::D, Kind::NotInPlan, "Port the parser", None);
+        held.finding.claimed_in = ClaimedIn::Tasks;
+        let listed = |tasks: &[&str]| {
+            let mut evidence = nothing();
+            evidence.session.todos = tasks.iter().map(|text| todo(text, "pending")).collect();
+            settled(&held, None, &evidence, 9)
+        };
+        assert_eq!(listed(&["Write the docs"]).as_deref(), Some("it is no longer on the task list"));
+        assert_eq!(listed(&["Write the docs", "- Port the **parser**, soon"]), None);
+        assert_eq!(listed(&[]), None, "no list is no word on it");
+    }
+}

@@ -108,14 +108,14 @@ mod tests {
             (proposing(&[], &[]), "the second reader did not speak of it"),
             (ReaderOutcome::NotAsked, "the second reader was not asked"),
             (ReaderOutcome::Superseded, "the second reader was not asked"),
-            (ReaderOutcome::Unreadable("no JSON".into()), "the second reader could not be asked: no JSON"),
+            (ReaderOutcome::Unreadable("no JSON".into()), "the second reader gave no answer (unreadable: no JSON)"),
             (
                 ReaderOutcome::TimedOut(std::time::Duration::from_secs(9)),
-                "the second reader could not be asked: after 9.0 s",
+                "the second reader gave no answer (timed-out: after 9.0 s)",
             ),
             (
                 unavailable,
-                "the second reader could not be asked: the model's service is limiting requests (429)",
+                "the second reader gave no answer (unavailable: the model's service is limiting requests (429))",
             ),
             (ReaderOutcome::Answered("{}".into()), "the second reader was not asked"),
         ] {

@@ -134,7 +134,7 @@ fn too_little_time_is_no_second_opinion() {
     assert_eq!((calls, statuses(&reading)), (1, vec![Status::CannotVerify]));
     assert_eq!(
         reading.findings[0].check,
-        "the second reader could not be asked: too little of the hook's time was left for it"
+        "the second reader gave no answer (unavailable: too little of the hook's time was left)"
     );
     let audit = Audit { time: LEAST_TIME / 2, ..Audit::with_facts() };
     assert_eq!(statuses(&audit.asked([proposing(&[], &[])]).0), [Status::Confirmed], "a fact stands");

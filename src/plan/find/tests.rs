@@ -206,10 +206,11 @@ fn a_plan_that_the_person_named_is_in_play() {
 }
 
 #[test]
-fn a_page_that_the_person_named_is_a_plan_where_its_steps_are_in_order() {
+fn a_page_that_the_person_named_is_a_plan_where_it_has_boxes() {
     let session = asked("Could you build the report? docs/report.md says what we want.");
     let plan = |text: &str| found(&session, &[("/w/docs/report.md", text)]);
-    assert!(plan("## 1. Totals\n\nx\n\n## 2. Text\n\nx\n\n## 3. Command\n").is_some());
+    // Rules and background have numbers as well.
+    assert!(plan("## 1. Totals\n\nx\n\n## 2. Text\n\nx\n\n## 3. Command\n").is_none());
     assert!(plan("- [ ] Totals\n").is_some());
     assert!(plan("- Totals are fine\n- Text is fine\n- So are commands\n").is_none());
     assert!(plan("Totals.\n\nText.\n\nCommands.\n").is_none());
@@ -226,13 +227,13 @@ fn a_plan_by_any_name_is_in_play_once_it_was_read() {
         "/w/.planning/phases/03/03-02-PLAN.md",
         "/w/IMPLEMENTATION_PLAN.md",
         "/w/plan-auth.md",
-        "/w/.planning/ROADMAP.md",
+        "/w/notes/plans/roadmap.md",
     ] {
         let plan = found(&has_read(&[path]), &[(path, "- [x] a\n- [ ] b")]).expect(path);
         assert_eq!((plan.source, plan.ticked_before), (PlanSource::NamedFile, vec![1]), "{path}");
         assert_eq!(found(&has_read(&[path]), &[(path, "Only words.")]), None, "{path}");
     }
-    for path in ["/w/notes.md", "/w/docs/explanation.md", "/w/plans/README.md", "/other/plan.txt"] {
+    for path in ["/w/notes.md", "/w/docs/explanation.md", "/w/.planning/ROADMAP.md", "/w/plans/README.md", "/other/plan.txt"] {
         assert_eq!(found(&has_read(&[path]), &[(path, "- [ ] a")]), None, "{path}");
     }
     // A file's own name counts for more than its folder's, and the newest for more than an older

@@ -1,0 +1,283 @@
+//! For each rule: where it must speak, and where it must keep silent.
+
+use super::*;
+use crate::evidence::git::{Change, Commit, Stash};
+use crate::evidence::{FileChange, FileEvidence, FileState, Repository};
+use crate::plan::Plan;
+use crate::session::{Command, CommandEnd};
+use crate::testing::{
+    self, command, failed, file, missing as no_file, plan, plan_from, repository, said, session, todo,
+    touched,
+};
+
+/// Evidence of a session that ticked this, with these files.
+fn ticks(text: &str, files: Vec<FileEvidence>) -> Evidence {
+    Evidence { plan: Some(plan(text)), files, ..testing::evidence(session()) }
+}
+
+/// The kinds and paths of what is proven.
+fn proven(evidence: &Evidence) -> Vec<(Kind, Option<String>)> {
+    facts(evidence).into_iter().map(|fact| (fact.kind, fact.path)).collect()
+}
+
+const STEP: &str = "- [x] Create `src/alpha.rs`\n";
+
+fn alpha() -> Evidence {
+    ticks(STEP, vec![no_file("src/alpha.rs")])
+}
+
+fn missing_alpha() -> Vec<(Kind, Option<String>)> {
+    vec![(Kind::Missing, Some("src/alpha.rs".into()))]
+}
+
+#[test]
+fn a_ticked_step_whose_file_never_was_is_a_fact() {
+    let expected = Finding {
+        why: "It is ticked, and src/alpha.rs does not exist.".into(),
+        settle: "Create the file, or take the tick back.".into(),
+        check: "disk and session show it".into(),
+        step: Some(1),
+        ..testing::finding(Category::A, Kind::Missing, "Create `src/alpha.rs`", Some("src/alpha.rs"))
+    };
+    assert_eq!(facts(&alpha()), [expected]);
+}
+
+#[test]
+fn a_finished_task_and_a_tick_in_the_final_message_are_claims_by_a_mark() {
+    let mut session = said("- [x] Create `src/alpha.rs`\n- [ ] Create `src/beta.rs`\n");
+    session.todos =
+        vec![todo("Create `src/gamma.rs`", "completed"), todo("Create `src/delta.rs`", "in_progress")];
+    let files = ["alpha", "beta", "gamma", "delta"].map(|stem| no_file(&format!("src/{stem}.rs")));
+    let evidence = Evidence { files: files.into(), ..testing::evidence(session) };
+    let said: Vec<_> =
+        facts(&evidence).into_iter().map(|fact| (fact.path, fact.claimed_in, fact.step)).collect();
+    assert_eq!(
+        said,
+        [
+            (Some("src/gamma.rs".into()), ClaimedIn::Tasks, None),
+            (Some("src/alpha.rs".into()), ClaimedIn::Message, None)
+        ]
+    );
+}
+
+#[test]
+fn what_nobody_ticked_is_no_claim() {
+    let files = || vec![no_file("src/alpha.rs")];
+    for text in ["- [ ] Create `src/alpha.rs`\n", "1. Create `src/alpha.rs`\n", "Create `src/alpha.rs`.\n"] {
+        assert_eq!(proven(&ticks(text, files())), [], "{text}");
+    }
+    let mut evidence = Evidence { files: files(), ..testing::evidence(said("I created `src/alpha.rs`.")) };
+    assert_eq!(proven(&evidence), [], "what words claim is for the readers");
+    evidence.plan = Some(Plan { ticked_before: vec![1], ..plan(STEP) });
+    assert_eq!(proven(&evidence), [], "it was ticked before the session");
+}
+
+#[test]
+fn a_step_that_this_session_ticked_counts_once_for_a_file() {
+    let text = "- [x] Create `src/alpha.rs`\n- [x] Finish `src/alpha.rs`\n";
+    let before = "- [ ] Create `src/alpha.rs`\n- [ ] Finish `src/alpha.rs`\n";
+    let mut evidence = alpha();
+    evidence.plan = Some(plan_from(before, text));
+    assert_eq!(proven(&evidence), missing_alpha());
+    evidence.plan = Some(plan("- [x] Create `./src/alpha.rs`\n"));
+    assert_eq!(proven(&evidence), missing_alpha(), "however it is written");
+}
+
+#[test]
+fn a_name_that_may_be_no_promised_file_is_no_fact() {
+    for (text, name) in [
+        ("- [x] Create `alpha.rs`\n", "alpha.rs"),
+        ("- [x] Create `src/alpha/`\n", "src/alpha/"),
+        ("- [x] Create `src/alpha`\n", "src/alpha"),
+        ("- [x] Create `src/.env`\n", "src/.env"),
+        ("- [x] Move `src/alpha.rs` to `src/beta.rs`\n", "src/alpha.rs"),
+        ("- [x] Port `src/alpha.rs` as in `docs/how.md`\n", "src/alpha.rs"),
+    ] {
+        assert_eq!(proven(&ticks(text, vec![no_file(name)])), [], "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_is_somewhere_is_not_missing() {
+    for state in [
+        FileState::File { bytes: 1 },
+        FileState::Folder,
+        FileState::Outside,
+        FileState::Unreadable("too large to search".into()),
+        FileState::Missing { elsewhere: Some("packages/api/src/alpha.rs".into()) },
+    ] {
+        assert_eq!(proven(&ticks(STEP, vec![file("src/alpha.rs", state.clone())])), [], "{state:?}");
+    }
+    assert_eq!(proven(&ticks(STEP, Vec::new())), [], "the disk was not asked");
+}
+
+#[test]
+fn a_file_that_was_there_or_was_touched_is_for_the_readers() {
+    let deleted = FileEvidence { change: FileChange::Deleted, ..no_file("src/alpha.rs") };
+    assert_eq!(proven(&ticks(STEP, vec![deleted])), [], "somebody removed it");
+    let edited = FileEvidence { touches: touched(), ..no_file("src/alpha.rs") };
+    assert_eq!(proven(&ticks(STEP, vec![edited])), [], "the session wrote it once");
+}
+
+#[test]
+fn a_file_that_git_has_elsewhere_is_not_missing() {
+    let commit = Commit {
+        id: "a1".into(),
+        time: 1,
+        subject: "Add alpha".into(),
+        is_on_branch: false,
+        files: vec!["src/alpha.rs".into()],
+    };
+    let stash = Stash { name: "stash@{0}".into(), time: 1, subject: "WIP".into() };
+    let changed = [("src/alpha.rs".to_owned(), Change::Deleted)].into();
+    for (git, is_proven) in [
+        (repository(), true),
+        (Repository { commits: vec![commit], ..repository() }, false),
+        (Repository { stashes: vec![stash], ..repository() }, false),
+        (Repository { changed, ..repository() }, false),
+    ] {
+        let evidence = Evidence { repository: Some(git), ..alpha() };
+        assert_eq!(!proven(&evidence).is_empty(), is_proven, "{:?}", evidence.repository);
+    }
+}
+
+#[test]
+fn a_command_that_may_have_to_do_with_it_leaves_it_to_the_readers() {
+    for line in [
+        "mv src/alpha.rs src/beta.rs",
+        "git mv src/alpha.rs src/beta.rs",
+        "rm src/alpha.rs",
+        "cp -r ../alpha src",
+        "./make-it.sh alpha",
+        "ssh box 'touch /srv/x'",
+        "scp x.rs box:/srv/",
+        "docker compose exec web touch x",
+        "git worktree add ../side",
+        "cd ../side-worktree && ls",
+    ] {
+        let mut evidence = alpha();
+        evidence.session.commands.push(command(line, 4));
+        assert_eq!(proven(&evidence), [], "{line}");
+    }
+    for line in ["cat src/alpha.rs", "ls src | grep alpha", "cargo test", "git status", "npm run build"] {
+        let mut evidence = alpha();
+        evidence.session.commands.push(command(line, 4));
+        assert_eq!(proven(&evidence), missing_alpha(), "{line}");
+    }
+    let mut unanswered = alpha();
+    unanswered
+        .session
+        .commands
+        .push(Command { end: CommandEnd::Unanswered, ..command("mv src/alpha.rs x", 4) });
+    assert_eq!(proven(&unanswered), missing_alpha(), "it did not run");
+}
+
+const RUN: &str = "- [x] Run `cargo test` until it passes\n";
+
+/// What is proven of the step that names the tests after these commands.
+fn after(commands: Vec<Command>) -> Vec<Finding> {
+    let mut evidence = ticks(RUN, Vec::new());
+    evidence.session.commands = commands.into();
+    facts(&evidence)
+}
+
+#[test]
+fn a_command_of_a_ticked_step_that_failed_last_is_a_fact() {
+    let expected = Finding {
+        proof: "1 test failed".into(),
+        why: "It is ticked, and `cargo test` failed with exit code 1 when it was run last.".into(),
+        settle: "Make the command succeed, or take the tick back.".into(),
+        check: "disk and session show it".into(),
+        step: Some(1),
+        ..testing::finding(Category::A, Kind::Failed, "Run `cargo test` until it passes", None)
+    };
+    let red = || failed("cargo test", 3, "running\n1 test failed\n\n");
+    assert_eq!(after(vec![red()]), [expected.clone()]);
+    assert_eq!(after(vec![command("cargo test", 1), red()]), [expected.clone()]);
+    assert_eq!(after(vec![red(), command("cargo build", 5), command("ls", 6)]), [expected]);
+    let unnumbered = Command { end: CommandEnd::Failed(None), ..red() };
+    let why = "It is ticked, and `cargo test` failed when it was run last.";
+    assert_eq!(after(vec![unnumbered])[0].why, why);
+    assert_eq!(after(vec![failed("cd w && cargo test", 3, "")]).len(), 1, "in a line with others");
+}
+
+#[test]
+fn a_command_that_may_have_passed_is_for_the_readers() {
+    let red = || failed("cargo test", 3, "1 test failed");
+    for (case, commands) in [
+        ("it never ran", vec![]),
+        ("it passed", vec![command("cargo test", 3)]),
+        ("it passed later", vec![red(), command("cargo test", 5)]),
+        ("the tests passed under another name", vec![red(), command("cargo nextest run", 5)]),
+        ("the tests passed with arguments", vec![red(), command("cargo test --all", 5)]),
+        ("a pipe hides how it ended", vec![red(), command("cargo test | tail -3", 5)]),
+        ("a pipe hides how it ended, and something failed", vec![failed("cargo test | grep ok", 5, "")]),
+        ("it was sent to the background", vec![Command { end: CommandEnd::Background, ..red() }]),
+        ("it was interrupted", vec![Command { end: CommandEnd::Interrupted, ..red() }]),
+        ("another command failed", vec![failed("cargo test --doc", 3, "")]),
+        ("it is only named", vec![failed("echo 'cargo test'", 3, "")]),
+    ] {
+        assert_eq!(after(commands), [], "{case}");
+    }
+    let mut word = ticks("- [x] Run `make`\n", Vec::new());
+    word.session.commands.push(failed("make", 3, ""));
+    assert_eq!(facts(&word), [], "one word may be the name of a thing");
+}
+
+fn edited(change: FileChange) -> FileEvidence {
+    FileEvidence { touches: touched(), change, ..file("src/alpha.rs", FileState::File { bytes: 3 }) }
+}
+
+#[test]
+fn a_file_whose_edits_are_gone_is_a_fact() {
+    let evidence = ticks("- [x] Mend `src/alpha.rs`\n", vec![edited(FileChange::Unchanged)]);
+    let expected = Finding {
+        why: "It is ticked, and src/alpha.rs is as it was before the session: its edits are gone.".into(),
+        settle: "Make the change again, or take the tick back.".into(),
+        check: "disk and session show it".into(),
+        step: Some(1),
+        ..testing::finding(Category::A, Kind::WrongContent, "Mend `src/alpha.rs`", Some("src/alpha.rs"))
+    };
+    assert_eq!(facts(&evidence), [expected]);
+}
+
+#[test]
+fn an_edit_that_stands_or_was_committed_is_not_gone() {
+    let mend = "- [x] Mend `src/alpha.rs`\n";
+    for change in [FileChange::Created, FileChange::Modified, FileChange::Deleted, FileChange::Unknown] {
+        assert_eq!(proven(&ticks(mend, vec![edited(change)])), [], "{change:?}");
+    }
+    let untouched = FileEvidence { touches: Vec::new(), ..edited(FileChange::Unchanged) };
+    assert_eq!(proven(&ticks(mend, vec![untouched])), [], "it was never edited");
+    let both = "- [x] Move it from `src/alpha.rs` to `src/beta.rs`\n";
+    assert_eq!(proven(&ticks(both, vec![edited(FileChange::Unchanged)])), [], "it names two");
+    let commit = Commit {
+        id: "a1".into(),
+        time: 1,
+        subject: "Mend it, and back".into(),
+        is_on_branch: false,
+        files: vec!["src/alpha.rs".into()],
+    };
+    let git = Some(Repository { commits: vec![commit], ..repository() });
+    let evidence = Evidence { repository: git, ..ticks(mend, vec![edited(FileChange::Unchanged)]) };
+    assert_eq!(proven(&evidence), [], "a commit of the session has it");
+}
+
+#[test]
+fn a_list_of_facts_is_bounded() {
+    let text: String = (0..30).map(|number| format!("- [x] Create `src/f{number}.rs`\n")).collect();
+    let files = (0..30).map(|number| no_file(&format!("src/f{number}.rs"))).collect();
+    assert_eq!(facts(&ticks(&text, files)).len(), MOST);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "(- \\[x\\] |`|[a-z./ ]|\n){0,60}", line in "\\PC{0,40}") {
+        let mut evidence = ticks(&text, vec![no_file("a/b.c"), edited(FileChange::Unchanged)]);
+        evidence.session.commands.push(failed(&line, 3, &text));
+        evidence.session.final_message = Some(text);
+        for fact in facts(&evidence) {
+            proptest::prop_assert_eq!(fact.status, Status::Confirmed);
+        }
+    }
+}
