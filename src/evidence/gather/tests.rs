@@ -193,7 +193,7 @@ fn what_is_claimed_comes_first_and_what_has_no_room_is_still_named() {
     }
     let scope = Scope { file_bytes: 8 * 180 + 3_000, judged: None };
     let workspace = folder.workspace();
-    let evidence = gather(said("I wrote `f6.txt`."), None, &workspace, scope, &mut Memory::default());
+    let evidence = gather(said("I wrote `f6.txt`."), None, &workspace, scope.clone(), &mut Memory::default());
     assert_eq!(evidence.files.len(), 8);
     assert_eq!((evidence.files[0].name.as_str(), &evidence.files[0].entered), ("f6.txt", &Entered::Whole));
     let left_out =
@@ -311,21 +311,15 @@ fn an_install_that_changes_thousands_of_files_is_bounded() {
 fn what_was_judged_before_and_has_not_changed_is_not_shown_again() {
     let folder = repository_of(&[]);
     folder.write("old.rs", "x\n");
-    folder.age("old.rs", DURING);
-    folder.write("new.rs", "x\n");
-    let noon = "2026-01-01T12:00:00Z".parse::<jiff::Timestamp>().expect("a time").as_millisecond();
-    let scope = Scope { judged: Some(JudgedUntil { at: 3, time_ms: noon }), ..PLENTY };
+    folder.write("new.rs", "y\n");
     let mut session = session();
-    session.touches = vec![touch("old.rs", Original::Absent)].into();
-    let entered = |session: Session, name: &str| {
-        let evidence = gather(session, None, &folder.workspace(), scope, &mut Memory::default());
-        one(&evidence, name).entered.clone()
-    };
-    assert_eq!(entered(session.clone(), "old.rs"), Entered::LeftOut(LeftOut::JudgedBefore));
-    assert_eq!(entered(session.clone(), "new.rs"), Entered::Whole);
-    // Touched since, by the transcript's count, though the clock says otherwise.
-    session.touches.push(Touch { at: 9, ..touch("old.rs", Original::Absent) });
-    assert_eq!(entered(session, "old.rs"), Entered::Whole);
+    session.touches = vec![touch("old.rs", Original::Absent), touch("new.rs", Original::Absent)].into();
+    let then = gathered(&folder, session.clone(), None).changed_files();
+    folder.write("new.rs", "z\n");
+    let scope = Scope { judged: Some(JudgedUntil { at: 3, files: then }), ..PLENTY };
+    let evidence = gather(session, None, &folder.workspace(), scope, &mut Memory::default());
+    assert_eq!(one(&evidence, "old.rs").entered, Entered::LeftOut(LeftOut::JudgedBefore));
+    assert_eq!(one(&evidence, "new.rs").entered, Entered::Whole);
 }
 
 #[test]

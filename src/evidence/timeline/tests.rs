@@ -151,7 +151,7 @@ proptest! {
         session.touches.push(Touch { agent: Some(agent), outcome: Outcome::Failed(why), ..touch(&format!("/w/{path}"), 2) });
         session.remarks.push(remark(&said, 3));
         session.delegations.push(Delegation { agent_type, ..delegation(&description, 4, &report) });
-        for text in [all(&session), timeline(&session, Some(JudgedUntil { at: 9, time_ms: 0 }), PLENTY)] {
+        for text in [all(&session), timeline(&session, Some(&JudgedUntil { at: 9, ..JudgedUntil::default() }), PLENTY)] {
             let count = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
             prop_assert!(count("$ ") <= 1 && count("  => ") <= 1, "{}", text);
             prop_assert_eq!(count("-- ") + count("Write "), 0, "{}", text);
@@ -222,7 +222,7 @@ fn what_was_judged_before_is_a_summary() {
     session.asks.push(ask("Now the docs.", 7));
     session.touches.push(touch("docs/a.md", 8));
     assert_eq!(
-        timeline(&session, Some(JudgedUntil { at: 6, time_ms: 0 }), PLENTY),
+        timeline(&session, Some(&JudgedUntil { at: 6, ..JudgedUntil::default() }), PLENTY),
         "(Up to here the session was judged at an earlier stop, and nothing was held: 1 asks, 1 files edited, 3 commands.
 Edited: src/a.rs)
 (earlier) $ cargo test
