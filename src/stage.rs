@@ -1,5 +1,6 @@
-//! Where a recorded session is laid out again: a temporary folder with a home and a workspace, and the real paths
-//! in the places of `[workspace]`, `[home]` and `[trip]` (the whole folder). Must not touch anything beside it.
+//! Where a recorded session is laid out again: a temporary folder with a home and a workspace, and
+//! the real paths in the places of `[workspace]`, `[home]` and `[trip]` (the whole folder). Must not
+//! touch anything beside it.
 
 use std::fs;
 use std::io;
@@ -21,7 +22,8 @@ impl Stage {
     /// An empty home and an empty workspace of that name.
     pub fn new(workspace: &str) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("punchlist-").tempdir()?;
-        // Where the temporary folder is a link, what is found on disk has another name than what was written.
+        // Where the temporary folder is a link, what is found on disk has another name than what was
+        // written.
         let root = fs::canonicalize(folder.path())?;
         let stage = Self { folder, workspace: root.join(workspace), root };
         fs::create_dir_all(stage.home())?;
@@ -56,7 +58,8 @@ impl Stage {
         ]
     }
 
-    /// A text with real paths in it. A `[workspace]` on a line of its own is a table of a TOML file, no path.
+    /// A text with real paths in it. A `[workspace]` on a line of its own is a table of a TOML file,
+    /// no path.
     pub fn placed(&self, text: &str) -> String {
         self.place(text, "\n", str::to_owned)
     }
@@ -81,8 +84,8 @@ impl Stage {
         text.replace(&self.folder.path().display().to_string(), "[trip]")
     }
 
-    /// A text with other names in the places of this machine's paths: `name_of` says which one stands for `[workspace]`,
-    /// `[home]` and the others.
+    /// A text with other names in the places of this machine's paths: `name_of` says which one
+    /// stands for `[workspace]`, `[home]` and the others.
     pub fn renamed(&self, text: &str, name_of: impl Fn(&str) -> &'static str) -> String {
         self.places().iter().fold(text.to_owned(), |text, (name, path)| text.replace(path, name_of(name)))
     }

@@ -1,6 +1,6 @@
-//! Cutting text to size: takes a text and a number of bytes, gives as much of it as may stay. Must not split a
-//! character, and must not cut without a mark that says how much is missing. And counting in words, and taking
-//! out what would steer a terminal.
+//! Cutting text to size: takes a text and a number of bytes, gives as much of it as may stay. Must
+//! not split a character, and must not cut without a mark that says how much is missing. And
+//! counting in words, and taking out what would steer a terminal.
 
 use std::path::Path;
 
@@ -13,7 +13,8 @@ pub fn first_part(text: &str, cap: usize) -> String {
     format!("{}[… {} bytes cut …]", &text[..end], text.len() - end)
 }
 
-/// As much of a word that the cut goes through is dropped with it: what is left of a path or a number would mislead.
+/// As much of a word that the cut goes through is dropped with it: what is left of a path or a
+/// number would mislead.
 const CUT_WORD: usize = 200;
 
 /// The last `cap` bytes or a little less, from the start of a word where one is near.
@@ -34,8 +35,8 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// A number of bytes, as people say it. With whole numbers alone: one logarithm, and every start of the program would load
-/// a library for it.
+/// A number of bytes, as people say it. With whole numbers alone: one logarithm, and every start of
+/// the program would load a library for it.
 pub(crate) fn in_bytes(bytes: u64) -> String {
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
     // Tenths of the unit, rounded.

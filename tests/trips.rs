@@ -1,6 +1,6 @@
-//! Whole trips, arrow by arrow: `fixtures/trips/<name>/` holds a hook's input, a transcript, a workspace and what both readers
-//! replied, and beside them what each stage makes of it. An edited prompt shows up as the diff of one file.
-//! `PUNCHLIST_BLESS=1 cargo test --test trips` writes the stages anew.
+//! Whole trips, arrow by arrow: `fixtures/trips/<name>/` holds a hook's input, a transcript, a workspace and
+//! what both readers replied, and beside them what each stage makes of it. An edited prompt shows up as the
+//! diff of one file. `PUNCHLIST_BLESS=1 cargo test --test trips` writes the stages anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -176,6 +176,9 @@ fn whole_way(trip: &mut Trip, findings: &[Finding]) {
     record.id = "[id]".into();
     record.time = "[time]".into();
     record.phases_ms.values_mut().for_each(|ms| *ms = 0.0);
+    // An edited prompt is to show up in the prompt alone.
+    assert!(record.prompt_bytes > 0, "somebody was asked");
+    record.prompt_bytes = 0;
     if let Some(transcript) = &mut record.transcript {
         let length = fs::metadata(trip.folder.path("transcript.jsonl")).expect("there").len();
         assert_eq!(transcript.bytes, length, "all of it is read");

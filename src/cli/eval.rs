@@ -24,7 +24,8 @@ pub struct EvalArgs {
     /// Who tries to refute what would hold
     #[arg(long, value_enum, default_value_t = SecondChoice::Recorded)]
     pub second: SecondChoice,
-    /// Takes new answers from this folder: NNN.first.json and NNN.second.json; for the others those that are stored
+    /// Takes new answers from this folder: NNN.first.json and NNN.second.json; for the others those
+    /// that are stored
     #[arg(long, value_name = "DIR", requires = "key")]
     pub replies: Option<PathBuf>,
     /// Which number stands for which case, as `eval prompts` wrote it

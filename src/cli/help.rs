@@ -74,7 +74,7 @@ Exit codes: 0 nothing confirmed, 1 confirmed findings, 2 it could not audit.";
 pub const EVAL: &str = "\
 Examples:
   punchlist eval fixtures/cases                     no model
-  punchlist eval fixtures/cases --reader recorded   answers stored with the cases
+  punchlist eval fixtures/cases --reader recorded   stored answers
   punchlist eval fixtures/cases --reader lying      are inventions believed?
   punchlist eval fixtures/cases --reader recorded --second off
   punchlist eval fixtures/cases --case background-run-awaited --verbose

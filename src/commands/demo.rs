@@ -1,5 +1,6 @@
-//! `punchlist demo`: plays a recorded session that drifts through the real hook path, in a temporary folder, with recorded
-//! replies of both readers. Must not need an account, a network or a client, and must not touch anything of the person's.
+//! `punchlist demo`: plays a recorded session that drifts through the real hook path, in a temporary folder,
+//! with recorded replies of both readers. Must not need an account, a network or a client, and must not
+//! touch anything of the person's.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -165,7 +166,8 @@ fn quote(text: &mut String, words: &str) {
     }
 }
 
-/// Sets a line; a long one is broken between words, and goes on under its own words, right of a `[A]` or `1.` before them.
+/// Sets a line; a long one is broken between words, and goes on under its own words, right of a `[A]` or
+/// `1.` before them.
 fn set(text: &mut String, line: &str, more: usize) {
     let words = line.trim_start();
     let mark = words.split(' ').next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! `punchlist eval`: audits recorded cases and prints how good that was, or writes the prompts for them. Must not change
-//! anything but the files that it is asked to write.
+//! `punchlist eval`: audits recorded cases and prints how good that was, or writes the prompts for
+//! them. Must not change anything but the files that it is asked to write.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

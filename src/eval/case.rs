@@ -1,5 +1,5 @@
-//! One case: takes its folder, gives what its author wrote down as the truth. Must not accept a key that it does
-//! not know: a misspelt truth would be missed by every audit.
+//! One case: takes its folder, gives what its author wrote down as the truth. Must not accept a key
+//! that it does not know: a misspelt truth would be missed by every audit.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,5 @@
-//! Takes a session, gives what it committed, as far as its commands tell. Pure. A recording has no `.git`: what
-//! was committed has to be made again, lest committed work looks as if it were not.
+//! Takes a session, gives what it committed, as far as its commands tell. Pure. A recording has no
+//! `.git`: what was committed has to be made again, lest committed work looks as if it were not.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! Takes a case, gives its session and its workspace on disk: a repository with what was there before, the files
-//! as the session left them over it, and the transcripts where the client keeps them. Must not read the person's
-//! git configuration or run anybody's hooks.
+//! Takes a case, gives its session and its workspace on disk: a repository with what was there
+//! before, the files as the session left them over it, and the transcripts where the client keeps
+//! them. Must not read the person's git configuration or run anybody's hooks.
 
 use std::collections::HashSet;
 use std::fs;
@@ -23,7 +23,8 @@ const LONG_AGO: &str = "2020-01-01T12:00:00Z";
 /// Up to this version a subagent's transcript stands beside the session's.
 const LAST_BESIDE: [u32; 3] = [2, 1, 16];
 
-/// What stands for a place of the stage in a text that is given away. None is the start of one that comes after it.
+/// What stands for a place of the stage in a text that is given away. None is the start of one that
+/// comes after it.
 fn neutral_name(place: &str) -> &'static str {
     match place {
         "[workspace-slug]" => "-home-noor-project",

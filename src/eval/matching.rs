@@ -1,5 +1,6 @@
-//! Takes a finding and the truths of a case, says which of them it speaks of. Pure. One thing often fits two categories, so
-//! that a finding under another one counts where its path or its words agree.
+//! Takes a finding and the truths of a case, says which of them it speaks of. Pure. One thing often
+//! fits two categories, so that a finding under another one counts where its path or its words
+//! agree.
 
 use serde::Serialize;
 
@@ -8,7 +9,8 @@ use crate::finding::{Advisory, AdvisoryKind, Finding};
 use crate::plan::Plan;
 use crate::words::{has_words, names_file, normalised, padded};
 
-/// The truths that a finding speaks of, the one that it agrees with most first. The plan tells the words of a step.
+/// The truths that a finding speaks of, the one that it agrees with most first. The plan tells the
+/// words of a step.
 pub fn truths_of(finding: &Finding, truths: &[Truth], plan: Option<&Plan>) -> Vec<usize> {
     let agreement = |at: usize| agreement(finding, &truths[at], plan);
     let mut spoken: Vec<usize> = (0..truths.len()).filter(|at| agreement(*at) > 0).collect();
@@ -17,8 +19,8 @@ pub fn truths_of(finding: &Finding, truths: &[Truth], plan: Option<&Plan>) -> Ve
     spoken
 }
 
-/// In how many ways a finding speaks of a truth: by its path, its step, its words. Under another category the step alone is
-/// not enough: a step can be claimed and left out in part.
+/// In how many ways a finding speaks of a truth: by its path, its step, its words. Under another
+/// category the step alone is not enough: a step can be claimed and left out in part.
 pub fn agreement(finding: &Finding, truth: &Truth, plan: Option<&Plan>) -> usize {
     let by_path = truth.path.as_deref().is_some_and(|path| names_path(finding, path));
     let by_words = truth.quote.as_deref().is_some_and(|quote| overlap(quote, &finding.claim));
@@ -46,7 +48,8 @@ fn same_path(one: &str, other: &str) -> bool {
 /// Fewer words than these are shared by chance.
 const LEAST_SHARED: usize = 3;
 
-/// Whether the words of one stand in the other, or at least half of the shorter one's do, in order and close together.
+/// Whether the words of one stand in the other, or at least half of the shorter one's do, in order
+/// and close together.
 fn overlap(one: &str, other: &str) -> bool {
     let (one, other) = (normalised(one), normalised(other));
     if one.is_empty() || other.is_empty() {

@@ -1,5 +1,5 @@
-//! Neutral names for cases: takes the cases, gives each a number in an order that tells nothing of it, and reads and writes
-//! the key that says which is which.
+//! Neutral names for cases: takes the cases, gives each a number in an order that tells nothing of
+//! it, and reads and writes the key that says which is which.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Writes the readers' prompts of cases to files that tell nothing of the case, for somebody else to answer. Must not let a
-//! case's name or a path of this machine into them.
+//! Writes the readers' prompts of cases to files that tell nothing of the case, for somebody else to
+//! answer. Must not let a case's name or a path of this machine into them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Where the answers to a case come from: a folder of answers to numbered prompts where one is given and has it, else what
-//! is stored in the case. An answer that does not fit is told with its file's name, and is none.
+//! Where the answers to a case come from: a folder of answers to numbered prompts where one is given
+//! and has it, else what is stored in the case. An answer that does not fit is told with its file's
+//! name, and is none.
 
 use std::path::{Path, PathBuf};
 
@@ -73,8 +74,8 @@ pub fn sloppy(case: &Case, laid_out: &LaidOut) -> Result<Option<Answer>, CaseErr
     Ok(file.map(|file| file.answer))
 }
 
-/// What the second reader is asked about in all: what would hold after the recorded answer and, in a clean case, after the
-/// sloppy and the lying one.
+/// What the second reader is asked about in all: what would hold after the recorded answer and, in a
+/// clean case, after the sloppy and the lying one.
 pub fn asked_of_second(
     case: &Case,
     replies: Option<&Replies>,

@@ -1,5 +1,6 @@
-//! Takes a case, lays it out, audits it as `punchlist audit` would with the readers that are wanted, and holds the result
-//! against the truth. Must not read the person's settings but for whom to ask, and only where somebody is asked.
+//! Takes a case, lays it out, audits it as `punchlist audit` would with the readers that are wanted,
+//! and holds the result against the truth. Must not read the person's settings but for whom to ask,
+//! and only where somebody is asked.
 
 use std::io;
 use std::path::PathBuf;
@@ -240,8 +241,8 @@ pub enum RunError {
     },
 }
 
-/// Runs something for every case, on so many threads, and gives what it came to in the order of the cases. `done` is told of
-/// every case that has ended.
+/// Runs something for every case, on so many threads, and gives what it came to in the order of the
+/// cases. `done` is told of every case that has ended.
 pub fn for_each<T: Send>(
     cases: &[Case],
     threads: usize,
@@ -386,7 +387,7 @@ fn ask_recorded(
         deadline: Instant::now() + RECORDED_TIME,
     };
     let audited = prepared.ask(readers, "recorded").map_err(in_prompt)?;
-    let told = told.into_iter().map(|(kind, checked)| fate_of(kind, checked, &audited, laid_out)).collect();
+    let told = told.into_iter().map(|(kind, checked)| fate_of(kind, &checked, &audited, laid_out)).collect();
     let faults = found.fault.into_iter().chain(words.fault);
     Ok(CaseResult {
         proposed,
@@ -444,7 +445,7 @@ fn true_proposals(case: &Case, answer: &Answer, prepared: &Prepared, shown: &Sho
     each.collect()
 }
 
-fn fate_of(kind: &'static str, checked: Checked, audited: &Audited, laid_out: &LaidOut) -> Told {
+fn fate_of(kind: &'static str, checked: &Checked, audited: &Audited, laid_out: &LaidOut) -> Told {
     let key = FindingKey::of(&checked.finding, laid_out);
     let judged = audited.findings().iter().find(|finding| FindingKey::of(finding, laid_out) == key);
     let fate = match (checked.passed, judged) {

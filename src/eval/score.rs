@@ -187,9 +187,9 @@ impl Score {
         let held = result.decision == Held::Block;
         self.cases += 1;
         if result.is_clean() {
-            self.clean_held.add(held)
+            self.clean_held.add(held);
         } else {
-            self.drifting_held.add(held)
+            self.drifting_held.add(held);
         }
         for (at, truth) in result.truths.iter().enumerate() {
             let count = count_of(result, at, truth);

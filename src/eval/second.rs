@@ -1,5 +1,6 @@
-//! A second reader that answers from what was recorded: takes the findings out of its prompt, as the real one would, and
-//! gives the stored word on each. Must not make one up: what nothing is stored of is left out of the answer, and counted.
+//! A second reader that answers from what was recorded: takes the findings out of its prompt, as the
+//! real one would, and gives the stored word on each. Must not make one up: what nothing is stored
+//! of is left out of the answer, and counted.
 
 use std::time::Duration;
 
@@ -70,8 +71,8 @@ impl Reader for RecordedSecond<'_> {
     }
 }
 
-/// The findings of a prompt: one JSON object a line, between the last marks of that name. What stands before them is data, and
-/// may hold marks of its own.
+/// The findings of a prompt: one JSON object a line, between the last marks of that name. What
+/// stands before them is data, and may hold marks of its own.
 fn listed_in(text: &str) -> Result<Vec<Listed>, String> {
     let lines: Vec<&str> = text.lines().collect();
     let fence_of = |line: &&str| line.strip_prefix("<<")?.strip_suffix(" end findings>>").map(str::to_owned);

@@ -1,5 +1,6 @@
-//! What readers said of a case, as it stands in its folder: `first.json`, `sloppy.json`, `second.json`. Takes files, gives
-//! values and the other way round. Must not accept a file that does not fit: an answer that is misread measures nothing.
+//! What readers said of a case, as it stands in its folder: `first.json`, `sloppy.json`,
+//! `second.json`. Takes files, gives values and the other way round. Must not accept a file that
+//! does not fit: an answer that is misread measures nothing.
 
 use std::fs;
 use std::path::Path;

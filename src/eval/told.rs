@@ -1,5 +1,5 @@
-//! What a first reader is made to say of a case, and what the checks make of each finding by itself, before any second reader
-//! has spoken. Takes a prepared case, gives values; asks nobody.
+//! What a first reader is made to say of a case, and what the checks make of each finding by itself,
+//! before any second reader has spoken. Takes a prepared case, gives values; asks nobody.
 
 use std::collections::BTreeMap;
 
@@ -61,14 +61,12 @@ pub fn checked(proposal: &Proposal, prepared: &Prepared, shown: &Shown) -> Check
         Status::CannotVerify if finding.check == UNSURE => Passed::Unsure,
         Status::CannotVerify | Status::Refuted => Passed::Stopped,
     };
-    match reading.findings.get(prepared.brief.facts.len()) {
-        Some(finding) => Checked { passed: passed(finding), finding: finding.clone() },
-        // It says what a fact says already, or it became advice.
-        None => {
-            let passed = if reading.advisories.is_empty() { Passed::Through } else { Passed::Advice };
-            Checked { passed, finding: plain(proposal, prepared) }
-        }
+    if let Some(finding) = reading.findings.get(prepared.brief.facts.len()) {
+        return Checked { passed: passed(finding), finding: finding.clone() };
     }
+    // It says what a fact says already, or it became advice.
+    let passed = if reading.advisories.is_empty() { Passed::Through } else { Passed::Advice };
+    Checked { passed, finding: plain(proposal, prepared) }
 }
 
 /// A proposal as a finding that nobody has looked at.
@@ -90,8 +88,9 @@ fn plain(proposal: &Proposal, prepared: &Prepared) -> Finding {
     }
 }
 
-/// The lies that are told of a case: some that the checks stop, and a few that they let through, of as many kinds as can be.
-/// The second reader is asked about the latter, so that there must not be too many of them.
+/// The lies that are told of a case: some that the checks stop, and a few that they let through, of
+/// as many kinds as can be. The second reader is asked about the latter, so that there must not be
+/// too many of them.
 pub fn lies(prepared: &Prepared, shown: &Shown) -> Vec<Invention> {
     let all = inventions(&prepared.brief.evidence);
     let stops = |lie: &Invention| checked(&lie.proposal, prepared, shown).passed == Passed::Stopped;
@@ -119,8 +118,8 @@ pub fn lying_answer(lies: &[Invention]) -> Answer {
     Answer { findings: lies.iter().map(|lie| lie.proposal.clone()).collect(), ..Answer::default() }
 }
 
-/// The findings that a second reader is asked about if these answers are given, each once, in an order that does not tell
-/// which answer it is from.
+/// The findings that a second reader is asked about if these answers are given, each once, in an
+/// order that does not tell which answer it is from.
 pub fn asked_of_second(
     answers: &[Answer],
     prepared: &Prepared,

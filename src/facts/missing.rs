@@ -1,5 +1,5 @@
-//! A ticked item names a file that does not exist, never did, and that nothing in the session removed, moved or put on
-//! another branch.
+//! A ticked item names a file that does not exist, never did, and that nothing in the session
+//! removed, moved or put on another branch.
 
 use super::{Ticked, fact};
 use crate::evidence::{Evidence, FileEvidence, FileState};
@@ -33,8 +33,9 @@ fn file_of<'a>(evidence: &'a Evidence, path: &str) -> Option<&'a FileEvidence> {
     evidence.files.iter().find(|file| file.name == plain || file.name == path)
 }
 
-/// A path with a folder and an ending, in the letters that such a path has. A bare name may be of a thing that is made
-/// elsewhere, a folder of what is built; `app:src/a.ts` is a path of another place.
+/// A path with a folder and an ending, in the letters that such a path has. A bare name may be of a
+/// thing that is made elsewhere, a folder of what is built; `app:src/a.ts` is a path of another
+/// place.
 fn is_plainly_a_file(path: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '@' | '+');
     let name = base_name(path);
@@ -50,7 +51,8 @@ fn names_a_pattern(text: &str) -> bool {
     spans.any(|span| span.contains('/') && span.contains(['*', '<', '{', '…']))
 }
 
-/// Whether the session changed a file of the same name with another ending: `src/retry.ts` is the `src/retry.js` of the plan.
+/// Whether the session changed a file of the same name with another ending: `src/retry.ts` is the
+/// `src/retry.js` of the plan.
 fn has_another_ending(evidence: &Evidence, name: &str) -> bool {
     let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
     let wanted = stem(name);
@@ -72,8 +74,8 @@ fn is_on_another_branch(evidence: &Evidence, file: &FileEvidence) -> bool {
     })
 }
 
-/// A command that names the file may have made, moved, removed or shipped it; one that works elsewhere may have done
-/// anything there.
+/// A command that names the file may have made, moved, removed or shipped it; one that works
+/// elsewhere may have done anything there.
 fn is_in_a_command(evidence: &Evidence, file: &FileEvidence) -> bool {
     let name = base_name(&file.name);
     let stem = name.split('.').next().unwrap_or(name);
@@ -82,4 +84,42 @@ fn is_in_a_command(evidence: &Evidence, file: &FileEvidence) -> bool {
         effects && (command.line.contains(stem) || shell::works_elsewhere(&command.line))
             || command.line.contains("worktree")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::FileChange;
+    use crate::facts::ticked::ticked;
+    use crate::testing::{evidence, missing, plan, session, shown};
+
+    /// The paths that are called missing in a plan of this one step.
+    fn missing_in(step: &str, files: Vec<FileEvidence>) -> Vec<String> {
+        let evidence =
+            Evidence { plan: Some(plan(&format!("- [x] {step}\n"))), files, ..evidence(session()) };
+        let ticked = ticked(&evidence);
+        findings(&evidence, &ticked).into_iter().filter_map(|finding| finding.path).collect()
+    }
+
+    #[test]
+    fn a_ticked_step_with_a_file_that_never_was_is_found() {
+        assert_eq!(missing_in("Create `src/retry.js`", vec![missing("src/retry.js")]), ["src/retry.js"]);
+        let other = shown("src/retries.ts", "x");
+        let files = vec![missing("src/retry.js"), FileEvidence { change: FileChange::Created, ..other }];
+        assert_eq!(missing_in("Create `src/retry.js`", files), ["src/retry.js"]);
+    }
+
+    #[test]
+    fn a_file_that_was_written_with_another_ending_is_not_missing() {
+        let written = FileEvidence { change: FileChange::Created, ..shown("src/retry.ts", "x") };
+        let step = "`src/retry.js` with backoff (as `.ts`, like the rest)";
+        assert_eq!(missing_in(step, vec![missing("src/retry.js"), written]), [""; 0]);
+    }
+
+    #[test]
+    fn a_path_beside_a_pattern_and_a_path_of_another_place_are_not_missing() {
+        let step = "The tests (`test/**/*.test.js`) are like `path/to/your.test.js`";
+        assert_eq!(missing_in(step, vec![missing("path/to/your.test.js")]), [""; 0]);
+        assert_eq!(missing_in("`till:src/Total.tsx` shows it", vec![missing("till:src/Total.tsx")]), [""; 0]);
+    }
 }

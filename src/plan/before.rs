@@ -1,5 +1,5 @@
-//! What a plan was when the session began or when it was approved, and which of its ticks are older
-//! than the session. Must not read a file itself.
+//! What a plan was when the session began, when it was approved or when the session first wrote it, and
+//! which of its ticks are older than the session. Must not read a file itself.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -10,6 +10,7 @@ use super::Plan;
 use super::find::{Read, capped};
 use super::places::PlanPlaces;
 use super::steps::{Mark, Step, parse_words};
+use crate::session::originals::CHANGE_CAP;
 use crate::session::{Original, Session, Touch};
 use crate::words::normalised;
 
@@ -34,6 +35,8 @@ pub enum BeforeSource {
     FirstRead,
     /// It stands in the commit before the session.
     Commit,
+    /// The session made the file, and wrote this first.
+    FirstWritten,
 }
 
 impl PlanBefore {
@@ -54,7 +57,14 @@ impl PlanBefore {
         }
     }
 
-    /// What a file was when the session began. `None` also where the session made it.
+    /// What the session wrote first, where it made the file. A text that was cut tells nothing.
+    fn first_written(first: &Touch) -> Option<Self> {
+        let change = first.change.as_ref()?;
+        let is_whole = change.old.is_empty() && change.new.len() < CHANGE_CAP;
+        is_whole.then(|| Self::new(&change.new, BeforeSource::FirstWritten))
+    }
+
+    /// What a file was when the session began, or when the session first wrote it.
     pub(super) fn of_file(
         session: &Session,
         places: &PlanPlaces,
@@ -62,8 +72,8 @@ impl PlanBefore {
         files: Read<'_>,
     ) -> Option<Self> {
         let first = session.done_touches().find(|touch| places.is_at(&touch.path, path));
-        if first.is_some_and(|touch| touch.original == Original::Absent) {
-            return None;
+        if let Some(touch) = first.filter(|touch| touch.original == Original::Absent) {
+            return Self::first_written(touch);
         }
         let read = || (files.first_read)(path).map(|text| Self::new(&text, BeforeSource::FirstRead));
         let committed = || (files.committed)(path).map(|text| Self::new(&text, BeforeSource::Commit));

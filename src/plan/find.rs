@@ -81,10 +81,11 @@ fn plan_of(source: PlanSource, text: String, path: Option<&Path>) -> Plan {
     }
 }
 
-/// Notes which ticks are as old as what the plan was before.
+/// Notes which ticks are older than the session. What the session wrote itself it claims, from the first
+/// word on.
 fn mark_old_ticks(plan: &mut Plan) {
-    plan.ticked_before =
-        plan.before.as_ref().map(|was| before::ticked_before(plan, &was.text)).unwrap_or_default();
+    let before = plan.before.as_ref().filter(|was| was.from != BeforeSource::FirstWritten);
+    plan.ticked_before = before.map(|was| before::ticked_before(plan, &was.text)).unwrap_or_default();
 }
 
 struct Finder<'a> {
@@ -161,6 +162,7 @@ impl Finder<'_> {
                 .as_ref()
                 .is_some_and(|change| before::marks_changed(capped(&change.old), capped(&change.new)))
         };
+        let before = before.filter(|before| before.from != BeforeSource::FirstWritten);
         before.is_some_and(|before| before::marks_changed(&before.text, now))
             || self.touches_of(path).any(ticked)
     }

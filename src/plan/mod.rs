@@ -44,7 +44,7 @@ pub struct Plan {
     pub text: String,
     /// Its steps as they are now.
     pub steps: Vec<Step>,
-    /// What it was when the session began or when it was approved, where that is known.
+    /// What it was when the session began, when it was approved or when the session first wrote it, where that is known.
     #[serde(default)]
     pub before: Option<PlanBefore>,
     /// Numbers of steps that were ticked before the session began: not this session's claim.

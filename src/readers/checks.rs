@@ -211,18 +211,16 @@ fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::Failed {
         return None;
     }
-    let proof = bare(&proposal.proof);
-    let by_line =
-        |command: &&Command| is_quoted(proposal, command) && !bare(&command.output).contains(&proof);
-    let is_meant = |command: &&Command| !has_passed(command) && is_quoted(proposal, command);
-    // Where no run of it failed, the line itself is what is called failed.
     let commands = &session.commands;
-    let quoted = commands.iter().rfind(is_meant).or_else(|| commands.iter().rfind(by_line))?;
-    let line = normalised(&quoted.line);
-    let runs = commands.iter().filter(|command| command.at >= quoted.at && normalised(&command.line) == line);
-    let passed = runs.last().is_some_and(has_passed);
+    let failed = commands
+        .iter()
+        .rfind(|command| !has_passed(command) && is_quoted(proposal, command))
+        .or_else(|| commands.iter().rfind(|command| has_passed(command) && is_line(proposal, command)))?;
+    let line = normalised(&failed.line);
+    let runs = commands.iter().filter(|command| command.at >= failed.at && normalised(&command.line) == line);
+    let passed = runs.last().is_some_and(|command| has_passed(command));
     passed.then(|| {
-        Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&quoted.line)))
+        Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line)))
     })
 }
 
@@ -233,6 +231,13 @@ fn is_quoted(proposal: &Proposal, command: &Command) -> bool {
     !proof.is_empty()
         && !line.is_empty()
         && (output.contains(&proof) || line.contains(&proof) || proof.contains(&line))
+}
+
+/// Whether a proof is a command's line and nothing of what it printed.
+fn is_line(proposal: &Proposal, command: &Command) -> bool {
+    let proof = bare(&proposal.proof);
+    let is_whole = [command.line.as_str(), first_line(&command.line)].iter().any(|line| bare(line) == proof);
+    !proof.is_empty() && is_whole && !bare(&command.output).contains(&proof)
 }
 
 fn has_passed(command: &Command) -> bool {

@@ -1,5 +1,7 @@
-//! Replies that were saved once, as the client printed them or the answers alone: give what they say. Must not ask anybody.
+//! Replies that were saved once, as the client printed them or the answers alone: give what they say. Must
+//! not ask anybody.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, reply};
@@ -38,19 +40,19 @@ impl Reader for RecordedReply<'_> {
 /// Several replies, one for each question in the order in which they are asked.
 #[derive(Debug)]
 pub struct RecordedReplies<'a> {
-    replies: std::vec::IntoIter<&'a str>,
+    replies: VecDeque<&'a str>,
 }
 
 impl<'a> RecordedReplies<'a> {
     /// These replies. A question after the last of them is not answered.
     pub fn new(replies: &[&'a str]) -> Self {
-        Self { replies: replies.to_vec().into_iter() }
+        Self { replies: replies.iter().copied().collect() }
     }
 }
 
 impl Reader for RecordedReplies<'_> {
     fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> ReaderRun {
-        match self.replies.next() {
+        match self.replies.pop_front() {
             Some(reply) => RecordedReply(reply).ask(prompt, deadline),
             None => {
                 ReaderRun::not_asked(ReaderOutcome::Unreadable("no reply was recorded for it".to_owned()))

@@ -106,6 +106,20 @@ fn the_prompt_is_shown_and_nothing_is_sent() {
 }
 
 #[test]
+fn with_a_saved_answer_the_second_readers_prompt_is_shown() {
+    let scene = Scene::with_a_wrong_greeting();
+    scene.save(ID, 5);
+    let run = scene.audit_with_stdin(&["--show-prompt", "--verdict", "-"], &answer(&[GREETING]));
+    run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
+    run.check(run.stdout.contains("\nYour task: a first reader"), "its task");
+    run.check(
+        run.stdout.contains("\"why\":\"notes/beta.txt says something else\""),
+        "and what it is asked about",
+    );
+    run_nobody_was_asked(&scene);
+}
+
+#[test]
 fn a_saved_verdict_is_judged_in_place_of_asking() {
     let scene = Scene::with_a_wrong_greeting();
     scene.save(ID, 5);

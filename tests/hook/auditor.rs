@@ -1,5 +1,6 @@
-//! Everything that can become of the first reader, on a session that only a reader could fault: what is decided, what the
-//! person is told, what the log says, that it ends in time, and that nobody is left. The second one is in `second`.
+//! Everything that can become of the first reader, on a session that only a reader could fault: what is
+//! decided, what the person is told, what the log says, that it ends in time, and that nobody is left. The
+//! second one is in `second`.
 
 use serde_json::{Value, json};
 

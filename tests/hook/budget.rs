@@ -1,4 +1,5 @@
-//! What a session and a day may cost: beyond it nobody is asked, the person is told once, and the log says why each time.
+//! What a session and a day may cost: beyond it nobody is asked, the person is told once, and the log says
+//! why each time.
 
 use serde_json::json;
 

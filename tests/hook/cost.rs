@@ -1,5 +1,6 @@
-//! What a stop costs that is let go at once, and a session's start with nothing to be given: no thread, no program, and hardly a call to the system. Counted by
-//! `strace`, which says the same on a busy machine; where there is none, that is said aloud.
+//! What a stop costs that is let go at once, and a session's start with nothing to be given: no thread, no
+//! program, and hardly a call to the system. Counted by `strace`, which says the same on a busy machine;
+//! where there is none, that is said aloud.
 
 use std::process::Command;
 
@@ -43,11 +44,11 @@ fn scenes() -> Vec<(&'static str, Scene)> {
     scenes
 }
 
-/// The loader and the C runtime make 29 calls, the places of the standard streams and a pipe that nobody reads take three, and
-/// memory the rest; nine more where the unwinder is a library.
+/// The loader and the C runtime make 29 calls, the places of the standard streams and a pipe that nobody
+/// reads take three, and memory the rest; nine more where the unwinder is a library.
 const BEFORE_OURS: usize = 44;
-/// Stdin, two config files, whether there is a feature loop, the person's switch, what the session may still ask of a model, an
-/// id, a line of the log, and whether a block is there whose outcome nobody knows.
+/// Stdin, two config files, whether there is a feature loop, the person's switch, what the session may still
+/// ask of a model, an id, a line of the log, and whether a block is there whose outcome nobody knows.
 const OURS: usize = 16;
 /// Where a variable switches it off, it is asked when each settings file was changed that may have set it.
 const SETTINGS_FILES: usize = 3;

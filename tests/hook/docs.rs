@@ -1,5 +1,6 @@
-//! Every command that the docs and the help show is run here, in a home with nothing in it but a saved session that drifted,
-//! the decision on it, and a scripted client; or it stands below with who runs it, or why nobody can.
+//! Every command that the docs and the help show is run here, in a home with nothing in it but a saved
+//! session that drifted, the decision on it, and a scripted client; or it stands below with who runs it, or
+//! why nobody can.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -96,8 +97,7 @@ impl Home {
         scene.wrote("alpha.txt", "alpha\n");
         scene.says("All done: I created alpha.txt, notes/beta.txt and notes/gamma.txt.");
         scene.file("reply.json", r#"{"findings":[],"candidates":[],"verdicts":[]}"#);
-        std::os::unix::fs::symlink(Path::new(ROOT).join("fixtures"), scene.in_work("fixtures"))
-            .expect("a link");
+        copy(&Path::new(ROOT).join("fixtures/cases").join(CASE), &scene.in_work("fixtures/cases").join(CASE));
         let transcript = scene.save(SESSION, 5);
         scene.input["session_id"] = SESSION.into();
         scene.input["transcript_path"] = text(&transcript).into();
@@ -129,28 +129,12 @@ impl Home {
         }
     }
 
-    /// One case of its own in place of all of them, which are tests/cases.rs's, and answers where some are wanted.
-    fn lay_out_a_case(&self, args: &mut [String]) {
-        let (from, to) =
-            (Path::new(ROOT).join("fixtures/cases").join(CASE), self.scene.in_work("some").join(CASE));
-        for entry in walkdir::WalkDir::new(&from).into_iter().filter_map(Result::ok) {
-            let place = to.join(entry.path().strip_prefix(&from).expect("inside"));
-            if entry.file_type().is_dir() {
-                fs::create_dir_all(&place).expect("a folder");
-            } else {
-                fs::copy(entry.path(), &place).expect("copied");
-            }
-        }
-        for word in args.iter_mut().filter(|word| *word == "fixtures/cases") {
-            "some".clone_into(word);
-        }
-        if args.iter().any(|word| word == "--replies") {
-            let asked = ["eval", "prompts", "some", "--out", "asked", "--key", "key.json"];
-            self.scene.run_args(&asked).check(self.scene.in_work("key.json").exists(), "it is asked");
-            fs::create_dir(self.scene.in_work("answers")).expect("a folder");
-            fs::copy(self.scene.in_work("reply.json"), self.scene.in_work("answers/001.first.json"))
-                .expect("an answer");
-        }
+    /// What a model answered to the prompts of the case.
+    fn lay_out_answers(&self) {
+        self.scene
+            .run_args(&["eval", "prompts", "fixtures/cases", "--out", "answers", "--key", "key.json"])
+            .check(self.scene.in_work("answers/001.first.md").exists(), "there is a prompt");
+        self.scene.file("answers/001.first.json", r#"{"findings":[],"candidates":[],"verdicts":[]}"#);
     }
 
     /// Three workers, and ten tasks; the first has two of them in hand, unless they are to be open.
@@ -172,8 +156,8 @@ impl Home {
         }
     }
 
-    /// Runs a command as it is shown, with what stands in the place of a person's own things replaced by them; says what
-    /// is wrong with how it ended.
+    /// Runs a command as it is shown, with what stands in the place of a person's own things replaced by
+    /// them; says what is wrong with how it ended.
     fn run(&mut self, command: &str) -> Result<(), String> {
         let mut shown = words(&command.replace(['…', '[', ']'], "").replace("$ARGUMENTS", ""));
         let named = NAMES.contains(&command).then(|| "--help".to_owned());
@@ -195,11 +179,11 @@ impl Home {
             let Some((name, value)) = word.split_once('=').filter(|_| is_variable(&word)) else { break };
             run.env(name, value);
         }
-        let mut args: Vec<_> = shown.collect();
-        if args[0] == "eval" {
-            self.lay_out_a_case(&mut args);
-        }
+        let args: Vec<_> = shown.collect();
         run.args(&args);
+        if args[0] == "eval" && args.iter().any(|word| word == "--replies") {
+            self.lay_out_answers();
+        }
         if args.iter().any(|word| word == ".claude/punchlist.toml") {
             self.scene.project_config("[gates]\nmax_blocks = 2\n");
         }
@@ -227,6 +211,19 @@ impl Home {
             return Ok(());
         }
         Err(format!("ended with {code:?} in place of {wanted}\n{}{}", run.stdout, run.stderr))
+    }
+}
+
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) {
+    for entry in walkdir::WalkDir::new(from) {
+        let entry = entry.expect("readable");
+        let there = to.join(entry.path().strip_prefix(from).expect("inside"));
+        if entry.file_type().is_dir() {
+            fs::create_dir_all(&there).expect("a folder");
+        } else {
+            fs::copy(entry.path(), &there).expect("a file");
+        }
     }
 }
 

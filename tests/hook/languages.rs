@@ -1,5 +1,5 @@
-//! Words in any language count alike: the final message reaches the readers as it was said, and a finding that quotes it is
-//! checked like an English one.
+//! Words in any language count alike: the final message reaches the readers as it was said, and a finding
+//! that quotes it is checked like an English one.
 
 use serde_json::json;
 

@@ -1,6 +1,6 @@
-//! What became of a block: at the session's next stop the log says of each finding that held whether it was fixed,
-//! disputed or ignored. The loop guard stays silent whatever goes wrong in that, and what was disputed is not held
-//! again.
+//! What became of a block: at the session's next stop the log says of each finding that held whether it was
+//! fixed, disputed or ignored. The loop guard stays silent whatever goes wrong in that, and what was
+//! disputed is not held again.
 
 use std::fs;
 

@@ -56,8 +56,8 @@ pub(crate) fn answer(findings: &[&str]) -> String {
     format!(r#"{{"findings":[{}],"candidates":[],"verdicts":[]}}"#, findings.join(","))
 }
 
-/// The script's lines for the questions that a test does not care about: the second reader upholds, what held still stands,
-/// and no open item is claimed.
+/// The script's lines for the questions that a test does not care about: the second reader upholds, what
+/// held still stands, and no open item is claimed.
 pub(crate) const OTHERS: &str = "second verdicts uphold It is so.\nsettle states stands It is still so.\n\
     checklist answer {\"claimed\":[],\"finished\":false}";
 
@@ -175,8 +175,8 @@ impl Scene {
         self.input["last_assistant_message"] = json!(words);
     }
 
-    /// What the scripted client does when it is asked. `DIR` becomes the scene's folder. It lists the flags of
-    /// today's client and writes each call down, unless the script says something of its own about that.
+    /// What the scripted client does when it is asked. `DIR` becomes the scene's folder. It lists the flags
+    /// of today's client and writes each call down, unless the script says something of its own about that.
     pub(crate) fn client(&self, script: &str) {
         let help = if script.contains("help ") { "" } else { HELP };
         let record = if script.contains("-stdin") { "" } else { "record DIR/calls\n" };
@@ -184,7 +184,8 @@ impl Scene {
         fs::write(self.path("script"), script).expect("the script");
     }
 
-    /// A client that answers everything: the first reader finds this, the second upholds it, and the rest is as in [`OTHERS`].
+    /// A client that answers everything: the first reader finds this, the second upholds it, and the rest is
+    /// as in [`OTHERS`].
     pub(crate) fn readers(&self, findings: &[&str]) {
         self.client(&format!("{}\n{OTHERS}", finds(findings)));
     }

@@ -1,5 +1,5 @@
-//! The second reader: asked only before a block, with the same evidence and its task last; what it dismisses, or can't
-//! answer for, holds nobody.
+//! The second reader: asked only before a block, with the same evidence and its task last; what it
+//! dismisses, or can't answer for, holds nobody.
 
 use serde_json::{Value, json};
 

@@ -56,11 +56,16 @@ fn the_story_of_a_block_goes_from_the_ask_to_the_end() {
         "  [x]  1  Create `alpha.txt`\n  [x]  2  Create `notes/beta.txt`  <- finding 1",
         "Said at the end\n  All done: I created alpha.txt and notes/beta.txt.",
         "Findings (1 confirmed, 0 not verified, 0 refuted)",
-        "     checks   disk and session show it",
+        "     said in  the plan",
         "     found by disk and session, and the first reader",
+        "     checks   disk and session show it",
         "     second   upheld: It is so.",
         "     became   disputed: the final message speaks of it, and a reader says that it still stands:",
         "     agent    \"I checked: notes/beta.txt is not needed, alpha.txt holds both.\"",
+        "     again    a reader that was asked again does not say that the finding was wrong",
+        "First reader\n  claude haiku, answered in ",
+        "Second reader\n  claude haiku, answered in ",
+        ", $0.0024, prompt of ",
         "Files (2)\n  alpha.txt: whole, 6 bytes; touched with Write\n  notes/beta.txt: left out: there is no such file",
     ] {
         run.check(run.stdout.contains(wanted), wanted);

@@ -267,7 +267,8 @@ fn a_page_in_which_the_session_ticked_boxes_is_a_plan() {
     let session = |touches: Vec<Touch>| Session { touches: touches.into(), ..Session::default() };
     let files = [("/w/todo.md", "- [x] a\n")];
     let plan = found(&session(vec![made.clone(), ticked]), &files).expect("a plan");
-    assert_eq!((plan.before, plan.ticked_before.len()), (None, 0));
+    let first_written = PlanBefore { text: "- [ ] a\n".into(), from: BeforeSource::FirstWritten };
+    assert_eq!((plan.before, plan.ticked_before.len()), (Some(first_written), 0));
     assert_eq!(found(&session(vec![made]), &files), None);
 }
 

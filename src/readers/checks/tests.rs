@@ -267,6 +267,16 @@ fn a_command_that_failed_and_passed_later_is_refuted() {
 }
 
 #[test]
+fn a_command_that_passed_is_not_called_failed_for_its_line_alone() {
+    let passed = contradicted("`npm run deploy` succeeded when it was run last");
+    assert_eq!(after(vec![command("npm run deploy", 3)], "$ npm run deploy"), passed);
+    let says_otherwise = Command { output: "deploy: upload refused".into(), ..command("npm run deploy", 3) };
+    assert_eq!(after(vec![says_otherwise], "deploy: upload refused"), confirmed());
+    // Another command of which it is a part.
+    assert_eq!(after(vec![command("npm run deploy -- --dry-run", 3)], "npm run deploy"), confirmed());
+}
+
+#[test]
 fn a_run_whose_exit_code_a_pipe_hides_has_not_passed() {
     let line = "cargo test 2>&1 | tail -3";
     let red = || Command { output: "1 test failed".into(), ..command(line, 3) };

@@ -1,5 +1,5 @@
-//! What the client is asked: told by the task that stands last in the prompt. Must not guess: a prompt with none of the known
-//! tasks is no question of the program's.
+//! What the client is asked: told by the task that stands last in the prompt. Must not guess: a prompt with
+//! none of the known tasks is no question of the program's.
 
 use serde_json::{Value, json};
 
