@@ -99,8 +99,8 @@ fn what_was_changed_before_the_session_is_not_the_sessions() {
 
 #[test]
 fn the_sessions_own_commit_does_not_become_before() {
-    let folder = repository_of(&[("a.rs", &"line\n".repeat(100))]);
-    folder.write("a.rs", &format!("{}added\n", "line\n".repeat(100)));
+    let folder = repository_of(&[("a.rs", &"line\n".repeat(1_000))]);
+    folder.write("a.rs", &format!("{}added\n", "line\n".repeat(1_000)));
     folder.write("b.rs", "new\n");
     folder.commit(DURING, "Do it");
     let mut session = session();
