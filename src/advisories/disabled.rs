@@ -24,7 +24,8 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     let root = evidence.session.cwd.as_deref();
     let disabled = evidence.session.done_touches().filter_map(|touch| {
         let path = seen_from(root, &touch.path);
-        let change = touch.change.as_ref().filter(|_| is_test(path) || path.ends_with(".rs"))?;
+        let change =
+            touch.change.as_ref().filter(|_| is_test(path) || path.rsplit('.').next() == Some("rs"))?;
         // A new file takes nothing away.
         if change.old.is_empty() {
             return None;

@@ -205,23 +205,29 @@ fn answer_in(
     phases.time(phases::LOG, || {
         write_down(&log, &record.record);
         let is_block = decision.held == Held::Block;
-        look_back(&stop, &record.record, record.pending.filter(|_| is_block), &log, &mut readers);
+        look_back(&stop, &record.record, record.pending.clone().filter(|_| is_block), &log, &mut readers);
         count_spending(&stop, &budget.borrow());
-        if let Some(scene) = &record.scene {
-            keepsakes::keep_scene(state.root(), &id, scene);
-        }
-        if let Some(reply) = &record.reply {
-            keepsakes::keep_reply(state.root(), &id, reply);
-        }
-        if let Some((task, reply)) = &record.second {
-            keepsakes::keep_second(state.root(), &id, task, reply);
-        }
-        if record.scene.is_some() || record.reply.is_some() {
-            keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
-        }
+        keep_beside(&stop, &record);
         chores.finish();
     });
     decision.reply
+}
+
+/// Keeps beside the log what was looked at, and what the readers were asked and answered.
+fn keep_beside(stop: &Stop<'_>, written: &ToWrite) {
+    let (root, id) = (stop.state.root(), stop.id);
+    if let Some(scene) = &written.scene {
+        keepsakes::keep_scene(root, id, scene);
+    }
+    if let Some(reply) = &written.reply {
+        keepsakes::keep_reply(root, id, reply);
+    }
+    if let Some((task, reply)) = &written.second {
+        keepsakes::keep_second(root, id, task, reply);
+    }
+    if written.scene.is_some() || written.reply.is_some() {
+        keepsakes::tidy(root, stop.config.log.keep, stop.config.log.max_size);
+    }
 }
 
 /// What a session that starts is given. It is no decision, and the log has none.

@@ -164,14 +164,11 @@ fn ask(
 fn has_moved(held: &Held, brief: &Brief, since: usize) -> bool {
     let session = &brief.evidence.session;
     let mut touches = session.done_touches().filter(|touch| touch.at > since);
-    match held.finding.path.as_deref() {
-        Some(path) => touches.any(|touch| touch.path == path || touch.path.ends_with(&format!("/{path}"))),
-        None => {
-            let runs =
-                session.commands.iter().any(|command| command.at > since && command.may_have_effects());
-            touches.next().is_some() || runs
-        }
+    if let Some(path) = held.finding.path.as_deref() {
+        return touches.any(|touch| touch.path == path || touch.path.ends_with(&format!("/{path}")));
     }
+    let runs = session.commands.iter().any(|command| command.at > since && command.may_have_effects());
+    touches.next().is_some() || runs
 }
 
 /// Clients before 2.1.47 do not send the final message along, and write it down late: these bound how long we wait for
