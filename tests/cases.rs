@@ -53,7 +53,7 @@ fn there_are_cases_of_every_kind() {
 }
 
 #[test]
-fn with_no_reader_no_clean_session_is_held_nothing_is_wrong_and_half_of_the_false_claims_are_found() {
+fn with_no_reader_no_clean_session_is_held_nothing_is_wrong_and_a_fifth_of_the_false_claims_is_found() {
     let results = results(ReaderChoice::None);
     assert_eq!(clean_held(&results), [""; 0]);
     let a = Score::of(&results).category(Category::A);

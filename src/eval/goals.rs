@@ -9,7 +9,7 @@ pub const DRIFTING_HELD: f64 = 0.95;
 /// Of the true findings of the recorded answers, how many the checks have to let through.
 pub const LET_THROUGH: f64 = 0.97;
 /// Of all that is claimed and not so, how much has to be found with no reader at all.
-pub const A_WITHOUT_READER: f64 = 0.5;
+pub const A_WITHOUT_READER: f64 = 0.2;
 
 /// The goals that are missed, each in a sentence. `parts` are the scores of each part, by its name.
 pub fn missed(parts: &[(&str, Score)], all: &Score, asking: Asking<'_>) -> Vec<String> {
@@ -94,7 +94,7 @@ mod tests {
         let results = [held, CaseResult { no_reply: true, not_recorded: vec!["x".into()], ..drift }];
         assert_eq!(
             missed_by(&results, ReaderChoice::None)[..3],
-            ["1 of 1 clean cases are held", "A: 0 of 1 are found, under 0.5", "A: 1 findings are wrong"]
+            ["1 of 1 clean cases are held", "A: 0 of 1 are found, under 0.2", "A: 1 findings are wrong"]
         );
         assert_eq!(
             missed_by(&results, ReaderChoice::Recorded),
