@@ -364,7 +364,7 @@ proptest! {
         let mut evidence = evidence();
         evidence.session.commands.push(failed("cargo test", 3, &proof));
         evidence.session.commands.push(command(&claim, 4));
-        let found = found(&proposal, Some(&look), &evidence, "");
+        let found = found(&proposal, look.as_ref(), &evidence, "");
         if found.status != Status::Confirmed {
             return Ok(());
         }
