@@ -236,7 +236,7 @@ impl Reader for ScriptedReader {
         "scripted"
     }
 
-    fn model(&self) -> &str {
+    fn model(&self) -> &'static str {
         "none"
     }
 }

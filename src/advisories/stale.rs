@@ -21,7 +21,10 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     ];
     let stale = kinds.into_iter().filter_map(|(check, kind)| {
         let run = last_run(&session.commands, check)?;
-        let is_stale = run.at < edit.at && run.end == CommandEnd::Succeeded;
+        // Tests build what they test.
+        let is_rebuilt = check == Check::Build
+            && last_run(&session.commands, Check::Tests).is_some_and(|run| run.at > edit.at);
+        let is_stale = run.at < edit.at && run.end == CommandEnd::Succeeded && !is_rebuilt;
         let shown = || short(&format!("{} ran before the edit of {}", run.line, seen_from(root, &edit.path)));
         is_stale.then(|| Deed { kind, shown: shown() })
     });

@@ -209,12 +209,9 @@ fn stale(commands: &[(&str, usize)], edit: (&str, usize)) -> Vec<(AdvisoryKind, 
 
 #[test]
 fn a_check_that_ran_before_the_last_edit_is_stale() {
-    use AdvisoryKind::{StaleBuild, StaleLint, StaleTests};
+    use AdvisoryKind::{StaleLint, StaleTests};
     let edit = "ran before the edit of src/a.rs";
-    assert_eq!(
-        stale(&[("cargo test", 2)], ("src/a.rs", 5)),
-        [(StaleTests, format!("cargo test {edit}"))]
-    );
+    assert_eq!(stale(&[("cargo test", 2)], ("src/a.rs", 5)), [(StaleTests, format!("cargo test {edit}"))]);
     assert_eq!(
         stale(&[("cargo clippy", 2), ("cargo build", 6)], ("src/a.rs", 5)),
         [(StaleLint, format!("cargo clippy {edit}"))]

@@ -48,7 +48,7 @@ pub fn reason(template: &str, decision: &str, confirmed: &[&Finding], unverified
         render(
             "reason.md",
             template,
-            json!({
+            &json!({
                 "decision": decision,
                 "count": confirmed.len(),
                 "confirmed": lines(confirmed),

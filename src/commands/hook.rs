@@ -205,20 +205,9 @@ fn answer_in(
     phases.time(phases::LOG, || {
         write_down(&log, &record.record);
         let is_block = decision.held == Held::Block;
-        look_back(&stop, &record.record, record.pending.filter(|_| is_block), &log, &mut readers);
+        look_back(&stop, &record.record, record.pending.take().filter(|_| is_block), &log, &mut readers);
         count_spending(&stop, &budget.borrow());
-        if let Some(scene) = &record.scene {
-            keepsakes::keep_scene(state.root(), &id, scene);
-        }
-        if let Some(reply) = &record.reply {
-            keepsakes::keep_reply(state.root(), &id, reply);
-        }
-        if let Some((task, reply)) = &record.second {
-            keepsakes::keep_second(state.root(), &id, task, reply);
-        }
-        if record.scene.is_some() || record.reply.is_some() {
-            keepsakes::tidy(state.root(), config.log.keep, config.log.max_size);
-        }
+        record.keep_artifacts(&stop);
         chores.finish();
     });
     decision.reply
@@ -384,6 +373,25 @@ struct ToWrite {
     scene: Option<Scene>,
     /// What is to be remembered if it is a block.
     pending: Option<PendingBlock>,
+}
+
+impl ToWrite {
+    /// Keeps what was looked at and what the readers said, and takes out what is too old or too much.
+    fn keep_artifacts(&self, stop: &Stop<'_>) {
+        let root = stop.state.root();
+        if let Some(scene) = &self.scene {
+            keepsakes::keep_scene(root, stop.id, scene);
+        }
+        if let Some(reply) = &self.reply {
+            keepsakes::keep_reply(root, stop.id, reply);
+        }
+        if let Some((task, reply)) = &self.second {
+            keepsakes::keep_second(root, stop.id, task, reply);
+        }
+        if self.scene.is_some() || self.reply.is_some() {
+            keepsakes::tidy(root, stop.config.log.keep, stop.config.log.max_size);
+        }
+    }
 }
 
 fn record_of(

@@ -173,9 +173,11 @@ pub fn repository(root: &Path, started: Option<&str>, ended: Option<&str>) -> Op
     let on_branch = log("HEAD");
     let mut commits = log("--branches");
     let known = |commit: &Commit| on_branch.iter().any(|own| own.id == commit.id);
-    commits.iter_mut().for_each(|commit| commit.is_on_branch = known(commit));
+    for commit in &mut commits {
+        commit.is_on_branch = known(commit);
+    }
     commits.extend(on_branch.into_iter().map(|own| Commit { is_on_branch: true, ..own }));
-    commits.sort_by(|one, other| other.time.cmp(&one.time));
+    commits.sort_by_key(|commit| std::cmp::Reverse(commit.time));
     let mut seen = std::collections::HashSet::new();
     commits.retain(|commit| seen.insert(commit.id.clone()));
     repository.commits = commits;

@@ -80,11 +80,11 @@ pub fn git_room(max_bytes: usize) -> usize {
     max_bytes * GIT_SHARE / 100
 }
 
-fn plan_text(plan: Option<&Plan>, root: Option<&str>, room: usize) -> String {
+fn plan_text(plan: Option<&Plan>, cwd: Option<&str>, room: usize) -> String {
     let Some(plan) = plan else { return "(no plan is in play)".to_owned() };
     let text = Budget::new(room).both_ends_of(plan.text.trim_end(), usize::MAX).text;
     match &plan.path {
-        Some(path) => format!("(its file: {})\n{text}", one_line(seen_from(root, path))),
+        Some(path) => format!("(its file: {})\n{text}", one_line(seen_from(cwd, path))),
         None => text,
     }
 }

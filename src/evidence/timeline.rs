@@ -91,9 +91,8 @@ pub fn timeline(session: &Session, judged: Option<&JudgedUntil>, room: usize) ->
 
 /// The entries as they are written, all of them within `room` bytes; `None` for those that are left out. What tells least gives
 /// way first, the oldest before the newest.
-fn fitted(entries: &[Entry<'_>], root: Option<&str>, room: usize) -> Vec<Option<String>> {
-    let texts =
-        |detail| -> Vec<String> { entries.iter().map(|entry| written(entry, detail, root)).collect() };
+fn fitted(entries: &[Entry<'_>], cwd: Option<&str>, room: usize) -> Vec<Option<String>> {
+    let texts = |detail| -> Vec<String> { entries.iter().map(|entry| written(entry, detail, cwd)).collect() };
     let full = texts(Detail::Full);
     let mut bytes: usize = full.iter().map(String::len).sum();
     if bytes <= room {

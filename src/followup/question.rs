@@ -52,7 +52,7 @@ fn check(json: &str) -> Result<(), String> {
 
 /// Returns the question about these findings, after the evidence as it is now.
 pub fn prompt(shown: &Shown, findings: &[&Finding]) -> Result<Prompt, PromptError> {
-    let task = render("settle.md", SETTLE, json!({ "fence": shown.fence, "findings": listed(findings) }))?;
+    let task = render("settle.md", SETTLE, &json!({ "fence": shown.fence, "findings": listed(findings) }))?;
     Ok(Prompt { schema: one_line(SCHEMA), check, ..shown.prompt(&task) })
 }
 

@@ -83,7 +83,7 @@ pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Work
     let last_message = stop.input.last_assistant_message.as_deref();
     let mut reading = Reading::of_stop(stop.input.own_transcript(), role, last_message, kept);
     let places = plan_places(&workspace, &stop.config.audit);
-    reading.sessions_mut().for_each(|session| settle(session));
+    reading.sessions_mut().for_each(settle);
     keep(stop, &reading, &mut story.chores);
     let loaded = reading.finish();
     story.tell_transcript(stop.input.own_transcript(), &loaded);

@@ -457,19 +457,13 @@ fn repeats(all: &[Seen<'_>]) -> Vec<Repeat> {
     repeats
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Group<'a> {
     count: usize,
     right: usize,
     newest: &'a str,
     kind: Option<Kind>,
     paths: HashSet<&'a str>,
-}
-
-impl Default for Group<'_> {
-    fn default() -> Self {
-        Self { count: 0, right: 0, newest: "", kind: None, paths: HashSet::new() }
-    }
 }
 
 /// The line under `[audit]` that would have let these stops go: the narrowest there is.

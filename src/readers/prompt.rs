@@ -174,7 +174,7 @@ impl Shown {
         values["git"] = json!(git);
         values["candidates"] = json!(candidates);
         values["files"] = json!(files_text(&evidence.files, fence, max_bytes.saturating_sub(taken)));
-        let text = render("evidence.md", &prompts.evidence, values)?;
+        let text = render("evidence.md", &prompts.evidence, &values)?;
         // A prompt that starts with `/` is a command to the client: it answers without asking the model.
         let text = if text.trim_start().starts_with('/') { format!("The data.\n{text}") } else { text };
         Ok(Self {
@@ -197,13 +197,13 @@ impl Shown {
 
     /// The first reader's prompt.
     pub fn first(&self, prompts: &Prompts) -> Result<Prompt, PromptError> {
-        Ok(self.prompt(&render("first.md", &prompts.first, json!({ "fence": self.fence }))?))
+        Ok(self.prompt(&render("first.md", &prompts.first, &json!({ "fence": self.fence }))?))
     }
 
     /// The second reader's prompt for these findings, as [`super::second`] writes them.
     pub fn second(&self, prompts: &Prompts, findings: &str) -> Result<Prompt, PromptError> {
         let values = json!({ "fence": self.fence, "findings": findings });
-        Ok(self.prompt(&render("second.md", &prompts.second, values)?))
+        Ok(self.prompt(&render("second.md", &prompts.second, &values)?))
     }
 }
 
@@ -213,8 +213,8 @@ pub fn room_for_files(prompts: &Prompts, sections: &Sections, max_bytes: usize) 
 }
 
 /// Fills in a template; nothing is escaped, and what is filled in is never read as a template.
-pub fn render(name: &'static str, template: &str, values: Value) -> Result<String, PromptError> {
-    let filled = read(name, template)?.fill(&values);
+pub fn render(name: &'static str, template: &str, values: &Value) -> Result<String, PromptError> {
+    let filled = read(name, template)?.fill(values);
     filled.map_err(|error| PromptError::BadTemplate { name, why: error.to_string() })
 }
 

@@ -108,7 +108,10 @@ mod tests {
             (proposing(&[], &[]), "the second reader did not speak of it"),
             (ReaderOutcome::NotAsked, "the second reader was not asked"),
             (ReaderOutcome::Superseded, "the second reader was not asked"),
-            (ReaderOutcome::Unreadable("no JSON".into()), "the second reader gave no answer (unreadable: no JSON)"),
+            (
+                ReaderOutcome::Unreadable("no JSON".into()),
+                "the second reader gave no answer (unreadable: no JSON)",
+            ),
             (
                 ReaderOutcome::TimedOut(std::time::Duration::from_secs(9)),
                 "the second reader gave no answer (timed-out: after 9.0 s)",

@@ -182,7 +182,8 @@ fn a_fact_that_the_second_dismisses_does_not_hold() {
 #[test]
 fn what_a_fact_says_already_is_said_once() {
     let again = proposal(Kind::Missing, "Create `src/a.rs`", "./src/a.rs");
-    let (reading, _) = Audit::with_facts().asked([proposing(&[again.clone()], &[]), judging(&[(1, true)])]);
+    let (reading, _) =
+        Audit::with_facts().asked([proposing(std::slice::from_ref(&again), &[]), judging(&[(1, true)])]);
     assert_eq!((statuses(&reading), reading.findings[0].source), (vec![Status::Confirmed], Source::Both));
     // One that the reader disputes and brings itself is two: both words are kept.
     let (reading, _) = Audit::with_facts().asked([proposing(&[again], &[(1, false)]), judging(&[(1, true)])]);
@@ -212,13 +213,13 @@ fn a_check_that_never_ran_is_advice_unless_it_is_set_to_block() {
         ..proposal(Kind::NotRun, "all tests pass", "")
     };
     let mut audit = Audit::new();
-    let (reading, calls) = audit.asked([proposing(&[unrun.clone()], &[])]);
+    let (reading, calls) = audit.asked([proposing(std::slice::from_ref(&unrun), &[])]);
     assert_eq!((calls, reading.findings.len()), (1, 0));
     let advisory =
         Advisory { kind: AdvisoryKind::NotRun, text: "why".into(), evidence: "all tests pass".into() };
     assert_eq!(reading.advisories, [advisory]);
     audit.config.unrun_checks = UnrunChecks::Block;
-    let (reading, calls) = audit.asked([proposing(&[unrun.clone()], &[]), judging(&[(1, true)])]);
+    let (reading, calls) = audit.asked([proposing(std::slice::from_ref(&unrun), &[]), judging(&[(1, true)])]);
     assert_eq!((calls, statuses(&reading)), (2, vec![Status::Confirmed]));
     assert_eq!(reading.advisories, []);
     // One that is not sure, or not real, is no advice either.

@@ -65,7 +65,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
         match prompt {
             Some(prompt) => print(&format!("{}\n\n{}\n", prompt.system, prompt.text))?,
             None => {
-                super::complain("nothing of that answer would hold a stop: the second reader is not asked")
+                super::complain("nothing of that answer would hold a stop: the second reader is not asked");
             }
         }
         return Ok(exit::OK);

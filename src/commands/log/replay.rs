@@ -123,7 +123,7 @@ fn judged(
             }
             None if finding.source == Source::Reader && config.auditor.second_reader != SecondReader::Off => {
                 finding.status = Status::CannotVerify;
-                finding.check = "the second reader was not asked about it then".to_owned();
+                finding.check = String::from("the second reader was not asked about it then");
             }
             None => {}
         }

@@ -99,8 +99,8 @@ fn what_was_changed_before_the_session_is_not_the_sessions() {
 
 #[test]
 fn the_sessions_own_commit_does_not_become_before() {
-    let folder = repository_of(&[("a.rs", &"line\n".repeat(100))]);
-    folder.write("a.rs", &format!("{}added\n", "line\n".repeat(100)));
+    let folder = repository_of(&[("a.rs", &"line\n".repeat(SMALL))]);
+    folder.write("a.rs", &format!("{}added\n", "line\n".repeat(SMALL)));
     folder.write("b.rs", "new\n");
     folder.commit(DURING, "Do it");
     let mut session = session();
@@ -200,7 +200,22 @@ fn what_is_claimed_comes_first_and_what_has_no_room_is_still_named() {
         evidence.files.iter().filter(|file| file.entered == Entered::LeftOut(LeftOut::NoRoom)).count();
     assert!(left_out >= 5, "{left_out}");
     let shown: usize = evidence.files.iter().map(|file| file.text.len()).sum();
-    assert!(shown <= scope.file_bytes, "{shown}");
+    assert!(shown <= 8 * 180 + 3_000, "{shown}");
+}
+
+#[test]
+fn of_a_small_file_all_is_shown_and_what_changed_of_a_larger_one_what_changed() {
+    let (small, large) = ("line\n".repeat(100), "line\n".repeat(SMALL));
+    let folder = repository_of(&[("small.txt", &small), ("large.txt", &large)]);
+    folder.write("small.txt", &format!("{small}added\n"));
+    folder.write("large.txt", &format!("{large}added\n"));
+    let evidence = gathered(&folder, session(), None);
+    let small = one(&evidence, "small.txt");
+    assert_eq!(small.entered, Entered::Whole);
+    assert!(small.text.contains("line\nadded\n[what changed in it:]\n@@ -98,3 +98,4 @@\n"), "{}", small.text);
+    let large = one(&evidence, "large.txt");
+    assert_eq!(large.entered, Entered::Diff);
+    assert!(large.text.starts_with("@@ ") && large.text.ends_with("+added\n"), "{}", large.text);
 }
 
 #[test]
@@ -225,7 +240,7 @@ fn a_long_file_is_cut_in_its_middle_and_says_so() {
     let file = one(&evidence, "long.txt");
     assert!(matches!(file.entered, Entered::Cut(missing) if missing > 10_000), "{:?}", file.entered);
     assert!(file.text.starts_with("START\n") && file.text.ends_with("END\n"), "{}", file.text);
-    assert!(file.text.contains("bytes are not shown …]") && file.text.len() <= MOST_OF_CHANGED + 60);
+    assert!(file.text.contains("bytes are not shown …]") && file.text.len() <= MOST_OF_OTHERS + 60);
 }
 
 #[test]
@@ -311,21 +326,14 @@ fn an_install_that_changes_thousands_of_files_is_bounded() {
 fn what_was_judged_before_and_has_not_changed_is_not_shown_again() {
     let folder = repository_of(&[]);
     folder.write("old.rs", "x\n");
-    folder.age("old.rs", DURING);
     folder.write("new.rs", "x\n");
-    let noon = "2026-01-01T12:00:00Z".parse::<jiff::Timestamp>().expect("a time").as_millisecond();
-    let scope = Scope { judged: Some(JudgedUntil { at: 3, time_ms: noon }), ..PLENTY };
-    let mut session = session();
-    session.touches = vec![touch("old.rs", Original::Absent)].into();
-    let entered = |session: Session, name: &str| {
-        let evidence = gather(session, None, &folder.workspace(), scope, &mut Memory::default());
-        one(&evidence, name).entered.clone()
-    };
-    assert_eq!(entered(session.clone(), "old.rs"), Entered::LeftOut(LeftOut::JudgedBefore));
-    assert_eq!(entered(session.clone(), "new.rs"), Entered::Whole);
-    // Touched since, by the transcript's count, though the clock says otherwise.
-    session.touches.push(Touch { at: 9, ..touch("old.rs", Original::Absent) });
-    assert_eq!(entered(session, "old.rs"), Entered::Whole);
+    let judged = gathered(&folder, session(), None).changed_files();
+    assert_eq!(judged.keys().collect::<Vec<_>>(), ["new.rs", "old.rs"]);
+    folder.write("new.rs", "y\n");
+    let scope = Scope { judged: Some(JudgedUntil { at: 3, files: judged }), ..PLENTY };
+    let evidence = gather(session(), None, &folder.workspace(), scope, &mut Memory::default());
+    assert_eq!(one(&evidence, "old.rs").entered, Entered::LeftOut(LeftOut::JudgedBefore));
+    assert_eq!(one(&evidence, "new.rs").entered, Entered::Whole);
 }
 
 #[test]

@@ -78,8 +78,8 @@ fn an_ask_that_was_judged_before_is_short() {
     let long = format!("START {} END", "word ".repeat(200));
     session.asks.push(ask(&long, 1));
     session.asks.push(ask(&long, 5));
-    let judged = Some(JudgedUntil { at: 3, time_ms: 0 });
-    let text = Sections::new(&session, None, judged, PLENTY).asks;
+    let judged = JudgedUntil { at: 3, ..JudgedUntil::default() };
+    let text = Sections::new(&session, None, Some(&judged), PLENTY).asks;
     let (old, new) = text.split_once("\n2. ").expect("both");
     assert!(old.len() < JUDGED_ASK + 40 && new == long, "{old}");
 }

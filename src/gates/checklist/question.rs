@@ -50,7 +50,7 @@ pub(super) fn prompt(items: &[Item], session: &Session) -> Result<Prompt, Prompt
     let text = render(
         "checklist.md",
         QUESTION,
-        json!({
+        &json!({
             "fence": random_fence(),
             "items": if listed.is_empty() { "(none)".to_owned() } else { listed.join("\n") },
             "ask": start_and_end(ask, ASK),

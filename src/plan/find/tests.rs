@@ -233,7 +233,13 @@ fn a_plan_by_any_name_is_in_play_once_it_was_read() {
         assert_eq!((plan.source, plan.ticked_before), (PlanSource::NamedFile, vec![1]), "{path}");
         assert_eq!(found(&has_read(&[path]), &[(path, "Only words.")]), None, "{path}");
     }
-    for path in ["/w/notes.md", "/w/docs/explanation.md", "/w/.planning/ROADMAP.md", "/w/plans/README.md", "/other/plan.txt"] {
+    for path in [
+        "/w/notes.md",
+        "/w/docs/explanation.md",
+        "/w/.planning/ROADMAP.md",
+        "/w/plans/README.md",
+        "/other/plan.txt",
+    ] {
         assert_eq!(found(&has_read(&[path]), &[(path, "- [ ] a")]), None, "{path}");
     }
     // A file's own name counts for more than its folder's, and the newest for more than an older

@@ -18,8 +18,8 @@ fn evidence() -> Evidence {
 
 const MISSING: FileState = FileState::Missing { elsewhere: None };
 
-fn at(name: &str, state: FileState) -> Option<Look> {
-    Some(Look { name: name.to_owned(), state })
+fn at(name: &str, state: FileState) -> Look {
+    Look { name: name.to_owned(), state }
 }
 
 /// What a proposal becomes; the readers were shown the plan and, beside it, `words`.
@@ -51,7 +51,7 @@ fn missing_a() -> Proposal {
 
 #[test]
 fn what_is_quoted_and_not_contradicted_goes_on() {
-    let found = found(&missing_a(), at("src/a.rs", MISSING).as_ref(), &evidence(), "");
+    let found = found(&missing_a(), Some(&at("src/a.rs", MISSING)), &evidence(), "");
     let expected = Finding {
         source: Source::Reader,
         check: HOLDS.into(),
@@ -73,7 +73,7 @@ fn a_claim_that_stands_in_no_section_is_nobodys() {
         let invented =
             Proposal { claimed_in: place, ..proposal(Kind::Missing, "Create `src/b.rs`", "src/b.rs") };
         let why = format!("the words that it quotes do not stand in {name}");
-        assert_eq!(becomes(&invented, at("src/b.rs", MISSING).as_ref(), &evidence()), unsupported(&why));
+        assert_eq!(becomes(&invented, Some(&at("src/b.rs", MISSING)), &evidence()), unsupported(&why));
     }
     let silent = proposal(Kind::Missing, " `…` ", "src/b.rs");
     assert_eq!(becomes(&silent, None, &evidence()), unsupported("it quotes no words that it rests on"));
@@ -161,9 +161,9 @@ fn what_nobody_claims_needs_no_words_and_invented_ones_are_dropped() {
         ..proposal(Kind::NotInPlan, "", "src/extra.rs")
     };
     let look = at("src/extra.rs", FileState::File { bytes: 9 });
-    assert_eq!(becomes(&unplanned, look.as_ref(), &evidence()), confirmed());
+    assert_eq!(becomes(&unplanned, Some(&look), &evidence()), confirmed());
     let invented = Proposal { claim: "I added extra.rs".into(), ..unplanned };
-    let found = found(&invented, look.as_ref(), &evidence(), "");
+    let found = found(&invented, Some(&look), &evidence(), "");
     let expected = (Status::Confirmed, ClaimedIn::Nowhere, "");
     assert_eq!((found.status, found.claimed_in, found.claim.as_str()), expected);
 }
@@ -176,23 +176,23 @@ fn a_path_that_is_not_ours_shows_nothing() {
         ("src/a.rs", FileState::Unreadable("denied".into()), "src/a.rs can't be read: denied"),
     ] {
         let proposal = Proposal { path: name.into(), ..missing_a() };
-        assert_eq!(becomes(&proposal, at(name, state).as_ref(), &evidence()), unsupported(why));
+        assert_eq!(becomes(&proposal, Some(&at(name, state)), &evidence()), unsupported(why));
     }
     // A workspace that is itself below /tmp: what counts is how it calls the file.
     let absolute = Proposal { path: "/tmp/shop/src/a.rs".into(), ..missing_a() };
-    assert_eq!(becomes(&absolute, at("src/a.rs", MISSING).as_ref(), &evidence()), confirmed());
+    assert_eq!(becomes(&absolute, Some(&at("src/a.rs", MISSING)), &evidence()), confirmed());
 }
 
 #[test]
 fn what_is_called_missing_and_is_there_is_refuted() {
-    let missing = |state| becomes(&missing_a(), at("src/a.rs", state).as_ref(), &evidence());
+    let missing = |state| becomes(&missing_a(), Some(&at("src/a.rs", state)), &evidence());
     assert_eq!(missing(FileState::File { bytes: 12 }), contradicted("src/a.rs is there, 12 bytes"));
     assert_eq!(missing(FileState::Folder), contradicted("src/a.rs is there"));
     assert_eq!(missing(FileState::File { bytes: 0 }), confirmed(), "an empty file is none");
     assert_eq!(missing(FileState::Missing { elsewhere: Some("b/src/a.rs".into()) }), confirmed());
     let other = Proposal { kind: Kind::Other, ..missing_a() };
     let there = at("src/a.rs", FileState::File { bytes: 12 });
-    assert_eq!(becomes(&other, there.as_ref(), &evidence()), confirmed(), "it is not called missing");
+    assert_eq!(becomes(&other, Some(&there), &evidence()), confirmed(), "it is not called missing");
 }
 
 #[test]
@@ -202,11 +202,11 @@ fn work_beyond_the_plan_is_work_on_a_file_that_changed() {
     let mut evidence = evidence();
     for change in [FileChange::Created, FileChange::Modified, FileChange::Deleted, FileChange::Unknown] {
         evidence.files = vec![FileEvidence { change, ..shown("src/x.rs", "text") }];
-        assert_eq!(becomes(&proposal, look.as_ref(), &evidence), confirmed(), "{change:?}");
+        assert_eq!(becomes(&proposal, Some(&look), &evidence), confirmed(), "{change:?}");
     }
     evidence.files = vec![FileEvidence { change: FileChange::Unchanged, ..shown("src/x.rs", "text") }];
     let why = "src/x.rs was not changed in this session";
-    assert_eq!(becomes(&proposal, look.as_ref(), &evidence), contradicted(why));
+    assert_eq!(becomes(&proposal, Some(&look), &evidence), contradicted(why));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn content_that_was_not_shown_proves_nothing() {
         let state = FileState::File { bytes: 9 };
         evidence.files = vec![FileEvidence { entered, ..file("src/a.rs", state) }];
         let stub = Proposal { proof: proof.into(), ..stub.clone() };
-        let found = found(&stub, look.as_ref(), &evidence, "todo!()");
+        let found = found(&stub, Some(&look), &evidence, "todo!()");
         (found.status, found.check)
     };
     let part = "src/a.rs was shown in part, and what is not shown proves nothing";
@@ -308,11 +308,11 @@ fn a_command_that_is_called_not_run_and_was_run_is_refuted() {
 #[test]
 fn what_the_reader_is_not_sure_of_never_holds() {
     let unsure = Proposal { sure: false, ..missing_a() };
-    assert_eq!(becomes(&unsure, at("src/a.rs", MISSING).as_ref(), &evidence()), unsupported(UNSURE));
+    assert_eq!(becomes(&unsure, Some(&at("src/a.rs", MISSING)), &evidence()), unsupported(UNSURE));
     // A harder objection comes first.
     let there = at("src/a.rs", FileState::File { bytes: 1 });
     let why = "src/a.rs is there, 1 bytes";
-    assert_eq!(becomes(&unsure, there.as_ref(), &evidence()), contradicted(why));
+    assert_eq!(becomes(&unsure, Some(&there), &evidence()), contradicted(why));
 }
 
 #[test]
