@@ -22,13 +22,16 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     let stale = kinds.into_iter().filter_map(|(check, kind)| {
         let run = last_run(&session.commands, check)?;
         // Tests build what they test.
-        let is_rebuilt = check == Check::Build
-            && last_run(&session.commands, Check::Tests).is_some_and(|run| run.at > edit.at);
-        let is_stale = run.at < edit.at && run.end == CommandEnd::Succeeded && !is_rebuilt;
+        let built_since = check == Check::Build && ran_since(&session.commands, Check::Tests, edit.at);
+        let is_stale = run.at < edit.at && run.end == CommandEnd::Succeeded && !built_since;
         let shown = || short(&format!("{} ran before the edit of {}", run.line, seen_from(root, &edit.path)));
         is_stale.then(|| Deed { kind, shown: shown() })
     });
     stale.collect()
+}
+
+fn ran_since(commands: &[Command], check: Check, at: usize) -> bool {
+    last_run(commands, check).is_some_and(|run| run.at > at)
 }
 
 /// The newest run of a check.

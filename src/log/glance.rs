@@ -94,7 +94,7 @@ pub struct Glance<'a> {
 }
 
 /// One finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FindingGlance<'a> {
     /// What kind of drift; none of ours in what a newer one wrote.
     pub category: Option<Category>,
@@ -189,11 +189,9 @@ impl<'a> Glance<'a> {
         let own = |reader: &Option<ReaderGlance<'_>>| {
             reader.as_ref().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms)
         };
-        let both = [
-            self.auditor_ms.or_else(|| own(&self.auditor)),
-            self.second_ms.or_else(|| own(&self.second_reader)),
-        ];
-        both.into_iter().flatten().reduce(|one, other| one + other)
+        let first = self.auditor_ms.or_else(|| own(&self.auditor));
+        let second = self.second_ms.or_else(|| own(&self.second_reader));
+        [first, second].into_iter().flatten().reduce(|one, other| one + other)
     }
 }
 
@@ -344,8 +342,7 @@ impl<'a> Fields<'a> {
 }
 
 fn finding<'a>(scan: &mut Scan<'a>) -> Result<FindingGlance<'a>, Torn> {
-    let mut found =
-        FindingGlance { category: None, status: None, source: None, kind: None, path: None, upheld: None };
+    let mut found = FindingGlance::default();
     scan.fields(|key, scan| {
         match key {
             b"category" => found.category = one_of(scan.value()?, &Category::ALL, Category::name),

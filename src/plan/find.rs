@@ -179,10 +179,7 @@ impl Finder<'_> {
                 return None;
             }
             let plan = self.unchanged(&path)?;
-            // A page with rules or background has numbers as well; boxes are there to be ticked.
-            let has_boxes = plan.steps.iter().any(|step| step.kind == StepKind::Checkbox);
-            let is_plan = self.places.is_plan(&path) || is_called_plan && has_order(&plan.steps) || has_boxes;
-            is_plan.then_some(plan)
+            (self.places.is_plan(&path) || has_order(&plan.steps)).then_some(plan)
         })
     }
 

@@ -35,7 +35,7 @@ function drawGlance(sums) {
     ["Held", count(held), sums.audited ? `${percent(held / sums.audited, 1)} of ${count(sums.audited)} audited` : "nothing was audited", held ? "block" : ""],
     ["Precision", precision ? percent(precision.share) : "–",
       precision ? `${percent(precision.low)} to ${percent(precision.high)}, ${many(precision.n, "finding")}` : "nothing is known yet"],
-    ["Auditor failed", count(failed), sums.asked ? `${percent(failed / sums.asked, 1)} of ${many(sums.asked, "call")}` : "never asked", failed ? "unchecked" : ""],
+    ["Reader failed", count(failed), sums.asked ? `${percent(failed / sums.asked, 1)} of ${many(sums.asked, "call")}` : "never asked", failed ? "unchecked" : ""],
     ["Our time", audited ? duration(audited.of[0]) : aside ? duration(aside.of[0]) : "–",
       audited ? `for an audit${aside ? `, ${duration(aside.of[0])} to step aside` : ""} (median)` : aside ? "to step aside (median)" : ""],
     ["Cost", money(sums.cost), `${short(sums.tokensIn)} tokens in, ${short(sums.tokensOut)} out`],

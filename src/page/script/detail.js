@@ -102,7 +102,7 @@ function fileNodes(files, scene) {
 }
 
 function phaseNodes(phases) {
-  const order = ["start", "input", "config", "state", "read", "wait", "plan", "evidence", "facts", "prompt", "auditor", "second-reader", "remember"];
+  const order = ["start", "input", "config", "state", "read", "wait", "plan", "checks", "evidence", "facts", "prompt", "auditor", "second-reader", "remember"];
   const inner = { wait: "read", facts: "evidence" };
   const entries = Object.entries(phases).filter(([name]) => name !== "total")
     .sort((a, b) => (order.indexOf(a[0]) + 1 || 99) - (order.indexOf(b[0]) + 1 || 99));

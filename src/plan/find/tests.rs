@@ -206,11 +206,10 @@ fn a_plan_that_the_person_named_is_in_play() {
 }
 
 #[test]
-fn a_page_that_the_person_named_is_a_plan_where_it_has_boxes() {
+fn a_page_that_the_person_named_is_a_plan_where_its_steps_are_in_order() {
     let session = asked("Could you build the report? docs/report.md says what we want.");
     let plan = |text: &str| found(&session, &[("/w/docs/report.md", text)]);
-    // Rules and background have numbers as well.
-    assert!(plan("## 1. Totals\n\nx\n\n## 2. Text\n\nx\n\n## 3. Command\n").is_none());
+    assert!(plan("## 1. Totals\n\nx\n\n## 2. Text\n\nx\n\n## 3. Command\n").is_some());
     assert!(plan("- [ ] Totals\n").is_some());
     assert!(plan("- Totals are fine\n- Text is fine\n- So are commands\n").is_none());
     assert!(plan("Totals.\n\nText.\n\nCommands.\n").is_none());
