@@ -24,8 +24,7 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     let root = evidence.session.cwd.as_deref();
     let disabled = evidence.session.done_touches().filter_map(|touch| {
         let path = seen_from(root, &touch.path);
-        let change =
-            touch.change.as_ref().filter(|_| is_test(path) || path.rsplit('.').next() == Some("rs"))?;
+        let change = touch.change.as_ref().filter(|_| is_test(path) || is_rust(path))?;
         // A new file takes nothing away.
         if change.old.is_empty() {
             return None;
@@ -35,4 +34,9 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
         Some(Deed { kind: AdvisoryKind::DisabledTest, shown: short(&format!("{path}: {}", mark.as_str())) })
     });
     disabled.collect()
+}
+
+/// In Rust tests stand beside the code.
+fn is_rust(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending == "rs")
 }

@@ -205,29 +205,12 @@ fn answer_in(
     phases.time(phases::LOG, || {
         write_down(&log, &record.record);
         let is_block = decision.held == Held::Block;
-        look_back(&stop, &record.record, record.pending.clone().filter(|_| is_block), &log, &mut readers);
+        look_back(&stop, &record.record, record.pending.take().filter(|_| is_block), &log, &mut readers);
         count_spending(&stop, &budget.borrow());
-        keep_beside(&stop, &record);
+        record.keep_artifacts(&stop);
         chores.finish();
     });
     decision.reply
-}
-
-/// Keeps beside the log what was looked at, and what the readers were asked and answered.
-fn keep_beside(stop: &Stop<'_>, written: &ToWrite) {
-    let (root, id) = (stop.state.root(), stop.id);
-    if let Some(scene) = &written.scene {
-        keepsakes::keep_scene(root, id, scene);
-    }
-    if let Some(reply) = &written.reply {
-        keepsakes::keep_reply(root, id, reply);
-    }
-    if let Some((task, reply)) = &written.second {
-        keepsakes::keep_second(root, id, task, reply);
-    }
-    if written.scene.is_some() || written.reply.is_some() {
-        keepsakes::tidy(root, stop.config.log.keep, stop.config.log.max_size);
-    }
 }
 
 /// What a session that starts is given. It is no decision, and the log has none.
@@ -390,6 +373,25 @@ struct ToWrite {
     scene: Option<Scene>,
     /// What is to be remembered if it is a block.
     pending: Option<PendingBlock>,
+}
+
+impl ToWrite {
+    /// Keeps what was looked at and what the readers said, and takes out what is too old or too much.
+    fn keep_artifacts(&self, stop: &Stop<'_>) {
+        let root = stop.state.root();
+        if let Some(scene) = &self.scene {
+            keepsakes::keep_scene(root, stop.id, scene);
+        }
+        if let Some(reply) = &self.reply {
+            keepsakes::keep_reply(root, stop.id, reply);
+        }
+        if let Some((task, reply)) = &self.second {
+            keepsakes::keep_second(root, stop.id, task, reply);
+        }
+        if self.scene.is_some() || self.reply.is_some() {
+            keepsakes::tidy(root, stop.config.log.keep, stop.config.log.max_size);
+        }
+    }
 }
 
 fn record_of(

@@ -353,10 +353,10 @@ impl Looking<'_> {
 
     /// Looks at a file, unless it is remembered.
     fn look_at(&mut self, candidate: &Candidate, place: &Place) -> Looked {
-        let (transcripts, workspace) = (&mut self.shelf, self.workspace);
+        let (originals, workspace) = (&mut self.shelf, self.workspace);
         let mut other = Looked::LeftOut(LeftOut::Unreadable);
         let mut look = |text: &str| {
-            let original = transcripts.original(&candidate.original);
+            let original = originals.original(&candidate.original);
             let is_same = matches!(&original, Original::Text(before) if before == text);
             let (shown, is_diff) = shown_of(text, &original);
             let masked = mask_owned(shown.into_owned());

@@ -192,9 +192,10 @@ fn a_command_of_a_ticked_step_that_failed_last_is_a_fact() {
         ..testing::finding(Category::A, Kind::Failed, "Run `cargo test` until it passes", None)
     };
     let red = || failed("cargo test", 3, "running\n1 test failed\n\n");
-    assert_eq!(after(vec![red()]), std::slice::from_ref(&expected));
-    assert_eq!(after(vec![command("cargo test", 1), red()]), std::slice::from_ref(&expected));
-    assert_eq!(after(vec![red(), command("cargo build", 5), command("ls", 6)]), [expected]);
+    let expected = [expected];
+    assert_eq!(after(vec![red()]), expected);
+    assert_eq!(after(vec![command("cargo test", 1), red()]), expected);
+    assert_eq!(after(vec![red(), command("cargo build", 5), command("ls", 6)]), expected);
     let unnumbered = Command { end: CommandEnd::Failed(None), ..red() };
     let why = "It is ticked, and `cargo test` failed when it was run last.";
     assert_eq!(after(vec![unnumbered])[0].why, why);

@@ -19,7 +19,7 @@ use crate::log::note::{self, Became};
 use crate::log::{DecisionLog, Note, OutcomeNote};
 use crate::names::new_id;
 use crate::readers::{Prompts, ReaderOutcome};
-use crate::session::Session;
+use crate::session::{Command, Session};
 use crate::state::Dispute;
 
 /// Whether a stop that was decided so tells what became of the block before it. One that is none of our business, or
@@ -167,8 +167,8 @@ fn has_moved(held: &Held, brief: &Brief, since: usize) -> bool {
     if let Some(path) = held.finding.path.as_deref() {
         return touches.any(|touch| touch.path == path || touch.path.ends_with(&format!("/{path}")));
     }
-    let runs = session.commands.iter().any(|command| command.at > since && command.may_have_effects());
-    touches.next().is_some() || runs
+    let mut runs = session.commands.iter().filter(|command| command.at > since);
+    touches.next().is_some() || runs.any(Command::may_have_effects)
 }
 
 /// Clients before 2.1.47 do not send the final message along, and write it down late: these bound how long we wait for

@@ -217,9 +217,8 @@ fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
         .rfind(|command| !has_passed(command) && is_quoted(proposal, command))
         .or_else(|| commands.iter().rfind(|command| has_passed(command) && is_line(proposal, command)))?;
     let line = normalised(&failed.line);
-    let mut runs =
-        commands.iter().filter(|command| command.at >= failed.at && normalised(&command.line) == line);
-    let passed = runs.next_back().is_some_and(has_passed);
+    let is_run = |command: &&Command| command.at >= failed.at && normalised(&command.line) == line;
+    let passed = commands.iter().rfind(is_run).is_some_and(has_passed);
     passed.then(|| {
         Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line)))
     })

@@ -123,7 +123,7 @@ fn judged(
             }
             None if finding.source == Source::Reader && config.auditor.second_reader != SecondReader::Off => {
                 finding.status = Status::CannotVerify;
-                "the second reader was not asked about it then".clone_into(&mut finding.check);
+                finding.check = String::from("the second reader was not asked about it then");
             }
             None => {}
         }

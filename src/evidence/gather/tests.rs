@@ -200,7 +200,22 @@ fn what_is_claimed_comes_first_and_what_has_no_room_is_still_named() {
         evidence.files.iter().filter(|file| file.entered == Entered::LeftOut(LeftOut::NoRoom)).count();
     assert!(left_out >= 5, "{left_out}");
     let shown: usize = evidence.files.iter().map(|file| file.text.len()).sum();
-    assert!(shown <= scope.file_bytes, "{shown}");
+    assert!(shown <= 8 * 180 + 3_000, "{shown}");
+}
+
+#[test]
+fn of_a_small_file_all_is_shown_and_what_changed_of_a_larger_one_what_changed() {
+    let (small, large) = ("line\n".repeat(100), "line\n".repeat(SMALL));
+    let folder = repository_of(&[("small.txt", &small), ("large.txt", &large)]);
+    folder.write("small.txt", &format!("{small}added\n"));
+    folder.write("large.txt", &format!("{large}added\n"));
+    let evidence = gathered(&folder, session(), None);
+    let small = one(&evidence, "small.txt");
+    assert_eq!(small.entered, Entered::Whole);
+    assert!(small.text.contains("line\nadded\n[what changed in it:]\n@@ -98,3 +98,4 @@\n"), "{}", small.text);
+    let large = one(&evidence, "large.txt");
+    assert_eq!(large.entered, Entered::Diff);
+    assert!(large.text.starts_with("@@ ") && large.text.ends_with("+added\n"), "{}", large.text);
 }
 
 #[test]
@@ -225,7 +240,7 @@ fn a_long_file_is_cut_in_its_middle_and_says_so() {
     let file = one(&evidence, "long.txt");
     assert!(matches!(file.entered, Entered::Cut(missing) if missing > 10_000), "{:?}", file.entered);
     assert!(file.text.starts_with("START\n") && file.text.ends_with("END\n"), "{}", file.text);
-    assert!(file.text.contains("bytes are not shown …]") && file.text.len() <= MOST_OF_CHANGED + 60);
+    assert!(file.text.contains("bytes are not shown …]") && file.text.len() <= MOST_OF_OTHERS + 60);
 }
 
 #[test]
