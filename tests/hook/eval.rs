@@ -212,7 +212,7 @@ fn what_is_missed_and_what_is_false_is_listed_and_fails_where_that_is_wanted() {
         "Missed (1)\n\n  ticked-and-missing: [A] notes/gamma.txt, step 9: never written (nothing speaks of it)\n",
         "False, and confirmed (2)\n\n  all-there: [A] confirmed by facts: notes/beta.txt, Create `notes/beta.txt`: ",
         "\n  1 of 1 clean cases are held\n",
-        "\n  A: 0 of 1 are found, under 0.5\n",
+        "\n  A: 0 of 1 are found, under 0.2\n",
         "\n  A: 2 findings are wrong\n",
     ] {
         run.check(run.stdout.contains(said), said);

@@ -47,7 +47,20 @@ pub(crate) fn read(case: &Path) -> Result<String, String> {
     Ok(text)
 }
 
+/// Takes out what is chance in any entry: when it was, which subagent it was, and where in the transcript a text stands.
+fn without_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !["time", "agent_id", "Recorded"].contains(&name.as_str()));
+            fields.values_mut().for_each(without_times);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_times),
+        _ => {}
+    }
+}
+
 fn without_chance(session: &mut Value) {
+    without_times(session);
     let Some(fields) = session.as_object_mut() else { return };
     fields.retain(|name, _| !CHANCE.contains(&name.as_str()));
     for list in ["touches", "commands"] {
