@@ -20,7 +20,7 @@ pub(crate) const PUNCHLIST: &str = env!("CARGO_BIN_EXE_punchlist");
 pub(crate) const AUDITOR: &str = env!("CARGO_BIN_EXE_fake-claude");
 
 const SESSION: &str = "5e551000-0000-4000-8000-000000000001";
-const SCRIPT: &str = "help --tools --system-prompt --json-schema\nanswer {\"findings\":[],\"candidates\":[],\"verdicts\":[]}\n";
+const SCRIPT: &str = "help --tools --system-prompt --json-schema\nchecklist answer {\"claimed\":[],\"finished\":false}\nfirst answer {\"findings\":[],\"candidates\":[],\"verdicts\":[]}\n";
 
 /// The scene.
 pub(crate) struct Scene {
