@@ -79,7 +79,7 @@ pub(crate) fn whole_hook(bench: &mut Bench) -> Result<(), Fault> {
                 "whole hook but the auditor, {}, {FILES} files, {STEPS} steps, over /bin/true",
                 size(sizes.middle)
             );
-            Row::new(&name, ratio, Unit::Times, 12.0).note(note)
+            Row::new(&name, ratio, Unit::Times, 40.0).note(note)
         });
     }
     Ok(())
@@ -202,6 +202,6 @@ pub(crate) fn all_sessions(bench: &mut Bench) -> Result<(), Fault> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let note =
         format!("{:.0} ms, wc {:.0} ms, least of {}, {cores} cores", audit.least(), wc.least(), wc.rounds());
-    bench.rows.push(Row::new(&name, audit.least() / wc.least(), Unit::Times, 3.0).note(note));
+    bench.rows.push(Row::new(&name, audit.least() / wc.least(), Unit::Times, 16.0).note(note));
     Ok(())
 }

