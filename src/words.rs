@@ -1,10 +1,6 @@
 //! Comparing what people wrote: takes texts and paths as they stand, gives the words that count. Pure. Must not
 //! judge what the words mean.
 
-use std::collections::HashSet;
-
-use similar::TextDiff;
-
 /// Words for comparing: lower case, alphanumeric only, single spaces. What marks a step (boxes, emphasis,
 /// numbering) does not count.
 pub fn normalised(text: &str) -> String {
@@ -91,31 +87,6 @@ pub fn names_file(text: &str, name: &str) -> bool {
 /// The last part of a path, a folder's too.
 pub fn base_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
-}
-
-/// How much of a text is compared letter by letter: the cost grows with the square of what differs, and an
-/// auditor may quote as much as it likes.
-const COMPARED: usize = 2_000;
-
-/// How alike two texts are, letter by letter.
-pub fn ratio(one: &str, other: &str) -> f32 {
-    let start = |text: &str| text[..text.floor_char_boundary(COMPARED)].to_owned();
-    TextDiff::from_chars(&start(one), &start(other)).ratio()
-}
-
-/// How alike two texts are, by their words.
-pub fn likeness(one: &str, other: &str) -> f32 {
-    let (one, other) = (normalised(one), normalised(other));
-    let words = |text: &str| -> Vec<String> {
-        text.split(' ').filter(|word| word.len() > 2).map(String::from).collect()
-    };
-    let (one_words, other_words) = (words(&one), words(&other));
-    let of_other: HashSet<&String> = other_words.iter().collect();
-    let shared = one_words.iter().filter(|word| of_other.contains(word)).count();
-    let least = one_words.len().min(other_words.len()).max(1);
-    #[expect(clippy::cast_precision_loss, reason = "counts of words")]
-    let by_words = shared as f32 / least as f32;
-    by_words.max(ratio(&one, &other))
 }
 
 #[cfg(test)]

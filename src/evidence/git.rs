@@ -138,12 +138,17 @@ pub fn texts_at(root: &Path, commit: &str, paths: &[&str]) -> HashMap<String, St
 /// Returns the newest commit of the branch that is older than a session, which began at a time in the client's words;
 /// `HEAD` where that is not known.
 pub fn commit_before(root: &Path, started: Option<&str>) -> String {
-    let before = started.and_then(seconds).and_then(|started| {
-        let until = format!("--before={}", git_time(started));
-        let printed = git(root, &["rev-list", "-n", "1", &until, "HEAD"], String::new())?;
-        Some(String::from_utf8_lossy(&printed).trim().to_owned()).filter(|id| !id.is_empty())
-    });
-    before.unwrap_or_else(|| "HEAD".to_owned())
+    started
+        .and_then(seconds)
+        .and_then(|started| newest_before(root, started))
+        .unwrap_or_else(|| "HEAD".to_owned())
+}
+
+/// The newest commit of the branch that is older than a time; `None` where all are newer.
+fn newest_before(root: &Path, started: i64) -> Option<String> {
+    let until = format!("--before={}", git_time(started));
+    let printed = git(root, &["rev-list", "-n", "1", &until, "HEAD"], String::new())?;
+    Some(String::from_utf8_lossy(&printed).trim().to_owned()).filter(|id| !id.is_empty())
 }
 
 /// Returns what git says of the workspace for a session that lasted from `started` to `ended` (times in the client's
@@ -181,10 +186,7 @@ pub fn repository(root: &Path, started: Option<&str>, ended: Option<&str>) -> Op
     let mut seen = std::collections::HashSet::new();
     commits.retain(|commit| seen.insert(commit.id.clone()));
     repository.commits = commits;
-    let until = format!("--before={}", git_time(started));
-    let base = git(root, &["rev-list", "-n", "1", &until, "HEAD"], String::new())
-        .map(|out| String::from_utf8_lossy(&out).trim().to_owned())
-        .filter(|id| !id.is_empty());
+    let base = newest_before(root, started);
     // Of a repository that was begun in the session everything is new.
     let against = base.clone().or_else(|| {
         let empty = git(root, &["hash-object", "-t", "tree", "--stdin"], String::new())?;

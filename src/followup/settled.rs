@@ -5,8 +5,6 @@ use super::Held;
 use crate::evidence::{Evidence, FileState};
 use crate::finding::{Category, ClaimedIn, Kind};
 use crate::plan::Mark;
-use crate::session::CommandEnd;
-use crate::session::shell::hides_exit_code;
 use crate::words::{bare, normalised};
 
 /// Returns how a finding is settled, if it is. `state` is what stands at its path now.
@@ -34,19 +32,11 @@ fn by_command(held: &Held, evidence: &Evidence, since: usize) -> Option<String> 
         return None;
     }
     let commands = &evidence.session.commands;
-    let proof = bare(&finding.proof);
-    let is_quoted = |line: &str, output: &str| {
-        let (line, output) = (bare(line), bare(output));
-        !proof.is_empty()
-            && !line.is_empty()
-            && (proof.contains(&line) || line.contains(&proof) || output.contains(&proof))
-    };
-    let failed = commands.iter().filter(|command| command.at <= since);
-    let failed = failed.rev().find(|command| is_quoted(&command.line, &command.output))?;
+    let before = commands.iter().filter(|command| command.at <= since);
+    let failed = before.rev().find(|command| command.is_quoted_by(&finding.proof))?;
     let line = normalised(&failed.line);
     let last = commands.iter().rfind(|command| command.at > since && normalised(&command.line) == line)?;
-    let passed = last.end == CommandEnd::Succeeded && !hides_exit_code(&last.line);
-    passed.then(|| format!("`{}` succeeded since", last.line.lines().next().unwrap_or_default()))
+    last.has_passed().then(|| format!("`{}` succeeded since", last.line.lines().next().unwrap_or_default()))
 }
 
 /// What the plan itself says now of the step that a finding quotes.

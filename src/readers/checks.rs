@@ -8,8 +8,7 @@ use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 use crate::paths::is_scratch;
 use crate::plan::Plan;
 use crate::readers::Proposal;
-use crate::session::shell::{self, hides_exit_code};
-use crate::session::{Command, CommandEnd, Session};
+use crate::session::{Command, Session, shell};
 use crate::words::{bare, normalised};
 
 /// What the disk shows at a proposal's path.
@@ -214,23 +213,14 @@ fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
     let commands = &session.commands;
     let failed = commands
         .iter()
-        .rfind(|command| !has_passed(command) && is_quoted(proposal, command))
-        .or_else(|| commands.iter().rfind(|command| has_passed(command) && is_line(proposal, command)))?;
+        .rfind(|command| !command.has_passed() && command.is_quoted_by(&proposal.proof))
+        .or_else(|| commands.iter().rfind(|command| command.has_passed() && is_line(proposal, command)))?;
     let line = normalised(&failed.line);
     let is_run = |command: &&Command| command.at >= failed.at && normalised(&command.line) == line;
-    let passed = commands.iter().rfind(is_run).is_some_and(has_passed);
+    let passed = commands.iter().rfind(is_run).is_some_and(Command::has_passed);
     passed.then(|| {
         Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line)))
     })
-}
-
-/// Whether a proof quotes a command or what it printed.
-fn is_quoted(proposal: &Proposal, command: &Command) -> bool {
-    let proof = bare(&proposal.proof);
-    let (line, output) = (bare(&command.line), bare(&command.output));
-    !proof.is_empty()
-        && !line.is_empty()
-        && (output.contains(&proof) || line.contains(&proof) || proof.contains(&line))
 }
 
 /// Whether a proof is a command's line and nothing of what it printed.
@@ -238,10 +228,6 @@ fn is_line(proposal: &Proposal, command: &Command) -> bool {
     let proof = bare(&proposal.proof);
     let is_whole = [command.line.as_str(), first_line(&command.line)].iter().any(|line| bare(line) == proof);
     !proof.is_empty() && is_whole && !bare(&command.output).contains(&proof)
-}
-
-fn has_passed(command: &Command) -> bool {
-    command.end == CommandEnd::Succeeded && !hides_exit_code(&command.line)
 }
 
 /// It is called not run, and a command that the claim itself names in backticks ran and succeeded.
@@ -252,7 +238,7 @@ fn did_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
     let named =
         proposal.claim.split('`').skip(1).step_by(2).map(normalised).filter(|line| line.contains(' '));
     let mut ran = named.filter_map(|line| {
-        session.commands.iter().find(|command| has_passed(command) && is_run_in(&line, &command.line))
+        session.commands.iter().find(|command| command.has_passed() && is_run_in(&line, &command.line))
     });
     ran.next().map(|command| {
         Objection::Contradicted(format!("`{}` was run, and succeeded", first_line(&command.line)))

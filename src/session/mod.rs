@@ -27,6 +27,8 @@ pub mod shell;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::bare;
+
 pub use bounds::Forgotten;
 pub use ledger::Ledger;
 pub use list::{Entries, List};
@@ -428,6 +430,19 @@ impl Session {
 }
 
 impl Command {
+    /// Whether it succeeded, and nothing on its line hides that it did not.
+    pub fn has_passed(&self) -> bool {
+        self.end == CommandEnd::Succeeded && !shell::hides_exit_code(&self.line)
+    }
+
+    /// Whether a quote is of its line or of what it printed; white space and marks do not count.
+    pub fn is_quoted_by(&self, quote: &str) -> bool {
+        let (quote, line) = (bare(quote), bare(&self.line));
+        !quote.is_empty()
+            && !line.is_empty()
+            && (line.contains(&quote) || quote.contains(&line) || bare(&self.output).contains(&quote))
+    }
+
     /// Whether it may have changed anything: it ran, and it is not one that only looks.
     pub fn may_have_effects(&self) -> bool {
         self.end != CommandEnd::Unanswered && !shell::only_looks(&self.line)

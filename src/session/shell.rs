@@ -39,10 +39,6 @@ const REMOTE: &[&str] = &[
     "vercel", "netlify", "wrangler", "ansible", "ansible-playbook", "terraform",
 ];
 
-/// Programs and `git` subcommands that change what is there only by names on their line, or not at all.
-const NAMERS: &[&str] = &["chmod", "cp", "mkdir", "mv", "rm", "rmdir", "tee", "touch"];
-const GIT_NAMERS: &[&str] = &["add", "commit", "fetch", "mv", "push", "rm", "tag"];
-
 /// The simple commands of a line: cut at `;`, `&&`, `||`, `|` and newlines outside quotes, each as words. Files
 /// that they read from or write to stand after the others.
 pub fn simple_commands(line: &str) -> Vec<Vec<String>> {
@@ -120,21 +116,6 @@ pub fn hides_exit_code(line: &str) -> bool {
     })
 }
 
-/// Whether a line may have changed files that it does not name: generators, installers, scripts, formatters.
-pub fn may_change_anything(line: &str) -> bool {
-    if only_looks(line) || check(line).is_some() {
-        return false;
-    }
-    parts(line).iter().any(|part| {
-        let words = program_words(&part.words);
-        let Some(program) = words.first().map(|program| base_name(program)) else { return false };
-        let is_git_namer = program == "git"
-            && git_subcommand(words)
-                .is_some_and(|sub| GIT_NAMERS.contains(&sub) || GIT_LOOKERS.contains(&sub));
-        !(LOOKERS.contains(&program) || NAMERS.contains(&program) || is_git_namer)
-    })
-}
-
 /// The subcommand of a `git` line: the first word that is no option and no option's value.
 fn git_subcommand(words: &[String]) -> Option<&str> {
     let mut rest = words.iter().skip(1).map(String::as_str);
@@ -146,32 +127,6 @@ fn git_subcommand(words: &[String]) -> Option<&str> {
         };
     }
     None
-}
-
-/// Paths that the line removes or moves away (`rm`, `mv`, `git rm`, `git mv`), as written.
-pub fn removed_paths(line: &str) -> Vec<String> {
-    let mut removed = Vec::new();
-    for part in parts(line) {
-        let words = program_words(&part.words);
-        let operands = |from: usize| -> Vec<String> {
-            words.iter().skip(from).filter(|word| !word.starts_with('-')).cloned().collect()
-        };
-        let git_sub = git_subcommand(words);
-        let git_at = words.iter().position(|word| Some(word.as_str()) == git_sub).map_or(2, |at| at + 1);
-        match (words.first().map(|program| base_name(program)), git_sub) {
-            (Some("rm" | "unlink" | "rmdir" | "trash"), _) => removed.extend(operands(1)),
-            (Some("git"), Some("rm")) => removed.extend(operands(git_at)),
-            (Some("mv"), _) => removed.extend(all_but_last(operands(1))),
-            (Some("git"), Some("mv")) => removed.extend(all_but_last(operands(git_at))),
-            _ => {}
-        }
-    }
-    removed
-}
-
-fn all_but_last(mut words: Vec<String>) -> Vec<String> {
-    words.pop();
-    words
 }
 
 /// Whether any part of the line works on another machine or in a container.
@@ -237,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_are_told_from_what_may_change_anything() {
+    fn checks_are_told_from_other_commands() {
         for (line, expected) in [
             ("npm test", Check::Tests),
             ("cd web && npx vitest run", Check::Tests),
@@ -248,29 +203,15 @@ mod tests {
             ("tsc --noEmit", Check::Types),
         ] {
             assert_eq!(check(line), Some(expected), "{line}");
-            assert!(!may_change_anything(line), "{line}");
         }
         for line in
             ["cargo init .", "npx prisma generate", "python codemod.py", "git apply a.diff", "cargo fmt"]
         {
             assert_eq!(check(line), None, "{line}");
-            assert!(may_change_anything(line), "{line}");
         }
         for line in ["git add . && git commit -m 'fix test'", "mkdir -p a", "grep test a"] {
             assert_eq!(check(line), None, "{line}");
-            assert!(!may_change_anything(line), "{line}");
         }
-    }
-
-    #[test]
-    fn removed_and_moved_paths_are_named() {
-        assert_eq!(removed_paths("rm -rf a b && git rm --cached c"), ["a", "b", "c"]);
-        assert_eq!(removed_paths("git mv old.rs new.rs; mv 'x y' z"), ["old.rs", "x y"]);
-        assert_eq!(removed_paths("if [ -f a ]; then rm a; fi"), ["a"]);
-        assert_eq!(removed_paths("for f in a b; do rm $f; done"), ["$f"]);
-        assert_eq!(removed_paths("git -C pkg rm a; git -C pkg mv b c"), ["a", "b"]);
-        assert_eq!(removed_paths("ls | xargs rm -f a"), ["a"]);
-        assert!(removed_paths("echo rm a").is_empty());
     }
 
     #[test]
@@ -288,7 +229,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_makes_it_panic(line in ".{0,200}") {
-            let _ = (only_looks(&line), removed_paths(&line), works_elsewhere(&line));
+            let _ = (only_looks(&line), works_elsewhere(&line));
         }
     }
 }

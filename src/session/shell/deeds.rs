@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::LOOKERS;
 use super::names::{
-    HARMLESS, IDLE_OPTIONS, NARROWING_OPTIONS, PLACE_OPTIONS, SCRIPT_MIXES, SCRIPT_OTHERS, SCRIPT_RUNNERS,
+    IDLE_OPTIONS, NARROWING_OPTIONS, PLACE_OPTIONS, SCRIPT_MIXES, SCRIPT_OTHERS, SCRIPT_RUNNERS,
     SCRIPT_WORDS, VALUED_OPTIONS,
 };
 use super::runners::{RUNNERS, Runner};
 use super::wrappers::program_name;
-use super::{GIT_LOOKERS, LOOKERS, git_subcommand};
 
 /// What a command checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -357,98 +357,6 @@ fn deeds_by_name(name: &str) -> Vec<Deed> {
     }
     Vec::new()
 }
-
-/// Whether a program may do what its words do not show: a script, an interpreter, a tool that is not known.
-pub fn may_do_anything(words: &[String]) -> bool {
-    let Some(first) = words.first() else { return false };
-    let name = program_name(first);
-    if does(words).deeds.is_empty()
-        && first.contains('/')
-        && !first.starts_with("/usr/")
-        && !first.starts_with("/bin/")
-        && !first.starts_with("/opt/")
-    {
-        return true;
-    }
-    if first.starts_with('$') || first.starts_with('`') {
-        return true;
-    }
-    if only_parses(name, words) {
-        return false;
-    }
-    if name == "git" {
-        // `git foo` can be an alias.
-        return git_subcommand(words)
-            .is_some_and(|sub| !GIT_KNOWN.contains(&sub) && !GIT_LOOKERS.contains(&sub));
-    }
-    if LOOKERS.contains(&name) {
-        return words.iter().any(|word| matches!(word.as_str(), "-exec" | "-execdir"));
-    }
-    if !does(words).deeds.is_empty()
-        || is_runner(words)
-        || words.iter().any(|word| word == "--help" || word == "--version")
-    {
-        return false;
-    }
-    let second = words.iter().skip(1).find(|word| !word.starts_with('-')).map(String::as_str);
-    match name {
-        "npm" => match second {
-            Some("run" | "run-script") => {
-                let script = words.iter().skip_while(|word| !word.starts_with("run")).nth(1);
-                script.is_none_or(|script| !SERVERS.contains(&script.as_str()))
-            }
-            second => matches!(second, Some("exec" | "init" | "create" | "restart")),
-        },
-        "cargo" => second.is_some_and(|sub| !CARGO_KNOWN.contains(&sub)),
-        "go" => matches!(second, Some("generate" | "run" | "tool")),
-        "node" | "dotnet" => !words.iter().any(|word| word == "-v"),
-        "docker" | "podman" => {
-            matches!(second, Some("exec" | "run" | "compose" | "start" | "build" | "buildx"))
-        }
-        "gh" => matches!(second, Some("workflow" | "extension" | "alias" | "copilot")),
-        "source" => false,
-        _ => !HARMLESS.contains(&name),
-    }
-}
-
-/// Whether an interpreter is told to read a script and not to run it: `sh -n`, `php -l`.
-fn only_parses(program: &str, words: &[String]) -> bool {
-    let option = match program {
-        "bash" | "dash" | "ksh" | "sh" | "zsh" => "-n",
-        "php" => "-l",
-        "perl" | "ruby" => "-c",
-        "node" => "--check",
-        _ => return false,
-    };
-    words.get(1).is_some_and(|word| word == option)
-}
-
-/// Whether a runner of the table is called, if only for its version.
-fn is_runner(words: &[String]) -> bool {
-    let plain = plain_words(words);
-    runners_called(&plain).any(|runner| fits(runner, words, &plain).is_some())
-}
-
-/// Scripts that start a program to look at.
-const SERVERS: &[&str] = &["dev", "preview", "serve", "start", "storybook", "watch"];
-
-/// `git` subcommands that do what they are known to do.
-const GIT_KNOWN: &[&str] = &[
-    "add", "am", "apply", "archive", "bisect", "branch", "cat-file", "check-ignore", "checkout",
-    "cherry-pick", "clean", "clone", "commit", "config", "count-objects", "fetch", "for-each-ref",
-    "format-patch", "fsck", "gc", "hash-object", "help", "init", "lfs", "ls-remote", "merge", "merge-base",
-    "mv", "name-rev", "notes", "prune", "pull", "push", "rebase", "remote", "reset", "restore", "rev-list",
-    "revert", "rm", "shortlog", "show-ref", "sparse-checkout", "stash", "submodule", "switch",
-    "symbolic-ref", "tag", "update-index", "update-ref", "version", "whatchanged", "worktree", "write-tree",
-];
-
-/// `cargo` subcommands that do what they are known to do.
-const CARGO_KNOWN: &[&str] = &[
-    "add", "b", "bench", "build", "c", "check", "clean", "clippy", "doc", "expand", "fetch", "fix", "fmt",
-    "generate-lockfile", "init", "install", "locate-project", "metadata", "new", "nextest", "pkgid",
-    "publish", "remove", "search", "t", "test", "tree", "uninstall", "update", "vendor", "version", "yank",
-    "audit", "deny", "machete", "outdated", "udeps", "llvm-cov", "tarpaulin", "search", "info",
-];
 
 #[cfg(test)]
 mod tests;

@@ -98,19 +98,3 @@ pub(super) const VALUED_OPTIONS: &[&str] = &[
     "--workspace", "-C", "-F", "-R", "-c", "-f", "-j", "-n", "-pl", "-project", "-scheme", "-w",
     "-destination", "-workspace", "-sdk", "-configuration",
 ];
-
-/// Programs, with their first words, that surely run no checks and do nothing that could be claimed.
-pub(super) const HARMLESS: &[&str] = &[
-    "ag", "bat", "break", "chmod", "chown", "cmp", "comm", "continue", "cp", "code", "eza", "fold", "gunzip",
-    "gzip", "hexdump", "history", "join", "kill", "killall", "ln", "local", "lsof", "md5", "md5sum", "mkdir",
-    "mktemp", "mv", "netstat", "open", "paste", "patch", "pgrep", "pkill", "popd", "pushd", "read", "return",
-    "rev", "rm", "rmdir", "set", "sha256sum", "shift", "shopt", "source", "split", "ss", "strings", "sync",
-    "tac", "tar", "tee", "touch", "tr", "trap", "ulimit", "umask", "unalias", "unset", "unzip", "wait",
-    "xxd", "yq", "zip", "zcat", "nproc", "free", "uptime", "top", "sw_vers", "defaults", "sqlite3", "psql",
-    "od", "base64", "openssl", "tokei", "cloc", "scc", "command", "man", "help", "alias", "git", "gh", "hub",
-    "glab", "jj", "cargo", "npm", "pip", "pip3", "brew", "apt", "apt-get", "go", "rustup", "in", "case",
-    "do", "then", "else", "{", "}", "elif", "select", "function", "until", "while", "if", "seq", "expr",
-    "let", "bc", "tput", "clear", "env", "pbcopy", "pbpaste", "ping", "dig", "nslookup", "host", "ifconfig",
-    "ip", "groups", "last", "locale", "arch", "dotnet", "node", "nvm", "docker", "podman", "systemctl",
-    "journalctl", "launchctl",
-];
