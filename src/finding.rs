@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::names::ContentName;
-use crate::words::normalised;
+use crate::ids::ContentName;
+use crate::text::normalise::normalised;
 
 /// What kind of drift it is.
 #[derive(

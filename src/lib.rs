@@ -76,64 +76,44 @@
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub mod cli;
-pub mod env;
-pub mod exit;
-pub mod files;
-pub mod kept;
-pub mod names;
-pub mod paths;
-pub mod phases;
-pub mod template;
-pub mod text;
-pub mod words;
-
-pub mod settings;
-
-pub mod config;
-pub mod hook;
-pub mod state;
-
-pub mod registry;
-pub mod tasks;
-
-pub mod session;
-
-pub mod plan;
-
 pub mod advisories;
-pub mod evidence;
-pub mod facts;
-pub mod finding;
-pub mod globbed;
-
+pub mod audit;
+pub mod cache_codec;
 pub mod checks;
 pub mod child;
-pub mod readers;
-
-pub mod feature_loop;
-
-pub mod decision;
-
-pub mod audit;
-pub mod gates;
-pub mod session_start;
-
-pub mod followup;
-pub mod log;
-
-pub mod saved;
-
-pub mod page;
-
-pub mod report;
-
-pub mod stage;
-
-pub mod doctor;
-
-pub mod eval;
-
+pub mod cli;
+pub mod client;
 pub mod commands;
+pub mod config;
+pub mod decision;
+pub mod doctor;
+pub mod env;
+pub mod eval;
+pub mod evidence;
+pub mod exit;
+pub mod facts;
+pub mod feature_loop;
+pub mod files;
+pub mod finding;
+pub mod followup;
+pub mod gates;
+pub mod hook;
+pub mod ids;
+pub mod log;
+pub mod past_sessions;
+pub mod paths;
+pub mod plan;
+pub mod readers;
+pub mod redact;
+pub mod registry;
+pub mod render;
+pub mod sandbox;
+pub mod session;
+pub mod shell;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub mod start;
+pub mod state;
+pub mod tasks;
+pub mod text;
+pub mod timing;
+pub mod workspace;

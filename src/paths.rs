@@ -1,7 +1,7 @@
 //! What kind of file a path is, by its name and its folders alone: a test, a document, a lock or generated file, scratch.
 //! The one place that says so. Must not look at the disk.
 
-use crate::words::base_name;
+use crate::text::normalise::base_name;
 
 /// Endings of files that nobody writes by hand.
 const GENERATED: &[&str] = &[

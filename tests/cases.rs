@@ -13,8 +13,8 @@ use punchlist::eval::layout::lay_out;
 use punchlist::eval::run::{Asking, CaseResult, ReaderChoice, SecondChoice, run_all};
 use punchlist::eval::score::Score;
 use punchlist::finding::Category;
+use punchlist::past_sessions::audit::{Project, Request, prepare};
 use punchlist::readers::Prompts;
-use punchlist::saved::audit::{Project, Request, prepare};
 use punchlist::session::load::load_saved;
 
 const HOW_TO_RECORD: &str = "record answers: `punchlist eval prompts fixtures/cases --out P --key KEY`, have a model answer \

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use punchlist::session::asks::persons_words;
 use punchlist::session::load::{Reading, load_saved};
-use punchlist::session::{CommandEnd, Session, cursor};
+use punchlist::session::{CommandEnd, Session, resume};
 use serde_json::Value;
 
 /// What the reference sees.
@@ -314,10 +314,10 @@ fn a_transcript_that_grows_is_the_one_that_is_there_in_the_end() {
         // Cuts that have nothing to do with lines.
         for part in bytes.chunks((bytes.len() / 7 + 13).max(1)) {
             file.write_all(part).expect("written");
-            let reading = Reading::of_saved(file.path(), cursor::decode(kept.clone()).unwrap_or_default());
-            kept = reading.to_keep().and_then(|cursors| cursor::encode(&cursors)).unwrap_or(kept);
+            let reading = Reading::of_saved(file.path(), resume::decode(kept.clone()).unwrap_or_default());
+            kept = reading.to_keep().and_then(|cursors| resume::encode(&cursors)).unwrap_or(kept);
         }
-        let reading = Reading::of_saved(file.path(), cursor::decode(kept.clone()).unwrap_or_default());
+        let reading = Reading::of_saved(file.path(), resume::decode(kept.clone()).unwrap_or_default());
         let mut session = reading.finish().session;
         session.sources.clone_from(&expected.sources);
         assert_eq!(session, expected, "{}", path.display());

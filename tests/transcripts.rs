@@ -7,9 +7,10 @@ mod transcripts;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use punchlist::session::cursor;
+use punchlist::session::file_history;
+use punchlist::session::file_history::Wanted;
 use punchlist::session::load::{Loaded, Reading, load_saved};
-use punchlist::session::originals::{self, Wanted};
+use punchlist::session::resume;
 use punchlist::session::{CommandEnd, Original, Outcome, Session};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -34,7 +35,7 @@ impl Made {
 
     fn load(&self) -> Loaded {
         let mut loaded = load_saved(&self.transcript());
-        originals::fetch(&mut loaded.session, |_| Wanted::All);
+        file_history::fetch(&mut loaded.session, |_| Wanted::All);
         loaded
     }
 }
@@ -271,8 +272,8 @@ fn a_session_that_goes_on_has_what_was_appended() {
 
 /// Reads what is there of a transcript, going on with what was kept; gives what to keep next.
 fn read_on(path: &Path, kept: &[u8]) -> (Reading, Vec<u8>) {
-    let reading = Reading::of_saved(path, cursor::decode(kept.to_vec()).unwrap_or_default());
-    let encoded = reading.to_keep().and_then(|cursors| cursor::encode(&cursors));
+    let reading = Reading::of_saved(path, resume::decode(kept.to_vec()).unwrap_or_default());
+    let encoded = reading.to_keep().and_then(|cursors| resume::encode(&cursors));
     let kept = encoded.unwrap_or_else(|| kept.to_vec());
     (reading, kept)
 }

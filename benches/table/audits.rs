@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use punchlist::log::Record;
-use punchlist::stage::Stage;
+use punchlist::sandbox::Stage;
 
 use crate::bench::{Bench, bin_true, size};
 use crate::measure::{Fault, Runner, heard, in_turns, timed};

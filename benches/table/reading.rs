@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use punchlist::session::shell::only_looks;
+use punchlist::shell::only_looks;
 
 use crate::bench::{Bench, size};
 use crate::measure::{Fault, Ran, Rounds, Runner, Times, heard, in_turns};

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use punchlist::config::client::project_name;
+use punchlist::client::folders::project_name;
 use punchlist::decision::Cause;
 use punchlist::log::{DecisionLog, Record};
-use punchlist::stage::Stage;
+use punchlist::sandbox::Stage;
 use serde_json::{Value, json};
 
 use crate::measure::Fault;

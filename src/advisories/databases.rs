@@ -8,7 +8,7 @@ use regex::Regex;
 use super::Deed;
 use super::line::Simple;
 use crate::finding::AdvisoryKind;
-use crate::words::base_name;
+use crate::text::normalise::base_name;
 
 /// Programs that run what they are given.
 const CLIENTS: &[&str] = &[

@@ -3,7 +3,7 @@
 use super::Deed;
 use super::line::Simple;
 use crate::finding::AdvisoryKind;
-use crate::words::base_name;
+use crate::text::normalise::base_name;
 
 const SHELLS: &[&str] = &["bash", "dash", "fish", "iex", "invoke-expression", "ksh", "sh", "zsh"];
 const INTERPRETERS: &[&str] = &["node", "perl", "php", "python", "python3", "ruby"];

@@ -72,7 +72,7 @@ fn read_into(line: &str, depth: usize, all: &mut Vec<Simple>) {
 
 /// What a shell is told to run by its arguments or its input.
 fn inner_line(simple: &Simple) -> Option<String> {
-    let program = crate::words::base_name(simple.program());
+    let program = crate::text::normalise::base_name(simple.program());
     if program == "eval" {
         return Some(simple.words[1..].join(" "));
     }

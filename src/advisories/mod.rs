@@ -15,7 +15,7 @@ mod switch;
 use crate::evidence::Evidence;
 use crate::finding::{Advisory, AdvisoryKind};
 use crate::session::{Command, CommandEnd, Session};
-use crate::words::{base_name, has_any_words, normalised, padded};
+use crate::text::normalise::{base_name, has_any_words, normalised, padded};
 
 use line::Simple;
 pub use switch::SwitchFile;

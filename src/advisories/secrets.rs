@@ -3,11 +3,11 @@
 
 use super::Deed;
 use crate::evidence::Evidence;
-use crate::evidence::redact::{Masked, is_secret_file, mask, masked};
 use crate::finding::AdvisoryKind;
 use crate::paths::{is_test, seen_from};
-use crate::session::shell;
-use crate::words::base_name;
+use crate::redact::{Masked, is_secret_file, mask, masked};
+use crate::shell;
+use crate::text::normalise::base_name;
 
 /// Parts of names of files whose secrets are made up.
 const MADE_UP: &[&str] = &[

@@ -5,8 +5,9 @@ use super::{Deed, short};
 use crate::evidence::Evidence;
 use crate::finding::AdvisoryKind;
 use crate::paths::{is_document, is_generated, is_scratch, seen_from};
-use crate::session::shell::{self, Check};
 use crate::session::{Command, CommandEnd};
+use crate::shell;
+use crate::shell::Check;
 
 pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
     let session = &evidence.session;

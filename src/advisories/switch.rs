@@ -6,10 +6,10 @@ use super::{Deed, short};
 use crate::env::{OFF, is_no};
 use crate::finding::AdvisoryKind;
 use crate::paths::seen_from;
-use crate::session::shell::parts::{Part, parts};
-use crate::session::shell::wrappers::program_words;
 use crate::session::{Original, Session, Touch};
-use crate::words::base_name;
+use crate::shell::parse::{Part, parts};
+use crate::shell::wrappers::program_words;
+use crate::text::normalise::base_name;
 
 /// A file in which the switch can be thrown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

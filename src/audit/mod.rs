@@ -19,13 +19,14 @@ use crate::evidence::masking::{mask_plan, mask_session};
 use crate::evidence::{self, Evidence, JudgedUntil, Memory, Sections, Workspace};
 use crate::facts;
 use crate::finding::{Advisory, Finding};
-use crate::names::random_fence;
+use crate::ids::random_fence;
 use crate::plan::{self, Plan, PlanPlaces};
 use crate::readers::Prompts;
 use crate::readers::prompt::{self, PromptError, Shown};
-use crate::session::originals::{self, Wanted};
+use crate::session::file_history;
+use crate::session::file_history::Wanted;
 use crate::session::{Session, Touch};
-use crate::words::is_markdown;
+use crate::text::normalise::is_markdown;
 
 /// Where plans live in a workspace.
 pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
@@ -36,7 +37,7 @@ pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
 /// The plan in play, as the session and the workspace tell it.
 pub fn plan_in_play(session: &mut Session, workspace: &Workspace, places: &PlanPlaces) -> Option<Plan> {
     // What a plan was before the session tells which ticks are the session's own.
-    originals::fetch(
+    file_history::fetch(
         session,
         |touch: &Touch| {
             if is_markdown(&touch.path) { Wanted::All } else { Wanted::Nothing }
@@ -55,7 +56,7 @@ pub fn plan_in_play(session: &mut Session, workspace: &Workspace, places: &PlanP
 /// What a file held when the session first read it whole.
 fn first_read(session: &Session, workspace: &Workspace, path: &Path) -> Option<String> {
     let read = session.reads.iter().find(|read| workspace.root().join(&read.path) == path)?;
-    originals::text_of_read(session, read)
+    file_history::text_of_read(session, read)
 }
 
 /// Everything that an audit rests on. All text in it is masked.
@@ -90,7 +91,7 @@ impl Brief {
     ) -> Self {
         let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
         // What the newest edits put in the place of what: secrets and switches are looked for in it.
-        originals::fetch(&mut session, |_| Wanted::Change);
+        file_history::fetch(&mut session, |_| Wanted::Change);
         let max_bytes = config.max_prompt_bytes;
         let room = max_bytes.saturating_sub(prompts.bytes());
         let sections = Sections::new(&session, plan.as_ref(), judged.as_ref(), room);

@@ -3,9 +3,9 @@
 use super::reason;
 use crate::config::AuditConfig;
 use crate::decision::{Cause, NEWER_STOP, Outcome};
-use crate::evidence::redact::mask;
 use crate::finding::{Advisory, Finding, Source, Status};
 use crate::readers::ReaderOutcome;
+use crate::redact::mask;
 
 /// An audit that could not be made. Why may be the client's words, which nobody has masked yet.
 pub fn could_not(cause: Cause, why: &str) -> Outcome {

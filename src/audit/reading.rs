@@ -10,7 +10,7 @@ use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Kind, SecondOpin
 use crate::readers::checks::{Against, Look, UNSURE, check};
 use crate::readers::prompt::{PromptError, Shown};
 use crate::readers::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable, second};
-use crate::words::bare;
+use crate::text::normalise::bare;
 
 /// With less time than this the second reader is not asked: it could not answer.
 const LEAST_TIME: Duration = Duration::from_secs(4);

@@ -3,7 +3,7 @@
 
 use crate::evidence::Evidence;
 use crate::log::Scene;
-use crate::log::scene::{FileSeen, StepSeen};
+use crate::log::snapshot::{FileSeen, StepSeen};
 use crate::plan::{Mark, Step};
 use crate::text::first_part;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::gates::check::CheckConfig;
 use crate::config::plan_globs;
-use crate::names::ContentName;
+use crate::ids::ContentName;
 
 /// Touched files by their names in the workspace, each with what tells whether it is as it was: when it was changed and how long
 /// it is. `None` for one that is gone.

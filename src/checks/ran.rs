@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::excerpt::excerpt;
 use crate::child::{Ended, Ending};
 use crate::config::gates::check::CheckConfig;
-use crate::evidence::redact::mask;
+use crate::redact::mask;
 
 /// What a check comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]

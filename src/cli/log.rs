@@ -9,7 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::decision::Cause;
 use crate::finding::Category;
 use crate::log::filter::{OutcomeWord, Verdict};
-use crate::log::when::Moment;
+use crate::log::time_arg::Moment;
 
 /// Arguments of `log`.
 #[derive(Debug, Args)]

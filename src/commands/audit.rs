@@ -13,8 +13,10 @@ use crate::env::Env;
 use crate::exit;
 use crate::finding::Status;
 use crate::readers::Prompts;
-use crate::report::Report;
-use crate::report::{markdown::markdown, sarif::sarif, text::text};
+use crate::render::Report;
+use crate::render::markdown::markdown;
+use crate::render::sarif::sarif;
+use crate::render::text::text;
 use crate::session::Session;
 
 use super::{complain, progress};

@@ -11,7 +11,7 @@ use crate::config::reference;
 use crate::config::sources::sources;
 use crate::env::Env;
 use crate::exit;
-use crate::report::settings;
+use crate::render::settings;
 
 /// Runs it.
 pub fn run(args: &ConfigArgs, env: &Env) -> u8 {

@@ -10,14 +10,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::complain;
-use super::hook::{Registered, answer};
 use crate::env::Env;
 use crate::exit;
 use crate::finding::{Finding, Status};
+use crate::hook::stop::{Registered, answer};
 use crate::hook::{HookInput, Reply};
 use crate::log::{DecisionLog, Note, OutcomeNote};
 use crate::readers::RecordedReplies;
-use crate::stage::Stage;
+use crate::sandbox::Stage;
 use crate::state::StateFolder;
 
 const HOOK_INPUT: &str = include_str!("../../fixtures/trips/drift/hook.json");

@@ -14,7 +14,7 @@ use crate::env::Env;
 use crate::exit;
 use crate::readers::prompt::SCHEMA;
 use crate::readers::{Answer, Prompt, Reader, ReaderRun, SealedClient};
-use crate::report::diagnosis;
+use crate::render::diagnosis;
 use crate::state::StateFolder;
 
 /// Runs it.

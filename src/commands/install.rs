@@ -13,11 +13,12 @@ use similar::{ChangeTag, TextDiff};
 
 use super::say::finish;
 use crate::cli::{HOOK_TIMEOUT, InstallArgs, UninstallArgs};
+use crate::client::settings::files::{Place, Scope};
+use crate::client::settings::registered_hooks::ON_PATH;
+use crate::client::settings::registration;
+use crate::client::settings::registration::{Made, Wanted, quoted, register, unregister};
 use crate::config::{Config, Mode};
 use crate::env::Env;
-use crate::settings::ours::ON_PATH;
-use crate::settings::place::{Place, Scope};
-use crate::settings::registration::{self, Made, Wanted, quoted, register, unregister};
 use crate::state::StateFolder;
 use crate::text::from_home;
 

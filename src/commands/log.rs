@@ -23,10 +23,10 @@ use crate::config::LogConfig;
 use crate::env::Env;
 use crate::exit;
 use crate::log::DecisionLog;
+use crate::log::decision_ref::{HELD, LAST, NotOne, Which};
 use crate::log::filter::{Filter, Verdict};
-use crate::log::pages::{Lines, Look, Pages};
+use crate::log::reader::{Lines, Look, Pages};
 use crate::log::seen::Seen;
-use crate::log::which::{HELD, LAST, NotOne, Which};
 use crate::state::StateFolder;
 use crate::text::counted;
 

@@ -8,7 +8,6 @@ pub mod config;
 pub mod demo;
 pub mod doctor;
 pub mod eval;
-pub mod hook;
 pub mod install;
 pub mod log;
 pub mod loops;
@@ -29,7 +28,7 @@ use crate::cli::{Cli, Command, HookArgs};
 use crate::config::Config;
 use crate::env::Env;
 use crate::exit;
-use crate::phases::Phases;
+use crate::timing::Phases;
 
 /// Runs what the arguments ask for; gives the exit code.
 pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
@@ -43,7 +42,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::DEBUG).init();
     }
     if let Some(args) = HookArgs::as_registered(&args) {
-        return hook::run(&args, &env, phases);
+        return crate::hook::stop::run(&args, &env, phases);
     }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
@@ -54,7 +53,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
         }
     };
     match cli.command {
-        Command::Hook(args) => hook::run(&args, &env, phases),
+        Command::Hook(args) => crate::hook::stop::run(&args, &env, phases),
         Command::Demo => demo::run(),
         Command::Install(args) => match checked_config(&env) {
             Ok(config) => install::install(&args, &config, &env),
@@ -101,6 +100,6 @@ fn checked_config(env: &Env) -> Result<Config, u8> {
 }
 
 /// One line on stderr. What the hook says there the client shows only in its debug log.
-fn complain(line: &str) {
+pub(crate) fn complain(line: &str) {
     let _ = writeln!(std::io::stderr(), "punchlist: {}", crate::text::harmless(line).replace('\n', " "));
 }

@@ -12,11 +12,11 @@ use crate::exit;
 use crate::gates::configured::{Configured, configured};
 use crate::log::DecisionLog;
 use crate::log::filter::Filter;
-use crate::log::listing::Setting;
-use crate::log::pages::{Lines, Pages};
+use crate::log::reader::{Lines, Pages};
 use crate::log::seen::Seen;
 use crate::registry::{Fault, Patience, Registry, Status, Worker, wire};
-use crate::report::status::{Screen, SessionLine, text};
+use crate::render::listing::Setting;
+use crate::render::status::{Screen, SessionLine, text};
 use crate::state::StateFolder;
 
 /// How many sessions are shown, and how many decisions.

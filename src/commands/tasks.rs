@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::env::Env;
 use crate::exit;
 use crate::registry::{Choice, DEFAULT_QUEUE, Fault, NewTask, Registry, Status, Task, Wanted, wire};
-use crate::report;
+use crate::render;
 
 /// How often a queue is looked at by whoever waits for a task.
 const LOOK: Duration = Duration::from_millis(500);
@@ -134,7 +134,7 @@ fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registr
         };
         return Ok(say(&format!("No task. {more}\n"), exit::OK));
     }
-    Ok(say(&report::registry::tasks(&tasks, args.all_projects, now, terminal_width()), exit::OK))
+    Ok(say(&render::registry::tasks(&tasks, args.all_projects, now, terminal_width()), exit::OK))
 }
 
 fn show(args: &ShowTaskArgs, config: &Config, registry: &mut Registry) -> Result<u8, Fault> {
@@ -146,7 +146,7 @@ fn show(args: &ShowTaskArgs, config: &Config, registry: &mut Registry) -> Result
         value["history"] = events.iter().map(wire::event).collect();
         return Ok(say_json(&json!({ "schema": wire::SCHEMA, "task": value }), exit::OK));
     }
-    Ok(say(&report::registry::task(&task, &events, now, width()), exit::OK))
+    Ok(say(&render::registry::task(&task, &events, now, width()), exit::OK))
 }
 
 fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result<u8, Fault> {

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::env::{self, Env};
 use crate::exit;
 use crate::registry::{Fault, NewWorker, Registry, Status, Wanted, Worker, wire};
-use crate::report;
+use crate::render;
 use crate::text::time_span;
 
 /// Runs it.
@@ -88,7 +88,7 @@ fn list(args: &ListWorkersArgs, config: &Config, registry: &mut Registry) -> Res
         ..Wanted::default()
     })?;
     let count = |name: &str| in_hand.iter().filter(|task| task.assignee.as_deref() == Some(name)).count();
-    Ok(say(&report::registry::workers(&workers, count, now, terminal_width(), 0), exit::OK))
+    Ok(say(&render::registry::workers(&workers, count, now, terminal_width(), 0), exit::OK))
 }
 
 fn leave(args: &AWorkerArgs, env: &Env, registry: &mut Registry) -> Result<u8, Fault> {

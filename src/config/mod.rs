@@ -1,7 +1,6 @@
 //! What may be set: takes the person's file, the project's file and the environment, gives a [`Config`] and
 //! what was wrong with them. Must not let a project's file point the auditor at another program or folder.
 
-pub mod client;
 pub mod file;
 pub mod gates;
 pub mod globs;

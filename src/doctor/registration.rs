@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::{Check, Mark};
 use crate::cli::HOOK_TIMEOUT;
+use crate::client::settings::registered_hooks::{OurHook, Owner, SESSION_START, our_hooks};
 use crate::config::{Config, Mode};
-use crate::settings::ours::{OurHook, Owner, SESSION_START, our_hooks};
 
 /// A file of the client's that may register hooks.
 #[derive(Debug, Clone)]
@@ -202,7 +202,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::settings::place::Scope;
+    use crate::client::settings::files::Scope;
 
     fn file(owner: Owner, content: Value) -> SettingsFile {
         let path = format!("/{}.json", owner.words().replace(' ', "-"));

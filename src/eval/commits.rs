@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use crate::session::{Command, CommandEnd, Session, shell};
+use crate::session::{Command, CommandEnd, Session};
+use crate::shell;
 
 /// What a session committed.
 #[derive(Debug, PartialEq, Eq)]

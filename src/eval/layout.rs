@@ -12,10 +12,10 @@ use walkdir::WalkDir;
 
 use super::case::Case;
 use super::commits::{self, Committed};
-use crate::config::client::project_folder;
+use crate::client::folders::project_folder;
 use crate::env::Env;
+use crate::sandbox::Stage;
 use crate::session::{Session, load};
-use crate::stage::Stage;
 
 /// The first commit is old: nothing in it can be taken for the session's work.
 const LONG_AGO: &str = "2020-01-01T12:00:00Z";

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::case::Truth;
 use crate::finding::{Advisory, AdvisoryKind, Finding};
 use crate::plan::Plan;
-use crate::words::{has_words, names_file, normalised, padded};
+use crate::text::normalise::{has_words, names_file, normalised, padded};
 
 /// The truths that a finding speaks of, the one that it agrees with most first. The plan tells the
 /// words of a step.

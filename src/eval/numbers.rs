@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::case::Case;
-use crate::names::ContentName;
+use crate::ids::ContentName;
 
 /// Which number stands for which case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

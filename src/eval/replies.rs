@@ -9,10 +9,11 @@ use super::layout::LaidOut;
 use super::numbers::Key;
 use super::stored::{self, FirstFile, SloppyFile, StoredVerdict};
 use super::{second, told};
+use crate::client::reply;
 use crate::finding::Finding;
+use crate::past_sessions::audit::Prepared;
 use crate::readers::prompt::Shown;
-use crate::readers::{Answer, ReaderOutcome, reply};
-use crate::saved::audit::Prepared;
+use crate::readers::{Answer, ReaderOutcome};
 
 /// Answers to the prompts that `punchlist eval prompts` wrote.
 #[derive(Debug, Clone)]

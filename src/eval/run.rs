@@ -24,9 +24,9 @@ use crate::config::Config;
 use crate::decision::{Cause, Held};
 use crate::env::Env;
 use crate::finding::{Finding, Status};
+use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
 use crate::readers::prompt::{PromptError, Shown};
 use crate::readers::{Answer, Prompts, Proposal, RecordedReply, SealedClient};
-use crate::saved::audit::{Audited, Prepared, Request, prepare};
 use crate::state::StateFolder;
 
 /// Who the first reader is.

@@ -12,7 +12,7 @@ use super::case::{Case, CaseError};
 use super::layout::LaidOut;
 use crate::finding::{Category, Finding, Kind};
 use crate::readers::Answer;
-use crate::words::normalised;
+use crate::text::normalise::normalised;
 
 /// The first reader's answer.
 pub const FIRST: &str = "first.json";

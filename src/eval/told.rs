@@ -7,12 +7,12 @@ use super::layout::LaidOut;
 use super::stored::FindingKey;
 use crate::audit::reading::{Reading, asked_about, proposed};
 use crate::finding::{Finding, Source, Status};
-use crate::names::ContentName;
+use crate::ids::ContentName;
+use crate::past_sessions::audit::Prepared;
 use crate::readers::checks::{UNSURE, step_of};
 use crate::readers::lying::{Invention, inventions};
 use crate::readers::prompt::Shown;
 use crate::readers::{Answer, Proposal, ReaderOutcome, ReaderRun};
-use crate::saved::audit::Prepared;
 
 /// How many lies that pass the checks are told of one case.
 const LIES_THAT_PASS: usize = 6;

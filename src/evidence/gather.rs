@@ -7,20 +7,22 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::budget::Budget;
-use super::git::{self, Change};
-use super::memory::{Shows, Stamp};
 use super::named::named_paths;
-use super::redact::mask_owned;
-use super::workspace::{Body, Folders, Place, Sight};
 use super::{
     Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, Memory, NamedIn,
-    Repository, TouchNote, Workspace, diff, sections,
+    Repository, TouchNote, Workspace, sections,
 };
-use crate::names::QuickName;
+use crate::ids::QuickName;
 use crate::paths::is_generated;
 use crate::plan::Plan;
-use crate::session::originals::Shelf;
+use crate::redact::mask_owned;
+use crate::session::file_history::Shelf;
 use crate::session::{Original, Outcome, Session};
+use crate::workspace::diff;
+use crate::workspace::file_cache::{Shows, Stamp};
+use crate::workspace::git;
+use crate::workspace::git::Change;
+use crate::workspace::{Body, Folders, Place, Sight};
 
 /// Up to this size a file that was changed is shown whole besides: what did not change may be what was promised.
 const SMALL: usize = 2_500;

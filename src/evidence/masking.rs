@@ -2,9 +2,9 @@
 //! (prompt, findings, log) can't leak what it never had. What a file was before the session is left alone:
 //! it is only ever shown as a diff, which is masked then.
 
-use super::redact::masked;
 use crate::plan::Plan;
 use crate::plan::steps::parse_steps;
+use crate::redact::masked;
 use crate::session::{Masked, Outcome, Session};
 
 fn mask_in_place(text: &mut String) -> usize {

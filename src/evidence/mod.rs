@@ -4,26 +4,21 @@
 //! `gather` puts the files together within one `budget`, `timeline` and `sections` write what the readers read.
 
 pub mod budget;
-pub mod diff;
 pub mod gather;
-pub mod git;
 pub mod masking;
-pub mod memory;
 pub mod named;
-pub mod redact;
 pub mod sections;
 pub mod timeline;
-pub mod workspace;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::workspace::file_cache::Memory;
+pub use crate::workspace::git::Repository;
+pub use crate::workspace::{FileState, Workspace};
 pub use gather::gather;
-pub use git::Repository;
-pub use memory::Memory;
 pub use sections::Sections;
-pub use workspace::{FileState, Workspace};
 
 use crate::plan::Plan;
 use crate::session::{Outcome, Session};

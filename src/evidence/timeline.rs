@@ -7,8 +7,9 @@ use std::fmt::Write;
 
 use super::JudgedUntil;
 use crate::paths::seen_from;
-use crate::session::shell::{self, Check};
 use crate::session::{Command, CommandEnd, Delegation, Outcome, Remark, Session, Touch};
+use crate::shell;
+use crate::shell::Check;
 use crate::text::{first_part, last_part};
 
 /// How much is shown of what a command printed: of a check, of git and of whatever failed; of any other; of one that only

@@ -3,9 +3,10 @@
 use super::{Ticked, fact};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Kind};
-use crate::session::shell::{self, hides_exit_code};
 use crate::session::{Command, CommandEnd};
-use crate::words::normalised;
+use crate::shell;
+use crate::shell::hides_exit_code;
+use crate::text::normalise::normalised;
 
 /// Returns the commands that failed.
 pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {

@@ -4,8 +4,8 @@
 use super::{Ticked, fact};
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::finding::{Finding, Kind};
-use crate::session::shell;
-use crate::words::base_name;
+use crate::shell;
+use crate::text::normalise::base_name;
 
 /// Returns the files that are missing.
 pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {

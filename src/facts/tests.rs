@@ -1,7 +1,6 @@
 //! For each rule: where it must speak, and where it must keep silent.
 
 use super::*;
-use crate::evidence::git::{Change, Commit, Stash};
 use crate::evidence::{FileChange, FileEvidence, FileState, Repository};
 use crate::plan::Plan;
 use crate::session::{Command, CommandEnd};
@@ -9,6 +8,7 @@ use crate::testing::{
     self, command, failed, file, missing as no_file, plan, plan_from, repository, said, session, todo,
     touched,
 };
+use crate::workspace::git::{Change, Commit, Stash};
 
 /// Evidence of a session that ticked this, with these files.
 fn ticks(text: &str, files: Vec<FileEvidence>) -> Evidence {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::names::ContentName;
+use crate::ids::ContentName;
 
 /// The names under which a list of features is found in an object, in the order of trust.
 const LISTS: [&str; 8] =

@@ -6,17 +6,17 @@
 //! transcript, and whether anything moved in the workspace. `round` puts them together. What is remembered is kept by
 //! `state::loops`.
 
+pub mod change_probe;
 pub mod context;
 pub mod disk;
 pub mod features;
-pub mod memory;
 pub mod progress;
+pub mod prompts;
 pub mod round;
+pub mod state;
 pub mod step;
-pub mod trace;
-pub mod words;
 
+pub use crate::feature_loop::state::Loop;
 pub use features::Feature;
-pub use memory::Loop;
 pub use progress::Status;
 pub use step::{Limits, Step};

@@ -4,13 +4,14 @@
 use jiff::Timestamp;
 
 use super::context::Fill;
+use super::disk;
 use super::features::Feature;
-use super::memory::{Changes, Loop};
 use super::progress::{self, Progress, Status};
 use super::step::{Limits, Look, Step, next};
-use super::words::Told;
-use super::{disk, trace};
-use crate::names::ContentName;
+use crate::feature_loop::change_probe;
+use crate::feature_loop::prompts::Told;
+use crate::feature_loop::state::{Changes, Loop};
+use crate::ids::ContentName;
 
 /// What is seen of a loop's folder.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ pub fn now_ms() -> i64 {
 pub fn see(memory: &Loop) -> Result<Seen, String> {
     let features = disk::features(&memory.folder, &memory.features)?;
     let notes = disk::progress(&memory.folder, &memory.progress)?;
-    let trace = trace::trace(&memory.folder, &[&memory.progress, &memory.features]);
+    let trace = change_probe::trace(&memory.folder, &[&memory.progress, &memory.features]);
     let trace = trace.map(|trace| with_list(&trace, &features));
     Ok(Seen { progress: progress::read(&notes), features, notes, trace })
 }

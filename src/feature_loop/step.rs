@@ -3,8 +3,8 @@
 
 use super::context::Fill;
 use super::features::Feature;
-use super::memory::{Changes, Loop};
 use super::progress::{Progress, Status};
+use crate::feature_loop::state::{Changes, Loop};
 use crate::text::counted;
 
 /// How far a loop may go.

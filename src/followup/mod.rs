@@ -12,7 +12,7 @@ pub mod settled;
 pub use pending::{Held, PendingBlock};
 
 use crate::log::note::Became;
-use crate::words::{bare, base_name, names_file};
+use crate::text::normalise::{bare, base_name, names_file};
 use question::State;
 
 /// What became of one finding, and how that is known.

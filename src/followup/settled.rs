@@ -5,7 +5,7 @@ use super::Held;
 use crate::evidence::{Evidence, FileState};
 use crate::finding::{Category, ClaimedIn, Kind};
 use crate::plan::Mark;
-use crate::words::{bare, normalised};
+use crate::text::normalise::{bare, normalised};
 
 /// Returns how a finding is settled, if it is. `state` is what stands at its path now.
 pub fn settled(held: &Held, state: Option<&FileState>, evidence: &Evidence, since: usize) -> Option<String> {

@@ -6,26 +6,27 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::moved::Stamps;
 use super::sight::{self, SoFar};
-use super::{Gate, Known, ReaderPair, Stop, Story, moved};
+use super::{Gate, Known, ReaderPair, Stop, Story};
 use crate::audit::Brief;
 use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed};
 use crate::audit::reading::{self, Readers, Reading, Second, Setting};
 use crate::audit::seen::scene_of;
 use crate::config::{AuditConfig, Planless, SecondReader};
 use crate::decision::{Cause, NEWER_STOP, Outcome};
-use crate::evidence::redact::mask;
 use crate::evidence::{Evidence, JudgedUntil, Workspace};
 use crate::finding::{Advisory, Finding, Status};
 use crate::followup::{PendingBlock, past_disputes};
-use crate::log::{DecisionLog, keepsakes, labels};
-use crate::phases;
+use crate::gates::staleness;
+use crate::gates::staleness::Stamps;
+use crate::log::{DecisionLog, artifacts, labels};
 use crate::plan::Plan;
 use crate::readers::prompt::PromptError;
 use crate::readers::{Prompts, ReaderOutcome, Unavailable};
+use crate::redact::mask;
 use crate::session::Session;
 use crate::state::{Dispute, LastAudit, SessionState};
+use crate::timing;
 
 /// Its name.
 pub const AUDIT: &str = "audit";
@@ -63,7 +64,7 @@ impl Gate for AuditGate {
         let judged = last
             .filter(|last| last.was_clean)
             .map(|last| JudgedUntil { at: last.rows, files: last.files.clone() });
-        let brief = story.phase(phases::EVIDENCE, |story| {
+        let brief = story.phase(timing::EVIDENCE, |story| {
             let mut memory = stop.state.evidence(stop.session, stop.agent());
             let brief =
                 Brief::new(session, plan, &workspace, prompts, &stop.config.audit, judged, &mut memory);
@@ -163,7 +164,7 @@ fn ask(
     readers: &mut ReaderPair<'_>,
     setting: Setting<'_>,
 ) -> Result<Reading, PromptError> {
-    let (shown, fault) = story.phase(phases::PROMPT, |_| brief.shown())?;
+    let (shown, fault) = story.phase(timing::PROMPT, |_| brief.shown())?;
     story.config_faults.extend(fault.map(|fault| fault.to_string()));
     let prompt = Arc::new(shown.first(brief.prompts())?);
     story.prompt_bytes = prompt.bytes();
@@ -172,7 +173,7 @@ fn ask(
     // The reader takes longer than to write down what it is asked.
     story
         .chores
-        .run(move || keepsakes::keep_asked(&root, &id, &asked.whole(), &scene_of(&evidence.evidence)));
+        .run(move || artifacts::keep_asked(&root, &id, &asked.whole(), &scene_of(&evidence.evidence)));
     let deadline = stop.deadline.checked_sub(ROOM_TO_ANSWER).unwrap_or_else(Instant::now);
     let (first_model, backend) = (readers.first.model().to_owned(), readers.first.backend());
     let second_model = match &stop.config.auditor.second_reader {
@@ -213,9 +214,9 @@ fn weigh(
     let (mut fitting, moved) = match stamps {
         None => (story.findings.clone(), Vec::new()),
         Some(then) => {
-            let changed = moved::changed(then, &sight::again(workspace, then));
+            let changed = staleness::changed(then, &sight::again(workspace, then));
             let plan = brief.evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
-            moved::fitting(&mut story.findings, &changed, plan)
+            staleness::fitting(&mut story.findings, &changed, plan)
         }
     };
     let log = DecisionLog::in_folder(stop.state.root());

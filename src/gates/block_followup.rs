@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::known::{find_plan, read_session};
 use super::{ReaderPair, Stop, Story};
 use crate::audit::{Brief, plan_places};
 use crate::config::SecondReader;
 use crate::decision::Cause;
 use crate::evidence::Workspace;
-use crate::evidence::redact::mask;
 use crate::finding::Finding;
 use crate::followup::{self, Held, Outcome, PendingBlock, Said, question, settled};
+use crate::gates::context::{find_plan, read_session};
+use crate::ids::new_id;
 use crate::log::note::{self, Became};
 use crate::log::{DecisionLog, Note, OutcomeNote};
-use crate::names::new_id;
 use crate::readers::{Prompts, ReaderOutcome};
+use crate::redact::mask;
 use crate::session::{Command, Session};
 use crate::state::Dispute;
 

@@ -17,14 +17,14 @@ use std::time::{Duration, Instant};
 use super::{Gate, Known, ReaderPair, Stop, Story, Told};
 use crate::decision::{Cause, Outcome};
 use crate::evidence::masking::mask_session;
-use crate::evidence::redact::is_secret_file;
 use crate::files::open_regular;
 use crate::finding::Finding;
 use crate::followup::PendingBlock;
-use crate::globbed::globbed;
 use crate::plan::steps::parse_words;
 use crate::readers::ReaderOutcome;
-use crate::words::normalised;
+use crate::redact::is_secret_file;
+use crate::text::normalise::normalised;
+use crate::workspace::glob_files::globbed;
 
 pub use open::{Checklist, Item, Place, Unsettled};
 

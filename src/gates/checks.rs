@@ -12,11 +12,11 @@ use crate::child::{self, Job};
 use crate::config::gates::check::{CheckConfig, CheckOn};
 use crate::decision::{Cause, Outcome};
 use crate::env;
-use crate::evidence::redact::mask;
-use crate::evidence::workspace::Folders;
 use crate::hook::Event;
-use crate::names::ContentName;
-use crate::phases;
+use crate::ids::ContentName;
+use crate::redact::mask;
+use crate::timing;
+use crate::workspace::Folders;
 
 /// What is left to finish in after the checks and the audit.
 const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
@@ -65,7 +65,7 @@ impl Gate for ChecksGate {
         if unread {
             to_run.retain(|(check, _)| !check.is_projects);
         }
-        let ran = story.phase(phases::CHECKS, |_| run_all(stop, &to_run));
+        let ran = story.phase(timing::CHECKS, |_| run_all(stop, &to_run));
         if stop.claim.is_none() {
             say(&ran);
         }

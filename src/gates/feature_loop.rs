@@ -4,15 +4,17 @@
 
 use std::path::Path;
 
-use super::{Gate, ReaderPair, Stop, Story, in_a_row};
+use super::{Gate, ReaderPair, Stop, Story};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::feature_loop::context::fill_of;
+use crate::feature_loop::prompts;
+use crate::feature_loop::prompts::HOLD;
 use crate::feature_loop::round::{Seen, now_ms, see};
 use crate::feature_loop::step::iterations;
-use crate::feature_loop::words::{self, HOLD};
 use crate::feature_loop::{Loop, Status, Step};
 use crate::files::end_of;
+use crate::gates::consecutive_blocks;
 use crate::hook::Event;
 
 /// Its name.
@@ -109,8 +111,11 @@ fn step(stop: &Stop<'_>, story: &mut Story, seen: &Seen, memory: &mut Loop) -> (
     let fill = transcript.and_then(|path| fill_of(path, config.window, chosen.as_deref()));
     let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
     let mut next = seen.next(memory, fill, config.limits);
-    if matches!(next, Step::Work { .. }) && !in_a_row::may_hold_on(stop, held) {
-        let why = format!("the session was held {} times in a row and used no tool", in_a_row::MOST_IN_A_ROW);
+    if matches!(next, Step::Work { .. }) && !consecutive_blocks::may_hold_on(stop, held) {
+        let why = format!(
+            "the session was held {} times in a row and used no tool",
+            consecutive_blocks::MOST_IN_A_ROW
+        );
         next = Step::End { status: Status::Stalled, why };
     }
     match next {
@@ -120,7 +125,7 @@ fn step(stop: &Stop<'_>, story: &mut Story, seen: &Seen, memory: &mut Loop) -> (
         }
         Step::Work { at, changes } => {
             let (template, fault) =
-                words::template(stop.config.auditor.prompts.as_deref(), "loop-hold.md", HOLD);
+                prompts::template(stop.config.auditor.prompts.as_deref(), "loop-hold.md", HOLD);
             story.config_faults.extend(fault);
             let reason = seen.hand_out(memory, at, &changes, &template, HOLD);
             (Outcome::Hold { cause: Cause::FeatureOpen, reason }, Some(Status::InProgress))

@@ -2,11 +2,11 @@
 //! what it did last that counts, never from its beginning. Takes the worker and what time it is; what that means is one pure function. It
 //! tells the agent which command to run, so that the client's count of blocks in a row begins anew, and lets go where that is not done.
 
-use super::in_a_row::may_hold_on;
 use super::own_command::own_command;
 use super::{Gate, ReaderPair, Stop, Story, pending_tasks};
 use crate::decision::{Cause, Outcome};
-use crate::names::ContentName;
+use crate::gates::consecutive_blocks::may_hold_on;
+use crate::ids::ContentName;
 use crate::registry::{Fault, Patience, Registry, Task, Wanted, Worker};
 use crate::tasks::PENDING;
 use crate::text::{first_part, harmless, time_span};

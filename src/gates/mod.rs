@@ -4,41 +4,40 @@
 //! All of them obey the loop guard and share one budget a session, so that the client's own cap is never reached; but for
 //! those that keep a session at work, which have limits of their own (`in_a_row`).
 
-pub mod aside;
 pub mod audit;
 pub mod block_followup;
 pub mod checklist;
 pub mod checks;
 pub mod configured;
+pub mod consecutive_blocks;
+pub mod context;
 pub mod feature_loop;
-pub mod in_a_row;
-pub mod joined;
 pub mod keep_alive;
-pub mod known;
-pub mod moved;
+pub mod merge;
 pub mod own_command;
 pub mod pending_tasks;
-pub mod place;
+pub mod self_disable;
 pub mod sight;
-pub mod story;
-pub mod switched;
+pub mod staleness;
+pub mod stop_lock;
+pub mod stop_report;
 
 use std::path::Path;
 use std::time::Instant;
 
-pub use joined::{Joined, Told};
-pub use known::Known;
-pub use story::Story;
+pub use crate::gates::context::Known;
+pub use crate::gates::merge::{Joined, Told};
+pub use crate::gates::stop_report::Story;
 
 use crate::config::{Config, TaskSource};
 use crate::decision::{Cause, Outcome};
 use crate::env::Env;
-use crate::evidence::redact::mask;
 use crate::hook::{Event, HookInput};
 use crate::log::record::GateRecord;
-use crate::phases::millis;
 use crate::readers::Reader;
+use crate::redact::mask;
 use crate::state::{Claim, StateFolder};
+use crate::timing::millis;
 use audit::{AUDIT, AuditGate};
 use checklist::ChecklistGate;
 use checks::ChecksGate;
@@ -173,7 +172,7 @@ pub fn look(
         let off = Outcome::Pass { cause: Cause::Off, detail: Some(why.to_owned()) };
         return Joined { outcome: guard.unwrap_or(off), uses_budget: false };
     }
-    if let Some(outcome) = place::take(stop, story) {
+    if let Some(outcome) = stop_lock::take(stop, story) {
         return Joined { outcome, uses_budget: false };
     }
     let is_audit_alone = guard.is_none() && gates.iter().all(|gate| gate.name() == AUDIT);
@@ -208,7 +207,7 @@ pub fn look(
     // Why the others did not look is what remains to be said where nothing else is.
     told.extend(guard.map(|outcome| Told { gate: "guard", keeps_working: false, outcome }));
     story.held_by = told.iter().filter(|told| told.outcome.wants_block()).map(|told| told.gate).collect();
-    joined::join(&told)
+    merge::join(&told)
 }
 
 #[cfg(test)]

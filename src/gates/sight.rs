@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::Stop;
-use super::moved::{Move, Stamp, Stamps};
-use crate::config::client::open_session;
+use crate::client::folders::open_session;
+use crate::client::row;
 use crate::evidence::{Evidence, Workspace};
 use crate::files::open_regular;
 use crate::finding::Finding;
+use crate::gates::staleness::{Move, Stamp, Stamps};
 use crate::hook::Event;
-use crate::session::ledger::{Ledger, Role};
-use crate::session::lines;
+use crate::session::builder::{Ledger, Role};
 
 /// How much of what was added to a transcript is looked at: a prompt or a call stands near its start.
 const ADDED_CAP: u64 = 8 << 20;
@@ -76,7 +76,7 @@ fn in_transcript(stop: &Stop<'_>, so_far: &SoFar) -> io::Result<Vec<Move>> {
     let start = line_start(&mut file, so_far.bytes)?;
     file.seek(SeekFrom::Start(start))?;
     for line in BufReader::new(file.take(ADDED_CAP)).split(b'\n') {
-        lines::rows_of(String::from_utf8_lossy(&line?).as_bytes(), |row| {
+        row::rows_of(String::from_utf8_lossy(&line?).as_bytes(), |row| {
             let made: Option<Timestamp> = row.timestamp.text().and_then(|time| time.parse().ok());
             if made.is_some_and(|made| made.as_millisecond() > stop.started_ms) {
                 ledger.fold(row, None);

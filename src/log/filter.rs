@@ -4,12 +4,12 @@
 use aho_corasick::AhoCorasick;
 use serde_json::Value;
 
-use super::glance::{FindingGlance, Glance};
 use super::note::{Became, Judgement};
 use super::seen::Seen;
 use crate::decision::Cause;
 use crate::finding::{Category, Status};
-use crate::words::base_name;
+use crate::log::summary::{FindingGlance, Glance};
+use crate::text::normalise::base_name;
 
 /// What was decided, as a person calls it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -186,7 +186,7 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::glance::Line;
+    use crate::log::summary::Line;
 
     const LINE: &str = r#"{"schema":1,"id":"b","time":"2026-10-01T00:00:00.000Z","session":"abc-1","project":"/w/shop",
         "decision":"block","cause":"findings","detail":"Say \"Hi\" to ÉMILE",

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Record;
-use crate::names::new_id;
+use crate::ids::new_id;
 
 /// The number of the format of notes: a punchlist that knows only decisions passes them over.
 pub const SCHEMA: u32 = 2;

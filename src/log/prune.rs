@@ -1,4 +1,4 @@
-//! Taking out what is old or too much because a person asks for it: what [`super::keepsakes`] does by itself, and besides,
+//! Taking out what is old or too much because a person asks for it: what [`crate::log::artifacts`] does by itself, and besides,
 //! of the month in which the time to keep begins, all that is older. Gives what was or would be taken out.
 
 use std::collections::BTreeMap;
@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 use super::DecisionLog;
-use super::glance::Line;
-use super::keepsakes::{Kept, Kind, too_old_or_too_much};
 use crate::files::write_whole;
+use crate::log::artifacts::{Kept, Kind, too_old_or_too_much};
+use crate::log::summary::Line;
 
 /// What was or would be taken out.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::decision::{Cause, Held};
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Finding};
-use crate::names::new_id;
+use crate::ids::new_id;
 use crate::plan::PlanSource;
 use crate::readers::Usage;
 use crate::session::Skipped;
@@ -85,7 +85,7 @@ pub struct Record {
     /// What was wrong with the config.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_error: Option<String>,
-    /// Our own time, in milliseconds by phase, as [`crate::phases`] names them; `wait` is a part of `read`, `facts`
+    /// Our own time, in milliseconds by phase, as [`crate::timing`] names them; `wait` is a part of `read`, `facts`
     /// of `evidence`, `auditor` and `second-reader` are the two readers' time, `total` is all of it up to the writing of this line.
     /// `start` is there only where `PUNCHLIST_TRACE` asked for it.
     #[serde(default)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::decision::Held;
 use crate::finding::{Finding, Status};
-use crate::words::normalised;
+use crate::text::normalise::normalised;
 
 /// An audit of then, judged once more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,12 +1,12 @@
 //! Takes decisions at a glance and the notes on them, gives each with all that is known of it by now: what
-//! [`super::told`] does for whole records. Pure.
+//! [`crate::log::annotated`] does for whole records. Pure.
 
 use std::collections::HashMap;
 
 use super::Note;
-use super::glance::{Glance, Noted};
 use super::note::{Became, Judgement};
-use super::told::was_right;
+use crate::log::annotated::was_right;
+use crate::log::summary::{Glance, Noted};
 
 /// A decision and what is known of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,8 +96,8 @@ pub fn join<'a, G: Into<Box<Glance<'a>>>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::glance::Line;
-    use crate::log::{Record, told};
+    use crate::log::summary::Line;
+    use crate::log::{Record, annotated};
 
     const LINES: &str = r#"
 {"schema":1,"id":"a","time":"2026-10-01T00:00:00Z","session":null,"project":null,"event":"Stop","decision":"allow","cause":"clean"}
@@ -131,12 +131,12 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
-        let (seen, told) = (join(glances, lines), told::join(records, notes));
+        let (seen, told) = (join(glances, lines), annotated::join(records, notes));
         assert_eq!((seen.len(), seen[0].notes.len(), seen[1].notes.len()), (3, 1, 6));
         for (seen, told) in seen.iter().zip(&told) {
             let right = |at: usize| seen.fate(at).was_right();
             let rights: Vec<_> = (0..told.fates.len()).map(right).collect();
-            assert_eq!(rights, told.fates.iter().map(told::Fate::was_right).collect::<Vec<_>>());
+            assert_eq!(rights, told.fates.iter().map(annotated::Fate::was_right).collect::<Vec<_>>());
             assert_eq!(seen.label, told.label.as_ref().map(|note| note.label));
         }
         assert_eq!(seen[1].fate(0).became, Some(Became::Fixed));

@@ -8,11 +8,11 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::filter::Verdict;
-use super::glance::ReaderGlance;
 use super::note::{Became, Judgement};
 use super::seen::Seen;
 use crate::decision::could_not_check;
 use crate::finding::{Category, Kind, Source, Status};
+use crate::log::summary::ReaderGlance;
 
 /// The number of this format. Fields may be added under it; none is renamed or given another meaning.
 pub const SCHEMA: u32 = 1;

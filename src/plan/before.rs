@@ -10,9 +10,9 @@ use super::Plan;
 use super::find::{Read, capped};
 use super::places::PlanPlaces;
 use super::steps::{Mark, Step, parse_words};
-use crate::session::originals::CHANGE_CAP;
+use crate::session::file_history::CHANGE_CAP;
 use crate::session::{Original, Session, Touch};
-use crate::words::normalised;
+use crate::text::normalise::normalised;
 
 /// What a plan was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,8 +14,9 @@ use super::before::{self, PlanBefore};
 use super::places::PlanPlaces;
 use super::steps::{Mark, Step, StepKind, parse_steps, parse_words};
 use super::{BeforeSource, Plan, PlanSource, Presence};
-use crate::session::{ApprovedPlan, Session, Touch, shell};
-use crate::words::is_markdown;
+use crate::session::{ApprovedPlan, Session, Touch};
+use crate::shell;
+use crate::text::normalise::is_markdown;
 
 /// The most that counts of a plan. A log of megabytes under a plan's name is none.
 const PLAN_CAP: usize = 128 << 10;

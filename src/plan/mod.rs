@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
-use crate::words::{has_words, normalised, padded};
+use crate::text::normalise::{has_words, normalised, padded};
 pub use before::{BeforeSource, PlanBefore};
 pub use find::{Read, ReadText, find, given};
 pub use places::PlanPlaces;

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::config::PlanGlobs;
-use crate::words::is_markdown;
+use crate::text::normalise::is_markdown;
 
 /// Where plans live.
 #[derive(Debug)]

@@ -8,8 +8,9 @@ use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 use crate::paths::is_scratch;
 use crate::plan::Plan;
 use crate::readers::Proposal;
-use crate::session::{Command, Session, shell};
-use crate::words::{bare, normalised};
+use crate::session::{Command, Session};
+use crate::shell;
+use crate::text::normalise::{bare, normalised};
 
 /// What the disk shows at a proposal's path.
 #[derive(Debug, Clone, PartialEq, Eq)]

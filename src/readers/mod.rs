@@ -9,14 +9,9 @@
 pub mod answer;
 pub mod budget;
 pub mod checks;
-pub mod client;
-pub mod flags;
 pub mod lying;
 pub mod prompt;
 pub mod recorded;
-pub mod reply;
-pub mod seal;
-pub mod sealed;
 pub mod second;
 
 use std::path::PathBuf;
@@ -24,10 +19,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::client::sealed_call::SealedClient;
 pub use answer::{Answer, Opinion, Proposal, Verdict};
 pub use prompt::{Prompt, Prompts};
 pub use recorded::{RecordedReplies, RecordedReply};
-pub use sealed::SealedClient;
 
 /// Who is asked.
 pub trait Reader {

@@ -7,11 +7,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::reply::Check;
+use crate::client::reply::Check;
 use crate::evidence::sections::{candidates_text, files_text, git_room, git_text};
 use crate::evidence::{Evidence, Sections};
 use crate::finding::Finding;
-use crate::template::Template;
+use crate::text::template::Template;
 
 /// What the readers are.
 pub const SYSTEM: &str = include_str!("../../prompts/system.md");

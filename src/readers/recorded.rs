@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, reply};
+use super::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun};
+use crate::client::reply;
 
 /// A reply.
 #[derive(Debug)]

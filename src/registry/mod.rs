@@ -6,11 +6,11 @@
 //! clock that jumps takes no task away from anybody and keeps nobody alive for ever. `sweep` has both, and what becomes of
 //! the tasks of a worker that went silent.
 
-mod fault;
+mod error;
+mod expiry;
 mod history;
 pub mod project;
 mod schema;
-mod sweep;
 mod task;
 mod tasks;
 #[cfg(test)]
@@ -27,7 +27,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-pub use fault::Fault;
+pub use crate::registry::error::Fault;
 pub use history::Event;
 pub use task::{NewTask, Status, Task, TaskId, Wanted};
 pub use tasks::Choice;

@@ -5,10 +5,10 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::history::tell;
-use super::sweep::sweep;
 use super::task::{COLUMNS, NewTask, Status, Task, TaskId, Wanted};
 use super::workers::{checked_name, named, touch};
 use super::{Activity, Broken, Fault, Registry};
+use crate::registry::expiry::sweep;
 
 /// Which task a worker wants to take.
 #[derive(Debug, Clone, Copy, Default)]

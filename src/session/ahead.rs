@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use super::ledger::Tool;
-use super::lines::{self, Block, Content, Field, Knows, LeftOut, Message, Row};
-use super::recent::AsItIs;
-use super::scan::Raw;
+use crate::client::json_scan::Raw;
+use crate::client::row;
+use crate::client::row::{Block, Content, Field, Knows, LeftOut, Message, Row};
+use crate::session::builder::Tool;
+use crate::session::seen_ids::AsItIs;
 
 /// How many calls are remembered at the most; who forgets one reads its result in vain.
 const MOST_CALLS: usize = 4_096;
@@ -35,11 +36,8 @@ impl Reader {
         places.0.clear();
         for line in lines {
             // A last line that has no end may still be being written.
-            let row = if line.ends_with(b"\n") {
-                lines::lone_row(lines::without_padding(line).0, self)
-            } else {
-                None
-            };
+            let row =
+                if line.ends_with(b"\n") { row::lone_row(row::without_padding(line).0, self) } else { None };
             if let Some(row) = &row {
                 self.note_calls(row);
             }

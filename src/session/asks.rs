@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::lines::{Content, Row, record};
+use crate::client::row::{Content, Row, record};
 
 /// What a prompt row holds.
 #[derive(Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub fn notification(text: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::lines::rows_of;
+    use crate::client::row::rows_of;
 
     fn prompt(json: &str) -> Option<Prompt> {
         let mut found = None;

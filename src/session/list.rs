@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::kept::Bytes;
+use crate::cache_codec::Bytes;
 
 /// A list.
 #[derive(Clone)]

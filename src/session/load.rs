@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::cursor::{self, Cursor, Mark, Now};
-use super::ledger::{Ledger, MESSAGE_CAP, Role};
 use super::{Session, Tail, reader};
 use crate::files::{inode_of, open_regular, read_at};
+use crate::session::builder::{Ledger, MESSAGE_CAP, Role};
+use crate::session::resume;
+use crate::session::resume::{Cursor, Mark, Now};
 use crate::text::last_part;
 
 /// The client writes its transcript every 100 ms, so a stop is often seen before its last rows are there.
@@ -223,7 +224,7 @@ impl Opened {
         let mark = self.kept.filter(|mark| mark.offset == offset).unwrap_or_else(|| {
             let mut mark = Mark { inode, offset, tail: 0 };
             let tail = read_at(&self.file, mark.tail_from(), offset - mark.tail_from());
-            mark.tail = cursor::hash(&tail.unwrap_or_default());
+            mark.tail = resume::hash(&tail.unwrap_or_default());
             mark
         });
         Transcript { cursor: Cursor { path: self.path, mark, ledger: self.ledger }, is_kept }
@@ -331,7 +332,7 @@ fn belongs_to(file: &Path, session: &str) -> bool {
         return false;
     }
     let mut is_ours = false;
-    super::lines::rows_of(line.as_bytes(), |row| is_ours |= row.session_id.is(session));
+    crate::client::row::rows_of(line.as_bytes(), |row| is_ours |= row.session_id.is(session));
     is_ours
 }
 

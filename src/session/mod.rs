@@ -8,31 +8,27 @@
 pub mod absorb;
 pub mod ahead;
 pub mod asks;
-pub mod batches;
-pub mod bounds;
-pub mod condense;
-pub mod cursor;
+pub mod builder;
 pub mod early_results;
-pub mod excerpt;
-pub mod ledger;
-pub mod lines;
+pub mod file_history;
+pub mod line_reader;
 pub mod list;
 pub mod load;
-pub mod originals;
+pub mod long_line;
 pub mod reader;
-pub mod recent;
 pub mod results;
-pub mod scan;
-pub mod shell;
+pub mod resume;
+pub mod retention;
+pub mod seen_ids;
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::bare;
+use crate::text::normalise::bare;
 
-pub use bounds::Forgotten;
-pub use ledger::Ledger;
+pub use crate::session::builder::Ledger;
+pub use crate::session::file_history::Recorded;
+pub use crate::session::retention::Forgotten;
 pub use list::{Entries, List};
-pub use originals::Recorded;
 
 /// Something the person asked for, in their own words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -432,7 +428,7 @@ impl Session {
 impl Command {
     /// Whether it succeeded, and nothing on its line hides that it did not.
     pub fn has_passed(&self) -> bool {
-        self.end == CommandEnd::Succeeded && !shell::hides_exit_code(&self.line)
+        self.end == CommandEnd::Succeeded && !crate::shell::hides_exit_code(&self.line)
     }
 
     /// Whether a quote is of its line or of what it printed; white space and marks do not count.
@@ -445,6 +441,6 @@ impl Command {
 
     /// Whether it may have changed anything: it ran, and it is not one that only looks.
     pub fn may_have_effects(&self) -> bool {
-        self.end != CommandEnd::Unanswered && !shell::only_looks(&self.line)
+        self.end != CommandEnd::Unanswered && !crate::shell::only_looks(&self.line)
     }
 }

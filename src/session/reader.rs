@@ -10,9 +10,10 @@ use std::sync::mpsc;
 
 use super::Ledger;
 use super::ahead::{self, Places};
-use super::batches::{Batch, Batches, LongLine};
-use super::lines::{self, Field, Knows, Row, TakesRows, without_padding};
+use crate::client::row;
+use crate::client::row::{Field, Knows, Row, TakesRows, without_padding};
 use crate::files::open_regular;
+use crate::session::line_reader::{Batch, Batches, LongLine};
 
 /// From so many bytes on it is worth a second thread to read ahead.
 const LONG_FILE: u64 = 4 << 20;
@@ -159,12 +160,12 @@ impl Fold<'_> {
     /// One line. Says whether it is all there; one that is not is left for the next time.
     fn line(&mut self, line: Line<'_>) -> bool {
         let (text, start) = without_padding(line.text);
-        if !line.ended && !lines::is_whole(text) {
+        if !line.ended && !row::is_whole(text) {
             return false;
         }
         self.offset += line.bytes;
         let text_at = line.at.map(|line_at| line_at + start as u64);
-        if !lines::take_rows(text, &mut Folding { ledger: self.ledger, text_at }) {
+        if !row::take_rows(text, &mut Folding { ledger: self.ledger, text_at }) {
             self.ledger.skip_unreadable();
         }
         true
@@ -212,7 +213,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::session::ledger::Role;
+    use crate::session::builder::Role;
 
     fn folded(bytes: &[u8]) -> (crate::session::Session, u64) {
         let mut file = tempfile::NamedTempFile::new().expect("a file");

@@ -4,10 +4,10 @@
 use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
 
-use super::excerpt::start_and_end;
-use super::lines::{Block, Content, Field, record};
-use super::scan::{Needle, Raw};
 use super::{CommandEnd, Original, Outcome, Recorded};
+use crate::client::json_scan::{Needle, Raw};
+use crate::client::row::{Block, Content, Field, record};
+use crate::text::excerpt::start_and_end;
 use crate::text::last_part;
 
 /// How long a file's text before the session may be, as the transcript writes it, to be of use.
@@ -324,7 +324,7 @@ fn first_words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::lines::rows_of;
+    use crate::client::row::rows_of;
 
     fn with_result<R>(json: &str, look: impl Fn(ToolResult<'_, '_>) -> R) -> R {
         let mut found = None;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{StateFolder, lock_file, read_json, write_json};
 use crate::config::CheckConfig;
-use crate::names::ContentName;
+use crate::ids::ContentName;
 
 /// What is allowed: for each repository the name of its commands.
 type Allowed = BTreeMap<PathBuf, String>;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::{StateFolder, lock_file, read_json, write_json};
 use crate::feature_loop::Loop;
-use crate::names::ContentName;
+use crate::ids::ContentName;
 
 /// A loop in which nothing moved for so long is forgotten.
 const FORGET_MS: i64 = 90 * 24 * 3600 * 1000;

@@ -4,8 +4,8 @@
 
 mod allowed;
 mod chores;
-mod claim;
 mod loops;
+mod newest_stop;
 mod spending;
 mod switch;
 
@@ -19,15 +19,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::checks::Passed;
+use crate::client::flags::{ClientStamp, Flags, KnownClients};
 use crate::env::{self, Env};
 use crate::evidence::Memory;
 use crate::files::{in_private_folder, write_whole};
 use crate::followup::PendingBlock;
-use crate::names::ContentName;
-use crate::readers::flags::{ClientStamp, Flags, KnownClients};
+use crate::ids::ContentName;
 
+pub use crate::state::newest_stop::{Claim, Taken};
 pub use chores::Chores;
-pub use claim::{Claim, Taken};
 pub use loops::RunLock;
 pub use switch::{SwitchedOff, Switches, Thrown};
 

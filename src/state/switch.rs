@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{StateFolder, lock_file, read_json, write_json};
-use crate::names::ContentName;
-use crate::settings::registration::Made;
+use crate::client::settings::registration::Made;
+use crate::ids::ContentName;
 
 /// Every switch that is off.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

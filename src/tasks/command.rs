@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Looked, Lookup, found};
 use crate::child::{Ending, Job, run, shell};
 use crate::env;
-use crate::evidence::redact::mask;
+use crate::redact::mask;
 use crate::text::first_part;
 
 const STDOUT: usize = 8 << 20;

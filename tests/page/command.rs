@@ -24,7 +24,7 @@ impl Home {
             let time = told.record.time.parse().expect("a time");
             log.append(&told.record, time).expect("written");
             if let Some(scene) = made.scenes.get(&told.record.id) {
-                punchlist::log::keepsakes::keep_scene(&home.path("state"), &told.record.id, scene);
+                punchlist::log::artifacts::keep_scene(&home.path("state"), &told.record.id, scene);
             }
         }
         home

@@ -10,9 +10,9 @@ use crate::browser::Browser;
 use crate::made_up::made_up;
 
 const SOURCES: [&str; 3] = [
-    include_str!("../../src/page/script/words.js"),
-    include_str!("../../src/page/script/data.js"),
-    include_str!("../../src/page/script/figures.js"),
+    include_str!("../../src/render/page/script/words.js"),
+    include_str!("../../src/render/page/script/data.js"),
+    include_str!("../../src/render/page/script/figures.js"),
 ];
 
 /// What the page counts over all of its decisions.

@@ -1,8 +1,8 @@
 //! A record that tries to run script in every text field it has.
 
 use punchlist::finding::Category;
+use punchlist::log::annotated::join;
 use punchlist::log::stats::{Repeat, stats};
-use punchlist::log::told::join;
 use punchlist::log::{Note, Record, Scene};
 use serde_json::{Value, json};
 

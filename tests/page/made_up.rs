@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use jiff::tz::TimeZone;
-use punchlist::log::glance::Line;
+use punchlist::log::annotated::join;
 use punchlist::log::seen;
 use punchlist::log::stats::{Stats, stats};
-use punchlist::log::told::join;
+use punchlist::log::summary::Line;
 use punchlist::log::{Note, Record, Scene, Told};
-use punchlist::page::{About, Page, Room, page};
+use punchlist::render::page::{About, Page, Room, page};
 use serde_json::json;
 
 use crate::year::year;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use punchlist::decision::Held;
 use punchlist::finding::{Finding, Status};
 use punchlist::log::Told;
+use punchlist::log::annotated::Fate;
 use punchlist::log::projects::names;
-use punchlist::log::told::Fate;
 use serde_json::json;
 
 use crate::browser::Browser;

@@ -4,9 +4,10 @@
 
 use std::path::Path;
 
-use punchlist::session::ledger::Role;
+use punchlist::session::builder::Role;
+use punchlist::session::file_history;
+use punchlist::session::file_history::Wanted;
 use punchlist::session::load::load;
-use punchlist::session::originals::{self, Wanted};
 use serde_json::{Map, Value, json};
 
 use crate::recording::{all_files, files_in};
@@ -27,7 +28,7 @@ pub(crate) fn read(case: &Path) -> Result<String, String> {
     }
     let mut loaded = load(Some(&transcript), Role::Main, None);
     // Where a text stands in its transcript is chance; what it says is not.
-    originals::fetch(&mut loaded.session, |_| Wanted::All);
+    file_history::fetch(&mut loaded.session, |_| Wanted::All);
     if let Some(problem) = loaded.problem {
         return Err(problem);
     }

@@ -12,11 +12,11 @@ use crate::cli::{AuditArgs, Format};
 use crate::commands::complain;
 use crate::config::Config;
 use crate::env::Env;
-use crate::report::Report;
-use crate::report::table::table;
-use crate::saved::audit::Project;
-use crate::saved::find::{Found, Shelf};
-use crate::saved::moved_on::moved_on;
+use crate::past_sessions::audit::Project;
+use crate::past_sessions::find::{Found, Shelf};
+use crate::past_sessions::moved_on::moved_on;
+use crate::render::Report;
+use crate::render::table::table;
 use crate::session::load::load_saved;
 
 /// Runs it.

@@ -12,12 +12,12 @@ use crate::cli::{AuditArgs, AuditorChoice};
 use crate::config::{Config, SecondReader};
 use crate::env::Env;
 use crate::exit;
+use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
+use crate::past_sessions::find::{Found, Shelf, by_path};
+use crate::past_sessions::moved_on::later_sessions;
 use crate::plan::{self, Plan};
 use crate::readers::{RecordedReply, SealedClient};
-use crate::report::Report;
-use crate::saved::audit::{Audited, Prepared, Request, prepare};
-use crate::saved::find::{Found, Shelf, by_path};
-use crate::saved::moved_on::later_sessions;
+use crate::render::Report;
 use crate::session::{Session, load};
 use crate::state::StateFolder;
 

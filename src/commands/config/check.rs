@@ -10,7 +10,7 @@ use crate::config::{ConfigError, own_file, project_file};
 use crate::env::Env;
 use crate::exit;
 use crate::files::open_regular;
-use crate::report::settings::fault_line;
+use crate::render::settings::fault_line;
 
 /// Runs it.
 pub(super) fn run(file: Option<&Path>, env: &Env) -> u8 {

@@ -10,13 +10,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::super::demo::{REPLIES, set_the_stage};
-use super::super::hook::{Registered, answer};
 use crate::child::{self, Ending, Job};
 use crate::doctor::gate::{GateLook, ProcessLook};
 use crate::env::{self, Env};
 use crate::hook::Reply;
+use crate::hook::stop::{Registered, answer};
 use crate::readers::RecordedReplies;
-use crate::stage::Stage;
+use crate::sandbox::Stage;
 use crate::state::StateFolder;
 
 const TRANSCRIPT: &str = include_str!("../../../fixtures/trips/clean/transcript.jsonl");

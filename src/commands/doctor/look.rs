@@ -12,6 +12,10 @@ use walkdir::WalkDir;
 
 use super::plugins;
 use crate::child::{self, Ending, Job};
+use crate::client::claude_args;
+use crate::client::locate::find;
+use crate::client::settings::files::Scope;
+use crate::client::settings::registered_hooks::Owner;
 use crate::config::Config;
 use crate::doctor::client::{ClientLook, knows_auth};
 use crate::doctor::memory::MemoryLook;
@@ -20,10 +24,6 @@ use crate::doctor::registration::SettingsFile;
 use crate::env::Env;
 use crate::files::{in_private_folder, open_regular};
 use crate::log::{DecisionLog, Record};
-use crate::readers::client::find;
-use crate::readers::seal;
-use crate::settings::ours::Owner;
-use crate::settings::place::Scope;
 use crate::state::StateFolder;
 
 /// How long the client may take to say what it is.
@@ -50,13 +50,13 @@ pub(super) fn client(env: &Env, config: &Config) -> ClientLook {
 }
 
 fn job(client: &Path, args: &[&str]) -> Job {
-    let mut env_unset = seal::env_unset();
+    let mut env_unset = claude_args::env_unset();
     env_unset.push(SETUP_TOKEN.into());
     Job {
         program: client.to_path_buf(),
         args: args.iter().map(Into::into).collect(),
         cwd: std::env::temp_dir(),
-        env_set: seal::env_set(),
+        env_set: claude_args::env_set(),
         env_unset,
         stdin: Vec::new(),
         deadline: PATIENCE,

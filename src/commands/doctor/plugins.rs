@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::look::settings_file;
+use crate::client::settings::files::Scope;
+use crate::client::settings::registered_hooks::Owner;
 use crate::doctor::registration::SettingsFile;
-use crate::settings::ours::Owner;
-use crate::settings::place::Scope;
 
 /// The hook files. `settings` has the settings files, the strongest first.
 pub(super) fn of(client_config_dir: &Path, settings: &[SettingsFile]) -> Vec<SettingsFile> {

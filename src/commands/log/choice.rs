@@ -6,7 +6,7 @@ use jiff::{Timestamp, Zoned};
 use super::Refusal;
 use crate::cli::log::FilterArgs;
 use crate::log::filter::{Filter, WhichProject, Words};
-use crate::log::when::Moment;
+use crate::log::time_arg::Moment;
 
 /// What time it is, where the person is.
 pub(super) fn now() -> Zoned {

@@ -2,8 +2,8 @@
 
 use super::{Desk, Refusal, choice, out};
 use crate::cli::log::{ExportArgs, ExportFormat};
-use crate::log::csv;
-use crate::log::pages::{Lines, Pages};
+use crate::log::reader::{Lines, Pages};
+use crate::render::csv;
 
 /// Runs it.
 pub(super) fn run(args: &ExportArgs, desk: &Desk<'_>) -> Result<(), Refusal> {

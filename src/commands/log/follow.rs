@@ -12,11 +12,12 @@ use super::{Desk, Refusal, choice, out};
 use crate::cli::log::ListArgs;
 use crate::files::{inode_of, read_at};
 use crate::log::filter::Filter;
-use crate::log::glance::{Line, Noted};
-use crate::log::listing::{Setting, listing};
-use crate::log::pages::{Lines, Pages};
+use crate::log::reader::{Lines, Pages};
 use crate::log::seen::Seen;
-use crate::log::{DecisionLog, Note, wire};
+use crate::log::summary::{Line, Noted};
+use crate::log::{DecisionLog, Note};
+use crate::render::json;
+use crate::render::listing::{Setting, listing};
 
 /// How often is looked.
 const EVERY: Duration = Duration::from_millis(200);
@@ -41,7 +42,7 @@ pub(super) fn run(args: &ListArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
         let setting = Setting { head: width.is_some(), ..setting.clone() };
         let mut text = Vec::new();
         if args.json {
-            look.seen.iter().for_each(|seen| wire::write_line(&mut text, seen));
+            look.seen.iter().for_each(|seen| json::write_line(&mut text, seen));
         } else {
             text = listing(&look.seen, &setting).into_bytes();
         }
@@ -68,7 +69,7 @@ fn said(new: &[u8], filter: &Filter, json: bool, setting: &Setting, shown: &mut 
                 let seen = Seen::new(glance, Vec::new());
                 if filter.takes(&seen) && shown.insert(seen.glance.id.to_string()) {
                     if json {
-                        wire::write_line(&mut text, &seen);
+                        json::write_line(&mut text, &seen);
                     } else {
                         text.extend_from_slice(listing(&[seen], setting).as_bytes());
                     }
@@ -101,7 +102,7 @@ fn in_words(noted: &Noted<'_>) -> String {
         }
     };
     let why = why.map(|why| format!(": {}", why.split_whitespace().collect::<Vec<_>>().join(" ")));
-    crate::log::listing::push_clean(&mut text, &format!("{of} {what}{}", why.unwrap_or_default()));
+    crate::render::listing::push_clean(&mut text, &format!("{of} {what}{}", why.unwrap_or_default()));
     text
 }
 

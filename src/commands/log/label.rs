@@ -4,9 +4,9 @@ use jiff::Timestamp;
 
 use super::{Desk, Refusal, out};
 use crate::cli::log::{JudgementChoice, LabelArgs};
+use crate::ids::new_id;
 use crate::log::note::{Judgement, LabelNote, Note, SCHEMA};
-use crate::log::pages::{Lines, Pages};
-use crate::names::new_id;
+use crate::log::reader::{Lines, Pages};
 use crate::text::counted;
 
 /// Runs it.

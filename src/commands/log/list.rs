@@ -5,10 +5,10 @@ use jiff::tz::TimeZone;
 use super::{Desk, Refusal, choice, follow, out};
 use crate::cli::log::ListArgs;
 use crate::log::Record;
-use crate::log::glance::Line;
-use crate::log::listing::{Setting, listing};
-use crate::log::pages::{Lines, Pages};
+use crate::log::reader::{Lines, Pages};
 use crate::log::seen::Seen;
+use crate::log::summary::Line;
+use crate::render::listing::{Setting, listing};
 
 /// Runs it.
 pub(super) fn run(args: &ListArgs, desk: &Desk<'_>) -> Result<(), Refusal> {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::Refusal;
 use crate::env::Env;
 use crate::log::seen::Seen;
-use crate::log::wire;
+use crate::render::json;
 use crate::text::harmless;
 
 /// What pages where the person names nothing: it goes away where all fits on the screen.
@@ -44,12 +44,12 @@ pub(super) fn print_records(all: &[Seen<'_>]) -> Result<(), Refusal> {
     if io::stdout().is_terminal() {
         let mut text = Vec::new();
         for seen in all {
-            wire::write_line(&mut text, seen);
+            json::write_line(&mut text, seen);
         }
         return print(&text);
     }
     let mut out = io::stdout().lock();
-    told(wire::write_lines(&mut out, all).and_then(|()| out.flush()))
+    told(json::write_lines(&mut out, all).and_then(|()| out.flush()))
 }
 
 /// Prints, and says whether anybody still reads.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Desk, Refusal, out};
 use crate::cli::log::PruneArgs;
 use crate::config::LogConfig;
-use crate::log::keepsakes::Kind;
+use crate::log::artifacts::Kind;
 use crate::log::prune::{Pruned, prune};
 use crate::text::{counted, in_bytes};
 

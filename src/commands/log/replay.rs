@@ -12,15 +12,16 @@ use crate::audit::outcome::outcome_of;
 use crate::audit::reading::{self, Setting};
 use crate::audit::seen::scene_of;
 use crate::audit::{Brief, plan_in_play, plan_places};
-use crate::config::{Config, SecondReader, client};
+use crate::client::folders;
+use crate::config::{Config, SecondReader};
 use crate::decision::Held;
 use crate::evidence::{Evidence, Memory, Workspace};
 use crate::finding::{Finding, Source, Status};
 use crate::log::replayed::{Replayed, compare};
-use crate::log::{Record, Scene, keepsakes};
+use crate::log::{Record, Scene, artifacts};
+use crate::past_sessions::find::Shelf;
 use crate::readers::{Prompts, ReaderOutcome, ReaderRun, RecordedReply};
-use crate::saved::find::Shelf;
-use crate::session::ledger::Role;
+use crate::session::builder::Role;
 use crate::session::load;
 
 /// Judges an audit once more.
@@ -49,7 +50,7 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
         )
     })?;
     cautions.extend(then.caution.clone());
-    let scene = keepsakes::scene(desk.log.state(), id);
+    let scene = artifacts::scene(desk.log.state(), id);
     let (answer, caution) = answer_of(record, desk);
     cautions.extend(caution);
 
@@ -65,7 +66,7 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
         return Err(format!("the transcript can't be read: {problem}"));
     }
     let mut session = loaded.session;
-    let folders = client::plan_folders(desk.env, &project);
+    let folders = folders::plan_folders(desk.env, &project);
     let cwd = session.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
     let workspace = Workspace::new(&project, cwd.as_deref().unwrap_or(&project), desk.env.home(), &folders);
     // A subagent is asked for a part: the rest of the plan is not its promise.
@@ -145,7 +146,7 @@ fn answer_of(record: &Record, desk: &Desk<'_>) -> (ReaderOutcome, Option<String>
     if !answered {
         return (ReaderOutcome::NotAsked, None);
     }
-    let Ok(reply) = keepsakes::reply(desk.log.state(), &record.id) else {
+    let Ok(reply) = artifacts::reply(desk.log.state(), &record.id) else {
         let caution =
             "the first reader's reply is gone: only what disk and session show by themselves is compared";
         return (ReaderOutcome::NotAsked, Some(caution.to_owned()));

@@ -14,14 +14,14 @@ use jiff::tz::TimeZone;
 use super::{Desk, Refusal, choice, complain, out};
 use crate::cli::log::{FilterArgs, ReportArgs};
 use crate::files::write_whole;
+use crate::log::artifacts;
 use crate::log::filter::Filter;
-use crate::log::keepsakes;
-use crate::log::pages::{Lines, Look, Pages};
-use crate::log::parts::in_parts;
+use crate::log::parallel::in_parts;
+use crate::log::reader::{Lines, Look, Pages};
 use crate::log::stats::stats;
-use crate::log::{Note, Record, Told, told};
-use crate::page::{About, Page, Room, page};
-use crate::report::counted;
+use crate::log::{Note, Record, Told, annotated};
+use crate::render::counted;
+use crate::render::page::{About, Page, Room, page};
 use crate::text::in_bytes;
 
 /// How long is waited for the news that no browser could be started.
@@ -51,7 +51,7 @@ pub(super) fn run(args: &ReportArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
         repeats: &stats.repeats,
         room: Room::default(),
     };
-    let page = page(&told, &about, |id| keepsakes::scene(&desk.state, id));
+    let page = page(&told, &about, |id| artifacts::scene(&desk.state, id));
     let Some(file) = file else { return out::print(page.text.as_bytes()) };
     write_whole(&file, page.text.as_bytes()).map_err(|error| format!("-o {}: {error}", file.display()))?;
     out::print(told_of(&page, &file).as_bytes())?;
@@ -123,7 +123,7 @@ fn told(look: &Look<'_>) -> (Vec<Told>, usize) {
     let (records, notes): (Vec<_>, Vec<_>) =
         (records.into_iter().flatten().collect(), notes.into_iter().flatten().collect());
     let strange = look.seen.len() - records.len();
-    (told::join(records, notes), strange)
+    (annotated::join(records, notes), strange)
 }
 
 /// What came of it, for the person.

@@ -6,12 +6,14 @@ use serde_json::{Value, json};
 
 use super::{Desk, Refusal, choice, out, replay};
 use crate::cli::log::ShowArgs;
-use crate::log::keepsakes;
-use crate::log::pages::{Lines, Pages};
+use crate::log::annotated;
+use crate::log::annotated::Told;
+use crate::log::artifacts;
+use crate::log::reader::{Lines, Pages};
 use crate::log::seen::Seen;
-use crate::log::told::{self, Told};
 use crate::log::{Note, Record};
-use crate::report::decision::{self, Setting};
+use crate::render::decision;
+use crate::render::decision::Setting;
 use crate::text::harmless;
 
 /// The widest that text is set; where nobody knows how wide the terminal is, it is set so.
@@ -32,9 +34,9 @@ pub(super) fn run(args: &ShowArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
         if args.json {
             return print_json(&replayed);
         }
-        return out::page_plainly(&crate::report::replay::text(&replayed, width), desk.env);
+        return out::page_plainly(&crate::render::replay::text(&replayed, width), desk.env);
     }
-    let scene = keepsakes::scene(desk.log.state(), &told.record.id);
+    let scene = artifacts::scene(desk.log.state(), &told.record.id);
     if args.json {
         return match finding {
             Some(at) => print_json(&json!({
@@ -56,7 +58,7 @@ fn told_of(seen: &Seen<'_>) -> Result<Told, Refusal> {
     let record: Record = serde_json::from_slice(seen.glance.line)
         .map_err(|error| format!("decision {} can't be read: {error}", seen.glance.id))?;
     let notes: Vec<Note> = seen.notes.iter().map(|noted| noted.note.clone()).collect();
-    told::join(vec![record], notes).pop().ok_or_else(|| "no decision".to_owned())
+    annotated::join(vec![record], notes).pop().ok_or_else(|| "no decision".to_owned())
 }
 
 /// The record as it stands, with what was said of it and what its audit looked at.
@@ -82,12 +84,12 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Refusal> {
 fn print_kept(args: &ShowArgs, record: &Record, desk: &Desk<'_>) -> Result<(), Refusal> {
     let state = desk.log.state();
     let (what, kept) = if args.prompt {
-        ("prompt", keepsakes::prompt(state, &record.id))
+        ("prompt", artifacts::prompt(state, &record.id))
     } else {
-        ("reply", keepsakes::reply(state, &record.id))
+        ("reply", artifacts::reply(state, &record.id))
     };
     let mut text = kept.map_err(|error| gone(what, record, &error))?;
-    if let Ok((task, reply)) = keepsakes::second(state, &record.id) {
+    if let Ok((task, reply)) = artifacts::second(state, &record.id) {
         let (title, second) = if args.prompt {
             ("What the second reader was asked, after the same evidence", task)
         } else {

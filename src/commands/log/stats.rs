@@ -2,9 +2,9 @@
 
 use super::{Desk, Refusal, choice, out};
 use crate::cli::log::StatsArgs;
-use crate::log::figures::{Setting, figures};
-use crate::log::pages::{Lines, Pages};
+use crate::log::reader::{Lines, Pages};
 use crate::log::stats::stats;
+use crate::render::charts::{Setting, figures};
 
 /// The widest that figures are set; where nobody knows how wide the terminal is, they are set so.
 const WIDEST: usize = 100;

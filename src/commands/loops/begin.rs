@@ -10,12 +10,12 @@ use super::Desk;
 use crate::cli::loops::{LoopInitArgs, LoopStartArgs};
 use crate::env;
 use crate::exit;
-use crate::feature_loop::memory::Known;
 use crate::feature_loop::round::{Seen, now_ms, see};
+use crate::feature_loop::state::Known;
 use crate::feature_loop::step::iterations;
 use crate::feature_loop::{Loop, Status, disk, features};
-use crate::names::random_fence;
-use crate::saved::find::short_id;
+use crate::ids::random_fence;
+use crate::past_sessions::find::short_id;
 use crate::text::{counted, harmless};
 
 /// Runs `loop init`.

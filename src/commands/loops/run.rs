@@ -17,13 +17,14 @@ use super::session::{Start, born, is_alive};
 use super::show::{BAD, GOOD, LABEL, OPEN, dollars, length};
 use crate::child;
 use crate::cli::loops::LoopRunArgs;
+use crate::client::locate;
 use crate::exit;
-use crate::feature_loop::memory::{Changes, Child};
+use crate::feature_loop::prompts;
+use crate::feature_loop::prompts::SESSION;
 use crate::feature_loop::round::{Seen, now_ms, see};
-use crate::feature_loop::words::{self, SESSION};
+use crate::feature_loop::state::{Changes, Child};
 use crate::feature_loop::{Loop, Status, Step, disk, features};
-use crate::names::new_session;
-use crate::readers::client;
+use crate::ids::new_session;
 use crate::text::{counted, first_part, harmless};
 
 /// How often somebody who waits looks whether to go on.
@@ -54,7 +55,7 @@ struct Over {
 pub(super) fn run(desk: &Desk<'_>, args: &LoopRunArgs) -> Result<u8, String> {
     let folder = desk.folder();
     let client =
-        client::find(desk.env, desk.config.auditor.client.as_ref()).map_err(|why| why.to_string())?;
+        locate::find(desk.env, desk.config.auditor.client.as_ref()).map_err(|why| why.to_string())?;
     if args.dry_run {
         return dry_run(desk, args, &folder, &client);
     }
@@ -115,7 +116,7 @@ fn dry_run(desk: &Desk<'_>, args: &LoopRunArgs, folder: &Path, client: &Path) ->
 }
 
 fn prompt(desk: &Desk<'_>, seen: &Seen, memory: &mut Loop, at: Option<usize>, changes: &Changes) -> String {
-    let (template, fault) = words::template(desk.config.auditor.prompts.as_deref(), "loop.md", SESSION);
+    let (template, fault) = prompts::template(desk.config.auditor.prompts.as_deref(), "loop.md", SESSION);
     if let Some(fault) = fault {
         super::complain(&format!("{fault} (the built-in text is used)"));
     }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::outside::{Ended, Report, of_print};
 use crate::child::{self, Ending, Job};
-use crate::feature_loop::memory;
-use crate::readers::seal::env_unset;
+use crate::client::claude_args::env_unset;
+use crate::feature_loop::state;
 use crate::text::first_part;
 
 /// Between `SIGTERM` and `SIGKILL`: a session may be in the middle of a file.
@@ -199,7 +199,7 @@ pub(super) fn born(_pid: u32) -> Option<u64> {
 }
 
 /// Whether a session that a run has started is still there.
-pub(super) fn is_alive(child: &memory::Child) -> bool {
+pub(super) fn is_alive(child: &state::Child) -> bool {
     if cfg!(target_os = "linux") {
         return child.born.is_some() && born(child.pid) == child.born;
     }
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_process_is_told_from_another_of_its_number() {
         let own = std::process::id();
-        let child = |born| memory::Child { session: "s".into(), pid: own, born };
+        let child = |born| state::Child { session: "s".into(), pid: own, born };
         assert!(is_alive(&child(born(own))));
         assert!(!is_alive(&child(Some(1))) && !is_alive(&child(None)));
         assert_eq!(born(u32::MAX), None);

@@ -10,8 +10,8 @@ use super::super::say::{say, say_json, width};
 use super::Desk;
 use super::show::{BAD, GOOD, LABEL, OPEN, ago, bar, dollars, length};
 use crate::exit;
-use crate::feature_loop::memory::Changes;
 use crate::feature_loop::round::now_ms;
+use crate::feature_loop::state::Changes;
 use crate::feature_loop::{Feature, Loop, Status, disk};
 use crate::text::{counted, harmless};
 
@@ -159,7 +159,7 @@ fn for_people(
 mod tests {
     use super::*;
     use crate::feature_loop::features::read;
-    use crate::feature_loop::memory::Spent;
+    use crate::feature_loop::state::Spent;
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()

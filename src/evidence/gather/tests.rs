@@ -1,10 +1,10 @@
 //! Evidence from real folders, with and without git: which files enter, what became of each, and what is left out.
 
 use super::*;
-use crate::evidence::workspace::FileState;
 use crate::session::EditTool;
 use crate::session::Touch;
 use crate::testing::{self, Folder, ask, command, plan, todo};
+use crate::workspace::FileState;
 
 /// Before, in and after the session, which began at ten.
 const BEFORE: &str = "2026-01-01T09:00:00Z";

@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::evidence::git::{Commit, FileStatus, Stash, Upstream};
 use crate::evidence::{LeftOut, TouchNote};
 use crate::finding::{Category, ClaimedIn, Kind};
 use crate::plan::Plan;
@@ -12,6 +11,7 @@ use crate::testing::{
     self, ask, command, file, finding, missing, plan, plan_from, repository, said, session, shown, todo,
     touched,
 };
+use crate::workspace::git::{Commit, FileStatus, Stash, Upstream};
 
 const PLENTY: usize = 100_000;
 

@@ -4,7 +4,7 @@
 use crate::config::ChecklistConfig;
 use crate::plan::{Mark, Plan, Step, StepKind};
 use crate::session::{Session, Todo};
-use crate::words::normalised;
+use crate::text::normalise::normalised;
 
 /// A file with boxes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::open::Item;
 use crate::evidence::sections::one_line;
-use crate::names::random_fence;
+use crate::ids::random_fence;
 use crate::readers::answer::parse;
 use crate::readers::prompt::{self, Prompt, PromptError, render};
 use crate::session::Session;
-use crate::session::excerpt::start_and_end;
+use crate::text::excerpt::start_and_end;
 
 /// What the reader is asked.
 const QUESTION: &str = include_str!("../../../prompts/checklist.md");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::open::{Item, Place, Unsettled};
 use crate::audit::reason::SWITCH;
-use crate::evidence::redact::mask;
+use crate::redact::mask;
 
 /// So many items are listed; a list of hundreds is nobody's next step.
 const MOST_LISTED: usize = 12;

@@ -1,8 +1,8 @@
 //! What figures come of which lines.
 
 use super::*;
-use crate::log::glance::{Line, Noted};
 use crate::log::seen::join;
+use crate::log::summary::{Line, Noted};
 
 fn of(lines: &[String]) -> Stats {
     let (mut glances, mut notes): (Vec<_>, Vec<Noted<'_>>) = (Vec::new(), Vec::new());

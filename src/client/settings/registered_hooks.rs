@@ -1,0 +1,277 @@
+//! Our hook in the client's settings: takes what stands in a file, gives every place where punchlist is registered and how.
+//! Pure. What counts as ours is said here and nowhere else: `install` edits it, the doctor judges it, a stop complains of it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::client::settings::files::Scope;
+
+/// The events that punchlist is for.
+pub const EVENTS: [&str; 3] = ["Stop", "SubagentStop", SESSION_START];
+
+/// A session's start: always registered, so that what is set for it later needs no second `install`.
+pub const SESSION_START: &str = "SessionStart";
+
+/// In a file that teammates share, the program goes by its name, and where it is missing nothing happens.
+pub const ON_PATH: &str = "! command -v punchlist >/dev/null 2>&1 || punchlist";
+
+/// The client's own timeout for a hook, where none is given, in seconds.
+const CLIENT_TIMEOUT: u64 = 600;
+
+/// Whose a file with hooks is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Owner {
+    /// The organisation's.
+    Managed,
+    /// The settings of a person or a project.
+    Settings(Scope),
+    /// A plugin's; its name.
+    Plugin(String),
+}
+
+impl Owner {
+    /// In a word or two.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Managed => "managed".into(),
+            Self::Settings(scope) => scope.word().into(),
+            Self::Plugin(name) => format!("plugin {name}"),
+        }
+    }
+
+    /// Whether it is our own plugin: its hook is a script, which looks for the program by itself.
+    pub fn is_our_plugin(&self) -> bool {
+        matches!(self, Self::Plugin(name) if is_our_plugin(name))
+    }
+}
+
+/// Whether a plugin is ours, by its name.
+pub fn is_our_plugin(name: &str) -> bool {
+    name.split('@').next() == Some("punchlist")
+}
+
+/// One hook of ours, as it is registered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OurHook {
+    /// On which event.
+    pub event: &'static str,
+    /// In which group of the event's, and which of its hooks.
+    pub place: (usize, usize),
+    /// The words that are run.
+    pub line: String,
+    /// As `install` or the README writes it. Else it is a command line of the person's own.
+    pub is_plain: bool,
+    /// The program, where it can be told and has to be there.
+    pub program: Option<String>,
+    /// After how many seconds the client ends it.
+    pub timeout: u64,
+    /// After how many it is told that the client does, where it is.
+    pub hook_timeout: Option<u64>,
+    /// It is told that nobody waits for it.
+    pub is_background: bool,
+    /// The client does not wait for it.
+    pub is_async: bool,
+}
+
+/// Every hook of ours in a file of this owner's.
+pub fn our_hooks(settings: &Value, owner: &Owner) -> Vec<OurHook> {
+    let of_event = |event: &'static str| {
+        let groups = settings["hooks"][event].as_array().into_iter().flatten().enumerate();
+        let hooks = groups.flat_map(|(group, value)| {
+            let hooks = value["hooks"].as_array().into_iter().flatten().enumerate();
+            hooks.map(move |(at, hook)| ((group, at), hook))
+        });
+        hooks.filter_map(move |(place, hook)| our_hook(hook, event, place, owner.is_our_plugin()))
+    };
+    EVENTS.into_iter().flat_map(of_event).collect()
+}
+
+/// Whether a hook is ours, wherever it stands.
+pub fn is_ours(hook: &Value) -> bool {
+    our_hook(hook, EVENTS[0], (0, 0), false).is_some()
+}
+
+fn our_hook(hook: &Value, event: &'static str, place: (usize, usize), is_plugin: bool) -> Option<OurHook> {
+    let command = hook["command"].as_str()?;
+    let args: Vec<_> = hook["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let is_on_path = command.starts_with(ON_PATH);
+    let read =
+        if is_on_path { format!("punchlist{}", &command[ON_PATH.len()..]) } else { command.to_owned() };
+    // With `args` no shell reads the command.
+    let mut words = if hook["args"].is_array() { vec![read] } else { shell_words(&read) };
+    words.extend(args.iter().map(|arg| (*arg).to_owned()));
+    let found = call_in(&words);
+    if found.is_none() && !is_plugin {
+        return None;
+    }
+    let (before, flags) = found.unwrap_or((words.len(), Vec::new()));
+    let program = match words.first() {
+        _ if is_plugin => Some("punchlist".to_owned()),
+        // What a shell makes of it only a shell can tell.
+        Some(first) if before == 0 && !is_on_path && !first.contains(['$', '~', '`']) => Some(first.clone()),
+        _ => None,
+    };
+    let after = |flag: &str| {
+        let at = flags.iter().position(|word| word.starts_with(flag))?;
+        let joined = flags[at].strip_prefix(flag)?.strip_prefix('=');
+        joined.or_else(|| flags.get(at + 1).map(String::as_str))?.parse().ok()
+    };
+    Some(OurHook {
+        event,
+        place,
+        line: std::iter::once(command).chain(args).collect::<Vec<_>>().join(" "),
+        is_plain: before == 0 && are_known(&flags),
+        program,
+        timeout: hook["timeout"]
+            .as_f64()
+            .map_or(CLIENT_TIMEOUT, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e6)).as_secs()),
+        hook_timeout: after("--hook-timeout"),
+        is_background: flags.iter().any(|word| word == "--background"),
+        is_async: hook["asyncRewake"] == true,
+    })
+}
+
+/// Where a line calls `punchlist hook`, and what comes after that.
+fn call_in(words: &[String]) -> Option<(usize, Vec<String>)> {
+    let is_program = |word: &String| {
+        let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
+        name == "punchlist" || name.eq_ignore_ascii_case("punchlist.exe")
+    };
+    let here = words.windows(2).position(|two| is_program(&two[0]) && two[1] == "hook");
+    if let Some(at) = here {
+        return Some((at, words[at + 2..].to_vec()));
+    }
+    // What is handed to another shell is one word here.
+    let inner = words.iter().filter(|word| word.contains(char::is_whitespace)).map(|word| shell_words(word));
+    inner.filter_map(|inner| call_in(&inner)).map(|(_, flags)| (words.len(), flags)).next()
+}
+
+/// Whether these are flags of `hook`, and nothing else.
+fn are_known(flags: &[String]) -> bool {
+    let number = |text: &str| text.parse::<u64>().is_ok();
+    let mut flags = flags.iter();
+    while let Some(flag) = flags.next() {
+        let is_known = match flag.as_str() {
+            "--background" => true,
+            "--hook-timeout" => flags.next().is_some_and(|word| number(word)),
+            other => other.strip_prefix("--hook-timeout=").is_some_and(number),
+        };
+        if !is_known {
+            return false;
+        }
+    }
+    true
+}
+
+impl OurHook {
+    /// What is wrong where it is neither of the two modes, and what to change: the client goes by `asyncRewake`, we go by
+    /// `--background`.
+    pub fn mode_fault(&self) -> Option<(&'static str, &'static str)> {
+        match (self.is_async, self.is_background) {
+            (true, false) => Some((
+                "\"asyncRewake\" without --background",
+                "register `punchlist hook --background`, or take \"asyncRewake\" out",
+            )),
+            (false, true) => Some((
+                "--background without \"asyncRewake\"",
+                "add \"asyncRewake\": true, or take --background out",
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// The words of a command line, quotes off. A reading, not a shell.
+pub(super) fn shell_words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            ('\\', None) => word.get_or_insert_default().extend(chars.next()),
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn found(hook: &Value) -> Option<OurHook> {
+        our_hook(hook, "Stop", (0, 0), false)
+    }
+
+    #[test]
+    fn a_hook_of_ours_is_known_in_every_form() {
+        for (hook, is_plain, program) in [
+            (json!({"command": "punchlist hook"}), true, Some("punchlist")),
+            (
+                json!({"command": "/x/punchlist", "args": ["hook", "--background"]}),
+                true,
+                Some("/x/punchlist"),
+            ),
+            (json!({"command": "\"/a b/punchlist\" hook --hook-timeout=60"}), true, Some("/a b/punchlist")),
+            (json!({"command": format!("{ON_PATH} hook --hook-timeout 120")}), true, None),
+            (
+                json!({"command": r"C:\bin\punchlist.exe", "args": ["hook"]}),
+                true,
+                Some(r"C:\bin\punchlist.exe"),
+            ),
+            (json!({"command": "~/bin/punchlist hook"}), true, None),
+            (json!({"command": "punchlist hook --trace"}), false, Some("punchlist")),
+            (json!({"command": "RUST_LOG=debug punchlist hook"}), false, None),
+            (json!({"command": "command -v punchlist >/dev/null && punchlist hook"}), false, None),
+            (json!({"command": "sh -c 'exec punchlist hook --background'"}), false, None),
+        ] {
+            let ours = found(&hook).unwrap_or_else(|| panic!("{hook}"));
+            assert_eq!((ours.is_plain, ours.program.as_deref()), (is_plain, program), "{hook}");
+        }
+        for other in ["other hook", "punchlist log", "echo punchlist's hook", "./punchlist-hook.sh hook", ""]
+        {
+            assert_eq!(found(&json!({"command": other})), None, "{other}");
+        }
+        assert_eq!(found(&json!({"args": ["hook"]})), None);
+        assert_eq!(found(&json!(7)), None);
+    }
+
+    #[test]
+    fn what_it_is_told_and_what_the_client_does_stand_side_by_side() {
+        let ours =
+            found(&json!({"command": "punchlist hook --hook-timeout 60 --background", "timeout": 30.5}));
+        let ours = ours.expect("ours");
+        assert_eq!(
+            (ours.timeout, ours.hook_timeout, ours.is_background, ours.is_async),
+            (30, Some(60), true, false)
+        );
+        let fault = ours.mode_fault().expect("neither mode");
+        assert_eq!(fault.0, "--background without \"asyncRewake\"");
+        let plain = found(&json!({"command": "punchlist hook"})).expect("ours");
+        assert_eq!((plain.timeout, plain.hook_timeout, plain.mode_fault()), (CLIENT_TIMEOUT, None, None));
+    }
+
+    #[test]
+    fn our_plugin_is_known_by_its_name_and_every_hook_of_it_is_ours() {
+        let content = json!({"hooks": {"Stop": [{"hooks": [{"command": "sh stop.sh"}]}], "PreToolUse": [{"hooks": [{"command": "x"}]}]}});
+        let lines = |owner: Owner| {
+            let hooks = our_hooks(&content, &owner);
+            hooks.into_iter().map(|hook| (hook.line, hook.program)).collect::<Vec<_>>()
+        };
+        let ours = vec![("sh stop.sh".to_owned(), Some("punchlist".to_owned()))];
+        assert_eq!(lines(Owner::Plugin("punchlist@m".into())), ours);
+        assert_eq!(lines(Owner::Plugin("punchlists@m".into())), []);
+        assert_eq!(lines(Owner::Settings(Scope::User)), []);
+    }
+}

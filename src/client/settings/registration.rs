@@ -1,0 +1,303 @@
+//! What is ours in a settings file: takes its text, gives it with punchlist registered as wanted, or with no punchlist
+//! in it. Pure. Must leave everything else as it is, and checks that it did. A command line that the person made
+//! their own (a variable before it, a wrapper) is known as ours and is not rewritten.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::client::settings::files::Scope;
+use crate::client::settings::json_edit::Step::{At, Key};
+use crate::client::settings::json_edit::{Fresh, push, remove, set};
+use crate::client::settings::registered_hooks::{
+    EVENTS, OurHook, Owner, SESSION_START, is_our_plugin, is_ours, our_hooks,
+};
+
+/// How long a session's start may take, in seconds. It reads a few files.
+const START_TIMEOUT: u64 = 10;
+
+/// How punchlist is to be registered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The program as the shell is to read it.
+    pub program: String,
+    /// The shortest timeout that leaves room for the auditor, in seconds.
+    pub enough: u64,
+    /// The timeout where none is set, or too short a one.
+    pub timeout: u64,
+    /// The turn does not wait.
+    pub background: bool,
+    /// Subagents' stops, too.
+    pub subagents: bool,
+}
+
+/// A container that was not there before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Made {
+    /// The folder of the file.
+    Folder,
+    /// The file itself.
+    File,
+    /// `hooks`.
+    Hooks,
+    /// `hooks.Stop`.
+    Stop,
+    /// `hooks.SubagentStop`.
+    SubagentStop,
+    /// `hooks.SessionStart`.
+    SessionStart,
+}
+
+impl Made {
+    /// The container of each of [`EVENTS`].
+    const OF_EVENTS: [Self; EVENTS.len()] = [Self::Stop, Self::SubagentStop, Self::SessionStart];
+}
+
+/// A text that was changed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// The text now.
+    pub text: String,
+    /// What is new in it and may go again.
+    pub made: Vec<Made>,
+    /// Command lines of the person's own, which were left as they are.
+    pub own: Vec<String>,
+}
+
+/// Why a text can't be edited.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum Fault {
+    /// No JSON.
+    #[error("is not valid JSON ({0})")]
+    NotJson(String),
+    /// Comments, which the client does not read either.
+    #[error("has comments in it, and JSON knows none ({0})")]
+    Comments(String),
+    /// Something else stands where a container should be.
+    #[error("has something else than {wanted} in {place}")]
+    Other {
+        /// Where.
+        place: String,
+        /// What should be there.
+        wanted: &'static str,
+    },
+    /// A fault of ours, noticed in time.
+    #[error("could not be edited without changing more than the hook, which is a fault of punchlist")]
+    TooMuch,
+}
+
+/// Registers punchlist.
+pub fn register(text: &str, wanted: &Wanted) -> Result<Edited, Fault> {
+    let before = read(text)?;
+    let mut edited = Edited { text: text.to_owned(), made: Vec::new(), own: Vec::new() };
+    for event in EVENTS {
+        let is_main = event == EVENTS[0];
+        let is_start = event == SESSION_START;
+        // What is there is kept up, whether it was asked for again or not.
+        if !is_main && !is_start && !wanted.subagents && ours_on(&read(&edited.text)?, event).is_empty() {
+            continue;
+        }
+        // Woken behind a subagent's back, the main agent would be told of what it did not do.
+        let wanted = Wanted { background: wanted.background && is_main, ..wanted.clone() };
+        let wanted = if is_start {
+            Wanted { enough: START_TIMEOUT, timeout: START_TIMEOUT, ..wanted }
+        } else {
+            wanted
+        };
+        register_on(event, &wanted, &mut edited)?;
+    }
+    same_but_ours(&before, &read(&edited.text)?).then_some(edited).ok_or(Fault::TooMuch)
+}
+
+fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Result<(), Fault> {
+    let value = read(&edited.text)?;
+    let here = ours_on(&value, event);
+    let Some((first, others)) = here.split_first() else {
+        return add(&value, event, wanted, edited);
+    };
+    for other in others.iter().rev() {
+        edited.text = without(&edited.text, event, other.place)?;
+    }
+    let (group, at) = first.place;
+    let hook = &value["hooks"][event][group]["hooks"][at];
+    if !first.is_plain {
+        edited.own.push(first.line.clone());
+        return Ok(());
+    }
+    let timeout = hook["timeout"].as_u64().filter(|seconds| *seconds >= wanted.enough);
+    let timeout = timeout.unwrap_or(wanted.timeout);
+    let path = [Key("hooks"), Key(event), At(group), Key("hooks"), At(at)];
+    let at = |key| [&path[..], &[Key(key)]].concat();
+    let mut change = |key: &'static str, new: Option<Value>| {
+        let changed = match new {
+            Some(new) if hook.get(key) == Some(&new) => return Ok(()),
+            Some(new) => set(&edited.text, &at(key), &Fresh::Plain(new)),
+            None if hook.get(key).is_none() => return Ok(()),
+            None => remove(&edited.text, &at(key)),
+        };
+        edited.text = changed.ok_or(Fault::TooMuch)?;
+        Ok(())
+    };
+    change("command", Some(wanted.command(timeout).into()))?;
+    change("args", None)?;
+    change("timeout", Some(timeout.into()))?;
+    change("asyncRewake", wanted.background.then_some(Value::Bool(true)))
+}
+
+fn add(value: &Value, event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Result<(), Fault> {
+    let group = Fresh::Object(vec![("hooks", Fresh::Array(vec![wanted.hook()]))]);
+    let made = EVENTS.into_iter().zip(Made::OF_EVENTS).find(|(name, _)| *name == event);
+    let made = made.map_or(Made::Stop, |(_, made)| made);
+    let has = |value: &Value, key| value.get(key).is_some();
+    let text = &edited.text;
+    let added = if !has(value, "hooks") {
+        edited.made.extend([Made::Hooks, made]);
+        set(text, &[Key("hooks")], &Fresh::Object(vec![(event, Fresh::Array(vec![group]))]))
+    } else if !has(&value["hooks"], event) {
+        edited.made.push(made);
+        set(text, &[Key("hooks"), Key(event)], &Fresh::Array(vec![group]))
+    } else {
+        push(text, &[Key("hooks"), Key(event)], &group)
+    };
+    edited.text = added.ok_or(Fault::TooMuch)?;
+    Ok(())
+}
+
+/// Takes punchlist out, and the containers that are empty then: those that `install` made, or all of them where
+/// nobody remembers what it made.
+pub fn unregister(text: &str, made: Option<&[Made]>) -> Result<String, Fault> {
+    let before = read(text)?;
+    let mut text = text.to_owned();
+    let may_go = |what: Made| made.is_none_or(|made| made.contains(&what));
+    let mut is_changed = false;
+    for (event, container) in EVENTS.into_iter().zip(Made::OF_EVENTS) {
+        let here = ours_on(&read(&text)?, event);
+        for ours in here.iter().rev() {
+            text = without(&text, event, ours.place)?;
+        }
+        let is_empty = read(&text)?["hooks"][event].as_array().is_some_and(Vec::is_empty);
+        if !here.is_empty() && is_empty && may_go(container) {
+            text = remove(&text, &[Key("hooks"), Key(event)]).ok_or(Fault::TooMuch)?;
+        }
+        is_changed |= !here.is_empty();
+    }
+    let is_empty = read(&text)?["hooks"].as_object().is_some_and(Map::is_empty);
+    if is_changed && is_empty && may_go(Made::Hooks) {
+        text = remove(&text, &[Key("hooks")]).ok_or(Fault::TooMuch)?;
+    }
+    same_but_ours(&before, &read(&text)?).then_some(text).ok_or(Fault::TooMuch)
+}
+
+/// Whether a settings file registers punchlist, on any event.
+pub fn is_registered(settings: &Value) -> bool {
+    EVENTS.iter().any(|event| !ours_on(settings, event).is_empty())
+}
+
+/// Whether a settings file switches on a plugin that is punchlist; its name.
+pub fn plugin(settings: &Value) -> Option<&str> {
+    let plugins = settings["enabledPlugins"].as_object()?;
+    let is_on = |value: &Value| !matches!(value, Value::Bool(false) | Value::Null);
+    plugins.iter().find(|(name, value)| is_our_plugin(name) && is_on(value)).map(|(name, _)| name.as_str())
+}
+
+impl Wanted {
+    fn command(&self, timeout: u64) -> String {
+        let background = if self.background { " --background" } else { "" };
+        format!("{} hook --hook-timeout {timeout}{background}", self.program)
+    }
+
+    fn hook(&self) -> Fresh {
+        let plain = |value: Value| Fresh::Plain(value);
+        let mut members = vec![
+            ("type", plain("command".into())),
+            ("command", plain(self.command(self.timeout).into())),
+            ("timeout", plain(self.timeout.into())),
+        ];
+        members.extend(self.background.then_some(("asyncRewake", plain(true.into()))));
+        Fresh::Object(members)
+    }
+}
+
+/// A path as the shell is to read it.
+pub fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%,=:".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
+}
+
+fn read(text: &str) -> Result<Value, Fault> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+        let place = format!("line {}, column {}", error.line(), error.column());
+        // It stops at the first character that can't be, or at the one after it.
+        let rest = |back| line.get(error.column().saturating_sub(back)..).unwrap_or_default();
+        let is_comment =
+            [1, 2].iter().any(|back| rest(*back).starts_with("//") || rest(*back).starts_with("/*"));
+        if is_comment { Fault::Comments(place) } else { Fault::NotJson(error.to_string()) }
+    })?;
+    let other = |place: &str, wanted| Fault::Other { place: place.to_owned(), wanted };
+    if !value.is_object() {
+        return Err(other("place of its settings", "an object"));
+    }
+    let Some(hooks) = value.get("hooks") else { return Ok(value) };
+    if !hooks.is_object() {
+        return Err(other("\"hooks\"", "an object"));
+    }
+    for event in EVENTS {
+        if hooks.get(event).is_some_and(|groups| !groups.is_array()) {
+            return Err(other(&format!("\"hooks.{event}\""), "an array"));
+        }
+    }
+    Ok(value)
+}
+
+/// Our hooks on an event. Whose file it is makes no difference: a plugin's is not edited.
+fn ours_on(settings: &Value, event: &str) -> Vec<OurHook> {
+    let ours = our_hooks(settings, &Owner::Settings(Scope::User));
+    ours.into_iter().filter(|ours| ours.event == event).collect()
+}
+
+/// The text without one hook, nor its group where that is empty then and says nothing else.
+fn without(text: &str, event: &str, (group, at): (usize, usize)) -> Result<String, Fault> {
+    let value = read(text)?;
+    let own = &value["hooks"][event][group];
+    let is_alone = own["hooks"].as_array().is_some_and(|hooks| hooks.len() == 1);
+    let says_nothing =
+        own.as_object().is_some_and(|own| own.keys().all(|key| key == "hooks" || key == "matcher"));
+    let path = [Key("hooks"), Key(event), At(group), Key("hooks"), At(at)];
+    let path = if is_alone && says_nothing { &path[..3] } else { &path[..] };
+    remove(text, path).ok_or(Fault::TooMuch)
+}
+
+/// Whether two settings say the same but for our hooks, and for containers that hold nothing.
+fn same_but_ours(before: &Value, after: &Value) -> bool {
+    let rest = |settings: &Value| {
+        let mut rest = settings.clone();
+        let Some(hooks) = rest.get_mut("hooks").and_then(Value::as_object_mut) else { return rest };
+        for event in EVENTS {
+            let Some(groups) = hooks.get_mut(event).and_then(Value::as_array_mut) else { continue };
+            for group in groups.iter_mut() {
+                if let Some(hooks) = group.get_mut("hooks").and_then(Value::as_array_mut) {
+                    hooks.retain(|hook| !is_ours(hook));
+                }
+            }
+            groups.retain(|group| group["hooks"].as_array().is_none_or(|hooks| !hooks.is_empty()));
+            if groups.is_empty() {
+                hooks.remove(event);
+            }
+        }
+        if hooks.is_empty()
+            && let Some(settings) = rest.as_object_mut()
+        {
+            settings.remove("hooks");
+        }
+        rest
+    };
+    rest(before) == rest(after)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Whether anything moved: takes a folder, gives a name for how it looks now, which is another one when a file in it changed
+//! or something was committed. Must not depend on a clock: times of files are compared, never counted with, and only where
+//! there is too much to read.
+
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+use walkdir::WalkDir;
+
+use crate::ids::ContentName;
+use crate::workspace::git::git;
+
+/// How many files are looked at, where there is no git to ask.
+const MOST: usize = 20_000;
+
+/// How much is read of files that changed, of one and of all: of more than that, size and time have to do.
+const READ_OF_ONE: u64 = 256 << 10;
+const READ: u64 = 8 << 20;
+
+/// Folders full of what is made of other files, or fetched.
+const PASSED_OVER: [&str; 8] =
+    [".git", "node_modules", "target", ".venv", "__pycache__", "dist", "build", ".claude"];
+
+/// How a folder looks; `None` where that can't be told. `except` are the loop's own files, which are looked at otherwise.
+pub fn trace(folder: &Path, except: &[&str]) -> Option<String> {
+    let is_under_git = folder.ancestors().any(|above| above.join(".git").exists());
+    if is_under_git { by_git(folder, except) } else { by_walking(folder, except) }
+}
+
+fn by_git(folder: &Path, except: &[&str]) -> Option<String> {
+    let args =
+        ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all", "--", "."];
+    let printed = git(folder, &args, String::new())?;
+    let top = folder.ancestors().find(|above| above.join(".git").exists())?;
+    let except: Vec<_> = except.iter().map(|name| folder.join(name)).collect();
+    let mut look = Look::default();
+    for entry in printed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+        let entry = String::from_utf8_lossy(entry);
+        // The first of these is the newest commit; the others tell of branches elsewhere.
+        if entry.starts_with("# ") && !entry.starts_with("# branch.oid ") {
+            continue;
+        }
+        let path = path_of(&entry).map(|path| top.join(path));
+        if path.as_ref().is_some_and(|path| except.contains(path)) {
+            continue;
+        }
+        look.name.add(entry.as_bytes());
+        if let Some(path) = path {
+            look.add(&path);
+        }
+    }
+    Some(look.name.finish())
+}
+
+/// The path in a line of `status --porcelain=v2`: it stands behind as many words as its kind has.
+fn path_of(entry: &str) -> Option<&str> {
+    let words = match entry.as_bytes().first()? {
+        b'1' => 8,
+        b'u' => 10,
+        b'?' => 1,
+        _ => return None,
+    };
+    entry.splitn(words + 1, ' ').nth(words)
+}
+
+fn by_walking(folder: &Path, except: &[&str]) -> Option<String> {
+    let except: Vec<_> = except.iter().map(|name| folder.join(name)).collect();
+    let mut look = Look::default();
+    let is_work = |entry: &walkdir::DirEntry| {
+        !entry.file_type().is_dir()
+            || entry.depth() == 0
+            || !PASSED_OVER.iter().any(|name| entry.file_name() == *name)
+    };
+    let entries = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_work);
+    let files = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
+    for entry in files.take(MOST).filter(|entry| !except.iter().any(|own| own == entry.path())) {
+        look.name.add(entry.path().to_string_lossy().as_bytes());
+        look.add(entry.path());
+    }
+    folder.is_dir().then(|| look.name.finish())
+}
+
+/// What was looked at.
+struct Look {
+    name: ContentName,
+    /// How many bytes may still be read.
+    left: u64,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { name: ContentName::default(), left: READ }
+    }
+}
+
+impl Look {
+    /// A file that was only written again is the same file, as far as it can be read.
+    fn add(&mut self, path: &Path) {
+        let Ok(meta) = fs::symlink_metadata(path) else { return self.name.add("gone") };
+        self.name.add(meta.len().to_le_bytes());
+        if meta.is_file()
+            && meta.len() <= self.left.min(READ_OF_ONE)
+            && let Ok(bytes) = fs::read(path)
+        {
+            self.left -= meta.len();
+            return self.name.add(bytes);
+        }
+        let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        self.name.add(format!("{:?}", since.map(|since| since.as_nanos())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn run_git(folder: &Path, args: &[&str]) {
+        let done = Command::new("git")
+            .args(["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"])
+            .args(args)
+            .current_dir(folder)
+            .output();
+        assert!(done.expect("git").status.success(), "{args:?}");
+    }
+
+    fn changes(folder: &Path, what: &str, change: impl FnOnce()) {
+        let before = trace(folder, &["progress.txt"]).expect("a trace");
+        change();
+        let after = trace(folder, &["progress.txt"]).expect("a trace");
+        assert_eq!(before != after, !what.starts_with("not"), "{what}");
+    }
+
+    fn write(folder: &Path, name: &str, text: &str) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    fn looks(folder: &Path) {
+        let folder = fs::canonicalize(folder).expect("there");
+        changes(&folder, "a new file", || write(&folder, "src/a b.rs", "1"));
+        changes(&folder, "its text", || write(&folder, "src/a b.rs", "22"));
+        changes(&folder, "not the progress file", || write(&folder, "progress.txt", "iteration: 1"));
+        changes(&folder, "not anything", || ());
+        changes(&folder, "not the same text again", || write(&folder, "src/a b.rs", "22"));
+        let large = "x".repeat(300 << 10);
+        changes(&folder, "a large file", || write(&folder, "src/large", &large));
+        changes(&folder, "a file that is gone", || fs::remove_file(folder.join("src/a b.rs")).expect("gone"));
+    }
+
+    #[test]
+    fn a_folder_under_git_moves_with_its_files_and_commits() {
+        let folder = tempfile::tempdir().expect("a folder");
+        run_git(folder.path(), &["init", "--quiet"]);
+        write(folder.path(), ".gitignore", "out/\n");
+        looks(folder.path());
+        changes(folder.path(), "not what is ignored", || write(folder.path(), "out/x", "1"));
+        changes(folder.path(), "a commit", || {
+            run_git(folder.path(), &["add", "."]);
+            run_git(folder.path(), &["commit", "--quiet", "-m", "x"]);
+        });
+        changes(folder.path(), "a commit of nothing", || {
+            run_git(folder.path(), &["commit", "--quiet", "--allow-empty", "-m", "y"]);
+        });
+        // Another folder of the same repository.
+        let inner = folder.path().join("app");
+        write(&inner, "a", "1");
+        looks(&inner);
+        changes(&inner, "not the work beside it", || write(folder.path(), "other/b", "1"));
+    }
+
+    #[test]
+    fn any_other_folder_moves_with_its_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        looks(folder.path());
+        changes(folder.path(), "not what was fetched", || write(folder.path(), "node_modules/x", "1"));
+        assert_eq!(trace(&folder.path().join("none"), &[]), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! How often a session was held with no tool call between: takes the end of its transcript, gives the number. The client
+//! overrides the ninth such block and leaves the person with an empty result (2.1.325), so whoever keeps a session at work has
+//! to let go before. Reads a bounded part of one file; must not decide anything.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::files::end_of;
+use crate::gates::Stop;
+
+/// With so many holds in a row a session is let go. The client's own limit is 8, and the newest rows may not be written yet.
+pub const MOST_IN_A_ROW: u32 = 6;
+
+/// How much of the transcript's end is read: words of an agent that calls no tool are few.
+const TAIL: u64 = 256 << 10;
+
+/// How the client begins the row with which it hands a hold to the agent.
+const FEEDBACK: &str = "Stop hook feedback:";
+
+/// Whether a gate that keeps sessions at work may hold this stop once more; `held` is how often it did.
+pub fn may_hold_on(stop: &Stop<'_>, held: u32) -> bool {
+    holds_in_a_row(stop.input.own_transcript(), held) < MOST_IN_A_ROW
+}
+
+/// How many holds came since the newest tool call, as far as the transcript's end tells; where there is none to read, all
+/// that are remembered.
+fn holds_in_a_row(transcript: Option<&Path>, held: u32) -> u32 {
+    let tail = transcript.and_then(|path| end_of(path, TAIL).ok());
+    tail.map_or(held, |tail| count(&tail).min(held))
+}
+
+/// A row, as far as it matters here.
+#[derive(Deserialize)]
+struct Row<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    #[serde(borrow)]
+    text: Option<std::borrow::Cow<'a, str>>,
+}
+
+/// Counts from the end on. A line that can't be read, such as the one that the tail begins in, is passed over.
+fn count(tail: &[u8]) -> u32 {
+    let mut holds = 0;
+    for line in tail.rsplit(|byte| *byte == b'\n') {
+        let Ok(row) = serde_json::from_slice::<Row<'_>>(line) else { continue };
+        let Some(content) = row.message.and_then(|message| message.content) else { continue };
+        match row.kind {
+            "assistant" if calls_a_tool(content) => break,
+            "user" if is_feedback(content) => holds += 1,
+            _ => {}
+        }
+    }
+    holds
+}
+
+fn blocks(content: &RawValue) -> Vec<Block<'_>> {
+    serde_json::from_str(content.get()).unwrap_or_default()
+}
+
+fn calls_a_tool(content: &RawValue) -> bool {
+    blocks(content).iter().any(|block| block.kind == "tool_use")
+}
+
+fn is_feedback(content: &RawValue) -> bool {
+    let is_it = |text: &str| text.starts_with(FEEDBACK);
+    match serde_json::from_str::<String>(content.get()) {
+        Ok(text) => is_it(&text),
+        Err(_) => blocks(content).iter().filter_map(|block| block.text.as_deref()).any(is_it),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELD: &str =
+        r#"{"type":"user","isMeta":true,"message":{"role":"user","content":"Stop hook feedback:\ngo on"}}"#;
+    const HELD_AS_BLOCKS: &str = r#"{"type":"user","isMeta":true,"message":{"content":[{"type":"text","text":"Stop hook feedback:\nx"}]}}"#;
+    const WORDS: &str =
+        r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I am \"done\"."}]}}"#;
+    const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Bash","input":{}}]}}"#;
+    const OTHER: &str = r#"{"type":"progress","message":7}"#;
+
+    fn counted(rows: &[&str]) -> u32 {
+        count(rows.join("\n").as_bytes())
+    }
+
+    #[test]
+    fn holds_are_counted_back_to_the_newest_tool_call() {
+        assert_eq!(counted(&[]), 0);
+        assert_eq!(counted(&[HELD, CALL, WORDS]), 0);
+        assert_eq!(counted(&[CALL, HELD, WORDS, HELD_AS_BLOCKS, OTHER, "torn", WORDS, ""]), 2);
+        assert_eq!(counted(&["cut off}", HELD, WORDS]), 1);
+    }
+
+    #[test]
+    fn where_there_is_no_transcript_all_that_is_remembered_counts() {
+        assert_eq!(holds_in_a_row(None, 4), 4);
+        assert_eq!(holds_in_a_row(Some(Path::new("/nowhere/t.jsonl")), 7), 7);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.jsonl");
+        std::fs::write(&path, [HELD; 9].join("\n")).expect("written");
+        assert_eq!((holds_in_a_row(Some(&path), 20), holds_in_a_row(Some(&path), 2)), (9, 2));
+    }
+
+    #[test]
+    fn only_the_end_of_a_long_transcript_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.jsonl");
+        let long = format!("{HELD}\n{}\n{CALL}\n{HELD}\n", "x".repeat(1 << 20));
+        std::fs::write(&path, long).expect("written");
+        assert_eq!(end_of(&path, TAIL).expect("read").len() as u64, TAIL);
+        assert_eq!(holds_in_a_row(Some(&path), 9), 1);
+    }
+}

@@ -1,0 +1,373 @@
+//! Finds saved sessions: takes a folder, a transcript's path or a session's id, gives transcripts. Looks where the
+//! client keeps them and nowhere else. Must not take a subagent's transcript for a session.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::client::folders::{project_name, projects_folder};
+use crate::env::Env;
+use crate::text::last_part;
+
+/// How many sessions are named to somebody who asked for one that is not there.
+const NAMED: usize = 5;
+/// From this length on the client cuts a project's name and puts a hash behind it.
+const LONG_NAME: usize = 200;
+
+/// A transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The session's id.
+    pub id: String,
+    /// Its transcript.
+    pub transcript: PathBuf,
+    /// When it was written to last.
+    pub modified: SystemTime,
+}
+
+/// Why there is nothing to audit.
+#[derive(Debug, thiserror::Error)]
+pub enum NotFound {
+    /// Neither a home nor a folder of the client's.
+    #[error(
+        "no home folder is known, so neither are the client's transcripts; name a transcript, or set HOME"
+    )]
+    NoHome,
+    /// The project has none.
+    #[error(
+        "no session of this project was found: there is no transcript in {looked}; run it in the folder in which \
+         the session was started, name a transcript, or see all with `punchlist audit --all-projects`"
+    )]
+    NoSessions {
+        /// Where.
+        looked: String,
+    },
+    /// No such id.
+    #[error("no session {wanted:?} in {looked}; {near}")]
+    UnknownId {
+        /// What was asked for.
+        wanted: String,
+        /// Where.
+        looked: String,
+        /// What there is.
+        near: String,
+    },
+    /// More than one.
+    #[error("{wanted:?} is the start of {count} sessions: {ids}; give more of it")]
+    Ambiguous {
+        /// What was asked for.
+        wanted: String,
+        /// How many.
+        count: usize,
+        /// Which.
+        ids: String,
+    },
+    /// Not there.
+    #[error("there is no file {path}; name a transcript (a .jsonl file of the client's) or a session's id")]
+    NoFile {
+        /// Which one.
+        path: String,
+    },
+    /// A folder.
+    #[error("{path} is a folder, not a transcript; name a .jsonl file in it, or go there and name none")]
+    Folder {
+        /// Which one.
+        path: String,
+    },
+    /// A subagent's.
+    #[error("{path} is the transcript of a subagent; its work is audited with its session: {session}")]
+    Subagent {
+        /// Which one.
+        path: String,
+        /// Whose.
+        session: String,
+    },
+}
+
+/// Where sessions are looked for.
+#[derive(Debug)]
+pub struct Shelf {
+    projects: PathBuf,
+}
+
+impl Shelf {
+    /// The client's own.
+    pub fn of(env: &Env) -> Result<Self, NotFound> {
+        let folder = env.client_config_dir().ok_or(NotFound::NoHome)?;
+        Ok(Self { projects: projects_folder(&folder) })
+    }
+
+    /// The sessions of the project at `cwd`, the newest first: of that folder, or of the nearest one above it that
+    /// has any.
+    pub fn of_project(&self, cwd: &Path) -> Result<Vec<Found>, NotFound> {
+        let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_path_buf());
+        for folder in cwd.ancestors() {
+            let found = self.project_folders(folder).iter().flat_map(|folder| sessions_in(folder)).collect();
+            let found = newest_first(found);
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        let looked = self.projects.join(project_name(&cwd)).display().to_string();
+        Err(NotFound::NoSessions { looked })
+    }
+
+    /// Every session of every project, the newest first.
+    pub fn all(&self) -> Result<Vec<Found>, NotFound> {
+        let found = folders_in(&self.projects).iter().flat_map(|folder| sessions_in(folder)).collect();
+        let found = newest_first(found);
+        if found.is_empty() {
+            return Err(NotFound::NoSessions { looked: self.projects.display().to_string() });
+        }
+        Ok(found)
+    }
+
+    /// The session of that id, or of that start of one.
+    pub fn by_id(&self, wanted: &str, cwd: &Path) -> Result<Found, NotFound> {
+        let all = self.all().unwrap_or_default();
+        let mut fitting: Vec<Found> =
+            all.iter().filter(|found| found.id.starts_with(wanted)).cloned().collect();
+        if let Some(exact) = fitting.iter().position(|found| found.id == wanted) {
+            return Ok(fitting.swap_remove(exact));
+        }
+        match fitting.len() {
+            1 => Ok(fitting.remove(0)),
+            0 => {
+                let here = self.of_project(cwd).unwrap_or_default();
+                Err(NotFound::UnknownId {
+                    wanted: wanted.to_owned(),
+                    looked: self.projects.display().to_string(),
+                    near: near(wanted, &here, &all),
+                })
+            }
+            count => Err(NotFound::Ambiguous { wanted: wanted.to_owned(), count, ids: ids(&fitting) }),
+        }
+    }
+
+    /// The folders that the client may keep a project in.
+    fn project_folders(&self, cwd: &Path) -> Vec<PathBuf> {
+        let name = project_name(cwd);
+        if name.len() <= LONG_NAME {
+            return vec![self.projects.join(name)];
+        }
+        let start = &name[..LONG_NAME];
+        let is_it = |folder: &PathBuf| {
+            folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
+        };
+        folders_in(&self.projects).into_iter().filter(is_it).collect()
+    }
+}
+
+/// The sessions whose ids are most like what was asked for, or else the newest ones.
+fn near(wanted: &str, here: &[Found], all: &[Found]) -> String {
+    let shared = |id: &str| id.chars().zip(wanted.chars()).take_while(|(a, b)| a == b).count();
+    let mut alike: Vec<Found> = all.iter().filter(|found| shared(&found.id) >= 4).cloned().collect();
+    alike.sort_by_key(|found| std::cmp::Reverse(shared(&found.id)));
+    match (alike.is_empty(), here.is_empty(), all.is_empty()) {
+        (false, _, _) => format!("like it: {}", ids(&alike)),
+        (true, false, _) => format!("the newest of this project: {}", ids(here)),
+        (true, true, false) => format!("the newest of all: {}", ids(all)),
+        (true, true, true) => "there are no sessions at all".to_owned(),
+    }
+}
+
+fn ids(found: &[Found]) -> String {
+    let ids: Vec<_> = found.iter().take(NAMED).map(|found| found.id.as_str()).collect();
+    let more = if found.len() > NAMED { ", …" } else { "" };
+    format!("{}{more}", ids.join(", "))
+}
+
+/// A transcript that somebody named by its path.
+pub fn by_path(path: &Path) -> Result<Found, NotFound> {
+    let shown = path.display().to_string();
+    let meta = fs::metadata(path).map_err(|_| NotFound::NoFile { path: shown.clone() })?;
+    if meta.is_dir() {
+        return Err(NotFound::Folder { path: shown });
+    }
+    let id = stem(path);
+    if is_subagents(&id) {
+        return Err(NotFound::Subagent { path: shown, session: session_of_subagent(path) });
+    }
+    Ok(Found { id, transcript: path.to_path_buf(), modified: modified(&meta) })
+}
+
+/// The transcript beside which a subagent's stands, or the id that its rows name.
+fn session_of_subagent(path: &Path) -> String {
+    let own = path.parent().filter(|folder| folder.ends_with("subagents")).and_then(Path::parent);
+    if let Some(own) = own {
+        return format!("{}.jsonl", own.display());
+    }
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let row = text.lines().find_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let id = row.and_then(|row| row.get("sessionId")?.as_str().map(String::from));
+    id.unwrap_or_else(|| "(its rows name none)".to_owned())
+}
+
+/// The sessions in one folder of the client's.
+fn sessions_in(folder: &Path) -> Vec<Found> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl") && !is_subagents(&stem(path)))
+        .filter_map(|path| {
+            let meta = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
+            Some(Found { id: stem(&path), modified: modified(&meta), transcript: path })
+        })
+        .collect()
+}
+
+/// Whether a transcript of that name is a subagent's: they stand beside the session's in 2.0.x.
+fn is_subagents(stem: &str) -> bool {
+    stem.starts_with("agent-")
+}
+
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+fn newest_first(mut found: Vec<Found>) -> Vec<Found> {
+    found.sort_by(|one, other| (other.modified, &one.id).cmp(&(one.modified, &other.id)));
+    found
+}
+
+fn modified(meta: &fs::Metadata) -> SystemTime {
+    meta.modified().unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A session's id, short enough for a table.
+pub fn short_id(id: &str) -> String {
+    let first = id.split('-').next().unwrap_or(id);
+    if first.len() >= 8 { first.to_owned() } else { last_part(id, 12) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    struct Home(tempfile::TempDir);
+
+    impl Home {
+        fn new() -> Self {
+            Self(tempfile::tempdir().expect("a folder"))
+        }
+
+        fn env(&self) -> Env {
+            Env::from_pairs([("HOME", self.0.path())])
+        }
+
+        fn shelf(&self) -> Shelf {
+            Shelf::of(&self.env()).expect("a shelf")
+        }
+
+        /// A transcript of a project, `age` seconds old.
+        fn session(&self, project: &str, name: &str, age: u64) {
+            let folder = self.0.path().join(".claude/projects").join(project);
+            fs::create_dir_all(&folder).expect("made");
+            let file = fs::File::create(folder.join(name)).expect("made");
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("dated");
+        }
+    }
+
+    fn ids_of(found: &[Found]) -> Vec<&str> {
+        found.iter().map(|found| found.id.as_str()).collect()
+    }
+
+    #[test]
+    fn the_newest_session_of_the_project_comes_first_and_subagents_are_none() {
+        let home = Home::new();
+        home.session("-w-shop", "old.jsonl", 20);
+        home.session("-w-shop", "new.jsonl", 10);
+        home.session("-w-shop", "agent-a1.jsonl", 1);
+        home.session("-w-shop", "notes.txt", 1);
+        home.session("-w-other", "newest.jsonl", 5);
+        let shelf = home.shelf();
+        assert_eq!(ids_of(&shelf.of_project(Path::new("/w/shop")).expect("some")), ["new", "old"]);
+        assert_eq!(ids_of(&shelf.of_project(Path::new("/w/shop/src/api")).expect("some")), ["new", "old"]);
+        assert_eq!(ids_of(&shelf.all().expect("some")), ["newest", "new", "old"]);
+    }
+
+    #[test]
+    fn the_clients_folder_can_be_moved() {
+        let home = Home::new();
+        home.session("-w", "a.jsonl", 1);
+        let moved = Env::from_pairs([
+            ("HOME", home.0.path().to_path_buf()),
+            (crate::env::CLIENT_CONFIG_DIR, home.0.path().join("elsewhere")),
+        ]);
+        let error = Shelf::of(&moved).expect("a shelf").of_project(Path::new("/w")).expect_err("none");
+        assert!(error.to_string().contains("elsewhere/projects/-w; run it in the folder"), "{error}");
+        assert!(matches!(Shelf::of(&Env::default()), Err(NotFound::NoHome)));
+    }
+
+    #[test]
+    fn a_session_is_found_by_the_start_of_its_id_in_any_project() {
+        let home = Home::new();
+        home.session("-w", "3f2a91c0-aaaa.jsonl", 1);
+        home.session("-w", "3f2a91c0-bbbb.jsonl", 2);
+        home.session("-x", "77777777-cccc.jsonl", 3);
+        let by_id = |id: &str| home.shelf().by_id(id, Path::new("/w")).map_err(|error| error.to_string());
+        assert_eq!(by_id("777").map(|found| found.id), Ok("77777777-cccc".into()));
+        assert_eq!(by_id("3f2a91c0-aaaa").map(|found| found.id), Ok("3f2a91c0-aaaa".into()));
+        assert_eq!(
+            by_id("3f2a").expect_err("two"),
+            "\"3f2a\" is the start of 2 sessions: 3f2a91c0-aaaa, 3f2a91c0-bbbb; give more of it"
+        );
+        let unknown = by_id("77777779").expect_err("none");
+        assert!(unknown.ends_with("; like it: 77777777-cccc"), "{unknown}");
+        let unknown = by_id("zzz").expect_err("none");
+        assert!(unknown.ends_with("; the newest of this project: 3f2a91c0-aaaa, 3f2a91c0-bbbb"), "{unknown}");
+    }
+
+    #[test]
+    fn a_path_is_a_transcript_or_it_is_said_what_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let agents = folder.path().join("s1/subagents");
+        fs::create_dir_all(&agents).expect("made");
+        fs::write(agents.join("agent-a.jsonl"), "").expect("written");
+        fs::write(folder.path().join("s1.jsonl"), "").expect("written");
+        fs::write(folder.path().join("agent-b.jsonl"), "{\"sessionId\":\"s2\"}\n").expect("written");
+        let said = |name: &str| match by_path(&folder.path().join(name)) {
+            Ok(found) => found.id,
+            Err(error) => error.to_string().replace(&folder.path().display().to_string(), "DIR"),
+        };
+        assert_eq!(said("s1.jsonl"), "s1");
+        assert_eq!(
+            said("none.jsonl"),
+            "there is no file DIR/none.jsonl; name a transcript (a .jsonl file of the client's) or a session's id"
+        );
+        assert_eq!(
+            said("s1"),
+            "DIR/s1 is a folder, not a transcript; name a .jsonl file in it, or go there and name none"
+        );
+        let subagent = " is the transcript of a subagent; its work is audited with its session: ";
+        assert_eq!(
+            said("s1/subagents/agent-a.jsonl"),
+            format!("DIR/s1/subagents/agent-a.jsonl{subagent}DIR/s1.jsonl")
+        );
+        assert_eq!(said("agent-b.jsonl"), format!("DIR/agent-b.jsonl{subagent}s2"));
+    }
+
+    #[test]
+    fn a_project_with_a_long_path_is_found_by_the_start_of_its_name() {
+        let home = Home::new();
+        let cwd = format!("/{}", "deep/".repeat(60));
+        let name = project_name(Path::new(&cwd));
+        home.session(&format!("{}-1a2b3c", &name[..LONG_NAME]), "long.jsonl", 1);
+        assert_eq!(ids_of(&home.shelf().of_project(Path::new(&cwd)).expect("some")), ["long"]);
+    }
+
+    #[test]
+    fn ids_are_shortened_for_tables() {
+        assert_eq!(short_id("3f2a91c0-1111-2222-3333-444444444444"), "3f2a91c0");
+        assert_eq!(short_id("session-1"), "session-1");
+    }
+}

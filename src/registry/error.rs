@@ -1,0 +1,93 @@
+//! What can go wrong with the registry, in words that say what happened and what to do. Takes what `SQLite` says, gives a fault.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use crate::registry::{Status, TaskId};
+
+/// Something that was not to be had of the registry. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each says itself what its parts are")]
+pub enum Fault {
+    #[error("no task {0}; `punchlist tasks list --all` shows them")]
+    NoTask(TaskId),
+    #[error("\"{0}\" names no task; they are named like t7, and `punchlist tasks list` shows them")]
+    NotAnId(String),
+    #[error(
+        "no worker {0}; `punchlist worker list` shows them, `punchlist worker register {0}` makes it one"
+    )]
+    NoWorker(String),
+    #[error(
+        "whose task? Name the worker with --worker NAME or PUNCHLIST_WORKER, or run `punchlist worker register` in \
+         the session first"
+    )]
+    Nobody,
+    #[error("{id} is {by}'s ({status}), not {me}'s; `punchlist tasks claim` takes another one")]
+    NotYours { id: TaskId, by: String, status: Status, me: String },
+    #[error("{id} is open, and nobody's; take it first: `punchlist tasks claim {id}`{why}")]
+    NotClaimed { id: TaskId, why: String },
+    #[error("{id} is {status} already, by {by}; `punchlist tasks show {id}` has its story")]
+    Finished { id: TaskId, status: Status, by: String },
+    #[error(
+        "{name} is another session's, heard of {ago} ago; choose another name, or take it over with --take-over \
+         once that session is gone"
+    )]
+    NameTaken { name: String, ago: String },
+    #[error(
+        "this session is worker {name} already; `punchlist worker leave` ends that, and `punchlist worker register` \
+         without a name keeps it"
+    )]
+    SessionHasOne { name: String },
+    #[error(
+        "\"{0}\" is no name for a worker: letters, digits, dots, dashes and underscores, at most 64 of them, please"
+    )]
+    BadName(String),
+    #[error(
+        "{file} is damaged, or no registry ({why}). It is left as it is: move it aside, and a new one is begun with the \
+         next task"
+    )]
+    Damaged { file: String, why: String },
+    #[error(
+        "{file} was written by a newer punchlist (format {found}, this one knows {known}): update punchlist"
+    )]
+    Newer { file: String, found: i64, known: i64 },
+    #[error("{file} is in use by another process, and was not free for a while: try again")]
+    Locked { file: String },
+    #[error("{file} can't be written ({why}): give it, and the folder that it is in, back to yourself")]
+    ReadOnly { file: String, why: String },
+    #[error("{file}: {why}")]
+    Unreadable { file: String, why: String },
+}
+
+impl Fault {
+    /// What the system says of a file.
+    pub(super) fn unreadable(path: &Path, why: &impl Display) -> Self {
+        Self::Unreadable { file: path.display().to_string(), why: why.to_string() }
+    }
+
+    /// What `SQLite` says of it.
+    pub(super) fn of_file(path: &Path, error: &rusqlite::Error) -> Self {
+        let file = path.display().to_string();
+        let why = error.to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged { file, why },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { file },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { file, why },
+            _ => Self::Unreadable { file, why },
+        }
+    }
+
+    /// Whether it is the file that can't be used, and not what was wanted of it.
+    pub fn is_of_file(&self) -> bool {
+        matches!(
+            self,
+            Self::Damaged { .. }
+                | Self::Newer { .. }
+                | Self::Locked { .. }
+                | Self::ReadOnly { .. }
+                | Self::Unreadable { .. }
+        )
+    }
+}

@@ -1,0 +1,400 @@
+//! What an audit of a saved session came to, for people and for other programs. [`Report`] is the whole of it and,
+//! as it stands, the JSON; `text`, `markdown` and `sarif` say the same in other forms, `table` says it of many
+//! sessions. `decision` and `replay` set one decision of the log and what today's rules make of it, on the same `page`. Pure. `docs/audit-json.md` documents every field, and a test holds the two together.
+
+pub(crate) mod columns;
+pub mod decision;
+pub mod diagnosis;
+pub mod markdown;
+pub mod paragraphs;
+pub mod registry;
+pub mod replay;
+pub mod sarif;
+pub mod settings;
+pub mod status;
+pub mod table;
+pub mod text;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::config::AuditConfig;
+use crate::decision::{Cause, Held};
+use crate::evidence::{Entered, FileState};
+use crate::finding::{Advisory, Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
+use crate::log::record::ReaderRecord;
+use crate::past_sessions::audit::Audited;
+use crate::plan::{Mark, Plan, PlanSource};
+use crate::readers::Usage;
+use crate::text::normalise::normalised;
+
+pub(crate) use crate::text::{counted, grouped};
+
+/// The number of this format. Fields may be added under it; none is renamed or given another meaning.
+pub const SCHEMA: u32 = 1;
+
+/// What an audit came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`]
+    pub schema: u32,
+    /// The session.
+    pub session: SessionReport,
+    /// The plan in play.
+    pub plan: Option<PlanReport>,
+    /// Its steps.
+    pub steps: Vec<StepReport>,
+    /// Every finding, those that were refuted too.
+    pub findings: Vec<FindingReport>,
+    /// What the person should know; never a reason to hold.
+    pub advisories: Vec<Advisory>,
+    /// Every file, and how it was looked at.
+    pub files: Vec<FileReport>,
+    /// The first reader.
+    pub auditor: ReaderReport,
+    /// The second reader, where it was asked.
+    pub second_reader: Option<ReaderReport>,
+    /// What the hook would have decided.
+    pub decision: Held,
+    /// Why.
+    pub cause: Cause,
+    /// What to keep in mind when reading this.
+    pub cautions: Vec<String>,
+    /// The workspace, for locations. No part of the format.
+    #[serde(skip)]
+    pub workspace: PathBuf,
+}
+
+/// The session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct SessionReport {
+    pub id: String,
+    pub transcript: String,
+    pub cwd: String,
+    pub client_version: Option<String>,
+    pub started: Option<String>,
+    pub ended: Option<String>,
+}
+
+/// The plan in play.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct PlanReport {
+    pub source: PlanSource,
+    pub path: Option<String>,
+    pub steps: usize,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct StepReport {
+    pub number: usize,
+    pub line: usize,
+    pub text: String,
+    pub mark: Mark,
+    pub paths: Vec<String>,
+    pub ticked_now: bool,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct FindingReport {
+    pub category: Category,
+    pub status: Status,
+    pub source: Source,
+    pub step: Option<usize>,
+    pub claim: String,
+    pub claimed_in: ClaimedIn,
+    pub proof: String,
+    pub path: Option<String>,
+    pub kind: Kind,
+    pub detail: String,
+    pub settle: String,
+    pub note: String,
+    pub second: Option<SecondOpinion>,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct FileReport {
+    pub path: String,
+    pub touched: Vec<String>,
+    pub state: &'static str,
+    pub entered: &'static str,
+}
+
+/// A reader.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "each is documented in docs/audit-json.md")]
+pub struct ReaderReport {
+    pub backend: String,
+    pub model: String,
+    pub outcome: String,
+    pub detail: Option<String>,
+    pub duration_ms: f64,
+    pub usage: Usage,
+}
+
+impl From<&ReaderRecord> for ReaderReport {
+    fn from(record: &ReaderRecord) -> Self {
+        Self {
+            backend: record.backend.clone(),
+            model: record.model.clone(),
+            outcome: record.outcome.clone(),
+            detail: record.detail.clone(),
+            duration_ms: record.duration_ms,
+            usage: record.usage,
+        }
+    }
+}
+
+impl Report {
+    /// Puts a report together. `id` and `transcript` are those by which the session was found.
+    pub fn new(id: &str, transcript: &Path, workspace: &Path, audited: &Audited) -> Self {
+        let evidence = &audited.brief.evidence;
+        let (session, plan) = (&evidence.session, evidence.plan.as_ref());
+        Self {
+            schema: SCHEMA,
+            session: SessionReport {
+                id: session.id.clone().unwrap_or_else(|| id.to_owned()),
+                transcript: transcript.display().to_string(),
+                cwd: workspace.display().to_string(),
+                client_version: session.version.clone(),
+                started: session.started.clone(),
+                ended: session.ended.clone(),
+            },
+            plan: plan.map(|plan| PlanReport {
+                source: plan.source,
+                path: plan.path.as_deref().map(|path| relative(path, workspace)),
+                steps: plan.promised().len(),
+            }),
+            steps: plan.map(steps_of).unwrap_or_default(),
+            findings: audited.findings().iter().map(|finding| finding_of(finding, plan)).collect(),
+            advisories: audited.story.advisories.clone(),
+            files: audited
+                .story
+                .files
+                .iter()
+                .map(|file| FileReport {
+                    path: file.path.clone(),
+                    touched: file.touched.clone(),
+                    state: state_name(&file.state),
+                    entered: entered_name(&file.entered),
+                })
+                .collect(),
+            auditor: audited.story.auditor.as_ref().map(ReaderReport::from).unwrap_or_default(),
+            second_reader: audited.story.second_reader.as_ref().map(ReaderReport::from),
+            decision: audited.decision,
+            cause: audited.cause,
+            cautions: Vec::new(),
+            workspace: workspace.to_path_buf(),
+        }
+    }
+
+    /// The findings of a status.
+    pub fn with(&self, status: Status) -> impl Iterator<Item = &FindingReport> {
+        self.findings.iter().filter(move |finding| finding.status == status)
+    }
+
+    /// How many findings have a status.
+    pub fn count(&self, status: Status) -> usize {
+        self.with(status).count()
+    }
+
+    /// Whether the first reader was asked and gave no answer.
+    pub fn reader_failed(&self) -> bool {
+        !["answered", "not-asked"].contains(&self.auditor.outcome.as_str())
+    }
+
+    /// Takes back what rests on a disk that has moved on since: it may have been so then, and can't be told now.
+    pub fn doubt_the_disk(&mut self, why: &str, config: &AuditConfig) {
+        let rests_on_disk = |finding: &FindingReport| match finding.kind {
+            Kind::Missing | Kind::WrongContent => true,
+            Kind::Other | Kind::LeftOut => finding.path.is_some(),
+            Kind::Failed | Kind::NotRun | Kind::NotInPlan => false,
+        };
+        let doubtful =
+            |finding: &&mut FindingReport| finding.status == Status::Confirmed && rests_on_disk(finding);
+        for finding in self.findings.iter_mut().filter(doubtful) {
+            finding.status = Status::CannotVerify;
+            finding.note = format!("the disk has moved on since this session ended ({why})");
+        }
+        self.cautions.push(format!("the disk has moved on since this session ended ({why})"));
+        let holds = self.with(Status::Confirmed).any(|finding| config.block_on.contains(&finding.category));
+        if self.decision == Held::Block && !holds {
+            self.decision = Held::Allow;
+            self.cause = Cause::OnlyUnverified;
+        }
+    }
+}
+
+fn steps_of(plan: &Plan) -> Vec<StepReport> {
+    let steps = plan.promised().into_iter().map(|step| StepReport {
+        number: step.number,
+        line: step.line,
+        text: step.text.clone(),
+        mark: step.mark,
+        paths: step.paths.clone(),
+        ticked_now: plan.ticked_now(&step),
+    });
+    steps.collect()
+}
+
+fn finding_of(finding: &Finding, plan: Option<&Plan>) -> FindingReport {
+    // A finding that quotes a step whole is about that step.
+    let quoted = || {
+        let words = normalised(&finding.claim);
+        let step =
+            plan?.promised().into_iter().find(|step| !words.is_empty() && normalised(&step.text) == words)?;
+        Some(step.number)
+    };
+    FindingReport {
+        category: finding.category,
+        status: finding.status,
+        source: finding.source,
+        step: finding.step.or_else(quoted),
+        claim: finding.claim.clone(),
+        path: finding.path.clone(),
+        kind: finding.kind,
+        detail: finding.why.clone(),
+        claimed_in: finding.claimed_in,
+        proof: finding.proof.clone(),
+        second: finding.second.clone(),
+        settle: finding.settle.clone(),
+        note: finding.check.clone(),
+    }
+}
+
+/// A path as the workspace has it; one that is outside stays as it is.
+fn relative(path: &str, workspace: &Path) -> String {
+    let real = std::fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_path_buf());
+    let path = Path::new(path);
+    let below = path.strip_prefix(workspace).or_else(|_| path.strip_prefix(&real));
+    below.unwrap_or(path).to_string_lossy().into_owned()
+}
+
+fn state_name(state: &FileState) -> &'static str {
+    match state {
+        FileState::File { .. } => "file",
+        FileState::Folder => "folder",
+        FileState::Missing { elsewhere: None } => "missing",
+        FileState::Missing { elsewhere: Some(_) } => "elsewhere",
+        FileState::Outside => "outside",
+        FileState::Unreadable(_) => "unreadable",
+    }
+}
+
+fn entered_name(entered: &Entered) -> &'static str {
+    match entered {
+        Entered::Whole => "whole",
+        Entered::Diff => "diff",
+        Entered::Cut(_) => "cut",
+        Entered::LeftOut(_) => "left-out",
+    }
+}
+
+/// Who says so, in words.
+pub(crate) fn by_whom(source: Source) -> &'static str {
+    match source {
+        Source::Facts => "disk and session",
+        Source::Reader => "the first reader",
+        Source::Both => "disk and session, and the first reader",
+    }
+}
+
+/// What the hook would have decided, in a sentence.
+pub(crate) fn verdict(report: &Report) -> String {
+    let cause = report.cause.name();
+    match report.decision {
+        Held::Block => format!("The hook would have held this stop ({cause})."),
+        Held::Allow => format!("The hook would have let this stop go ({cause})."),
+    }
+}
+
+/// What the checks between the readers said of a finding. What the second reader dismissed had passed them.
+pub(crate) fn check_words<'a>(check: &'a str, second: Option<&SecondOpinion>) -> &'a str {
+    match second {
+        Some(second) if !second.upheld => "they have no objection of their own",
+        _ => check,
+    }
+}
+
+/// What the second reader said of a finding. `reader` is its run, where it was asked about any.
+pub(crate) fn second_words(
+    second: Option<&SecondOpinion>,
+    status: Status,
+    check: &str,
+    reader: Option<&str>,
+) -> String {
+    match second {
+        Some(second) => {
+            let word = if second.upheld { "upheld" } else { "dismissed" };
+            if second.why.is_empty() { word.to_owned() } else { format!("{word}: {}", second.why) }
+        }
+        None if reader.is_some()
+            && (status == Status::Confirmed || check.starts_with("the second reader")) =>
+        {
+            "gave no answer".to_owned()
+        }
+        None => "was not asked".to_owned(),
+    }
+}
+
+/// How the readers took part, where that has to be said.
+pub(crate) fn reader_words(report: &Report) -> Option<String> {
+    let failure = |reader: &ReaderReport| {
+        let detail = reader.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
+        format!("{}{detail}", reader.outcome)
+    };
+    let second = report.second_reader.as_ref().filter(|second| second.outcome != "answered");
+    match (report.auditor.outcome.as_str(), second) {
+        ("answered", None) => None,
+        ("answered", Some(second)) => Some(format!(
+            "The second reader gave no answer ({}); what needs its word is not verified.",
+            failure(second)
+        )),
+        ("not-asked", _) => {
+            Some("No reader was asked: what needs judgement is only a candidate here.".to_owned())
+        }
+        _ => Some(format!(
+            "The first reader gave no answer ({}); only disk and session were looked at.",
+            failure(&report.auditor)
+        )),
+    }
+}
+
+/// What both readers cost, where one was asked: models, time, tokens, money.
+pub(crate) fn cost_words(report: &Report) -> Option<String> {
+    let asked = |reader: &&ReaderReport| reader.backend == "claude" && reader.outcome != "not-asked";
+    let readers: Vec<_> =
+        [Some(&report.auditor), report.second_reader.as_ref()].into_iter().flatten().filter(asked).collect();
+    let sum = |of: fn(&Usage) -> u64| readers.iter().map(|reader| of(&reader.usage)).sum::<u64>();
+    let read = sum(|usage| usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens);
+    let written = sum(|usage| usage.output_tokens);
+    let seconds = readers.iter().map(|reader| reader.duration_ms).sum::<f64>() / 1000.0;
+    let cost = readers.iter().filter_map(|reader| reader.usage.cost_usd).reduce(|one, other| one + other);
+    let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+    let models: Vec<_> = readers.iter().map(|reader| reader.model.as_str()).collect();
+    let calls = counted(readers.len(), "call", "calls");
+    (!readers.is_empty()).then(|| {
+        format!(
+            "{calls} of a model ({}): {seconds:.1} s, {} tokens in, {} out{cost}.",
+            models.join(", "),
+            grouped(read),
+            grouped(written)
+        )
+    })
+}
+
+pub mod charts;
+pub mod csv;
+pub mod json;
+pub mod listing;
+pub mod page;
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,187 @@
+//! The decisions as columns of small numbers: takes them with all that is known of them, gives what the page filters,
+//! sorts, counts and draws by. Pure.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::decision::{Held, could_not_check};
+use crate::finding::{Category, Source, Status};
+use crate::log::note::Became;
+use crate::log::record::ReaderRecord;
+use crate::log::{Record, Told};
+use crate::readers::Usage;
+use crate::timing;
+
+/// What a decision came to, as a person sorts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The stop was held.
+    Block,
+    /// It would have been, but for the dry run or a block that could not be counted.
+    WouldBlock,
+    /// It could not be checked.
+    CouldNotCheck,
+    /// It went through.
+    Allow,
+}
+
+impl Kind {
+    fn of(record: &Record) -> Self {
+        match (record.decision, record.would_block) {
+            (Held::Block, _) => Self::Block,
+            (Held::Allow, true) => Self::WouldBlock,
+            (Held::Allow, false) if could_not_check(record.cause.name()) => Self::CouldNotCheck,
+            (Held::Allow, false) => Self::Allow,
+        }
+    }
+}
+
+/// Texts that stand in many rows, each once.
+#[derive(Default, Serialize)]
+#[serde(transparent)]
+struct Texts<'a> {
+    texts: Vec<&'a str>,
+    #[serde(skip)]
+    places: HashMap<&'a str, usize>,
+}
+
+impl<'a> Texts<'a> {
+    fn place(&mut self, text: &'a str) -> usize {
+        *self.places.entry(text).or_insert_with(|| {
+            self.texts.push(text);
+            self.texts.len() - 1
+        })
+    }
+}
+
+/// One entry of each column for each decision; of those named `finding_`, one for each finding.
+#[derive(Default, Serialize)]
+pub(super) struct Rows<'a> {
+    projects: Texts<'a>,
+    sessions: Texts<'a>,
+    causes: Texts<'a>,
+    models: Texts<'a>,
+    reader_outcomes: Texts<'a>,
+
+    id: Vec<&'a str>,
+    /// What clocks on the wall showed, in milliseconds, as if they showed UTC.
+    at: Vec<i64>,
+    kind: Vec<u8>,
+    cause: Vec<usize>,
+    project: Vec<Option<usize>>,
+    session: Vec<Option<usize>>,
+    /// The first reader's.
+    model: Vec<Option<usize>>,
+    first_outcome: Vec<Option<usize>>,
+    second_outcome: Vec<Option<usize>>,
+    /// Our own time, the readers' left out.
+    ours_ms: Vec<Option<f64>>,
+    /// Both readers' time together; tokens and money likewise.
+    readers_ms: Vec<Option<f64>>,
+    tokens_in: Vec<u64>,
+    tokens_out: Vec<u64>,
+    cost_usd: Vec<Option<f64>>,
+    /// What a person says of the decision as a whole.
+    label: Vec<Option<&'static str>>,
+
+    finding_row: Vec<usize>,
+    finding_category: Vec<&'static str>,
+    finding_status: Vec<Status>,
+    finding_source: Vec<Source>,
+    /// Whether the second reader upheld it.
+    finding_upheld: Vec<Option<bool>>,
+    finding_outcome: Vec<Option<Became>>,
+    /// What a person says of it.
+    finding_label: Vec<Option<&'static str>>,
+    /// Whether it was right, by all that is known.
+    finding_right: Vec<Option<bool>>,
+}
+
+impl<'a> Rows<'a> {
+    /// The columns of these decisions, in their order.
+    pub(super) fn of(told: &'a [Told], zone: &TimeZone) -> Self {
+        let mut rows = Self::default();
+        for (row, told) in told.iter().enumerate() {
+            rows.add(told, zone);
+            for (finding, fate) in told.record.findings.iter().zip(&told.fates) {
+                rows.finding_row.push(row);
+                rows.finding_category.push(Category::name(finding.category));
+                rows.finding_status.push(finding.status);
+                rows.finding_source.push(finding.source);
+                rows.finding_upheld.push(finding.second.as_ref().map(|second| second.upheld));
+                rows.finding_outcome.push(fate.outcome.as_ref().map(|note| note.outcome));
+                rows.finding_label.push(fate.label.as_ref().map(|note| note.label.name()));
+                rows.finding_right.push(fate.was_right());
+            }
+        }
+        rows
+    }
+
+    fn add(&mut self, told: &'a Told, zone: &TimeZone) {
+        let record = &told.record;
+        self.id.push(&record.id);
+        self.at.push(wall_clock_ms(&record.time, zone));
+        self.kind.push(Kind::of(record) as u8);
+        self.cause.push(self.causes.place(record.cause.name()));
+        self.project.push(record.project.as_deref().map(|project| self.projects.place(project)));
+        self.session.push(record.session.as_deref().map(|session| self.sessions.place(session)));
+        self.label.push(told.label.as_ref().map(|note| note.label.name()));
+        let (first, second) = (record.auditor.as_ref(), record.second_reader.as_ref());
+        self.model.push(first.map(|first| self.models.place(&first.model)));
+        self.first_outcome.push(first.map(|first| self.reader_outcomes.place(&first.outcome)));
+        self.second_outcome.push(second.map(|second| self.reader_outcomes.place(&second.outcome)));
+        let spent = |phase: &str| record.phases_ms.get(phase).copied();
+        let own = |reader: Option<&ReaderRecord>| {
+            reader.filter(|reader| reader.outcome != "not-asked").map_or(0.0, |reader| reader.duration_ms)
+        };
+        let theirs = spent(timing::AUDITOR).unwrap_or_else(|| own(first))
+            + spent(timing::SECOND_READER).unwrap_or_else(|| own(second));
+        self.ours_ms.push(spent(timing::TOTAL).map(|total| rounded((total - theirs).max(0.0))));
+        let readers = || first.into_iter().chain(second);
+        self.readers_ms.push(first.map(|_| rounded(own(first) + own(second))));
+        let read = |usage: &Usage| usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+        self.tokens_in.push(readers().map(|reader| read(&reader.usage)).sum());
+        self.tokens_out.push(readers().map(|reader| reader.usage.output_tokens).sum());
+        let cost = readers().filter_map(|reader| reader.usage.cost_usd).reduce(|one, other| one + other);
+        self.cost_usd.push(cost.map(|cost| (cost * 1e9).round() / 1e9));
+    }
+}
+
+/// No page is read more closely than to a hundredth of a millisecond.
+fn rounded(ms: f64) -> f64 {
+    (ms * 100.0).round() / 100.0
+}
+
+/// What a clock on the wall showed; 0 for what is no time.
+fn wall_clock_ms(time: &str, zone: &TimeZone) -> i64 {
+    let Ok(time) = time.parse::<Timestamp>() else { return 0 };
+    time.as_millisecond() + i64::from(zone.to_offset(time).seconds()) * 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::Cause;
+    use crate::log::record::tests::record;
+
+    #[test]
+    fn a_stop_that_could_not_be_checked_is_a_kind_of_its_own() {
+        let kind =
+            |decision, would_block, cause| Kind::of(&Record { decision, cause, would_block, ..record("x") });
+        assert_eq!(kind(Held::Block, false, Cause::Findings), Kind::Block);
+        assert_eq!(kind(Held::Allow, true, Cause::Error), Kind::WouldBlock);
+        assert_eq!(kind(Held::Allow, false, Cause::Error), Kind::CouldNotCheck);
+        assert_eq!(kind(Held::Allow, false, Cause::AuditorTimeout), Kind::CouldNotCheck);
+        assert_eq!(kind(Held::Allow, false, Cause::Clean), Kind::Allow);
+    }
+
+    #[test]
+    fn times_are_told_as_clocks_on_the_wall_showed_them() {
+        let zone = TimeZone::fixed(jiff::tz::offset(-5));
+        assert_eq!(wall_clock_ms("2026-01-01T03:00:00.250Z", &zone), 1_767_218_400_250);
+        assert_eq!(wall_clock_ms("soon", &zone), 0);
+    }
+}

@@ -1,0 +1,162 @@
+//! What today's rules make of an audit of then, for a terminal. Pure.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+
+use crate::decision::Held;
+use crate::finding::{Finding, Status};
+use crate::log::replayed::{Compared, Difference, Replayed};
+use crate::render::counted;
+use crate::render::paragraphs::{CLEAN, CONFIRMED, Page, TITLE, UNVERIFIED};
+
+/// The whole comparison.
+pub fn text(replayed: &Replayed, width: usize) -> String {
+    let mut page = Page::new(width);
+    let version = if replayed.version_then == replayed.version_now || replayed.version_then.is_empty() {
+        format!("punchlist {}", replayed.version_now)
+    } else {
+        format!("punchlist {}; it was decided by {}", replayed.version_now, replayed.version_then)
+    };
+    page.wrapped(&format!("Replay of {} with {version}", replayed.id), TITLE, "  ");
+    for caution in &replayed.cautions {
+        page.wrapped(&format!("Caution: {caution}"), UNVERIFIED, "  ");
+    }
+    if replayed.findings.is_empty() {
+        page.gap();
+        page.wrapped("No findings, then and now.", Style::new(), "");
+    }
+    for one in &replayed.findings {
+        page.compared(one);
+    }
+    let differing = replayed.findings.iter().filter(|one| one.difference != Difference::Same).count();
+    let differ = if differing == 1 { "1 differs".to_owned() } else { format!("{differing} differ") };
+    let said = format!(
+        "Then: {}. Today: {}. {}, {differ}.",
+        word(replayed.then),
+        word(replayed.now),
+        counted(replayed.findings.len(), "finding", "findings")
+    );
+    page.gap();
+    page.wrapped(&said, if differing == 0 && replayed.then == replayed.now { CLEAN } else { UNVERIFIED }, "");
+    page.text
+}
+
+fn word(held: Held) -> &'static str {
+    match held {
+        Held::Block => "held",
+        Held::Allow => "let go",
+    }
+}
+
+fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Confirmed => "confirmed",
+        Status::CannotVerify => "not verified",
+        Status::Refuted => "refuted",
+    }
+}
+
+impl Page {
+    fn compared(&mut self, one: &Compared) {
+        let Some(finding) = one.then.as_ref().or(one.now.as_ref()) else { return };
+        let style = match one.difference {
+            Difference::Same => Style::new(),
+            Difference::NowConfirmed | Difference::New => CONFIRMED,
+            Difference::NowUnverified => UNVERIFIED,
+            Difference::NowRefuted | Difference::Gone => CLEAN,
+        };
+        let number = one.number.map_or_else(|| "+".to_owned(), |number| number.to_string());
+        let what = one.difference.words();
+        let subject = if finding.claim.is_empty() {
+            finding.path.clone().unwrap_or_default()
+        } else {
+            format!("\"{}\"", finding.claim)
+        };
+        let name = finding.category.name();
+        let _ = writeln!(self.text, "\n  {TITLE}{number:<3}{TITLE:#}[{name}] {style}{what}{style:#}");
+        self.labelled("words", &subject);
+        self.labelled(
+            "path",
+            if finding.claim.is_empty() { "" } else { finding.path.as_deref().unwrap_or_default() },
+        );
+        let reason = |finding: &Finding| format!("{}: {}", status_word(finding.status), finding.check);
+        match (&one.then, &one.now) {
+            (Some(then), Some(now)) if reason(then) == reason(now) => self.labelled("both", &reason(then)),
+            (then, now) => {
+                self.labelled("then", &then.as_ref().map(reason).unwrap_or_default());
+                self.labelled("now", &now.as_ref().map(reason).unwrap_or_default());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Category, Kind};
+    use crate::log::replayed::compare;
+    use crate::testing::finding;
+
+    fn replayed(width: usize) -> String {
+        let judged = |quote: &str, path: Option<&str>, status, check: &str| {
+            let mut found = finding(Category::A, Kind::Missing, quote, path);
+            (found.status, found.check) = (status, check.into());
+            found
+        };
+        let then = [
+            judged("Create `beta.txt`", Some("beta.txt"), Status::Confirmed, "no such file on disk"),
+            judged("Write the docs", None, Status::CannotVerify, "it names no file to look for"),
+            judged(
+                "Create `c.txt`",
+                Some("c.txt"),
+                Status::Confirmed,
+                "no such file on disk; nothing in the session removed or moved it",
+            ),
+        ];
+        let now = [
+            judged("Create `beta.txt`", Some("beta.txt"), Status::Refuted, "the file exists"),
+            judged("Write the docs", None, Status::CannotVerify, "it names no file to look for"),
+            judged("", Some("d\u{1b}[31m.txt"), Status::Confirmed, "no such file on disk"),
+        ];
+        let replayed = Replayed {
+            id: "k3f92m7q1x".into(),
+            version_then: "0.1.0".into(),
+            version_now: "0.2.0".into(),
+            then: Held::Block,
+            now: Held::Allow,
+            cautions: vec!["changed since: beta.txt; a difference may rest on the disk".into()],
+            changed: vec!["beta.txt".into()],
+            findings: compare(&then, &now),
+        };
+        anstream::adapter::strip_str(&text(&replayed, width)).to_string()
+    }
+
+    #[test]
+    fn what_differs_is_told_with_both_reasons() {
+        insta::assert_snapshot!(replayed(100));
+    }
+
+    #[test]
+    fn a_narrow_terminal_wraps_it() {
+        insta::assert_snapshot!(replayed(44));
+    }
+
+    #[test]
+    fn where_nothing_was_found_that_is_said() {
+        let nothing = Replayed {
+            id: "k3f92m7q1x".into(),
+            version_then: "0.1.0".into(),
+            version_now: "0.1.0".into(),
+            then: Held::Allow,
+            now: Held::Allow,
+            cautions: Vec::new(),
+            changed: Vec::new(),
+            findings: Vec::new(),
+        };
+        assert_eq!(
+            anstream::adapter::strip_str(&text(&nothing, 80)).to_string(),
+            "Replay of k3f92m7q1x with punchlist 0.1.0\n\nNo findings, then and now.\n\nThen: let go. Today: let go. 0 findings, 0 differ.\n"
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! The report as SARIF 2.1.0, for code scanning: takes a report, gives the log. Pure. A finding that was refuted is
+//! no result.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::finding::{AdvisoryKind, Category, Source, Status};
+use crate::ids::ContentName;
+use crate::render::text::second_said;
+use crate::render::{FindingReport, Report, check_words};
+
+/// The name under which viewers know the root of the sources.
+const ROOT: &str = "%SRCROOT%";
+
+/// The whole log.
+pub fn sarif(report: &Report) -> Value {
+    let shown = report.findings.iter().filter(|finding| finding.status != Status::Refuted);
+    let findings = shown.map(|finding| finding_result(finding, report));
+    let advisories = report.advisories.iter().map(|advisory| {
+        let text = format!("{} ({})", advisory.text, advisory.evidence);
+        result(advisory.kind.name(), "note", &text, &[&advisory.evidence], &json!({}))
+    });
+    let failed = report.reader_failed();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "punchlist",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules(),
+            }},
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": { ROOT: { "uri": folder_uri(&report.workspace) } },
+            "invocations": [{
+                "executionSuccessful": !failed,
+                "toolExecutionNotifications": report.cautions.iter().cloned()
+                    .chain(crate::render::reader_words(report))
+                    .map(|text| json!({ "level": "note", "message": { "text": text } }))
+                    .collect::<Vec<_>>(),
+            }],
+            "results": findings.chain(advisories).collect::<Vec<_>>(),
+            "properties": {
+                "session": report.session.id,
+                "decision": report.decision,
+                "cause": report.cause,
+            },
+        }],
+    })
+}
+
+/// Every rule: the categories, then the advisories.
+fn rules() -> Vec<Value> {
+    let rule = |id: &str, text: &str, level: &str| {
+        json!({
+            "id": id,
+            "name": pascal_case(id),
+            "shortDescription": { "text": text },
+            "defaultConfiguration": { "level": level },
+        })
+    };
+    let categories = Category::ALL.iter().map(|category| rule(category.name(), category.title(), "error"));
+    let advisories = AdvisoryKind::ALL.iter().map(|kind| rule(kind.name(), kind.title(), "note"));
+    categories.chain(advisories).collect()
+}
+
+fn pascal_case(id: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters).collect::<String>())
+            .unwrap_or_default()
+    };
+    id.split('-').map(word).collect()
+}
+
+fn finding_result(finding: &FindingReport, report: &Report) -> Value {
+    let level = match (finding.status, finding.source) {
+        (Status::Confirmed, _) => "error",
+        // Nobody but us has looked at it yet.
+        (_, Source::Facts) => "note",
+        _ => "warning",
+    };
+    let mut text = finding.detail.clone();
+    if !finding.claim.is_empty() {
+        let _ = write!(text, " Words: \"{}\".", finding.claim);
+    }
+    let _ = write!(text, " To settle it: {}", finding.settle);
+    let in_plan = plan_location(finding, report);
+    let at_path = finding.path.as_deref().map(|path| location(path, None));
+    // A file that is missing has no line; the step that promises it has one.
+    let (main, related) = match (in_plan, at_path) {
+        (Some(plan), path) => (Some(plan), path),
+        (None, path) => (path, None),
+    };
+    let mut more = json!({ "properties": {
+        "status": finding.status,
+        "source": finding.source,
+        "kind": finding.kind,
+        "claimedIn": finding.claimed_in,
+        "proof": finding.proof,
+        "checks": check_words(&finding.note, finding.second.as_ref()),
+        "secondReader": second_said(finding, report),
+    }});
+    if let Some(main) = main {
+        more["locations"] = json!([main]);
+    }
+    if let Some(related) = related {
+        more["relatedLocations"] = json!([related]);
+    }
+    let path = finding.path.as_deref().unwrap_or_default();
+    result(finding.category.name(), level, &text, &[&finding.claim, path], &more)
+}
+
+/// A result; what makes it the same finding in the next run is hashed.
+fn result(rule: &str, level: &str, text: &str, same: &[&str], more: &Value) -> Value {
+    let mut name = ContentName::default();
+    name.add(rule);
+    for part in same {
+        name.add(part);
+    }
+    let index = rules().iter().position(|known| known["id"] == rule);
+    let mut result = json!({
+        "ruleId": rule,
+        "ruleIndex": index,
+        "level": level,
+        "message": { "text": text },
+        "partialFingerprints": { "punchlist/v1": name.finish() },
+    });
+    for (key, value) in more.as_object().into_iter().flatten() {
+        result[key] = value.clone();
+    }
+    result
+}
+
+/// The plan's line of the finding's step.
+fn plan_location(finding: &FindingReport, report: &Report) -> Option<Value> {
+    let step = report.steps.iter().find(|step| Some(step.number) == finding.step)?;
+    Some(location(report.plan.as_ref()?.path.as_deref()?, Some(step.line)))
+}
+
+fn location(path: &str, line: Option<usize>) -> Value {
+    let artifact = if Path::new(path).is_absolute() {
+        json!({ "uri": file_uri(path) })
+    } else {
+        json!({ "uri": encoded(path), "uriBaseId": ROOT })
+    };
+    let mut place = json!({ "artifactLocation": artifact });
+    if let Some(line) = line {
+        place["region"] = json!({ "startLine": line.max(1) });
+    }
+    json!({ "physicalLocation": place })
+}
+
+fn folder_uri(folder: &Path) -> String {
+    format!("{}/", file_uri(&folder.display().to_string()).trim_end_matches('/'))
+}
+
+fn file_uri(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let root = if path.starts_with('/') { "" } else { "/" };
+    format!("file://{root}{}", encoded(&path))
+}
+
+/// A path as a part of a URI.
+fn encoded(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    for byte in path.replace('\\', "/").bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/:@!$&'()*+,;=".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_made_fit_for_uris() {
+        assert_eq!(encoded("docs/my notes#1.md"), "docs/my%20notes%231.md");
+        assert_eq!(encoded("docs/café.md"), "docs/caf%C3%A9.md");
+        assert_eq!(file_uri("C:\\w\\a.rs"), "file:///C:/w/a.rs");
+        assert_eq!(folder_uri(Path::new("/home/me/shop")), "file:///home/me/shop/");
+    }
+
+    #[test]
+    fn a_rule_has_a_name_that_viewers_can_show() {
+        assert_eq!(pascal_case("stale-tests"), "StaleTests");
+    }
+}

@@ -1,0 +1,263 @@
+//! Which stop of an agent is the newest, where audits run behind the session: a later stop takes over from one
+//! that is still being audited, and a second hook of the same stop does not. Takes what the client says of a stop;
+//! the newest is named in a file, which is changed only in the session's turn and replaced whole. So whoever looks
+//! at it within [`StateFolder::update_session`] sees what stands for as long as that lasts.
+
+use std::fs::{File, TryLockError};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::hook::HookInput;
+use crate::ids::{ContentName, new_id};
+use crate::state::{StateFolder, StopLock, lock_file, read_json, write_json};
+
+/// How long the audit that is taken over from may need to end its auditor and let go of its place. It notices within
+/// a tenth of a second. After this we go on beside it: it has nothing to say any more.
+const HAND_OVER: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// One hook's claim to decide one stop.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    state: &'a StateFolder,
+    session: &'a str,
+    agent: &'a str,
+    mark: Mark,
+}
+
+/// The newest stop, as the file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Mark {
+    /// Names the stop: the same for two hooks of it.
+    stop: String,
+    /// Names the hook that decides it.
+    hook: String,
+    /// When that hook started, in milliseconds since 1970.
+    started_ms: i64,
+}
+
+/// What became of a claim.
+#[derive(Debug)]
+pub enum Taken {
+    /// It is ours, until a newer stop comes.
+    Ours {
+        /// Where it is audited.
+        place: StopLock,
+        /// Another hook has had the same stop, and has ended.
+        is_second: bool,
+    },
+    /// Another hook has the same stop in hand.
+    InHand,
+    /// A newer stop was there first.
+    Superseded,
+}
+
+impl<'a> Claim<'a> {
+    /// A claim, not yet made.
+    pub fn new(state: &'a StateFolder, session: &'a str, input: &'a HookInput, started_ms: i64) -> Self {
+        let agent = input.agent_id.as_deref().unwrap_or_default();
+        Self { state, session, agent, mark: Mark { stop: stop_name(input), hook: new_id(), started_ms } }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.state.stop_file(self.session, self.agent, "newest")
+    }
+
+    fn newest(&self) -> Option<Mark> {
+        read_json(&self.file())
+    }
+
+    /// Makes it, and waits for the audit that is taken over from to let go.
+    pub fn take(&self) -> Taken {
+        // Where no file can be made, nothing can be counted either, and nothing will be held.
+        let nothing_kept = Taken::Ours { place: StopLock(None), is_second: false };
+        let Ok(turn) = self.state.session_turn(self.session) else { return nothing_kept };
+        let Ok(place) = lock_file(&self.state.stop_file(self.session, self.agent, "stop")) else {
+            return nothing_kept;
+        };
+        let newest = self.newest();
+        let is_second = newest.as_ref().is_some_and(|newest| newest.stop == self.mark.stop);
+        if is_second && is_held(&place) {
+            return Taken::InHand;
+        }
+        if !is_second && newest.is_some_and(|newest| self.is_older_than(&newest)) {
+            return Taken::Superseded;
+        }
+        if write_json(&self.file(), &self.mark).is_err() {
+            return nothing_kept;
+        }
+        // Before the turn is over: a second hook of this stop must not find the place empty.
+        let mut is_waiting = is_held(&place);
+        drop(turn);
+        let asked = Instant::now();
+        while is_waiting && asked.elapsed() < HAND_OVER {
+            if !self.is_newest() {
+                return Taken::Superseded;
+            }
+            std::thread::sleep(LOOK);
+            is_waiting = is_held(&place);
+        }
+        Taken::Ours { place: StopLock(Some(place)), is_second }
+    }
+
+    /// For a stop that nobody audits: it is newer than one that still is being audited, all the same.
+    pub fn pass_by(&self) {
+        if !self.file().exists() {
+            return;
+        }
+        let Ok(_turn) = self.state.session_turn(self.session) else { return };
+        if self.newest().is_some_and(|newest| newest.stop != self.mark.stop && !self.is_older_than(&newest)) {
+            // Not written, the older audit may still find out by itself that the session has moved on.
+            let _ = write_json(&self.file(), &self.mark);
+        }
+    }
+
+    /// Whether no newer stop has come. Where that can't be read, none has.
+    pub fn is_newest(&self) -> bool {
+        self.newest().is_none_or(|newest| newest.hook == self.mark.hook)
+    }
+
+    /// Whether another stop's hook was started after this one. (A start in the future is a clock that jumped
+    /// back.)
+    fn is_older_than(&self, other: &Mark) -> bool {
+        (self.mark.started_ms + 1..=Timestamp::now().as_millisecond()).contains(&other.started_ms)
+    }
+}
+
+/// Names a stop by what its hooks are told, all of them the same. The transcript's length is no part of it: it grows
+/// while two hooks of one stop are being started. Clients before 2.1.145 send no prompt's id; two stops of theirs with
+/// the same words are one, and the first audit finds by itself that the session has moved on.
+fn stop_name(input: &HookInput) -> String {
+    let mut name = ContentName::default();
+    for part in [&input.prompt_id, &input.last_assistant_message] {
+        name.add(part.as_deref().unwrap_or_default());
+    }
+    name.add([u8::from(input.stop_hook_active)]);
+    name.finish()
+}
+
+/// Whether another process has the place. If not, it is ours from here on.
+fn is_held(place: &File) -> bool {
+    matches!(place.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stop(prompt: &str) -> HookInput {
+        let json = format!(r#"{{"session_id":"s","prompt_id":"{prompt}","last_assistant_message":"Done."}}"#);
+        HookInput::parse(json.as_bytes()).expect("input")
+    }
+
+    fn now() -> i64 {
+        Timestamp::now().as_millisecond()
+    }
+
+    #[test]
+    fn the_same_stop_is_in_hand_and_a_newer_one_takes_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        let (first, second) = (stop("1"), stop("2"));
+        let started = now();
+        let one = Claim::new(&state, "s", &first, started);
+        let Taken::Ours { place, is_second: false } = one.take() else { panic!("nobody else is there") };
+        assert!(one.is_newest());
+        assert!(matches!(Claim::new(&state, "s", &first, started + 1).take(), Taken::InHand));
+        assert!(one.is_newest());
+        let newer = Claim::new(&state, "s", &second, started);
+        std::thread::scope(|scope| {
+            let taken = scope.spawn(|| newer.take());
+            while one.is_newest() {
+                std::thread::sleep(LOOK);
+            }
+            drop(place);
+            assert!(matches!(taken.join().expect("taken"), Taken::Ours { .. }));
+        });
+        assert!(newer.is_newest() && !one.is_newest());
+        let again = Claim::new(&state, "s", &second, now()).take();
+        assert!(matches!(again, Taken::Ours { is_second: true, .. }), "the first hook of it has ended");
+    }
+
+    #[test]
+    fn a_hook_that_comes_late_does_not_take_over_from_a_newer_stop() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        let (first, second) = (stop("1"), stop("2"));
+        let started = now() - 10;
+        let newer = Claim::new(&state, "s", &second, started + 5);
+        assert!(matches!(newer.take(), Taken::Ours { .. }));
+        assert!(matches!(Claim::new(&state, "s", &first, started).take(), Taken::Superseded));
+        assert!(newer.is_newest());
+        // The newer one's start is in the future of a clock that was set back.
+        let ahead = Claim::new(&state, "s", &first, started + 3_600_000);
+        assert!(matches!(ahead.take(), Taken::Ours { .. }));
+        assert!(matches!(Claim::new(&state, "s", &second, started).take(), Taken::Ours { .. }));
+    }
+
+    #[test]
+    fn a_stop_that_is_passed_by_takes_over_and_leaves_no_file_where_none_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        let (first, second) = (stop("1"), stop("2"));
+        let aside = Claim::new(&state, "s", &second, now());
+        aside.pass_by();
+        assert!(!folder.path().join("sessions").exists());
+        let audited = Claim::new(&state, "s", &first, now() - 5);
+        assert!(matches!(audited.take(), Taken::Ours { .. }));
+        Claim::new(&state, "s", &first, now()).pass_by();
+        assert!(audited.is_newest(), "the same stop");
+        aside.pass_by();
+        assert!(!audited.is_newest());
+    }
+
+    /// Many hooks at once, two for each stop: no stop has a say once a newer one has claimed its place, and the newest
+    /// of all has the last one.
+    #[test]
+    fn in_a_crowd_the_newest_has_the_last_word() {
+        const STOPS: i64 = 8;
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        let began = now() - STOPS;
+        let said = std::sync::Mutex::new(Vec::new());
+        let decide = |number: i64| {
+            let input = stop(&number.to_string());
+            let claim = Claim::new(&state, "s", &input, began + number);
+            let Taken::Ours { place: _place, .. } = claim.take() else { return };
+            std::thread::sleep(Duration::from_millis(5));
+            let speak = |_: &mut crate::state::SessionState| {
+                if claim.is_newest() {
+                    said.lock().expect("the list").push(number);
+                }
+            };
+            state.update_session("s", speak).expect("written");
+        };
+        std::thread::scope(|scope| {
+            for number in (0..STOPS).flat_map(|number| [number, number]) {
+                let decide = &decide;
+                scope.spawn(move || decide(number));
+            }
+        });
+        let said = said.into_inner().expect("the list");
+        assert!(said.is_sorted(), "{said:?}");
+        assert_eq!(said.last(), Some(&(STOPS - 1)), "{said:?}");
+    }
+
+    #[test]
+    fn other_agents_and_other_words_are_other_stops() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        let main = stop("1");
+        let json = br#"{"session_id":"s","prompt_id":"1","last_assistant_message":"Done.","agent_id":"a"}"#;
+        let agent = HookInput::parse(json).expect("input");
+        let claim = Claim::new(&state, "s", &main, now());
+        let Taken::Ours { place: _place, .. } = claim.take() else { panic!("nobody else is there") };
+        assert!(matches!(Claim::new(&state, "s", &agent, now()).take(), Taken::Ours { .. }));
+        assert!(claim.is_newest());
+        let other = HookInput { last_assistant_message: Some("Done again.".into()), ..main.clone() };
+        assert_ne!(stop_name(&main), stop_name(&other));
+    }
+}

@@ -1,0 +1,187 @@
+//! Cutting text to size: takes a text and a number of bytes, gives as much of it as may stay. Must
+//! not split a character, and must not cut without a mark that says how much is missing. And
+//! counting in words, and taking out what would steer a terminal.
+
+pub mod excerpt;
+pub mod normalise;
+pub mod template;
+
+use std::path::Path;
+
+/// The first `cap` bytes or a little less.
+pub fn first_part(text: &str, cap: usize) -> String {
+    if text.len() <= cap {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(cap);
+    format!("{}[… {} bytes cut …]", &text[..end], text.len() - end)
+}
+
+/// As much of a word that the cut goes through is dropped with it: what is left of a path or a
+/// number would mislead.
+const CUT_WORD: usize = 200;
+
+/// The last `cap` bytes or a little less, from the start of a word where one is near.
+pub fn last_part(text: &str, cap: usize) -> String {
+    if text.len() <= cap {
+        return text.to_owned();
+    }
+    let from = text.ceil_char_boundary(text.len() - cap);
+    let is_in_word = !text[..from].ends_with(char::is_whitespace);
+    let rest_of_word =
+        text[from..].find(char::is_whitespace).filter(|length| is_in_word && *length <= CUT_WORD);
+    let from = from + rest_of_word.unwrap_or(0);
+    format!("[… {from} bytes cut …]{}", &text[from..])
+}
+
+/// One of something, or several.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// A number of bytes, as people say it. With whole numbers alone: one logarithm, and every start of
+/// the program would load a library for it.
+pub(crate) fn in_bytes(bytes: u64) -> String {
+    let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    // Tenths of the unit, rounded.
+    let (mut tenths, mut unit) = (u128::from(bytes) * 10, None);
+    for name in units {
+        if (tenths + 5) / 10 < 1_000 {
+            break;
+        }
+        (tenths, unit) = ((tenths + 500) / 1_000, Some(name));
+    }
+    match unit {
+        None => format!("{bytes} B"),
+        Some(unit) => format!("{}.{} {unit}", tenths / 10, tenths % 10),
+    }
+}
+
+/// A span of time, as people say it: whole, and rounded down.
+pub(crate) fn time_span(ms: i64) -> String {
+    let seconds = ms.max(0) / 1000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match (minutes, hours, days) {
+        (0, ..) => format!("{seconds} s"),
+        (_, 0, _) => format!("{minutes} min"),
+        (_, _, 0) if minutes % 60 == 0 => format!("{hours} h"),
+        (_, _, 0) => format!("{hours} h {} min", minutes % 60),
+        _ => counted(usize::try_from(days).unwrap_or(usize::MAX), "day", "days"),
+    }
+}
+
+/// 1234567 as 1,234,567.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Whether a letter neither steers a terminal nor turns the direction in which what is around it is read.
+pub(crate) fn is_harmless(letter: char) -> bool {
+    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !letter.is_control() && !turns && !matches!(letter, '\u{2028}' | '\u{2029}')
+}
+
+/// A text of several lines, with a mark in the place of what would steer a terminal.
+pub(crate) fn harmless(text: &str) -> String {
+    let may_stay = |letter: char| is_harmless(letter) || letter == '\n' || letter == '\t';
+    // A line end of two letters, as tables for spreadsheets have them, is one.
+    let text = text.replace("\r\n", "\n");
+    text.chars().map(|letter| if may_stay(letter) { letter } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+/// A path as people write it: `~` for their home.
+pub fn from_home(path: &Path, home: Option<&Path>) -> String {
+    match home.filter(|home| home.components().count() > 1).and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => Path::new("~").join(rest).display().to_string(),
+        None => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_is_a_tilde_and_nothing_else_is() {
+        let named = |path: &str, home: &str| from_home(Path::new(path), Some(Path::new(home)));
+        assert_eq!(named("/home/me/shop", "/home/me"), "~/shop");
+        assert_eq!(named("/home/me", "/home/me"), "~");
+        assert_eq!(named("/home/meadow", "/home/me"), "/home/meadow");
+        assert_eq!(named("/etc", "/"), "/etc");
+        assert_eq!(from_home(Path::new("/etc"), None), "/etc");
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let cases = [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")];
+        for (number, text) in cases {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn what_steers_a_terminal_or_turns_a_line_round_is_shown_as_a_mark() {
+        assert_eq!(
+            harmless("a\u{1b}[2J\u{9b}b\r\r\n\tc\u{7f}"),
+            "a\u{fffd}[2J\u{fffd}b\u{fffd}\n\tc\u{fffd}"
+        );
+        for turned in ["\u{202e}", "\u{2066}", "\u{200f}", "\u{61c}", "\u{2028}"] {
+            assert_eq!(harmless(&format!("x{turned}y")), "x\u{fffd}y", "{turned:?}");
+        }
+        assert_eq!(harmless("שלום é 漢 👍🏽"), "שלום é 漢 👍🏽");
+    }
+
+    #[test]
+    fn a_cut_is_at_a_character_and_says_so() {
+        assert_eq!(first_part("äöüß", 8), "äöüß");
+        assert_eq!(first_part("äöüß", 4), "äö[… 4 bytes cut …]");
+        assert_eq!(first_part("äöüß", 5), "äö[… 4 bytes cut …]");
+        assert_eq!(last_part("äöüß", 8), "äöüß");
+        assert_eq!(last_part("äöüß", 4), "[… 4 bytes cut …]üß");
+        assert_eq!(last_part("äöüß", 5), "[… 4 bytes cut …]üß");
+        assert_eq!(last_part("at /home/me/a.js fails", 12), "[… 16 bytes cut …] fails");
+        assert_eq!(last_part("at a.js it fails", 8), "[… 8 bytes cut …]it fails");
+    }
+
+    #[test]
+    fn a_span_of_time_is_said_in_what_counts() {
+        let minute = 60_000;
+        for (ms, said) in [
+            (-5, "0 s"),
+            (999, "0 s"),
+            (59_999, "59 s"),
+            (minute, "1 min"),
+            (59 * minute, "59 min"),
+            (120 * minute, "2 h"),
+            (125 * minute, "2 h 5 min"),
+            (24 * 60 * minute, "1 day"),
+            (75 * 60 * minute, "3 days"),
+        ] {
+            assert_eq!(time_span(ms), said);
+        }
+    }
+
+    #[test]
+    fn bytes_are_said_in_units_of_their_size() {
+        for (bytes, said) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (1_250, "1.3 kB"),
+            (200_000_000, "200.0 MB"),
+            (1_000_000_000, "1.0 GB"),
+            (u64::MAX, "18.4 EB"),
+        ] {
+            assert_eq!(in_bytes(bytes), said);
+        }
+    }
+}

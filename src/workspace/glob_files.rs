@@ -1,0 +1,144 @@
+//! Files by glob: takes folders and globs, gives the regular files that fit, newest first. Touches the disk; must not open a
+//! file, and must not give one outside of the project for a glob that counts from the project's folder on, whatever links say.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use walkdir::WalkDir;
+
+use crate::config::globs::FileGlob;
+use crate::workspace::NOT_SEARCHED;
+
+/// How many entries below a glob's folder are looked at: who starts a session waits for it.
+const MOST_ENTRIES: usize = 20_000;
+
+/// A file that fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Globbed {
+    /// Where it really is.
+    pub path: PathBuf,
+    /// Its name: from the project's folder on, else whole.
+    pub name: String,
+    /// When it was changed.
+    pub modified: SystemTime,
+}
+
+/// The files that fit, newest first; those of the same age by name. `home` is what `~` stands for.
+pub fn globbed(project: &Path, home: Option<&Path>, globs: &[String]) -> Vec<Globbed> {
+    let Ok(root) = fs::canonicalize(project) else { return Vec::new() };
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for glob in globs {
+        // What is no glob was told when the config was read.
+        let Ok(glob) = FileGlob::of(glob) else { continue };
+        let Some(start) = start_of(&glob, &root, home) else { continue };
+        let is_own = glob.start.starts_with(['/', '~']);
+        for path in below(&start, &glob) {
+            let Ok(real) = fs::canonicalize(&path) else { continue };
+            let Ok(meta) = fs::metadata(&real) else { continue };
+            if !meta.is_file() || !(is_own || real.starts_with(&root)) || !seen.insert(real.clone()) {
+                continue;
+            }
+            let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
+            found.push(Globbed {
+                path: real,
+                name,
+                modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+            });
+        }
+    }
+    found.sort_by(|one, other| other.modified.cmp(&one.modified).then_with(|| one.name.cmp(&other.name)));
+    found
+}
+
+fn start_of(glob: &FileGlob, root: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    match glob.start.strip_prefix('~') {
+        Some(rest) => Some(home?.join(rest.trim_start_matches('/'))),
+        None => Some(root.join(&glob.start)),
+    }
+}
+
+fn below(start: &Path, glob: &FileGlob) -> Vec<PathBuf> {
+    if glob.is_one_path() {
+        return vec![start.to_path_buf()];
+    }
+    let walk =
+        WalkDir::new(start).min_depth(1).max_depth(glob.depth.unwrap_or(usize::MAX)).follow_links(false);
+    let walk = walk.into_iter().filter_entry(|entry| {
+        let is_passed_by = || NOT_SEARCHED.contains(&entry.file_name().to_string_lossy().as_ref());
+        !(entry.depth() > 0 && entry.file_type().is_dir() && is_passed_by())
+    });
+    let entries = walk.take(MOST_ENTRIES).filter_map(Result::ok).filter(|entry| !entry.file_type().is_dir());
+    let fitting =
+        entries.filter(|entry| entry.path().strip_prefix(start).is_ok_and(|below| glob.fits_below(below)));
+    fitting.map(walkdir::DirEntry::into_path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    struct Folder(tempfile::TempDir);
+
+    impl Folder {
+        fn with(files: &[&str]) -> Self {
+            let folder = Self(tempfile::tempdir().expect("a folder"));
+            for (age, name) in files.iter().enumerate() {
+                let path = folder.0.path().join(name);
+                fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+                fs::write(&path, name).expect("written");
+                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - age as u64);
+                fs::File::options()
+                    .write(true)
+                    .open(&path)
+                    .and_then(|file| file.set_modified(time))
+                    .expect("set");
+            }
+            folder
+        }
+
+        fn names(&self, globs: &[&str]) -> Vec<String> {
+            let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
+            let home = self.0.path().join("home");
+            let all = globbed(&self.0.path().join("w"), Some(&home), &globs);
+            let root = fs::canonicalize(self.0.path()).expect("there").display().to_string();
+            let given = self.0.path().display().to_string();
+            all.into_iter().map(|one| one.name.replace(&root, "").replace(&given, "")).collect()
+        }
+    }
+
+    #[test]
+    fn files_that_fit_come_newest_first_and_once() {
+        let folder = Folder::with(&[
+            "w/docs/b.md", "w/a.md", "w/docs/deep/c.md", "w/docs/target/d.md", "w/docs/e.txt",
+        ]);
+        assert_eq!(folder.names(&["a.md", "docs/*.md", "*.md", "none.md"]), ["docs/b.md", "a.md"]);
+        assert_eq!(folder.names(&["docs/**/*.md"]), ["docs/b.md", "docs/deep/c.md"]);
+        assert_eq!(folder.names(&["docs/target/*", "docs"]), ["docs/target/d.md"]);
+        assert_eq!(folder.names(&[]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn only_who_names_it_from_the_root_on_gets_what_is_outside() {
+        let folder = Folder::with(&["home/notes/n.md", "secret.md", "w/a.md"]);
+        let outside = folder.0.path().join("secret.md");
+        assert_eq!(
+            folder.names(&["~/notes/*.md", &outside.display().to_string()]),
+            ["/home/notes/n.md", "/secret.md"]
+        );
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&outside, folder.0.path().join("w/link.md")).expect("a link");
+            std::os::unix::fs::symlink("a.md", folder.0.path().join("w/same.md")).expect("a link");
+            assert_eq!(
+                folder.names(&["*.md", "link.md"]).len(),
+                1,
+                "one file by two names, and none outside"
+            );
+        }
+    }
+}

@@ -1,0 +1,561 @@
+//! The workspace: takes paths as people and agents write them, says what stands there. The only part of an
+//! audit that reads the files that it speaks of. Must not read anything outside the workspace and the client's plan folders, must
+//! not follow a link out of them, and must not judge.
+
+pub mod diff;
+pub mod file_cache;
+pub mod git;
+pub mod glob_files;
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use walkdir::WalkDir;
+
+use self::file_cache::Stamp;
+use crate::files::{inode_of, open_regular};
+use crate::redact::is_secret_file;
+
+/// The most that is read of one file.
+const READ_CAP: u64 = 1 << 20;
+/// How many entries of the workspace are looked at to find a file that is not where it was said to be.
+const SEARCH_CAP: usize = 200_000;
+/// Folders that hold nobody's own work.
+pub(crate) const NOT_SEARCHED: &[&str] =
+    &[".git", ".hg", ".jj", "node_modules", "target", ".venv", "venv", "__pycache__", "dist"];
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileState {
+    /// A file.
+    File {
+        /// How long it is.
+        bytes: u64,
+    },
+    /// A folder.
+    Folder,
+    /// Nothing.
+    Missing {
+        /// Where in the workspace a file of that name is, if not there.
+        elsewhere: Option<String>,
+    },
+    /// Not ours to look at.
+    Outside,
+    /// Something is there and can't be read, or is no file (a pipe, a device).
+    Unreadable(String),
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// All of its text.
+    Text(String),
+    /// The start of its text: it is longer than we read.
+    Start(String),
+    /// It is not text.
+    Binary,
+    /// It is a kind of file whose content never leaves the machine.
+    Secret,
+    /// It could not be read.
+    Unreadable(String),
+}
+
+/// A place in the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Where it really is.
+    pub path: PathBuf,
+    /// How it is called: relative to the workspace where it is inside.
+    pub name: String,
+}
+
+/// What a look at a path shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sight {
+    /// Where it leads; `None` is outside.
+    pub place: Option<Place>,
+    /// What stands there.
+    pub state: FileState,
+    /// What tells whether it is as it was, where that was seen at the same time.
+    pub stamp: Option<Stamp>,
+}
+
+/// Where folders lead, links followed, as far as that was asked.
+#[derive(Debug, Default)]
+pub struct Folders(HashMap<PathBuf, Option<PathBuf>>);
+
+/// The workspace of one session, or of several.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    cwd: PathBuf,
+    home: Option<PathBuf>,
+    plan_folders: Vec<PathBuf>,
+}
+
+impl Workspace {
+    /// A workspace at `root`, with the session at `cwd`; `plan_folders` may be read as well.
+    pub fn new(root: &Path, cwd: &Path, home: Option<PathBuf>, plan_folders: &[PathBuf]) -> Self {
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        Self {
+            root: real(root),
+            cwd: real(cwd),
+            home,
+            plan_folders: plan_folders.iter().map(|folder| real(folder)).collect(),
+        }
+    }
+
+    /// Where the workspace is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The client's plan folders.
+    pub fn plan_folders(&self) -> &[PathBuf] {
+        &self.plan_folders
+    }
+
+    /// Where a path leads, links followed; `None` when that is outside.
+    pub fn locate(&self, written: &str) -> Option<Place> {
+        let written = written.trim();
+        if written.is_empty() || written.contains('\0') {
+            return None;
+        }
+        let path = if let (Some(rest), Some(home)) = (written.strip_prefix("~/"), &self.home) {
+            home.join(rest)
+        } else {
+            let in_root = self.root.join(written);
+            // A `cd` moves the session: a relative path may be meant from there.
+            let in_cwd = self.cwd.join(written);
+            if !in_root.exists() && in_cwd.exists() { in_cwd } else { in_root }
+        };
+        let real = resolve(&path)?;
+        let inside =
+            real.starts_with(&self.root) || self.plan_folders.iter().any(|folder| real.starts_with(folder));
+        inside.then(|| {
+            let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
+            Place { name, path: real }
+        })
+    }
+
+    /// The same for many paths at one time: where the folders lead in which they stand is asked once.
+    pub fn locate_among(&self, written: &str, folders: &mut Folders) -> Option<Place> {
+        self.plain_file(written, folders).map(|(place, _)| place).or_else(|| self.locate(written))
+    }
+
+    /// The place of a file that stands in the workspace by the very name that is written, and what is known of it.
+    fn plain_file(&self, written: &str, folders: &mut Folders) -> Option<(Place, fs::Metadata)> {
+        let path = self.root.join(written);
+        let (Some(folder), Some(Component::Normal(name))) = (path.parent(), path.components().next_back())
+        else {
+            return None;
+        };
+        // Elsewhere a name may have other letters on disk than it is written with.
+        let is_plain = cfg!(target_os = "linux")
+            && !written.starts_with('~')
+            && written.trim() == written
+            && !written.ends_with(['/', '.']);
+        let real =
+            self.real_folder(folder, folders).filter(|real| is_plain && real.starts_with(&self.root))?;
+        let real = real.join(name);
+        // A link may lead anywhere, and what is not here may be meant elsewhere.
+        let meta = fs::symlink_metadata(&real).ok().filter(fs::Metadata::is_file)?;
+        let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
+        Some((Place { path: real, name }, meta))
+    }
+
+    /// Where a folder leads. Of one inside the workspace, whose own links are followed, only its own steps are looked at.
+    fn real_folder<'f>(&self, folder: &Path, folders: &'f mut Folders) -> Option<&'f Path> {
+        if !folders.0.contains_key(folder) {
+            let is_step = matches!(folder.components().next_back(), Some(Component::Normal(_)));
+            let above = folder.parent().filter(|above| is_step && above.starts_with(&self.root));
+            let is_plain = above.is_some_and(|above| self.real_folder(above, folders) == Some(above));
+            let is_folder = || fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir());
+            let real = if is_plain && is_folder() {
+                Some(folder.to_path_buf())
+            } else {
+                fs::canonicalize(folder).ok()
+            };
+            folders.0.insert(folder.to_path_buf(), real);
+        }
+        folders.0.get(folder)?.as_deref()
+    }
+
+    /// Where a path leads, as one of many, and what stands there.
+    pub fn look(&self, written: &str, folders: &mut Folders) -> Sight {
+        if let Some((place, meta)) = self.plain_file(written, folders) {
+            let state = FileState::File { bytes: meta.len() };
+            return Sight { place: Some(place), state, stamp: stamp_of(&meta) };
+        }
+        let place = self.locate(written);
+        Sight { state: self.state(place.as_ref()), place, stamp: None }
+    }
+
+    /// What stands at a place; `None` is one that is outside.
+    pub fn state(&self, place: Option<&Place>) -> FileState {
+        match place.map(|place| state_of(&place.path)) {
+            None => FileState::Outside,
+            // Nothing can be missing from a folder that is not there itself.
+            Some(FileState::Missing { .. }) if !self.root.is_dir() => {
+                FileState::Unreadable("the workspace is gone".into())
+            }
+            Some(state) => state,
+        }
+    }
+
+    /// For each of these paths, which are missing, what is so: it stands elsewhere in the workspace, it does
+    /// not, or that can't be told. One walk for all of them: plans often name paths relative to a package of
+    /// a larger repository.
+    pub fn look_elsewhere(&self, missing: &[String]) -> HashMap<String, FileState> {
+        self.search(missing, SEARCH_CAP)
+    }
+
+    fn search(&self, missing: &[String], most: usize) -> HashMap<String, FileState> {
+        let mut wanted: HashMap<String, Vec<(&String, String)>> = HashMap::new();
+        for path in missing {
+            let tail = folded(path.trim_start_matches("./").trim_start_matches('/'));
+            let name = tail.rsplit(['/', '\\']).next().unwrap_or(&tail).to_owned();
+            wanted.entry(name).or_default().push((path, tail));
+        }
+        if wanted.is_empty() {
+            return HashMap::new();
+        }
+        let mut found: HashMap<String, String> = HashMap::new();
+        let mut seen = 0;
+        // `dist/cli.js` of a plan is `packages/cli/dist/cli.js` on disk.
+        let is_named = |folder: &str| missing.iter().any(|path| path.split('/').any(|part| part == folder));
+        let passed_by: Vec<&str> = NOT_SEARCHED.iter().copied().filter(|folder| !is_named(folder)).collect();
+        let walk = WalkDir::new(&self.root).follow_links(false).into_iter().filter_entry(|entry| {
+            !(entry.file_type().is_dir() && passed_by.contains(&entry.file_name().to_string_lossy().as_ref()))
+        });
+        for entry in walk.take(most).filter_map(Result::ok) {
+            seen += 1;
+            let Some(paths) = wanted.get(&folded(&entry.file_name().to_string_lossy())) else { continue };
+            let there = entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy();
+            let folded_there = folded(&there);
+            for (path, tail) in paths {
+                if folded_there == *tail || folded_there.ends_with(&format!("/{tail}")) {
+                    found.entry((*path).clone()).or_insert_with(|| there.clone().into_owned());
+                }
+            }
+        }
+        // One path may be asked for twice.
+        let state_of = |path: &String| match found.get(path).cloned() {
+            None if seen >= most => {
+                FileState::Unreadable("not there, and the workspace is too large to search".into())
+            }
+            elsewhere => FileState::Missing { elsewhere },
+        };
+        missing.iter().map(|path| (path.clone(), state_of(path))).collect()
+    }
+
+    /// What a file holds. Its kind is judged by the name it is asked by and by the name it really has.
+    pub fn body(&self, place: &Place) -> Body {
+        if is_secret_file(&place.path) || is_secret_file(Path::new(&place.name)) {
+            return Body::Secret;
+        }
+        body_of(&place.path)
+    }
+
+    /// What tells whether a file is as it was.
+    pub fn stamp(&self, place: &Place) -> Option<Stamp> {
+        stamp_of(&fs::metadata(&place.path).ok()?)
+    }
+
+    /// The files that were changed since a time, which is in the client's words, each with its length and when it was changed. A
+    /// walk of bounded length, past the folders that hold nobody's own work.
+    pub fn changed_since(&self, time: Option<&str>) -> Vec<(String, (u64, u128))> {
+        let since = time.and_then(|time| time.parse::<jiff::Timestamp>().ok());
+        let Some(since) = since.and_then(|since| u128::try_from(since.as_nanosecond()).ok()) else {
+            return Vec::new();
+        };
+        let is_own = |entry: &walkdir::DirEntry| {
+            !(entry.file_type().is_dir()
+                && NOT_SEARCHED.contains(&entry.file_name().to_string_lossy().as_ref()))
+        };
+        let walk = WalkDir::new(&self.root).follow_links(false).into_iter().filter_entry(is_own);
+        let stamp = |entry: &walkdir::DirEntry| {
+            let meta = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            let changed = meta.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos();
+            (changed >= since).then_some((meta.len(), changed))
+        };
+        let name = |entry: &walkdir::DirEntry| {
+            entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy().into_owned()
+        };
+        let files = walk.take(SEARCH_CAP).filter_map(Result::ok);
+        files.filter_map(|entry| Some((name(&entry), stamp(&entry)?))).collect()
+    }
+
+    /// Whether a file was last changed before a time, which is in the client's words.
+    pub fn is_older(&self, place: &Place, time: Option<&str>) -> bool {
+        let changed = fs::metadata(&place.path).and_then(|meta| meta.modified()).ok();
+        let changed = changed.and_then(|changed| jiff::Timestamp::try_from(changed).ok());
+        let time = time.and_then(|time| time.parse::<jiff::Timestamp>().ok());
+        matches!((changed, time), (Some(changed), Some(time)) if changed < time)
+    }
+
+    /// The text of a plan: like any other file's, and nothing from outside.
+    pub fn plan_text(&self, path: &Path) -> Option<String> {
+        let place = self.locate(path.to_str()?)?;
+        match self.body(&place) {
+            Body::Text(text) | Body::Start(text) => Some(text),
+            Body::Binary | Body::Secret | Body::Unreadable(_) => None,
+        }
+    }
+
+    /// The text of a file in the last commit before a time, which is in the client's words.
+    pub fn text_before(&self, path: &Path, time: Option<&str>) -> Option<String> {
+        let place = self.locate(path.to_str()?).filter(|place| place.path.starts_with(&self.root))?;
+        let commit = git::commit_before(&self.root, time);
+        git::texts_at(&self.root, &commit, &[&place.name]).remove(&place.name)
+    }
+}
+
+/// A name by which to find a file however its letters are written: in any case, and with its accents as
+/// signs of their own (as macOS stores them) or not. Latin letters with accents do not count at all, so that
+/// no table of them is needed; two names that differ in nothing else are one, which only makes a doubt.
+pub(crate) fn folded(name: &str) -> String {
+    let mut folded = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '\u{300}'..='\u{36f}' => drop(folded.pop()),
+            '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => {}
+            c => folded.extend(c.to_lowercase()),
+        }
+    }
+    folded
+}
+
+/// The path with links followed as far as it exists. `None` where what does not exist climbs (`..`).
+fn resolve(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = fs::canonicalize(path) {
+        return Some(real);
+    }
+    let mut rest = Vec::new();
+    let mut existing = path;
+    loop {
+        // A dangling link leads somewhere that we can't follow.
+        if fs::symlink_metadata(existing).is_ok_and(|meta| meta.file_type().is_symlink()) {
+            return None;
+        }
+        match existing.components().next_back()? {
+            Component::Normal(name) => rest.push(name),
+            Component::CurDir => {}
+            _ => return None,
+        }
+        existing = existing.parent()?;
+        if let Ok(real) = fs::canonicalize(existing) {
+            return Some(rest.iter().rev().fold(real, |path, name| path.join(name)));
+        }
+    }
+}
+
+fn stamp_of(meta: &fs::Metadata) -> Option<Stamp> {
+    let changed = meta.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(Stamp { inode: inode_of(meta), bytes: meta.len(), changed_ns: changed.as_nanos() })
+}
+
+fn state_of(path: &Path) -> FileState {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => FileState::File { bytes: meta.len() },
+        Ok(meta) if meta.is_dir() => FileState::Folder,
+        Ok(_) => FileState::Unreadable("not a regular file".into()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => FileState::Missing { elsewhere: None },
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            FileState::Missing { elsewhere: None }
+        }
+        Err(error) => FileState::Unreadable(error.to_string()),
+    }
+}
+
+/// How much of a file tells whether it is text.
+const HEAD: u64 = 8_000;
+
+fn body_of(path: &Path) -> Body {
+    match text_of(path) {
+        Ok(Some(mut text)) if text.len() as u64 > READ_CAP => {
+            text.truncate(usize::try_from(READ_CAP).unwrap_or(usize::MAX));
+            Body::Start(lossy(text))
+        }
+        Ok(Some(text)) => Body::Text(lossy(text)),
+        Ok(None) => Body::Binary,
+        Err(error) => Body::Unreadable(error.to_string()),
+    }
+}
+
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
+}
+
+/// The bytes of a text, at most one more than counts; `None` for what is no text, of which only the head is read.
+fn text_of(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let file = open_regular(path)?;
+    // With room for all of it, it is read in one go.
+    let length = file.metadata()?.len().min(READ_CAP);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
+    (&file).take(HEAD).read_to_end(&mut bytes)?;
+    if memchr::memchr(0, &bytes).is_some() {
+        return Ok(None);
+    }
+    if bytes.len() as u64 == HEAD {
+        (&file).take(READ_CAP + 1 - HEAD).read_to_end(&mut bytes)?;
+    }
+    Ok(Some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Folder;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_leads_to_the_same_place_among_others() {
+        let folder =
+            Folder::around(&[("w/src/a.rs", "x"), ("w/b.md", "x"), ("out/c.rs", "x"), ("home/d.md", "x")]);
+        let link = |to: &str, at: &str| {
+            std::os::unix::fs::symlink(folder.path().join(to), folder.path().join(at)).expect("linked");
+        };
+        link("out", "w/away");
+        link("w/src", "w/other");
+        link("out/c.rs", "w/src/c.rs");
+        link("w/b.md", "w/src/e.rs");
+        let workspace = folder.workspace();
+        let mut folders = Folders::default();
+        let absolute = folder.path().join("w/src/a.rs").display().to_string();
+        for written in [
+            "src/a.rs", "./src/a.rs", "src/../src/a.rs", "src/../../out/c.rs", "other/a.rs", "away/c.rs",
+            "src/c.rs", "src/e.rs", "src/none.rs", "none/a.rs", "b.md", " b.md", "b.md/", "src/.", "..",
+            "~/d.md", "/etc/hosts", "", "src", "a.rs", &absolute,
+        ] {
+            assert_eq!(
+                workspace.locate_among(written, &mut folders),
+                workspace.locate(written),
+                "{written:?}"
+            );
+        }
+    }
+
+    fn state(workspace: &Workspace, written: &str) -> FileState {
+        workspace.state(workspace.locate(written).as_ref())
+    }
+
+    #[test]
+    fn paths_are_found_however_they_are_written() {
+        let folder = Folder::around(&[("w/src/a.rs", "x"), ("home/.claude/plans/p.md", "y")]);
+        let workspace = folder.workspace();
+        let absolute = folder.path().join("w/src/a.rs");
+        for written in ["src/a.rs", "./src/a.rs", "src/../src/a.rs", absolute.to_str().expect("text")] {
+            assert_eq!(workspace.locate(written).expect(written).name, "src/a.rs");
+            assert_eq!(state(&workspace, written), FileState::File { bytes: 1 });
+        }
+        assert!(workspace.locate("~/.claude/plans/p.md").is_some());
+        assert_eq!(state(&workspace, "src/none.rs"), FileState::Missing { elsewhere: None });
+        assert_eq!(state(&workspace, "src/a.rs/below"), FileState::Missing { elsewhere: None });
+    }
+
+    #[test]
+    fn nothing_outside_is_looked_at() {
+        let folder = Folder::around(&[("w/a", "x"), ("outside/secret", "y"), ("home/notes", "z")]);
+        let workspace = folder.workspace();
+        for written in [
+            "../outside/secret", "/etc/passwd", "~/notes", "src/../../outside/none", "no/../../x", "", "a\0b",
+        ] {
+            assert_eq!(state(&workspace, written), FileState::Outside, "{written}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_out_are_not_followed() {
+        let folder = Folder::around(&[("w/a", "x"), ("outside/secret", "y")]);
+        let link = |to: &str, at: &str| {
+            std::os::unix::fs::symlink(folder.path().join(to), folder.path().join(at)).expect("linked");
+        };
+        link("outside/secret", "w/link");
+        link("outside", "w/folder");
+        link("outside/none", "w/dangling");
+        link("w/a", "w/inside");
+        let workspace = folder.workspace();
+        for written in ["link", "folder/secret", "folder/none", "dangling"] {
+            assert_eq!(workspace.locate(written), None, "{written}");
+        }
+        assert_eq!(workspace.locate("inside").expect("inside").name, "a");
+    }
+
+    #[test]
+    fn secret_binary_and_long_files_are_told_apart() {
+        let long = "x".repeat(usize::try_from(READ_CAP).expect("fits") + 10);
+        let folder =
+            Folder::around(&[("w/.env", "K=1"), ("w/b", "a\0b"), ("w/long", &long), ("w/t", "text")]);
+        let workspace = folder.workspace();
+        let body = |name: &str| workspace.body(&workspace.locate(name).expect("inside"));
+        assert_eq!(body(".env"), Body::Secret);
+        assert_eq!(body("b"), Body::Binary);
+        assert!(matches!(body("long"), Body::Start(text) if text.len() == 1 << 20));
+        assert_eq!(body("t"), Body::Text("text".into()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_secret_file_under_another_name_is_still_secret() {
+        let folder = Folder::around(&[("w/.env", "K=1")]);
+        std::os::unix::fs::symlink(folder.path().join("w/.env"), folder.path().join("w/notes.txt"))
+            .expect("linked");
+        let workspace = folder.workspace();
+        assert_eq!(workspace.body(&workspace.locate("notes.txt").expect("inside")), Body::Secret);
+    }
+
+    #[test]
+    fn a_file_that_stands_deeper_is_found() {
+        let folder = Folder::around(&[("w/pkg/api/src/a.ts", "x"), ("w/node_modules/src/b.ts", "x")]);
+        let missing = ["src/a.ts", "src/b.ts", "rc/a.ts"].map(String::from);
+        let found = folder.workspace().look_elsewhere(&missing);
+        let is_at = |path: &str| match &found[path] {
+            FileState::Missing { elsewhere } => elsewhere.as_deref(),
+            other => panic!("{path}: {other:?}"),
+        };
+        assert_eq!(missing.each_ref().map(|path| is_at(path)), [Some("pkg/api/src/a.ts"), None, None]);
+    }
+
+    #[test]
+    fn a_search_that_was_cut_proves_nothing() {
+        let folder = Folder::around(&[("w/1", "x"), ("w/2", "x"), ("w/3", "x")]);
+        let missing = ["src/a.ts".to_owned()];
+        let cut = FileState::Unreadable("not there, and the workspace is too large to search".into());
+        assert_eq!(folder.workspace().search(&missing, 2), HashMap::from([(missing[0].clone(), cut)]));
+    }
+
+    #[test]
+    fn a_file_whose_name_is_written_another_way_is_found() {
+        let folder = Folder::around(&[
+            ("w/docs/API.md", "x"),
+            ("w/docs/cafe\u{301}.md", "x"),
+            ("w/packages/cli/dist/cli.js", "x"),
+        ]);
+        let missing = ["docs/api.md", "docs/caf\u{e9}.md", "dist/cli.js", "docs/tea.md"].map(String::from);
+        let found = folder.workspace().look_elsewhere(&missing);
+        let mut found: Vec<_> = found
+            .values()
+            .filter_map(|state| match state {
+                FileState::Missing { elsewhere } => elsewhere.as_deref(),
+                _ => None,
+            })
+            .collect();
+        found.sort_unstable();
+        assert_eq!(found, ["docs/API.md", "docs/cafe\u{301}.md", "packages/cli/dist/cli.js"]);
+    }
+
+    #[test]
+    fn a_path_that_is_asked_for_twice_is_found_twice() {
+        let folder = Folder::around(&[("w/src/a.rs", "x")]);
+        let twice = ["a.rs", "a.rs"].map(String::from);
+        let found = folder.workspace().look_elsewhere(&twice);
+        assert_eq!(found["a.rs"], FileState::Missing { elsewhere: Some("src/a.rs".into()) });
+    }
+}
