@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 use crate::text::normalise::normalised;
 
 /// What kind of drift it is.
@@ -267,7 +267,7 @@ impl Finding {
             _ => normalised(&self.claim),
         };
         let path = self.path.as_deref().unwrap_or_default();
-        ContentName::of(format!("{} {} {path} {words}", self.category.name(), self.kind.name()))
+        ContentId::of(format!("{} {} {path} {words}", self.category.name(), self.kind.name()))
     }
 }
 
@@ -285,7 +285,7 @@ pub struct Advisory {
 impl Advisory {
     /// A short name by which it is known again.
     pub fn name(&self) -> String {
-        ContentName::of(format!("{:?} {}", self.kind, self.evidence))
+        ContentId::of(format!("{:?} {}", self.kind, self.evidence))
     }
 }
 

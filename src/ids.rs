@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// A name made of content: the same parts in the same order give the same name, and nobody finds others that do.
-pub type ContentName = Named<Sha256>;
+pub type ContentId = Named<Sha256>;
 
 /// The same for much content, of which nothing hangs on it but whether it is as it was: it takes a tenth of the time, and
 /// whoever wants to can make up two contents with one name.
-pub type QuickName = Named<Xxh3Default>;
+pub type QuickId = Named<Xxh3Default>;
 
 /// A name in the making.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl<H: Hash128> Named<H> {
     }
 }
 
-impl QuickName {
+impl QuickId {
     /// The name as a number.
     pub fn number(self) -> u64 {
         self.0.digest()
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn content_names_keep_parts_apart() {
         let of = |parts: &[&str]| {
-            let mut name = ContentName::default();
+            let mut name = ContentId::default();
             for part in parts {
                 name.add(part);
             }

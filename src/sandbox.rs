@@ -12,13 +12,13 @@ use crate::client::folders::project_name;
 
 /// The folder. It is gone with this value.
 #[derive(Debug)]
-pub struct Stage {
+pub struct Sandbox {
     folder: tempfile::TempDir,
     root: PathBuf,
     workspace: PathBuf,
 }
 
-impl Stage {
+impl Sandbox {
     /// An empty home and an empty workspace of that name.
     pub fn new(workspace: &str) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("punchlist-").tempdir()?;
@@ -121,7 +121,7 @@ impl Stage {
     }
 }
 
-fn copy_file(stage: &Stage, from: &Path, to: &Path) -> io::Result<()> {
+fn copy_file(stage: &Sandbox, from: &Path, to: &Path) -> io::Result<()> {
     // The copy brings its permissions along; a script that was executable stays so.
     fs::copy(from, to)?;
     let bytes = fs::read(from)?;
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn paths_are_filled_in_and_taken_out() {
-        let stage = Stage::new("work").expect("a folder");
+        let stage = Sandbox::new("work").expect("a folder");
         let text = "cd [workspace]/src && cat [home]/.claude/projects/[workspace-slug]/x, [trip]/y";
         let placed = stage.placed(text);
         assert!(placed.contains(&format!("cd {}/src", stage.workspace().display())), "{placed}");
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn other_names_can_stand_for_its_paths() {
-        let stage = Stage::new("work").expect("a folder");
+        let stage = Sandbox::new("work").expect("a folder");
         let name_of = |place: &str| if place == "[workspace]" { "/w" } else { "/other" };
         let real = format!("cd {}/src", stage.workspace().display());
         let renamed = stage.renamed(&real, name_of);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_table_of_a_toml_file_is_no_path() {
-        let stage = Stage::new("work").expect("a folder");
+        let stage = Sandbox::new("work").expect("a folder");
         let toml = "# all\n[workspace]\nmembers = []\n";
         assert_eq!(stage.placed(toml), toml);
         let json = r##""# all\n[workspace]\nmembers = []""##;
@@ -181,7 +181,7 @@ mod tests {
         fs::create_dir(from.path().join("src")).expect("made");
         fs::write(from.path().join("src/a.txt"), "at [workspace]/b").expect("written");
         fs::write(from.path().join("b.bin"), b"\xff[workspace]").expect("written");
-        let stage = Stage::new("work").expect("a folder");
+        let stage = Sandbox::new("work").expect("a folder");
         stage.copy(from.path(), stage.workspace()).expect("copied");
         let read = |name: &str| fs::read(stage.workspace().join(name)).expect(name);
         assert_eq!(read("src/a.txt"), format!("at {}/b", stage.workspace().display()).into_bytes());

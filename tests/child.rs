@@ -25,13 +25,13 @@ const PROMPT: Duration = Duration::from_secs(10);
 const LONG: u64 = 60;
 
 /// A folder of its own for one test, with the script of its fake client.
-struct Stage {
+struct Sandbox {
     dir: tempfile::TempDir,
 }
 
-impl Stage {
+impl Sandbox {
     fn new() -> Self {
-        Stage { dir: tempfile::tempdir().expect("a folder") }
+        Sandbox { dir: tempfile::tempdir().expect("a folder") }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -87,7 +87,7 @@ impl Stage {
 
 /// A failed test may have left its processes: they are ended here, whatever the supervisor did.
 /// Nothing in here may panic, since a second panic aborts and takes the other tests' clean-up along.
-impl Drop for Stage {
+impl Drop for Sandbox {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             return;
@@ -135,7 +135,7 @@ fn assert_prompt(started: Instant) {
 
 #[test]
 fn a_child_gets_all_it_is_given_and_gives_all_it_wrote() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.fake("record DIR/record\nstdout one\\ntwo\nstderr three\n");
     job.args = vec!["-p".into(), "--model".into(), "haiku".into()];
     job.stdin = b"the prompt".to_vec();
@@ -159,7 +159,7 @@ fn a_child_gets_all_it_is_given_and_gives_all_it_wrote() {
 /// held pipes (100 ms) and below any sleep that one might poll with.
 #[test]
 fn a_fast_child_returns_at_once() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let runs = (0..20).map(|_| run(stage.shell("echo done")));
     let fastest =
         runs.inspect(|ended| assert_how!(ended, Ending::Exited(0))).map(|ended| ended.duration).min();
@@ -168,7 +168,7 @@ fn a_fast_child_returns_at_once() {
 
 #[test]
 fn variables_are_unset_and_set_in_that_order() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     // Cargo's own variables are the only ones here that are sure to be set.
     let mut job = stage.shell("echo \"${CARGO_MANIFEST_DIR-unset} $BOTH\"");
     job.env_unset = vec!["CARGO_MANIFEST_DIR".into(), "BOTH".into()];
@@ -179,7 +179,7 @@ fn variables_are_unset_and_set_in_that_order() {
 
 #[test]
 fn a_slow_child_is_waited_for() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let ended = run(stage.fake("stdout before\nsleep 700\nstdout  after\nexit 3\n"));
     assert_how!(ended, Ending::Exited(3));
     assert_eq!(ended.stdout, b"before after");
@@ -188,7 +188,7 @@ fn a_slow_child_is_waited_for() {
 
 #[test]
 fn exit_codes_and_signals_come_through() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     for code in [0, 1, 2, 97, 255] {
         let ended = run(stage.fake(&format!("exit {code}\n")));
         assert!(matches!(ended.how, Ending::Exited(got) if got == code), "{code}: {}", show(&ended));
@@ -199,7 +199,7 @@ fn exit_codes_and_signals_come_through() {
 
 #[test]
 fn a_program_or_folder_that_is_not_there_is_not_started() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     assert_how!(run(stage.job("/no/such/program", &[])), Ending::NotStarted(_));
     let mut job = stage.shell("exit 0");
     job.cwd = stage.path("no-such-folder");
@@ -208,7 +208,7 @@ fn a_program_or_folder_that_is_not_there_is_not_started() {
 
 #[test]
 fn closing_its_output_is_not_an_end() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let ended = run(stage.shell("echo said; exec >&- 2>&-; sleep 0.5; exit 4"));
     assert_how!(ended, Ending::Exited(4));
     assert_eq!(ended.stdout, b"said\n");
@@ -216,7 +216,7 @@ fn closing_its_output_is_not_an_end() {
 
 #[test]
 fn two_runs_side_by_side_keep_their_endings_apart() {
-    let (one, two) = (Stage::new(), Stage::new());
+    let (one, two) = (Sandbox::new(), Sandbox::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let (one, two) = runtime.block_on(async {
         tokio::join!(
@@ -233,7 +233,7 @@ fn two_runs_side_by_side_keep_their_endings_apart() {
 
 #[test]
 fn a_child_that_never_reads_its_stdin_is_no_deadlock() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.fake("leave-stdin\nflood 300000\nsleep 300\nexit 5\n");
     job.stdin = vec![b'p'; 5 << 20];
     let started = Instant::now();
@@ -245,7 +245,7 @@ fn a_child_that_never_reads_its_stdin_is_no_deadlock() {
 
 #[test]
 fn a_child_that_closes_its_stdin_is_no_error() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.fake("close-stdin\nsleep 300\nstdout fine\n");
     job.stdin = vec![b'p'; 5 << 20];
     let ended = run(job);
@@ -255,7 +255,7 @@ fn a_child_that_closes_its_stdin_is_no_error() {
 
 #[test]
 fn a_big_stdin_goes_through_while_as_much_comes_back() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.job("/bin/cat", &[]);
     job.stdin = (0..5_u32 << 18).flat_map(u32::to_ne_bytes).collect();
     job.stdout_cap = job.stdin.len();
@@ -269,7 +269,7 @@ fn a_big_stdin_goes_through_while_as_much_comes_back() {
 
 #[test]
 fn a_flood_on_stdout_is_cut_off_and_killed() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.fake("record DIR/record\nflood 4000000000\nhang\n");
     job.stdout_cap = 100_000;
     let started = Instant::now();
@@ -287,7 +287,7 @@ fn a_flood_on_stdout_is_cut_off_and_killed() {
 
 #[test]
 fn a_flood_of_a_child_that_is_gone_already_is_still_a_flood() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.fake("flood 5000\n");
     job.stdout_cap = 4999;
     assert_how!(run(job), Ending::Flooded);
@@ -298,7 +298,7 @@ fn a_flood_of_a_child_that_is_gone_already_is_still_a_flood() {
 
 #[test]
 fn a_flood_on_stderr_is_drained_and_cut() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.shell("head -c 3000000 /dev/zero >&2; echo done");
     job.stderr_cap = 1000;
     let ended = run(job);
@@ -311,7 +311,7 @@ fn a_flood_on_stderr_is_drained_and_cut() {
 
 #[test]
 fn a_hanging_child_is_killed_at_the_deadline() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.fake("record DIR/record\nstdout half\nhang\n");
     job.deadline = Duration::from_secs(1);
     let started = Instant::now();
@@ -325,7 +325,7 @@ fn a_hanging_child_is_killed_at_the_deadline() {
 
 #[test]
 fn a_child_that_ignores_sigterm_is_killed_too() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.fake("ignore-sigterm\nrecord DIR/record\nhang\n");
     job.deadline = Duration::from_secs(1);
     let started = Instant::now();
@@ -337,7 +337,7 @@ fn a_child_that_ignores_sigterm_is_killed_too() {
 
 #[test]
 fn a_child_that_nobody_wants_any_more_is_killed_with_all_it_started() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let job = stage.fake(&format!("grandchild-holds-pipes {LONG}\nrecord DIR/record\nhang\n"));
     let started = Instant::now();
     let ended = run_while(job, &|| !stage.path("record").exists());
@@ -348,7 +348,7 @@ fn a_child_that_nobody_wants_any_more_is_killed_with_all_it_started() {
 
 #[test]
 fn a_child_that_is_wanted_to_its_end_is_told_by_its_own_ending() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let asked = std::cell::Cell::new(0);
     let wanted = || {
         asked.set(asked.get() + 1);
@@ -362,7 +362,7 @@ fn a_child_that_is_wanted_to_its_end_is_told_by_its_own_ending() {
 
 #[test]
 fn a_child_gets_a_moment_to_end_by_itself() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.05; done");
     job.deadline = Duration::from_secs(1);
     let ended = run(job);
@@ -372,7 +372,7 @@ fn a_child_gets_a_moment_to_end_by_itself() {
 
 #[test]
 fn a_child_that_never_stops_writing_meets_its_deadline() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.shell("echo $$ > pid; exec cat /dev/zero >&2");
     job.deadline = Duration::from_secs(1);
     job.stderr_cap = 1000;
@@ -385,7 +385,7 @@ fn a_child_that_never_stops_writing_meets_its_deadline() {
 
 #[test]
 fn a_child_that_was_stopped_is_killed_all_the_same() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.shell("echo $$ > pid; kill -STOP $$; exit 0");
     job.deadline = Duration::from_secs(1);
     assert_how!(run(job), Ending::TimedOut);
@@ -396,7 +396,7 @@ fn a_child_that_was_stopped_is_killed_all_the_same() {
 
 #[test]
 fn a_grandchild_that_holds_the_pipes_is_killed_with_the_child() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let script = format!("record DIR/record\ngrandchild-holds-pipes {LONG} DIR/pid\nstdout mine\n");
     let started = Instant::now();
     let ended = run(stage.fake(&script));
@@ -409,7 +409,7 @@ fn a_grandchild_that_holds_the_pipes_is_killed_with_the_child() {
 
 #[test]
 fn a_grandchild_is_killed_at_the_deadline_with_the_child() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let script = format!("record DIR/record\ngrandchild-holds-pipes {LONG} DIR/pid\nhang\n");
     let mut job = stage.fake(&script);
     job.deadline = Duration::from_secs(1);
@@ -423,7 +423,7 @@ fn a_grandchild_is_killed_at_the_deadline_with_the_child() {
 /// It left the group, so it lives; but nobody waits for it.
 #[test]
 fn a_grandchild_in_a_session_of_its_own_keeps_nobody_waiting() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let script = format!("record DIR/record\ngrandchild-setsid {LONG} DIR/pid\nstdout mine\n");
     let started = Instant::now();
     let ended = run(stage.fake(&script));
@@ -443,7 +443,7 @@ fn a_grandchild_in_a_session_of_its_own_keeps_nobody_waiting() {
 
 #[test]
 fn a_dropped_future_kills_the_group() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let job = stage.fake(&format!("record DIR/record\ngrandchild-holds-pipes {LONG} DIR/pid\nhang\n"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
@@ -458,7 +458,7 @@ fn a_dropped_future_kills_the_group() {
 
 #[test]
 fn a_panic_kills_the_group() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let job = stage.fake(&format!("record DIR/record\ngrandchild-holds-pipes {LONG} DIR/pid\nhang\n"));
     let pid_file = stage.path("pid");
     let panicked = std::thread::spawn(move || {
@@ -494,7 +494,7 @@ const SUPERVISE: &str = "PUNCHLIST_TEST_SUPERVISE";
 fn supervisor() {
     let Some(dir) = std::env::var_os(SUPERVISE) else { return };
     let dir = Path::new(&dir);
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let mut job = stage.job(env!("CARGO_BIN_EXE_fake-claude"), &[]);
     job.env_set = vec![("FAKE_CLAUDE_SCRIPT".into(), dir.join("script").into())];
     let ended = run(job);
@@ -504,11 +504,11 @@ fn supervisor() {
 /// A running [`supervisor`], which ends with this value. (Its child is the stage's to clean up.)
 struct Supervisor<'a> {
     process: Child,
-    stage: &'a Stage,
+    stage: &'a Sandbox,
 }
 
 impl<'a> Supervisor<'a> {
-    fn start(stage: &'a Stage, script: &str) -> Self {
+    fn start(stage: &'a Sandbox, script: &str) -> Self {
         // Only for the script that it writes.
         let _ = stage.fake(script);
         let process = Command::new(std::env::current_exe().expect("this binary"))
@@ -541,7 +541,7 @@ impl Drop for Supervisor<'_> {
 }
 
 fn assert_interrupted_by(signal: Signal, name: &str, before: &str) {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let script = format!("{before}record DIR/record\ngrandchild-holds-pipes {LONG} DIR/pid\nhang\n");
     let mut supervisor = Supervisor::start(&stage, &script);
     let started = Instant::now();

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use punchlist::audit::Brief;
+use punchlist::audit::AuditInput;
 use punchlist::config::{AuditConfig, Config};
 use punchlist::evidence::gather::Scope;
 use punchlist::evidence::sections::files_text;
-use punchlist::evidence::{Entered, Evidence, FileState, LeftOut, Memory, Workspace, gather};
+use punchlist::evidence::{Entered, Evidence, FileCache, FileState, LeftOut, Workspace, gather};
 use punchlist::plan::{Plan, PlanSource, steps::parse_steps};
 use punchlist::readers::Prompts;
 use punchlist::session::{Command as Ran, CommandEnd, EditTool, Original, Outcome, Session, Touch};
@@ -36,13 +36,21 @@ impl Folder {
 
     fn gather(&self, session: Session, plan: Option<Plan>, file_bytes: usize) -> Evidence {
         let scope = Scope { file_bytes, judged: None };
-        gather(session, plan, &self.workspace(), scope, &mut Memory::default())
+        gather(session, plan, &self.workspace(), scope, &mut FileCache::default())
     }
 
-    fn brief(&self, session: Session, plan: Plan, max_prompt_bytes: usize) -> Brief {
+    fn brief(&self, session: Session, plan: Plan, max_prompt_bytes: usize) -> AuditInput {
         let config = AuditConfig { max_prompt_bytes, ..Config::default().audit };
         let prompts = Prompts::default();
-        Brief::new(session, Some(plan), &self.workspace(), prompts, &config, None, &mut Memory::default())
+        AuditInput::new(
+            session,
+            Some(plan),
+            &self.workspace(),
+            prompts,
+            &config,
+            None,
+            &mut FileCache::default(),
+        )
     }
 }
 

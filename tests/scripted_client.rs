@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// A folder of its own for one test, with the script.
-struct Stage(tempfile::TempDir);
+struct Sandbox(tempfile::TempDir);
 
-impl Stage {
+impl Sandbox {
     fn new() -> Self {
         Self(tempfile::tempdir().expect("a folder"))
     }
@@ -44,7 +44,7 @@ fn show(ended: &Output) -> String {
 
 #[test]
 fn it_fails_loudly_on_what_it_does_not_know() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     for script in [
         "stdout first\nno-such-thing\n",
         "sleep soon\n",
@@ -70,7 +70,7 @@ fn it_fails_loudly_on_what_it_does_not_know() {
 
 #[test]
 fn it_answers_like_the_client() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let json = |ended: &Output| -> serde_json::Value {
         serde_json::from_slice(&ended.stdout).unwrap_or_else(|why| panic!("{why}: {}", show(ended)))
     };
@@ -94,7 +94,7 @@ fn it_answers_like_the_client() {
 
 #[test]
 fn it_looks_at_its_arguments_first() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let script = "stdout played\nrefuse-flag --x\nhelp --print --tools\nversion 2.1.325 (Claude Code)\n";
     let with = |flag: &str| stage.run(Some(script), &[flag], "p");
 
@@ -122,7 +122,7 @@ fn asked(question: &str) -> String {
 
 #[test]
 fn it_tells_the_questions_apart() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let script = "record DIR/calls\nfirst answer {\"findings\":[],\"candidates\":[],\"verdicts\":[]}\n\
         second verdicts dismiss No.\nsettle states wrong Never.\n\
         checklist answer {\"claimed\":[2],\"finished\":true}\n";
@@ -159,7 +159,7 @@ fn it_fails_where_a_question_has_no_fitting_answer() {
         ("first", "verdicts uphold Yes.\n"),
         ("settle", "answer {\"findings\":[],\"candidates\":[],\"verdicts\":[]}\n"),
     ] {
-        let stage = Stage::new();
+        let stage = Sandbox::new();
         let ended = stage.run(Some(script), &[], &asked(question));
         assert_eq!(ended.status.code(), Some(97), "{}", show(&ended));
         assert_eq!(ended.stdout, b"", "{script}");
@@ -169,7 +169,7 @@ fn it_fails_where_a_question_has_no_fitting_answer() {
 
 #[test]
 fn it_has_guards() {
-    let stage = Stage::new();
+    let stage = Sandbox::new();
     let script = "if-flag --x stdout x\nunless-flag --x stdout no-x\non-call 2 if-flag --x stdout  twice\n";
     let with = |flag: &str| stage.run(Some(script), &[flag], "").stdout;
     assert_eq!(with("--x"), b"x");

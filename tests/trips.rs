@@ -8,16 +8,16 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use punchlist::audit::reading::{self, Setting};
-use punchlist::audit::{Brief, plan_in_play, plan_places};
+use punchlist::audit::{AuditInput, plan_in_play, plan_places};
 use punchlist::config::Config;
 use punchlist::env::Env;
-use punchlist::evidence::{Memory, Workspace};
+use punchlist::evidence::{FileCache, Workspace};
 use punchlist::finding::Finding;
 use punchlist::hook::HookInput;
 use punchlist::hook::stop::{Registered, answer};
 use punchlist::log::DecisionLog;
 use punchlist::readers::{Answer, Prompts, ReaderOutcome, RecordedReplies, RecordedReply, second};
-use punchlist::sandbox::Stage;
+use punchlist::sandbox::Sandbox;
 use punchlist::session::builder::Role;
 use punchlist::session::load;
 use punchlist::state::StateFolder;
@@ -30,13 +30,13 @@ const FENCE: &str = "FENCE0";
 /// One trip, laid out in a folder of its own.
 struct Trip {
     fixture: PathBuf,
-    folder: Stage,
+    folder: Sandbox,
     different: Vec<String>,
 }
 
 impl Trip {
     fn lay_out(fixture: &Path) -> Self {
-        let folder = Stage::new("workspace").expect("a folder");
+        let folder = Sandbox::new("workspace").expect("a folder");
         for (part, there) in [("workspace", folder.workspace().to_path_buf()), ("home", folder.home())] {
             if fixture.join(part).is_dir() {
                 folder.copy(&fixture.join(part), &there).expect("copied");
@@ -106,8 +106,15 @@ fn take(fixture: &Path) -> Vec<String> {
     let plan = plan_in_play(&mut session, &workspace, &plan_places(&workspace, &config));
     trip.stage_json("plan.json", &plan);
 
-    let brief =
-        Brief::new(session, plan, &workspace, Prompts::default(), &config, None, &mut Memory::default());
+    let brief = AuditInput::new(
+        session,
+        plan,
+        &workspace,
+        Prompts::default(),
+        &config,
+        None,
+        &mut FileCache::default(),
+    );
     trip.stage_json("files.json", &brief.evidence.files);
     trip.stage_json("facts.json", &brief.facts);
 

@@ -8,7 +8,7 @@ use std::process::Command;
 use punchlist::client::folders::project_name;
 use punchlist::decision::Cause;
 use punchlist::log::{DecisionLog, Record};
-use punchlist::sandbox::Stage;
+use punchlist::sandbox::Sandbox;
 use serde_json::{Value, json};
 
 use crate::measure::Fault;
@@ -23,8 +23,8 @@ const SESSION: &str = "5e551000-0000-4000-8000-000000000001";
 const SCRIPT: &str = "help --tools --system-prompt --json-schema\nchecklist answer {\"claimed\":[],\"finished\":false}\nfirst answer {\"findings\":[],\"candidates\":[],\"verdicts\":[]}\n";
 
 /// The scene.
-pub(crate) struct Scene {
-    stage: Stage,
+pub(crate) struct Snapshot {
+    stage: Sandbox,
     /// The session's transcript.
     pub(crate) transcript: PathBuf,
     /// What is in it, as it was at first.
@@ -33,7 +33,7 @@ pub(crate) struct Scene {
     pub(crate) later: Later,
 }
 
-impl Scene {
+impl Snapshot {
     /// Lays out a session.
     pub(crate) fn of(spec: &Spec) -> Result<Self, Fault> {
         let told = |why: std::io::Error| format!("a scene of {} bytes: {why}", spec.bytes);
@@ -101,20 +101,20 @@ impl Scene {
 }
 
 /// A stage with a scripted auditor on it.
-pub(crate) fn empty_stage() -> std::io::Result<Stage> {
-    let stage = Stage::new("workspace")?;
+pub(crate) fn empty_stage() -> std::io::Result<Sandbox> {
+    let stage = Sandbox::new("workspace")?;
     fs::create_dir_all(stage.path("state"))?;
     fs::write(stage.path("script"), SCRIPT)?;
     Ok(stage)
 }
 
 /// Where the client keeps the transcripts of the stage's workspace.
-pub(crate) fn project_folder(stage: &Stage) -> PathBuf {
+pub(crate) fn project_folder(stage: &Sandbox) -> PathBuf {
     stage.home().join(".claude/projects").join(project_name(stage.workspace()))
 }
 
 /// A program on a stage.
-pub(crate) fn command(stage: &Stage, program: &str, args: &[&str]) -> Command {
+pub(crate) fn command(stage: &Sandbox, program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command
         .args(args)

@@ -16,7 +16,7 @@ use super::truth::Truth;
 const STARTED: u64 = 1_772_442_000_000;
 
 /// A session that is being told.
-pub(super) struct Story<'a> {
+pub(super) struct StopReport<'a> {
     pub(super) spec: &'a Spec,
     pub(super) pools: &'a Pools,
     pub(super) chance: Chance,
@@ -49,7 +49,7 @@ pub(super) fn tell(spec: &Spec, transcript: &Path, workspace: &Path) -> io::Resu
         .collect();
     let plan = (spec.plan_steps > 0).then(|| PlanFile::new(&root, spec.plan_steps, &files));
     let sink = Sink::open(transcript, false, spec.odd, spec.seed)?;
-    let mut story = Story {
+    let mut story = StopReport {
         rows: Rows::new(sink, spec.seed, &session, &root, STARTED, None),
         spec,
         pools,
@@ -83,7 +83,7 @@ pub(super) fn tell(spec: &Spec, transcript: &Path, workspace: &Path) -> io::Resu
 /// How many batches the steps of a plan are ticked in.
 const TICKS: usize = 10;
 
-impl Story<'_> {
+impl StopReport<'_> {
     fn tell_main(&mut self) -> io::Result<()> {
         self.rows.bare("summary", |out| {
             text(out, "summary", "Limits of the readers");
@@ -364,7 +364,7 @@ fn tell_subagent(
     std::fs::write(folder.join(format!("agent-{name}.meta.json")), "{\"agentType\":\"general-purpose\"}")?;
     let root = workspace.display().to_string();
     let file = SourceFile::new(1000 + number, &root, pools, 2_000, false);
-    let mut story = Story {
+    let mut story = StopReport {
         rows: Rows::new(sink, seed, &truth.session, &root, STARTED, Some(&name)),
         spec,
         pools,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Deed;
+use super::Action;
 use super::line::Simple;
 use crate::finding::AdvisoryKind;
 use crate::text::normalise::base_name;
@@ -53,7 +53,7 @@ const LOOKERS: &[&str] = &["cat", "echo", "git", "grep", "head", "less", "ls", "
 const WORTHLESS: &[&str] =
     &["test", "tests", "testing", "tmp", "temp", "scratch", "memory", "demo", "sandbox", "ci"];
 
-pub(super) fn deed(command: &Simple) -> Option<Deed> {
+pub(super) fn deed(command: &Simple) -> Option<Action> {
     let program = base_name(command.program());
     if LOOKERS.contains(&program) || is_worthless(command) || command.has("--help") {
         return None;
@@ -64,7 +64,7 @@ pub(super) fn deed(command: &Simple) -> Option<Deed> {
     let words: Vec<&str> = command.words.iter().take(8).map(|word| base_name(word)).collect();
     let by_framework = RESETS.iter().any(|reset| words.windows(reset.len()).any(|row| row == *reset));
     let is_dropdb = matches!(program, "dropdb" | "dropuser");
-    (drops_by_sql || by_framework || is_dropdb).then(|| Deed::of(AdvisoryKind::DroppedTable, command))
+    (drops_by_sql || by_framework || is_dropdb).then(|| Action::of(AdvisoryKind::DroppedTable, command))
 }
 
 /// Whether it is a database for tests, or one that stands in a temporary folder.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Deed, short};
+use super::{Action, short};
 use crate::evidence::Evidence;
 use crate::finding::AdvisoryKind;
 use crate::paths::{is_test, seen_from};
@@ -20,7 +20,7 @@ static OFF: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
+pub(super) fn deeds(evidence: &Evidence) -> Vec<Action> {
     let root = evidence.session.cwd.as_deref();
     let disabled = evidence.session.done_touches().filter_map(|touch| {
         let path = seen_from(root, &touch.path);
@@ -31,7 +31,7 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
         }
         let now = OFF.find_iter(&change.new).count();
         let mark = OFF.find(&change.new).filter(|_| now > OFF.find_iter(&change.old).count())?;
-        Some(Deed { kind: AdvisoryKind::DisabledTest, shown: short(&format!("{path}: {}", mark.as_str())) })
+        Some(Action { kind: AdvisoryKind::DisabledTest, shown: short(&format!("{path}: {}", mark.as_str())) })
     });
     disabled.collect()
 }

@@ -1,6 +1,6 @@
 //! Takes a command and the one that follows it in its pipe, says whether a download is run in a shell unseen. Pure.
 
-use super::Deed;
+use super::Action;
 use super::line::Simple;
 use crate::finding::AdvisoryKind;
 use crate::text::normalise::base_name;
@@ -9,7 +9,7 @@ const SHELLS: &[&str] = &["bash", "dash", "fish", "iex", "invoke-expression", "k
 const INTERPRETERS: &[&str] = &["node", "perl", "php", "python", "python3", "ruby"];
 const LOADERS: &[&str] = &["curl", "invoke-restmethod", "invoke-webrequest", "irm", "iwr", "wget"];
 
-pub(super) fn deed(command: &Simple, next: Option<&Simple>) -> Option<Deed> {
+pub(super) fn deed(command: &Simple, next: Option<&Simple>) -> Option<Action> {
     let program = base_name(command.program()).to_lowercase();
     let is_loader = LOADERS.contains(&program.as_str());
     if let Some(next) = next.filter(|_| is_loader && command.is_piped_on && !is_near(&command.words))
@@ -18,7 +18,7 @@ pub(super) fn deed(command: &Simple, next: Option<&Simple>) -> Option<Deed> {
         let mut whole = command.clone();
         whole.words.push("|".into());
         whole.words.extend(next.words.iter().cloned());
-        return Some(Deed::of(AdvisoryKind::PipedDownload, &whole));
+        return Some(Action::of(AdvisoryKind::PipedDownload, &whole));
     }
     let is_runner = SHELLS.contains(&program.as_str()) || matches!(program.as_str(), "eval" | "source" | ".");
     let runs_download = is_runner
@@ -29,7 +29,7 @@ pub(super) fn deed(command: &Simple, next: Option<&Simple>) -> Option<Deed> {
             let mut inner = words.split(|c: char| c.is_whitespace() || "()$<\"'".contains(c));
             opens && (inner.any(|part| LOADERS.contains(&part)) || words.contains("downloadstring"))
         });
-    runs_download.then(|| Deed::of(AdvisoryKind::PipedDownload, command))
+    runs_download.then(|| Action::of(AdvisoryKind::PipedDownload, command))
 }
 
 /// A shell with no script of its own, or an interpreter with nothing else to run.

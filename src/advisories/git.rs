@@ -1,6 +1,6 @@
 //! Takes one `git` command, gives what it overwrote, threw away or went past. Pure.
 
-use super::Deed;
+use super::Action;
 use super::line::Simple;
 use crate::finding::AdvisoryKind;
 use crate::paths::is_scratch;
@@ -11,7 +11,7 @@ const HOOKS_OFF: &[&str] = &["HUSKY=0", "HUSKY_SKIP_HOOKS=1", "HUSKY_SKIP_HOOKS=
 /// Subcommands that run hooks.
 const HOOKED: &[&str] = &["am", "cherry-pick", "commit", "merge", "push", "rebase"];
 
-pub(super) fn deeds(command: &Simple, folder: &str) -> Vec<Deed> {
+pub(super) fn deeds(command: &Simple, folder: &str) -> Vec<Action> {
     let Some((subcommand, at)) = subcommand(command) else { return Vec::new() };
     let place = after(command, "-C").unwrap_or(folder);
     if is_scratch(place) || command.has("--help") || command.has("--dry-run") {
@@ -21,17 +21,17 @@ pub(super) fn deeds(command: &Simple, folder: &str) -> Vec<Deed> {
     let has = |wanted: &str| arguments.contains(&wanted);
     let mut deeds = Vec::new();
     if subcommand == "push" && overwrites(&arguments) && !has("-n") {
-        deeds.push(Deed::of(AdvisoryKind::ForcePush, command));
+        deeds.push(Action::of(AdvisoryKind::ForcePush, command));
     }
     if throws_away(subcommand, &arguments) {
-        deeds.push(Deed::of(AdvisoryKind::HardReset, command));
+        deeds.push(Action::of(AdvisoryKind::HardReset, command));
     }
     let is_past_hooks = has("--no-verify")
         || (subcommand == "commit" && has_option(&arguments, 'n'))
         || command.assignments.iter().any(|set| HOOKS_OFF.iter().any(|off| set.starts_with(off)))
         || command.words[..at].iter().any(|word| word.starts_with("core.hooksPath="));
     if HOOKED.contains(&subcommand) && is_past_hooks {
-        deeds.push(Deed::of(AdvisoryKind::NoVerify, command));
+        deeds.push(Action::of(AdvisoryKind::NoVerify, command));
     }
     deeds
 }

@@ -24,13 +24,13 @@ pub use switch::SwitchFile;
 const SHOWN: usize = 160;
 
 /// A deed, and what shows it.
-struct Deed {
+struct Action {
     kind: AdvisoryKind,
     /// The command or the file.
     shown: String,
 }
 
-impl Deed {
+impl Action {
     fn of(kind: AdvisoryKind, command: &Simple) -> Self {
         Self { kind, shown: command.shown() }
     }
@@ -45,7 +45,7 @@ pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
     });
     let by_edits = disabled::deeds(evidence).into_iter().chain(secrets::deeds(evidence));
     let by_edits = by_edits.chain(switch::edits(&evidence.session)).chain(stale::deeds(evidence));
-    let mut newest: Vec<Deed> = Vec::new();
+    let mut newest: Vec<Action> = Vec::new();
     for deed in by_commands.chain(by_edits).filter(|deed| !is_asked_for(deed, evidence)) {
         newest.retain(|known| known.kind != deed.kind);
         newest.push(deed);
@@ -56,7 +56,7 @@ pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
 
 /// Whether the person names the deed itself: the flag or the subcommand of the command, in their words or in a plan that
 /// they approved.
-fn is_asked_for(deed: &Deed, evidence: &Evidence) -> bool {
+fn is_asked_for(deed: &Action, evidence: &Evidence) -> bool {
     let names: &[&str] = match deed.kind {
         AdvisoryKind::ForcePush => &["force"],
         AdvisoryKind::HardReset => &["reset", "restore", "checkout", "clean", "discard", "stash"],
@@ -98,9 +98,9 @@ fn was_turned_down(command: &Command) -> bool {
         .any(|words| command.output.contains(words))
 }
 
-fn deeds_of(command: &Command) -> Vec<Deed> {
+fn deeds_of(command: &Command) -> Vec<Action> {
     let simples = line::read(&command.line);
-    let mut deeds: Vec<Deed> = switch::written(&command.line).into_iter().collect();
+    let mut deeds: Vec<Action> = switch::written(&command.line).into_iter().collect();
     // Where the line has changed into, as far as it tells.
     let mut folder = String::new();
     for (at, simple) in simples.iter().enumerate() {
@@ -116,7 +116,7 @@ fn deeds_of(command: &Command) -> Vec<Deed> {
     deeds
 }
 
-fn advisory(deed: Deed) -> Advisory {
+fn advisory(deed: Action) -> Advisory {
     let text = match deed.kind {
         AdvisoryKind::ForcePush => "The session overwrote a branch on a remote.",
         AdvisoryKind::HardReset => "The session ran a command that throws uncommitted work away.",

@@ -1,7 +1,7 @@
 //! Secrets that a session wrote into files that git may track: takes its newest edits, gives deeds. Pure. Examples,
 //! tests and documents hold made-up secrets, and files that are made for secrets are seldom tracked.
 
-use super::Deed;
+use super::Action;
 use crate::evidence::Evidence;
 use crate::finding::AdvisoryKind;
 use crate::paths::{is_test, seen_from};
@@ -22,7 +22,7 @@ const PLACEHOLDERS: &[&str] = &[
     "<", "secrets.",
 ];
 
-pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
+pub(super) fn deeds(evidence: &Evidence) -> Vec<Action> {
     let cwd = evidence.session.cwd.as_deref();
     evidence
         .session
@@ -32,7 +32,7 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
             // Seldom is there one, and whether git tracks the file is a look at every command.
             let line = new_secret(&change.old, &change.new)?;
             let is_tracked = may_be_tracked(seen_from(cwd, &touch.path), evidence);
-            is_tracked.then(|| Deed {
+            is_tracked.then(|| Action {
                 kind: AdvisoryKind::SecretWritten,
                 shown: super::short(&format!("{}: {line}", seen_from(cwd, &touch.path))),
             })

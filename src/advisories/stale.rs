@@ -1,7 +1,7 @@
 //! Checks that ran before the last edit and not again: "it passes" then speaks of something else. By the order of commands
 //! and edits alone.
 
-use super::{Deed, short};
+use super::{Action, short};
 use crate::evidence::Evidence;
 use crate::finding::AdvisoryKind;
 use crate::paths::{is_document, is_generated, is_scratch, seen_from};
@@ -9,7 +9,7 @@ use crate::session::{Command, CommandEnd};
 use crate::shell;
 use crate::shell::Check;
 
-pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
+pub(super) fn deeds(evidence: &Evidence) -> Vec<Action> {
     let session = &evidence.session;
     let root = session.cwd.as_deref();
     let is_code = |path: &str| !is_document(path) && !is_generated(path) && !is_scratch(path);
@@ -26,7 +26,7 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Deed> {
         let built_since = check == Check::Build && ran_since(&session.commands, Check::Tests, edit.at);
         let is_stale = run.at < edit.at && run.end == CommandEnd::Succeeded && !built_since;
         let shown = || short(&format!("{} ran before the edit of {}", run.line, seen_from(root, &edit.path)));
-        is_stale.then(|| Deed { kind, shown: shown() })
+        is_stale.then(|| Action { kind, shown: shown() })
     });
     stale.collect()
 }

@@ -2,7 +2,7 @@
 //! that says so, written by an edit or a command: the client's settings, or a config of ours. Pure.
 
 use super::line::Simple;
-use super::{Deed, short};
+use super::{Action, short};
 use crate::env::{OFF, is_no};
 use crate::finding::AdvisoryKind;
 use crate::paths::seen_from;
@@ -71,11 +71,11 @@ fn values<'a>(text: &'a str, key: &'static str) -> impl Iterator<Item = &'a str>
 }
 
 /// What a session's edits threw.
-pub(super) fn edits(session: &Session) -> impl Iterator<Item = Deed> {
+pub(super) fn edits(session: &Session) -> impl Iterator<Item = Action> {
     session.done_touches().filter_map(|touch| thrown_by(touch, session.cwd.as_deref()))
 }
 
-fn thrown_by(touch: &Touch, cwd: Option<&str>) -> Option<Deed> {
+fn thrown_by(touch: &Touch, cwd: Option<&str>) -> Option<Action> {
     let file = SwitchFile::at(&touch.path)?;
     let change = touch.change.as_ref()?;
     let line = file.thrown_in(&change.new)?;
@@ -87,18 +87,18 @@ fn thrown_by(touch: &Touch, cwd: Option<&str>) -> Option<Deed> {
         return None;
     }
     let shown = short(&format!("{}: {line}", seen_from(cwd, &touch.path)));
-    Some(Deed { kind: AdvisoryKind::SwitchedOff, shown })
+    Some(Action { kind: AdvisoryKind::SwitchedOff, shown })
 }
 
 /// What a command line wrote into such a file.
-pub(super) fn written(line: &str) -> Option<Deed> {
+pub(super) fn written(line: &str) -> Option<Action> {
     let may_be = |(name, _): &(&str, SwitchFile)| line.contains(base_name(name));
     if !FILES.iter().any(may_be) {
         return None;
     }
     let file = parts(line).iter().find_map(|part| written_by(part, line))?;
     file.thrown_in(line)?;
-    Some(Deed { kind: AdvisoryKind::SwitchedOff, shown: short(line) })
+    Some(Action { kind: AdvisoryKind::SwitchedOff, shown: short(line) })
 }
 
 fn written_by(part: &Part, line: &str) -> Option<SwitchFile> {
@@ -113,7 +113,7 @@ fn written_by(part: &Part, line: &str) -> Option<SwitchFile> {
     named(&part.writes).or_else(|| is_writer.then(|| named(words))?)
 }
 
-pub(super) fn deed(command: &Simple) -> Option<Deed> {
+pub(super) fn deed(command: &Simple) -> Option<Action> {
     let is_set = |word: &String| {
         let value = word.strip_prefix(OFF).and_then(|rest| rest.strip_prefix('='));
         value.is_some_and(|value| !is_no(value))
@@ -124,11 +124,11 @@ pub(super) fn deed(command: &Simple) -> Option<Deed> {
     let asked_for = command.words.get(1).filter(|_| is_ours && !is_harmless).map(String::as_str);
     if asked_for == Some("allow") {
         // Without the flag it asks, and nobody is there to answer but the person.
-        return command.has("--yes").then(|| Deed::of(AdvisoryKind::GaveLeave, command));
+        return command.has("--yes").then(|| Action::of(AdvisoryKind::GaveLeave, command));
     }
     let throws = matches!(asked_for, Some("off" | "uninstall"));
     // Before a command of our own it is that command's, and no hook sees it.
     let sets = program != "punchlist" && command.assignments.iter().any(is_set)
         || matches!(program, "export" | "setx" | "declare") && command.words.iter().any(is_set);
-    (throws || sets).then(|| Deed::of(AdvisoryKind::SwitchedOff, command))
+    (throws || sets).then(|| Action::of(AdvisoryKind::SwitchedOff, command))
 }

@@ -1,6 +1,6 @@
 //! One audit, whoever wants it: the Stop hook, `punchlist audit`, `punchlist eval`.
 //!
-//! A session, its plan and a workspace become a [`Brief`]: evidence and facts. [`reading`] asks the two readers about it and
+//! A session, its plan and a workspace become a [`AuditInput`]: evidence and facts. [`reading`] asks the two readers about it and
 //! puts the checks between them; `outcome` says what the findings come to, `reason` finds the words, `seen` tells what is
 //! kept of the evidence for people.
 
@@ -16,7 +16,7 @@ use crate::advisories;
 use crate::config::{AuditConfig, plan_globs};
 use crate::evidence::gather::Scope;
 use crate::evidence::masking::{mask_plan, mask_session};
-use crate::evidence::{self, Evidence, JudgedUntil, Memory, Sections, Workspace};
+use crate::evidence::{self, Evidence, FileCache, JudgedUntil, Sections, Workspace};
 use crate::facts;
 use crate::finding::{Advisory, Finding};
 use crate::ids::random_fence;
@@ -61,7 +61,7 @@ fn first_read(session: &Session, workspace: &Workspace, path: &Path) -> Option<S
 
 /// Everything that an audit rests on. All text in it is masked.
 #[derive(Debug)]
-pub struct Brief {
+pub struct AuditInput {
     /// Plan, session and disk side by side.
     pub evidence: Evidence,
     /// What they prove by themselves.
@@ -77,7 +77,7 @@ pub struct Brief {
     max_bytes: usize,
 }
 
-impl Brief {
+impl AuditInput {
     /// Puts the evidence together, and what it proves by itself. What `memory` has of files that are as they were is not
     /// worked out again; it has what was seen now afterwards.
     pub fn new(
@@ -87,7 +87,7 @@ impl Brief {
         prompts: Prompts,
         config: &AuditConfig,
         judged: Option<JudgedUntil>,
-        memory: &mut Memory,
+        memory: &mut FileCache,
     ) -> Self {
         let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
         // What the newest edits put in the place of what: secrets and switches are looked for in it.

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Brief;
+use super::AuditInput;
 use crate::config::{AuditConfig, UnrunChecks};
 use crate::evidence::Workspace;
 use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Kind, SecondOpinion, Source, Status};
@@ -54,7 +54,7 @@ pub struct Reading {
 
 impl Reading {
     /// What is found where nobody is asked: what the disk proves by itself.
-    pub fn without_readers(brief: &Brief, why: ReaderOutcome) -> Self {
+    pub fn without_readers(brief: &AuditInput, why: ReaderOutcome) -> Self {
         Self {
             first: ReaderRun::not_asked(why),
             second: None,
@@ -78,7 +78,7 @@ pub struct Setting<'a> {
 
 /// Asks the first reader, checks its answer, and asks the second where something would hold.
 pub fn read(
-    brief: &Brief,
+    brief: &AuditInput,
     shown: &Shown,
     first_prompt: &Prompt,
     readers: Readers<'_>,
@@ -116,7 +116,7 @@ pub fn read(
 }
 
 /// What the first reader's answer and the facts come to before the second reader has spoken.
-pub fn proposed(brief: &Brief, shown: &Shown, run: ReaderRun, setting: Setting<'_>) -> Reading {
+pub fn proposed(brief: &AuditInput, shown: &Shown, run: ReaderRun, setting: Setting<'_>) -> Reading {
     let answer = match &run.outcome {
         ReaderOutcome::Answered(json) => Answer::from_json(json).ok(),
         _ => None,
@@ -150,7 +150,7 @@ pub fn proposed(brief: &Brief, shown: &Shown, run: ReaderRun, setting: Setting<'
 }
 
 /// The facts, with the first reader's word on each: what it disputes does not hold.
-fn judged_facts(brief: &Brief, answer: &Answer) -> Vec<Finding> {
+fn judged_facts(brief: &AuditInput, answer: &Answer) -> Vec<Finding> {
     let with_opinion = |(at, fact): (usize, &Finding)| {
         let mut fact = fact.clone();
         match answer.candidates.iter().find(|opinion| opinion.number == at + 1) {

@@ -2,7 +2,7 @@
 //! and what was shown of each file. Pure. All of it is masked already; must not become more than is worth its room.
 
 use crate::evidence::Evidence;
-use crate::log::Scene;
+use crate::log::Snapshot;
 use crate::log::snapshot::{FileSeen, StepSeen};
 use crate::plan::{Mark, Step};
 use crate::text::first_part;
@@ -21,7 +21,7 @@ const FILES: [usize; 4] = [500 << 10, 200 << 10, 50 << 10, 0];
 const MOST_BYTES: usize = 1 << 20;
 
 /// What is kept of the evidence.
-pub fn scene_of(evidence: &Evidence) -> Scene {
+pub fn scene_of(evidence: &Evidence) -> Snapshot {
     let mut scene = without_files(evidence);
     for room in FILES {
         scene.files = files(evidence, room);
@@ -33,11 +33,11 @@ pub fn scene_of(evidence: &Evidence) -> Scene {
             return scene;
         }
     }
-    Scene::default()
+    Snapshot::default()
 }
 
 /// How long its texts are, with some room for what stands around each.
-fn bytes_of(scene: &Scene) -> usize {
+fn bytes_of(scene: &Snapshot) -> usize {
     let steps = scene.steps.iter().map(|step| step.text.len() + 64);
     let files = scene.files.iter().map(|file| file.path.len() + file.text.len() + 64);
     let asks = scene.asks.iter().map(|ask| ask.len() + 64);
@@ -45,7 +45,7 @@ fn bytes_of(scene: &Scene) -> usize {
     texts + scene.final_message.as_ref().map_or(0, String::len)
 }
 
-fn without_files(evidence: &Evidence) -> Scene {
+fn without_files(evidence: &Evidence) -> Snapshot {
     let asks = &evidence.session.asks;
     let newest = &asks[asks.len().saturating_sub(MOST_ASKS)..];
     let plan = evidence.plan.iter();
@@ -54,7 +54,7 @@ fn without_files(evidence: &Evidence) -> Scene {
         let gone = plan.removed_steps().into_iter().map(|step| seen(&step, Some("dropped")));
         written.chain(gone.collect::<Vec<_>>())
     });
-    Scene {
+    Snapshot {
         asks: newest.iter().map(|ask| first_part(&ask.text, ASK_CAP)).collect(),
         steps: steps.take(MOST_STEPS).collect(),
         final_message: evidence.session.final_message.as_deref().map(|text| first_part(text, MESSAGE_CAP)),

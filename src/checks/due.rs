@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::gates::check::CheckConfig;
 use crate::config::plan_globs;
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 
 /// Touched files by their names in the workspace, each with what tells whether it is as it was: when it was changed and how long
 /// it is. `None` for one that is gone.
@@ -32,7 +32,7 @@ pub fn due(check: &CheckConfig, touched: &Touched, last: Option<&Passed>) -> Res
     // A glob that could not be read was a fault of the config file already.
     let globs = plan_globs(&check.when).unwrap_or_default();
     let cares = |name: &str| check.when.is_empty() || globs.is_match(name);
-    let mut name = ContentName::default();
+    let mut name = ContentId::default();
     name.add(&check.run);
     let mut any = false;
     for (path, stamp) in touched.iter().filter(|(path, _)| cares(path)) {

@@ -15,7 +15,7 @@ use crate::gates::own_command::own_command;
 use crate::gates::pending_tasks;
 use crate::registry::{Patience, Registry, wire};
 use crate::state::StateFolder;
-use crate::tasks::{Asked, Asker, Looked, Lookup, asker, look};
+use crate::tasks::{Asked, Looked, Lookup, TaskQuery, asker, look};
 
 /// Longer than any source may take by its own setting.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -33,7 +33,7 @@ pub(super) fn run(args: &CheckTasksArgs, config: &Config, env: &Env) -> u8 {
     }
     let found = match &args.who.worker {
         Some(name) => Registry::open_if_there(state.root(), Patience::Command).map(|registry| Asked {
-            asker: Asker { agent: Some(name.clone()), session },
+            asker: TaskQuery { agent: Some(name.clone()), session },
             worker: None,
             registry,
         }),

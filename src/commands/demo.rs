@@ -17,7 +17,7 @@ use crate::hook::stop::{Registered, answer};
 use crate::hook::{HookInput, Reply};
 use crate::log::{DecisionLog, Note, OutcomeNote};
 use crate::readers::RecordedReplies;
-use crate::sandbox::Stage;
+use crate::sandbox::Sandbox;
 use crate::state::StateFolder;
 
 const HOOK_INPUT: &str = include_str!("../../fixtures/trips/drift/hook.json");
@@ -55,7 +55,7 @@ pub fn run() -> u8 {
 
 /// The whole play, as text.
 pub fn play() -> io::Result<String> {
-    let stage = Stage::new("slugs")?;
+    let stage = Sandbox::new("slugs")?;
     let stdin = set_the_stage(&stage)?;
     let memory = StateFolder::at(stage.path("state"));
     let env = Env::from_pairs([("HOME", stage.home())]);
@@ -135,7 +135,7 @@ fn outcomes(log: &DecisionLog) -> Vec<OutcomeNote> {
 }
 
 /// Lays out the recorded workspace and transcript; gives the hook's input.
-pub(super) fn set_the_stage(stage: &Stage) -> io::Result<String> {
+pub(super) fn set_the_stage(stage: &Sandbox) -> io::Result<String> {
     for (name, text) in WORKSPACE {
         let path = stage.workspace().join(name);
         fs::create_dir_all(path.parent().unwrap_or(stage.workspace()))?;

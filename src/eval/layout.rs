@@ -14,7 +14,7 @@ use super::case::Case;
 use super::commits::{self, Committed};
 use crate::client::folders::project_folder;
 use crate::env::Env;
-use crate::sandbox::Stage;
+use crate::sandbox::Sandbox;
 use crate::session::{Session, load};
 
 /// The first commit is old: nothing in it can be taken for the session's work.
@@ -38,7 +38,7 @@ fn neutral_name(place: &str) -> &'static str {
 /// A case, laid out.
 #[derive(Debug)]
 pub struct LaidOut {
-    stage: Stage,
+    stage: Sandbox,
     /// The session's transcript.
     pub transcript: PathBuf,
 }
@@ -82,7 +82,7 @@ impl LaidOut {
 
 /// Lays a case out.
 pub fn lay_out(case: &Case) -> io::Result<LaidOut> {
-    let stage = Stage::new("workspace")?;
+    let stage = Sandbox::new("workspace")?;
     let workspace = stage.workspace().to_path_buf();
     let before = case.folder.join("before");
     if before.is_dir() {
@@ -109,7 +109,7 @@ pub fn lay_out(case: &Case) -> io::Result<LaidOut> {
 }
 
 /// Puts the transcripts where the client keeps them; gives the session's own.
-fn put_transcripts(case: &Case, stage: &Stage) -> io::Result<PathBuf> {
+fn put_transcripts(case: &Case, stage: &Sandbox) -> io::Result<PathBuf> {
     let folder = project_folder(&stage.home().join(".claude"), stage.workspace());
     fs::create_dir_all(&folder)?;
     let text = stage.placed_in_json(&fs::read_to_string(case.transcript())?);

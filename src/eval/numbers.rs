@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::case::Case;
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 
 /// Which number stands for which case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl Key {
     /// Numbers for these cases.
     pub fn new(cases: &[Case]) -> Self {
         let mut names: Vec<&String> = cases.iter().map(|case| &case.name).collect();
-        names.sort_by_cached_key(|name| ContentName::of(name));
+        names.sort_by_cached_key(|name| ContentId::of(name));
         let numbered = names.into_iter().enumerate();
         Self(numbered.map(|(at, name)| (format!("{:03}", at + 1), name.clone())).collect())
     }
@@ -42,7 +42,7 @@ impl Key {
 
 /// The word that fences data in the prompts of a number: the same whenever they are written.
 pub fn fence(number: &str) -> String {
-    format!("DATA-{}", &ContentName::of(number)[..16])
+    format!("DATA-{}", &ContentId::of(number)[..16])
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::layout::LaidOut;
 use super::stored::FindingKey;
 use crate::audit::reading::{Reading, asked_about, proposed};
 use crate::finding::{Finding, Source, Status};
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 use crate::past_sessions::audit::Prepared;
 use crate::readers::checks::{UNSURE, step_of};
 use crate::readers::lying::{Invention, inventions};
@@ -135,7 +135,7 @@ pub fn asked_of_second(
         }
     }
     let mut asked: Vec<(FindingKey, Finding)> = asked.into_iter().collect();
-    asked.sort_by_cached_key(|(key, _)| ContentName::of(format!("{key:?}")));
+    asked.sort_by_cached_key(|(key, _)| ContentId::of(format!("{key:?}")));
     asked.into_iter().map(|(_, finding)| finding).collect()
 }
 

@@ -9,17 +9,17 @@ use std::collections::{HashMap, HashSet};
 use super::budget::Budget;
 use super::named::named_paths;
 use super::{
-    Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, Memory, NamedIn,
+    Entered, Evidence, FileCache, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, NamedIn,
     Repository, TouchNote, Workspace, sections,
 };
-use crate::ids::QuickName;
+use crate::ids::QuickId;
 use crate::paths::is_generated;
 use crate::plan::Plan;
 use crate::redact::mask_owned;
 use crate::session::file_history::Shelf;
 use crate::session::{Original, Outcome, Session};
 use crate::workspace::diff;
-use crate::workspace::file_cache::{Shows, Stamp};
+use crate::workspace::file_cache::{FileSummary, Stamp};
 use crate::workspace::git;
 use crate::workspace::git::Change;
 use crate::workspace::{Body, Folders, Place, Sight};
@@ -90,7 +90,7 @@ pub fn gather(
     plan: Option<Plan>,
     workspace: &Workspace,
     scope: Scope,
-    memory: &mut Memory,
+    memory: &mut FileCache,
 ) -> Evidence {
     let repository = git::repository(workspace.root(), session.started.as_deref(), session.ended.as_deref());
     let mut candidates = candidates(&session, plan.as_ref(), workspace, repository.as_ref());
@@ -273,7 +273,7 @@ fn fill_originals(candidates: &mut [Candidate], workspace: &Workspace, repositor
 struct Looking<'a> {
     workspace: &'a Workspace,
     shelf: Shelf,
-    memory: &'a mut Memory,
+    memory: &'a mut FileCache,
     started: Option<&'a str>,
     judged: Option<&'a JudgedUntil>,
 }
@@ -281,9 +281,9 @@ struct Looking<'a> {
 /// What a look at a file gave.
 enum Looked {
     /// All of it was seen.
-    Whole(Shows),
+    Whole(FileSummary),
     /// It is too long: its start was.
-    Start(Shows),
+    Start(FileSummary),
     /// It could not be read.
     Unreadable(String),
     /// It is not for showing.
@@ -363,7 +363,7 @@ impl Looking<'_> {
             let (shown, is_diff) = shown_of(text, &original);
             let masked = mask_owned(shown.into_owned());
             let shown = masked.text.into_bytes().into();
-            Shows { digest: QuickName::of(text), is_same, text: shown, is_diff, masked: masked.count }
+            FileSummary { digest: QuickId::of(text), is_same, text: shown, is_diff, masked: masked.count }
         };
         let question = question_of(candidate, place);
         let stamp = candidate.stamp.or_else(|| workspace.stamp(place));
@@ -385,7 +385,7 @@ impl Looking<'_> {
         &self,
         candidate: &Candidate,
         change: FileChange,
-        shows: &Shows,
+        shows: &FileSummary,
         is_all: bool,
         budget: &mut Budget,
     ) -> (Entered, String, usize) {
@@ -425,7 +425,7 @@ fn question_of(candidate: &Candidate, place: &Place) -> u64 {
         Original::Text(text) => Cow::Borrowed(text.as_str()),
         other => Cow::Owned(format!("{other:?}")),
     };
-    let mut name = QuickName::default();
+    let mut name = QuickId::default();
     name.add(&place.name);
     name.add(original.as_ref());
     name.number()

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::workspace::file_cache::Memory;
+pub use crate::workspace::file_cache::FileCache;
 pub use crate::workspace::git::Repository;
 pub use crate::workspace::{FileState, Workspace};
 pub use gather::gather;

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use walkdir::WalkDir;
 
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 use crate::workspace::git::git;
 
 /// How many files are looked at, where there is no git to ask.
@@ -83,14 +83,14 @@ fn by_walking(folder: &Path, except: &[&str]) -> Option<String> {
 
 /// What was looked at.
 struct Look {
-    name: ContentName,
+    name: ContentId,
     /// How many bytes may still be read.
     left: u64,
 }
 
 impl Default for Look {
     fn default() -> Self {
-        Self { name: ContentName::default(), left: READ }
+        Self { name: ContentId::default(), left: READ }
     }
 }
 

@@ -72,7 +72,7 @@ pub fn progress(folder: &Path, name: &str) -> Result<String, String> {
 }
 
 /// Says in the progress file how the loop stands.
-pub fn write_progress(folder: &Path, name: &str, standing: &progress::Standing) -> Result<(), String> {
+pub fn write_progress(folder: &Path, name: &str, standing: &progress::LoopProgress) -> Result<(), String> {
     change(folder, name, |text| Ok(progress::write(text, standing)))
 }
 
@@ -144,10 +144,10 @@ fn beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature_loop::progress::{Standing, Status};
+    use crate::feature_loop::progress::{LoopProgress, Status};
 
-    fn standing() -> Standing {
-        Standing {
+    fn standing() -> LoopProgress {
+        LoopProgress {
             iteration: 1,
             max: 9,
             status: Status::InProgress,

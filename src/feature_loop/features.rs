@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 
 /// The names under which a list of features is found in an object, in the order of trust.
 const LISTS: [&str; 8] =
@@ -48,7 +48,7 @@ pub struct Feature {
 impl Feature {
     /// A name made of what is asked for: another one when that is rewritten.
     pub fn content(&self) -> String {
-        let mut name = ContentName::default();
+        let mut name = ContentId::default();
         name.add(&self.description);
         self.steps.iter().for_each(|step| name.add(step));
         name.finish()
@@ -163,7 +163,7 @@ fn of_fields(name: Option<&str>, fields: &serde_json::Map<String, Value>) -> Fea
 fn feature(id: Option<&str>, description: &str, steps: &[String], passes: bool) -> Feature {
     let description = one_line(description);
     let id = id.map(one_line).filter(|id| !id.is_empty());
-    let key = id.clone().unwrap_or_else(|| ContentName::of(&description)[..12].to_owned());
+    let key = id.clone().unwrap_or_else(|| ContentId::of(&description)[..12].to_owned());
     Feature { key, id, description, steps: steps.to_vec(), passes }
 }
 

@@ -96,7 +96,7 @@ pub struct Progress {
 
 /// What is to be said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct LoopProgress {
     /// How often the work was handed out.
     pub iteration: u32,
     /// How often it may be.
@@ -252,7 +252,7 @@ pub fn note_on_status(text: &str) -> Option<String> {
 
 /// The text, brought up to date. Lines that are there keep their place and their form; those that are missing come behind
 /// the last that is there, or at the top.
-pub fn write(text: &str, standing: &Standing) -> String {
+pub fn write(text: &str, standing: &LoopProgress) -> String {
     let mut lines: Vec<String> = lines(text).into_iter().map(String::from).collect();
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let found = places(&lines.iter().map(String::as_str).collect::<Vec<_>>());

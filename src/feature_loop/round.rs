@@ -11,7 +11,7 @@ use super::step::{Limits, Look, Step, next};
 use crate::feature_loop::change_probe;
 use crate::feature_loop::prompts::Told;
 use crate::feature_loop::state::{Changes, Loop};
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 
 /// What is seen of a loop's folder.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub fn see(memory: &Loop) -> Result<Seen, String> {
 
 /// What the list asks for moves a loop, too; that it was written again does not.
 fn with_list(trace: &str, features: &[Feature]) -> String {
-    let mut name = ContentName::default();
+    let mut name = ContentId::default();
     name.add(trace);
     for feature in features {
         name.add(&feature.key);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::feature_loop::features::{Feature, shortened};
-use crate::feature_loop::progress::{Standing, Status};
+use crate::feature_loop::progress::{LoopProgress, Status};
 
 /// One loop, as it is kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -201,11 +201,11 @@ impl Loop {
     }
 
     /// What the progress file should say.
-    pub fn standing(&self, features: &[Feature], status: Status, updated: String) -> Standing {
+    pub fn standing(&self, features: &[Feature], status: Status, updated: String) -> LoopProgress {
         let gone = self.changes(features).gone;
         let left = features.iter().filter(|feature| !feature.passes).map(Feature::called);
         let is_over = !matches!(status, Status::InProgress);
-        Standing {
+        LoopProgress {
             iteration: self.iteration,
             max: self.max,
             passing: (self.passing.len(), features.len() + gone.len()),

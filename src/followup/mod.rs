@@ -11,7 +11,7 @@ pub mod settled;
 
 pub use pending::{Held, PendingBlock};
 
-use crate::log::note::Became;
+use crate::log::note::FindingOutcome;
 use crate::text::normalise::{bare, base_name, names_file};
 use question::State;
 
@@ -19,7 +19,7 @@ use question::State;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// What became of it.
-    pub became: Became,
+    pub became: FindingOutcome,
     /// How that is known, in words.
     pub why: String,
     /// Whether a reader that was asked once more says that the finding was never right: it counts as wrong. Nothing where
@@ -43,18 +43,26 @@ pub fn outcome(
     let plain = |became, why: String| Outcome { became, why, was_wrong: asked.then_some(false) };
     let is_named = names(message, held);
     match (settled, said) {
-        (Some(how), _) => plain(Became::Fixed, how),
-        (None, Some((State::Fixed, why))) => plain(Became::Fixed, why),
-        (None, Some((State::Wrong, why))) => Outcome { became: Became::Disputed, why, was_wrong: Some(true) },
+        (Some(how), _) => plain(FindingOutcome::Fixed, how),
+        (None, Some((State::Fixed, why))) => plain(FindingOutcome::Fixed, why),
+        (None, Some((State::Wrong, why))) => {
+            Outcome { became: FindingOutcome::Disputed, why, was_wrong: Some(true) }
+        }
         (None, Some((State::Stands, why))) if is_named => plain(
-            Became::Disputed,
+            FindingOutcome::Disputed,
             format!("the final message speaks of it, and a reader says that it still stands: {why}"),
         ),
-        (None, Some((State::Stands, why))) => plain(Became::Ignored, format!("it still stands: {why}")),
-        (None, None) if is_named => plain(Became::Disputed, "the final message speaks of it".to_owned()),
-        (None, None) if has_moved => plain(Became::Fixed, "what it speaks of was changed since".to_owned()),
+        (None, Some((State::Stands, why))) => {
+            plain(FindingOutcome::Ignored, format!("it still stands: {why}"))
+        }
+        (None, None) if is_named => {
+            plain(FindingOutcome::Disputed, "the final message speaks of it".to_owned())
+        }
+        (None, None) if has_moved => {
+            plain(FindingOutcome::Fixed, "what it speaks of was changed since".to_owned())
+        }
         (None, None) => plain(
-            Became::Ignored,
+            FindingOutcome::Ignored,
             "nothing was done about it, and the final message does not name it".to_owned(),
         ),
     }

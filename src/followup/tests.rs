@@ -15,7 +15,7 @@ fn became(
     said: Option<State>,
     message: &str,
     has_moved: bool,
-) -> (Became, String, Option<bool>) {
+) -> (FindingOutcome, String, Option<bool>) {
     let said = said.map(|state| (state, "the disk shows it".to_owned()));
     let Outcome { became, why, was_wrong } =
         outcome(&held(), settled.map(str::to_owned), said, message, has_moved);
@@ -30,7 +30,7 @@ fn what_disk_or_plan_settle_is_fixed_whatever_is_said_of_it() {
         [(None, ""), (None, NAMES_IT), (Some(State::Stands), NAMES_IT), (Some(State::Wrong), "")]
     {
         let (became, why, was_wrong) = became(Some("it is there now"), said, message, false);
-        assert_eq!((became, why.as_str()), (Became::Fixed, "it is there now"));
+        assert_eq!((became, why.as_str()), (FindingOutcome::Fixed, "it is there now"));
         assert_eq!(was_wrong, said.map(|_| false));
     }
 }
@@ -39,28 +39,28 @@ fn what_disk_or_plan_settle_is_fixed_whatever_is_said_of_it() {
 fn a_reader_has_the_word_on_the_rest() {
     let why = "the disk shows it";
     for message in ["", NAMES_IT] {
-        let fixed = (Became::Fixed, why.to_owned(), Some(false));
+        let fixed = (FindingOutcome::Fixed, why.to_owned(), Some(false));
         assert_eq!(became(None, Some(State::Fixed), message, false), fixed);
-        let wrong = (Became::Disputed, why.to_owned(), Some(true));
+        let wrong = (FindingOutcome::Disputed, why.to_owned(), Some(true));
         assert_eq!(became(None, Some(State::Wrong), message, true), wrong);
     }
-    let ignored = (Became::Ignored, format!("it still stands: {why}"), Some(false));
+    let ignored = (FindingOutcome::Ignored, format!("it still stands: {why}"), Some(false));
     assert_eq!(became(None, Some(State::Stands), "Done.", true), ignored);
     let disputed = format!("the final message speaks of it, and a reader says that it still stands: {why}");
-    let expected = (Became::Disputed, disputed, Some(false));
+    let expected = (FindingOutcome::Disputed, disputed, Some(false));
     assert_eq!(became(None, Some(State::Stands), NAMES_IT, true), expected);
 }
 
 #[test]
 fn without_a_reader_a_message_that_names_it_is_a_dispute() {
     for has_moved in [false, true] {
-        let expected = (Became::Disputed, "the final message speaks of it".to_owned(), None);
+        let expected = (FindingOutcome::Disputed, "the final message speaks of it".to_owned(), None);
         assert_eq!(became(None, None, NAMES_IT, has_moved), expected);
     }
     let moved = "what it speaks of was changed since".to_owned();
-    assert_eq!(became(None, None, "Done.", true), (Became::Fixed, moved, None));
+    assert_eq!(became(None, None, "Done.", true), (FindingOutcome::Fixed, moved, None));
     let nothing = "nothing was done about it, and the final message does not name it".to_owned();
-    assert_eq!(became(None, None, "Done.", false), (Became::Ignored, nothing, None));
+    assert_eq!(became(None, None, "Done.", false), (FindingOutcome::Ignored, nothing, None));
 }
 
 #[test]

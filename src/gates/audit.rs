@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::sight::{self, SoFar};
-use super::{Gate, Known, ReaderPair, Stop, Story};
-use crate::audit::Brief;
+use super::{Gate, Known, ReaderPair, StopContext, StopReport};
+use crate::audit::AuditInput;
 use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed};
 use crate::audit::reading::{self, Readers, Reading, Second, Setting};
 use crate::audit::seen::scene_of;
@@ -46,7 +46,12 @@ impl Gate for AuditGate {
         AUDIT
     }
 
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, readers: &mut ReaderPair<'_>) -> Outcome {
+    fn check(
+        &mut self,
+        stop: &StopContext<'_>,
+        story: &mut StopReport,
+        readers: &mut ReaderPair<'_>,
+    ) -> Outcome {
         let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
         let remembered = story.remembered.clone();
         let last = remembered.audits.get(stop.agent());
@@ -67,7 +72,7 @@ impl Gate for AuditGate {
         let brief = story.phase(timing::EVIDENCE, |story| {
             let mut memory = stop.state.evidence(stop.session, stop.agent());
             let brief =
-                Brief::new(session, plan, &workspace, prompts, &stop.config.audit, judged, &mut memory);
+                AuditInput::new(session, plan, &workspace, prompts, &stop.config.audit, judged, &mut memory);
             stop.state.keep_evidence(stop.session, stop.agent(), memory, &mut story.chores);
             Arc::new(brief)
         });
@@ -131,7 +136,7 @@ impl Gate for AuditGate {
 }
 
 /// What the person should know, by the program and by the first reader.
-fn advisories(brief: &Brief, reading: &Reading) -> Vec<Advisory> {
+fn advisories(brief: &AuditInput, reading: &Reading) -> Vec<Advisory> {
     brief.advisories.iter().chain(&reading.advisories).cloned().collect()
 }
 
@@ -140,7 +145,7 @@ fn told_once(
     outcome: Outcome,
     answer: &ReaderOutcome,
     remembered: &SessionState,
-    story: &mut Story,
+    story: &mut StopReport,
 ) -> Outcome {
     if !matches!(answer, ReaderOutcome::Unavailable(Unavailable::BudgetSpent(_))) {
         return outcome;
@@ -158,9 +163,9 @@ fn told_once(
 
 /// Asks the readers, within what is left of the hook's time.
 fn ask(
-    stop: &Stop<'_>,
-    brief: &Arc<Brief>,
-    story: &mut Story,
+    stop: &StopContext<'_>,
+    brief: &Arc<AuditInput>,
+    story: &mut StopReport,
     readers: &mut ReaderPair<'_>,
     setting: Setting<'_>,
 ) -> Result<Reading, PromptError> {
@@ -203,9 +208,9 @@ fn ask(
 /// Judges what the findings come to. An error where all that would have been told speaks of what has changed meanwhile, with
 /// the names of it.
 fn weigh(
-    stop: &Stop<'_>,
-    story: &mut Story,
-    brief: &Brief,
+    stop: &StopContext<'_>,
+    story: &mut StopReport,
+    brief: &AuditInput,
     answer: &ReaderOutcome,
     workspace: &Workspace,
     stamps: Option<&Stamps>,
@@ -282,7 +287,7 @@ pub fn nothing_to_audit(
     }
 }
 
-fn prompts_of(stop: &Stop<'_>, story: &mut Story) -> Prompts {
+fn prompts_of(stop: &StopContext<'_>, story: &mut StopReport) -> Prompts {
     let Some(folder) = &stop.config.auditor.prompts else { return Prompts::default() };
     Prompts::with_overrides(folder).unwrap_or_else(|error| {
         story.config_faults.push(error.to_string());

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::{ReaderPair, Stop, Story};
-use crate::audit::{Brief, plan_places};
+use super::{ReaderPair, StopContext, StopReport};
+use crate::audit::{AuditInput, plan_places};
 use crate::config::SecondReader;
 use crate::decision::Cause;
 use crate::evidence::Workspace;
@@ -15,7 +15,7 @@ use crate::finding::Finding;
 use crate::followup::{self, Held, Outcome, PendingBlock, Said, question, settled};
 use crate::gates::context::{find_plan, read_session};
 use crate::ids::new_id;
-use crate::log::note::{self, Became};
+use crate::log::note::{self, FindingOutcome};
 use crate::log::{DecisionLog, Note, OutcomeNote};
 use crate::readers::{Prompts, ReaderOutcome};
 use crate::redact::mask;
@@ -38,7 +38,7 @@ pub fn is_told_by(cause: Cause) -> bool {
 
 /// Writes down what became of the block before this stop, if there is one; returns it. `told_by` is this stop's own record.
 pub fn tell(
-    stop: &Stop<'_>,
+    stop: &StopContext<'_>,
     told_by: &str,
     log: &DecisionLog,
     readers: &mut ReaderPair<'_>,
@@ -71,7 +71,7 @@ pub fn tell(
 }
 
 fn outcome_note(
-    stop: &Stop<'_>,
+    stop: &StopContext<'_>,
     block: &str,
     held: &Held,
     (outcome, said): (&Outcome, &str),
@@ -88,15 +88,19 @@ fn outcome_note(
         finding: held.number,
         outcome: outcome.became,
         why: Some(outcome.why.clone()),
-        sentence: (outcome.became == Became::Disputed).then(|| excerpt(said)),
+        sentence: (outcome.became == FindingOutcome::Disputed).then(|| excerpt(said)),
         was_wrong: outcome.was_wrong,
         told_by: Some(told_by.to_owned()),
     }
 }
 
 /// What became of each finding, in order, and what the agent said last.
-fn outcomes(stop: &Stop<'_>, pending: &PendingBlock, readers: &mut ReaderPair<'_>) -> (Vec<Outcome>, String) {
-    let mut story = Story::default();
+fn outcomes(
+    stop: &StopContext<'_>,
+    pending: &PendingBlock,
+    readers: &mut ReaderPair<'_>,
+) -> (Vec<Outcome>, String) {
+    let mut story = StopReport::default();
     let (mut session, workspace, said) = read_anew(stop, pending, &mut story);
     let problem = story.transcript.take().and_then(|transcript| transcript.problem);
     if problem.is_some() {
@@ -109,7 +113,7 @@ fn outcomes(stop: &Stop<'_>, pending: &PendingBlock, readers: &mut ReaderPair<'_
     session.final_message = Some(said.clone());
     let mut memory = stop.state.evidence(stop.session, stop.agent());
     let config = &stop.config.audit;
-    let brief = Brief::new(session, plan, &workspace, Prompts::default(), config, None, &mut memory);
+    let brief = AuditInput::new(session, plan, &workspace, Prompts::default(), config, None, &mut memory);
     let settled: Vec<Option<String>> = pending
         .findings
         .iter()
@@ -139,8 +143,8 @@ const LEAST_TIME: Duration = Duration::from_secs(4);
 
 /// A reader's word on each of these findings, where one can be had.
 fn ask(
-    stop: &Stop<'_>,
-    brief: &Brief,
+    stop: &StopContext<'_>,
+    brief: &AuditInput,
     findings: &[&Finding],
     readers: &mut ReaderPair<'_>,
 ) -> Vec<Option<Said>> {
@@ -161,7 +165,7 @@ fn ask(
 }
 
 /// Whether the session has worked on what a finding speaks of since the block.
-fn has_moved(held: &Held, brief: &Brief, since: usize) -> bool {
+fn has_moved(held: &Held, brief: &AuditInput, since: usize) -> bool {
     let session = &brief.evidence.session;
     let mut touches = session.done_touches().filter(|touch| touch.at > since);
     if let Some(path) = held.finding.path.as_deref() {
@@ -177,7 +181,11 @@ const PATIENCE: Duration = Duration::from_millis(600);
 const POLL: Duration = Duration::from_millis(30);
 
 /// The session as it is now, and what the agent said last, masked.
-fn read_anew(stop: &Stop<'_>, pending: &PendingBlock, story: &mut Story) -> (Session, Workspace, String) {
+fn read_anew(
+    stop: &StopContext<'_>,
+    pending: &PendingBlock,
+    story: &mut StopReport,
+) -> (Session, Workspace, String) {
     let begun = Instant::now();
     loop {
         let (session, workspace, _) = read_session(stop, story);
@@ -199,10 +207,10 @@ fn excerpt(said: &str) -> String {
     crate::text::first_part(said.trim(), 300)
 }
 
-fn remember_disputes(stop: &Stop<'_>, block: &str, told: &[(Held, Outcome)], said: &str) {
+fn remember_disputes(stop: &StopContext<'_>, block: &str, told: &[(Held, Outcome)], said: &str) {
     let disputed: Vec<(String, Dispute)> = told
         .iter()
-        .filter(|(_, outcome)| outcome.became == Became::Disputed)
+        .filter(|(_, outcome)| outcome.became == FindingOutcome::Disputed)
         .map(|(held, _)| {
             let sentence = excerpt(said);
             let dispute = Dispute { of: block.to_owned(), finding: held.number, sentence };

@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{Gate, Known, ReaderPair, Stop, Story, Told};
+use super::{Gate, Known, ReaderPair, StopContext, StopReport, Told};
 use crate::decision::{Cause, Outcome};
 use crate::evidence::masking::mask_session;
 use crate::files::open_regular;
@@ -26,7 +26,7 @@ use crate::redact::is_secret_file;
 use crate::text::normalise::normalised;
 use crate::workspace::glob_files::globbed;
 
-pub use open::{Checklist, Item, Place, Unsettled};
+pub use open::{Checklist, Item, OpenClaims, Place};
 
 /// Its name.
 pub const NAME: &str = "checklist";
@@ -46,7 +46,12 @@ impl Gate for ChecklistGate {
         NAME
     }
 
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, readers: &mut ReaderPair<'_>) -> Outcome {
+    fn check(
+        &mut self,
+        stop: &StopContext<'_>,
+        story: &mut StopReport,
+        readers: &mut ReaderPair<'_>,
+    ) -> Outcome {
         let pass =
             |detail: &str| Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail.to_owned()) };
         let config = &stop.config.checklist;
@@ -81,7 +86,7 @@ impl Gate for ChecklistGate {
         };
         let claimed = items.into_iter().enumerate().filter(|(at, _)| answer.claimed.contains(&(at + 1)));
         let items = claimed.map(|(_, item)| item).collect();
-        let unsettled = Unsettled { items, section: section.filter(|_| answer.finished) };
+        let unsettled = OpenClaims { items, section: section.filter(|_| answer.finished) };
         if unsettled.is_empty() {
             return pass("nothing is open that the session claims as done");
         }
@@ -93,7 +98,7 @@ impl Gate for ChecklistGate {
 
 /// Asks a reader which of the open items are claimed as done.
 fn ask(
-    stop: &Stop<'_>,
+    stop: &StopContext<'_>,
     items: &[Item],
     session: &crate::session::Session,
     readers: &mut ReaderPair<'_>,
@@ -121,13 +126,13 @@ fn name_the_plan(items: &mut [Item], known: &Known) {
     }
 }
 
-fn hold(unsettled: &Unsettled, is_alone: bool) -> Outcome {
+fn hold(unsettled: &OpenClaims, is_alone: bool) -> Outcome {
     let cause = if unsettled.items.is_empty() { Cause::SectionMissing } else { Cause::OpenItems };
     Outcome::Hold { cause, reason: words::reason(unsettled, is_alone) }
 }
 
 /// The files that the config names, each with its name and its boxes; and those that can't be read. The plan is looked at by itself.
-fn read_lists(stop: &Stop<'_>, known: &Known) -> (Vec<Checklist>, Vec<(String, String)>) {
+fn read_lists(stop: &StopContext<'_>, known: &Known) -> (Vec<Checklist>, Vec<(String, String)>) {
     let config = &stop.config.checklist;
     let plan = known.plan.as_ref().filter(|_| config.plan).and_then(|plan| plan.path.as_deref());
     let plan = plan.and_then(|plan| known.workspace.locate(plan)).map(|place| place.path);
@@ -152,7 +157,7 @@ fn read_lists(stop: &Stop<'_>, known: &Known) -> (Vec<Checklist>, Vec<(String, S
 }
 
 /// Leaves out of what this gate says what the audit holds for as well: it says more of a step than that its box is open.
-pub fn leave_to_the_audit(told: &mut [Told], story: &Story) {
+pub fn leave_to_the_audit(told: &mut [Told], story: &StopReport) {
     let (Some(unsettled), Some(pending)) = (&story.unsettled, &story.pending) else { return };
     if !told.iter().any(|told| told.gate != NAME && told.outcome.wants_block()) {
         return;
@@ -167,14 +172,14 @@ pub fn leave_to_the_audit(told: &mut [Told], story: &Story) {
     };
 }
 
-fn without_the_audits(unsettled: &Unsettled, pending: &PendingBlock) -> Unsettled {
+fn without_the_audits(unsettled: &OpenClaims, pending: &PendingBlock) -> OpenClaims {
     let speaks_of = |finding: &Finding, item: &Item| match &item.place {
         Place::Plan { step, .. } if finding.step.is_some() => finding.step == Some(*step),
         _ => !finding.claim.is_empty() && normalised(&finding.claim) == normalised(&item.text),
     };
     let is_audits = |item: &&Item| pending.findings.iter().any(|held| speaks_of(&held.finding, item));
     let items = unsettled.items.iter().filter(|item| !is_audits(item)).cloned().collect();
-    Unsettled { items, section: unsettled.section.clone() }
+    OpenClaims { items, section: unsettled.section.clone() }
 }
 
 #[cfg(test)]

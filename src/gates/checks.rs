@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use super::{Gate, Known, ReaderPair, Stop, Story};
+use super::{Gate, Known, ReaderPair, StopContext, StopReport};
 use crate::audit::reason::SWITCH;
 use crate::checks::due::{NotDue, Touched, due};
 use crate::checks::{Passed, Ran, Verdict, ran};
@@ -13,7 +13,7 @@ use crate::config::gates::check::{CheckConfig, CheckOn};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::hook::Event;
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 use crate::redact::mask;
 use crate::timing;
 use crate::workspace::Folders;
@@ -43,11 +43,11 @@ impl Gate for ChecksGate {
         "checks"
     }
 
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, _: &mut ReaderPair<'_>) -> Outcome {
+    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
         let mine: Vec<&CheckConfig> =
             stop.config.checks.iter().filter(|check| is_for(check, &stop.input.event)).collect();
         let touched = touched(story.known(stop));
-        let is_due = |check: &CheckConfig, touched: &Touched, story: &Story| {
+        let is_due = |check: &CheckConfig, touched: &Touched, story: &StopReport| {
             due(check, touched, story.remembered.checks.get(&key(stop, check)))
         };
         let (mut to_run, mut idle) = (Vec::new(), Vec::new());
@@ -93,7 +93,7 @@ impl Gate for ChecksGate {
 }
 
 /// Under which name a pass is remembered. What a subagent touched is not what the main agent did.
-fn key(stop: &Stop<'_>, check: &CheckConfig) -> String {
+fn key(stop: &StopContext<'_>, check: &CheckConfig) -> String {
     match stop.agent() {
         "" => check.name.clone(),
         agent => format!("{agent}: {}", check.name),
@@ -101,10 +101,10 @@ fn key(stop: &Stop<'_>, check: &CheckConfig) -> String {
 }
 
 /// What the person is told of checks that nobody has allowed, once a session.
-fn not_allowed(stop: &Stop<'_>, story: &mut Story) -> Option<String> {
+fn not_allowed(stop: &StopContext<'_>, story: &mut StopReport) -> Option<String> {
     let words =
         "the project's checks do not run before you have looked at them: `punchlist allow`".to_owned();
-    let name = ContentName::of(&words);
+    let name = ContentId::of(&words);
     if story.remembered.told.contains(&name) || stop.claim.is_some() {
         return None;
     }
@@ -144,7 +144,7 @@ fn touched(known: &Known) -> Touched {
     touched
 }
 
-fn run_all(stop: &Stop<'_>, checks: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
+fn run_all(stop: &StopContext<'_>, checks: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
     let for_the_audit = if stop.config.audit.enabled { stop.config.auditor.timeout } else { Duration::ZERO };
     let left = stop.deadline.saturating_duration_since(Instant::now());
     // An audit without time is worth less than a check without: the disk speaks for itself.
@@ -155,7 +155,7 @@ fn run_all(stop: &Stop<'_>, checks: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
     checks.iter().zip(ended).map(|((check, _), ended)| Ran::of(check, &ended, allowed(check))).collect()
 }
 
-fn job(stop: &Stop<'_>, check: &CheckConfig, deadline: Duration) -> Job {
+fn job(stop: &StopContext<'_>, check: &CheckConfig, deadline: Duration) -> Job {
     let (program, args) = child::shell(&check.run);
     Job {
         program,

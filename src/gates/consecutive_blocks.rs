@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::files::end_of;
-use crate::gates::Stop;
+use crate::gates::StopContext;
 
 /// With so many holds in a row a session is let go. The client's own limit is 8, and the newest rows may not be written yet.
 pub const MOST_IN_A_ROW: u32 = 6;
@@ -20,7 +20,7 @@ const TAIL: u64 = 256 << 10;
 const FEEDBACK: &str = "Stop hook feedback:";
 
 /// Whether a gate that keeps sessions at work may hold this stop once more; `held` is how often it did.
-pub fn may_hold_on(stop: &Stop<'_>, held: u32) -> bool {
+pub fn may_hold_on(stop: &StopContext<'_>, held: u32) -> bool {
     holds_in_a_row(stop.input.own_transcript(), held) < MOST_IN_A_ROW
 }
 

@@ -5,7 +5,7 @@ use crate::audit::{plan_in_play, plan_places};
 use crate::client::folders::Settings;
 use crate::evidence::Workspace;
 use crate::evidence::masking::mask_session;
-use crate::gates::{Stop, Story};
+use crate::gates::{StopContext, StopReport};
 use crate::hook::Event;
 use crate::plan::{Plan, PlanPlaces};
 use crate::redact::mask;
@@ -27,7 +27,7 @@ pub struct Known {
 }
 
 impl Known {
-    fn read(stop: &Stop<'_>, story: &mut Story) -> Self {
+    fn read(stop: &StopContext<'_>, story: &mut StopReport) -> Self {
         let (mut session, workspace, places) = story.phase(timing::READ, |story| read_session(stop, story));
         let plan =
             story.phase(timing::PLAN, |story| find_plan(stop, &mut session, &workspace, &places, story));
@@ -35,22 +35,22 @@ impl Known {
     }
 }
 
-impl Story {
+impl StopReport {
     /// What is known of the session, read at the first need.
-    pub fn known(&mut self, stop: &Stop<'_>) -> &Known {
+    pub fn known(&mut self, stop: &StopContext<'_>) -> &Known {
         let known = self.take_known(stop);
         self.known.insert(known)
     }
 
     /// The same for the last who needs it.
-    pub fn take_known(&mut self, stop: &Stop<'_>) -> Known {
+    pub fn take_known(&mut self, stop: &StopContext<'_>) -> Known {
         self.known.take().unwrap_or_else(|| Known::read(stop, self))
     }
 }
 
 /// Remembers how far the transcripts were read and what came of it, unless a secret is in that: what is compared with
 /// files can't be masked. Then the next stop reads from where the last one without a secret ended.
-fn keep(stop: &Stop<'_>, reading: &Reading, chores: &mut Chores) {
+fn keep(stop: &StopContext<'_>, reading: &Reading, chores: &mut Chores) {
     let Some(cursors) = reading.to_keep() else { return };
     stop.state.keep_cursors(stop.session, stop.agent(), chores, move || {
         let mut texts = cursors.iter().flat_map(|cursor| cursor.ledger.plain_texts());
@@ -69,7 +69,10 @@ fn settle(session: &mut Session) {
     session.count_work();
 }
 
-pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Workspace, PlanPlaces) {
+pub(super) fn read_session(
+    stop: &StopContext<'_>,
+    story: &mut StopReport,
+) -> (Session, Workspace, PlanPlaces) {
     let role = match stop.input.event {
         Event::SubagentStop => Role::Subagent,
         Event::Stop | Event::SessionStart | Event::Other(_) => Role::Main,
@@ -91,11 +94,11 @@ pub(super) fn read_session(stop: &Stop<'_>, story: &mut Story) -> (Session, Work
 }
 
 pub(super) fn find_plan(
-    stop: &Stop<'_>,
+    stop: &StopContext<'_>,
     session: &mut Session,
     workspace: &Workspace,
     places: &PlanPlaces,
-    story: &mut Story,
+    story: &mut StopReport,
 ) -> Option<Plan> {
     // A subagent is asked for a part: the rest of the plan is not its promise.
     if stop.input.event == Event::SubagentStop {

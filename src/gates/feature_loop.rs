@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{Gate, ReaderPair, Stop, Story};
+use super::{Gate, ReaderPair, StopContext, StopReport};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::feature_loop::context::fill_of;
@@ -31,7 +31,7 @@ pub struct FeatureLoopGate {
 
 impl FeatureLoopGate {
     /// The gate of this stop's session, if a loop is bound to it. Where there never was a loop that costs one failed open.
-    pub fn of(stop: &Stop<'_>) -> Option<Self> {
+    pub fn of(stop: &StopContext<'_>) -> Option<Self> {
         if stop.input.event != Event::Stop {
             return None;
         }
@@ -45,7 +45,7 @@ impl FeatureLoopGate {
 
 /// Whether this is the session in which a loop was begun: clients before 2.1.136 do not tell a command which session runs it,
 /// but what it printed stands in the transcript of that session alone.
-fn has_printed(stop: &Stop<'_>, one: &Loop) -> bool {
+fn has_printed(stop: &StopContext<'_>, one: &Loop) -> bool {
     let Some(token) = one.token.as_deref().filter(|token| token.len() > 8) else { return false };
     let project = std::fs::canonicalize(stop.project).unwrap_or_else(|_| stop.project.to_path_buf());
     let is_near = project.starts_with(&one.folder) || one.folder.starts_with(&project);
@@ -65,7 +65,7 @@ impl Gate for FeatureLoopGate {
         true
     }
 
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, _: &mut ReaderPair<'_>) -> Outcome {
+    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
         match self.round(stop, story) {
             Ok(outcome) => outcome,
             Err(why) => Outcome::CouldNotCheck {
@@ -77,7 +77,7 @@ impl Gate for FeatureLoopGate {
 }
 
 impl FeatureLoopGate {
-    fn round(&self, stop: &Stop<'_>, story: &mut Story) -> Result<Outcome, String> {
+    fn round(&self, stop: &StopContext<'_>, story: &mut StopReport) -> Result<Outcome, String> {
         let seen = see(&self.found)?;
         if stop.config.gates.dry_run {
             return Ok(step(stop, story, &seen, &mut self.found.clone()).0);
@@ -104,7 +104,12 @@ impl FeatureLoopGate {
 }
 
 /// Decides, and changes what is remembered; gives the status that the progress file should have, where it should be written.
-fn step(stop: &Stop<'_>, story: &mut Story, seen: &Seen, memory: &mut Loop) -> (Outcome, Option<Status>) {
+fn step(
+    stop: &StopContext<'_>,
+    story: &mut StopReport,
+    seen: &Seen,
+    memory: &mut Loop,
+) -> (Outcome, Option<Status>) {
     let config = &stop.config.feature_loop;
     let chosen = stop.env.text(env::CLIENT_MODEL);
     let transcript = stop.input.own_transcript();

@@ -3,10 +3,10 @@
 //! tells the agent which command to run, so that the client's count of blocks in a row begins anew, and lets go where that is not done.
 
 use super::own_command::own_command;
-use super::{Gate, ReaderPair, Stop, Story, pending_tasks};
+use super::{Gate, ReaderPair, StopContext, StopReport, pending_tasks};
 use crate::decision::{Cause, Outcome};
 use crate::gates::consecutive_blocks::may_hold_on;
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 use crate::registry::{Fault, Patience, Registry, Task, Wanted, Worker};
 use crate::tasks::PENDING;
 use crate::text::{first_part, harmless, time_span};
@@ -30,7 +30,7 @@ impl Gate for KeepAlive {
         true
     }
 
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, _: &mut ReaderPair<'_>) -> Outcome {
+    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
         let (worker, in_hand) = match worker_of(stop) {
             Ok(Some(found)) => found,
             Ok(None) => {
@@ -56,7 +56,7 @@ impl Gate for KeepAlive {
         let outcome = decide(&at_queue, || own_command(stop.env));
         let Outcome::Advise { cause, message } = outcome else { return outcome };
         // Whoever goes on with the session after that need not hear it at each stop.
-        let name = ContentName::of(format!("{NAME} {} {}", worker.name, worker.activity_ms));
+        let name = ContentId::of(format!("{NAME} {} {}", worker.name, worker.activity_ms));
         if story.remembered.told.contains(&name) {
             return Outcome::Pass { cause, detail: Some(message) };
         }
@@ -66,7 +66,7 @@ impl Gate for KeepAlive {
 }
 
 /// The worker that this session is, and what it has in hand.
-fn worker_of(stop: &Stop<'_>) -> Result<Option<(Worker, Vec<Task>)>, Fault> {
+fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, Fault> {
     let Some(session) = stop.input.session_id.as_deref() else { return Ok(None) };
     let Some(mut registry) = Registry::open_if_there(stop.state.root(), Patience::Stop)? else {
         return Ok(None);

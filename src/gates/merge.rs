@@ -15,7 +15,7 @@ pub struct Told {
 
 /// What all of them make of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Joined {
+pub struct MergedResult {
     /// In one.
     pub outcome: Outcome,
     /// Whether a hold is one of the session's budget: a gate holds that does not just keep it at work.
@@ -27,7 +27,7 @@ const BETWEEN_REASONS: &str = "\n\n";
 
 /// Joins them, in their order. What holds comes first, then what could not be checked, then what the person should know;
 /// where nothing of that is said, the last gate's word counts, which is the audit's where there is one.
-pub fn join(told: &[Told]) -> Joined {
+pub fn join(told: &[Told]) -> MergedResult {
     let holds: Vec<(&Told, Cause, &str)> = told
         .iter()
         .filter_map(|told| match &told.outcome {
@@ -43,9 +43,9 @@ pub fn join(told: &[Told]) -> Joined {
             reason.push_str(next);
         }
         let uses_budget = holds.iter().any(|(told, ..)| !told.keeps_working);
-        return Joined { outcome: Outcome::Hold { cause: *cause, reason }, uses_budget };
+        return MergedResult { outcome: Outcome::Hold { cause: *cause, reason }, uses_budget };
     }
-    Joined { outcome: without_a_hold(told), uses_budget: false }
+    MergedResult { outcome: without_a_hold(told), uses_budget: false }
 }
 
 fn without_a_hold(told: &[Told]) -> Outcome {

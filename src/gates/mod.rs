@@ -1,5 +1,5 @@
 //! Everything that may hold a stop. A gate takes a [`Stop`] and gives an [`Outcome`]; what it learned on the
-//! way goes into the [`Story`], for the log. [`look`] has all of them look at a stop, in order; `joined` makes one outcome of that.
+//! way goes into the [`StopReport`], for the log. [`look`] has all of them look at a stop, in order; `joined` makes one outcome of that.
 //!
 //! All of them obey the loop guard and share one budget a session, so that the client's own cap is never reached; but for
 //! those that keep a session at work, which have limits of their own (`in_a_row`).
@@ -26,8 +26,8 @@ use std::path::Path;
 use std::time::Instant;
 
 pub use crate::gates::context::Known;
-pub use crate::gates::merge::{Joined, Told};
-pub use crate::gates::stop_report::Story;
+pub use crate::gates::merge::{MergedResult, Told};
+pub use crate::gates::stop_report::StopReport;
 
 use crate::config::{Config, TaskSource};
 use crate::decision::{Cause, Outcome};
@@ -36,7 +36,7 @@ use crate::hook::{Event, HookInput};
 use crate::log::record::GateRecord;
 use crate::readers::Reader;
 use crate::redact::mask;
-use crate::state::{Claim, StateFolder};
+use crate::state::{NewestStop, StateFolder};
 use crate::timing::millis;
 use audit::{AUDIT, AuditGate};
 use checklist::ChecklistGate;
@@ -47,7 +47,7 @@ use pending_tasks::PendingTasks;
 
 /// One stop of one session.
 #[derive(Debug)]
-pub struct Stop<'a> {
+pub struct StopContext<'a> {
     /// The name that the decision on it will have.
     pub id: &'a str,
     /// What the client says of it.
@@ -67,10 +67,10 @@ pub struct Stop<'a> {
     /// By when everything has to be over.
     pub deadline: Instant,
     /// In the background only: the claim to decide it, which a newer stop takes away.
-    pub claim: Option<&'a Claim<'a>>,
+    pub claim: Option<&'a NewestStop<'a>>,
 }
 
-impl Stop<'_> {
+impl StopContext<'_> {
     /// Whose stop it is: empty for the main agent.
     pub fn agent(&self) -> &str {
         self.input.agent_id.as_deref().unwrap_or_default()
@@ -89,7 +89,12 @@ pub trait Gate {
     }
 
     /// Looks at a stop. Must not fail: what goes wrong is an outcome too.
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, readers: &mut ReaderPair<'_>) -> Outcome;
+    fn check(
+        &mut self,
+        stop: &StopContext<'_>,
+        story: &mut StopReport,
+        readers: &mut ReaderPair<'_>,
+    ) -> Outcome;
 }
 
 /// Whom gates may ask.
@@ -101,13 +106,13 @@ pub struct ReaderPair<'a> {
 }
 
 /// Whether any gate that keeps sessions at work is set, or is this session's.
-pub fn any_keeps_working(stop: &Stop<'_>, story: &mut Story) -> bool {
+pub fn any_keeps_working(stop: &StopContext<'_>, story: &mut StopReport) -> bool {
     story.feature_loop = FeatureLoopGate::of(stop);
     story.feature_loop.is_some() || stop.config.worker.keep_alive
 }
 
 /// The gates that are set, the cheap ones first, the audit last. With `guarded` only those that keep a session at work.
-fn line_up(stop: &Stop<'_>, story: &mut Story, guarded: bool) -> Vec<Box<dyn Gate>> {
+fn line_up(stop: &StopContext<'_>, story: &mut StopReport, guarded: bool) -> Vec<Box<dyn Gate>> {
     let mut gates: Vec<Box<dyn Gate>> = Vec::new();
     // A worker is a session, not one of its subagents.
     let is_sessions = stop.input.event == Event::Stop;
@@ -151,16 +156,16 @@ fn masked(outcome: Outcome) -> Outcome {
 
 /// Has all gates look at a stop. `guard` is why only those look that keep a session at work.
 pub fn look(
-    stop: &Stop<'_>,
-    story: &mut Story,
+    stop: &StopContext<'_>,
+    story: &mut StopReport,
     guard: Option<Outcome>,
     readers: &mut ReaderPair<'_>,
-) -> Joined {
+) -> MergedResult {
     let agent_type = stop.input.agent_type.as_deref().unwrap_or_default();
     if stop.input.event == Event::SubagentStop && !stop.config.subagents.looks_at(agent_type) {
         let why = format!("agents of type \"{agent_type}\" are not looked at ([subagents])");
         let outcome = Outcome::Pass { cause: Cause::NothingToAudit, detail: Some(why) };
-        return Joined { outcome, uses_budget: false };
+        return MergedResult { outcome, uses_budget: false };
     }
     let mut gates = line_up(stop, story, guard.is_some());
     if gates.is_empty() {
@@ -170,10 +175,10 @@ pub fn look(
             "switched off by [audit] enabled = false, and no other gate is set"
         };
         let off = Outcome::Pass { cause: Cause::Off, detail: Some(why.to_owned()) };
-        return Joined { outcome: guard.unwrap_or(off), uses_budget: false };
+        return MergedResult { outcome: guard.unwrap_or(off), uses_budget: false };
     }
     if let Some(outcome) = stop_lock::take(stop, story) {
-        return Joined { outcome, uses_budget: false };
+        return MergedResult { outcome, uses_budget: false };
     }
     let is_audit_alone = guard.is_none() && gates.iter().all(|gate| gate.name() == AUDIT);
     let (mut told, mut took) = (Vec::new(), Vec::new());

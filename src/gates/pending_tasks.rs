@@ -2,7 +2,7 @@
 //! tells; what that means is one pure function. A session that is no worker is none of its business.
 
 use super::own_command::own_command;
-use super::{Gate, ReaderPair, Stop, Story};
+use super::{Gate, ReaderPair, StopContext, StopReport};
 use crate::config::{TaskSource, TasksConfig};
 use crate::decision::{Cause, Outcome};
 use crate::registry::Worker;
@@ -27,7 +27,7 @@ impl Gate for PendingTasks {
         NAME
     }
 
-    fn check(&mut self, stop: &Stop<'_>, story: &mut Story, _: &mut ReaderPair<'_>) -> Outcome {
+    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
         let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
         let config = &stop.config.tasks;
         // What can't hold any more is not worth a request.

@@ -11,8 +11,8 @@ use crate::config::{own_file, project_file};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::finding::Advisory;
-use crate::gates::{Stop, Story};
-use crate::ids::ContentName;
+use crate::gates::{StopContext, StopReport};
+use crate::ids::ContentId;
 use crate::redact::mask;
 use crate::session::Session;
 use crate::session::builder::Role;
@@ -24,8 +24,8 @@ use crate::state::SwitchedOff;
 pub fn with_whose_it_was(
     outcome: Outcome,
     off: Option<&SwitchedOff>,
-    stop: &Stop<'_>,
-    story: &mut Story,
+    stop: &StopContext<'_>,
+    story: &mut StopReport,
 ) -> Outcome {
     let Outcome::Pass { cause, detail } = &outcome else { return outcome };
     let is_off = *cause == Cause::Off;
@@ -53,7 +53,7 @@ pub fn with_whose_it_was(
     Outcome::Advise { cause: *cause, message }
 }
 
-fn by_a_command(off: &SwitchedOff, stop: &Stop<'_>, story: &mut Story) -> Option<Advisory> {
+fn by_a_command(off: &SwitchedOff, stop: &StopContext<'_>, story: &mut StopReport) -> Option<Advisory> {
     if off.thrown.at_terminal || is_known(format!("switch {}", off.thrown.at_ms), stop, story) {
         return None;
     }
@@ -61,7 +61,7 @@ fn by_a_command(off: &SwitchedOff, stop: &Stop<'_>, story: &mut Story) -> Option
 }
 
 /// The file that says so, where the agent wrote it.
-fn in_a_file(stop: &Stop<'_>, story: &mut Story) -> Option<(Advisory, PathBuf)> {
+fn in_a_file(stop: &StopContext<'_>, story: &mut StopReport) -> Option<(Advisory, PathBuf)> {
     let files: Vec<PathBuf> = if stop.env.switch(env::OFF) {
         Scope::ALL.into_iter().filter_map(|scope| scope.file(stop.env, stop.project)).collect()
     } else {
@@ -94,15 +94,15 @@ fn throws(file: &std::path::Path) -> bool {
 }
 
 /// When the session began: the client makes its transcript then. Long ago where the file system does not tell.
-fn began_at(stop: &Stop<'_>) -> SystemTime {
+fn began_at(stop: &StopContext<'_>) -> SystemTime {
     let transcript = stop.input.transcript_path.as_ref();
     let made = transcript.and_then(|path| path.metadata().ok()).and_then(|meta| meta.created().ok());
     made.unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// Looked at once for each time that it was thrown: a long session takes a while to read.
-fn is_known(what: String, stop: &Stop<'_>, story: &mut Story) -> bool {
-    let name = ContentName::of(what);
+fn is_known(what: String, stop: &StopContext<'_>, story: &mut StopReport) -> bool {
+    let name = ContentId::of(what);
     let is_known = stop.state.session(stop.session).told.contains(&name);
     if !is_known {
         story.told.push(name);
@@ -110,7 +110,7 @@ fn is_known(what: String, stop: &Stop<'_>, story: &mut Story) -> bool {
     is_known
 }
 
-fn session_of(stop: &Stop<'_>) -> Session {
+fn session_of(stop: &StopContext<'_>) -> Session {
     let input = stop.input;
     load(input.transcript_path.as_deref(), Role::Main, input.last_assistant_message.as_deref()).session
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::Stop;
+use super::StopContext;
 use crate::client::folders::open_session;
 use crate::client::row;
 use crate::evidence::{Evidence, Workspace};
@@ -15,7 +15,7 @@ use crate::files::open_regular;
 use crate::finding::Finding;
 use crate::gates::staleness::{Move, Stamp, Stamps};
 use crate::hook::Event;
-use crate::session::builder::{Ledger, Role};
+use crate::session::builder::{Role, SessionBuilder};
 
 /// How much of what was added to a transcript is looked at: a prompt or a call stands near its start.
 const ADDED_CAP: u64 = 8 << 20;
@@ -29,7 +29,7 @@ pub struct SoFar {
 
 impl SoFar {
     /// The transcript of whoever stopped, as long as it is now.
-    pub fn now(stop: &Stop<'_>) -> Option<Self> {
+    pub fn now(stop: &StopContext<'_>) -> Option<Self> {
         let path = stop.input.own_transcript()?.to_path_buf();
         let bytes = fs::metadata(&path).map_or(0, |meta| meta.len());
         Some(Self { path, bytes })
@@ -55,7 +55,7 @@ fn stamp(workspace: &Workspace, name: &str) -> Stamp {
 }
 
 /// What the session has done since its stop, of which the transcript was `so_far` long then.
-pub fn moves_since(stop: &Stop<'_>, so_far: Option<&SoFar>) -> Vec<Move> {
+pub fn moves_since(stop: &StopContext<'_>, so_far: Option<&SoFar>) -> Vec<Move> {
     let mut moves = so_far.and_then(|so_far| in_transcript(stop, so_far).ok()).unwrap_or_default();
     // Under `-p` the client waits for us, and calls itself busy.
     if let Some(open) = open_session(stop.env).filter(|open| open.is_interactive) {
@@ -69,9 +69,9 @@ pub fn moves_since(stop: &Stop<'_>, so_far: Option<&SoFar>) -> Vec<Move> {
 
 /// What was added to the transcript. Rows of the turn that was audited come late, its prompt may even stand behind
 /// rows that were made after the stop (seen in 2.1.221): each row's own time tells.
-fn in_transcript(stop: &Stop<'_>, so_far: &SoFar) -> io::Result<Vec<Move>> {
+fn in_transcript(stop: &StopContext<'_>, so_far: &SoFar) -> io::Result<Vec<Move>> {
     let role = if stop.input.event == Event::SubagentStop { Role::Subagent } else { Role::Main };
-    let mut ledger = Ledger::new(role);
+    let mut ledger = SessionBuilder::new(role);
     let mut file = open_regular(&so_far.path)?;
     let start = line_start(&mut file, so_far.bytes)?;
     file.seek(SeekFrom::Start(start))?;

@@ -4,15 +4,15 @@
 use jiff::Timestamp;
 
 use crate::decision::{Cause, NEWER_STOP, Outcome};
-use crate::gates::{Stop, Story};
-use crate::state::{Claim, Taken};
+use crate::gates::{StopContext, StopReport};
+use crate::state::{NewestStop, Taken};
 use crate::timing;
 
 /// Takes it; the reason where another hook has it, or has decided it.
-pub fn take(stop: &Stop<'_>, story: &mut Story) -> Option<Outcome> {
+pub fn take(stop: &StopContext<'_>, story: &mut StopReport) -> Option<Outcome> {
     let pass = |cause, detail: &str| Some(Outcome::Pass { cause, detail: Some(detail.to_owned()) });
     let mut may_be_decided = true;
-    story.lock = match story.phase(timing::STATE, |_| stop.claim.map(Claim::take)) {
+    story.lock = match story.phase(timing::STATE, |_| stop.claim.map(NewestStop::take)) {
         None => story.phase(timing::STATE, |_| stop.state.lock_stop(stop.session, stop.agent())),
         Some(Taken::Ours { place, is_second }) => {
             may_be_decided = is_second;

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::audit::Brief;
+use crate::audit::AuditInput;
 use crate::checks::Passed;
 use crate::evidence::FileEvidence;
 use crate::finding::{Advisory, Finding};
 use crate::followup::PendingBlock;
 use crate::gates::Known;
-use crate::gates::checklist::Unsettled;
+use crate::gates::checklist::OpenClaims;
 use crate::gates::feature_loop::FeatureLoopGate;
-use crate::log::Scene;
+use crate::log::Snapshot;
 use crate::log::record::{FileRecord, GateRecord, PlanRecord, ReaderRecord, TranscriptRecord};
 use crate::plan::{Mark, Plan};
 use crate::readers::ReaderRun;
@@ -24,7 +24,7 @@ use crate::timing::{Phases, millis};
 
 /// What there is to tell.
 #[derive(Debug, Default)]
-pub struct Story {
+pub struct StopReport {
     /// The client's version, as the transcript has it.
     pub client_version: Option<String>,
     /// The transcript.
@@ -52,7 +52,7 @@ pub struct Story {
     /// What it answered.
     pub second_reply: Option<String>,
     /// What was looked at, where nobody was asked.
-    pub scene: Option<Scene>,
+    pub scene: Option<Snapshot>,
     /// What is to be remembered if this stop is held.
     pub pending: Option<PendingBlock>,
     /// Faults in what the person configured that came up on the way.
@@ -76,7 +76,7 @@ pub struct Story {
     /// What is remembered of it, as it stood when this stop was taken in hand.
     pub remembered: SessionState,
     /// What is open although it is claimed as done.
-    pub unsettled: Option<Unsettled>,
+    pub unsettled: Option<OpenClaims>,
     /// Names of the gates that hold the stop.
     pub held_by: Vec<&'static str>,
     /// The checks that passed now.
@@ -85,7 +85,7 @@ pub struct Story {
     pub gates: Vec<GateRecord>,
 }
 
-impl Story {
+impl StopReport {
     /// Runs a phase and keeps its time.
     pub fn phase<T>(&mut self, name: &'static str, run: impl FnOnce(&mut Self) -> T) -> T {
         let started = Instant::now();
@@ -120,7 +120,7 @@ impl Story {
     }
 
     /// Notes the evidence.
-    pub fn tell_evidence(&mut self, brief: &Brief) {
+    pub fn tell_evidence(&mut self, brief: &AuditInput) {
         self.masked = brief.masked;
         self.phases.add(timing::FACTS, brief.facts_took);
         self.files = brief.evidence.files.iter().map(file_record).collect();

@@ -10,7 +10,7 @@ use crate::state::{SessionState, SwitchedOff};
 
 /// Who steps aside, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Aside {
+pub enum Skip {
     /// Everybody.
     All(Outcome),
     /// All but the gates that keep a session at work.
@@ -26,9 +26,9 @@ pub fn aside(
     keeps_working: bool,
     switch: impl FnOnce() -> Option<SwitchedOff>,
     remembered: impl FnOnce() -> SessionState,
-) -> Option<Aside> {
+) -> Option<Skip> {
     let outcome = |cause, detail: String| Outcome::Pass { cause, detail: Some(detail) };
-    let pass = |cause, detail: String| Some(Aside::All(outcome(cause, detail)));
+    let pass = |cause, detail: String| Some(Skip::All(outcome(cause, detail)));
     if env.get(env::INSIDE_AUDITOR).is_some() {
         return pass(Cause::InsideAuditor, "the hook fired inside its own reader".into());
     }
@@ -43,7 +43,7 @@ pub fn aside(
         .stop_hook_active
         .then(|| outcome(Cause::LoopGuard, "the session was held already and goes on because of it".into()));
     if let Some(guard) = guard.as_ref().filter(|_| !keeps_working) {
-        return Some(Aside::All(guard.clone()));
+        return Some(Skip::All(guard.clone()));
     }
     if input.permission_mode.as_deref() == Some("plan") {
         return pass(Cause::PlanMode, "the session is planning".into());
@@ -57,13 +57,13 @@ pub fn aside(
     let remembered = remembered();
     // Who was only kept at work has done a stretch of it since, and nobody has looked at that yet.
     if let Some(guard) = guard.filter(|_| !remembered.kept_working) {
-        return Some(Aside::Guarded(guard));
+        return Some(Skip::Guarded(guard));
     }
     let (blocks, most) = (remembered.blocks, config.gates.max_blocks);
     if blocks >= most {
         let spent =
             outcome(Cause::Budget, format!("the session was held {blocks} times, of {most} at the most"));
-        return Some(if keeps_working { Aside::Guarded(spent) } else { Aside::All(spent) });
+        return Some(if keeps_working { Skip::Guarded(spent) } else { Skip::All(spent) });
     }
     None
 }
@@ -80,8 +80,8 @@ mod tests {
         let env = Env::from_pairs(vars.iter().copied());
         let remembered = || SessionState { blocks, ..SessionState::default() };
         aside(&input, &env, &config, false, || None, remembered).map(|aside| match aside {
-            Aside::All(outcome) => outcome.cause(),
-            Aside::Guarded(outcome) => panic!("no gate keeps working: {outcome:?}"),
+            Skip::All(outcome) => outcome.cause(),
+            Skip::Guarded(outcome) => panic!("no gate keeps working: {outcome:?}"),
         })
     }
 
@@ -91,7 +91,7 @@ mod tests {
         let off = || Some(SwitchedOff { what: "for /w".into(), thrown: Thrown::default() });
         let outcome = aside(&input, &Env::default(), &Config::default(), true, off, SessionState::default);
         let detail = Some("switched off by `punchlist off` for /w".to_owned());
-        assert_eq!(outcome, Some(Aside::All(Outcome::Pass { cause: Cause::Off, detail })));
+        assert_eq!(outcome, Some(Skip::All(Outcome::Pass { cause: Cause::Off, detail })));
     }
 
     const ALL: &str = r#"{"stop_hook_active":true,"permission_mode":"plan","background_tasks":[{"id":"1","status":"running"}]}"#;
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(cause("{}", &[], true, 2), None);
     }
 
-    fn guarded(json: &str, remembered: SessionState) -> Option<Aside> {
+    fn guarded(json: &str, remembered: SessionState) -> Option<Skip> {
         let input = HookInput::parse(json.as_bytes()).expect("input");
         aside(&input, &Env::default(), &Config::default(), true, || None, || remembered)
     }
@@ -125,11 +125,11 @@ mod tests {
             ("{}", spent, Cause::Budget),
         ] {
             match guarded(json, remembered) {
-                Some(Aside::Guarded(outcome)) => assert_eq!(outcome.cause(), cause, "{json}"),
+                Some(Skip::Guarded(outcome)) => assert_eq!(outcome.cause(), cause, "{json}"),
                 other => panic!("{json}: {other:?}"),
             }
         }
-        assert!(matches!(guarded(ALL, SessionState::default()), Some(Aside::All(_))), "it plans");
+        assert!(matches!(guarded(ALL, SessionState::default()), Some(Skip::All(_))), "it plans");
     }
 
     #[test]
@@ -137,6 +137,6 @@ mod tests {
         let kept = |blocks| SessionState { blocks, kept_working: true, ..SessionState::default() };
         assert_eq!(guarded(r#"{"stop_hook_active":true}"#, kept(0)), None);
         let spent = guarded(r#"{"stop_hook_active":true}"#, kept(3));
-        assert!(matches!(spent, Some(Aside::Guarded(Outcome::Pass { cause: Cause::Budget, .. }))));
+        assert!(matches!(spent, Some(Skip::Guarded(Outcome::Pass { cause: Cause::Budget, .. }))));
     }
 }

@@ -18,16 +18,16 @@ use crate::env::{self, Env};
 use crate::followup::PendingBlock;
 use crate::gates;
 use crate::gates::block_followup;
-use crate::gates::{Joined, ReaderPair, Stop, Story, any_keeps_working, self_disable};
+use crate::gates::{MergedResult, ReaderPair, StopContext, StopReport, any_keeps_working, self_disable};
 use crate::hook::session_start;
 use crate::hook::session_start::Start;
-use crate::hook::skip::{Aside, aside};
+use crate::hook::skip::{Skip, aside};
 use crate::hook::{Event, HookInput, Reply};
 use crate::ids::new_id;
-use crate::log::{DecisionLog, Record, Scene, artifacts};
+use crate::log::{DecisionLog, Record, Snapshot, artifacts};
 use crate::readers::budget::{Budget, Budgeted, Limit};
 use crate::readers::{Reader, SealedClient};
-use crate::state::{Claim, SessionState, StateFolder};
+use crate::state::{NewestStop, SessionState, StateFolder};
 use crate::timing;
 use crate::timing::Phases;
 
@@ -154,9 +154,9 @@ fn answer_in(
     let session = session_name(&input);
     let started_ms = started.as_millisecond();
     let claim =
-        (registered.mode == Mode::Background).then(|| Claim::new(state, &session, &input, started_ms));
+        (registered.mode == Mode::Background).then(|| NewestStop::new(state, &session, &input, started_ms));
     let id = new_id();
-    let stop = Stop {
+    let stop = StopContext {
         id: &id,
         input: &input,
         env,
@@ -169,7 +169,7 @@ fn answer_in(
         claim: claim.as_ref(),
     };
 
-    let is_newest = || claim.as_ref().is_none_or(Claim::is_newest);
+    let is_newest = || claim.as_ref().is_none_or(NewestStop::is_newest);
     let is_wanted = claim.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
     let sealed = |model| SealedClient { env, config: &config.auditor, model, known: state, is_wanted };
     let (mut first_client, mut second_client) = (sealed(&config.auditor.model), None);
@@ -185,7 +185,7 @@ fn answer_in(
     let mut second = second.map(|reader| Budgeted { reader, budget: &budget });
     let mut readers =
         ReaderPair { first: &mut first, second: second.as_mut().map(|reader| reader as &mut dyn Reader) };
-    let mut story = Story::default();
+    let mut story = StopReport::default();
     std::mem::swap(&mut story.phases, phases);
     let joined = judge(&stop, &mut story, &mut readers);
     std::mem::swap(&mut story.phases, phases);
@@ -232,8 +232,8 @@ fn begin_session(
 }
 
 /// Steps aside, or has the gates look at the stop.
-fn judge(stop: &Stop<'_>, story: &mut Story, readers: &mut ReaderPair<'_>) -> Joined {
-    let Stop { input, env, config, state, claim, .. } = *stop;
+fn judge(stop: &StopContext<'_>, story: &mut StopReport, readers: &mut ReaderPair<'_>) -> MergedResult {
+    let StopContext { input, env, config, state, claim, .. } = *stop;
     let mut off = None;
     let switch = || {
         off = state.switched_off(stop.project, stop.session);
@@ -243,25 +243,25 @@ fn judge(stop: &Stop<'_>, story: &mut Story, readers: &mut ReaderPair<'_>) -> Jo
     let remembered = || story.phase(timing::STATE, |_| state.session(stop.session));
     let aside = aside(input, env, config, keeps_working, switch, remembered);
     let guard = match aside {
-        Some(Aside::All(outcome)) => {
+        Some(Skip::All(outcome)) => {
             if let Some(claim) = claim {
                 claim.pass_by();
             }
             let outcome = self_disable::with_whose_it_was(outcome, off.as_ref(), stop, story);
-            return Joined { outcome, uses_budget: false };
+            return MergedResult { outcome, uses_budget: false };
         }
-        Some(Aside::Guarded(guard)) => Some(guard),
+        Some(Skip::Guarded(guard)) => Some(guard),
         None => None,
     };
     let joined = gates::look(stop, story, guard, readers);
     let outcome = self_disable::with_whose_it_was(joined.outcome, None, stop, story);
-    Joined { outcome, ..joined }
+    MergedResult { outcome, ..joined }
 }
 
 /// Writes down what became of the block before this stop, and remembers this one if it is a block. Whatever goes wrong
 /// in it, the decision stands and nobody hears of it.
 fn look_back(
-    stop: &Stop<'_>,
+    stop: &StopContext<'_>,
     record: &Record,
     block: Option<PendingBlock>,
     log: &DecisionLog,
@@ -285,7 +285,7 @@ fn look_back(
 }
 
 /// What this stop may still ask of a model.
-fn budget_of(stop: &Stop<'_>) -> Budget {
+fn budget_of(stop: &StopContext<'_>) -> Budget {
     let config = &stop.config.auditor;
     let most = config.max_calls_per_session;
     let left = most.saturating_sub(stop.state.session(stop.session).reader_calls);
@@ -298,7 +298,7 @@ fn today() -> jiff::civil::Date {
 }
 
 /// Counts what the readers cost. What can't be written is not counted; the decision stands.
-fn count_spending(stop: &Stop<'_>, budget: &Budget) {
+fn count_spending(stop: &StopContext<'_>, budget: &Budget) {
     if budget.made == 0 {
         return;
     }
@@ -311,7 +311,12 @@ fn count_spending(stop: &Stop<'_>, budget: &Budget) {
 }
 
 /// Remembers what was audited, and counts a block before it is given.
-fn remember(stop: &Stop<'_>, joined: &Joined, story: &Story, phases: &mut Phases) -> Counting {
+fn remember(
+    stop: &StopContext<'_>,
+    joined: &MergedResult,
+    story: &StopReport,
+    phases: &mut Phases,
+) -> Counting {
     let is_superseded = || stop.claim.is_some_and(|claim| !claim.is_newest());
     let counts = joined.outcome.wants_block() && !stop.config.gates.dry_run;
     if is_superseded() {
@@ -373,14 +378,14 @@ struct ToWrite {
     /// What the second reader was asked and answered.
     second: Option<(String, String)>,
     /// What was looked at, where nobody was asked.
-    scene: Option<Scene>,
+    scene: Option<Snapshot>,
     /// What is to be remembered if it is a block.
     pending: Option<PendingBlock>,
 }
 
 impl ToWrite {
     /// Keeps what was looked at and what the readers said, and takes out what is too old or too much.
-    fn keep_artifacts(&self, stop: &Stop<'_>) {
+    fn keep_artifacts(&self, stop: &StopContext<'_>) {
         let root = stop.state.root();
         if let Some(scene) = &self.scene {
             artifacts::keep_scene(root, stop.id, scene);
@@ -398,9 +403,9 @@ impl ToWrite {
 }
 
 fn record_of(
-    stop: &Stop<'_>,
+    stop: &StopContext<'_>,
     decision: &Decision,
-    story: Story,
+    story: StopReport,
     faults: &[String],
     started: Timestamp,
 ) -> ToWrite {

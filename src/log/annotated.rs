@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::log::note::{Became, Judgement};
+use crate::log::note::{FindingOutcome, Judgement};
 use crate::log::{LabelNote, Note, OutcomeNote, Record};
 
 /// A decision, and what is known of it by now.
@@ -37,12 +37,16 @@ impl Fate {
 /// Whether a finding was right: a person's word counts before the agent's. A dispute makes it wrong, unless a reader that
 /// was asked again does not agree (`was_wrong` is `Some(false)`): then one word stands against another, and nothing is
 /// known. What was ignored says nothing.
-pub fn was_right(outcome: Option<Became>, was_wrong: Option<bool>, label: Option<Judgement>) -> Option<bool> {
+pub fn was_right(
+    outcome: Option<FindingOutcome>,
+    was_wrong: Option<bool>,
+    label: Option<Judgement>,
+) -> Option<bool> {
     match (label, outcome) {
         (Some(label), _) => Some(label == Judgement::Right),
-        (None, Some(Became::Fixed)) => Some(true),
-        (None, Some(Became::Disputed)) => (was_wrong != Some(false)).then_some(false),
-        (None, Some(Became::Ignored) | None) => None,
+        (None, Some(FindingOutcome::Fixed)) => Some(true),
+        (None, Some(FindingOutcome::Disputed)) => (was_wrong != Some(false)).then_some(false),
+        (None, Some(FindingOutcome::Ignored) | None) => None,
     }
 }
 
@@ -106,21 +110,21 @@ mod tests {
         assert_eq!((told[0].fates.len(), &told[0].label), (0, &None));
         let outcomes: Vec<_> =
             told[1].fates.iter().map(|fate| fate.outcome.as_ref().map(|note| note.outcome)).collect();
-        assert_eq!(outcomes, [Some(Became::Fixed), None]);
+        assert_eq!(outcomes, [Some(FindingOutcome::Fixed), None]);
         assert_eq!(told[1].fates.iter().map(Fate::was_right).collect::<Vec<_>>(), [Some(false), Some(true)]);
         assert_eq!(told[1].label.as_ref().map(|note| note.label), Some(Judgement::Wrong));
     }
 
     #[test]
     fn what_was_ignored_says_nothing_of_who_was_right() {
-        assert_eq!(was_right(Some(Became::Ignored), Some(false), None), None);
+        assert_eq!(was_right(Some(FindingOutcome::Ignored), Some(false), None), None);
         assert_eq!(was_right(None, None, None), None);
-        assert_eq!(was_right(Some(Became::Fixed), Some(false), None), Some(true));
+        assert_eq!(was_right(Some(FindingOutcome::Fixed), Some(false), None), Some(true));
     }
 
     #[test]
     fn a_dispute_counts_unless_a_reader_that_was_asked_again_says_otherwise() {
-        let disputed = |was_wrong, label| was_right(Some(Became::Disputed), was_wrong, label);
+        let disputed = |was_wrong, label| was_right(Some(FindingOutcome::Disputed), was_wrong, label);
         assert_eq!(disputed(None, None), Some(false), "nobody was asked");
         assert_eq!(disputed(Some(true), None), Some(false));
         assert_eq!(disputed(Some(false), None), None);

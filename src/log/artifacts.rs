@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use walkdir::WalkDir;
 
 use crate::files::write_whole;
-use crate::log::Scene;
+use crate::log::Snapshot;
 
 /// The most that is kept of one prompt or reply.
 const MOST_BYTES: usize = 1 << 20;
@@ -28,7 +28,7 @@ fn place(state: &Path, id: &str, name: &str) -> PathBuf {
 }
 
 /// Keeps what the first reader is asked and what is asked about. Both come masked, as all that is kept here.
-pub fn keep_asked(state: &Path, id: &str, prompt: &str, scene: &Scene) {
+pub fn keep_asked(state: &Path, id: &str, prompt: &str, scene: &Snapshot) {
     keep(state, id, "prompt.md", prompt);
     keep_scene(state, id, scene);
 }
@@ -45,7 +45,7 @@ pub fn keep_second(state: &Path, id: &str, task: &str, reply: &str) {
 }
 
 /// Keeps what one audit looked at. It comes bounded.
-pub fn keep_scene(state: &Path, id: &str, scene: &Scene) {
+pub fn keep_scene(state: &Path, id: &str, scene: &Snapshot) {
     let path = place(state, id, "scene.json");
     let bytes = serde_json::to_vec(scene).map_err(io::Error::other);
     told(bytes.and_then(|bytes| write_whole(&path, &bytes)), &path);
@@ -70,7 +70,7 @@ fn told(kept: io::Result<()>, path: &Path) {
 }
 
 /// What one audit looked at, if it was kept and still is.
-pub fn scene(state: &Path, id: &str) -> Option<Scene> {
+pub fn scene(state: &Path, id: &str) -> Option<Snapshot> {
     serde_json::from_slice(&fs::read(place(state, id, "scene.json")).ok()?).ok()
 }
 

@@ -4,11 +4,11 @@
 use aho_corasick::AhoCorasick;
 use serde_json::Value;
 
-use super::note::{Became, Judgement};
+use super::note::{FindingOutcome, Judgement};
 use super::seen::Seen;
 use crate::decision::Cause;
 use crate::finding::{Category, Status};
-use crate::log::summary::{FindingGlance, Glance};
+use crate::log::summary::{FindingSummary, Summary};
 use crate::text::normalise::base_name;
 
 /// What was decided, as a person calls it.
@@ -41,7 +41,7 @@ impl Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutcomeWord {
     /// What became of it.
-    Became(Became),
+    FindingOutcome(FindingOutcome),
     /// What a person says.
     Said(Judgement),
 }
@@ -49,9 +49,9 @@ pub enum OutcomeWord {
 impl OutcomeWord {
     /// All of them, in order.
     pub const ALL: [Self; 5] = [
-        Self::Became(Became::Fixed),
-        Self::Became(Became::Disputed),
-        Self::Became(Became::Ignored),
+        Self::FindingOutcome(FindingOutcome::Fixed),
+        Self::FindingOutcome(FindingOutcome::Disputed),
+        Self::FindingOutcome(FindingOutcome::Ignored),
         Self::Said(Judgement::Right),
         Self::Said(Judgement::Wrong),
     ];
@@ -59,7 +59,7 @@ impl OutcomeWord {
     /// As the log writes it.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Became(became) => became.name(),
+            Self::FindingOutcome(became) => became.name(),
             Self::Said(judgement) => judgement.name(),
         }
     }
@@ -99,9 +99,9 @@ pub struct Filter {
 
 impl Filter {
     /// Whether a decision may be meant, with no look at what was said of it later.
-    pub fn may_take(&self, glance: &Glance<'_>) -> bool {
+    pub fn may_take(&self, glance: &Summary<'_>) -> bool {
         let any = |wanted: bool, is_empty: bool| is_empty || wanted;
-        let shown = |finding: &FindingGlance<'_>| finding.status != Some(Status::Refuted);
+        let shown = |finding: &FindingSummary<'_>| finding.status != Some(Status::Refuted);
         let categories =
             || glance.findings.iter().filter(|finding| shown(finding)).filter_map(|f| f.category);
         self.since.is_none_or(|since| glance.ms >= since)
@@ -121,7 +121,7 @@ impl Filter {
     /// Whether it is meant, with all that is known of it.
     pub fn takes(&self, seen: &Seen<'_>) -> bool {
         let has = |wanted: &OutcomeWord| match wanted {
-            OutcomeWord::Became(became) => seen.fates.iter().any(|fate| fate.became == Some(*became)),
+            OutcomeWord::FindingOutcome(became) => seen.fates.iter().any(|fate| fate.became == Some(*became)),
             OutcomeWord::Said(said) => {
                 seen.label == Some(*said) || seen.fates.iter().any(|fate| fate.label == Some(*said))
             }

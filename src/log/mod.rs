@@ -21,7 +21,7 @@ pub mod summary;
 pub mod time_arg;
 
 pub use crate::log::annotated::Told;
-pub use crate::log::snapshot::Scene;
+pub use crate::log::snapshot::Snapshot;
 pub use note::{LabelNote, Note, OutcomeNote};
 pub use record::Record;
 pub use store::DecisionLog;

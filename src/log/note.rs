@@ -14,7 +14,7 @@ pub const SCHEMA: u32 = 2;
 /// What became of one finding after the block that named it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Became {
+pub enum FindingOutcome {
     /// Disk or plan settles it now, or a reader says that it is settled.
     Fixed,
     /// The agent's final message speaks against it.
@@ -23,7 +23,7 @@ pub enum Became {
     Ignored,
 }
 
-impl Became {
+impl FindingOutcome {
     /// All of them, in order.
     pub const ALL: [Self; 3] = [Self::Fixed, Self::Disputed, Self::Ignored];
 
@@ -77,7 +77,7 @@ pub struct OutcomeNote {
     /// Which of its findings, counted from 1.
     pub finding: usize,
     /// What became of it.
-    pub outcome: Became,
+    pub outcome: FindingOutcome,
     /// How that is known, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -94,7 +94,7 @@ pub struct OutcomeNote {
 
 impl OutcomeNote {
     /// What became of finding `number` (from 1) of a block, with nothing said of why.
-    pub fn new(block: &Record, number: usize, outcome: Became, time: Timestamp) -> Self {
+    pub fn new(block: &Record, number: usize, outcome: FindingOutcome, time: Timestamp) -> Self {
         Self {
             schema: SCHEMA,
             id: new_id(),
@@ -153,7 +153,7 @@ mod tests {
         let note: Note = serde_json::from_str(line).expect("a note");
         assert_eq!(serde_json::to_string(&note).expect("json"), line);
         let Note::Outcome(outcome) = note else { panic!("no outcome") };
-        assert_eq!((outcome.outcome, outcome.told_by), (Became::Disputed, None));
+        assert_eq!((outcome.outcome, outcome.told_by), (FindingOutcome::Disputed, None));
         let line =
             r#"{"kind":"label","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","label":"wrong"}"#;
         let note: Note = serde_json::from_str(line).expect("a note");

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::log::DecisionLog;
 use crate::log::filter::Filter;
 use crate::log::seen::{Seen, join};
-use crate::log::summary::{Glance, Line, Noted};
+use crate::log::summary::{Line, Noted, Summary};
 
 /// The files of the log, oldest first.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub struct Look<'a> {
 #[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "they are moved thrice, and each is long")]
 struct Page<'a> {
-    glances: Vec<Box<Glance<'a>>>,
+    glances: Vec<Box<Summary<'a>>>,
     notes: Vec<Noted<'a>>,
     torn: usize,
     newer: usize,
@@ -75,7 +75,8 @@ impl Pages {
         let lines = if filter.text.is_some() { Lines::Wanted } else { lines };
         let first = filter.since.map_or(0, |since| self.first_with(since));
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let (mut look, mut notes, mut glances) = (Look::default(), Vec::new(), Vec::<Box<Glance<'_>>>::new());
+        let (mut look, mut notes, mut glances) =
+            (Look::default(), Vec::new(), Vec::<Box<Summary<'_>>>::new());
         let mut end = self.paths.len();
         // A note stands behind its decision, so that a file and all behind it are enough for what is in it.
         while end > first {
@@ -229,7 +230,7 @@ impl<'p> Page<'p> {
         text: &'a [u8],
         is_end: bool,
         filter: &Filter,
-        glance: impl Fn(Box<Glance<'a>>) -> Box<Glance<'p>>,
+        glance: impl Fn(Box<Summary<'a>>) -> Box<Summary<'p>>,
         noted: impl Fn(Noted<'a>) -> Noted<'p>,
     ) {
         let mut rest = text;
@@ -264,7 +265,7 @@ const PIECE: usize = 256 * 1024;
 mod tests {
     use super::*;
     use crate::log::filter::{OutcomeWord, Verdict};
-    use crate::log::note::Became;
+    use crate::log::note::FindingOutcome;
 
     fn write(folder: &Path, month: &str, lines: &str) {
         let folder = folder.join("decisions");
@@ -325,7 +326,10 @@ mod tests {
         ] {
             assert_eq!(ids(folder.path(), &every, last), (expected.into(), 0, 0), "{last:?}");
         }
-        let disputed = Filter { outcomes: vec![OutcomeWord::Became(Became::Disputed)], ..Filter::default() };
+        let disputed = Filter {
+            outcomes: vec![OutcomeWord::FindingOutcome(FindingOutcome::Disputed)],
+            ..Filter::default()
+        };
         assert_eq!(ids(folder.path(), &disputed, None).0, "a b");
         assert_eq!(ids(folder.path(), &disputed, Some(1)).0, "b", "its note is in another month");
         let none = Filter { verdicts: vec![Verdict::Allow], ..Filter::default() };

@@ -4,15 +4,15 @@
 use std::collections::HashMap;
 
 use super::Note;
-use super::note::{Became, Judgement};
+use super::note::{FindingOutcome, Judgement};
 use crate::log::annotated::was_right;
-use crate::log::summary::{Glance, Noted};
+use crate::log::summary::{Noted, Summary};
 
 /// A decision and what is known of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen<'a> {
     /// The decision. In a place of its own: thousands of them are moved about.
-    pub glance: Box<Glance<'a>>,
+    pub glance: Box<Summary<'a>>,
     /// What was said of it, oldest first.
     pub notes: Vec<Noted<'a>>,
     /// What became of each of its findings, in their order; nothing where nothing was said.
@@ -25,7 +25,7 @@ pub struct Seen<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Known {
     /// What became of it.
-    pub became: Option<Became>,
+    pub became: Option<FindingOutcome>,
     /// What a reader that was asked again says of it, as the note has it.
     pub was_wrong: Option<bool>,
     /// What a person says of it, or of the decision as a whole.
@@ -41,7 +41,7 @@ impl Known {
 
 impl<'a> Seen<'a> {
     /// A decision with its notes, oldest first: the newest counts.
-    pub fn new(glance: impl Into<Box<Glance<'a>>>, notes: Vec<Noted<'a>>) -> Self {
+    pub fn new(glance: impl Into<Box<Summary<'a>>>, notes: Vec<Noted<'a>>) -> Self {
         let glance = glance.into();
         let mut fates = vec![Known::default(); if notes.is_empty() { 0 } else { glance.findings.len() }];
         let mut whole = None;
@@ -77,7 +77,7 @@ impl<'a> Seen<'a> {
 }
 
 /// Puts each note to its decision; both come oldest first. A note on what is not there is passed over.
-pub fn join<'a, G: Into<Box<Glance<'a>>>>(
+pub fn join<'a, G: Into<Box<Summary<'a>>>>(
     glances: impl IntoIterator<Item = G>,
     notes: Vec<Noted<'a>>,
 ) -> Vec<Seen<'a>> {
@@ -86,7 +86,7 @@ pub fn join<'a, G: Into<Box<Glance<'a>>>>(
         by_decision.entry(noted.of().to_owned()).or_default().push(noted);
     }
     let seen = glances.into_iter().map(|glance| {
-        let glance: Box<Glance<'a>> = glance.into();
+        let glance: Box<Summary<'a>> = glance.into();
         let notes = by_decision.remove(glance.id.as_ref()).unwrap_or_default();
         Seen::new(glance, notes)
     });
@@ -139,7 +139,7 @@ mod tests {
             assert_eq!(rights, told.fates.iter().map(annotated::Fate::was_right).collect::<Vec<_>>());
             assert_eq!(seen.label, told.label.as_ref().map(|note| note.label));
         }
-        assert_eq!(seen[1].fate(0).became, Some(Became::Fixed));
+        assert_eq!(seen[1].fate(0).became, Some(FindingOutcome::Fixed));
         let disputed = [seen[2].fate(0).was_right(), seen[2].fate(1).was_right()];
         assert_eq!(disputed, [None, Some(false)], "a reader was asked again of both");
     }

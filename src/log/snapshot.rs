@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What an audit looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Scene {
+pub struct Snapshot {
     /// What the person asked for, oldest first.
     pub asks: Vec<String>,
     /// The plan's steps, in its order.

@@ -8,11 +8,11 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::filter::Verdict;
-use super::note::{Became, Judgement};
+use super::note::{FindingOutcome, Judgement};
 use super::seen::Seen;
 use crate::decision::could_not_check;
 use crate::finding::{Category, Kind, Source, Status};
-use crate::log::summary::ReaderGlance;
+use crate::log::summary::ReaderSummary;
 
 /// The number of this format. Fields may be added under it; none is renamed or given another meaning.
 pub const SCHEMA: u32 = 1;
@@ -243,9 +243,9 @@ fn outcomes(all: &[Seen<'_>]) -> Outcomes {
             if is_block {
                 outcomes.findings += 1;
                 match fate.became {
-                    Some(Became::Fixed) => outcomes.fixed += 1,
-                    Some(Became::Disputed) => outcomes.disputed += 1,
-                    Some(Became::Ignored) => outcomes.ignored += 1,
+                    Some(FindingOutcome::Fixed) => outcomes.fixed += 1,
+                    Some(FindingOutcome::Disputed) => outcomes.disputed += 1,
+                    Some(FindingOutcome::Ignored) => outcomes.ignored += 1,
                     None => outcomes.open += 1,
                 }
             }
@@ -314,7 +314,7 @@ fn precision(all: &[Seen<'_>]) -> Precision {
     }
 }
 
-fn reader<'a>(runs: impl Iterator<Item = &'a ReaderGlance<'a>>) -> ReaderStats {
+fn reader<'a>(runs: impl Iterator<Item = &'a ReaderSummary<'a>>) -> ReaderStats {
     let mut failures: HashMap<&str, usize> = HashMap::new();
     let (mut asked, mut answered) = (0, 0);
     for run in runs.filter(|run| run.was_asked()) {

@@ -18,7 +18,7 @@ use crate::log::{note, record};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line<'a> {
     /// A decision.
-    Decision(Box<Glance<'a>>),
+    Decision(Box<Summary<'a>>),
     /// What was said of one later.
     Note(Box<Noted<'a>>),
     /// Something that a newer punchlist wrote.
@@ -62,7 +62,7 @@ impl Noted<'_> {
 
 /// A decision.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Glance<'a> {
+pub struct Summary<'a> {
     /// Its line, as it stands; nothing where nobody wants it.
     pub line: &'a [u8],
     /// Its short name.
@@ -80,11 +80,11 @@ pub struct Glance<'a> {
     /// Why; empty where nothing is said of it.
     pub cause: Cow<'a, str>,
     /// Every finding.
-    pub findings: Vec<FindingGlance<'a>>,
+    pub findings: Vec<FindingSummary<'a>>,
     /// The first reader.
-    pub auditor: Option<ReaderGlance<'a>>,
+    pub auditor: Option<ReaderSummary<'a>>,
     /// The second reader, where it was asked.
-    pub second_reader: Option<ReaderGlance<'a>>,
+    pub second_reader: Option<ReaderSummary<'a>>,
     /// How long all of it took, in milliseconds.
     pub total_ms: Option<f64>,
     /// How long the first reader took of that.
@@ -95,7 +95,7 @@ pub struct Glance<'a> {
 
 /// One finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FindingGlance<'a> {
+pub struct FindingSummary<'a> {
     /// What kind of drift; none of ours in what a newer one wrote.
     pub category: Option<Category>,
     /// What the checks and the second reader made of it.
@@ -112,7 +112,7 @@ pub struct FindingGlance<'a> {
 
 /// A reader.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ReaderGlance<'a> {
+pub struct ReaderSummary<'a> {
     /// Which model.
     pub model: Cow<'a, str>,
     /// How it ended.
@@ -127,13 +127,13 @@ pub struct ReaderGlance<'a> {
     pub cost_usd: Option<f64>,
 }
 
-impl Glance<'_> {
+impl Summary<'_> {
     /// The same without its line, borrowed from nobody.
-    pub fn into_bare(self) -> Glance<'static> {
+    pub fn into_bare(self) -> Summary<'static> {
         fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
             Cow::Owned(text.into_owned())
         }
-        let finding = |finding: FindingGlance<'_>| FindingGlance {
+        let finding = |finding: FindingSummary<'_>| FindingSummary {
             category: finding.category,
             status: finding.status,
             source: finding.source,
@@ -141,7 +141,7 @@ impl Glance<'_> {
             path: finding.path.map(owned),
             upheld: finding.upheld,
         };
-        let reader = |reader: ReaderGlance<'_>| ReaderGlance {
+        let reader = |reader: ReaderSummary<'_>| ReaderSummary {
             model: owned(reader.model),
             outcome: owned(reader.outcome),
             duration_ms: reader.duration_ms,
@@ -149,7 +149,7 @@ impl Glance<'_> {
             tokens_out: reader.tokens_out,
             cost_usd: reader.cost_usd,
         };
-        Glance {
+        Summary {
             line: &[],
             id: owned(self.id),
             time: owned(self.time),
@@ -171,9 +171,9 @@ impl Glance<'_> {
     }
 }
 
-impl<'a> Glance<'a> {
+impl<'a> Summary<'a> {
     /// The readers that took part.
-    pub fn readers(&self) -> impl Iterator<Item = &ReaderGlance<'a>> {
+    pub fn readers(&self) -> impl Iterator<Item = &ReaderSummary<'a>> {
         self.auditor.iter().chain(&self.second_reader)
     }
 
@@ -186,7 +186,7 @@ impl<'a> Glance<'a> {
 
     /// How long both readers took, in milliseconds, as the phases have it or else as each says itself.
     pub fn readers_ms(&self) -> Option<f64> {
-        let own = |reader: &Option<ReaderGlance<'_>>| {
+        let own = |reader: &Option<ReaderSummary<'_>>| {
             reader.as_ref().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms)
         };
         let first = self.auditor_ms.or_else(|| own(&self.auditor));
@@ -195,7 +195,7 @@ impl<'a> Glance<'a> {
     }
 }
 
-impl ReaderGlance<'_> {
+impl ReaderSummary<'_> {
     /// Whether it was asked at all.
     pub fn was_asked(&self) -> bool {
         self.outcome != "not-asked"
@@ -236,7 +236,7 @@ fn glance(line: &[u8]) -> Result<Line<'_>, Torn> {
 }
 
 fn taken_apart(line: &[u8], quickly: bool) -> Result<Line<'_>, Torn> {
-    let mut fields = Fields { glance: Glance { line, ..Glance::default() }, ..Fields::default() };
+    let mut fields = Fields { glance: Summary { line, ..Summary::default() }, ..Fields::default() };
     let mut scan = Scan::new(line);
     let mut behind_files = None;
     let whole = scan.fields(|key, scan| {
@@ -272,7 +272,7 @@ fn behind_list(line: &[u8], scan: &mut Scan<'_>) -> Option<usize> {
 /// What was seen of a line so far.
 #[derive(Debug, Default)]
 struct Fields<'a> {
-    glance: Glance<'a>,
+    glance: Summary<'a>,
     schema: u64,
     kind: Option<Raw<'a>>,
     blocks: bool,
@@ -341,8 +341,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn finding<'a>(scan: &mut Scan<'a>) -> Result<FindingGlance<'a>, Torn> {
-    let mut found = FindingGlance::default();
+fn finding<'a>(scan: &mut Scan<'a>) -> Result<FindingSummary<'a>, Torn> {
+    let mut found = FindingSummary::default();
     scan.fields(|key, scan| {
         match key {
             b"category" => found.category = one_of(scan.value()?, &Category::ALL, Category::name),
@@ -371,8 +371,8 @@ fn finding<'a>(scan: &mut Scan<'a>) -> Result<FindingGlance<'a>, Torn> {
     Ok(found)
 }
 
-fn reader<'a>(scan: &mut Scan<'a>) -> Result<ReaderGlance<'a>, Torn> {
-    let mut seen = ReaderGlance::default();
+fn reader<'a>(scan: &mut Scan<'a>) -> Result<ReaderSummary<'a>, Torn> {
+    let mut seen = ReaderSummary::default();
     scan.fields(|key, scan| {
         match key {
             b"model" => seen.model = scan.value()?.text().unwrap_or_default(),
@@ -456,7 +456,7 @@ mod tests {
     use super::*;
     use crate::log::record::tests::record;
 
-    fn decision(json: &str) -> Glance<'_> {
+    fn decision(json: &str) -> Summary<'_> {
         match Line::of(json.as_bytes()) {
             Some(Line::Decision(glance)) => *glance,
             other => panic!("{other:?}"),
@@ -496,7 +496,7 @@ mod tests {
         );
         assert_eq!(
             glance.findings,
-            [FindingGlance {
+            [FindingSummary {
                 category: Some(Category::Ask),
                 status: Some(Status::CannotVerify),
                 source: Some(Source::Both),
@@ -583,7 +583,7 @@ mod tests {
     fn a_bare_glance_says_the_same() {
         let json = r#"{"id":"a","time":"2026-10-01T00:00:00Z","project":"p","findings":[{"path":"x"}],"auditor":{"model":"m"},"second_reader":{"model":"n"}}"#;
         let glance = decision(json);
-        assert_eq!(Glance { line: glance.line, ..glance.clone().into_bare() }, glance);
+        assert_eq!(Summary { line: glance.line, ..glance.clone().into_bare() }, glance);
     }
 
     #[test]

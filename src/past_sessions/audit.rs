@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::audit::outcome::outcome_of;
 use crate::audit::reading::{self, Readers, Reading, Setting};
-use crate::audit::{Brief, plan_in_play, plan_places};
+use crate::audit::{AuditInput, plan_in_play, plan_places};
 use crate::config::{AuditConfig, Config};
 use crate::decision::{Cause, Held, Outcome};
 use crate::env::Env;
-use crate::evidence::{JudgedUntil, Memory, Workspace};
+use crate::evidence::{FileCache, JudgedUntil, Workspace};
 use crate::finding::Finding;
-use crate::gates::Story;
+use crate::gates::StopReport;
 use crate::gates::audit::{Work, nothing_to_audit};
 use crate::plan::{Plan, PlanPlaces};
 use crate::readers::prompt::PromptError;
@@ -41,11 +41,11 @@ pub struct Request<'a> {
 #[derive(Debug)]
 pub struct Prepared {
     /// Everything that the audit rests on.
-    pub brief: Brief,
+    pub brief: AuditInput,
     /// The disk.
     pub workspace: Workspace,
     /// What was learned so far.
-    pub story: Story,
+    pub story: StopReport,
     /// Why the hook would not have audited this stop, if it would not.
     pub passed_over: Option<&'static str>,
     config: AuditConfig,
@@ -55,9 +55,9 @@ pub struct Prepared {
 #[derive(Debug)]
 pub struct Audited {
     /// Everything that it rests on.
-    pub brief: Brief,
+    pub brief: AuditInput,
     /// What was learned, the findings and the auditor's part included.
-    pub story: Story,
+    pub story: StopReport,
     /// What the hook would have decided.
     pub decision: Held,
     /// Why.
@@ -79,7 +79,7 @@ pub fn prepare(
     request: Request<'_>,
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Prepared, String> {
-    let mut story = Story::default();
+    let mut story = StopReport::default();
     let loaded = story.phase(timing::READ, |_| load::load_saved(request.transcript));
     prepare_loaded(request, loaded, story, given)
 }
@@ -88,7 +88,7 @@ pub fn prepare(
 pub fn prepare_loaded(
     request: Request<'_>,
     loaded: Loaded,
-    mut story: Story,
+    mut story: StopReport,
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Prepared, String> {
     let workspace = workspace_at(request.workspace, request.env);
@@ -97,7 +97,15 @@ pub fn prepare_loaded(
     let promised = promised_in(loaded, request.transcript, &workspace, &places, &mut story, given)?;
     let Promised { session, plan, passed_over } = promised;
     let brief = story.phase(timing::EVIDENCE, |_| {
-        Brief::new(session, plan, &workspace, request.prompts, config, request.judged, &mut Memory::default())
+        AuditInput::new(
+            session,
+            plan,
+            &workspace,
+            request.prompts,
+            config,
+            request.judged,
+            &mut FileCache::default(),
+        )
     });
     story.tell_evidence(&brief);
     Ok(Prepared { brief, workspace, story, passed_over, config: config.clone() })
@@ -121,7 +129,7 @@ fn promised_in(
     transcript: &Path,
     workspace: &Workspace,
     places: &PlanPlaces,
-    story: &mut Story,
+    story: &mut StopReport,
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Promised, String> {
     story.tell_transcript(Some(transcript), &loaded);
@@ -162,12 +170,12 @@ impl Project {
 
     /// Judges a session by disk and session alone.
     pub fn judge(&self, transcript: &Path, loaded: Loaded) -> Result<Audited, String> {
-        let mut story = Story::default();
+        let mut story = StopReport::default();
         let promised = promised_in(loaded, transcript, &self.workspace, &self.places, &mut story, |_| None)?;
         let Promised { session, plan, passed_over } = promised;
         let brief = story.phase(timing::EVIDENCE, |_| {
-            let memory = &mut Memory::default();
-            Brief::new(session, plan, &self.workspace, Prompts::default(), &self.config, None, memory)
+            let memory = &mut FileCache::default();
+            AuditInput::new(session, plan, &self.workspace, Prompts::default(), &self.config, None, memory)
         });
         story.tell_evidence(&brief);
         let reading = Reading::without_readers(&brief, ReaderOutcome::NotAsked);
@@ -243,8 +251,8 @@ impl Prepared {
 
 /// What it all comes to.
 fn judged(
-    brief: Brief,
-    mut story: Story,
+    brief: AuditInput,
+    mut story: StopReport,
     passed_over: Option<&'static str>,
     config: &AuditConfig,
     reading: Reading,

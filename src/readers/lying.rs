@@ -58,9 +58,9 @@ struct Liar<'a> {
 }
 
 /// The words of a claim, and where they stand.
-type Claim = (String, ClaimedIn);
+type NewestStop = (String, ClaimedIn);
 
-fn lie(category: Category, kind: Kind, claim: Claim, path: &str, proof: &str, why: String) -> Proposal {
+fn lie(category: Category, kind: Kind, claim: NewestStop, path: &str, proof: &str, why: String) -> Proposal {
     Proposal {
         category,
         sure: true,
@@ -74,11 +74,11 @@ fn lie(category: Category, kind: Kind, claim: Claim, path: &str, proof: &str, wh
     }
 }
 
-fn no_claim() -> Claim {
+fn no_claim() -> NewestStop {
     (String::new(), ClaimedIn::Nowhere)
 }
 
-fn step_claim(step: &Step) -> Claim {
+fn step_claim(step: &Step) -> NewestStop {
     (step.text.clone(), ClaimedIn::Plan)
 }
 
@@ -94,14 +94,14 @@ impl<'a> Liar<'a> {
     }
 
     /// The words that name a file: a step's, or a line of the final message.
-    fn words_for(&self, file: &FileEvidence) -> Option<Claim> {
+    fn words_for(&self, file: &FileEvidence) -> Option<NewestStop> {
         let step = self.steps.iter().find(|step| file.steps().any(|number| number == step.number));
         let line = || self.message_lines().find(|line| line.contains(base_name(&file.name)));
         step.map(step_claim).or_else(|| line().map(|line| (line.to_owned(), ClaimedIn::Message)))
     }
 
     /// What the session says, or else promises.
-    fn any_words(&self) -> Option<Claim> {
+    fn any_words(&self) -> Option<NewestStop> {
         let line = self.message_lines().next().map(|line| (line.to_owned(), ClaimedIn::Message));
         line.or_else(|| self.steps.first().map(step_claim))
     }

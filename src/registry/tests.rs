@@ -393,9 +393,9 @@ fn where_there_is_none_none_is_made_by_looking() {
 }
 
 #[derive(Debug, Clone)]
-enum Deed {
+enum Action {
     Add { given: Option<usize> },
-    Claim { who: usize },
+    NewestStop { who: usize },
     Finish { who: usize, task: i64, how: usize },
     Heartbeat { who: usize },
     Leave { who: usize },
@@ -403,17 +403,17 @@ enum Deed {
     Clock { by: i64 },
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn deed() -> impl Strategy<Value = Action> {
     let (who, hours) = (0_usize..3, -3_i64..3);
     prop_oneof![
-        proptest::option::of(0_usize..3).prop_map(|given| Deed::Add { given }),
-        who.clone().prop_map(|who| Deed::Claim { who }),
-        who.clone().prop_map(|who| Deed::Claim { who }),
-        (who.clone(), 1_i64..8, 0_usize..4).prop_map(|(who, task, how)| Deed::Finish { who, task, how }),
-        who.clone().prop_map(|who| Deed::Heartbeat { who }),
-        who.prop_map(|who| Deed::Leave { who }),
-        Just(Deed::Sweep),
-        hours.prop_map(|hours| Deed::Clock { by: hours * 13 * MINUTE }),
+        proptest::option::of(0_usize..3).prop_map(|given| Action::Add { given }),
+        who.clone().prop_map(|who| Action::NewestStop { who }),
+        who.clone().prop_map(|who| Action::NewestStop { who }),
+        (who.clone(), 1_i64..8, 0_usize..4).prop_map(|(who, task, how)| Action::Finish { who, task, how }),
+        who.clone().prop_map(|who| Action::Heartbeat { who }),
+        who.prop_map(|who| Action::Leave { who }),
+        Just(Action::Sweep),
+        hours.prop_map(|hours| Action::Clock { by: hours * 13 * MINUTE }),
     ]
 }
 
@@ -433,12 +433,12 @@ proptest! {
             let before: BTreeMap<_, _> =
                 registry.tasks(&Wanted::default()).expect("all").into_iter().map(|task| (task.id, task)).collect();
             match deed {
-                Deed::Add { given } => {
+                Action::Add { given } => {
                     let assignee = given.map(|given| names[given].to_owned());
                     registry.add(&NewTask { assignee, ..new("x") }, now).expect("added");
                     added += 1;
                 }
-                Deed::Claim { who } => {
+                Action::NewestStop { who } => {
                     let new = NewWorker { name: Some(names[who].into()), ..NewWorker::default() };
                     if registry.worker(names[who]).is_err() {
                         registry.register(&new, now).expect("registered");
@@ -453,7 +453,7 @@ proptest! {
                         prop_assert!(is_free && !was.status.is_over(), "{:?} {:?}", was, task);
                     }
                 }
-                Deed::Finish { who, task, how } => {
+                Action::Finish { who, task, how } => {
                     let (id, me) = (TaskId(task), names[who]);
                     let done = match how {
                         0 => registry.complete(me, id, None, now),
@@ -467,10 +467,10 @@ proptest! {
                     let is_there = registry.worker(me).is_ok();
                     prop_assert_eq!(done.is_ok(), was_mine && is_there, "{:?}", done);
                 }
-                Deed::Heartbeat { who } => drop(registry.heartbeat(names[who], now)),
-                Deed::Leave { who } => drop(registry.leave(names[who], now)),
-                Deed::Sweep => registry.sweep(now, LEASE).expect("swept"),
-                Deed::Clock { by } => now += by,
+                Action::Heartbeat { who } => drop(registry.heartbeat(names[who], now)),
+                Action::Leave { who } => drop(registry.leave(names[who], now)),
+                Action::Sweep => registry.sweep(now, LEASE).expect("swept"),
+                Action::Clock { by } => now += by,
             }
             let tasks = registry.tasks(&Wanted::default()).expect("all");
             prop_assert_eq!(tasks.len(), added);

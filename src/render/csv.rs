@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::finding::{Category, Status};
 use crate::log::filter::OutcomeWord;
 use crate::log::seen::Seen;
-use crate::log::summary::ReaderGlance;
+use crate::log::summary::ReaderSummary;
 
 const COLUMNS: [&str; 25] = [
     "id", "time", "session", "project", "decision", "cause", "confirmed", "not_verified", "refuted",
@@ -40,14 +40,14 @@ fn row(seen: &Seen<'_>) -> [String; COLUMNS.len()] {
     let categories = Category::ALL.into_iter().filter(|category| confirmed(*category));
     let outcomes = OutcomeWord::ALL.map(|word| {
         let is = |fate: &&crate::log::seen::Known| match word {
-            OutcomeWord::Became(became) => fate.became == Some(became),
+            OutcomeWord::FindingOutcome(became) => fate.became == Some(became),
             OutcomeWord::Said(said) => fate.label == Some(said),
         };
         seen.fates.iter().filter(is).count().to_string()
     });
     let [fixed, disputed, ignored, right, wrong] = outcomes;
     let auditor = glance.auditor.as_ref();
-    let both = |tokens: fn(&ReaderGlance<'_>) -> u64| {
+    let both = |tokens: fn(&ReaderSummary<'_>) -> u64| {
         auditor.map(|_| glance.readers().map(tokens).sum::<u64>().to_string()).unwrap_or_default()
     };
     [

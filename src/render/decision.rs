@@ -13,7 +13,7 @@ use crate::finding::{ClaimedIn, Finding, Status};
 use crate::log::annotated::Fate;
 use crate::log::note::Judgement;
 use crate::log::record::{FileRecord, ReaderRecord};
-use crate::log::{LabelNote, Record, Scene, Told};
+use crate::log::{LabelNote, Record, Snapshot, Told};
 use crate::plan::PlanSource;
 use crate::readers::Usage;
 use crate::render::listing::Milliseconds;
@@ -41,7 +41,7 @@ pub struct Setting {
 }
 
 /// The story.
-pub fn text(told: &Told, scene: Option<&Scene>, setting: &Setting) -> String {
+pub fn text(told: &Told, scene: Option<&Snapshot>, setting: &Setting) -> String {
     let mut page = Page::new(setting.width);
     page.head(told, setting);
     if let Some(at) = setting.finding {
@@ -114,7 +114,7 @@ impl Page {
         }
     }
 
-    fn asked(&mut self, record: &Record, scene: Option<&Scene>) {
+    fn asked(&mut self, record: &Record, scene: Option<&Snapshot>) {
         let Some(scene) = scene else {
             if !record.findings.is_empty() || record.plan.is_some() {
                 self.gap();
@@ -137,7 +137,7 @@ impl Page {
         }
     }
 
-    fn plan(&mut self, record: &Record, scene: Option<&Scene>) {
+    fn plan(&mut self, record: &Record, scene: Option<&Snapshot>) {
         let Some(plan) = &record.plan else { return };
         let name = plan.path.as_deref().unwrap_or("without a file");
         let dropped = if plan.dropped > 0 { format!(", {} dropped", plan.dropped) } else { String::new() };
@@ -171,7 +171,7 @@ impl Page {
         }
     }
 
-    fn said(&mut self, scene: Option<&Scene>) {
+    fn said(&mut self, scene: Option<&Snapshot>) {
         let Some(message) = scene.and_then(|scene| scene.final_message.as_deref()) else { return };
         self.heading("Said at the end");
         let message = first_part(message.trim(), MESSAGE_SHOWN);
@@ -496,7 +496,7 @@ mod tests {
         join(vec![record], notes).remove(0)
     }
 
-    fn scene() -> Scene {
+    fn scene() -> Snapshot {
         serde_json::from_str(
             r#"{"asks":["Make a plan in PLAN.md, then create alpha.txt and beta.txt.","and add a LICENSE"],
                 "steps":[{"number":1,"text":"Create `alpha.txt`","state":"ticked"},
@@ -509,7 +509,7 @@ mod tests {
         .expect("a scene")
     }
 
-    fn set(scene: Option<&Scene>, width: usize, finding: Option<usize>) -> String {
+    fn set(scene: Option<&Snapshot>, width: usize, finding: Option<usize>) -> String {
         let zone = TimeZone::posix("CEST-2").expect("a zone");
         text(&told(), scene, &Setting { width, zone, finding })
     }

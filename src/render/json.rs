@@ -54,7 +54,7 @@ fn push_text(text: &mut Vec<u8>, bytes: &[u8]) {
 mod tests {
     use super::*;
     use crate::log::seen::join;
-    use crate::log::summary::{Glance, Line, Noted};
+    use crate::log::summary::{Line, Noted, Summary};
 
     #[test]
     fn a_record_stands_as_it_is_with_what_was_said_of_it() {
@@ -68,7 +68,7 @@ mod tests {
             Some(Line::Note(noted)) => *noted,
             _ => panic!("no note"),
         });
-        let of = |glance: Glance<'static>, notes: Vec<Noted<'static>>| {
+        let of = |glance: Summary<'static>, notes: Vec<Noted<'static>>| {
             let mut text = Vec::new();
             write_lines(&mut text, &join([glance], notes)).expect("written");
             String::from_utf8(text).expect("text")

@@ -40,7 +40,7 @@ enum Column {
     /// What was found where that is the cause, else the cause.
     Matter,
     /// The same, and what became of it.
-    Story,
+    StopReport,
     Outcomes,
     ShortOutcomes,
     Time,
@@ -49,12 +49,12 @@ enum Column {
 
 use Column::{
     Cause, Cost, Decision, Findings, Id, Matter, Outcomes, Project, ShortDecision, ShortId, ShortOutcomes,
-    ShortWhen, Story, Time, When,
+    ShortWhen, StopReport, Time, When,
 };
 
 const COLUMNS: [Column; 15] = [
-    Id, ShortId, When, ShortWhen, Project, Decision, ShortDecision, Cause, Findings, Matter, Story, Outcomes,
-    ShortOutcomes, Time, Cost,
+    Id, ShortId, When, ShortWhen, Project, Decision, ShortDecision, Cause, Findings, Matter, StopReport,
+    Outcomes, ShortOutcomes, Time, Cost,
 ];
 
 /// How many letters of an id tell it from all others of a log, as far as anybody will see.
@@ -95,7 +95,7 @@ const CHOICES: [Choice; 9] = [
         (ShortWhen, FREE),
         (Project, 20),
         (ShortDecision, FREE),
-        (Story, 28),
+        (StopReport, 28),
         (Time, FREE),
         (Cost, FREE),
     ],
@@ -104,12 +104,19 @@ const CHOICES: [Choice; 9] = [
         (ShortWhen, FREE),
         (Project, 13),
         (ShortDecision, FREE),
-        (Story, 20),
+        (StopReport, 20),
         (Time, FREE),
         (Cost, FREE),
     ],
-    &[(ShortId, FREE), (ShortWhen, FREE), (Project, 12), (ShortDecision, FREE), (Story, 19), (Time, FREE)],
-    &[(ShortId, FREE), (ShortWhen, FREE), (Project, 10), (ShortDecision, FREE), (Story, 16)],
+    &[
+        (ShortId, FREE),
+        (ShortWhen, FREE),
+        (Project, 12),
+        (ShortDecision, FREE),
+        (StopReport, 19),
+        (Time, FREE),
+    ],
+    &[(ShortId, FREE), (ShortWhen, FREE), (Project, 10), (ShortDecision, FREE), (StopReport, 16)],
     &[(ShortId, FREE), (ShortWhen, FREE), (ShortDecision, FREE), (Matter, 16)],
     &[(ShortId, FREE), (ShortWhen, FREE), (ShortDecision, FREE)],
     &[(ShortWhen, FREE), (ShortDecision, FREE)],
@@ -124,7 +131,7 @@ impl Column {
             Decision => "decision",
             // A title must not be wider than what it is about.
             ShortDecision => "gate",
-            Cause | Matter | Story => "cause",
+            Cause | Matter | StopReport => "cause",
             Findings => "findings",
             Outcomes | ShortOutcomes => "outcome",
             Time => "time",
@@ -230,7 +237,7 @@ fn write_cell(text: &mut String, column: Column, seen: &Seen<'_>, zone: &TimeZon
         Matter if matches!(glance.cause.as_ref(), "findings" | "only-unverified") => {
             write_findings(text, seen);
         }
-        Story => {
+        StopReport => {
             write_cell(text, Matter, seen, zone);
             let from = text.len();
             text.push_str(" → ");
@@ -295,7 +302,7 @@ fn write_outcomes(text: &mut String, seen: &Seen<'_>, letters: usize) {
     let from = text.len();
     let counts = OutcomeWord::ALL.map(|word| {
         let count = seen.fates.iter().filter(|fate| match word {
-            OutcomeWord::Became(became) => fate.became == Some(became),
+            OutcomeWord::FindingOutcome(became) => fate.became == Some(became),
             OutcomeWord::Said(said) => seen.label.is_none() && fate.label == Some(said),
         });
         (count.count(), word.name())
@@ -414,7 +421,7 @@ impl Layout {
                 let style = match column {
                     Id | ShortId => ASIDE,
                     Decision | ShortDecision => verdict,
-                    Cause | Matter | Story => cause,
+                    Cause | Matter | StopReport => cause,
                     _ => PLAIN,
                 };
                 self.push(&mut text, at, &cells.text[start..ends[place] as usize], *width, style);

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::finding::{AdvisoryKind, Category, Source, Status};
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 use crate::render::text::second_said;
 use crate::render::{FindingReport, Report, check_words};
 
@@ -118,7 +118,7 @@ fn finding_result(finding: &FindingReport, report: &Report) -> Value {
 
 /// A result; what makes it the same finding in the next run is hashed.
 fn result(rule: &str, level: &str, text: &str, same: &[&str], more: &Value) -> Value {
-    let mut name = ContentName::default();
+    let mut name = ContentId::default();
     name.add(rule);
     for part in same {
         name.add(part);

@@ -9,7 +9,7 @@ use std::hash::BuildHasherDefault;
 
 use crate::client::json_scan::Raw;
 use crate::client::row;
-use crate::client::row::{Block, Content, Field, Knows, LeftOut, Message, Row};
+use crate::client::row::{Block, Content, Field, LeftOut, Message, Row, RowNeeds};
 use crate::session::builder::Tool;
 use crate::session::seen_ids::AsItIs;
 
@@ -58,7 +58,7 @@ impl Reader {
     }
 }
 
-impl Knows for Reader {
+impl RowNeeds for Reader {
     fn is_idle_result(&self, call: Field<'_>) -> bool {
         call.hash().and_then(|call| self.calls.get(&call)).is_some_and(|tool| tool.is_idle())
     }

@@ -82,7 +82,7 @@ pub struct LongLine {
 
 /// The batches of a file, from where it stands.
 #[derive(Debug, Clone)]
-pub struct Batches<'f> {
+pub struct LineReader<'f> {
     file: &'f File,
     /// How much is read at once: a short file needs no room for a long one.
     chunk: usize,
@@ -92,7 +92,7 @@ pub struct Batches<'f> {
     carry: Vec<u8>,
 }
 
-impl<'f> Batches<'f> {
+impl<'f> LineReader<'f> {
     /// All of them. There are about so many bytes to read.
     pub fn new(file: &'f File, bytes: u64) -> Self {
         // One more, so that the end of the file is seen at once.
@@ -226,7 +226,7 @@ mod tests {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(bytes).expect("written");
         std::io::Seek::rewind(&mut file).expect("rewound");
-        let mut batches = Batches::new(&file, bytes.len() as u64);
+        let mut batches = LineReader::new(&file, bytes.len() as u64);
         let (mut found, mut buffer) = (Vec::new(), Vec::new());
         while let Some(batch) = batches.next(buffer).expect("readable") {
             match &batch {

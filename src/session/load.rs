@@ -10,9 +10,9 @@ use jiff::Timestamp;
 
 use super::{Session, Tail, reader};
 use crate::files::{inode_of, open_regular, read_at};
-use crate::session::builder::{Ledger, MESSAGE_CAP, Role};
+use crate::session::builder::{MESSAGE_CAP, Role, SessionBuilder};
 use crate::session::resume;
-use crate::session::resume::{Cursor, Mark, Now};
+use crate::session::resume::{Mark, Now, ResumePoint};
 use crate::text::last_part;
 
 /// The client writes its transcript every 100 ms, so a stop is often seen before its last rows are there.
@@ -65,7 +65,7 @@ const LITTLE: u64 = 4 << 10;
 /// One transcript, and how far it was read.
 #[derive(Debug)]
 struct Transcript {
-    cursor: Cursor,
+    cursor: ResumePoint,
     /// What is remembered is what was read now, or nearly.
     is_kept: bool,
 }
@@ -77,7 +77,7 @@ impl Reading {
         transcript: Option<&Path>,
         role: Role,
         last_message: Option<&str>,
-        kept: Vec<Cursor>,
+        kept: Vec<ResumePoint>,
     ) -> Self {
         let mut reading = match transcript {
             None => Self::empty(Some("the hook's input names no transcript".to_owned())),
@@ -96,7 +96,7 @@ impl Reading {
 
     /// Reads a session that is over, going on where `kept` ends. Its transcript ends where it ends: nothing is waited
     /// for.
-    pub fn of_saved(transcript: &Path, kept: Vec<Cursor>) -> Self {
+    pub fn of_saved(transcript: &Path, kept: Vec<ResumePoint>) -> Self {
         Self::of_file(transcript, Role::Main, kept, |opened| opened.read_on().map(|()| Duration::ZERO))
     }
 
@@ -108,7 +108,7 @@ impl Reading {
     fn of_file(
         path: &Path,
         role: Role,
-        mut kept: Vec<Cursor>,
+        mut kept: Vec<ResumePoint>,
         read_rest: impl FnOnce(&mut Opened) -> io::Result<Duration>,
     ) -> Self {
         let failed = |error: io::Error| Some(format!("{}: {error}", path.display()));
@@ -140,7 +140,7 @@ impl Reading {
     }
 
     /// What to keep, if there is anything new.
-    pub fn to_keep(&self) -> Option<Vec<Cursor>> {
+    pub fn to_keep(&self) -> Option<Vec<ResumePoint>> {
         let all = || self.main.iter().chain(&self.subagents);
         // Where reading broke off, nobody knows up to which byte what was read goes.
         if self.problem.is_some() || all().all(|one| one.is_kept) {
@@ -180,7 +180,7 @@ struct Opened {
     file: File,
     inode: u64,
     path: String,
-    ledger: Ledger,
+    ledger: SessionBuilder,
     /// How far it is read.
     offset: u64,
     /// What was remembered, if it fits.
@@ -189,20 +189,20 @@ struct Opened {
 
 impl Opened {
     /// Opens a transcript where its cursor ends; at its start where there is none that fits.
-    fn open(path: &Path, role: Role, kept: &mut Vec<Cursor>) -> io::Result<Self> {
+    fn open(path: &Path, role: Role, kept: &mut Vec<ResumePoint>) -> io::Result<Self> {
         let file = open_regular(path)?;
         let meta = file.metadata()?;
         let now = Now { inode: inode_of(&meta), length: meta.len() };
         let path = path.to_string_lossy().into_owned();
         let known = kept.iter().position(|cursor| cursor.path == path).map(|at| kept.swap_remove(at));
-        let fits = |cursor: &Cursor| {
+        let fits = |cursor: &ResumePoint| {
             let (from, mark) = (cursor.mark.tail_from(), &cursor.mark);
             mark.may_fit(now)
                 && read_at(&file, from, mark.offset - from).is_ok_and(|tail| mark.has_tail(&tail))
         };
         let (ledger, kept) = match known.filter(fits) {
-            Some(Cursor { mark, ledger, .. }) => (ledger, Some(mark)),
-            None => (Ledger::of_file(role, &path), None),
+            Some(ResumePoint { mark, ledger, .. }) => (ledger, Some(mark)),
+            None => (SessionBuilder::of_file(role, &path), None),
         };
         let offset = kept.map_or(0, |mark| mark.offset);
         Ok(Self { file, inode: now.inode, path, ledger, offset, kept })
@@ -227,7 +227,7 @@ impl Opened {
             mark.tail = resume::hash(&tail.unwrap_or_default());
             mark
         });
-        Transcript { cursor: Cursor { path: self.path, mark, ledger: self.ledger }, is_kept }
+        Transcript { cursor: ResumePoint { path: self.path, mark, ledger: self.ledger }, is_kept }
     }
 }
 
@@ -259,7 +259,7 @@ fn wait_while(mut worth_waiting: impl FnMut(Duration) -> bool) -> Duration {
 }
 
 /// How long the transcript as read so far is worth waiting for.
-fn patience_for(ledger: &Ledger, last_message: Option<&str>) -> Duration {
+fn patience_for(ledger: &SessionBuilder, last_message: Option<&str>) -> Duration {
     let session = ledger.peek();
     let is_fresh = || {
         let last = ledger.last_time().and_then(|time| time.parse::<Timestamp>().ok());
@@ -384,7 +384,7 @@ mod tests {
         let path = folder.path().join("s.jsonl");
         let old = CALL.replacen('{', r#"{"timestamp":"2020-01-01T00:00:00Z","#, 1);
         std::fs::write(&path, format!("{old}\n{RESULT}\n")).expect("written");
-        let mut ledger = Ledger::new(Role::Main);
+        let mut ledger = SessionBuilder::new(Role::Main);
         reader::fold_from(&path, 0, &mut ledger).expect("readable");
         assert_eq!(patience_for(&ledger, Some("done")), Duration::ZERO);
     }

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::normalise::bare;
 
-pub use crate::session::builder::Ledger;
+pub use crate::session::builder::SessionBuilder;
 pub use crate::session::file_history::Recorded;
 pub use crate::session::retention::Forgotten;
 pub use list::{Entries, List};

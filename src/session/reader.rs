@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use super::Ledger;
+use super::SessionBuilder;
 use super::ahead::{self, Places};
 use crate::client::row;
-use crate::client::row::{Field, Knows, Row, TakesRows, without_padding};
+use crate::client::row::{Field, Row, RowNeeds, RowSink, without_padding};
 use crate::files::open_regular;
-use crate::session::line_reader::{Batch, Batches, LongLine};
+use crate::session::line_reader::{Batch, LineReader, LongLine};
 
 /// From so many bytes on it is worth a second thread to read ahead.
 const LONG_FILE: u64 = 4 << 20;
@@ -24,32 +24,32 @@ const ENOUGH: usize = 2;
 
 /// Reads every whole line of `path` from byte `from` on into `ledger`; gives the offset after the last whole
 /// line. A last line with no newline is folded only if it reads as whole JSON: it may still be being written.
-pub fn fold_from(path: &Path, from: u64, ledger: &mut Ledger) -> io::Result<u64> {
+pub fn fold_from(path: &Path, from: u64, ledger: &mut SessionBuilder) -> io::Result<u64> {
     fold_file(&open_regular(path)?, from, ledger)
 }
 
 /// The same for a file that is open.
-pub fn fold_file(mut file: &File, from: u64, ledger: &mut Ledger) -> io::Result<u64> {
+pub fn fold_file(mut file: &File, from: u64, ledger: &mut SessionBuilder) -> io::Result<u64> {
     file.seek(SeekFrom::Start(from))?;
     let mut fold = Fold { ledger, offset: from };
     let bytes = file.metadata()?.len().saturating_sub(from);
     if bytes > LONG_FILE && std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
-        fold.read_ahead(Batches::new(file, bytes))?;
+        fold.read_ahead(LineReader::new(file, bytes))?;
     } else {
-        fold.read(Batches::new(file, bytes))?;
+        fold.read(LineReader::new(file, bytes))?;
     }
     Ok(fold.offset)
 }
 
 /// A fold on its way through a file.
 struct Fold<'l> {
-    ledger: &'l mut Ledger,
+    ledger: &'l mut SessionBuilder,
     /// After the last line that was folded.
     offset: u64,
 }
 
 impl Fold<'_> {
-    fn read(&mut self, mut batches: Batches<'_>) -> io::Result<()> {
+    fn read(&mut self, mut batches: LineReader<'_>) -> io::Result<()> {
         let mut room = Vec::new();
         while let Some(batch) = batches.next(room)? {
             self.batch(&batch, None);
@@ -60,7 +60,7 @@ impl Fold<'_> {
 
     /// The same, while another thread reads what comes next, and takes its rows apart as long as this one has something
     /// to do.
-    fn read_ahead(&mut self, mut source: Batches<'_>) -> io::Result<()> {
+    fn read_ahead(&mut self, mut source: LineReader<'_>) -> io::Result<()> {
         // Where no thread is to be had, nothing was read yet.
         let alone = source.clone();
         let (ready, loads) = mpsc::sync_channel(AHEAD);
@@ -187,12 +187,12 @@ struct Line<'a> {
 
 /// Folds the rows of one line.
 struct Folding<'l> {
-    ledger: &'l mut Ledger,
+    ledger: &'l mut SessionBuilder,
     /// Where the line's text starts in the file, if it is as it stands there.
     text_at: Option<u64>,
 }
 
-impl Knows for Folding<'_> {
+impl RowNeeds for Folding<'_> {
     fn is_idle_result(&self, call: Field<'_>) -> bool {
         self.ledger.is_idle_result(call)
     }
@@ -202,7 +202,7 @@ impl Knows for Folding<'_> {
     }
 }
 
-impl TakesRows for Folding<'_> {
+impl RowSink for Folding<'_> {
     fn take(&mut self, row: &Row<'_>) {
         self.ledger.fold(row, self.text_at);
     }
@@ -218,19 +218,19 @@ mod tests {
     fn folded(bytes: &[u8]) -> (crate::session::Session, u64) {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(bytes).expect("written");
-        let mut ledger = Ledger::new(Role::Main);
+        let mut ledger = SessionBuilder::new(Role::Main);
         let offset = fold_from(file.path(), 0, &mut ledger).expect("readable");
         (ledger.into_session(), offset)
     }
 
     /// What is folded of these bytes, each line read before its turn, or none.
-    fn ledger_of(bytes: &[u8], reads_ahead: bool) -> Ledger {
+    fn ledger_of(bytes: &[u8], reads_ahead: bool) -> SessionBuilder {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(bytes).expect("written");
         file.rewind().expect("rewound");
-        let (mut ledger, mut ahead) = (Ledger::new(Role::Main), ahead::Reader::default());
+        let (mut ledger, mut ahead) = (SessionBuilder::new(Role::Main), ahead::Reader::default());
         let mut fold = Fold { ledger: &mut ledger, offset: 0 };
-        let mut batches = Batches::new(&file, 40_000);
+        let mut batches = LineReader::new(&file, 40_000);
         while let Some(batch) = batches.next(Vec::new()).expect("readable") {
             let places = match &batch {
                 // Whoever reads ahead knows no more than what was folded a while ago: here, nothing or all.
@@ -340,6 +340,6 @@ mod tests {
     #[test]
     fn a_folder_is_an_error_and_not_a_hang() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert!(fold_from(folder.path(), 0, &mut Ledger::new(Role::Main)).is_err());
+        assert!(fold_from(folder.path(), 0, &mut SessionBuilder::new(Role::Main)).is_err());
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache_codec;
-use crate::session::Ledger;
+use crate::session::SessionBuilder;
 
 /// How many bytes before the end of what was read must be the same for the file to count as the same.
 pub const TAIL_BYTES: u64 = 1 << 10;
@@ -24,13 +24,13 @@ pub struct Mark {
 
 /// What one transcript came to so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cursor {
+pub struct ResumePoint {
     /// Which one.
     pub path: String,
     /// How far it was read.
     pub mark: Mark,
     /// What was read.
-    pub ledger: Ledger,
+    pub ledger: SessionBuilder,
 }
 
 /// A file as it is now.
@@ -68,12 +68,12 @@ pub fn hash(tail: &[u8]) -> u64 {
 const SHAPE: cache_codec::Shape = *b"cursors4";
 
 /// Cursors as bytes.
-pub fn encode(cursors: &[Cursor]) -> Option<Vec<u8>> {
+pub fn encode(cursors: &[ResumePoint]) -> Option<Vec<u8>> {
     cache_codec::encode(SHAPE, &cursors)
 }
 
 /// Cursors from bytes; `None` when they are torn, or of another shape.
-pub fn decode(bytes: Vec<u8>) -> Option<Vec<Cursor>> {
+pub fn decode(bytes: Vec<u8>) -> Option<Vec<ResumePoint>> {
     cache_codec::decode(SHAPE, bytes)
 }
 
@@ -83,8 +83,8 @@ mod tests {
     use crate::client::row::rows_of;
     use crate::session::builder::Role;
 
-    fn cursor() -> Cursor {
-        let mut ledger = Ledger::of_file(Role::Main, "/t/s.jsonl");
+    fn cursor() -> ResumePoint {
+        let mut ledger = SessionBuilder::of_file(Role::Main, "/t/s.jsonl");
         for row in [
             r#"{"type":"user","uuid":"1","sessionId":"s","cwd":"/w","message":{"content":"add the file a.rs to it all"}}"#,
             r#"{"type":"assistant","uuid":"5","timestamp":"2026-01-01T00:00:00Z","message":{"id":"m","content":[{"type":"text","text":"on it"}]}}"#,
@@ -97,7 +97,7 @@ mod tests {
         ] {
             assert!(rows_of(row.as_bytes(), |row| ledger.fold(row, Some(100))));
         }
-        Cursor {
+        ResumePoint {
             path: "/t/s.jsonl".into(),
             mark: Mark { inode: 7, offset: 900, tail: hash(b"tail") },
             ledger,

@@ -19,7 +19,7 @@ const FEW: usize = 64;
 /// The ids that came by lately.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "Bytes", into = "Bytes")]
-pub struct Recent {
+pub struct SeenIds {
     /// In the order in which they came, from `oldest` on.
     ids: Vec<u64>,
     oldest: usize,
@@ -27,7 +27,7 @@ pub struct Recent {
     asked: usize,
 }
 
-impl Recent {
+impl SeenIds {
     /// Notes an id; says whether it was not known.
     pub fn is_new(&mut self, id: u64) -> bool {
         self.asked += 1;
@@ -60,20 +60,20 @@ impl Recent {
     }
 }
 
-impl From<Bytes> for Recent {
+impl From<Bytes> for SeenIds {
     fn from(bytes: Bytes) -> Self {
         let (ids, _) = bytes.as_chunks();
         Self { ids: ids.iter().map(|id| u64::from_le_bytes(*id)).collect(), ..Self::default() }
     }
 }
 
-impl From<Recent> for Bytes {
-    fn from(recent: Recent) -> Self {
+impl From<SeenIds> for Bytes {
+    fn from(recent: SeenIds) -> Self {
         recent.in_order().flat_map(u64::to_le_bytes).collect::<Vec<_>>().into()
     }
 }
 
-impl PartialEq for Recent {
+impl PartialEq for SeenIds {
     fn eq(&self, other: &Self) -> bool {
         self.in_order().eq(other.in_order())
     }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_came_by_lately_is_known_and_what_came_long_ago_is_not() {
-        let mut recent = Recent::default();
+        let mut recent = SeenIds::default();
         let most = MOST as u64;
         assert!((0..=most).all(|id| recent.is_new(id)));
         assert!(recent.contains(most) && !recent.contains(0));
@@ -114,11 +114,11 @@ mod tests {
 
     #[test]
     fn what_is_kept_and_read_again_is_the_same() {
-        let mut recent = Recent::default();
+        let mut recent = SeenIds::default();
         for id in 0..MOST as u64 + 7 {
             recent.is_new(id);
         }
-        let mut again = Recent::from(Bytes::from(recent.clone()));
+        let mut again = SeenIds::from(Bytes::from(recent.clone()));
         assert_eq!(again, recent);
         assert_eq!((again.is_new(7), recent.is_new(7)), (false, false));
         assert_eq!((again.is_new(6), recent.is_new(6)), (true, true));

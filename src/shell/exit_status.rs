@@ -1,7 +1,7 @@
 //! Takes the commands of a line, says of one of them whether the end of the line tells how that one ended:
 //! `pytest || true` always succeeds. Pure. Doubt is a no.
 
-use crate::shell::parse::{Joint, Part};
+use crate::shell::parse::{Part, Separator};
 use crate::shell::wrappers::{program_name, program_words};
 use crate::shell::{GIT_LOOKERS, LOOKERS, git_subcommand};
 
@@ -77,17 +77,17 @@ fn after(parts: &[Part], at: usize, shell: &Options) -> (Option<Mask>, bool) {
     for (offset, part) in parts[at..].iter().enumerate() {
         let next = parts.get(at + offset + 1);
         match part.joint {
-            Joint::End => break,
-            Joint::Background => return (Some(Mask::Background), true),
-            Joint::Pipe => {
+            Separator::End => break,
+            Separator::Background => return (Some(Mask::Background), true),
+            Separator::Pipe => {
                 piped |= !shell.pipefail;
                 // A `grep` that finds nothing fails, too.
                 others |= next.is_some_and(|next| !hardly_fails(next) || is_program(next, &["grep", "rg"]));
             }
-            Joint::And => others |= next.is_some_and(|next| !hardly_fails(next)),
-            Joint::Or if parts[at + offset + 1..].iter().any(gives_up) => break,
-            Joint::Or => return (Some(Mask::Or), true),
-            Joint::Next => {
+            Separator::And => others |= next.is_some_and(|next| !hardly_fails(next)),
+            Separator::Or if parts[at + offset + 1..].iter().any(gives_up) => break,
+            Separator::Or => return (Some(Mask::Or), true),
+            Separator::Next => {
                 if next.is_some_and(|next| hands_on(next, piped)) {
                     return (None, others);
                 }
@@ -107,10 +107,10 @@ fn before(parts: &[Part], at: usize, shell: &Options) -> (bool, bool) {
     let mut others = false;
     for part in parts[..at].iter().rev() {
         match part.joint {
-            Joint::And | Joint::Pipe => others |= !hardly_fails(part),
-            Joint::Or => return (false, true),
-            Joint::Next if shell.errexit => others |= !hardly_fails(part),
-            Joint::Next | Joint::Background | Joint::End => break,
+            Separator::And | Separator::Pipe => others |= !hardly_fails(part),
+            Separator::Or => return (false, true),
+            Separator::Next if shell.errexit => others |= !hardly_fails(part),
+            Separator::Next | Separator::Background | Separator::End => break,
         }
     }
     (true, others)

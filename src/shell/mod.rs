@@ -12,7 +12,7 @@ mod names;
 pub mod parse;
 pub mod wrappers;
 
-pub use crate::shell::actions::{Check, Deed};
+pub use crate::shell::actions::{Action, Check};
 use crate::shell::parse::{Part, parts};
 use crate::shell::wrappers::program_words;
 
@@ -79,7 +79,7 @@ pub fn check(line: &str) -> Option<Check> {
         let words = program_words(&part.words);
         let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.as_str()));
         let checks = actions::does(words).deeds.into_iter().find_map(|deed| match deed {
-            Deed::Check(check) => Some(check),
+            Action::Check(check) => Some(check),
             _ => None,
         });
         checks.filter(|check| match check {

@@ -4,7 +4,7 @@
 
 /// What stands between a command and the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Joint {
+pub enum Separator {
     /// `&&`
     And,
     /// `||`
@@ -29,7 +29,7 @@ pub struct Part {
     /// Files that it reads from by `<`, as written.
     pub reads: Vec<String>,
     /// What comes after it.
-    pub joint: Joint,
+    pub joint: Separator,
     /// Whether it stands in a condition, a loop or a function: whether it ran, and how it ended, is not told
     /// by how the line ended.
     pub is_guarded: bool,
@@ -45,24 +45,24 @@ pub fn parts(line: &str) -> Vec<Part> {
             '\n' => {
                 reader.at += 1;
                 reader.skip_heredocs();
-                part.end(Joint::Next, &mut found);
+                part.end(Separator::Next, &mut found);
             }
             c if c.is_whitespace() => reader.pass(c),
             '\\' if reader.peek(1) == Some('\n') => reader.at += 2,
             '#' => reader.skip_comment(),
             ';' => {
                 reader.at += 1;
-                part.end(Joint::Next, &mut found);
+                part.end(Separator::Next, &mut found);
             }
             '|' => {
-                let joint = if reader.peek(1) == Some('|') { Joint::Or } else { Joint::Pipe };
+                let joint = if reader.peek(1) == Some('|') { Separator::Or } else { Separator::Pipe };
                 reader.at += if matches!(reader.peek(1), Some('|' | '&')) { 2 } else { 1 };
                 part.end(joint, &mut found);
             }
             '&' if reader.peek(1) == Some('>') => part.redirect(&mut reader),
             '&' => {
-                let joint = if reader.peek(1) == Some('&') { Joint::And } else { Joint::Background };
-                reader.at += if joint == Joint::And { 2 } else { 1 };
+                let joint = if reader.peek(1) == Some('&') { Separator::And } else { Separator::Background };
+                reader.at += if joint == Separator::And { 2 } else { 1 };
                 part.end(joint, &mut found);
             }
             // A group is read as if its brackets were not there: what joins its last command joins the group.
@@ -72,9 +72,9 @@ pub fn parts(line: &str) -> Vec<Part> {
             _ => part.words.push(reader.word()),
         }
     }
-    part.end(Joint::End, &mut found);
-    if let Some(last) = found.last_mut().filter(|last| last.joint == Joint::Next) {
-        last.joint = Joint::End;
+    part.end(Separator::End, &mut found);
+    if let Some(last) = found.last_mut().filter(|last| last.joint == Separator::Next) {
+        last.joint = Separator::End;
     }
     mark_guarded(&mut found);
     found
@@ -89,7 +89,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn end(&mut self, joint: Joint, found: &mut Vec<Part>) {
+    fn end(&mut self, joint: Separator, found: &mut Vec<Part>) {
         let Self { mut words, writes, reads } = std::mem::take(self);
         if words.first().is_some_and(|word| word == "}") {
             words.remove(0);
@@ -97,8 +97,8 @@ impl Draft {
         if words.is_empty() && writes.is_empty() {
             // `(a) && b`, `a\n\n`: what was said last of the command before counts, unless it was a joint.
             if let Some(last) = found.last_mut()
-                && last.joint == Joint::Next
-                && joint != Joint::End
+                && last.joint == Separator::Next
+                && joint != Separator::End
             {
                 last.joint = joint;
             }
@@ -383,14 +383,14 @@ fn mark_guarded(parts: &mut [Part]) {
 mod tests {
     use super::*;
 
-    fn shape(line: &str) -> Vec<(String, Joint)> {
+    fn shape(line: &str) -> Vec<(String, Separator)> {
         parts(line).into_iter().map(|part| (part.words.join(" "), part.joint)).collect()
     }
 
     #[test]
     fn commands_and_their_joints() {
-        use Joint::{And, Background, End, Next, Or, Pipe};
-        let cases: &[(&str, &[(&str, Joint)])] = &[
+        use Separator::{And, Background, End, Next, Or, Pipe};
+        let cases: &[(&str, &[(&str, Separator)])] = &[
             ("a b && c", &[("a b", And), ("c", End)]),
             ("a || true", &[("a", Or), ("true", End)]),
             ("a 2>&1 | tail -5", &[("a", Pipe), ("tail -5", End)]),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{StateFolder, lock_file, read_json, write_json};
 use crate::config::CheckConfig;
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 
 /// What is allowed: for each repository the name of its commands.
 type Allowed = BTreeMap<PathBuf, String>;
@@ -17,7 +17,7 @@ type Allowed = BTreeMap<PathBuf, String>;
 fn name_of(checks: &[CheckConfig]) -> Option<String> {
     let mut asked: Vec<_> = checks.iter().filter(|check| check.is_projects).collect();
     asked.sort_by(|one, other| one.name.cmp(&other.name));
-    let mut name = ContentName::default();
+    let mut name = ContentId::default();
     for check in &asked {
         name.add(&check.name);
         name.add(&check.run);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::{StateFolder, lock_file, read_json, write_json};
 use crate::feature_loop::Loop;
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 
 /// A loop in which nothing moved for so long is forgotten.
 const FORGET_MS: i64 = 90 * 24 * 3600 * 1000;
@@ -29,7 +29,7 @@ impl StateFolder {
 
     fn loop_file(&self, folder: &Path) -> PathBuf {
         let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-        self.loops().join(format!("{}.json", ContentName::of(real.to_string_lossy().as_bytes())))
+        self.loops().join(format!("{}.json", ContentId::of(real.to_string_lossy().as_bytes())))
     }
 
     /// The loop of a folder.
@@ -54,7 +54,7 @@ impl StateFolder {
         let is_over = |one: &Loop| !one.folder.is_dir() || is_old(one) && one.session.is_none();
         for one in self.all_loops().into_iter().filter(is_over) {
             // By the name that it has: the folder may be gone, and links in its path with it.
-            let name = ContentName::of(one.folder.to_string_lossy().as_bytes());
+            let name = ContentId::of(one.folder.to_string_lossy().as_bytes());
             for end in ["json", "run", "lock"] {
                 let _ = fs::remove_file(self.loops().join(format!("{name}.{end}")));
             }

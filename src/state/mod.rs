@@ -21,12 +21,12 @@ use serde::{Deserialize, Serialize};
 use crate::checks::Passed;
 use crate::client::flags::{ClientStamp, Flags, KnownClients};
 use crate::env::{self, Env};
-use crate::evidence::Memory;
+use crate::evidence::FileCache;
 use crate::files::{in_private_folder, write_whole};
 use crate::followup::PendingBlock;
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 
-pub use crate::state::newest_stop::{Claim, Taken};
+pub use crate::state::newest_stop::{NewestStop, Taken};
 pub use chores::Chores;
 pub use loops::RunLock;
 pub use switch::{SwitchedOff, Switches, Thrown};
@@ -198,14 +198,14 @@ impl StateFolder {
     }
 
     /// What is remembered of the files that one agent's last audit looked at.
-    pub fn evidence(&self, session: &str, agent: &str) -> Memory {
+    pub fn evidence(&self, session: &str, agent: &str) -> FileCache {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let kept = fs::read(self.stop_file(session, agent, "files")).unwrap_or_default();
-        Memory::of(kept, now.as_nanos())
+        FileCache::of(kept, now.as_nanos())
     }
 
     /// Remembers what this audit looked at.
-    pub fn keep_evidence(&self, session: &str, agent: &str, memory: Memory, chores: &mut Chores) {
+    pub fn keep_evidence(&self, session: &str, agent: &str, memory: FileCache, chores: &mut Chores) {
         chores.add(self.stop_file(session, agent, "files"), move || memory.to_keep());
     }
 
@@ -306,7 +306,7 @@ fn file_name(id: &str) -> String {
     if plain {
         return id.to_owned();
     }
-    ContentName::of(id)
+    ContentId::of(id)
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {

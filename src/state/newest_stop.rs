@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::hook::HookInput;
-use crate::ids::{ContentName, new_id};
+use crate::ids::{ContentId, new_id};
 use crate::state::{StateFolder, StopLock, lock_file, read_json, write_json};
 
 /// How long the audit that is taken over from may need to end its auditor and let go of its place. It notices within
@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// One hook's claim to decide one stop.
 #[derive(Debug)]
-pub struct Claim<'a> {
+pub struct NewestStop<'a> {
     state: &'a StateFolder,
     session: &'a str,
     agent: &'a str,
@@ -55,7 +55,7 @@ pub enum Taken {
     Superseded,
 }
 
-impl<'a> Claim<'a> {
+impl<'a> NewestStop<'a> {
     /// A claim, not yet made.
     pub fn new(state: &'a StateFolder, session: &'a str, input: &'a HookInput, started_ms: i64) -> Self {
         let agent = input.agent_id.as_deref().unwrap_or_default();
@@ -131,7 +131,7 @@ impl<'a> Claim<'a> {
 /// while two hooks of one stop are being started. Clients before 2.1.145 send no prompt's id; two stops of theirs with
 /// the same words are one, and the first audit finds by itself that the session has moved on.
 fn stop_name(input: &HookInput) -> String {
-    let mut name = ContentName::default();
+    let mut name = ContentId::default();
     for part in [&input.prompt_id, &input.last_assistant_message] {
         name.add(part.as_deref().unwrap_or_default());
     }
@@ -163,12 +163,12 @@ mod tests {
         let state = StateFolder::at(folder.path());
         let (first, second) = (stop("1"), stop("2"));
         let started = now();
-        let one = Claim::new(&state, "s", &first, started);
+        let one = NewestStop::new(&state, "s", &first, started);
         let Taken::Ours { place, is_second: false } = one.take() else { panic!("nobody else is there") };
         assert!(one.is_newest());
-        assert!(matches!(Claim::new(&state, "s", &first, started + 1).take(), Taken::InHand));
+        assert!(matches!(NewestStop::new(&state, "s", &first, started + 1).take(), Taken::InHand));
         assert!(one.is_newest());
-        let newer = Claim::new(&state, "s", &second, started);
+        let newer = NewestStop::new(&state, "s", &second, started);
         std::thread::scope(|scope| {
             let taken = scope.spawn(|| newer.take());
             while one.is_newest() {
@@ -178,7 +178,7 @@ mod tests {
             assert!(matches!(taken.join().expect("taken"), Taken::Ours { .. }));
         });
         assert!(newer.is_newest() && !one.is_newest());
-        let again = Claim::new(&state, "s", &second, now()).take();
+        let again = NewestStop::new(&state, "s", &second, now()).take();
         assert!(matches!(again, Taken::Ours { is_second: true, .. }), "the first hook of it has ended");
     }
 
@@ -188,14 +188,14 @@ mod tests {
         let state = StateFolder::at(folder.path());
         let (first, second) = (stop("1"), stop("2"));
         let started = now() - 10;
-        let newer = Claim::new(&state, "s", &second, started + 5);
+        let newer = NewestStop::new(&state, "s", &second, started + 5);
         assert!(matches!(newer.take(), Taken::Ours { .. }));
-        assert!(matches!(Claim::new(&state, "s", &first, started).take(), Taken::Superseded));
+        assert!(matches!(NewestStop::new(&state, "s", &first, started).take(), Taken::Superseded));
         assert!(newer.is_newest());
         // The newer one's start is in the future of a clock that was set back.
-        let ahead = Claim::new(&state, "s", &first, started + 3_600_000);
+        let ahead = NewestStop::new(&state, "s", &first, started + 3_600_000);
         assert!(matches!(ahead.take(), Taken::Ours { .. }));
-        assert!(matches!(Claim::new(&state, "s", &second, started).take(), Taken::Ours { .. }));
+        assert!(matches!(NewestStop::new(&state, "s", &second, started).take(), Taken::Ours { .. }));
     }
 
     #[test]
@@ -203,12 +203,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let state = StateFolder::at(folder.path());
         let (first, second) = (stop("1"), stop("2"));
-        let aside = Claim::new(&state, "s", &second, now());
+        let aside = NewestStop::new(&state, "s", &second, now());
         aside.pass_by();
         assert!(!folder.path().join("sessions").exists());
-        let audited = Claim::new(&state, "s", &first, now() - 5);
+        let audited = NewestStop::new(&state, "s", &first, now() - 5);
         assert!(matches!(audited.take(), Taken::Ours { .. }));
-        Claim::new(&state, "s", &first, now()).pass_by();
+        NewestStop::new(&state, "s", &first, now()).pass_by();
         assert!(audited.is_newest(), "the same stop");
         aside.pass_by();
         assert!(!audited.is_newest());
@@ -225,7 +225,7 @@ mod tests {
         let said = std::sync::Mutex::new(Vec::new());
         let decide = |number: i64| {
             let input = stop(&number.to_string());
-            let claim = Claim::new(&state, "s", &input, began + number);
+            let claim = NewestStop::new(&state, "s", &input, began + number);
             let Taken::Ours { place: _place, .. } = claim.take() else { return };
             std::thread::sleep(Duration::from_millis(5));
             let speak = |_: &mut crate::state::SessionState| {
@@ -253,9 +253,9 @@ mod tests {
         let main = stop("1");
         let json = br#"{"session_id":"s","prompt_id":"1","last_assistant_message":"Done.","agent_id":"a"}"#;
         let agent = HookInput::parse(json).expect("input");
-        let claim = Claim::new(&state, "s", &main, now());
+        let claim = NewestStop::new(&state, "s", &main, now());
         let Taken::Ours { place: _place, .. } = claim.take() else { panic!("nobody else is there") };
-        assert!(matches!(Claim::new(&state, "s", &agent, now()).take(), Taken::Ours { .. }));
+        assert!(matches!(NewestStop::new(&state, "s", &agent, now()).take(), Taken::Ours { .. }));
         assert!(claim.is_newest());
         let other = HookInput { last_assistant_message: Some("Done again.".into()), ..main.clone() };
         assert_ne!(stop_name(&main), stop_name(&other));

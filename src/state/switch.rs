@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{StateFolder, lock_file, read_json, write_json};
 use crate::client::settings::registration::Made;
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 
 /// Every switch that is off.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ impl StateFolder {
     }
 
     fn receipt_file(&self, settings: &Path) -> PathBuf {
-        let name = ContentName::of(settings.to_string_lossy().as_bytes());
+        let name = ContentId::of(settings.to_string_lossy().as_bytes());
         self.root.join("installs").join(format!("{name}.json"))
     }
 

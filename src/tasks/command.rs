@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::config::{TaskSource, TasksConfig};
     use crate::env::Env;
-    use crate::tasks::Asker;
+    use crate::tasks::TaskQuery;
 
     fn looked(command: Option<&str>, agent: Option<&str>) -> Looked {
         let config = TasksConfig {
@@ -84,7 +84,7 @@ mod tests {
             timeout: Duration::from_millis(1_500),
             ..TasksConfig::default()
         };
-        let asker = Asker { agent: agent.map(Into::into), session: Some("s1".into()) };
+        let asker = TaskQuery { agent: agent.map(Into::into), session: Some("s1".into()) };
         let deadline = Instant::now() + Duration::from_secs(20);
         let project = std::env::temp_dir();
         look(&Lookup { config: &config, env: &Env::default(), project: &project, asker: &asker, deadline })

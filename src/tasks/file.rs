@@ -69,13 +69,13 @@ mod tests {
     use super::*;
     use crate::config::{TaskSource, TasksConfig};
     use crate::env::Env;
-    use crate::tasks::Asker;
+    use crate::tasks::TaskQuery;
 
     const ONE: &str = r#"{"tasks":[{"id":"a1","title":"Mend  it","status":"assigned","assignee":"w2"}]}"#;
 
     fn looked(project: &Path, file: &str, agent: Option<&str>) -> Looked {
         let config = TasksConfig { source: TaskSource::File, file: file.into(), ..TasksConfig::default() };
-        let asker = Asker { agent: agent.map(Into::into), session: None };
+        let asker = TaskQuery { agent: agent.map(Into::into), session: None };
         let deadline = Instant::now() + Duration::from_secs(20);
         look(&Lookup { config: &config, env: &Env::default(), project, asker: &asker, deadline })
     }

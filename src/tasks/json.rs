@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Asker, Pending};
+use super::{Pending, TaskQuery};
 use crate::registry::Status;
 
 /// A task as it was found.
@@ -80,7 +80,7 @@ fn pending_status(words: &str) -> Option<Status> {
 }
 
 /// Those that are the asker's and not over. With `is_askers` all are that say nothing else: the source was asked for this one's.
-pub fn pending_of(tasks: &[Found], asker: &Asker, is_askers: bool) -> Vec<Pending> {
+pub fn pending_of(tasks: &[Found], asker: &TaskQuery, is_askers: bool) -> Vec<Pending> {
     let is_name = |name: &str| {
         [&asker.agent, &asker.session].into_iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
     };
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn ids(json: &str, is_askers: bool) -> Vec<String> {
-        let asker = Asker { agent: Some("w2".into()), session: Some("3f2a".into()) };
+        let asker = TaskQuery { agent: Some("w2".into()), session: Some("3f2a".into()) };
         let tasks = tasks_in(json.as_bytes()).expect("tasks");
         pending_of(&tasks, &asker, is_askers).into_iter().map(|task| task.id).collect()
     }

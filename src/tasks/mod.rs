@@ -27,7 +27,7 @@ pub struct Pending {
 
 /// Who is asking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asker {
+pub struct TaskQuery {
     /// The name under which tasks are this one's, where there is one.
     pub agent: Option<String>,
     /// The client's session.
@@ -63,7 +63,7 @@ pub struct Lookup<'a> {
     /// The project's folder.
     pub project: &'a Path,
     /// Who is asking.
-    pub asker: &'a Asker,
+    pub asker: &'a TaskQuery,
     /// By when it has to be over, whatever the settings say.
     pub deadline: Instant,
 }
@@ -99,7 +99,7 @@ const SESSION: &str = "{session}";
 #[derive(Debug, Default)]
 pub struct Asked {
     /// Who.
-    pub asker: Asker,
+    pub asker: TaskQuery,
     /// The worker that the session is.
     pub worker: Option<Worker>,
     /// The registry, where there is one.
@@ -129,7 +129,7 @@ pub fn asker(
             .or(named)
             .or_else(|| worker.as_ref().map(|worker| worker.name.clone())),
     };
-    Ok(Asked { asker: Asker { agent, session: session.map(str::to_owned) }, worker, registry })
+    Ok(Asked { asker: TaskQuery { agent, session: session.map(str::to_owned) }, worker, registry })
 }
 
 /// Looks the tasks up.

@@ -47,7 +47,7 @@ impl Stamp {
 
 /// What a file showed: all that costs something to work out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shows {
+pub struct FileSummary {
     /// A hash of what is on disk.
     pub digest: String,
     /// Whether it is what it was before the session.
@@ -75,7 +75,7 @@ struct Remembered {
 
 /// What is remembered, by the files' names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Memory {
+pub struct FileCache {
     then: HashMap<String, Remembered>,
     now: HashMap<String, Remembered>,
     /// How many of those were looked at just now.
@@ -84,7 +84,7 @@ pub struct Memory {
     bytes: usize,
 }
 
-impl Memory {
+impl FileCache {
     /// A memory at a time, in nanoseconds since 1970; empty if the bytes can't be read.
     pub fn of(bytes: Vec<u8>, now_ns: u128) -> Self {
         Self { then: cache_codec::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
@@ -102,8 +102,8 @@ impl Memory {
         name: &str,
         stamp: Option<Stamp>,
         question: u64,
-        look: impl FnOnce() -> Option<Shows>,
-    ) -> Option<Shows> {
+        look: impl FnOnce() -> Option<FileSummary>,
+    ) -> Option<FileSummary> {
         if let Entry::Occupied(known) = self.then.entry(name.to_owned())
             && Some(known.get().stamp) == stamp
             && known.get().question == question
@@ -134,7 +134,7 @@ impl Memory {
 }
 
 impl Remembered {
-    fn of(stamp: Stamp, question: u64, shows: &Shows) -> Self {
+    fn of(stamp: Stamp, question: u64, shows: &FileSummary) -> Self {
         Self {
             stamp,
             question,
@@ -146,8 +146,8 @@ impl Remembered {
         }
     }
 
-    fn shows(&self) -> Shows {
-        Shows {
+    fn shows(&self) -> FileSummary {
+        FileSummary {
             digest: self.digest.clone(),
             is_same: self.is_same,
             text: self.text.clone(),
@@ -164,19 +164,19 @@ mod tests {
     const STAMP: Stamp = Stamp { inode: 1, bytes: 9, changed_ns: 1_000 };
     const LATER: u128 = 9_000_000_000;
 
-    fn shows(text: &str) -> Shows {
+    fn shows(text: &str) -> FileSummary {
         let text = text.as_bytes().to_vec().into();
-        Shows { digest: "d".into(), is_same: false, text, is_diff: true, masked: 1 }
+        FileSummary { digest: "d".into(), is_same: false, text, is_diff: true, masked: 1 }
     }
 
     /// A memory of one file that was looked at then.
-    fn memory(at: u128, stamp: Option<Stamp>) -> Memory {
-        let mut memory = Memory::of(Vec::new(), at);
+    fn memory(at: u128, stamp: Option<Stamp>) -> FileCache {
+        let mut memory = FileCache::of(Vec::new(), at);
         memory.recall("a.rs", stamp, 7, || Some(shows("old")));
-        Memory::of(memory.to_keep().unwrap_or_default(), LATER)
+        FileCache::of(memory.to_keep().unwrap_or_default(), LATER)
     }
 
-    fn recalled(memory: &mut Memory, stamp: Stamp, question: u64) -> String {
+    fn recalled(memory: &mut FileCache, stamp: Stamp, question: u64) -> String {
         let shows = memory.recall("a.rs", Some(stamp), question, || Some(shows("new"))).expect("shown");
         String::from_utf8(shows.text.to_vec()).expect("text")
     }
@@ -190,14 +190,14 @@ mod tests {
 
     #[test]
     fn a_file_that_changed_is_remembered_at_once_and_one_of_no_use_is_not_missed() {
-        let mut many = Memory::of(Vec::new(), LATER);
+        let mut many = FileCache::of(Vec::new(), LATER);
         let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
         for name in &names {
             many.recall(name, Some(STAMP), 7, || Some(shows("old")));
         }
         let kept = many.to_keep().expect("all is new");
         for (changed, gone, is_kept) in [(0, 0, false), (1, 0, true), (0, 10, false), (0, 30, true)] {
-            let mut many = Memory::of(kept.clone(), LATER);
+            let mut many = FileCache::of(kept.clone(), LATER);
             for (at, name) in names.iter().enumerate().skip(gone) {
                 many.recall(name, Some(STAMP), if at < changed { 8 } else { 7 }, || Some(shows("new")));
             }
@@ -242,6 +242,6 @@ mod tests {
     fn what_is_no_longer_asked_for_is_forgotten_and_so_is_too_much() {
         let mut idle = memory(LATER, Some(STAMP));
         idle.recall("b.rs", Some(STAMP), 7, || Some(shows(&"x".repeat(MOST_OF_ONE + 1))));
-        assert_eq!(Memory::of(idle.to_keep().expect("changed"), LATER).then.len(), 0);
+        assert_eq!(FileCache::of(idle.to_keep().expect("changed"), LATER).then.len(), 0);
     }
 }

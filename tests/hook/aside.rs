@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::{BETA, Run, Scene};
+use crate::scene::{BETA, Run, Snapshot};
 use crate::transcript::Transcript;
 
 /// Asserts that the stop went through for this cause, with these words in the log and nobody asked.
 #[track_caller]
-fn stands_aside(scene: &Scene, run: &Run, cause: &str, detail: &str) {
+fn stands_aside(scene: &Snapshot, run: &Run, cause: &str, detail: &str) {
     run.is_silent();
     run.logs("allow", cause);
     run.same(&run.record()["detail"], &json!(detail));
@@ -17,7 +17,7 @@ fn stands_aside(scene: &Scene, run: &Run, cause: &str, detail: &str) {
 
 #[test]
 fn the_causes_come_in_the_documented_order() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.own_config("[gates]\nmax_blocks = 0\n");
     scene.var("PUNCHLIST_INSIDE_AUDITOR", "1");
     scene.var("PUNCHLIST_OFF", "1");
@@ -26,7 +26,7 @@ fn the_causes_come_in_the_documented_order() {
     scene.input["background_tasks"] =
         json!([{ "id": "b1", "type": "shell", "status": "running", "description": "the suite" }]);
 
-    let aside = |scene: &Scene, cause, detail| stands_aside(scene, &scene.run(), cause, detail);
+    let aside = |scene: &Snapshot, cause, detail| stands_aside(scene, &scene.run(), cause, detail);
     aside(&scene, "inside-auditor", "the hook fired inside its own reader");
     scene.unset("PUNCHLIST_INSIDE_AUDITOR");
     aside(&scene, "off", "switched off by PUNCHLIST_OFF");
@@ -44,14 +44,14 @@ fn the_causes_come_in_the_documented_order() {
 
 #[test]
 fn it_can_be_switched_off_by_config() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.project_config("[gates]\nenabled = false\n");
     stands_aside(&scene, &scene.run(), "off", "switched off by [gates] enabled = false");
 }
 
 #[test]
 fn without_the_audit_and_with_no_other_gate_nobody_looks() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.project_config("[audit]\nenabled = false\n");
     stands_aside(
         &scene,
@@ -63,14 +63,14 @@ fn without_the_audit_and_with_no_other_gate_nobody_looks() {
 
 #[test]
 fn a_switch_that_says_no_is_not_on() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.var("PUNCHLIST_OFF", "0");
     scene.run().holds();
 }
 
 #[test]
 fn a_session_is_held_three_times_at_the_most_whatever_the_client_says_of_loops() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     for held in 1..=3 {
         scene.run().holds();
         assert_eq!(scene.blocks(), held);
@@ -87,7 +87,7 @@ fn a_session_is_held_three_times_at_the_most_whatever_the_client_says_of_loops()
 
 #[test]
 fn the_budget_can_be_set_and_is_each_sessions_own() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.project_config("[gates]\nmax_blocks = 1\n");
     scene.run().holds();
     let run = scene.run();
@@ -99,7 +99,7 @@ fn the_budget_can_be_set_and_is_each_sessions_own() {
 
 #[test]
 fn a_chat_is_nothing_to_audit() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.transcript.asked("What is a punch list?");
     scene.says("What an inspector hands over at the end of a building job.");
     stands_aside(&scene, &scene.run(), "nothing-to-audit", "nothing was done yet");
@@ -107,7 +107,7 @@ fn a_chat_is_nothing_to_audit() {
 
 #[test]
 fn a_plan_with_which_nothing_was_done_is_nothing_to_audit() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.file("PLAN.md", "- [ ] Create `alpha.txt`\n");
     scene.transcript.asked("Have a look at PLAN.md.");
     scene.says("It has one step. Shall I begin?");
@@ -117,7 +117,7 @@ fn a_plan_with_which_nothing_was_done_is_nothing_to_audit() {
 /// Whatever is said, in whatever language: nothing happened that was not judged before.
 #[test]
 fn a_stop_at_which_nothing_was_done_since_the_last_audit_asks_nobody() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.run().holds();
     scene.transcript.asked("Thanks, notes/beta.txt can wait.");
     scene.says("You're welcome!");
@@ -137,7 +137,7 @@ fn a_stop_at_which_nothing_was_done_since_the_last_audit_asks_nobody() {
 
 #[test]
 fn other_events_are_none_of_our_business_and_not_logged() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     for event in ["PreToolUse", "SessionStart", "Whatever"] {
         scene.input["hook_event_name"] = json!(event);
         let run = scene.run();
@@ -149,7 +149,7 @@ fn other_events_are_none_of_our_business_and_not_logged() {
 /// The whole plan is not a subagent's promise, so what it is held for is what it claims itself.
 #[test]
 fn a_subagents_stop_is_audited_by_its_own_transcript_and_without_the_plan() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     let own = scene.path("agent-a1.jsonl");
     std::fs::write(&own, scene.transcript.text()).expect("the agent's transcript");
     // The session itself only chatted: were its transcript read, there would be nothing to audit.

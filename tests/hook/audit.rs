@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::scene::{GREETING, Scene, answer, text};
+use crate::scene::{GREETING, Snapshot, answer, text};
 
 const ID: &str = "3f2a91c0-1111-4222-8333-444444444444";
 
@@ -19,8 +19,8 @@ Confirmed (1)
      path     notes/beta.txt
 ";
 
-fn saved_drift() -> Scene {
-    let scene = Scene::with_drift();
+fn saved_drift() -> Snapshot {
+    let scene = Snapshot::with_drift();
     scene.save(ID, 5);
     scene
 }
@@ -52,7 +52,7 @@ fn a_session_is_audited_by_its_path_by_its_id_and_by_the_start_of_it() {
     run_nobody_was_asked(&scene);
 }
 
-fn run_nobody_was_asked(scene: &Scene) {
+fn run_nobody_was_asked(scene: &Snapshot) {
     assert_eq!(scene.calls().len(), 0, "nobody is asked");
 }
 
@@ -66,7 +66,7 @@ fn the_clients_folder_can_be_elsewhere() {
 
 #[test]
 fn a_clean_session_ends_with_zero() {
-    let scene = Scene::without_drift();
+    let scene = Snapshot::without_drift();
     scene.save(ID, 5);
     let run = scene.audit(&["--auditor", "none"]);
     run.answers(
@@ -83,7 +83,7 @@ fn a_clean_session_ends_with_zero() {
 
 #[test]
 fn an_auditor_that_can_not_be_had_is_two_unless_the_disk_proves_something() {
-    for (scene, code) in [(Scene::without_drift(), 2), (Scene::with_drift(), 1)] {
+    for (scene, code) in [(Snapshot::without_drift(), 2), (Snapshot::with_drift(), 1)] {
         scene.client("api-error Not logged in");
         scene.save(ID, 5);
         let run = scene.audit(&[]);
@@ -107,7 +107,7 @@ fn the_prompt_is_shown_and_nothing_is_sent() {
 
 #[test]
 fn with_a_saved_answer_the_second_readers_prompt_is_shown() {
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.save(ID, 5);
     let run = scene.audit_with_stdin(&["--show-prompt", "--verdict", "-"], &answer(&[GREETING]));
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
@@ -121,7 +121,7 @@ fn with_a_saved_answer_the_second_readers_prompt_is_shown() {
 
 #[test]
 fn a_saved_verdict_is_judged_in_place_of_asking() {
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.save(ID, 5);
     let found = answer(&[GREETING]);
     let upheld =
@@ -155,7 +155,7 @@ fn a_saved_verdict_is_judged_in_place_of_asking() {
 
 #[test]
 fn another_plan_can_be_put_up() {
-    let scene = Scene::without_drift();
+    let scene = Snapshot::without_drift();
     scene.save(ID, 5);
     scene.file("notes/other.md", "- [x] Create `notes/gamma.txt`\n");
     let run = scene.audit(&["--auditor", "none", "--plan", "notes/other.md", "--format", "json"]);
@@ -299,7 +299,7 @@ fn what_is_no_session_is_told_and_what_to_do_next() {
 
 #[test]
 fn a_project_without_sessions_says_where_it_looked() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     let folder = scene.tidy(&text(&scene.project_folder()));
     scene.audit(&[]).answers(
         2,

@@ -5,11 +5,11 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::scene::Scene;
+use crate::scene::Snapshot;
 
 #[test]
 fn all_sessions_are_a_table_oldest_first_and_the_disk_is_trusted_for_the_newest() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.save("11111111-old", 1);
     scene.save("22222222-new", 2);
     fs::write(scene.project_folder().join("agent-a1.jsonl"), "{\"type\":\"user\"}\n").expect("written");
@@ -42,7 +42,7 @@ session   when              plan     steps  confirmed  not verified  worth knowi
     assert_eq!(scene.calls().len(), 0, "nobody is asked");
 }
 
-fn reports(scene: &Scene, args: &[&str]) -> Vec<Value> {
+fn reports(scene: &Snapshot, args: &[&str]) -> Vec<Value> {
     let run = scene.audit(&[args, &["--format", "json"]].concat());
     serde_json::from_str(&run.stdout).expect("a list")
 }
@@ -51,7 +51,7 @@ const MOVED_ON: &str = "the disk has moved on since this session ended";
 
 #[test]
 fn a_list_is_printed_for_programs_and_says_why_the_disk_is_not_trusted() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.save("11111111-old", 1);
     scene.save("22222222-new", 2);
     let reports = reports(&scene, &["--all"]);
@@ -64,7 +64,7 @@ fn a_list_is_printed_for_programs_and_says_why_the_disk_is_not_trusted() {
 
 #[test]
 fn newer_commits_make_a_doubt() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.save("11111111-old", 1);
     let git = |args: &[&str]| {
         let run = Command::new("git")
@@ -85,7 +85,7 @@ fn newer_commits_make_a_doubt() {
 
 #[test]
 fn a_folder_that_is_gone_makes_a_doubt() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     let transcript = scene.save("11111111-old", 1);
     let work = scene.in_work("").display().to_string();
     let rows = fs::read_to_string(&transcript).expect("text");
@@ -98,7 +98,7 @@ fn a_folder_that_is_gone_makes_a_doubt() {
 
 #[test]
 fn what_the_session_alone_shows_stays() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Make a plan and follow it, please.");
     scene.wrote("alpha.txt", "alpha\n");
     scene.transcript.ran_in_vain("cargo test", "1 test failed");
@@ -115,7 +115,7 @@ fn what_the_session_alone_shows_stays() {
 
 #[test]
 fn all_projects_are_named() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.save("11111111-old", 1);
     let run = scene.audit(&["--all-projects"]);
     run.check(
@@ -126,7 +126,7 @@ fn all_projects_are_named() {
 
 #[test]
 fn none_at_all_says_where_it_looked() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     let run = scene.audit(&["--all-projects"]);
     run.same(&run.status.code(), &Some(2));
     run.check(run.stderr.contains("there is no transcript in DIR/home/.claude/projects; "), "where");

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::processes::{assert_is_gone, is_alive};
-use crate::scene::{GREETING, HELP, LONG, OLD_HELP, OTHERS, Run, Scene, answer, finds};
+use crate::scene::{GREETING, HELP, LONG, OLD_HELP, OTHERS, Run, Snapshot, answer, finds};
 use rustix::process::{Signal, kill_process};
 
 /// The script's lines for an answer with one finding, which the second reader upholds.
@@ -14,8 +14,8 @@ fn one_finding() -> String {
 }
 
 /// A session that only a reader can fault, with this client.
-fn asked(script: &str) -> (Scene, Run) {
-    let scene = Scene::with_a_wrong_greeting();
+fn asked(script: &str) -> (Snapshot, Run) {
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.client(script);
     let run = scene.run();
     (scene, run)
@@ -23,7 +23,7 @@ fn asked(script: &str) -> (Scene, Run) {
 
 /// Asserts that the reader's finding holds the stop, and that nobody is left.
 #[track_caller]
-fn holds(scene: &Scene, run: &Run) {
+fn holds(scene: &Snapshot, run: &Run) {
     let reason = run.holds();
     run.check(
         reason.contains("found: notes/beta.txt says something else"),
@@ -41,7 +41,7 @@ fn holds(scene: &Scene, run: &Run) {
 
 /// Asserts that the stop goes through, that the person is told this, and that nobody is left.
 #[track_caller]
-fn passes(scene: &Scene, run: &Run, cause: &str, told: &str, (outcome, detail): (&str, &str)) {
+fn passes(scene: &Snapshot, run: &Run, cause: &str, told: &str, (outcome, detail): (&str, &str)) {
     run.tells(&format!("this stop was not audited: {told}"));
     run.logs("allow", cause);
     let auditor = &run.record()["auditor"];
@@ -53,7 +53,7 @@ fn passes(scene: &Scene, run: &Run, cause: &str, told: &str, (outcome, detail): 
 
 /// The same, for one that could not be asked or could not answer.
 #[track_caller]
-fn unavailable(script: &str, why: &str) -> Scene {
+fn unavailable(script: &str, why: &str) -> Snapshot {
     let (scene, run) = asked(script);
     passes(&scene, &run, "auditor-unavailable", why, ("unavailable", why));
     scene
@@ -69,8 +69,8 @@ fn unreadable(script: &str, why: &str) {
 
 /// The same, for one that takes too long; `timeout` is set to a second.
 #[track_caller]
-fn times_out(script: &str) -> (Scene, Run) {
-    let scene = Scene::with_a_wrong_greeting();
+fn times_out(script: &str) -> (Snapshot, Run) {
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.own_config("[auditor]\ntimeout = \"1s\"\n");
     scene.client(script);
     let run = scene.run();
@@ -112,7 +112,7 @@ fn an_answer_without_findings_lets_the_stop_go() {
 
 #[test]
 fn a_finding_that_the_disk_refutes_holds_nobody_and_nobody_is_asked_about_it() {
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.readers(&[&GREETING.replace("wrong-content", "missing")]);
     let run = scene.run();
     run.is_silent();
@@ -207,7 +207,7 @@ fn a_whole_answer_from_a_client_that_does_not_end_is_none() {
 
 #[test]
 fn a_client_whose_help_hangs_is_ended_at_the_deadline() {
-    let mut scene = Scene::with_a_wrong_greeting();
+    let mut scene = Snapshot::with_a_wrong_greeting();
     scene.own_config("[auditor]\ntimeout = \"1s\"\n");
     let client = scene.shell_client("echo $$ > DIR/pid; exec sleep 600");
     scene.var("PUNCHLIST_CLAUDE", client);
@@ -219,7 +219,7 @@ fn a_client_whose_help_hangs_is_ended_at_the_deadline() {
 
 #[test]
 fn the_hooks_own_timeout_bounds_the_auditor_too() {
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.client("hang");
     // Five seconds of it are kept for the answer.
     let run = scene.run_args(&["hook", "--hook-timeout", "6"]);
@@ -332,7 +332,7 @@ fn a_success_that_is_an_error_is_no_answer_however_good_it_looks() {
 
 #[test]
 fn a_client_that_is_not_there_is_said_to_be_missing() {
-    let mut scene = Scene::with_a_wrong_greeting();
+    let mut scene = Snapshot::with_a_wrong_greeting();
     scene.var("PUNCHLIST_CLAUDE", "/nowhere/claude");
     let run = scene.run();
     let why = "no `claude` program was found (looked at /nowhere/claude); \
@@ -343,7 +343,7 @@ fn a_client_that_is_not_there_is_said_to_be_missing() {
 
 #[test]
 fn a_client_that_is_not_executable_is_said_to_be_missing() {
-    let mut scene = Scene::with_a_wrong_greeting();
+    let mut scene = Snapshot::with_a_wrong_greeting();
     let client = scene.path("claude");
     std::fs::write(&client, "#!/bin/sh\n").expect("a file");
     scene.var("PUNCHLIST_CLAUDE", &client);
@@ -356,7 +356,7 @@ fn a_client_that_is_not_executable_is_said_to_be_missing() {
 #[test]
 fn a_client_that_can_not_be_started_is_said_to_be_so() {
     use std::os::unix::fs::PermissionsExt;
-    let mut scene = Scene::with_a_wrong_greeting();
+    let mut scene = Snapshot::with_a_wrong_greeting();
     let client = scene.path("claude");
     std::fs::write(&client, [0xff; 64]).expect("a file");
     std::fs::set_permissions(&client, std::fs::Permissions::from_mode(0o755)).expect("executable");
@@ -370,7 +370,7 @@ fn a_client_that_can_not_be_started_is_said_to_be_so() {
 
 #[test]
 fn a_flag_that_the_client_refuses_is_left_out_and_remembered() {
-    let mut scene = Scene::with_a_wrong_greeting();
+    let mut scene = Snapshot::with_a_wrong_greeting();
     // `on-call` makes the fake count its calls; none is the ninety-ninth.
     scene.client(&format!("{HELP}on-call 99 exit 3\nrefuse-flag --effort\n{}", one_finding()));
     let calls = scene.path("script.calls");
@@ -394,7 +394,7 @@ fn a_flag_that_the_client_refuses_is_left_out_and_remembered() {
 #[test]
 fn a_client_that_refuses_everything_is_given_up() {
     let refused = HELP.trim_end().trim_start_matches("help").replace(" --", "\nrefuse-flag --");
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.client(&format!("{HELP}{refused}\n{}", one_finding()));
     let run = scene.run();
     run.logs("allow", "auditor-unavailable");
@@ -406,7 +406,7 @@ fn a_client_that_refuses_everything_is_given_up() {
 
 #[test]
 fn what_the_disk_proves_holds_when_the_auditor_hangs() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.own_config("[auditor]\ntimeout = \"1s\"\n");
     scene.client("hang");
     let run = scene.run();
@@ -419,7 +419,7 @@ fn what_the_disk_proves_holds_when_the_auditor_hangs() {
 
 #[test]
 fn what_the_disk_proves_holds_when_there_is_no_client() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.var("PUNCHLIST_CLAUDE", "/nowhere/claude");
     let run = scene.run();
     run.holds();

@@ -7,14 +7,14 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::processes::eventually;
-use crate::scene::{FAKE, OTHERS, Run, Running, SESSION, Scene, finds};
+use crate::scene::{FAKE, OTHERS, Run, Running, SESSION, Snapshot, finds};
 
 /// A session with drift that is audited in the background, by a client that waits for a sign.
-fn behind() -> Scene {
-    gated(Scene::with_drift())
+fn behind() -> Snapshot {
+    gated(Snapshot::with_drift())
 }
 
-fn gated(mut scene: Scene) -> Scene {
+fn gated(mut scene: Snapshot) -> Snapshot {
     scene.own_config("[audit]\nmode = \"background\"\n");
     scene.input["prompt_id"] = json!("prompt-1");
     let client = scene.shell_client(
@@ -26,7 +26,7 @@ fn gated(mut scene: Scene) -> Scene {
 }
 
 /// Starts the hook and waits until its auditor is at work.
-fn at_work(scene: &Scene) -> Running {
+fn at_work(scene: &Snapshot) -> Running {
     let asked = scene.path("asked");
     let _ = fs::remove_file(&asked);
     let running = scene.start_behind();
@@ -35,23 +35,23 @@ fn at_work(scene: &Scene) -> Running {
 }
 
 /// Lets the auditors answer.
-fn go(scene: &Scene) {
+fn go(scene: &Snapshot) {
     fs::write(scene.path("go"), "").expect("the sign");
 }
 
-fn finish(scene: &Scene, running: Running) -> Run {
+fn finish(scene: &Snapshot, running: Running) -> Run {
     go(scene);
     scene.finish(running)
 }
 
 /// Writes the transcript as it is now.
-fn write_transcript(scene: &Scene) {
+fn write_transcript(scene: &Snapshot) {
     fs::write(scene.path("transcript.jsonl"), scene.transcript.text()).expect("the transcript");
 }
 
 /// Asserts that nothing was said, held or counted, since something moved on.
 #[track_caller]
-fn says_nothing(scene: &Scene, run: &Run, cause: &str, detail: &str) {
+fn says_nothing(scene: &Snapshot, run: &Run, cause: &str, detail: &str) {
     run.is_silent();
     run.logs("allow", cause);
     run.same(&scene.tidy(run.record()["detail"].as_str().unwrap_or_default()), &detail.to_owned());
@@ -59,7 +59,7 @@ fn says_nothing(scene: &Scene, run: &Run, cause: &str, detail: &str) {
     run.same(&scene.audits_remembered(), &0);
 }
 
-fn causes(scene: &Scene) -> Vec<String> {
+fn causes(scene: &Snapshot) -> Vec<String> {
     let mut causes: Vec<_> =
         scene.log().iter().map(|record| record["cause"].as_str().unwrap_or_default().to_owned()).collect();
     causes.sort_unstable();
@@ -88,7 +88,7 @@ fn what_still_fits_wakes_the_session_once() {
 
 #[test]
 fn a_clean_audit_is_remembered() {
-    let scene = gated(Scene::without_drift());
+    let scene = gated(Snapshot::without_drift());
     let running = at_work(&scene);
     let run = finish(&scene, running);
     run.is_silent();
@@ -145,7 +145,7 @@ fn a_session_that_works_on_is_not_disturbed() {
 }
 
 /// The client's note on its own process, as 2.1.221 and later keep it.
-fn note(scene: &mut Scene, note: &Value) {
+fn note(scene: &mut Snapshot, note: &Value) {
     scene.var("CLAUDE_PID", "4711");
     let folder = scene.path("home/.claude/sessions");
     fs::create_dir_all(&folder).expect("a folder");
@@ -195,7 +195,7 @@ fn a_client_that_is_still_in_the_audited_turn_or_waits_for_us_is_woken() {
 
 #[test]
 fn a_finding_whose_file_has_come_meanwhile_is_not_told() {
-    let scene = gated(Scene::with_a_wrong_greeting());
+    let scene = gated(Snapshot::with_a_wrong_greeting());
     scene.readers(&[crate::scene::GREETING]);
     let running = at_work(&scene);
     scene.file("notes/beta.txt", "good morning, once more\n");
@@ -219,7 +219,7 @@ fn a_plan_that_was_rewritten_meanwhile_holds_nobody() {
 
 #[test]
 fn what_speaks_of_another_file_is_still_told() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Make a plan in PLAN.md, then create all three files.");
     scene.wrote(
         "PLAN.md",
@@ -316,7 +316,7 @@ fn many_stops_at_once_come_to_one_word() {
 
 #[test]
 fn a_mode_that_the_registration_contradicts_is_said_and_the_registration_wins() {
-    let scene = Scene::without_drift();
+    let scene = Snapshot::without_drift();
     let fault = "the hook is registered with --background, but [audit] mode is \"hold\": the audit runs in the \
         background; set mode = \"background\", or register `punchlist hook` without --background and without \
         \"asyncRewake\"";
@@ -325,7 +325,7 @@ fn a_mode_that_the_registration_contradicts_is_said_and_the_registration_wins() 
     run.same(&run.record()["config_error"], &json!(fault));
     run.check(scene.path(&format!("state/sessions/{SESSION}.newest")).exists(), "it ran in the background");
 
-    let scene = Scene::without_drift();
+    let scene = Snapshot::without_drift();
     scene.project_config("[audit]\nmode = \"background\"\n");
     let fault = "[audit] mode is \"background\", but the hook is registered without --background: the stop is held; \
         register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\"";
@@ -338,7 +338,7 @@ fn a_mode_that_the_registration_contradicts_is_said_and_the_registration_wins() 
 /// The client gives the agent all of stderr then.
 #[test]
 fn an_agent_that_is_woken_is_not_told_what_to_change_in_the_config() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     let run = scene.run_args(&["hook", "--background"]);
     run.holds();
     run.check(run.record()["config_error"].is_string(), "the log has it");
@@ -347,7 +347,7 @@ fn an_agent_that_is_woken_is_not_told_what_to_change_in_the_config() {
 /// The client would not wait, and the hook would go by the rules of one that is waited for.
 #[test]
 fn a_registration_in_the_settings_that_is_neither_mode_is_said() {
-    let scene = Scene::without_drift();
+    let scene = Snapshot::without_drift();
     let hook = json!({ "type": "command", "command": "punchlist hook", "asyncRewake": true });
     scene.file(".claude/settings.json", &json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } }).to_string());
     let fault = "DIR/work/.claude/settings.json: the hook is registered with \"asyncRewake\" without --background: \
@@ -360,7 +360,7 @@ fn a_registration_in_the_settings_that_is_neither_mode_is_said() {
 /// Nobody sees a `systemMessage` of a hook that was not waited for, so nobody was told.
 #[test]
 fn advice_that_nobody_hears_is_not_taken_for_told() {
-    let mut scene = Scene::without_drift();
+    let mut scene = Snapshot::without_drift();
     scene.own_config("[audit]\nmode = \"background\"\n");
     scene.transcript.ran("git push --force origin main", "done");
     let run = scene.run_args(&["hook", "--background"]);

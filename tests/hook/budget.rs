@@ -3,13 +3,13 @@
 
 use serde_json::json;
 
-use crate::scene::{GREETING, Run, Scene};
+use crate::scene::{GREETING, Run, Snapshot};
 
 const SPENT: &str = "this session has had its one call of a model (`[auditor] max_calls_per_session`)";
 
 /// Asserts that a stop was not audited for this reason, and that the log says so.
 #[track_caller]
-fn is_not_audited(scene: &Scene, run: &Run, why: &str, calls: usize) {
+fn is_not_audited(scene: &Snapshot, run: &Run, why: &str, calls: usize) {
     run.logs("allow", "auditor-unavailable");
     run.same(&run.record()["detail"], &json!(format!("this stop was not audited: {why}")));
     run.logs_auditor("unavailable", Some(why));
@@ -18,7 +18,7 @@ fn is_not_audited(scene: &Scene, run: &Run, why: &str, calls: usize) {
 
 #[test]
 fn after_its_last_call_a_session_is_not_audited_and_the_person_is_told_once() {
-    let mut scene = Scene::without_drift();
+    let mut scene = Snapshot::without_drift();
     scene.own_config("[auditor]\nmax_calls_per_session = 1\n");
     scene.run().logs("allow", "clean");
     scene.works_on();
@@ -37,7 +37,7 @@ fn after_its_last_call_a_session_is_not_audited_and_the_person_is_told_once() {
 
 #[test]
 fn a_call_that_is_left_for_the_first_reader_alone_holds_nobody() {
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.own_config("[auditor]\nmax_calls_per_session = 1\n");
     scene.readers(&[GREETING]);
     let run = scene.run();
@@ -49,7 +49,7 @@ fn a_call_that_is_left_for_the_first_reader_alone_holds_nobody() {
 
 #[test]
 fn what_the_disk_proves_holds_when_nothing_is_left_to_spend() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.own_config("[auditor]\nmax_calls_per_session = 0\n");
     let run = scene.run();
     run.holds();
@@ -59,7 +59,7 @@ fn what_the_disk_proves_holds_when_nothing_is_left_to_spend() {
 /// A call of the scripted client costs 0.0012 dollars.
 #[test]
 fn the_money_of_a_day_is_for_all_sessions() {
-    let mut scene = Scene::without_drift();
+    let mut scene = Snapshot::without_drift();
     scene.own_config("[auditor]\nmax_cost_per_day = 0.001\n");
     scene.run().logs("allow", "clean");
     scene.input["session_id"] = json!("another");

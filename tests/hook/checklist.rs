@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::scene::{BETA, OTHERS, Scene, finds};
+use crate::scene::{BETA, OTHERS, Snapshot, finds};
 
 /// A session that did the first of its plan's steps, ticked that one, and says this.
-fn says(words: &str) -> Scene {
-    let mut scene = Scene::new();
+fn says(words: &str) -> Snapshot {
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Make a plan in PLAN.md, and carry it out.");
     scene.wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Tell the team about the greeting\n");
     scene.wrote("alpha.txt", "alpha\n");
@@ -15,7 +15,7 @@ fn says(words: &str) -> Scene {
 }
 
 /// A reader that says that these items are claimed as done, and so is the work as a whole.
-fn claimed(scene: &Scene, numbers: &str) {
+fn claimed(scene: &Snapshot, numbers: &str) {
     scene.client(&format!(
         "checklist answer {{\"claimed\":[{numbers}],\"finished\":true}}\n{}\nsecond verdicts uphold It is so.",
         finds(&[])
@@ -79,7 +79,7 @@ fn without_the_table_there_is_no_such_gate() {
 
 #[test]
 fn a_step_that_the_audit_holds_for_is_told_once() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Make a plan in PLAN.md, and carry it out.");
     let plan = "# Plan\n\n- [x] Create `alpha.txt`\n- [ ] Create `notes/beta.txt`\n- [ ] Tell the team about the greeting\n";
     scene.wrote("PLAN.md", plan);

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::scene::{Run, Scene};
+use crate::scene::{Run, Snapshot};
 
 /// A session that wrote one file, with these checks in the person's own config.
-fn scene_with(checks: &str) -> Scene {
-    let mut scene = Scene::new();
+fn scene_with(checks: &str) -> Snapshot {
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Create alpha.txt, please.");
     scene.wrote("alpha.txt", "alpha\n");
     scene.says("I created alpha.txt.");
@@ -17,7 +17,7 @@ fn scene_with(checks: &str) -> Scene {
 /// A check that counts its runs, and passes unless there is a file `broken`.
 const COUNTING: &str = "[[check]]\nname = \"test\"\nrun = \"echo run >> ../runs; test ! -e broken || { echo error: broken; exit 3; }\"\n";
 
-fn runs(scene: &Scene) -> usize {
+fn runs(scene: &Snapshot) -> usize {
     std::fs::read_to_string(scene.path("runs")).unwrap_or_default().lines().count()
 }
 
@@ -88,7 +88,7 @@ fn what_failed_runs_again_and_what_it_writes_itself_is_not_touched_by_the_sessio
 
 #[test]
 fn what_a_command_changed_is_touched_too() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Fix the typo.");
     scene.transcript.ran("sed -i s/a/b/ gamma.txt", "");
     scene.file("gamma.txt", "b\n");
@@ -100,7 +100,7 @@ fn what_a_command_changed_is_touched_too() {
 
 #[test]
 fn a_session_that_touched_nothing_runs_nothing() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.transcript.asked("What is this?");
     scene.says("A project.");
     scene.own_config(COUNTING);
@@ -172,7 +172,7 @@ fn what_a_project_asks_for_runs_only_when_a_person_has_allowed_it() {
 
 #[test]
 fn a_check_and_a_finding_are_one_block() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.own_config("[[check]]\nname = \"test\"\nrun = \"echo error: no; exit 1\"\n");
     let run = scene.run();
     let reason = held(&run);

@@ -6,10 +6,10 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::scene::{PUNCHLIST, Scene};
+use crate::scene::{PUNCHLIST, Snapshot};
 
 /// The calls of one run, its loader's and its runtime's too, if they can be counted here.
-fn calls(scene: &Scene) -> Option<Vec<String>> {
+fn calls(scene: &Snapshot) -> Option<Vec<String>> {
     let trace = scene.path("strace");
     let mut command = Command::new("strace");
     command.arg("-f").arg("-o").arg(&trace).args([PUNCHLIST, "hook"]);
@@ -32,9 +32,9 @@ fn calls(scene: &Scene) -> Option<Vec<String>> {
     Some(text.lines().filter_map(name).filter(|name| !name.starts_with(['-', '+', '<'])).collect())
 }
 
-fn scenes() -> Vec<(&'static str, Scene)> {
+fn scenes() -> Vec<(&'static str, Snapshot)> {
     let mut scenes: Vec<_> = ["loop guard", "plan mode", "off", "session start"]
-        .map(|name| (name, Scene::with_drift()))
+        .map(|name| (name, Snapshot::with_drift()))
         .into_iter()
         .collect();
     scenes[0].1.input["stop_hook_active"] = json!(true);

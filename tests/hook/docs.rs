@@ -11,7 +11,7 @@ use clap::CommandFactory;
 use punchlist::cli::Cli;
 use punchlist::registry::{Choice, NewTask, NewWorker, Registry, TaskId};
 
-use crate::scene::{PUNCHLIST, Scene, text};
+use crate::scene::{PUNCHLIST, Snapshot, text};
 use crate::shown::{Shown, commands, forms, is_variable, words};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -82,13 +82,13 @@ fn helps(command: &clap::Command, path: &str, pages: &mut Vec<(String, String)>)
 
 /// A home with nothing in it, a project whose session says more than it did, a decision that held it.
 struct Home {
-    scene: Scene,
+    scene: Snapshot,
     decision: String,
 }
 
 impl Home {
     fn new() -> Self {
-        let mut scene = Scene::in_workspace("shop");
+        let mut scene = Snapshot::in_workspace("shop");
         scene
             .transcript
             .asked("Make a plan in PLAN.md, then create alpha.txt, notes/beta.txt and notes/gamma.txt.");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::{PUNCHLIST, Scene};
+use crate::scene::{PUNCHLIST, Snapshot};
 
 /// A client of today that is logged in and answers every question with no findings; it notes what it is run with.
 const CLIENT: &str = r#"echo "$1 $2" >> DIR/ran
@@ -13,21 +13,21 @@ case "$1" in
   *) cat > /dev/null; echo '{"type":"result","subtype":"success","is_error":false,"result":"","total_cost_usd":0.0004,"usage":{"input_tokens":210,"output_tokens":9},"structured_output":{"findings":[],"candidates":[],"verdicts":[]}}' ;;
 esac"#;
 
-fn scene() -> Scene {
-    let mut scene = Scene::new();
+fn scene() -> Snapshot {
+    let mut scene = Snapshot::new();
     let client = scene.shell_client(CLIENT);
     scene.var("PUNCHLIST_CLAUDE", client);
     scene
 }
 
-fn register(scene: &Scene, file: &str, hook: &Value) {
+fn register(scene: &Snapshot, file: &str, hook: &Value) {
     let path = scene.path(file);
     std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
     let settings = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
     std::fs::write(path, settings.to_string()).expect("written");
 }
 
-fn registered() -> Scene {
+fn registered() -> Snapshot {
     let scene = scene();
     let hook = json!({"type": "command", "command": PUNCHLIST, "args": ["hook"], "timeout": 120});
     register(&scene, "home/.claude/settings.json", &hook);
@@ -94,7 +94,7 @@ fn where_all_is_in_place_it_says_so_and_exits_with_0() {
 
 #[test]
 fn what_is_to_be_done_is_said_and_the_exit_code_is_1() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.var("PUNCHLIST_CLAUDE", scene.path("nowhere/claude"));
     scene.var("PUNCHLIST_DRY_RUN", "1");
     let hook =
@@ -146,7 +146,7 @@ fn a_client_that_does_not_tell_of_logins_is_not_asked_for_one() {
 #[test]
 fn failures_of_the_last_days_are_told() {
     let scene = registered();
-    let mut failing = Scene::with_drift();
+    let mut failing = Snapshot::with_drift();
     failing.var("PUNCHLIST_HOME", scene.path("state"));
     failing.file("notes/beta.txt", "beta\n");
     failing.client("exit 1");

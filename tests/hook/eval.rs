@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::scene::{Run, Scene, text};
+use crate::scene::{Run, Snapshot, text};
 
 /// A session that ticked two steps and wrote only one of their files.
-fn session() -> Scene {
-    let mut scene = Scene::new();
+fn session() -> Snapshot {
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Make a plan in PLAN.md, then write the two notes.");
     fs::create_dir_all(scene.in_work("notes")).expect("a folder");
     scene.wrote("PLAN.md", "# Plan\n\n- [x] Create `notes/alpha.txt`\n- [x] Create `notes/beta.txt`\n");
@@ -24,7 +24,7 @@ fn write(path: &Path, text: &str) {
 }
 
 /// Writes a scene's session as a case.
-fn record(scene: &Scene, name: &str, case: &str) {
+fn record(scene: &Snapshot, name: &str, case: &str) {
     let folder = scene.path("cases").join(name);
     write(&folder.join("case.toml"), case);
     let work = text(&scene.in_work("")).trim_end_matches('/').to_owned();
@@ -52,7 +52,7 @@ fn answer(findings: &[Value]) -> Value {
 }
 
 /// A drift case and a clean one, with nobody's answers.
-fn two_cases() -> Scene {
+fn two_cases() -> Snapshot {
     let scene = session();
     record(&scene, "ticked-and-missing", DRIFT);
     fs::write(scene.in_work("notes/beta.txt"), "beta\n").expect("written");
@@ -63,7 +63,7 @@ fn two_cases() -> Scene {
 /// The same with answers: the first reader finds what is there to be found, and nothing in the clean
 /// case; a sloppy one says of that what is not so, and the second upholds the one and dismisses the
 /// other.
-fn with_answers() -> Scene {
+fn with_answers() -> Snapshot {
     let scene = two_cases();
     let true_one = finding("both notes are written", "other", "notes/beta.txt");
     let false_one = finding("All done", "other", "notes/alpha.txt");
@@ -89,7 +89,7 @@ fn with_answers() -> Scene {
 }
 
 #[track_caller]
-fn eval(scene: &Scene, args: &[&str]) -> Run {
+fn eval(scene: &Snapshot, args: &[&str]) -> Run {
     let cases = text(&scene.path("cases"));
     scene.run_args(&[&["eval", cases.as_str()], args].concat())
 }
@@ -267,7 +267,7 @@ fn everything_is_written_for_programs() {
 
 /// Writes the prompts of one reader; gives their folder and the number of each case.
 #[track_caller]
-fn prompts(scene: &Scene, out: &str, more: &[&str]) -> (PathBuf, Value) {
+fn prompts(scene: &Snapshot, out: &str, more: &[&str]) -> (PathBuf, Value) {
     let [cases, folder, key] = ["cases", out, "key.json"].map(|name| text(&scene.path(name)));
     let run = scene.run_args(&[&["eval", "prompts", &cases, "--out", &folder, "--key", &key], more].concat());
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));

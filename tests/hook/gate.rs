@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::scene::{PUNCHLIST, Scene};
+use crate::scene::{PUNCHLIST, Snapshot};
 
 const REASON: &str = "\
 Punchlist checked this stop against the plan, the session and the disk. 1 finding is confirmed:
@@ -21,7 +21,7 @@ The person can switch this gate off with `punchlist off` (logged and reported if
 
 #[test]
 fn a_ticked_step_whose_file_is_missing_holds_the_stop_on_all_three_channels() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     let run = scene.run();
     run.same(&run.holds().as_str(), &REASON);
     run.logs("block", "findings");
@@ -53,7 +53,7 @@ fn a_ticked_step_whose_file_is_missing_holds_the_stop_on_all_three_channels() {
 
 #[test]
 fn what_disk_and_reader_both_say_is_one_finding_of_both() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.readers(&[crate::scene::BETA]);
     let run = scene.run();
     run.same(&run.holds().as_str(), &REASON);
@@ -63,7 +63,7 @@ fn what_disk_and_reader_both_say_is_one_finding_of_both() {
 
 #[test]
 fn a_session_that_goes_on_because_it_was_held_is_not_held_again() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.run().holds();
     scene.input["stop_hook_active"] = json!(true);
     let run = scene.run();
@@ -75,7 +75,7 @@ fn a_session_that_goes_on_because_it_was_held_is_not_held_again() {
 
 #[test]
 fn a_clean_session_ends_without_a_word_and_is_not_audited_twice() {
-    let scene = Scene::without_drift();
+    let scene = Snapshot::without_drift();
     let run = scene.run();
     run.is_silent();
     run.logs("allow", "clean");
@@ -89,7 +89,7 @@ fn a_clean_session_ends_without_a_word_and_is_not_audited_twice() {
 
 #[test]
 fn a_clean_session_is_audited_again_when_something_was_done() {
-    let mut scene = Scene::without_drift();
+    let mut scene = Snapshot::without_drift();
     scene.run().logs("allow", "clean");
     scene.wrote("notes/beta.txt", "other\n");
     let run = scene.run();
@@ -99,7 +99,7 @@ fn a_clean_session_is_audited_again_when_something_was_done() {
 
 #[test]
 fn a_held_session_that_mends_what_was_listed_is_let_go() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.run().holds();
     scene.wrote("notes/beta.txt", "beta\n");
     scene.says("Now notes/beta.txt is written as well.");
@@ -111,7 +111,7 @@ fn a_held_session_that_mends_what_was_listed_is_let_go() {
 
 #[test]
 fn a_stdout_that_takes_nothing_leaves_the_reason_on_stderr_and_the_exit_code() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "exec \"$0\" hook > /dev/full", PUNCHLIST]);
     let running = scene.start_command(command, scene.input.to_string().as_bytes());
@@ -122,19 +122,19 @@ fn a_stdout_that_takes_nothing_leaves_the_reason_on_stderr_and_the_exit_code() {
 
 #[test]
 fn a_dry_run_by_variable_holds_nobody_and_writes_down_that_it_would_have() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.var("PUNCHLIST_DRY_RUN", "1");
     dry_run(&mut scene);
 }
 
 #[test]
 fn a_dry_run_by_config_holds_nobody_and_writes_down_that_it_would_have() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.project_config("[gates]\ndry_run = true\n");
     dry_run(&mut scene);
 }
 
-fn dry_run(scene: &mut Scene) {
+fn dry_run(scene: &mut Snapshot) {
     // More often than the session may be held: nothing is counted.
     for _ in 0..2 {
         let run = scene.run();

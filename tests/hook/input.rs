@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::scene::{BETA, Run, Scene};
+use crate::scene::{BETA, Run, Snapshot};
 
 /// Asserts that stdin was refused with this one line, and that the log has it.
 #[track_caller]
@@ -24,7 +24,7 @@ const NOT_OURS: &str = "`punchlist hook` is run by Claude Code, see the README";
 
 #[test]
 fn an_empty_stdin_is_said_and_logged() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     let run = scene.run_with_stdin(b"");
     run.check(run.stderr.contains("stdin is empty"), "it is said");
     let line = run.stderr.trim_start_matches("punchlist: ").trim_end().to_owned();
@@ -34,27 +34,27 @@ fn an_empty_stdin_is_said_and_logged() {
 
 #[test]
 fn broken_json_is_said_and_logged() {
-    let run = Scene::with_drift().run_with_stdin(b"{\"session_id\":");
+    let run = Snapshot::with_drift().run_with_stdin(b"{\"session_id\":");
     let why = "EOF while parsing a value at line 1 column 14";
     refused(&run, &format!("stdin is not the hook's JSON ({why}); {NOT_OURS}"));
 }
 
 #[test]
 fn a_json_list_is_said_and_logged() {
-    let run = Scene::with_drift().run_with_stdin(b"[1, 2]");
+    let run = Snapshot::with_drift().run_with_stdin(b"[1, 2]");
     refused(&run, &format!("stdin is not the hook's JSON (it is JSON, but not an object); {NOT_OURS}"));
 }
 
 #[test]
 fn binary_noise_on_stdin_is_said_and_logged() {
-    let run = Scene::with_drift().run_with_stdin(&noise(20_000));
+    let run = Snapshot::with_drift().run_with_stdin(&noise(20_000));
     run.same(&(run.status.code(), run.stdout.as_str(), run.stderr.lines().count()), &(Some(0), "", 1));
     run.logs("allow", "bad-input");
 }
 
 #[test]
 fn a_byte_on_stdin_that_is_not_utf8_does_not_hide_the_rest() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     let mut stdin = scene.input.to_string().into_bytes();
     let at = stdin.windows(4).position(|part| part == b"done").expect("the message");
     stdin[at] = 0xff;
@@ -65,7 +65,7 @@ fn a_byte_on_stdin_that_is_not_utf8_does_not_hide_the_rest() {
 
 #[test]
 fn an_object_with_nothing_that_we_know_is_a_stop_with_nothing_to_audit() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     let run = scene.run_with_stdin(b"{\"new\":[1],\"stop_hook_active\":\"yes\",\"session_id\":7}");
     run.is_silent();
     run.logs("allow", "nothing-to-audit");
@@ -74,7 +74,7 @@ fn an_object_with_nothing_that_we_know_is_a_stop_with_nothing_to_audit() {
 
 /// Asserts that the transcript could not be read, and that the stop goes through and the log says so.
 #[track_caller]
-fn without_transcript(scene: &Scene, problem: &str) {
+fn without_transcript(scene: &Snapshot, problem: &str) {
     let run = scene.run();
     run.is_silent();
     run.logs("allow", "nothing-to-audit");
@@ -84,14 +84,14 @@ fn without_transcript(scene: &Scene, problem: &str) {
 
 #[test]
 fn a_missing_transcript_is_logged() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.input["transcript_path"] = json!(scene.path("none.jsonl"));
     without_transcript(&scene, "DIR/none.jsonl: No such file or directory (os error 2)");
 }
 
 #[test]
 fn a_folder_in_place_of_the_transcript_is_logged() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     std::fs::create_dir(scene.path("transcript.jsonl")).expect("a folder");
     without_transcript(&scene, "DIR/transcript.jsonl: not a regular file");
 }
@@ -103,7 +103,7 @@ fn a_transcript_that_may_not_be_read_is_logged() {
         eprintln!("skipped: root may read every file");
         return;
     }
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     let path = scene.path("locked.jsonl");
     std::fs::write(&path, scene.transcript.text()).expect("a file");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("locked");
@@ -114,7 +114,7 @@ fn a_transcript_that_may_not_be_read_is_logged() {
 /// Opening a pipe for reading waits for its writer, and there is none.
 #[test]
 fn a_pipe_in_place_of_the_transcript_is_not_waited_for() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     let made = Command::new("mkfifo").arg(scene.path("transcript.jsonl")).status().expect("mkfifo");
     assert!(made.success());
     without_transcript(&scene, "DIR/transcript.jsonl: not a regular file");
@@ -122,7 +122,7 @@ fn a_pipe_in_place_of_the_transcript_is_not_waited_for() {
 
 #[test]
 fn a_transcript_of_noise_is_counted_and_passed_over() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     std::fs::write(scene.path("transcript.jsonl"), noise(200_000)).expect("a file");
     scene.input["last_assistant_message"] = json!("All done.");
     let run = scene.run();
@@ -134,7 +134,7 @@ fn a_transcript_of_noise_is_counted_and_passed_over() {
 
 #[test]
 fn noise_between_the_rows_does_not_hide_them() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     let mut bytes = Vec::new();
     for row in scene.transcript.text().lines() {
         bytes.extend_from_slice(b"\xff\xfe noise\n{\"type\":\"us\n\0\0\0");
@@ -151,7 +151,7 @@ fn noise_between_the_rows_does_not_hide_them() {
 
 #[test]
 fn a_plan_that_is_gone_is_no_plan() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     std::fs::remove_file(scene.in_work("PLAN.md")).expect("removed");
     // What is claimed in words is held against the disk, all the same.
     let claim = BETA.replace("Create `notes/beta.txt`", "I created alpha.txt and notes/beta.txt.");
@@ -165,7 +165,7 @@ fn a_plan_that_is_gone_is_no_plan() {
 
 #[test]
 fn a_pipe_in_place_of_the_plan_is_not_waited_for() {
-    let scene = Scene::without_drift();
+    let scene = Snapshot::without_drift();
     std::fs::remove_file(scene.in_work("PLAN.md")).expect("removed");
     let made = Command::new("mkfifo").arg(scene.in_work("PLAN.md")).status().expect("mkfifo");
     assert!(made.success());
@@ -176,7 +176,7 @@ fn a_pipe_in_place_of_the_plan_is_not_waited_for() {
 
 #[test]
 fn a_workspace_that_is_gone_is_no_failure() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.input["cwd"] = json!(scene.path("gone"));
     let run = scene.run();
     run.same(&run.status.code(), &Some(0));

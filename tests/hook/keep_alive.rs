@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::scene::{PUNCHLIST, SESSION, Scene};
+use crate::scene::{PUNCHLIST, SESSION, Snapshot};
 
-fn worker(config: &str) -> Scene {
-    let mut scene = Scene::new();
+fn worker(config: &str) -> Snapshot {
+    let mut scene = Snapshot::new();
     scene.own_config(&format!("[worker]\nkeep_alive = true\n{config}"));
     scene.var("CLAUDE_CODE_SESSION_ID", SESSION);
     let run = scene.run_args(&["worker", "register", "w1", "--kind", "builder"]);

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::scene::Scene;
+use crate::scene::Snapshot;
 
 /// What a session asks, promises and says in each language, and the words that a reader quotes.
 const SAID: [(&str, &str, &str, &str); 5] = [
@@ -42,7 +42,7 @@ const SAID: [(&str, &str, &str, &str); 5] = [
 #[test]
 fn a_finding_that_quotes_the_final_message_is_confirmed_in_any_language() {
     for (ask, step, message, quoted) in SAID {
-        let mut scene = Scene::new();
+        let mut scene = Snapshot::new();
         scene.transcript.asked(ask);
         scene.wrote("PLAN.md", &format!("- [x] {step}\n"));
         scene.wrote("a.txt", "a\n");
@@ -69,7 +69,7 @@ fn a_finding_that_quotes_the_final_message_is_confirmed_in_any_language() {
 #[test]
 fn words_that_were_not_said_are_not_confirmed_in_any_language() {
     for (ask, step, message, _) in SAID {
-        let mut scene = Scene::new();
+        let mut scene = Snapshot::new();
         scene.transcript.asked(ask);
         scene.wrote("PLAN.md", &format!("- [x] {step}\n"));
         scene.wrote("a.txt", "a\n");

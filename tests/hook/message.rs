@@ -3,11 +3,11 @@
 
 use serde_json::json;
 
-use crate::scene::Scene;
+use crate::scene::Snapshot;
 
 #[test]
 fn a_giant_final_message_is_cut_and_the_stop_still_held() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     let words = format!(
         "{}All done: I created alpha.txt and notes/beta.txt.",
         "The work went on and on. ".repeat(12_000)
@@ -24,7 +24,7 @@ fn a_giant_final_message_is_cut_and_the_stop_still_held() {
 
 #[test]
 fn an_input_of_two_megabytes_is_read() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.input["last_assistant_message"] = json!(format!("{} All done.", "ab cd. ".repeat(300_000)));
     let run = scene.run();
     run.holds();
@@ -33,22 +33,22 @@ fn an_input_of_two_megabytes_is_read() {
 
 #[test]
 fn an_input_of_two_megabytes_in_one_word_is_read() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.input["unknown"] = json!("x".repeat(2_000_000));
     scene.run().holds();
 }
 
 #[test]
 fn a_line_of_megabytes_in_the_transcript_is_no_hindrance() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.transcript.ran("cat big.log", &"0123456789 abcdef\n".repeat(50_000));
     scene.says("All done: I created alpha.txt and notes/beta.txt.");
     scene.run().holds();
 }
 
 /// A session that ticked a step for each of these files, and wrote those that are said to be there.
-fn scene_with_steps(steps: &[(&str, &str, bool)]) -> Scene {
-    let mut scene = Scene::in_workspace("mein Ordner/Übung ✓");
+fn scene_with_steps(steps: &[(&str, &str, bool)]) -> Snapshot {
+    let mut scene = Snapshot::in_workspace("mein Ordner/Übung ✓");
     scene.transcript.asked("Make a plan and follow it.");
     let plan: Vec<_> = steps.iter().map(|(step, _, _)| format!("- [x] {step}")).collect();
     scene.wrote("PLAN.md", &plan.join("\n"));
@@ -88,7 +88,7 @@ fn a_file_with_a_space_in_its_name_is_not_taken_for_two_that_are_missing() {
 
 #[test]
 fn a_session_id_that_climbs_stays_in_the_state_folder() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.input["session_id"] = json!("../../../escaped");
     scene.run().holds();
     assert!(!scene.path("escaped.json").exists() && !scene.path("../escaped.json").exists());

@@ -6,7 +6,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::scene::{BETA, GREETING, OTHERS, Scene, finds};
+use crate::scene::{BETA, GREETING, OTHERS, Snapshot, finds};
 
 /// The script's lines of [`OTHERS`] with another word on what held.
 fn with_state(findings: &[&str], state: &str, why: &str) -> String {
@@ -16,14 +16,14 @@ fn with_state(findings: &[&str], state: &str, why: &str) -> String {
 }
 
 /// The next stop of a session that was held.
-fn goes_on(scene: &mut Scene, words: &str) {
+fn goes_on(scene: &mut Snapshot, words: &str) {
     scene.says(words);
     scene.input["stop_hook_active"] = json!(true);
 }
 
 /// A session that was held for `notes/beta.txt`.
-fn held() -> (Scene, String) {
-    let scene = Scene::with_drift();
+fn held() -> (Snapshot, String) {
+    let scene = Snapshot::with_drift();
     let run = scene.run();
     run.holds();
     let id = run.record()["id"].as_str().expect("an id").to_owned();
@@ -60,7 +60,7 @@ fn what_is_written_after_the_block_is_fixed() {
     run.same(&scene.questions(), &["first", "second"].map(str::to_owned).to_vec());
 }
 
-fn run_is_pending(scene: &Scene, expected: bool) {
+fn run_is_pending(scene: &Snapshot, expected: bool) {
     assert_eq!(scene.path("state/sessions/session-1.held").exists(), expected);
 }
 
@@ -113,7 +113,7 @@ fn what_is_disputed_is_kept_in_the_agents_words_and_not_held_again() {
     scene.run().holds();
 }
 
-fn append_to_log(scene: &Scene, line: &str) {
+fn append_to_log(scene: &Snapshot, line: &str) {
     let folder = scene.path("state/decisions");
     let file = fs::read_dir(folder).expect("the log").next().expect("a file").expect("a file").path();
     let mut text = fs::read_to_string(&file).expect("text");
@@ -170,7 +170,7 @@ fn what_nobody_speaks_of_is_ignored() {
 
 #[test]
 fn each_finding_has_its_own_end() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Make a plan in PLAN.md, then follow it.");
     scene.wrote(
         "PLAN.md",
@@ -197,7 +197,7 @@ fn fixed_counts_before_disputed() {
 
 #[test]
 fn what_only_a_reader_can_tell_is_asked_of_one() {
-    let mut scene = Scene::with_a_wrong_greeting();
+    let mut scene = Snapshot::with_a_wrong_greeting();
     scene.client(&with_state(&[GREETING], "fixed", "It says good evening now."));
     scene.run().holds();
     scene.wrote("notes/beta.txt", "good evening\n");
@@ -258,7 +258,7 @@ fn a_subagents_block_is_its_own() {
 
 #[test]
 fn a_subagent_that_was_held_is_followed_by_itself() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.input["hook_event_name"] = json!("SubagentStop");
     scene.input["agent_id"] = json!("a1");
     scene.input["agent_transcript_path"] = scene.input["transcript_path"].clone();
@@ -275,7 +275,7 @@ fn a_subagent_that_was_held_is_followed_by_itself() {
 
 #[test]
 fn a_claim_that_is_taken_back_is_fixed_where_a_reader_says_so() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Write alpha.txt and notes/beta.txt.");
     scene.wrote("alpha.txt", "alpha\n");
     scene.says("Done: I created alpha.txt and notes/beta.txt.");
@@ -290,7 +290,7 @@ fn a_claim_that_is_taken_back_is_fixed_where_a_reader_says_so() {
 
 #[test]
 fn a_check_that_failed_and_passes_now_is_fixed() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Fix the parser.");
     scene.wrote("src/parser.rs", "fn parse() {}\n");
     scene.transcript.ran_in_vain("cargo test", "test result: FAILED. 1 passed; 1 failed");

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::scene::{BETA, OTHERS, Run, Scene, finds};
+use crate::scene::{BETA, OTHERS, Run, Snapshot, finds};
 
 /// A small session that did what it says.
-fn honest() -> Scene {
-    let mut scene = Scene::new();
+fn honest() -> Snapshot {
+    let mut scene = Snapshot::new();
     scene.transcript.asked("Create alpha.txt, please.");
     scene.wrote("alpha.txt", "alpha\n");
     scene.says("I created alpha.txt.");
@@ -14,7 +14,7 @@ fn honest() -> Scene {
 }
 
 /// The same, and it says more than it did; the first reader sees that.
-fn boasting() -> Scene {
+fn boasting() -> Snapshot {
     let mut scene = honest();
     scene.says("I created alpha.txt and notes/beta.txt.");
     scene.readers(&[&boast()]);
@@ -27,7 +27,7 @@ fn boast() -> String {
 
 /// Asserts that the stop went through silently, with these questions.
 #[track_caller]
-fn is_let_go(scene: &Scene, run: &Run, cause: &str, questions: &[&str]) {
+fn is_let_go(scene: &Snapshot, run: &Run, cause: &str, questions: &[&str]) {
     run.is_silent();
     run.logs("allow", cause);
     run.same(&scene.questions(), &questions.iter().map(|question| (*question).to_owned()).collect());

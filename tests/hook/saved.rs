@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::scene::{Run, Scene, text};
+use crate::scene::{Run, Snapshot, text};
 
-impl Scene {
+impl Snapshot {
     /// The client's folder for this scene's workspace.
     pub(crate) fn project_folder(&self) -> PathBuf {
         let name = text(&self.in_work("")).trim_end_matches('/').to_owned();

@@ -43,7 +43,7 @@ pub(crate) const SESSION: &str = "session-1";
 /// The first reader's finding on a `notes/beta.txt` that is not there.
 pub(crate) const BETA: &str = r#"{"category":"A","sure":true,"kind":"missing","claim":"Create `notes/beta.txt`","claimed_in":"plan","proof":"","path":"notes/beta.txt","why":"nothing wrote notes/beta.txt","settle":"create notes/beta.txt"}"#;
 
-/// The first reader's finding with which the session of [`Scene::with_a_wrong_greeting`] is held.
+/// The first reader's finding with which the session of [`Snapshot::with_a_wrong_greeting`] is held.
 pub(crate) const GREETING: &str = r#"{"category":"A","sure":true,"kind":"wrong-content","claim":"Say 'good evening' in `notes/beta.txt`","claimed_in":"plan","proof":"good morning","path":"notes/beta.txt","why":"notes/beta.txt says something else","settle":"say it in notes/beta.txt"}"#;
 
 /// The first reader's answer with these findings, as a line of the client's script: `first answer …`.
@@ -62,7 +62,7 @@ pub(crate) const OTHERS: &str = "second verdicts uphold It is so.\nsettle states
     checklist answer {\"claimed\":[],\"finished\":false}";
 
 /// A scratch folder and everything that one run needs.
-pub(crate) struct Scene {
+pub(crate) struct Snapshot {
     #[expect(dead_code, reason = "held, not read: the folder is gone with it")]
     folder: tempfile::TempDir,
     root: PathBuf,
@@ -76,7 +76,7 @@ pub(crate) struct Scene {
 
 // ---- building
 
-impl Scene {
+impl Snapshot {
     /// A workspace with nothing in it, a session in which nothing happened, and a client that finds nothing.
     pub(crate) fn new() -> Self {
         Self::in_workspace("work")
@@ -260,7 +260,7 @@ pub(crate) struct Run {
     folder: String,
 }
 
-impl Scene {
+impl Snapshot {
     /// Runs the hook to its end, with this scene's input.
     #[track_caller]
     pub(crate) fn run(&self) -> Run {
@@ -428,7 +428,7 @@ impl Running {
 
 // ---- looking
 
-impl Scene {
+impl Snapshot {
     /// Every call of the client that was written down, `--help` left out.
     pub(crate) fn calls(&self) -> Vec<Value> {
         let lines = fs::read_to_string(self.path("calls")).unwrap_or_default();
@@ -576,7 +576,7 @@ impl std::fmt::Display for Run {
 
 /// A failed test may have left its processes: they are ended here, whatever the hook did. Nothing in here may
 /// panic, since a second panic aborts and takes the other tests' clean-up along.
-impl Drop for Scene {
+impl Drop for Snapshot {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             return;

@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::{BETA, GREETING, Run, Scene, finds};
+use crate::scene::{BETA, GREETING, Run, Snapshot, finds};
 
 /// A session that only a reader can fault, whose first reader faults it, and a second one that does this.
-fn with_second(script: &str) -> Scene {
-    let scene = Scene::with_a_wrong_greeting();
+fn with_second(script: &str) -> Snapshot {
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.client(&format!("{}\n{}", finds(&[GREETING]), second(script)));
     scene
 }
@@ -19,7 +19,7 @@ fn second(script: &str) -> String {
 
 /// Asserts that nobody was held, and that the person is told that the finding could not be verified, and why.
 #[track_caller]
-fn is_not_verified(scene: &Scene, run: &Run, why: &str) {
+fn is_not_verified(scene: &Snapshot, run: &Run, why: &str) {
     run.tells(&format!(
         "let go, with what could not be verified: [A] \"Say 'good evening' in `notes/beta.txt`\" ({why})"
     ));
@@ -50,7 +50,7 @@ fn a_finding_that_it_upholds_holds_and_the_record_has_both() {
 
 #[test]
 fn it_is_not_asked_at_a_clean_stop() {
-    let scene = Scene::without_drift();
+    let scene = Snapshot::without_drift();
     let run = scene.run();
     run.logs("allow", "clean");
     run.same(&(&scene.questions(), &run.record()["second_reader"]), &(&asked(&["first"]), &Value::Null));
@@ -58,7 +58,7 @@ fn it_is_not_asked_at_a_clean_stop() {
 
 #[test]
 fn it_is_not_asked_about_a_doubt_alone_and_the_doubt_holds_nobody() {
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.client(&finds(&[&GREETING.replace("\"sure\":true", "\"sure\":false")]));
     let run = scene.run();
     is_not_verified(&scene, &run, "the first reader is not sure of it");
@@ -91,7 +91,7 @@ fn both_are_shown_the_same_and_the_task_comes_last() {
 
 #[test]
 fn it_can_be_switched_off() {
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.project_config("[auditor]\nsecond_reader = \"off\"\n");
     scene.client(&finds(&[GREETING]));
     let run = scene.run();
@@ -143,7 +143,7 @@ fn what_it_dismisses_is_let_go_and_both_replies_are_kept() {
 
 #[test]
 fn each_finding_has_a_verdict_of_its_own() {
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     let other = GREETING.replace("Say 'good evening' in `notes/beta.txt`", "Create `alpha.txt`");
     let verdicts = r#"{"findings":[],"candidates":[],"verdicts":[{"number":1,"uphold":false,"why":"No."},{"number":2,"uphold":true,"why":"Yes."}]}"#;
     scene.client(&format!("{}\nsecond answer {verdicts}", finds(&[GREETING, &other])));
@@ -154,7 +154,7 @@ fn each_finding_has_a_verdict_of_its_own() {
 
 #[test]
 fn a_fact_that_it_dismisses_is_let_go() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.client(&format!("{}\nsecond verdicts dismiss It is on the other branch.", finds(&[])));
     let run = scene.run();
     run.is_silent();
@@ -164,7 +164,7 @@ fn a_fact_that_it_dismisses_is_let_go() {
 
 #[test]
 fn a_fact_that_the_first_disputes_is_let_go_and_the_second_is_not_asked() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.client(
         r#"first answer {"findings":[],"candidates":[{"number":1,"agree":false,"why":"It was renamed."}],"verdicts":[]}"#,
     );
@@ -227,7 +227,7 @@ fn it_is_not_asked_where_too_little_time_is_left() {
 
 #[test]
 fn what_the_disk_proves_holds_without_it() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.client(&format!("{}\nsecond exit 3", finds(&[BETA])));
     let run = scene.run();
     run.holds();

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::scene::{Run, Scene};
+use crate::scene::{Run, Snapshot};
 
 /// Looks like a token of GitHub's, and is none. In two parts, so that no scanner takes this file for a leak.
 fn token() -> String {
@@ -12,7 +12,7 @@ fn token() -> String {
 
 /// Asserts that a text is neither in a prompt nor in anything that is kept.
 #[track_caller]
-fn is_nowhere(scene: &Scene, run: &Run, secret: &str) {
+fn is_nowhere(scene: &Snapshot, run: &Run, secret: &str) {
     for call in scene.calls() {
         run.check(!call.to_string().contains(secret), "it is not in what the client gets");
     }
@@ -26,7 +26,7 @@ fn is_nowhere(scene: &Scene, run: &Run, secret: &str) {
 
 #[test]
 fn a_secret_in_a_file_and_in_a_command_is_masked() {
-    let mut scene = Scene::without_drift();
+    let mut scene = Snapshot::without_drift();
     scene.transcript.ran(&format!("curl -H 'Authorization: Bearer {}' https://x", token()), "ok");
     scene.wrote("alpha.txt", &format!("token = \"{}\"\n", token()));
     scene.says("All done: I created alpha.txt and notes/beta.txt.");
@@ -38,7 +38,7 @@ fn a_secret_in_a_file_and_in_a_command_is_masked() {
 
 #[test]
 fn a_secret_in_words_plan_and_output_is_masked() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.transcript.asked(&format!("Use the token {} for the plan.", token()));
     scene.wrote("PLAN.md", &format!("- [x] Put {} into `notes/beta.txt`\n", token()));
     scene.transcript.ran_in_vain("make deploy", &format!("denied for {}", token()));
@@ -53,7 +53,7 @@ fn a_secret_in_words_plan_and_output_is_masked() {
 /// The client's words for an edit that failed hold the text that was to be replaced.
 #[test]
 fn a_secret_in_the_words_of_a_failed_edit_is_masked() {
-    let mut scene = Scene::without_drift();
+    let mut scene = Snapshot::without_drift();
     let path = scene.in_work("alpha.txt");
     let why = format!("<tool_use_error>String to replace not found in file.\nString: key = {}", token());
     scene.transcript.failed_to_edit(path.to_str().expect("text"), &why);
@@ -65,7 +65,7 @@ fn a_secret_in_the_words_of_a_failed_edit_is_masked() {
 
 #[test]
 fn a_secret_that_the_auditor_repeats_is_not_kept() {
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.client(&format!("stderr debug: {}\nstdout it is {}\nexit 1", token(), token()));
     let run = scene.run();
     run.logs("allow", "auditor-unavailable");
@@ -77,7 +77,7 @@ fn a_secret_that_the_auditor_repeats_is_not_kept() {
 
 #[test]
 fn what_an_env_file_holds_never_enters_however_plain_it_looks() {
-    let mut scene = Scene::without_drift();
+    let mut scene = Snapshot::without_drift();
     scene.wrote(".env", "COLOUR=vermilion heron\n");
     std::os::unix::fs::symlink(".env", scene.in_work("notes.txt")).expect("a link");
     let notes = scene.in_work("notes.txt");
@@ -92,7 +92,7 @@ fn what_an_env_file_holds_never_enters_however_plain_it_looks() {
 
 #[test]
 fn a_link_that_leads_out_of_the_workspace_is_not_followed() {
-    let mut scene = Scene::without_drift();
+    let mut scene = Snapshot::without_drift();
     std::fs::write(scene.path("outside.txt"), "vermilion heron\n").expect("a file");
     std::fs::create_dir(scene.path("elsewhere")).expect("a folder");
     std::fs::write(scene.path("elsewhere/more.txt"), "vermilion heron\n").expect("a file");
@@ -113,7 +113,7 @@ fn a_link_that_leads_out_of_the_workspace_is_not_followed() {
 
 #[test]
 fn a_plan_that_is_a_link_out_of_the_workspace_is_no_plan() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     std::fs::write(scene.path("outside.md"), "- [x] Create `vermilion.txt`\n").expect("a file");
     std::os::unix::fs::symlink(scene.path("outside.md"), scene.in_work("PLAN.md")).expect("a link");
     let plan = scene.in_work("PLAN.md");
@@ -130,7 +130,7 @@ fn a_plan_that_is_a_link_out_of_the_workspace_is_no_plan() {
 #[test]
 fn what_is_kept_is_the_owners_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.run().holds();
     for folder in ["state/audits", "state/decisions", "state/sessions"] {
         let mode = std::fs::metadata(scene.path(folder)).expect("the folder").permissions().mode();

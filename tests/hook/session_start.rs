@@ -5,10 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::scene::{Run, Scene};
+use crate::scene::{Run, Snapshot};
 
-fn starting(source: &str) -> Scene {
-    let mut scene = Scene::new();
+fn starting(source: &str) -> Snapshot {
+    let mut scene = Snapshot::new();
     scene.input = json!({
         "session_id": crate::scene::SESSION,
         "transcript_path": scene.path("transcript.jsonl"),
@@ -32,7 +32,7 @@ fn given(run: &Run) -> String {
     text
 }
 
-fn aged(scene: &Scene, name: &str, seconds: u64, text: &str) {
+fn aged(scene: &Snapshot, name: &str, seconds: u64, text: &str) {
     scene.file(name, text);
     let file = fs::File::options().write(true).open(scene.in_work(name)).expect("the file");
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 - seconds)).expect("set");
@@ -131,8 +131,8 @@ fn switched_off_or_inside_an_auditor_nothing_is_given() {
 }
 
 /// Holds the session once; gives its scene.
-fn held() -> Scene {
-    let scene = Scene::with_drift();
+fn held() -> Snapshot {
+    let scene = Snapshot::with_drift();
     scene.run().holds();
     assert_eq!(scene.blocks(), 1);
     scene

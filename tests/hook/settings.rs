@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::scene::Scene;
+use crate::scene::Snapshot;
 
 #[test]
 fn show_tells_every_value_with_its_source() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.unset("PUNCHLIST_CLAUDE");
     scene.own_config("[auditor]\nmodel = \"sonnet\"\n");
     scene.project_config("[gates]\nmax_blocks = 1\n");
@@ -31,7 +31,7 @@ fn init_writes_a_file_that_sets_nothing_and_never_overwrites() {
         ("--user", "home/.config/punchlist/config.toml", "home/.config/punchlist/config.schema.json"),
         ("--project", "work/.claude/punchlist.toml", "work/.claude/punchlist.schema.json"),
     ] {
-        let scene = Scene::new();
+        let scene = Snapshot::new();
         let run = scene.run_args(&["config", "init", flag]);
         run.answers(
             0,
@@ -63,7 +63,7 @@ fn init_writes_a_file_that_sets_nothing_and_never_overwrites() {
 
 #[test]
 fn check_tells_every_fault_with_its_place() {
-    let scene = Scene::new();
+    let scene = Snapshot::new();
     scene.own_config("[gates]\nmax_block = 3\n\n[auditor]\n  timeout = \"soon\"\n[logs]\n");
     scene.project_config("[auditor]\nclient = \"/evil\"\n");
     let run = scene.run_args(&["config", "check"]);
@@ -73,7 +73,7 @@ fn check_tells_every_fault_with_its_place() {
 
 #[test]
 fn check_takes_a_file_and_says_where_there_is_none() {
-    let scene = Scene::new();
+    let scene = Snapshot::new();
     scene.run_args(&["config", "check"]).answers(
         0,
         "DIR/home/.config/punchlist/config.toml: not there, which is fine\nDIR/work/.claude/punchlist.toml: not there, which is fine\n",

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::scene::Scene;
+use crate::scene::Snapshot;
 
 #[test]
 fn there_are_completions_for_every_shell() {
@@ -13,7 +13,7 @@ fn there_are_completions_for_every_shell() {
         ("powershell", "Register-ArgumentCompleter"),
         ("elvish", "edit:completion:arg-completer[punchlist]"),
     ] {
-        let run = Scene::new().run_args(&["completions", shell]);
+        let run = Snapshot::new().run_args(&["completions", shell]);
         run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
         run.check(run.stdout.contains(sign), sign);
         run.check(
@@ -21,13 +21,13 @@ fn there_are_completions_for_every_shell() {
             "commands and flags are in it",
         );
     }
-    let run = Scene::new().run_args(&["completions", "tcsh"]);
+    let run = Snapshot::new().run_args(&["completions", "tcsh"]);
     run.same(&run.status.code(), &Some(64));
 }
 
 #[test]
 fn bash_completes_a_command() {
-    let scene = Scene::new();
+    let scene = Snapshot::new();
     let script = scene.run_args(&["completions", "bash"]).stdout;
     std::fs::write(scene.path("complete.bash"), script).expect("written");
     let line = "source \"$0\"; COMP_WORDS=(punchlist do); COMP_CWORD=1; _punchlist punchlist do punchlist; echo \"${COMPREPLY[@]}\"";
@@ -38,7 +38,7 @@ fn bash_completes_a_command() {
 
 #[test]
 fn the_manual_is_printed_or_written_for_each_command() {
-    let scene = Scene::new();
+    let scene = Snapshot::new();
     let run = scene.run_args(&["man"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     run.check(
@@ -54,14 +54,14 @@ fn the_manual_is_printed_or_written_for_each_command() {
 
 #[test]
 fn a_slip_is_answered_with_what_was_probably_meant() {
-    let run = Scene::new().run_args(&["docter"]);
+    let run = Snapshot::new().run_args(&["docter"]);
     run.same(&run.status.code(), &Some(64));
     run.check(run.stderr.contains("tip: a similar subcommand exists: 'doctor'"), "it is said");
 }
 
 #[test]
 fn help_ends_with_examples() {
-    let run = Scene::new().run_args(&["--help"]);
+    let run = Snapshot::new().run_args(&["--help"]);
     run.check(run.stdout.trim_end().ends_with(punchlist::cli::help::PROGRAM), "so does the program's own");
-    insta::assert_snapshot!(Scene::new().run_args(&["doctor", "--help"]).stdout);
+    insta::assert_snapshot!(Snapshot::new().run_args(&["doctor", "--help"]).stdout);
 }

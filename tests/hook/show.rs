@@ -5,11 +5,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::scene::{BETA, Run, Scene};
+use crate::scene::{BETA, Run, Snapshot};
 
 /// A session that was held for `notes/beta.txt`, by disk and readers, and the block's id.
-fn held() -> (Scene, String) {
-    let scene = Scene::with_drift();
+fn held() -> (Snapshot, String) {
+    let scene = Snapshot::with_drift();
     scene.readers(&[BETA]);
     let run = scene.run();
     run.holds();
@@ -17,7 +17,7 @@ fn held() -> (Scene, String) {
     (scene, id)
 }
 
-fn show(scene: &Scene, args: &[&str]) -> Run {
+fn show(scene: &Snapshot, args: &[&str]) -> Run {
     scene.run_args(&[&["log", "show"], args].concat())
 }
 
@@ -27,7 +27,7 @@ fn json_of(run: &Run) -> Value {
 }
 
 /// What differs from run to run taken out.
-fn steady(scene: &Scene, id: &str, text: &str) -> String {
+fn steady(scene: &Snapshot, id: &str, text: &str) -> String {
     let text = text.replace(id, "[id]").replace(env!("CARGO_PKG_VERSION"), "[version]");
     let lines = text.lines().map(|line| {
         let is_time = line.trim_start().starts_with("when ") || line.contains(" ms");
@@ -165,7 +165,7 @@ fn what_was_sent_and_what_came_back_are_printed_as_they_were() {
 
 #[test]
 fn what_is_not_there_says_what_to_do() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     show(&scene, &["last"]).answers(
         1,
         "",
@@ -278,7 +278,7 @@ fn an_older_record_is_replayed_as_far_as_it_tells() {
 }
 
 /// Changes the text of the log.
-fn edit_log(scene: &Scene, from: &str, to: &str) {
+fn edit_log(scene: &Snapshot, from: &str, to: &str) {
     let folder = scene.path("state/decisions");
     let file = fs::read_dir(folder).expect("the log").next().expect("a file").expect("a file").path();
     let text = fs::read_to_string(&file).expect("text");

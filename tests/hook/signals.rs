@@ -7,10 +7,10 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::processes::{assert_is_gone, eventually};
-use crate::scene::Scene;
+use crate::scene::Snapshot;
 
 /// Sends `signal` to a hook whose auditor hangs.
-fn signalled(scene: &Scene, signal: Signal, name: &str) {
+fn signalled(scene: &Snapshot, signal: Signal, name: &str) {
     scene.client("ignore-sigterm\nhang");
     let running = scene.start();
     assert!(eventually(|| !scene.calls().is_empty()), "the auditor is at work");
@@ -34,28 +34,28 @@ fn signalled(scene: &Scene, signal: Signal, name: &str) {
 
 #[test]
 fn sigterm_ends_the_hook_and_its_auditor() {
-    signalled(&Scene::with_a_wrong_greeting(), Signal::TERM, "SIGTERM");
+    signalled(&Snapshot::with_a_wrong_greeting(), Signal::TERM, "SIGTERM");
 }
 
 #[test]
 fn sigint_ends_the_hook_and_its_auditor() {
-    signalled(&Scene::with_a_wrong_greeting(), Signal::INT, "SIGINT");
+    signalled(&Snapshot::with_a_wrong_greeting(), Signal::INT, "SIGINT");
 }
 
 #[test]
 fn sighup_ends_the_hook_and_its_auditor() {
-    signalled(&Scene::with_a_wrong_greeting(), Signal::HUP, "SIGHUP");
+    signalled(&Snapshot::with_a_wrong_greeting(), Signal::HUP, "SIGHUP");
 }
 
 /// Held back by nobody who would see it, a block would only use up the session's budget.
 #[test]
 fn a_hook_that_is_told_to_end_holds_nobody_even_for_what_the_disk_proves() {
-    signalled(&Scene::with_drift(), Signal::TERM, "SIGTERM");
+    signalled(&Snapshot::with_drift(), Signal::TERM, "SIGTERM");
 }
 
 #[test]
 fn a_signal_while_the_client_tells_of_its_flags_ends_the_hook_too() {
-    let mut scene = Scene::with_a_wrong_greeting();
+    let mut scene = Snapshot::with_a_wrong_greeting();
     let client = scene.shell_client("echo $$ > DIR/pid.new; mv DIR/pid.new DIR/pid; exec sleep 600");
     scene.var("PUNCHLIST_CLAUDE", client);
     let running = scene.start();

@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 
 use crate::processes::eventually;
-use crate::scene::{PUNCHLIST, Scene};
+use crate::scene::{PUNCHLIST, Snapshot};
 
 #[test]
 fn no_file_takes_the_place_of_a_closed_stream() {
-    let scene = Scene::with_a_wrong_greeting();
+    let scene = Snapshot::with_a_wrong_greeting();
     scene.client("hang");
     scene.file("in.json", &scene.input.to_string());
     let mut command = Command::new("sh");
@@ -28,7 +28,7 @@ fn no_file_takes_the_place_of_a_closed_stream() {
 
 #[test]
 fn a_pipe_that_nobody_reads_is_an_error_and_not_the_end() {
-    let scene = Scene::new();
+    let scene = Snapshot::new();
     let mut command = Command::new(PUNCHLIST);
     command.args(["completions", "bash"]).env("PUNCHLIST_HOME", scene.path("state"));
     let (reader, writer) = std::io::pipe().expect("a pipe");

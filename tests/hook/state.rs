@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::scene::{PUNCHLIST, Run, Scene, text};
+use crate::scene::{PUNCHLIST, Run, Snapshot, text};
 
 /// Asserts that nothing was held, that the person was told why, and that one line says that there is no log.
 #[track_caller]
@@ -27,7 +27,7 @@ fn could_not_count(run: &Run) {
 
 #[test]
 fn a_file_in_place_of_the_state_folder_holds_nobody() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     std::fs::write(scene.path("state"), "a file").expect("a file");
     could_not_count(&scene.run());
 }
@@ -35,7 +35,7 @@ fn a_file_in_place_of_the_state_folder_holds_nobody() {
 #[test]
 fn a_state_folder_that_may_not_be_written_holds_nobody() {
     use std::os::unix::fs::PermissionsExt;
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     std::fs::create_dir(scene.path("state")).expect("a folder");
     if rustix::process::geteuid().is_root() {
         // Root may write everywhere but to a file system that is mounted to be read only.
@@ -49,7 +49,7 @@ fn a_state_folder_that_may_not_be_written_holds_nobody() {
 
 #[test]
 fn a_full_disk_holds_nobody() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     std::fs::create_dir(scene.path("state")).expect("a folder");
     let fill = "cat /dev/zero > \"$STATE/filler\" 2>/dev/null; true";
     on_small_disk(&scene, fill, |run| could_not_count(run));
@@ -58,7 +58,7 @@ fn a_full_disk_holds_nobody() {
 /// With a session that only has to be let go, an unusable folder is no word to the person.
 #[test]
 fn a_clean_session_is_let_go_where_nothing_can_be_remembered() {
-    let scene = Scene::without_drift();
+    let scene = Snapshot::without_drift();
     std::fs::write(scene.path("state"), "a file").expect("a file");
     let run = scene.run();
     run.same(&(run.status.code(), run.stdout.as_str(), run.stderr.lines().count()), &(Some(0), "", 1));
@@ -67,7 +67,7 @@ fn a_clean_session_is_let_go_where_nothing_can_be_remembered() {
 
 #[test]
 fn a_counter_that_can_not_be_read_starts_anew() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     scene.run().holds();
     std::fs::write(scene.path("state/sessions/session-1.json"), b"\xff{\"blocks\":").expect("broken");
     scene.run().holds();
@@ -76,7 +76,7 @@ fn a_counter_that_can_not_be_read_starts_anew() {
 
 #[test]
 fn what_is_known_of_clients_may_be_noise() {
-    let scene = Scene::without_drift();
+    let scene = Snapshot::without_drift();
     std::fs::create_dir(scene.path("state")).expect("a folder");
     std::fs::write(scene.path("state/clients.json"), b"\xff[[[").expect("broken");
     let run = scene.run();
@@ -87,7 +87,7 @@ fn what_is_known_of_clients_may_be_noise() {
 /// Runs the hook with a disk of 64 KiB as its state folder, after `prepare`. The disk is mounted where only
 /// that one process sees it, so there is nothing to clean up; where that is not allowed, the test is skipped
 /// and says so.
-fn on_small_disk(scene: &Scene, prepare: &str, check: impl FnOnce(&Run)) {
+fn on_small_disk(scene: &Snapshot, prepare: &str, check: impl FnOnce(&Run)) {
     let script = format!(
         "mount -t tmpfs -o size=64k punchlist-test \"$STATE\" || exit 99\n{prepare}\nexec \"$0\" hook"
     );

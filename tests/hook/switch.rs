@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::{Run, SESSION, Scene};
+use crate::scene::{Run, SESSION, Snapshot};
 
 #[track_caller]
-fn is_off(scene: &Scene, run: &Run, detail: &str) {
+fn is_off(scene: &Snapshot, run: &Run, detail: &str) {
     run.is_silent();
     run.logs("allow", "off");
     run.same(&run.record()["detail"], &json!(detail));
@@ -13,14 +13,14 @@ fn is_off(scene: &Scene, run: &Run, detail: &str) {
 }
 
 #[track_caller]
-fn throw(scene: &Scene, args: &[&str]) {
+fn throw(scene: &Snapshot, args: &[&str]) {
     let run = scene.run_args(args);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
 }
 
 #[test]
 fn a_project_that_is_off_is_let_through_until_it_is_on_again() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     throw(&scene, &["off"]);
     let project = scene.path("work");
     is_off(&scene, &scene.run(), &format!("switched off by `punchlist off` for {}", project.display()));
@@ -30,7 +30,7 @@ fn a_project_that_is_off_is_let_through_until_it_is_on_again() {
 
 #[test]
 fn a_session_that_is_off_leaves_the_others_alone() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     throw(&scene, &["off", "--session", SESSION]);
     is_off(&scene, &scene.run(), "switched off by `punchlist off` for this session");
     scene.input["session_id"] = json!("another");
@@ -39,7 +39,7 @@ fn a_session_that_is_off_leaves_the_others_alone() {
 
 #[test]
 fn every_block_names_the_switch() {
-    let reason = Scene::with_drift().run().holds();
+    let reason = Snapshot::with_drift().run().holds();
     let last = reason.lines().last();
     assert_eq!(
         last,
@@ -51,7 +51,7 @@ fn every_block_names_the_switch() {
 
 #[test]
 fn an_agent_that_uses_it_is_let_go_and_reported_once() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.transcript.ran("cd /w && punchlist off >/dev/null 2>&1", "");
     scene.says("All done: I created alpha.txt and notes/beta.txt.");
     throw(&scene, &["off"]);
@@ -69,7 +69,7 @@ fn an_agent_that_uses_it_is_let_go_and_reported_once() {
 
 #[test]
 fn an_agent_that_used_it_and_switched_it_on_again_is_reported_as_well() {
-    let mut scene = Scene::without_drift();
+    let mut scene = Snapshot::without_drift();
     scene.transcript.ran("punchlist off", "");
     scene.transcript.ran("punchlist on", "");
     scene.says("All done: I created alpha.txt and notes/beta.txt.");
@@ -79,7 +79,7 @@ fn an_agent_that_used_it_and_switched_it_on_again_is_reported_as_well() {
 
 #[test]
 fn a_broken_switch_is_on() {
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     throw(&scene, &["off"]);
     std::fs::write(scene.path("state/off.json"), "{\"projects\":").expect("broken");
     scene.run().holds();
@@ -87,7 +87,7 @@ fn a_broken_switch_is_on() {
 }
 
 /// Has the transcript made, as it is before anything in it was done. Whether the file system tells when that was.
-fn begin(scene: &Scene) -> bool {
+fn begin(scene: &Snapshot) -> bool {
     scene.run_args(&["--version"]);
     let tells = scene.path("transcript.jsonl").metadata().expect("there").created().is_ok();
     std::thread::sleep(std::time::Duration::from_millis(20));
@@ -97,7 +97,7 @@ fn begin(scene: &Scene) -> bool {
 /// A file that lets every stop through, by the agent's hand: told once for each change of it.
 #[test]
 fn an_agent_that_writes_it_into_the_config_is_let_go_and_reported_once() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     begin(&scene);
     scene.wrote(".claude/punchlist.toml", "[gates]\nenabled = false\n");
     scene.says("All done: I created alpha.txt and notes/beta.txt.");
@@ -116,7 +116,7 @@ fn an_agent_that_writes_it_into_the_config_is_let_go_and_reported_once() {
 /// The other gates go on, and the person hears that this one does not.
 #[test]
 fn an_agent_that_switches_the_audit_off_alone_is_reported_as_well() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     begin(&scene);
     scene.wrote(".claude/punchlist.toml", "[audit]\nenabled = false\n");
     scene.says("All done: I created alpha.txt and notes/beta.txt.");
@@ -127,7 +127,7 @@ fn an_agent_that_switches_the_audit_off_alone_is_reported_as_well() {
     };
     told(&scene.run());
     scene.run().is_silent();
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     begin(&scene);
     scene.own_config("[[check]]\nname = \"there\"\nrun = \"true\"\n");
     scene.wrote(".claude/punchlist.toml", "[audit]\nenabled = false\n");
@@ -137,7 +137,7 @@ fn an_agent_that_switches_the_audit_off_alone_is_reported_as_well() {
 
 #[test]
 fn an_agent_that_writes_it_into_the_settings_is_reported_where_the_client_follows() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     begin(&scene);
     let line = "echo '{\"env\": {\"PUNCHLIST_OFF\": \"1\"}}' > .claude/settings.local.json";
     scene.transcript.ran(line, "");
@@ -157,7 +157,7 @@ fn an_agent_that_writes_it_into_the_settings_is_reported_where_the_client_follow
 
 #[test]
 fn what_the_person_wrote_or_what_was_there_before_is_nobodys_deed() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.project_config("[gates]\nenabled = false\n");
     std::thread::sleep(std::time::Duration::from_millis(20));
     let config = crate::scene::text(&scene.in_work(".claude/punchlist.toml"));
@@ -166,7 +166,7 @@ fn what_the_person_wrote_or_what_was_there_before_is_nobodys_deed() {
         is_off(&scene, &scene.run(), "switched off by [gates] enabled = false");
     }
     // Changed while the session runs, and not by it.
-    let scene = Scene::with_drift();
+    let scene = Snapshot::with_drift();
     begin(&scene);
     scene.project_config("[gates]\nenabled = false\n");
     is_off(&scene, &scene.run(), "switched off by [gates] enabled = false");

@@ -3,11 +3,11 @@
 
 use serde_json::json;
 
-use crate::scene::{PUNCHLIST, SESSION, Scene};
+use crate::scene::{PUNCHLIST, SESSION, Snapshot};
 
 /// A session that is worker w1, with the registry as the source.
-fn at_work() -> Scene {
-    let mut scene = Scene::new();
+fn at_work() -> Snapshot {
+    let mut scene = Snapshot::new();
     scene.own_config("[tasks]\nsource = \"registry\"\n");
     scene.var("CLAUDE_CODE_SESSION_ID", SESSION);
     scene.run_args(&["worker", "register", "w1"]).answers(
@@ -19,7 +19,7 @@ fn at_work() -> Scene {
     scene
 }
 
-fn done(scene: &Scene, args: &[&str]) {
+fn done(scene: &Snapshot, args: &[&str]) {
     let run = scene.run_args(args);
     run.check(run.status.success(), "it went well");
 }
@@ -88,7 +88,7 @@ fn a_session_that_is_no_worker_is_never_held_for_tasks() {
 
 #[test]
 fn where_the_client_does_not_tell_its_session_a_variable_binds_the_worker() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.own_config("[tasks]\nsource = \"registry\"\n");
     scene.var("PUNCHLIST_WORKER", "ann");
     done(&scene, &["worker", "register"]);
@@ -140,7 +140,7 @@ fn a_damaged_registry_holds_nobody_and_is_left_as_it_is() {
 
 #[test]
 fn a_file_of_tasks_holds_whom_it_names() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.project_config("[tasks]\nsource = \"file\"\nfile = \"tasks.json\"\n");
     scene.run().is_silent();
     scene.file(
@@ -165,7 +165,7 @@ fn a_file_of_tasks_holds_whom_it_names() {
 
 #[test]
 fn a_command_of_the_persons_own_tells_the_tasks_and_a_projects_is_not_run() {
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.var("PUNCHLIST_WORKER", "ann");
     scene.own_config("[tasks]\nsource = \"command\"\ncommand = \"cat 'DIR/mine.json'\"\n");
     std::fs::write(
@@ -184,7 +184,7 @@ fn a_command_of_the_persons_own_tells_the_tasks_and_a_projects_is_not_run() {
 
 #[test]
 fn a_command_that_asks_punchlist_in_its_turn_is_held_by_nobody() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.var("PUNCHLIST_WORKER", "ann");
     let stop = scene.input.to_string();
     std::fs::write(scene.path("stop.json"), stop).expect("written");

@@ -6,10 +6,10 @@ use serde_json::json;
 use wiremock::matchers::{header, method, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::scene::{Run, Scene};
+use crate::scene::{Run, Snapshot};
 
 struct Tracker {
-    scene: Scene,
+    scene: Snapshot,
     server: MockServer,
     runtime: tokio::runtime::Runtime,
 }
@@ -20,7 +20,7 @@ const TOKEN: &str = "not-a-secret-7";
 fn tracker(config: &str) -> Tracker {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let server = runtime.block_on(MockServer::start());
-    let mut scene = Scene::new();
+    let mut scene = Snapshot::new();
     scene.own_config(&format!(
         "[tasks]\nsource = \"http\"\nurl = \"{}/tasks?of={{agent}}\"\n{config}",
         server.uri()

@@ -4,10 +4,10 @@
 use serde_json::json;
 
 use crate::processes::eventually;
-use crate::scene::{Running, Scene};
+use crate::scene::{Running, Snapshot};
 
 /// A client that answers only when the test says so: no clock is needed to have both hooks at work.
-fn gated(scene: &mut Scene) {
+fn gated(scene: &mut Snapshot) {
     let client = scene
         .shell_client("[ \"$1\" = --help ] || while [ ! -e DIR/go ]; do sleep 0.02; done\nexec FAKE \"$@\"");
     scene.var("PUNCHLIST_CLAUDE", client);
@@ -15,7 +15,7 @@ fn gated(scene: &mut Scene) {
 
 #[test]
 fn two_hooks_of_one_stop_ask_once_and_hold_once() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     gated(&mut scene);
     let running = std::cell::RefCell::new(vec![scene.start(), scene.start()]);
     let one_has_ended = eventually(|| running.borrow_mut().iter_mut().any(Running::has_ended));
@@ -39,7 +39,7 @@ fn two_hooks_of_one_stop_ask_once_and_hold_once() {
 
 #[test]
 fn a_hook_of_another_session_does_not_wait() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     gated(&mut scene);
     let first = scene.start();
     // It has its place and is about to ask, and then waits for the sign.

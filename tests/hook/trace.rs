@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::{Run, Scene};
+use crate::scene::{Run, Snapshot};
 
 /// The table at the end of stderr: each row's name, milliseconds and share.
 #[track_caller]
@@ -29,7 +29,7 @@ fn adds_up(run: &Run, rows: &[(String, f64, f64)]) {
 
 #[test]
 fn a_trace_ends_with_the_time_of_every_phase() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.run().holds();
     scene.works_on();
     scene.var("PUNCHLIST_TRACE", "1");
@@ -58,7 +58,7 @@ fn a_trace_ends_with_the_time_of_every_phase() {
 
 #[test]
 fn a_stop_that_is_let_go_at_once_has_few_phases_and_no_trace_unasked() {
-    let mut scene = Scene::with_drift();
+    let mut scene = Snapshot::with_drift();
     scene.input["stop_hook_active"] = json!(true);
     let run = scene.run();
     run.is_silent();

@@ -3,7 +3,7 @@
 use punchlist::finding::Category;
 use punchlist::log::annotated::join;
 use punchlist::log::stats::{Repeat, stats};
-use punchlist::log::{Note, Record, Scene};
+use punchlist::log::{Note, Record, Snapshot};
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
@@ -84,7 +84,7 @@ fn hostile_log() -> MadeUp {
         }
         records.push(serde_json::from_value::<Record>(record).expect("a record"));
         notes.extend(serde_json::from_value::<Vec<Note>>(said).expect("notes"));
-        scenes.insert(attack.to_owned(), serde_json::from_value::<Scene>(scene).expect("a scene"));
+        scenes.insert(attack.to_owned(), serde_json::from_value::<Snapshot>(scene).expect("a scene"));
     }
     let mut stats = stats(&[], &zone());
     stats.repeats = ATTACKS.map(disputed).into();

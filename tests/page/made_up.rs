@@ -8,7 +8,7 @@ use punchlist::log::annotated::join;
 use punchlist::log::seen;
 use punchlist::log::stats::{Stats, stats};
 use punchlist::log::summary::Line;
-use punchlist::log::{Note, Record, Scene, Told};
+use punchlist::log::{Note, Record, Snapshot, Told};
 use punchlist::render::page::{About, Page, Room, page};
 use serde_json::json;
 
@@ -17,7 +17,7 @@ use crate::year::year;
 /// Decisions, oldest first, with the scenes that are kept.
 pub(crate) struct MadeUp {
     pub(crate) told: Vec<Told>,
-    pub(crate) scenes: HashMap<String, Scene>,
+    pub(crate) scenes: HashMap<String, Snapshot>,
     /// What `punchlist log stats` says of them.
     pub(crate) stats: Stats,
 }
@@ -53,7 +53,7 @@ const DIFF: &str = "\
 ";
 
 /// What an audit looked at: the first of its files as what changed in it, the second whole.
-fn scene(record: &Record) -> Scene {
+fn scene(record: &Record) -> Snapshot {
     let steps = record.plan.as_ref().map_or(0, |plan| plan.steps);
     let quoted = |number| record.findings.iter().find(|finding| finding.step == Some(number));
     let steps: Vec<_> = (1..=steps)

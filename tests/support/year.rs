@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use punchlist::decision::{Cause, Held};
 use punchlist::evidence::{Entered, FileState, LeftOut};
 use punchlist::finding::{Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
-use punchlist::log::note::{Became, Judgement, LabelNote, SCHEMA};
+use punchlist::log::note::{FindingOutcome, Judgement, LabelNote, SCHEMA};
 use punchlist::log::record::{FileRecord, PlanRecord, ReaderRecord, TranscriptRecord};
 use punchlist::log::{Note, OutcomeNote, Record};
 use punchlist::plan::PlanSource;
@@ -449,21 +449,21 @@ impl Maker {
             }
             let is_generated = finding.path.as_deref().is_some_and(|path| path.starts_with("generated/"));
             let outcome = match self.chance.index(100) {
-                _ if is_generated => Became::Disputed,
-                0..=77 => Became::Fixed,
-                78..=89 => Became::Disputed,
-                _ => Became::Ignored,
+                _ if is_generated => FindingOutcome::Disputed,
+                0..=77 => FindingOutcome::Fixed,
+                78..=89 => FindingOutcome::Disputed,
+                _ => FindingOutcome::Ignored,
             };
             let sentence = if is_generated { DISPUTES[0] } else { self.chance.one_of(&DISPUTES) };
             let note = OutcomeNote {
                 id: self.chance.id(),
-                why: (outcome == Became::Fixed).then(|| "the file is there now".to_owned()),
-                sentence: (outcome == Became::Disputed).then(|| sentence.to_owned()),
+                why: (outcome == FindingOutcome::Fixed).then(|| "the file is there now".to_owned()),
+                sentence: (outcome == FindingOutcome::Disputed).then(|| sentence.to_owned()),
                 was_wrong: match outcome {
-                    Became::Disputed if is_generated => Some(true),
-                    Became::Disputed => [None, Some(true), Some(false)][place % 3],
-                    Became::Ignored => Some(false),
-                    Became::Fixed => None,
+                    FindingOutcome::Disputed if is_generated => Some(true),
+                    FindingOutcome::Disputed => [None, Some(true), Some(false)][place % 3],
+                    FindingOutcome::Ignored => Some(false),
+                    FindingOutcome::Fixed => None,
                 },
                 told_by: Some(record.id.clone()),
                 ..OutcomeNote::new(block, place + 1, outcome, at(time + 5))

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Config;
-use crate::evidence::Memory;
+use crate::evidence::FileCache;
 use crate::plan::Plan;
 use crate::readers::{Prompts, Proposal};
 use crate::testing::{self, Folder, ScriptedReader, command, judging, plan, proposal, proposing, said};
@@ -13,7 +13,7 @@ const LATER: Duration = Duration::from_secs(60);
 /// One audit: an empty workspace and a session that says that everything is done.
 struct Audit {
     folder: Folder,
-    brief: Brief,
+    brief: AuditInput,
     config: AuditConfig,
     time: Duration,
     disputed: Option<String>,
@@ -33,8 +33,8 @@ impl Audit {
         let mut session = said("Everything is done, and all tests pass.");
         session.commands.push(command("ls", 2));
         let plan: Option<Plan> = Some(plan(PLAN));
-        let (prompts, mut memory) = (Prompts::default(), Memory::default());
-        let brief = Brief::new(session, plan, &folder.workspace(), prompts, &config, None, &mut memory);
+        let (prompts, mut memory) = (Prompts::default(), FileCache::default());
+        let brief = AuditInput::new(session, plan, &folder.workspace(), prompts, &config, None, &mut memory);
         assert_eq!(brief.facts.len(), 1, "{:?}", brief.facts);
         Self { folder, brief, config, time: LATER, disputed: None }
     }

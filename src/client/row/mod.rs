@@ -154,7 +154,7 @@ pub struct LeftOut {
 }
 
 /// Whoever knows what does not matter.
-pub trait Knows {
+pub trait RowNeeds {
     /// Whether the result of a call tells nothing but that it has come.
     fn is_idle_result(&self, call: Field<'_>) -> bool;
     /// Whether what is known of a row with results, up to them, is all that matters but for the results themselves.
@@ -169,7 +169,7 @@ pub trait Knows {
 }
 
 /// Whoever takes rows in.
-pub trait TakesRows: Knows {
+pub trait RowSink: RowNeeds {
     /// A row.
     fn take(&mut self, row: &Row<'_>);
 }
@@ -177,7 +177,7 @@ pub trait TakesRows: Knows {
 /// Takes rows whole.
 struct Whole<F>(F);
 
-impl<F> Knows for Whole<F> {
+impl<F> RowNeeds for Whole<F> {
     fn is_idle_result(&self, _: Field<'_>) -> bool {
         false
     }
@@ -187,7 +187,7 @@ impl<F> Knows for Whole<F> {
     }
 }
 
-impl<F: FnMut(&Row<'_>)> TakesRows for Whole<F> {
+impl<F: FnMut(&Row<'_>)> RowSink for Whole<F> {
     fn take(&mut self, row: &Row<'_>) {
         (self.0)(row);
     }
@@ -218,7 +218,7 @@ impl From<Torn> for Halt {
 
 impl<'a> Row<'a> {
     /// Reads a row, until it shows that nothing in it matters, or nothing more to the taker.
-    fn read(&mut self, scan: &mut Scan<'a>, taker: &impl Knows) -> Result<(), Halt> {
+    fn read(&mut self, scan: &mut Scan<'a>, taker: &impl RowNeeds) -> Result<(), Halt> {
         let ended = scan.fields(|key, scan| self.take(key, scan, Some(taker)));
         match ended {
             // The client writes the row's own id behind a message with results, and the type and the id behind one with
@@ -237,7 +237,7 @@ impl<'a> Row<'a> {
     }
 
     /// The same, and past the end of the row; `false` where only the plain way tells where that is.
-    fn read_past(&mut self, scan: &mut Scan<'a>, known: &impl Knows) -> bool {
+    fn read_past(&mut self, scan: &mut Scan<'a>, known: &impl RowNeeds) -> bool {
         match self.read(scan, known) {
             Ok(()) => true,
             Err(Halt::Enough) => scan.pass_to_the_end(),
@@ -251,7 +251,7 @@ impl<'a> Row<'a> {
     }
 
     /// Takes the field of that name; a `taker` may have enough of the row with it.
-    fn take(&mut self, key: &[u8], scan: &mut Scan<'a>, taker: Option<&impl Knows>) -> Result<(), Halt> {
+    fn take(&mut self, key: &[u8], scan: &mut Scan<'a>, taker: Option<&impl RowNeeds>) -> Result<(), Halt> {
         match key {
             b"type" => {
                 self.kind.take(scan)?;
@@ -527,7 +527,7 @@ pub fn rows_of(line: &[u8], each: impl FnMut(&Row<'_>)) -> bool {
 
 /// The same, for one who may have enough of a row before its end: what comes after that is not looked at, unless
 /// it may be another row.
-pub fn take_rows(line: &[u8], taker: &mut impl TakesRows) -> bool {
+pub fn take_rows(line: &[u8], taker: &mut impl RowSink) -> bool {
     let mut scan = Scan::new(line);
     while scan.peek().is_some() {
         let start = scan;
@@ -546,7 +546,7 @@ pub fn take_rows(line: &[u8], taker: &mut impl TakesRows) -> bool {
 
 /// The row of a line that holds one and no more, by what is known of what does not matter. `None` is for a line that
 /// has to be read in the plain way.
-pub fn lone_row<'a>(line: &'a [u8], known: &impl Knows) -> Option<Row<'a>> {
+pub fn lone_row<'a>(line: &'a [u8], known: &impl RowNeeds) -> Option<Row<'a>> {
     let mut scan = Scan::new(line);
     let mut row = Row::default();
     (row.read_past(&mut scan, known) && scan.peek().is_none()).then_some(row)

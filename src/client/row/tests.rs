@@ -44,7 +44,7 @@ fn what_stands_before_a_tear_is_used() {
 #[derive(Default)]
 struct Hasty(Vec<String>);
 
-impl Knows for Hasty {
+impl RowNeeds for Hasty {
     fn is_idle_result(&self, call: Field<'_>) -> bool {
         call.is("idle")
     }
@@ -54,7 +54,7 @@ impl Knows for Hasty {
     }
 }
 
-impl TakesRows for Hasty {
+impl RowSink for Hasty {
     fn take(&mut self, row: &Row<'_>) {
         let result = row.tool_use_result.raw().and_then(|raw| raw.scan().value().ok());
         let result = result.map_or("none".into(), |raw| String::from_utf8_lossy(raw.json()));

@@ -16,7 +16,7 @@ use crate::env::{self, Env};
 use crate::hook::Reply;
 use crate::hook::stop::{Registered, answer};
 use crate::readers::RecordedReplies;
-use crate::sandbox::Stage;
+use crate::sandbox::Sandbox;
 use crate::state::StateFolder;
 
 const TRANSCRIPT: &str = include_str!("../../../fixtures/trips/clean/transcript.jsonl");
@@ -47,11 +47,11 @@ const UNSET: [&str; 9] = [
 
 /// Plays all of them.
 pub(super) fn play() -> io::Result<GateLook> {
-    let drifting = Stage::new("slugs")?;
+    let drifting = Sandbox::new("slugs")?;
     let stdin = set_the_stage(&drifting)?;
     let process = as_process(&drifting, &stdin);
 
-    let clean = Stage::new("slugs")?;
+    let clean = Sandbox::new("slugs")?;
     let clean_stdin = set_the_stage(&clean)?;
     for (name, text) in WORKSPACE {
         let path = clean.workspace().join(name);
@@ -60,7 +60,7 @@ pub(super) fn play() -> io::Result<GateLook> {
     }
     fs::write(clean.path("transcript.jsonl"), clean.placed_in_json(TRANSCRIPT))?;
 
-    let chat = Stage::new("slugs")?;
+    let chat = Sandbox::new("slugs")?;
     let chat_stdin = set_the_stage(&chat)?;
     fs::write(chat.path("transcript.jsonl"), chat.placed_in_json(CHAT))?;
     let mut chat_stdin: serde_json::Value = serde_json::from_str(&chat_stdin)?;
@@ -74,7 +74,7 @@ pub(super) fn play() -> io::Result<GateLook> {
     })
 }
 
-fn stop(stage: &Stage, stdin: &str, replies: &[&str]) -> Reply {
+fn stop(stage: &Sandbox, stdin: &str, replies: &[&str]) -> Reply {
     let memory = StateFolder::at(stage.path("state"));
     let env = Env::from_pairs([("HOME", stage.home())]);
     let mut readers = RecordedReplies::new(replies);
@@ -89,7 +89,7 @@ fn stop(stage: &Stage, stdin: &str, replies: &[&str]) -> Reply {
 }
 
 /// Runs this program as the client runs it. It finds no client to ask, and holds on what the disk alone proves.
-fn as_process(stage: &Stage, stdin: &str) -> Result<ProcessLook, String> {
+fn as_process(stage: &Sandbox, stdin: &str) -> Result<ProcessLook, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let set = |name: &str, path: &Path| (name.into(), path.into());
     let ended = child::run(Job {

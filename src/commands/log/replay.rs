@@ -11,14 +11,14 @@ use super::{Desk, Refusal};
 use crate::audit::outcome::outcome_of;
 use crate::audit::reading::{self, Setting};
 use crate::audit::seen::scene_of;
-use crate::audit::{Brief, plan_in_play, plan_places};
+use crate::audit::{AuditInput, plan_in_play, plan_places};
 use crate::client::folders;
 use crate::config::{Config, SecondReader};
 use crate::decision::Held;
-use crate::evidence::{Evidence, Memory, Workspace};
+use crate::evidence::{Evidence, FileCache, Workspace};
 use crate::finding::{Finding, Source, Status};
 use crate::log::replayed::{Replayed, compare};
-use crate::log::{Record, Scene, artifacts};
+use crate::log::{Record, Snapshot, artifacts};
 use crate::past_sessions::find::Shelf;
 use crate::readers::{Prompts, ReaderOutcome, ReaderRun, RecordedReply};
 use crate::session::builder::Role;
@@ -75,8 +75,8 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
     } else {
         plan_in_play(&mut session, &workspace, &plan_places(&workspace, &config.audit))
     };
-    let memory = &mut Memory::default();
-    let brief = Brief::new(session, plan, &workspace, Prompts::default(), &config.audit, None, memory);
+    let memory = &mut FileCache::default();
+    let brief = AuditInput::new(session, plan, &workspace, Prompts::default(), &config.audit, None, memory);
     let findings = judged(&brief, &answer, record, &workspace, &config)?;
     let outcome = outcome_of(&answer, &findings, &config.audit, (&brief.prompts().reason, id));
 
@@ -101,7 +101,7 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
 /// What today's checks make of the saved answers. What the second reader said then of a finding counts still; a finding that
 /// it was not asked about can't be verified now.
 fn judged(
-    brief: &Brief,
+    brief: &AuditInput,
     answer: &ReaderOutcome,
     record: &Record,
     workspace: &Workspace,
@@ -222,9 +222,9 @@ fn copy_agents(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// The names of what is not as it was: files by their content as it was shown, or by what stands there, and the plan.
-fn changed_since(record: &Record, scene: Option<&Scene>, now: &Evidence) -> Vec<String> {
+fn changed_since(record: &Record, scene: Option<&Snapshot>, now: &Evidence) -> Vec<String> {
     let shown_now = scene_of(now);
-    let shown = |scene: &Scene, path: &str| {
+    let shown = |scene: &Snapshot, path: &str| {
         scene.files.iter().find(|file| file.path == path).map(|file| file.text.clone())
     };
     let is_changed = |path: &str, state| {

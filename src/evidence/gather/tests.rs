@@ -26,7 +26,7 @@ fn touch(path: &str, original: Original) -> Touch {
 }
 
 fn gathered(folder: &Folder, session: Session, plan: Option<Plan>) -> Evidence {
-    gather(session, plan, &folder.workspace(), PLENTY, &mut Memory::default())
+    gather(session, plan, &folder.workspace(), PLENTY, &mut FileCache::default())
 }
 
 /// A repository with these files, committed before the session.
@@ -193,7 +193,8 @@ fn what_is_claimed_comes_first_and_what_has_no_room_is_still_named() {
     }
     let scope = Scope { file_bytes: 8 * 180 + 3_000, judged: None };
     let workspace = folder.workspace();
-    let evidence = gather(said("I wrote `f6.txt`."), None, &workspace, scope.clone(), &mut Memory::default());
+    let evidence =
+        gather(said("I wrote `f6.txt`."), None, &workspace, scope.clone(), &mut FileCache::default());
     assert_eq!(evidence.files.len(), 8);
     assert_eq!((evidence.files[0].name.as_str(), &evidence.files[0].entered), ("f6.txt", &Entered::Whole));
     let left_out =
@@ -332,7 +333,7 @@ fn what_was_judged_before_and_has_not_changed_is_not_shown_again() {
     let then = gathered(&folder, session.clone(), None).changed_files();
     folder.write("new.rs", "z\n");
     let scope = Scope { judged: Some(JudgedUntil { at: 3, files: then }), ..PLENTY };
-    let evidence = gather(session, None, &folder.workspace(), scope, &mut Memory::default());
+    let evidence = gather(session, None, &folder.workspace(), scope, &mut FileCache::default());
     assert_eq!(one(&evidence, "old.rs").entered, Entered::LeftOut(LeftOut::JudgedBefore));
     assert_eq!(one(&evidence, "new.rs").entered, Entered::Whole);
 }
@@ -343,9 +344,9 @@ fn what_is_remembered_is_what_would_be_seen() {
     folder.write("a.rs", "two\n");
     folder.age("a.rs", DURING);
     let now = 4_000_000_000_000_000_000;
-    let mut memory = Memory::of(Vec::new(), now);
+    let mut memory = FileCache::of(Vec::new(), now);
     let first = gather(session(), None, &folder.workspace(), PLENTY, &mut memory);
-    let mut again = Memory::of(memory.to_keep().expect("news"), now);
+    let mut again = FileCache::of(memory.to_keep().expect("news"), now);
     let second = gather(session(), None, &folder.workspace(), PLENTY, &mut again);
     assert_eq!(first.files, second.files);
     assert_eq!(again.to_keep(), None, "nothing was looked at again");

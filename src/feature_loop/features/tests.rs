@@ -34,7 +34,7 @@ fn a_list_and_an_object_with_a_list_are_read() {
         {"id":2,"name":"b","description":"c","status":"in_progress"}, {"id":2,"description":"again"}]}"#;
     assert_eq!(told(statuses), [("1".into(), true, 1), ("2".into(), false, 0), ("2~2".into(), false, 0)]);
     let phases = r#"{"phases":[{"id":"P0"}],"features":[{"name":"Base","features":[{"id":"a","done":true},{"id":"b","steps":"one\n\ntwo"}]},"c"]}"#;
-    let words = ContentName::of("c")[..12].to_owned();
+    let words = ContentId::of("c")[..12].to_owned();
     assert_eq!(told(phases), [("a".into(), true, 0), ("b".into(), false, 2), (words, false, 0)]);
     let by_id =
         r#"{"features":{"F1":{"description":"x","passes":"yes"},"F2":{"description":"y","passes":null}}}"#;
@@ -69,7 +69,7 @@ fn a_mark_is_set_where_it_stands_and_nothing_else_changes() {
         with_mark("[{\"id\":\"a\"},{\"description\":\"later\"}]", "c", true).expect_err("none"),
         "there is no feature \"c\" in it; there are a, later"
     );
-    assert!(with_mark("[\"words\"]", &ContentName::of("words")[..12], true).is_err());
+    assert!(with_mark("[\"words\"]", &ContentId::of("words")[..12], true).is_err());
 }
 
 #[test]

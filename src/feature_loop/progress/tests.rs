@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn standing(status: Status) -> Standing {
-    Standing {
+fn standing(status: Status) -> LoopProgress {
+    LoopProgress {
         iteration: 4,
         max: 50,
         status,
@@ -58,7 +58,7 @@ fn a_file_that_says_nothing_gets_a_head() {
         write("Session 1: began.\n", &standing(Status::Stalled)),
         format!("{head}\nSession 1: began.\n")
     );
-    let done = Standing { left: Vec::new(), ..standing(Status::Complete) };
+    let done = LoopProgress { left: Vec::new(), ..standing(Status::Complete) };
     assert!(write(head, &done).contains("status: COMPLETE\npassing: 2 of 5\nleft: nothing\n"));
 }
 

@@ -17,7 +17,7 @@ pub struct Checklist {
 
 /// What a session has not settled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unsettled {
+pub struct OpenClaims {
     /// What is open.
     pub items: Vec<Item>,
     /// The section that its final message lacks.
@@ -68,7 +68,7 @@ pub struct Section {
     pub is_empty: bool,
 }
 
-impl Unsettled {
+impl OpenClaims {
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty() && self.section.is_none()

@@ -29,8 +29,8 @@ fn open(config: &ChecklistConfig, session: &Session, text: &str, lists: &[Checkl
 }
 
 /// What is open in the plan.
-fn unsettled(text: &str) -> Unsettled {
-    Unsettled { items: open::open_items(&everything(), &session(), Some(&plan(text)), &[]), section: None }
+fn unsettled(text: &str) -> OpenClaims {
+    OpenClaims { items: open::open_items(&everything(), &session(), Some(&plan(text)), &[]), section: None }
 }
 
 #[test]
@@ -141,12 +141,12 @@ fn the_agent_is_told_where_what_and_which_ways_there_are() {
     session.todos = vec![todo("Tell the team", "pending")];
     let secret = format!("- [ ] Use the key sk-ant-api03-{}\n", "a1B2c3D4e5".repeat(9));
     let list = Checklist { name: "docs/TODO.md".into(), steps: parse_words(&secret) };
-    let unsettled = Unsettled {
+    let unsettled = OpenClaims {
         items: open::open_items(&everything(), &session, Some(&plan(PLAN)), &[list]),
         section: open::missing_section("All done!", "## Plan Completion Check"),
     };
     insta::assert_snapshot!(words::reason(&unsettled, true));
-    let one = Unsettled { items: unsettled.items[..1].to_vec(), section: None };
+    let one = OpenClaims { items: unsettled.items[..1].to_vec(), section: None };
     insta::assert_snapshot!(words::reason(&one, false));
 }
 
@@ -169,7 +169,11 @@ fn what_the_audit_holds_for_is_left_to_it() {
     let unsettled = unsettled(PLAN);
     let left = |findings: Vec<Finding>| {
         let pending = PendingBlock::new(&findings, |_| true, &evidence(session()));
-        let story = Story { unsettled: Some(unsettled.clone()), pending: Some(pending), ..Story::default() };
+        let story = StopReport {
+            unsettled: Some(unsettled.clone()),
+            pending: Some(pending),
+            ..StopReport::default()
+        };
         let told = |gate, outcome| Told { gate, keeps_working: false, outcome };
         let held = Outcome::Hold { cause: Cause::Findings, reason: "r".into() };
         let mut all = [told(NAME, hold(&unsettled, true)), told("audit", held)];

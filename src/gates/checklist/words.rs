@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::open::{Item, Place, Unsettled};
+use super::open::{Item, OpenClaims, Place};
 use crate::audit::reason::SWITCH;
 use crate::redact::mask;
 
@@ -13,7 +13,7 @@ const MOST_LISTED: usize = 12;
 const LONGEST: usize = 200;
 
 /// `is_alone` where no other gate tells the agent how this ends and the person how to switch it off.
-pub(super) fn reason(unsettled: &Unsettled, is_alone: bool) -> String {
+pub(super) fn reason(unsettled: &OpenClaims, is_alone: bool) -> String {
     let mut text = String::new();
     let items = &unsettled.items;
     if !items.is_empty() {

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::config::MemoryConfig;
-use crate::ids::ContentName;
+use crate::ids::ContentId;
 
 /// All that there is to tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -110,7 +110,7 @@ pub(super) fn text(parts: &Parts, config: &MemoryConfig) -> Option<String> {
 }
 
 fn marker(parts: &Parts) -> String {
-    let mut name = ContentName::default();
+    let mut name = ContentId::default();
     parts.mandates.iter().for_each(|mandate| name.add(mandate));
     name.add(parts.task.as_deref().unwrap_or_default());
     for note in parts.mandates_file.iter().chain(&parts.notes) {

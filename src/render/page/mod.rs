@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::finding::Category;
 use crate::log::parallel::in_parts;
 use crate::log::stats::Repeat;
-use crate::log::{Scene, Told};
+use crate::log::{Snapshot, Told};
 use crate::render::page::embed::{json_block, source_hash};
 use crate::render::page::rows::Rows;
 
@@ -99,7 +99,7 @@ struct Head<'a> {
 
 /// Makes the page. Decisions come oldest first; `scene_of` gives what a decision's audit looked at, and is asked for the
 /// newest first.
-pub fn page(told: &[Told], about: &About<'_>, mut scene_of: impl FnMut(&str) -> Option<Scene>) -> Page {
+pub fn page(told: &[Told], about: &About<'_>, mut scene_of: impl FnMut(&str) -> Option<Snapshot>) -> Page {
     let written = in_parts(told, |part| part.iter().map(story::story).collect::<Vec<_>>());
     let mut stories: Vec<String> = written.into_iter().flatten().collect();
     let mut scenes = String::new();

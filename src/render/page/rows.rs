@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::decision::{Held, could_not_check};
 use crate::finding::{Category, Source, Status};
-use crate::log::note::Became;
+use crate::log::note::FindingOutcome;
 use crate::log::record::ReaderRecord;
 use crate::log::{Record, Told};
 use crate::readers::Usage;
@@ -93,7 +93,7 @@ pub(super) struct Rows<'a> {
     finding_source: Vec<Source>,
     /// Whether the second reader upheld it.
     finding_upheld: Vec<Option<bool>>,
-    finding_outcome: Vec<Option<Became>>,
+    finding_outcome: Vec<Option<FindingOutcome>>,
     /// What a person says of it.
     finding_label: Vec<Option<&'static str>>,
     /// Whether it was right, by all that is known.

@@ -11,7 +11,7 @@ use crate::log::{LabelNote, Told};
 use crate::render::{check_words, second_words};
 
 #[derive(Serialize)]
-struct Story<'a> {
+struct StopReport<'a> {
     time: &'a str,
     event: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ pub(super) fn story(told: &Told) -> String {
     let record = &told.record;
     let second = record.second_reader.as_ref().map(|reader| reader.outcome.as_str());
     let findings = record.findings.iter().zip(&told.fates);
-    let story = Story {
+    let story = StopReport {
         time: &record.time,
         event: &record.event,
         agent: record.agent.as_deref(),

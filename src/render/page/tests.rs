@@ -44,7 +44,7 @@ fn tiny_log() -> Vec<Told> {
     join(vec![block, record("aside")], notes)
 }
 
-fn made(told: &[Told], room: Room, scene_of: impl FnMut(&str) -> Option<Scene>) -> Page {
+fn made(told: &[Told], room: Room, scene_of: impl FnMut(&str) -> Option<Snapshot>) -> Page {
     let zone = TimeZone::fixed(offset(2));
     let made = "2026-11-16T08:00:00Z".parse().expect("a time");
     page(
@@ -91,7 +91,7 @@ fn compact(value: &serde_json::Value) -> String {
 #[test]
 fn the_newest_have_the_room_first_and_what_is_left_out_is_counted() {
     let told = join(["a", "b", "c"].map(record).into(), vec![]);
-    let scene = |id: &str| (id != "b").then(|| Scene { asks: vec![id.repeat(30)], ..Scene::default() });
+    let scene = |id: &str| (id != "b").then(|| Snapshot { asks: vec![id.repeat(30)], ..Snapshot::default() });
     let story = story::story(&told[0]).len();
     let page = made(&told, Room { stories: story * 2, scenes: 200 }, scene);
     assert_eq!((page.decisions, page.stories_left_out, page.scenes_left_out), (3, 1, 1));
@@ -107,7 +107,7 @@ fn the_newest_have_the_room_first_and_what_is_left_out_is_counted() {
 fn nothing_of_the_frame_is_left_open_and_nothing_of_the_data_is_put_in_twice() {
     let mut told = tiny_log();
     told[0].record.id = "{{script}}{{policy}}</script><script>alert(1)</script>".into();
-    let scene = Scene { final_message: Some("{{blocks}}</script>".into()), ..Scene::default() };
+    let scene = Snapshot { final_message: Some("{{blocks}}</script>".into()), ..Snapshot::default() };
     let page = made(&told, Room::default(), |_| Some(scene.clone()));
     let frame = FRAME.replace("{{blocks}}", "");
     assert_eq!(page.text.matches("{{script}}{{policy}}\\u003c/script").count(), 1);

@@ -1,7 +1,7 @@
 //! The end of a call: takes what its result says, enters it where the call stands in the session.
 //! Pure.
 
-use crate::session::builder::Ledger;
+use crate::session::builder::SessionBuilder;
 use crate::session::builder::calls::Call;
 use crate::session::early_results::EarlyResult;
 use crate::session::results::{CallResult, REPORT_CAP, ToolResult};
@@ -9,7 +9,7 @@ use crate::session::{ApprovedPlan, Original, Outcome, Session, Tail, Todo};
 use crate::text::excerpt::start_and_end;
 use crate::text::normalise::is_markdown;
 
-impl Ledger {
+impl SessionBuilder {
     /// Takes in a result, or keeps it until its call comes.
     pub(super) fn add_result(&mut self, result: &ToolResult<'_, '_>, aside: bool) {
         let Some(id) = result.block.tool_use_id.hash() else { return };

@@ -11,7 +11,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::client::row::{ASSISTANT, ATTACHMENT, Block, Content, Field, Knows, Row, USER, is_idle, record};
+use crate::client::row::{
+    ASSISTANT, ATTACHMENT, Block, Content, Field, Row, RowNeeds, USER, is_idle, record,
+};
 use crate::session::asks::{Prompt, notification, persons_words, prompt_of};
 pub use crate::session::builder::calls::Tool;
 use crate::session::builder::calls::{Call, Calls, ToolInput, change_of, todos_of};
@@ -19,7 +21,7 @@ use crate::session::early_results::EarlyResults;
 use crate::session::results::ToolResult;
 use crate::session::retention;
 use crate::session::retention::Weights;
-use crate::session::seen_ids::Recent;
+use crate::session::seen_ids::SeenIds;
 use crate::session::{
     Ask, Change, ChangeAt, Command, CommandEnd, Delegation, EditTool, Original, OtherCall, Outcome, ReadFile,
     Remark, Session, Tail, Touch,
@@ -62,12 +64,12 @@ struct Words {
 
 /// A session in the making. What it holds can be kept, and gone on with later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ledger {
+pub struct SessionBuilder {
     role: Role,
     session: Session,
     calls: Calls,
     /// Rows and calls that were folded lately, each by the hash of its id.
-    seen: Recent,
+    seen: SeenIds,
     /// Results whose calls have not come yet.
     early: EarlyResults,
     /// Where the newest words come from; the words are the session's final message, until something
@@ -112,7 +114,7 @@ record! {
     }
 }
 
-impl Knows for Ledger {
+impl RowNeeds for SessionBuilder {
     fn is_idle_result(&self, call: Field<'_>) -> bool {
         call.hash().is_some_and(|call| self.calls.is_idle(call))
     }
@@ -122,14 +124,14 @@ impl Knows for Ledger {
     }
 }
 
-impl Ledger {
+impl SessionBuilder {
     /// An empty one.
     pub fn new(role: Role) -> Self {
         Self {
             role,
             session: Session::default(),
             calls: Calls::default(),
-            seen: Recent::default(),
+            seen: SeenIds::default(),
             early: EarlyResults::default(),
             words: None,
             last_ask: None,

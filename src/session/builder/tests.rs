@@ -4,10 +4,10 @@ use super::*;
 use crate::client::row::{lone_row, rows_of};
 use crate::session::Todo;
 use crate::session::resume;
-use crate::session::resume::{Cursor, Mark};
+use crate::session::resume::{Mark, ResumePoint};
 
 fn fold(role: Role, rows: &[&str]) -> Session {
-    let mut ledger = Ledger::new(role);
+    let mut ledger = SessionBuilder::new(role);
     for row in rows {
         assert!(rows_of(row.as_bytes(), |row| ledger.fold(row, None)), "{row}");
     }
@@ -379,8 +379,8 @@ fn a_result_that_stands_before_its_call_is_not_lost() {
 #[test]
 fn a_result_before_its_call_is_not_lost_between_two_readings() {
     let rows = calls_and_results();
-    let mut ledger = Ledger::new(Role::Main);
-    let fold = |ledger: &mut Ledger, row: &str| {
+    let mut ledger = SessionBuilder::new(Role::Main);
+    let fold = |ledger: &mut SessionBuilder, row: &str| {
         // As a file is read: by what is known of what does not matter.
         let row = lone_row(row.as_bytes(), ledger).expect("one row");
         ledger.fold(&row, None);
@@ -391,7 +391,7 @@ fn a_result_before_its_call_is_not_lost_between_two_readings() {
     let texts: Vec<String> = ledger.plain_texts().map(str::to_owned).collect();
     assert!(texts.iter().any(|text| text == "before"), "they are looked through for secrets: {texts:?}");
     let mark = Mark { inode: 1, offset: 1, tail: 1 };
-    let bytes = resume::encode(&[Cursor { path: "p".into(), mark, ledger }]).expect("bytes");
+    let bytes = resume::encode(&[ResumePoint { path: "p".into(), mark, ledger }]).expect("bytes");
     let mut ledger = resume::decode(bytes).expect("cursors").remove(0).ledger;
     for [call, _] in &rows {
         fold(&mut ledger, call);

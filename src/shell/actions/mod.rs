@@ -29,7 +29,7 @@ pub enum Check {
 
 /// What a command does of what people claim to have done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub enum Deed {
+pub enum Action {
     /// It checks something.
     Check(Check),
     /// It makes a commit.
@@ -53,9 +53,9 @@ const CHECKS: [Check; 5] = [Check::Tests, Check::Build, Check::Lint, Check::Type
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Does {
     /// What it does: done if it succeeds, failed if it fails.
-    pub deeds: Vec<Deed>,
+    pub deeds: Vec<Action>,
     /// What is shown as well if it succeeds.
-    pub shows: Vec<Deed>,
+    pub shows: Vec<Action>,
     /// Whether it is for a part only: some tests, one package.
     pub is_narrow: bool,
     /// Which part, where that is a place: files, folders, packages, what is pushed or installed.
@@ -93,24 +93,24 @@ pub fn does(words: &[String]) -> Does {
 fn of_runner(runner: &Runner, used: usize, words: &[String], plain: &[&str]) -> Does {
     let mut does = Does {
         deeds: vec![runner.deed],
-        shows: runner.shows.iter().map(|check| Deed::Check(*check)).collect(),
+        shows: runner.shows.iter().map(|check| Action::Check(*check)).collect(),
         is_narrow: is_narrow(words, plain, used),
         places: places(words, plain, used),
         script: None,
     };
     let has = |option: &str| words.iter().any(|word| word == option);
     // `cargo test --no-run` and `go test -c` build and do not test.
-    if runner.deed == Deed::Check(Check::Tests)
+    if runner.deed == Action::Check(Check::Tests)
         && (has("--no-run") || (plain.first() == Some(&"go") && has("-c")))
     {
-        does.deeds = vec![Deed::Check(Check::Build)];
-        does.shows.retain(|deed| *deed != Deed::Check(Check::Tests));
+        does.deeds = vec![Action::Check(Check::Build)];
+        does.shows.retain(|deed| *deed != Action::Check(Check::Tests));
     }
-    if runner.deed == Deed::PullRequest {
-        does.shows = vec![Deed::Push];
+    if runner.deed == Action::PullRequest {
+        does.shows = vec![Action::Push];
     }
     if matches!(plain, ["svn", ..]) {
-        does.shows = vec![Deed::Push];
+        does.shows = vec![Action::Push];
     }
     if matches!(plain, ["npm" | "pnpm" | "yarn" | "composer", name, ..] if SCRIPT_WORDS.iter().any(|(word, _)| name.starts_with(word)))
     {
@@ -290,7 +290,7 @@ fn of_script(program: &str, words: &[String], plain: &[&str]) -> Does {
     };
     // `make` alone builds whatever is built there.
     if names.is_empty() && matches!(program, "make" | "gmake") {
-        return Does { deeds: vec![Deed::Check(Check::Build)], ..Does::default() };
+        return Does { deeds: vec![Action::Check(Check::Build)], ..Does::default() };
     }
     let mut does = Does::default();
     for name in &names {
@@ -332,7 +332,7 @@ fn is_one_of_many(script: &str) -> bool {
 }
 
 /// What a script is called after. A mix of checks gives all of them.
-fn deeds_by_name(name: &str) -> Vec<Deed> {
+fn deeds_by_name(name: &str) -> Vec<Action> {
     let is_file = name.contains('/') || name.contains('.');
     let stem = crate::text::normalise::base_name(name);
     let stem = if is_file { stem.rsplit_once('.').map_or(stem, |(stem, _)| stem) } else { stem };
@@ -342,18 +342,18 @@ fn deeds_by_name(name: &str) -> Vec<Deed> {
         return Vec::new();
     }
     if parts.contains(&"type") && (parts.contains(&"check") || parts.contains(&"checks")) {
-        return vec![Deed::Check(Check::Types)];
+        return vec![Action::Check(Check::Types)];
     }
-    let found: Vec<Deed> = SCRIPT_WORDS
+    let found: Vec<Action> = SCRIPT_WORDS
         .iter()
         .filter(|(word, _)| *word != "type" && parts.contains(word))
-        .map(|(_, check)| Deed::Check(*check))
+        .map(|(_, check)| Action::Check(*check))
         .collect();
     if !found.is_empty() {
         return found.into_iter().take(1).collect();
     }
     if parts.iter().any(|part| SCRIPT_MIXES.contains(part)) {
-        return CHECKS.into_iter().map(Deed::Check).collect();
+        return CHECKS.into_iter().map(Action::Check).collect();
     }
     Vec::new()
 }

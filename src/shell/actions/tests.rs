@@ -7,7 +7,7 @@ fn of(line: &str) -> Does {
     does(program_words(&part.words))
 }
 
-fn first(line: &str) -> Option<Deed> {
+fn first(line: &str) -> Option<Action> {
     of(line).deeds.first().copied()
 }
 
@@ -52,7 +52,7 @@ const RUNNERS_OF_EVERY_KIND: &[(Check, &[&str])] = &[
 fn runners_of_every_kind() {
     for (check, lines) in RUNNERS_OF_EVERY_KIND {
         for line in *lines {
-            assert_eq!(first(line), Some(Deed::Check(*check)), "{line}");
+            assert_eq!(first(line), Some(Action::Check(*check)), "{line}");
         }
     }
 }
@@ -81,24 +81,24 @@ fn what_runs_nothing() {
         "which pytest",
         "cargo test --help",
     ] {
-        assert!(!of(line).deeds.iter().any(|deed| matches!(deed, Deed::Check(_))), "{line}");
+        assert!(!of(line).deeds.iter().any(|deed| matches!(deed, Action::Check(_))), "{line}");
     }
 }
 
 #[test]
 fn other_deeds() {
     for (line, deed) in [
-        ("git commit -m x", Deed::Commit),
-        ("git -C a -c user.name=b commit -am x", Deed::Commit),
-        ("git push -u origin main", Deed::Push),
-        ("gh pr create --fill", Deed::PullRequest),
-        ("glab mr create", Deed::PullRequest),
-        ("gh issue create -t x", Deed::Issue),
-        ("jj git push", Deed::Push),
-        ("vercel --prod", Deed::Deploy),
-        ("npm ci", Deed::Install),
-        ("uv sync", Deed::Install),
-        ("sudo apt-get install -y x", Deed::Install),
+        ("git commit -m x", Action::Commit),
+        ("git -C a -c user.name=b commit -am x", Action::Commit),
+        ("git push -u origin main", Action::Push),
+        ("gh pr create --fill", Action::PullRequest),
+        ("glab mr create", Action::PullRequest),
+        ("gh issue create -t x", Action::Issue),
+        ("jj git push", Action::Push),
+        ("vercel --prod", Action::Deploy),
+        ("npm ci", Action::Install),
+        ("uv sync", Action::Install),
+        ("sudo apt-get install -y x", Action::Install),
     ] {
         assert_eq!(first(line), Some(deed), "{line}");
     }
@@ -108,7 +108,7 @@ fn other_deeds() {
 fn a_mix_of_checks_is_all_of_them() {
     assert_eq!(of("make check").deeds.len(), 5);
     assert_eq!(of("npm run ci").deeds.len(), 5);
-    assert_eq!(of("make lint test").deeds, [Deed::Check(Check::Lint), Deed::Check(Check::Tests)]);
+    assert_eq!(of("make lint test").deeds, [Action::Check(Check::Lint), Action::Check(Check::Tests)]);
 }
 
 #[test]
