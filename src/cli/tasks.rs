@@ -33,7 +33,7 @@ pub enum TasksCommand {
     Show(ShowTaskArgs),
     /// Takes the next task, or the one that is named; no two workers ever get the same
     #[command(after_help = super::help::TASKS_CLAIM)]
-    NewestStop(ClaimArgs),
+    Claim(ClaimArgs),
     /// Says that you are at your task now
     #[command(after_help = super::help::TASKS_START)]
     Start(OwnTaskArgs),

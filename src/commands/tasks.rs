@@ -34,7 +34,7 @@ pub fn run(args: &TasksArgs, config: &Config, env: &Env) -> u8 {
             Some(TasksCommand::List(args)) => list(args, config, env, registry),
             Some(TasksCommand::Add(args)) => add(args, env, registry),
             Some(TasksCommand::Show(args)) => show(args, config, registry),
-            Some(TasksCommand::NewestStop(args)) => claim(args, config, env, registry),
+            Some(TasksCommand::Claim(args)) => claim(args, config, env, registry),
             Some(TasksCommand::Assign(args)) => assign(args, registry),
             Some(TasksCommand::Start(args)) => {
                 let me = who(args.who.worker.as_deref(), env, registry)?;

@@ -395,7 +395,7 @@ fn where_there_is_none_none_is_made_by_looking() {
 #[derive(Debug, Clone)]
 enum Action {
     Add { given: Option<usize> },
-    NewestStop { who: usize },
+    Claim { who: usize },
     Finish { who: usize, task: i64, how: usize },
     Heartbeat { who: usize },
     Leave { who: usize },
@@ -407,8 +407,8 @@ fn deed() -> impl Strategy<Value = Action> {
     let (who, hours) = (0_usize..3, -3_i64..3);
     prop_oneof![
         proptest::option::of(0_usize..3).prop_map(|given| Action::Add { given }),
-        who.clone().prop_map(|who| Action::NewestStop { who }),
-        who.clone().prop_map(|who| Action::NewestStop { who }),
+        who.clone().prop_map(|who| Action::Claim { who }),
+        who.clone().prop_map(|who| Action::Claim { who }),
         (who.clone(), 1_i64..8, 0_usize..4).prop_map(|(who, task, how)| Action::Finish { who, task, how }),
         who.clone().prop_map(|who| Action::Heartbeat { who }),
         who.prop_map(|who| Action::Leave { who }),
@@ -438,7 +438,7 @@ proptest! {
                     registry.add(&NewTask { assignee, ..new("x") }, now).expect("added");
                     added += 1;
                 }
-                Action::NewestStop { who } => {
+                Action::Claim { who } => {
                     let new = NewWorker { name: Some(names[who].into()), ..NewWorker::default() };
                     if registry.worker(names[who]).is_err() {
                         registry.register(&new, now).expect("registered");
