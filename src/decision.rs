@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::hook::Reply;
+use crate::client::hook_reply::Reply;
 
 /// Why a stop was held or let go, as the log names it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -192,7 +192,7 @@ pub enum Outcome {
         detail: Option<String>,
     },
     /// It should be held.
-    Hold {
+    Block {
         /// Why.
         cause: Cause,
         /// What the agent is told.
@@ -230,10 +230,10 @@ pub enum Counting {
     Failed(String),
 }
 
-/// Held or let go.
+/// Action or let go.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Held {
+pub enum Action {
     /// The stop is held.
     Block,
     /// The stop goes through.
@@ -244,8 +244,8 @@ pub enum Held {
 /// The decision on one stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Held or let go.
-    pub held: Held,
+    /// Blocked or let go.
+    pub action: Action,
     /// Why.
     pub cause: Cause,
     /// In words, for the log.
@@ -261,7 +261,7 @@ impl Outcome {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Pass { .. } => "pass",
-            Self::Hold { .. } => "hold",
+            Self::Block { .. } => "hold",
             Self::Advise { .. } => "advise",
             Self::CouldNotCheck { .. } => "could-not-check",
         }
@@ -271,7 +271,7 @@ impl Outcome {
     pub fn cause(&self) -> Cause {
         match self {
             Self::Pass { cause, .. }
-            | Self::Hold { cause, .. }
+            | Self::Block { cause, .. }
             | Self::Advise { cause, .. }
             | Self::CouldNotCheck { cause, .. } => *cause,
         }
@@ -281,38 +281,38 @@ impl Outcome {
     pub fn words(&self) -> Option<&str> {
         match self {
             Self::Pass { detail, .. } => detail.as_deref(),
-            Self::Hold { reason, .. } => Some(reason),
+            Self::Block { reason, .. } => Some(reason),
             Self::Advise { message, .. } | Self::CouldNotCheck { message, .. } => Some(message),
         }
     }
 
     /// Whether a block would have to be counted for it.
     pub fn wants_block(&self) -> bool {
-        matches!(self, Self::Hold { .. })
+        matches!(self, Self::Block { .. })
     }
 }
 
 /// Decides.
 pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision {
     let allow =
-        |cause, detail, reply| Decision { held: Held::Allow, cause, detail, would_block: false, reply };
+        |cause, detail, reply| Decision { action: Action::Allow, cause, detail, would_block: false, reply };
     match (outcome, dry_run, counting) {
         (Outcome::Pass { cause, detail }, _, _) => allow(cause, detail, Reply::Silent),
         (_, _, Counting::Superseded) => allow(Cause::Superseded, Some(NEWER_STOP.into()), Reply::Silent),
         (Outcome::Advise { cause, message } | Outcome::CouldNotCheck { cause, message }, _, _) => {
             allow(cause, Some(message.clone()), Reply::Tell(format!("punchlist: {message}")))
         }
-        (Outcome::Hold { cause, reason }, true, _) => {
+        (Outcome::Block { cause, reason }, true, _) => {
             Decision { would_block: true, ..allow(cause, Some(reason), Reply::Silent) }
         }
-        (Outcome::Hold { cause, reason }, false, Counting::Counted) => Decision {
-            held: Held::Block,
+        (Outcome::Block { cause, reason }, false, Counting::Counted) => Decision {
+            action: Action::Block,
             cause,
             detail: None,
             would_block: false,
             reply: Reply::Block(reason),
         },
-        (Outcome::Hold { .. }, false, Counting::Failed(why)) => {
+        (Outcome::Block { .. }, false, Counting::Failed(why)) => {
             let message =
                 format!("this stop should be held, but the block can't be counted ({why}), so it is not");
             Decision {
@@ -320,10 +320,10 @@ pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision 
                 ..allow(Cause::Error, Some(message.clone()), Reply::Tell(format!("punchlist: {message}")))
             }
         }
-        (Outcome::Hold { .. }, false, Counting::Spent) => {
+        (Outcome::Block { .. }, false, Counting::Spent) => {
             allow(Cause::Budget, Some("another stop of the session was held meanwhile".into()), Reply::Silent)
         }
-        (Outcome::Hold { .. }, false, Counting::NotNeeded) => {
+        (Outcome::Block { .. }, false, Counting::NotNeeded) => {
             // Not reached: a hold that is no dry run is always counted. Were it not, it must not block.
             allow(Cause::Error, Some("a block was not counted".into()), Reply::Silent)
         }
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     fn hold() -> Outcome {
-        Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() }
+        Outcome::Block { cause: Cause::Findings, reason: "b is missing".into() }
     }
 
     fn counts() -> [Counting; 5] {
@@ -347,8 +347,8 @@ mod tests {
     fn a_counted_hold_blocks() {
         let decision = decide(hold(), false, &Counting::Counted);
         assert_eq!(
-            (decision.held, decision.cause, decision.reply),
-            (Held::Block, Cause::Findings, Reply::Block("b is missing".into()))
+            (decision.action, decision.cause, decision.reply),
+            (Action::Block, Cause::Findings, Reply::Block("b is missing".into()))
         );
     }
 
@@ -368,8 +368,8 @@ mod tests {
                     }
                     let decision = decide(outcome.clone(), dry_run, &counting);
                     assert_eq!(
-                        (decision.held, decision.reply.exit_code()),
-                        (Held::Allow, 0),
+                        (decision.action, decision.reply.exit_code()),
+                        (Action::Allow, 0),
                         "{outcome:?} {dry_run} {counting:?}"
                     );
                 }
@@ -384,8 +384,8 @@ mod tests {
             for dry_run in [false, true] {
                 let decision = decide(outcome.clone(), dry_run, &Counting::Superseded);
                 assert_eq!(
-                    (decision.held, decision.cause, decision.reply),
-                    (Held::Allow, Cause::Superseded, Reply::Silent)
+                    (decision.action, decision.cause, decision.reply),
+                    (Action::Allow, Cause::Superseded, Reply::Silent)
                 );
                 assert!(!decision.would_block);
             }

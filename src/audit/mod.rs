@@ -7,7 +7,10 @@
 pub mod outcome;
 pub mod reading;
 pub mod reason;
-pub mod seen;
+pub mod record;
+pub mod snapshot;
+pub mod staleness;
+pub mod work;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

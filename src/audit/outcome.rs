@@ -32,7 +32,7 @@ pub fn outcome_of(
     let is_heard = !matches!(auditor, ReaderOutcome::Interrupted(_) | ReaderOutcome::Superseded);
     if !holding.is_empty() && is_heard {
         let reason = reason::reason(reason_template, decision, &holding, &unverified);
-        return Outcome::Hold { cause: Cause::Findings, reason };
+        return Outcome::Block { cause: Cause::Findings, reason };
     }
     match auditor {
         ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if unverified.is_empty() => {
@@ -78,7 +78,7 @@ pub fn with_disputed(outcome: Outcome, disputed: &[&Finding]) -> Outcome {
         Outcome::CouldNotCheck { cause, message } => {
             Outcome::CouldNotCheck { cause, message: format!("{message}; {again}") }
         }
-        held @ Outcome::Hold { .. } => held,
+        held @ Outcome::Block { .. } => held,
     }
 }
 
@@ -96,7 +96,7 @@ pub fn advised(outcome: Outcome, advisories: &[&Advisory]) -> Outcome {
         Outcome::CouldNotCheck { cause, message } => {
             Outcome::CouldNotCheck { cause, message: format!("{message}; {known}") }
         }
-        held @ Outcome::Hold { .. } => held,
+        held @ Outcome::Block { .. } => held,
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
             with_disputed(unread, &[&finding]),
             could_not(Cause::AuditorTimeout, &format!("late; {told}"))
         );
-        let held = Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() };
+        let held = Outcome::Block { cause: Cause::Findings, reason: "b is missing".into() };
         assert_eq!(with_disputed(held.clone(), &[&finding]), held);
         assert_eq!(with_disputed(outcome(&[]), &[]), outcome(&[]));
     }
@@ -167,7 +167,7 @@ mod tests {
                 message: "let go; worth knowing: a branch was overwritten (git push --force)".into()
             }
         );
-        let held = Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() };
+        let held = Outcome::Block { cause: Cause::Findings, reason: "b is missing".into() };
         assert_eq!(advised(held.clone(), &[&advisory]), held);
         assert_eq!(advised(outcome(&[]), &[]), outcome(&[]));
     }

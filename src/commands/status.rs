@@ -102,7 +102,7 @@ fn as_value(screen: &Screen<'_>, config: &Config) -> Value {
             "session": line.id,
             "time": wire::time(line.at_ms),
             "blocks": line.state.blocks,
-            "held_by": line.state.held_by,
+            "held_by": line.state.blocked_by,
         })
     };
     let decision = |seen: &Seen<'_>| {

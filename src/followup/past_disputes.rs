@@ -3,8 +3,21 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::finding::{Finding, Status};
-use crate::state::Dispute;
+
+/// A finding that an agent disputed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dispute {
+    /// The block's id.
+    pub of: String,
+    /// Which of its findings, counted from 1.
+    pub finding: usize,
+    /// The agent's words, masked.
+    pub sentence: String,
+}
 
 /// Sets aside the confirmed findings that were disputed before, wherever they stand; gives them. What a person called
 /// right (`is_upheld`) holds whatever the agent says.

@@ -26,12 +26,12 @@ pub struct PendingBlock {
     /// How far the session had come: what stands behind this was done after the block.
     pub rows: usize,
     /// What held it.
-    pub findings: Vec<Held>,
+    pub findings: Vec<PendingFinding>,
 }
 
 /// One finding that held.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct PendingFinding {
     /// Which of the decision's findings it is, counted from 1.
     pub number: usize,
     /// The finding.
@@ -51,7 +51,7 @@ impl PendingBlock {
             steps.find(|step| step.number == number).map(|step| step.mark)
         };
         let held = findings.iter().enumerate().filter(|(_, finding)| holds(finding)).take(MOST);
-        let held = held.map(|(at, finding)| Held {
+        let held = held.map(|(at, finding)| PendingFinding {
             number: at + 1,
             mark: finding.step.and_then(mark_of),
             finding: finding.clone(),

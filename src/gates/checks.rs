@@ -2,24 +2,23 @@
 //! due and what an ending means is `crate::checks`; here the files are looked at and the commands run.
 
 use std::io::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Gate, Known, ReaderPair, StopContext, StopReport};
+use super::{CheckedGate, Gate, GateResult, ReaderPair, SessionView, StopContext};
 use crate::audit::reason::SWITCH;
 use crate::checks::due::{NotDue, Touched, due};
 use crate::checks::{Passed, Ran, Verdict, ran};
 use crate::child::{self, Job};
+use crate::client::hook_input::Event;
 use crate::config::gates::check::{CheckConfig, CheckOn};
 use crate::decision::{Cause, Outcome};
 use crate::env;
-use crate::hook::Event;
 use crate::ids::ContentId;
 use crate::redact::mask;
+use crate::state::StateChange;
 use crate::timing;
 use crate::workspace::Folders;
 
-/// What is left to finish in after the checks and the audit.
-const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
 /// No check is worth starting with less.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 /// What is kept of what a check prints.
@@ -43,52 +42,52 @@ impl Gate for ChecksGate {
         "checks"
     }
 
-    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
         let mine: Vec<&CheckConfig> =
             stop.config.checks.iter().filter(|check| is_for(check, &stop.input.event)).collect();
-        let touched = touched(story.known(stop));
-        let is_due = |check: &CheckConfig, touched: &Touched, story: &StopReport| {
-            due(check, touched, story.remembered.checks.get(&key(stop, check)))
-        };
+        let touched = touched(stop.view());
         let (mut to_run, mut idle) = (Vec::new(), Vec::new());
         for check in mine {
-            match is_due(check, &touched, story) {
+            match due(check, &touched, stop.saved.checks.get(&key(stop, check))) {
                 Ok(passed) => to_run.push((check, passed)),
                 Err(why) => idle.push((check, why)),
             }
         }
         if to_run.is_empty() {
-            return pass(&idle, &[]);
+            return pass(&idle, &[]).into();
         }
         let is_allowed = || stop.state.is_allowed(stop.project, &stop.config.checks);
         let unread = to_run.iter().any(|(check, _)| check.is_projects) && !is_allowed();
         if unread {
             to_run.retain(|(check, _)| !check.is_projects);
         }
-        let ran = story.phase(timing::CHECKS, |_| run_all(stop, &to_run));
-        if stop.claim.is_none() {
+        let ran = stop.phases.time(timing::CHECKS, || run_all(stop, &to_run));
+        if !stop.is_background() {
             say(&ran);
         }
         // What a check itself writes is not touched by the session: it passed with the files as they are now. In the background
         // the session may have gone on meanwhile.
-        let after = if stop.claim.is_none() { self::touched(story.known(stop)) } else { touched };
+        let after = if stop.is_background() { touched } else { self::touched(stop.view()) };
+        let mut change = StateChange::default();
         for ((check, before), ran) in to_run.iter().zip(&ran) {
             if ran.verdict == Verdict::Passed {
                 let passed = due(check, &after, None).unwrap_or_else(|_| before.clone());
-                story.checks_passed.insert(key(stop, check), passed);
+                change.checks.insert(key(stop, check), passed);
             }
         }
         if let Some(reason) = ran::reason(&ran, SWITCH) {
-            return Outcome::Hold { cause: Cause::CheckFailed, reason };
+            let outcome = Outcome::Block { cause: Cause::CheckFailed, reason };
+            return GateResult { change, ..outcome.into() };
         }
-        let unread = unread.then(|| not_allowed(stop, story)).flatten();
-        match (ran::unchecked(&ran), unread) {
+        let unread = unread.then(|| not_allowed(stop, &mut change)).flatten();
+        let outcome = match (ran::unchecked(&ran), unread) {
             (None, None) => pass(&idle, &ran),
             (unchecked, unread) => {
                 let told: Vec<String> = unchecked.into_iter().chain(unread).collect();
                 Outcome::CouldNotCheck { cause: Cause::CheckNotMade, message: mask(&told.join("; ")).text }
             }
-        }
+        };
+        GateResult { change, ..outcome.into() }
     }
 }
 
@@ -101,14 +100,14 @@ fn key(stop: &StopContext<'_>, check: &CheckConfig) -> String {
 }
 
 /// What the person is told of checks that nobody has allowed, once a session.
-fn not_allowed(stop: &StopContext<'_>, story: &mut StopReport) -> Option<String> {
+fn not_allowed(stop: &StopContext<'_>, change: &mut StateChange) -> Option<String> {
     let words =
         "the project's checks do not run before you have looked at them: `punchlist allow`".to_owned();
     let name = ContentId::of(&words);
-    if story.remembered.told.contains(&name) || stop.claim.is_some() {
+    if stop.saved.told.contains(&name) || stop.is_background() {
         return None;
     }
-    story.told.push(name);
+    change.told.insert(name);
     Some(words)
 }
 
@@ -127,8 +126,8 @@ fn pass(idle: &[(&CheckConfig, NotDue)], ran: &[Ran]) -> Outcome {
 
 /// The files that the session touched, as they stand: with its tools, and, where commands may have changed something, whatever
 /// in the workspace is newer than the session.
-fn touched(known: &Known) -> Touched {
-    let Known { session, workspace, .. } = known;
+fn touched(view: &SessionView) -> Touched {
+    let SessionView { session, workspace, .. } = view;
     let mut folders = Folders::default();
     let mut touched = Touched::new();
     for touch in session.done_touches() {
@@ -146,9 +145,8 @@ fn touched(known: &Known) -> Touched {
 
 fn run_all(stop: &StopContext<'_>, checks: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
     let for_the_audit = if stop.config.audit.enabled { stop.config.auditor.timeout } else { Duration::ZERO };
-    let left = stop.deadline.saturating_duration_since(Instant::now());
     // An audit without time is worth less than a check without: the disk speaks for itself.
-    let left = left.saturating_sub(ROOM_TO_ANSWER + for_the_audit).max(LEAST_TIME);
+    let left = stop.time_left().saturating_sub(for_the_audit).max(LEAST_TIME);
     let allowed = |check: &CheckConfig| check.timeout.min(left);
     let jobs = checks.iter().map(|(check, _)| job(stop, check, allowed(check))).collect();
     let ended = child::run_all(jobs);

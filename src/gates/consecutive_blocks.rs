@@ -19,14 +19,14 @@ const TAIL: u64 = 256 << 10;
 /// How the client begins the row with which it hands a hold to the agent.
 const FEEDBACK: &str = "Stop hook feedback:";
 
-/// Whether a gate that keeps sessions at work may hold this stop once more; `held` is how often it did.
-pub fn may_hold_on(stop: &StopContext<'_>, held: u32) -> bool {
-    holds_in_a_row(stop.input.own_transcript(), held) < MOST_IN_A_ROW
+/// Whether a gate that keeps sessions at work may block this one once more.
+pub fn may_block_again(stop: &StopContext<'_>, gate: &str) -> bool {
+    blocks_in_a_row(stop.input.own_transcript(), stop.blocks_by(gate)) < MOST_IN_A_ROW
 }
 
 /// How many holds came since the newest tool call, as far as the transcript's end tells; where there is none to read, all
 /// that are remembered.
-fn holds_in_a_row(transcript: Option<&Path>, held: u32) -> u32 {
+fn blocks_in_a_row(transcript: Option<&Path>, held: u32) -> u32 {
     let tail = transcript.and_then(|path| end_of(path, TAIL).ok());
     tail.map_or(held, |tail| count(&tail).min(held))
 }
@@ -111,12 +111,12 @@ mod tests {
 
     #[test]
     fn where_there_is_no_transcript_all_that_is_remembered_counts() {
-        assert_eq!(holds_in_a_row(None, 4), 4);
-        assert_eq!(holds_in_a_row(Some(Path::new("/nowhere/t.jsonl")), 7), 7);
+        assert_eq!(blocks_in_a_row(None, 4), 4);
+        assert_eq!(blocks_in_a_row(Some(Path::new("/nowhere/t.jsonl")), 7), 7);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("t.jsonl");
         std::fs::write(&path, [HELD; 9].join("\n")).expect("written");
-        assert_eq!((holds_in_a_row(Some(&path), 20), holds_in_a_row(Some(&path), 2)), (9, 2));
+        assert_eq!((blocks_in_a_row(Some(&path), 20), blocks_in_a_row(Some(&path), 2)), (9, 2));
     }
 
     #[test]
@@ -126,6 +126,6 @@ mod tests {
         let long = format!("{HELD}\n{}\n{CALL}\n{HELD}\n", "x".repeat(1 << 20));
         std::fs::write(&path, long).expect("written");
         assert_eq!(end_of(&path, TAIL).expect("read").len() as u64, TAIL);
-        assert_eq!(holds_in_a_row(Some(&path), 9), 1);
+        assert_eq!(blocks_in_a_row(Some(&path), 9), 1);
     }
 }

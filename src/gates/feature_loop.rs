@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{Gate, ReaderPair, StopContext, StopReport};
+use super::{CheckedGate, Gate, GateResult, ReaderPair, StopContext};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::feature_loop::context::fill_of;
@@ -15,7 +15,6 @@ use crate::feature_loop::step::iterations;
 use crate::feature_loop::{Loop, Status, Step};
 use crate::files::end_of;
 use crate::gates::consecutive_blocks;
-use crate::hook::Event;
 
 /// Its name.
 pub const NAME: &str = "loop";
@@ -31,8 +30,8 @@ pub struct FeatureLoopGate {
 
 impl FeatureLoopGate {
     /// The gate of this stop's session, if a loop is bound to it. Where there never was a loop that costs one failed open.
-    pub fn of(stop: &StopContext<'_>) -> Option<Self> {
-        if stop.input.event != Event::Stop {
+    pub fn find(stop: &StopContext<'_>) -> Option<Self> {
+        if !stop.is_main() {
             return None;
         }
         let session = stop.input.session_id.as_deref()?;
@@ -65,22 +64,21 @@ impl Gate for FeatureLoopGate {
         true
     }
 
-    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
-        match self.round(stop, story) {
-            Ok(outcome) => outcome,
-            Err(why) => Outcome::CouldNotCheck {
-                cause: Cause::LoopUnreadable,
-                message: format!("feature loop: {why}"),
-            },
-        }
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
+        let mut config_faults = Vec::new();
+        let outcome = self.round(stop, &mut config_faults).unwrap_or_else(|why| Outcome::CouldNotCheck {
+            cause: Cause::LoopUnreadable,
+            message: format!("feature loop: {why}"),
+        });
+        GateResult { config_faults, ..outcome.into() }
     }
 }
 
 impl FeatureLoopGate {
-    fn round(&self, stop: &StopContext<'_>, story: &mut StopReport) -> Result<Outcome, String> {
+    fn round(&self, stop: &StopContext<'_>, faults: &mut Vec<String>) -> Result<Outcome, String> {
         let seen = see(&self.found)?;
         if stop.config.gates.dry_run {
-            return Ok(step(stop, story, &seen, &mut self.found.clone()).0);
+            return Ok(step(stop, faults, &seen, &mut self.found.clone()).0);
         }
         let session = stop.input.session_id.as_deref();
         stop.state.change_loop(&self.found.folder, |kept| {
@@ -92,7 +90,7 @@ impl FeatureLoopGate {
                 return Ok(Outcome::Pass { cause: Cause::LoopOver, detail });
             };
             (memory.session, memory.token) = (session.map(String::from), None);
-            let (mut outcome, status) = step(stop, story, &seen, memory);
+            let (mut outcome, status) = step(stop, faults, &seen, memory);
             let written = status.map_or(Ok(()), |status| seen.write(memory, status));
             // What is remembered counts; the file is for people and for the next session.
             if let (Err(why), Outcome::Advise { message, .. }) = (&written, &mut outcome) {
@@ -106,7 +104,7 @@ impl FeatureLoopGate {
 /// Decides, and changes what is remembered; gives the status that the progress file should have, where it should be written.
 fn step(
     stop: &StopContext<'_>,
-    story: &mut StopReport,
+    faults: &mut Vec<String>,
     seen: &Seen,
     memory: &mut Loop,
 ) -> (Outcome, Option<Status>) {
@@ -114,9 +112,8 @@ fn step(
     let chosen = stop.env.text(env::CLIENT_MODEL);
     let transcript = stop.input.own_transcript();
     let fill = transcript.and_then(|path| fill_of(path, config.window, chosen.as_deref()));
-    let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
     let mut next = seen.next(memory, fill, config.limits);
-    if matches!(next, Step::Work { .. }) && !consecutive_blocks::may_hold_on(stop, held) {
+    if matches!(next, Step::Work { .. }) && !consecutive_blocks::may_block_again(stop, NAME) {
         let why = format!(
             "the session was held {} times in a row and used no tool",
             consecutive_blocks::MOST_IN_A_ROW
@@ -131,9 +128,9 @@ fn step(
         Step::Work { at, changes } => {
             let (template, fault) =
                 prompts::template(stop.config.auditor.prompts.as_deref(), "loop-hold.md", HOLD);
-            story.config_faults.extend(fault);
+            faults.extend(fault);
             let reason = seen.hand_out(memory, at, &changes, &template, HOLD);
-            (Outcome::Hold { cause: Cause::FeatureOpen, reason }, Some(Status::InProgress))
+            (Outcome::Block { cause: Cause::FeatureOpen, reason }, Some(Status::InProgress))
         }
         Step::End { status, why } => {
             memory.end(&status, &why, now_ms());

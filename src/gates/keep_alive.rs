@@ -3,11 +3,12 @@
 //! tells the agent which command to run, so that the client's count of blocks in a row begins anew, and lets go where that is not done.
 
 use super::own_command::own_command;
-use super::{Gate, ReaderPair, StopContext, StopReport, pending_tasks};
+use super::{CheckedGate, Gate, GateResult, ReaderPair, StopContext, pending_tasks};
 use crate::decision::{Cause, Outcome};
-use crate::gates::consecutive_blocks::may_hold_on;
+use crate::gates::consecutive_blocks::may_block_again;
 use crate::ids::ContentId;
 use crate::registry::{Fault, Patience, Registry, Task, Wanted, Worker};
+use crate::state::StateChange;
 use crate::tasks::PENDING;
 use crate::text::{first_part, harmless, time_span};
 
@@ -30,38 +31,37 @@ impl Gate for KeepAlive {
         true
     }
 
-    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
+    fn check(&self, stop: &StopContext<'_>, earlier: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
         let (worker, in_hand) = match worker_of(stop) {
             Ok(Some(found)) => found,
             Ok(None) => {
                 let detail = Some("this session is no worker".to_owned());
-                return Outcome::Pass { cause: Cause::NoWorker, detail };
+                return Outcome::Pass { cause: Cause::NoWorker, detail }.into();
             }
             Err(fault) => {
                 let message = format!("whether this session is a worker could not be looked up: {fault}");
-                return Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message };
+                return Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message }.into();
             }
         };
         // What another gate names in the same reason need not be named twice.
-        let is_told = story.held_by.contains(&pending_tasks::NAME);
+        let is_told = earlier.iter().any(|gate| gate.gate == pending_tasks::NAME && gate.blocks());
         let in_hand = if is_told { Vec::new() } else { in_hand };
-        let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
         let at_queue = AtQueue {
             idle_ms: worker.idle_ms(stop.started_ms),
             most_ms: stop.config.worker.idle_ms_of(&worker.kind),
-            may_hold: may_hold_on(stop, held),
+            may_hold: may_block_again(stop, NAME),
             worker: &worker,
             in_hand: &in_hand,
         };
         let outcome = decide(&at_queue, || own_command(stop.env));
-        let Outcome::Advise { cause, message } = outcome else { return outcome };
-        // Whoever goes on with the session after that need not hear it at each stop.
+        let Outcome::Advise { cause, message } = outcome else { return outcome.into() };
+        // The person is told once; the session may go on without being a worker.
         let name = ContentId::of(format!("{NAME} {} {}", worker.name, worker.activity_ms));
-        if story.remembered.told.contains(&name) {
-            return Outcome::Pass { cause, detail: Some(message) };
+        if stop.saved.told.contains(&name) {
+            return Outcome::Pass { cause, detail: Some(message) }.into();
         }
-        story.told.push(name);
-        Outcome::Advise { cause, message }
+        let change = StateChange { told: [name].into(), ..StateChange::default() };
+        GateResult { change, ..Outcome::Advise { cause, message }.into() }
     }
 }
 
@@ -129,7 +129,7 @@ pub fn decide(at_queue: &AtQueue<'_>, program: impl FnOnce() -> String) -> Outco
         time_span(idle_ms),
         left(most_ms - idle_ms)
     );
-    Outcome::Hold { cause: Cause::KeepAlive, reason }
+    Outcome::Block { cause: Cause::KeepAlive, reason }
 }
 
 /// The time that is left, in minutes, rounded up.
@@ -176,9 +176,9 @@ mod tests {
             is over.";
         assert_eq!(
             decided(3 * MINUTE + 1, true),
-            Outcome::Hold { cause: Cause::KeepAlive, reason: reason.into() }
+            Outcome::Block { cause: Cause::KeepAlive, reason: reason.into() }
         );
-        let Outcome::Hold { reason, .. } = decided(10 * MINUTE - 1, true) else { panic!("held") };
+        let Outcome::Block { reason, .. } = decided(10 * MINUTE - 1, true) else { panic!("held") };
         assert!(reason.contains("less than a minute is left"), "{reason}");
     }
 

@@ -7,7 +7,7 @@ use anstyle::Style;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::decision::Held;
+use crate::decision::Action;
 use crate::evidence::Entered;
 use crate::finding::{ClaimedIn, Finding, Status};
 use crate::log::annotated::Fate;
@@ -69,9 +69,9 @@ impl Page {
     fn head(&mut self, told: &Told, setting: &Setting) {
         let record = &told.record;
         let (word, style) = match (record.decision, record.would_block) {
-            (Held::Block, _) => ("block", CONFIRMED),
-            (Held::Allow, true) => ("would block", UNVERIFIED),
-            (Held::Allow, false) => ("allow", CLEAN),
+            (Action::Block, _) => ("block", CONFIRMED),
+            (Action::Allow, true) => ("would block", UNVERIFIED),
+            (Action::Allow, false) => ("allow", CLEAN),
         };
         let _ = writeln!(
             self.text,

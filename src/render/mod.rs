@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::config::AuditConfig;
-use crate::decision::{Cause, Held};
+use crate::decision::{Action, Cause};
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
 use crate::log::record::ReaderRecord;
@@ -56,7 +56,7 @@ pub struct Report {
     /// The second reader, where it was asked.
     pub second_reader: Option<ReaderReport>,
     /// What the hook would have decided.
-    pub decision: Held,
+    pub decision: Action,
     /// Why.
     pub cause: Cause,
     /// What to keep in mind when reading this.
@@ -175,10 +175,9 @@ impl Report {
             }),
             steps: plan.map(steps_of).unwrap_or_default(),
             findings: audited.findings().iter().map(|finding| finding_of(finding, plan)).collect(),
-            advisories: audited.story.advisories.clone(),
+            advisories: audited.advisories.clone(),
             files: audited
-                .story
-                .files
+                .files()
                 .iter()
                 .map(|file| FileReport {
                     path: file.path.clone(),
@@ -187,8 +186,8 @@ impl Report {
                     entered: entered_name(&file.entered),
                 })
                 .collect(),
-            auditor: audited.story.auditor.as_ref().map(ReaderReport::from).unwrap_or_default(),
-            second_reader: audited.story.second_reader.as_ref().map(ReaderReport::from),
+            auditor: ReaderReport::from(&audited.first),
+            second_reader: audited.second.as_ref().map(ReaderReport::from),
             decision: audited.decision,
             cause: audited.cause,
             cautions: Vec::new(),
@@ -226,8 +225,8 @@ impl Report {
         }
         self.cautions.push(format!("the disk has moved on since this session ended ({why})"));
         let holds = self.with(Status::Confirmed).any(|finding| config.block_on.contains(&finding.category));
-        if self.decision == Held::Block && !holds {
-            self.decision = Held::Allow;
+        if self.decision == Action::Block && !holds {
+            self.decision = Action::Allow;
             self.cause = Cause::OnlyUnverified;
         }
     }
@@ -311,8 +310,8 @@ pub(crate) fn by_whom(source: Source) -> &'static str {
 pub(crate) fn verdict(report: &Report) -> String {
     let cause = report.cause.name();
     match report.decision {
-        Held::Block => format!("The hook would have held this stop ({cause})."),
-        Held::Allow => format!("The hook would have let this stop go ({cause})."),
+        Action::Block => format!("The hook would have held this stop ({cause})."),
+        Action::Allow => format!("The hook would have let this stop go ({cause})."),
     }
 }
 

@@ -3,7 +3,6 @@
 //! silence: one that can't be written is an error to the caller.
 
 mod allowed;
-mod chores;
 mod loops;
 mod newest_stop;
 mod spending;
@@ -23,11 +22,10 @@ use crate::client::flags::{ClientStamp, Flags, KnownClients};
 use crate::env::{self, Env};
 use crate::evidence::FileCache;
 use crate::files::{in_private_folder, write_whole};
-use crate::followup::PendingBlock;
+use crate::followup::{Dispute, PendingBlock};
 use crate::ids::ContentId;
 
-pub use crate::state::newest_stop::{NewestStop, Taken};
-pub use chores::Chores;
+pub use crate::state::newest_stop::{Acquired, NewestStop};
 pub use loops::RunLock;
 pub use switch::{SwitchedOff, Switches, Thrown};
 
@@ -46,15 +44,15 @@ pub struct SessionState {
     /// How many calls of a model it has cost.
     #[serde(skip_serializing_if = "is_zero")]
     pub reader_calls: u32,
-    /// How often each gate has held it.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub held_by: BTreeMap<String, u32>,
+    /// How often each gate has blocked it.
+    #[serde(alias = "held_by", skip_serializing_if = "BTreeMap::is_empty")]
+    pub blocked_by: BTreeMap<String, u32>,
     /// When each check passed last, for all that matters to it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub checks: BTreeMap<String, Passed>,
-    /// When each of its agents was held last, in milliseconds since 1970.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub held_ms: BTreeMap<String, i64>,
+    /// When each of its agents was blocked last, in milliseconds since 1970.
+    #[serde(alias = "held_ms", skip_serializing_if = "BTreeMap::is_empty")]
+    pub blocked_ms: BTreeMap<String, i64>,
     /// The newest hold was one of a gate that only keeps the session at work: what it does since is a stretch of its own.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub kept_working: bool,
@@ -78,14 +76,14 @@ fn is_zero(count: &u32) -> bool {
 impl SessionState {
     /// Whether anything of it is counted.
     pub fn has_counts(&self) -> bool {
-        self.blocks > 0 || self.kept_working || !self.held_by.is_empty()
+        self.blocks > 0 || self.kept_working || !self.blocked_by.is_empty()
     }
 
     /// Counts anew. What is known of the session stays known.
     pub fn count_anew(&mut self) {
         self.blocks = 0;
         self.kept_working = false;
-        self.held_by.clear();
+        self.blocked_by.clear();
     }
 }
 
@@ -99,18 +97,6 @@ pub struct Given {
     pub client: String,
     /// When the hook was started, in milliseconds since 1970.
     pub at_ms: i64,
-}
-
-/// A finding that an agent disputed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Dispute {
-    /// The block's id.
-    pub of: String,
-    /// Which of its findings, counted from 1.
-    pub finding: usize,
-    /// The agent's words, masked.
-    pub sentence: String,
 }
 
 /// What an audit saw.
@@ -130,6 +116,33 @@ pub struct LastAudit {
     pub files: BTreeMap<String, String>,
     /// When it was decided, in milliseconds since 1970.
     pub decided_ms: i64,
+}
+
+/// What one stop changes in the state of its session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StateChange {
+    /// The audit that was made.
+    pub audit: Option<LastAudit>,
+    /// Names of the advisories that the person is told of.
+    pub told: BTreeSet<String>,
+    /// The checks that passed.
+    pub checks: BTreeMap<String, Passed>,
+}
+
+impl StateChange {
+    /// Adds what another gate changes.
+    pub fn extend(&mut self, other: &Self) {
+        self.audit = other.audit.clone().or(self.audit.take());
+        self.told.extend(other.told.iter().cloned());
+        self.checks.extend(other.checks.clone());
+    }
+
+    /// Applies it to the state of the session of this agent.
+    pub fn apply(self, agent: &str, session: &mut SessionState) {
+        session.audits.extend(self.audit.map(|audit| (agent.to_owned(), audit)));
+        session.told.extend(self.told);
+        session.checks.extend(self.checks);
+    }
 }
 
 /// Held while one stop is being audited; let go with the process, however it ends.
@@ -204,9 +217,11 @@ impl StateFolder {
         FileCache::of(kept, now.as_nanos())
     }
 
-    /// Remembers what this audit looked at.
-    pub fn keep_evidence(&self, session: &str, agent: &str, memory: FileCache, chores: &mut Chores) {
-        chores.add(self.stop_file(session, agent, "files"), move || memory.to_keep());
+    /// Writes the cache of the files that this audit looked at. A failure costs time at the next stop, no more.
+    pub fn keep_evidence(&self, session: &str, agent: &str, cache: &FileCache) {
+        if let Some(bytes) = cache.to_keep() {
+            write_cache(&self.stop_file(session, agent, "files"), &bytes);
+        }
     }
 
     /// What is remembered of the transcripts of one agent of a session, as bytes; empty if nothing is.
@@ -214,15 +229,9 @@ impl StateFolder {
         fs::read(self.stop_file(session, agent, "cursor")).unwrap_or_default()
     }
 
-    /// Remembers it.
-    pub fn keep_cursors(
-        &self,
-        session: &str,
-        agent: &str,
-        chores: &mut Chores,
-        bytes: impl FnOnce() -> Option<Vec<u8>> + Send + 'static,
-    ) {
-        chores.add(self.stop_file(session, agent, "cursor"), bytes);
+    /// Writes the resume points of the transcripts of one agent of a session.
+    pub fn keep_cursors(&self, session: &str, agent: &str, bytes: &[u8]) {
+        write_cache(&self.stop_file(session, agent, "cursor"), bytes);
     }
 
     /// The block of one agent's last stop, whose outcome nobody knows yet. Where there is none that is one failed open.
@@ -318,6 +327,12 @@ fn lock_file(path: &Path) -> io::Result<File> {
     in_private_folder(folder, || OpenOptions::new().create(true).truncate(false).write(true).open(path))
 }
 
+fn write_cache(path: &Path, bytes: &[u8]) {
+    if let Err(error) = write_whole(path, bytes) {
+        tracing::debug!(%error, path = %path.display(), "a cache could not be written");
+    }
+}
+
 fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     write_whole(path, &serde_json::to_vec(value).map_err(io::Error::other)?)
 }
@@ -347,7 +362,7 @@ mod tests {
         fs::write(folder.path().join("sessions/s.json"), older).expect("written");
         let state = StateFolder::at(folder.path());
         let read = state.session("s");
-        assert_eq!((read.blocks, read.held_by["audit"], read.told.contains("x")), (2, 2, true));
+        assert_eq!((read.blocks, read.blocked_by["audit"], read.told.contains("x")), (2, 2, true));
         assert_eq!(read.audits[""], LastAudit { work: 7, decided_ms: 5, ..LastAudit::default() });
         state.update_session("s", |session| session.blocks += 1).expect("written");
         assert_eq!(state.session("s").blocks, 3);

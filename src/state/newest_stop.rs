@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::hook::HookInput;
+use crate::client::hook_input::HookInput;
 use crate::ids::{ContentId, new_id};
 use crate::state::{StateFolder, StopLock, lock_file, read_json, write_json};
 
@@ -41,11 +41,11 @@ struct Mark {
 
 /// What became of a claim.
 #[derive(Debug)]
-pub enum Taken {
+pub enum Acquired {
     /// It is ours, until a newer stop comes.
-    Ours {
+    Lock {
         /// Where it is audited.
-        place: StopLock,
+        lock: StopLock,
         /// Another hook has had the same stop, and has ended.
         is_second: bool,
     },
@@ -71,9 +71,9 @@ impl<'a> NewestStop<'a> {
     }
 
     /// Makes it, and waits for the audit that is taken over from to let go.
-    pub fn take(&self) -> Taken {
+    pub fn acquire(&self) -> Acquired {
         // Where no file can be made, nothing can be counted either, and nothing will be held.
-        let nothing_kept = Taken::Ours { place: StopLock(None), is_second: false };
+        let nothing_kept = Acquired::Lock { lock: StopLock(None), is_second: false };
         let Ok(turn) = self.state.session_turn(self.session) else { return nothing_kept };
         let Ok(place) = lock_file(&self.state.stop_file(self.session, self.agent, "stop")) else {
             return nothing_kept;
@@ -81,10 +81,10 @@ impl<'a> NewestStop<'a> {
         let newest = self.newest();
         let is_second = newest.as_ref().is_some_and(|newest| newest.stop == self.mark.stop);
         if is_second && is_held(&place) {
-            return Taken::InHand;
+            return Acquired::InHand;
         }
         if !is_second && newest.is_some_and(|newest| self.is_older_than(&newest)) {
-            return Taken::Superseded;
+            return Acquired::Superseded;
         }
         if write_json(&self.file(), &self.mark).is_err() {
             return nothing_kept;
@@ -95,16 +95,16 @@ impl<'a> NewestStop<'a> {
         let asked = Instant::now();
         while is_waiting && asked.elapsed() < HAND_OVER {
             if !self.is_newest() {
-                return Taken::Superseded;
+                return Acquired::Superseded;
             }
             std::thread::sleep(LOOK);
             is_waiting = is_held(&place);
         }
-        Taken::Ours { place: StopLock(Some(place)), is_second }
+        Acquired::Lock { lock: StopLock(Some(place)), is_second }
     }
 
     /// For a stop that nobody audits: it is newer than one that still is being audited, all the same.
-    pub fn pass_by(&self) {
+    pub fn supersede_older(&self) {
         if !self.file().exists() {
             return;
         }
@@ -164,22 +164,22 @@ mod tests {
         let (first, second) = (stop("1"), stop("2"));
         let started = now();
         let one = NewestStop::new(&state, "s", &first, started);
-        let Taken::Ours { place, is_second: false } = one.take() else { panic!("nobody else is there") };
+        let Acquired::Lock { lock, is_second: false } = one.acquire() else { panic!("nobody else is there") };
         assert!(one.is_newest());
-        assert!(matches!(NewestStop::new(&state, "s", &first, started + 1).take(), Taken::InHand));
+        assert!(matches!(NewestStop::new(&state, "s", &first, started + 1).acquire(), Acquired::InHand));
         assert!(one.is_newest());
         let newer = NewestStop::new(&state, "s", &second, started);
         std::thread::scope(|scope| {
-            let taken = scope.spawn(|| newer.take());
+            let taken = scope.spawn(|| newer.acquire());
             while one.is_newest() {
                 std::thread::sleep(LOOK);
             }
-            drop(place);
-            assert!(matches!(taken.join().expect("taken"), Taken::Ours { .. }));
+            drop(lock);
+            assert!(matches!(taken.join().expect("taken"), Acquired::Lock { .. }));
         });
         assert!(newer.is_newest() && !one.is_newest());
-        let again = NewestStop::new(&state, "s", &second, now()).take();
-        assert!(matches!(again, Taken::Ours { is_second: true, .. }), "the first hook of it has ended");
+        let again = NewestStop::new(&state, "s", &second, now()).acquire();
+        assert!(matches!(again, Acquired::Lock { is_second: true, .. }), "the first hook of it has ended");
     }
 
     #[test]
@@ -189,13 +189,13 @@ mod tests {
         let (first, second) = (stop("1"), stop("2"));
         let started = now() - 10;
         let newer = NewestStop::new(&state, "s", &second, started + 5);
-        assert!(matches!(newer.take(), Taken::Ours { .. }));
-        assert!(matches!(NewestStop::new(&state, "s", &first, started).take(), Taken::Superseded));
+        assert!(matches!(newer.acquire(), Acquired::Lock { .. }));
+        assert!(matches!(NewestStop::new(&state, "s", &first, started).acquire(), Acquired::Superseded));
         assert!(newer.is_newest());
         // The newer one's start is in the future of a clock that was set back.
         let ahead = NewestStop::new(&state, "s", &first, started + 3_600_000);
-        assert!(matches!(ahead.take(), Taken::Ours { .. }));
-        assert!(matches!(NewestStop::new(&state, "s", &second, started).take(), Taken::Ours { .. }));
+        assert!(matches!(ahead.acquire(), Acquired::Lock { .. }));
+        assert!(matches!(NewestStop::new(&state, "s", &second, started).acquire(), Acquired::Lock { .. }));
     }
 
     #[test]
@@ -204,13 +204,13 @@ mod tests {
         let state = StateFolder::at(folder.path());
         let (first, second) = (stop("1"), stop("2"));
         let aside = NewestStop::new(&state, "s", &second, now());
-        aside.pass_by();
+        aside.supersede_older();
         assert!(!folder.path().join("sessions").exists());
         let audited = NewestStop::new(&state, "s", &first, now() - 5);
-        assert!(matches!(audited.take(), Taken::Ours { .. }));
-        NewestStop::new(&state, "s", &first, now()).pass_by();
+        assert!(matches!(audited.acquire(), Acquired::Lock { .. }));
+        NewestStop::new(&state, "s", &first, now()).supersede_older();
         assert!(audited.is_newest(), "the same stop");
-        aside.pass_by();
+        aside.supersede_older();
         assert!(!audited.is_newest());
     }
 
@@ -226,7 +226,7 @@ mod tests {
         let decide = |number: i64| {
             let input = stop(&number.to_string());
             let claim = NewestStop::new(&state, "s", &input, began + number);
-            let Taken::Ours { place: _place, .. } = claim.take() else { return };
+            let Acquired::Lock { lock: _lock, .. } = claim.acquire() else { return };
             std::thread::sleep(Duration::from_millis(5));
             let speak = |_: &mut crate::state::SessionState| {
                 if claim.is_newest() {
@@ -254,8 +254,8 @@ mod tests {
         let json = br#"{"session_id":"s","prompt_id":"1","last_assistant_message":"Done.","agent_id":"a"}"#;
         let agent = HookInput::parse(json).expect("input");
         let claim = NewestStop::new(&state, "s", &main, now());
-        let Taken::Ours { place: _place, .. } = claim.take() else { panic!("nobody else is there") };
-        assert!(matches!(NewestStop::new(&state, "s", &agent, now()).take(), Taken::Ours { .. }));
+        let Acquired::Lock { lock: _lock, .. } = claim.acquire() else { panic!("nobody else is there") };
+        assert!(matches!(NewestStop::new(&state, "s", &agent, now()).acquire(), Acquired::Lock { .. }));
         assert!(claim.is_newest());
         let other = HookInput { last_assistant_message: Some("Done again.".into()), ..main.clone() };
         assert_ne!(stop_name(&main), stop_name(&other));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use punchlist::decision::Held;
+use punchlist::decision::Action;
 use punchlist::finding::{Finding, Status};
 use punchlist::log::Told;
 use punchlist::log::annotated::Fate;
@@ -38,7 +38,7 @@ fn opened(log: &MadeUp) -> Option<Browser> {
 fn filters_combine_and_the_figures_follow_them() {
     let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
-    let blocks = || log.told.iter().filter(|told| told.record.decision == Held::Block);
+    let blocks = || log.told.iter().filter(|told| told.record.decision == Action::Block);
     let project = blocks().next().and_then(|told| told.record.project.clone()).expect("a project");
     let of_project = |told: &&Told| told.record.project.as_ref() == Some(&project);
     let (all, of_one) = (blocks().count(), blocks().filter(of_project).count());

@@ -90,7 +90,7 @@ fn audit(
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
         Project::at(&folder, env)
     });
-    let audited = project.judge(&found.transcript, loaded)?;
+    let audited = project.judge(loaded)?;
     Ok(Some(Report::new(&found.id, &found.transcript, &project.folder, &audited)))
 }
 

@@ -11,9 +11,9 @@ use jiff::Timestamp;
 
 use super::super::demo::{REPLIES, set_the_stage};
 use crate::child::{self, Ending, Job};
+use crate::client::hook_reply::Reply;
 use crate::doctor::gate::{GateLook, ProcessLook};
 use crate::env::{self, Env};
-use crate::hook::Reply;
 use crate::hook::stop::{Registered, answer};
 use crate::readers::RecordedReplies;
 use crate::sandbox::Sandbox;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::decision::{Held, could_not_check};
+use crate::decision::{Action, could_not_check};
 use crate::finding::{Category, Source, Status};
 use crate::log::note::FindingOutcome;
 use crate::log::record::ReaderRecord;
@@ -31,10 +31,10 @@ pub(super) enum Kind {
 impl Kind {
     fn of(record: &Record) -> Self {
         match (record.decision, record.would_block) {
-            (Held::Block, _) => Self::Block,
-            (Held::Allow, true) => Self::WouldBlock,
-            (Held::Allow, false) if could_not_check(record.cause.name()) => Self::CouldNotCheck,
-            (Held::Allow, false) => Self::Allow,
+            (Action::Block, _) => Self::Block,
+            (Action::Allow, true) => Self::WouldBlock,
+            (Action::Allow, false) if could_not_check(record.cause.name()) => Self::CouldNotCheck,
+            (Action::Allow, false) => Self::Allow,
         }
     }
 }
@@ -171,11 +171,11 @@ mod tests {
     fn a_stop_that_could_not_be_checked_is_a_kind_of_its_own() {
         let kind =
             |decision, would_block, cause| Kind::of(&Record { decision, cause, would_block, ..record("x") });
-        assert_eq!(kind(Held::Block, false, Cause::Findings), Kind::Block);
-        assert_eq!(kind(Held::Allow, true, Cause::Error), Kind::WouldBlock);
-        assert_eq!(kind(Held::Allow, false, Cause::Error), Kind::CouldNotCheck);
-        assert_eq!(kind(Held::Allow, false, Cause::AuditorTimeout), Kind::CouldNotCheck);
-        assert_eq!(kind(Held::Allow, false, Cause::Clean), Kind::Allow);
+        assert_eq!(kind(Action::Block, false, Cause::Findings), Kind::Block);
+        assert_eq!(kind(Action::Allow, true, Cause::Error), Kind::WouldBlock);
+        assert_eq!(kind(Action::Allow, false, Cause::Error), Kind::CouldNotCheck);
+        assert_eq!(kind(Action::Allow, false, Cause::AuditorTimeout), Kind::CouldNotCheck);
+        assert_eq!(kind(Action::Allow, false, Cause::Clean), Kind::Allow);
     }
 
     #[test]
