@@ -44,9 +44,9 @@ mod settings;
 mod shell;
 mod show;
 mod signals;
-#[cfg(target_os = "linux")]
-mod start;
 mod state;
+#[cfg(target_os = "linux")]
+mod streams;
 mod switch;
 mod tasks;
 mod tasks_http;

@@ -1,5 +1,4 @@
-//! The program is entered below Rust's own start, and must not be told from one that is not: by its standard streams, nor
-//! by a pipe that nobody reads.
+//! The standard streams of the program: one that is closed, and a pipe that nobody reads.
 
 use std::fs::read_link;
 use std::path::PathBuf;
