@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use punchlist::shell::CommandLine;
+
 use crate::bench::{Bench, size};
 use crate::measure::{Fault, Ran, Rounds, Runner, Times, heard, in_turns};
 use crate::rows::{Row, Unit};
