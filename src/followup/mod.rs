@@ -13,7 +13,8 @@ pub use past_disputes::Dispute;
 pub use pending::{PendingBlock, PendingFinding};
 
 use crate::log::note::FindingOutcome;
-use crate::text::normalise::{bare, base_name, names_file};
+use crate::paths::base_name;
+use crate::text::normalise::{bare, names_file};
 use question::{Reply, State};
 
 /// What became of one finding.

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use jiff::Timestamp;
 
 use crate::audit::record::plan_record;
+use crate::client::env_vars;
 use crate::decision::{Action, Counting, Decision};
 use crate::exit::complain;
 use crate::finding::Advisory;
@@ -88,9 +89,7 @@ pub fn record(
         transcript: view.map(|view| view.transcript.clone()),
         config_error: (!faults.is_empty()).then(|| faults.join("; ")),
         phases_ms: stop.phases.in_millis(),
-        client_version: stop
-            .env
-            .client_version()
+        client_version: env_vars::version(stop.env)
             .or_else(|| view.and_then(|view| view.session.version.clone())),
         ..Record::named(stop.id, decision.cause, started)
     };

@@ -107,33 +107,33 @@ mod tests {
         assert_eq!(cause("{}", &[], true, 2), None);
     }
 
-    fn guarded(json: &str, remembered: SessionState) -> Option<Skip> {
+    fn guarded(json: &str, saved: &SessionState) -> Option<Skip> {
         let input = HookInput::parse(json.as_bytes()).expect("input");
-        skip(&input, &Env::default(), &Config::default(), true, None, &remembered)
+        skip(&input, &Env::default(), &Config::default(), true, None, saved)
     }
 
     #[test]
     fn gates_that_keep_a_session_at_work_look_where_the_others_must_not() {
         let active = r#"{"stop_hook_active":true}"#;
         let spent = SessionState { blocks: 3, ..SessionState::default() };
-        for (json, remembered, cause) in [
-            (active, SessionState::default(), Cause::LoopGuard),
-            (active, spent.clone(), Cause::LoopGuard),
-            ("{}", spent, Cause::Budget),
+        for (json, saved, cause) in [
+            (active, &SessionState::default(), Cause::LoopGuard),
+            (active, &spent, Cause::LoopGuard),
+            ("{}", &spent, Cause::Budget),
         ] {
-            match guarded(json, remembered) {
+            match guarded(json, saved) {
                 Some(Skip::Guarded(outcome)) => assert_eq!(outcome.cause(), cause, "{json}"),
                 other => panic!("{json}: {other:?}"),
             }
         }
-        assert!(matches!(guarded(ALL, SessionState::default()), Some(Skip::All(_))), "it plans");
+        assert!(matches!(guarded(ALL, &SessionState::default()), Some(Skip::All(_))), "it plans");
     }
 
     #[test]
     fn after_a_hold_that_only_kept_it_at_work_everybody_looks_again() {
         let kept = |blocks| SessionState { blocks, kept_working: true, ..SessionState::default() };
-        assert_eq!(guarded(r#"{"stop_hook_active":true}"#, kept(0)), None);
-        let spent = guarded(r#"{"stop_hook_active":true}"#, kept(3));
+        assert_eq!(guarded(r#"{"stop_hook_active":true}"#, &kept(0)), None);
+        let spent = guarded(r#"{"stop_hook_active":true}"#, &kept(3));
         assert!(matches!(spent, Some(Skip::Guarded(Outcome::Pass { cause: Cause::Budget, .. }))));
     }
 }

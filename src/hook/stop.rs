@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::client::env_vars;
 use crate::client::hook_input::{Event, HookInput};
 use crate::client::hook_reply::Reply;
 use crate::config::{Config, Mode, SecondReader};
@@ -164,7 +165,8 @@ fn answer_timed(
     let budget = RefCell::new(budget(&config, state, &stop.saved));
     let is_newest = || newest.as_ref().is_none_or(NewestStop::is_newest);
     let is_wanted = newest.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
-    let sealed = |model| SealedClient { env, config: &config.auditor, model, known: state, is_wanted };
+    let program = config.auditor.client.as_deref();
+    let sealed = |model| SealedClient { env, program, model, flag_cache: state, is_wanted };
     let mut first_client = sealed(&config.auditor.model);
     let mut second_client = match &config.auditor.second_reader {
         SecondReader::Model(model) if reader.is_none() => Some(sealed(model)),
@@ -311,7 +313,7 @@ fn budget(config: &Config, state: &StateFolder, saved: &SessionState) -> Budget 
 
 /// The project's folder: the one in which the session was started, wherever it stands now.
 fn project_of(input: &HookInput, env: &Env) -> PathBuf {
-    let started_in = env.path(env::CLIENT_PROJECT_DIR).filter(|folder| folder.is_dir());
+    let started_in = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir());
     started_in.or_else(|| input.cwd.clone()).or_else(|| std::env::current_dir().ok()).unwrap_or_default()
 }
 

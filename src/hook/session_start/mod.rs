@@ -12,6 +12,7 @@ mod text;
 use std::path::Path;
 use std::time::Instant;
 
+use crate::client::env_vars;
 use crate::client::hook_input::HookInput;
 use crate::client::hook_reply::Reply;
 use crate::config::Config;
@@ -59,7 +60,7 @@ pub fn begin(start: &Start<'_>) -> Reply {
     }
     let now = Given {
         source: source.to_owned(),
-        client: env.text(env::CLIENT_PID).unwrap_or_default(),
+        client: env.text(env_vars::PID).unwrap_or_default(),
         at_ms: started_ms,
     };
     let mut is_given = false;

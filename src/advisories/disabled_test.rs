@@ -1,0 +1,43 @@
+//! A test was switched off: an edit added a mark of a test framework.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{Line, advisory};
+use crate::evidence::Evidence;
+use crate::finding::{Advisory, AdvisoryKind};
+use crate::paths::{is_test, seen_from, without_shared_folders};
+
+/// Marks that switch a test off. Conditions (`skipif`) are left out: they say when.
+static OFF: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\b(?:it|test|describe|context|suite|specify)\.(?:skip|fixme)\b",
+        r"|\bx(?:it|test|describe|context|specify)\(",
+        r"|pytest\.mark\.(?:skip|xfail)\b|pytest\.skip\(|@unittest\.skip\(|\.skipTest\(",
+        r"|@Ignore\b|@Disabled\b|#\[ignore\b|\bt\.Skip(?:Now|f)?\(|\[Ignore\]|\bmarkTestSkipped\(",
+    ))
+    .expect("a valid pattern")
+});
+
+pub(super) fn find(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
+    let root = evidence.session.cwd.as_deref();
+    let shown = evidence.session.done_touches().filter_map(|touch| {
+        let path = without_shared_folders(root, &touch.path);
+        let change = touch.change.as_ref().filter(|_| is_test(path) || is_rust(path))?;
+        // A new file takes nothing away.
+        if change.old.is_empty() {
+            return None;
+        }
+        let now = OFF.find_iter(&change.new).count();
+        let mark = OFF.find(&change.new).filter(|_| now > OFF.find_iter(&change.old).count())?;
+        Some(format!("{}: {}", seen_from(root, &touch.path), mark.as_str()))
+    });
+    let shown = shown.last()?;
+    Some(advisory(AdvisoryKind::DisabledTest, "The session switched a test off.", &shown))
+}
+
+/// In Rust, tests are in the same files as the code.
+fn is_rust(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending == "rs")
+}
