@@ -96,9 +96,8 @@ mod tests {
 
     #[test]
     fn a_projects_checks_that_nobody_allowed_are_told() {
-        let mut config = crate::config::Config::default();
         let file = "[[check]]\nname = \"test\"\nrun = \"make\"\n";
-        config.apply(crate::config::file::ConfigFile::parse(file, "x").expect("a config file"));
+        let mut config = crate::config::Config::parse(file, "x").expect("a config file");
         assert_eq!(commands(&config.checks, false), None, "one's own need no leave");
         config.checks[0].is_projects = true;
         assert_eq!(commands(&config.checks, true), None);
