@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use globset::GlobSet;
 
-use crate::text::normalise::is_markdown;
+use crate::paths::is_markdown;
 
 /// Where plans live.
 #[derive(Debug)]

@@ -279,8 +279,8 @@ impl Maker {
             },
             duration_ms: took,
             usage: Usage {
-                input_tokens: u64::try_from(read).unwrap_or_default(),
-                output_tokens: u64::try_from(written).unwrap_or_default(),
+                input: u64::try_from(read).unwrap_or_default(),
+                output: u64::try_from(written).unwrap_or_default(),
                 cost_usd: answered.then_some((cost * 1e6).round() / 1e6),
                 ..Usage::default()
             },
@@ -315,10 +315,10 @@ impl Maker {
         let Some(first) = record.auditor.clone() else { return };
         let took = (first.duration_ms * 0.4 * 1000.0).round() / 1000.0;
         let usage = Usage {
-            input_tokens: 180,
-            output_tokens: first.usage.output_tokens / 4,
-            cache_read_tokens: first.usage.input_tokens,
-            cache_write_tokens: 0,
+            input: 180,
+            output: first.usage.output / 4,
+            cache_read: first.usage.input,
+            cache_write: 0,
             cost_usd: first.usage.cost_usd.map(|cost| (cost * 0.2 * 1e6).round() / 1e6),
         };
         record.second_reader = Some(ReaderRecord { duration_ms: took, usage, ..first });

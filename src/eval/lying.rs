@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::Proposal;
 use crate::evidence::{Entered, Evidence, FileEvidence, FileState};
 use crate::finding::{Category, ClaimedIn, Kind};
+use crate::paths::base_name;
 use crate::plan::{Mark, Step};
+use crate::readers::Proposal;
 use crate::session::CommandEnd;
-use crate::text::normalise::base_name;
 
 /// How many lies of one kind are told: more of the same show nothing new.
 const OF_A_KIND: usize = 2;
@@ -58,9 +58,9 @@ struct Liar<'a> {
 }
 
 /// The words of a claim, and where they stand.
-type NewestStop = (String, ClaimedIn);
+type Claim = (String, ClaimedIn);
 
-fn lie(category: Category, kind: Kind, claim: NewestStop, path: &str, proof: &str, why: String) -> Proposal {
+fn lie(category: Category, kind: Kind, claim: Claim, path: &str, proof: &str, why: String) -> Proposal {
     Proposal {
         category,
         sure: true,
@@ -74,11 +74,11 @@ fn lie(category: Category, kind: Kind, claim: NewestStop, path: &str, proof: &st
     }
 }
 
-fn no_claim() -> NewestStop {
+fn no_claim() -> Claim {
     (String::new(), ClaimedIn::Nowhere)
 }
 
-fn step_claim(step: &Step) -> NewestStop {
+fn step_claim(step: &Step) -> Claim {
     (step.text.clone(), ClaimedIn::Plan)
 }
 
@@ -94,14 +94,14 @@ impl<'a> Liar<'a> {
     }
 
     /// The words that name a file: a step's, or a line of the final message.
-    fn words_for(&self, file: &FileEvidence) -> Option<NewestStop> {
+    fn words_for(&self, file: &FileEvidence) -> Option<Claim> {
         let step = self.steps.iter().find(|step| file.steps().any(|number| number == step.number));
         let line = || self.message_lines().find(|line| line.contains(base_name(&file.name)));
         step.map(step_claim).or_else(|| line().map(|line| (line.to_owned(), ClaimedIn::Message)))
     }
 
     /// What the session says, or else promises.
-    fn any_words(&self) -> Option<NewestStop> {
+    fn any_words(&self) -> Option<Claim> {
         let line = self.message_lines().next().map(|line| (line.to_owned(), ClaimedIn::Message));
         line.or_else(|| self.steps.first().map(step_claim))
     }
