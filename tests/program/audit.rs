@@ -20,15 +20,15 @@ Confirmed (1)
 ";
 
 fn saved_drift() -> TestProject {
-    let test = TestProject::with_drift();
-    test.save(ID, 5);
-    test
+    let project = TestProject::with_drift();
+    project.save(ID, 5);
+    project
 }
 
 #[test]
 fn the_newest_session_of_the_project_is_audited() {
-    let test = saved_drift();
-    let run = test.audit(&[]);
+    let project = saved_drift();
+    let run = project.audit(&[]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(1), ""));
     run.check(run.stdout.starts_with(DRIFT), "the finding is told");
     run.check(
@@ -37,38 +37,40 @@ fn the_newest_session_of_the_project_is_audited() {
         "and what the hook would have done",
     );
     run.check(!run.stdout.contains('\u{1b}'), "no colours in a pipe");
-    run.same(&test.questions(), &["first", "second"].map(str::to_owned).to_vec());
+    run.same(&project.questions(), &["first", "second"].map(str::to_owned).to_vec());
 }
 
 #[test]
 fn a_session_is_audited_by_its_path_by_its_id_and_by_the_start_of_it() {
-    let test = saved_drift();
-    let path = text(&test.save(ID, 5));
+    let project = saved_drift();
+    let path = text(&project.save(ID, 5));
     for named in [path.as_str(), ID, "3f2a"] {
-        let run = test.audit(&[named, "--auditor", "none"]);
+        let run = project.audit(&[named, "--auditor", "none"]);
         run.same(&run.status.code(), &Some(1));
         run.check(run.stdout.starts_with(DRIFT), named);
     }
-    run_nobody_was_asked(&test);
+    run_nobody_was_asked(&project);
 }
 
-fn run_nobody_was_asked(test: &TestProject) {
-    assert_eq!(test.calls().len(), 0, "nobody is asked");
+fn run_nobody_was_asked(project: &TestProject) {
+    assert_eq!(project.calls().len(), 0, "nobody is asked");
 }
 
 #[test]
 fn the_clients_folder_can_be_elsewhere() {
-    let mut test = saved_drift();
-    fs::rename(test.path("home/.claude"), test.path("moved")).expect("moved");
-    test.var("CLAUDE_CONFIG_DIR", test.path("moved"));
-    test.audit(&["--auditor", "none"]).same(&test.audit(&["--auditor", "none"]).status.code(), &Some(1));
+    let mut project = saved_drift();
+    fs::rename(project.path("home/.claude"), project.path("moved")).expect("moved");
+    project.var("CLAUDE_CONFIG_DIR", project.path("moved"));
+    project
+        .audit(&["--auditor", "none"])
+        .same(&project.audit(&["--auditor", "none"]).status.code(), &Some(1));
 }
 
 #[test]
 fn a_clean_session_ends_with_zero() {
-    let test = TestProject::without_drift();
-    test.save(ID, 5);
-    let run = test.audit(&["--auditor", "none"]);
+    let project = TestProject::without_drift();
+    project.save(ID, 5);
+    let run = project.audit(&["--auditor", "none"]);
     run.answers(
         0,
         "Session 3f2a91c0, 2026-01-01 00:05, plan PLAN.md (2 steps, 2 ticked)\n\
@@ -83,10 +85,10 @@ fn a_clean_session_ends_with_zero() {
 
 #[test]
 fn an_auditor_that_can_not_be_had_is_two_unless_the_disk_proves_something() {
-    for (test, code) in [(TestProject::without_drift(), 2), (TestProject::with_drift(), 1)] {
-        test.client("api-error Not logged in");
-        test.save(ID, 5);
-        let run = test.audit(&[]);
+    for (project, code) in [(TestProject::without_drift(), 2), (TestProject::with_drift(), 1)] {
+        project.client("api-error Not logged in");
+        project.save(ID, 5);
+        let run = project.audit(&[]);
         run.same(&run.status.code(), &Some(code));
         run.check(run.stdout.contains("The first reader gave no answer (unavailable: "), "it is said");
     }
@@ -94,102 +96,102 @@ fn an_auditor_that_can_not_be_had_is_two_unless_the_disk_proves_something() {
 
 #[test]
 fn the_prompt_is_shown_and_nothing_is_sent() {
-    let test = saved_drift();
-    let run = test.audit(&["--show-prompt"]);
+    let project = saved_drift();
+    let run = project.audit(&["--show-prompt"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     run.check(
         run.stdout.starts_with("You audit the end of a coding agent's session. "),
         "the system prompt comes first",
     );
     run.check(run.stdout.contains("\nThe word that fences data is "), "then the text");
-    run_nobody_was_asked(&test);
+    run_nobody_was_asked(&project);
 }
 
 #[test]
 fn with_a_saved_answer_the_second_readers_prompt_is_shown() {
-    let test = TestProject::with_a_wrong_greeting();
-    test.save(ID, 5);
-    let run = test.audit_with_stdin(&["--show-prompt", "--verdict", "-"], &answer(&[GREETING]));
+    let project = TestProject::with_a_wrong_greeting();
+    project.save(ID, 5);
+    let run = project.audit_with_stdin(&["--show-prompt", "--verdict", "-"], &answer(&[GREETING]));
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     run.check(run.stdout.contains("\nYour task: a first reader"), "its task");
     run.check(
         run.stdout.contains("\"why\":\"notes/beta.txt says something else\""),
         "and what it is asked about",
     );
-    run_nobody_was_asked(&test);
+    run_nobody_was_asked(&project);
 }
 
 #[test]
 fn a_saved_verdict_is_judged_in_place_of_asking() {
-    let test = TestProject::with_a_wrong_greeting();
-    test.save(ID, 5);
+    let project = TestProject::with_a_wrong_greeting();
+    project.save(ID, 5);
     let found = answer(&[GREETING]);
     let upheld =
         r#"{"findings":[],"candidates":[],"verdicts":[{"number":1,"uphold":true,"why":"It is so."}]}"#;
-    fs::write(test.path("second.json"), upheld).expect("written");
-    let second = text(&test.path("second.json"));
+    fs::write(project.path("second.json"), upheld).expect("written");
+    let second = text(&project.path("second.json"));
     let result = json!({"is_error": false, "subtype": "success", "structured_output": serde_json::from_str::<Value>(&found).expect("json")});
     for reply in [found.clone(), result.to_string(), format!("Here it is:\n```json\n{found}\n```\n")] {
         let args = ["--verdict", "-", "--second-verdict", &second, "--format", "json"];
-        let run = test.audit_with_stdin(&args, &reply);
+        let run = project.audit_with_stdin(&args, &reply);
         run.same(&run.status.code(), &Some(1));
         let report: Value = serde_json::from_str(&run.stdout).expect("json");
         run.same(&report["auditor"]["backend"], &json!("recorded"));
         run.same(&report["findings"][0]["path"], &json!("notes/beta.txt"));
     }
-    fs::write(test.path("reply.json"), found).expect("written");
-    let file = text(&test.path("reply.json"));
-    let run = test.audit(&["--verdict", &file, "--second-verdict", &second]);
+    fs::write(project.path("reply.json"), found).expect("written");
+    let file = text(&project.path("reply.json"));
+    let run = project.audit(&["--verdict", &file, "--second-verdict", &second]);
     run.same(&run.status.code(), &Some(1));
     // With nobody to uphold it, it is not confirmed.
-    let run = test.audit(&["--verdict", &file]);
+    let run = project.audit(&["--verdict", &file]);
     run.same(&run.status.code(), &Some(0));
     run.check(run.stdout.contains("0 confirmed, 1 not verified"), "it is not held against anybody");
-    let run = test.audit_with_stdin(&["--verdict", "-"], "All good!");
+    let run = project.audit_with_stdin(&["--verdict", "-"], "All good!");
     run.same(&run.status.code(), &Some(2));
     run.check(run.stdout.contains("(unreadable: its text holds no JSON object)"), "it is said why");
-    let run = test.audit(&["--verdict", "/nowhere/reply.json"]);
+    let run = project.audit(&["--verdict", "/nowhere/reply.json"]);
     run.answers(2, "", "punchlist: --verdict /nowhere/reply.json: No such file or directory (os error 2)\n");
-    run_nobody_was_asked(&test);
+    run_nobody_was_asked(&project);
 }
 
 #[test]
 fn another_plan_can_be_put_up() {
-    let test = TestProject::without_drift();
-    test.save(ID, 5);
-    test.file("notes/other.md", "- [x] Create `notes/gamma.txt`\n");
-    let run = test.audit(&["--auditor", "none", "--plan", "notes/other.md", "--format", "json"]);
+    let project = TestProject::without_drift();
+    project.save(ID, 5);
+    project.file("notes/other.md", "- [x] Create `notes/gamma.txt`\n");
+    let run = project.audit(&["--auditor", "none", "--plan", "notes/other.md", "--format", "json"]);
     run.same(&run.status.code(), &Some(1));
     let report: Value = serde_json::from_str(&run.stdout).expect("json");
     let plan = json!({"source": "given-file", "path": "notes/other.md", "steps": 1});
     run.same(&report["plan"], &plan);
     run.same(&report["findings"][0]["path"], &json!("notes/gamma.txt"));
-    let run = test.audit(&["--plan", "none.md"]);
+    let run = project.audit(&["--plan", "none.md"]);
     run.answers(2, "", "punchlist: --plan none.md: No such file or directory (os error 2)\n");
 }
 
 #[test]
 fn a_workspace_that_stands_elsewhere_by_now_is_followed() {
-    let test = saved_drift();
-    let copy = test.path("copy");
+    let project = saved_drift();
+    let copy = project.path("copy");
     fs::create_dir_all(copy.join("notes")).expect("a folder");
     for name in ["PLAN.md", "alpha.txt"] {
-        fs::copy(test.in_work(name), copy.join(name)).expect("copied");
+        fs::copy(project.in_work(name), copy.join(name)).expect("copied");
     }
     fs::write(copy.join("notes/beta.txt"), "beta\n").expect("written");
-    let path = text(&test.save(ID, 5));
-    let run = test.audit(&[&path, "--auditor", "none", "--cwd", &text(&copy)]);
+    let path = text(&project.save(ID, 5));
+    let run = project.audit(&[&path, "--auditor", "none", "--cwd", &text(&copy)]);
     run.same(&run.status.code(), &Some(0));
     run.check(run.stdout.contains("plan PLAN.md (2 steps, 2 ticked)"), "its plan is the copy's");
-    let run = test.audit(&["--cwd", "/nowhere"]);
+    let run = project.audit(&["--cwd", "/nowhere"]);
     run.answers(2, "", "punchlist: --cwd /nowhere: there is no such folder\n");
 }
 
 #[test]
 fn later_sessions_are_a_caution() {
-    let test = saved_drift();
-    test.save("77777777-later", 9);
-    let run = test.audit(&[ID, "--auditor", "none"]);
+    let project = saved_drift();
+    project.save("77777777-later", 9);
+    let run = project.audit(&[ID, "--auditor", "none"]);
     run.same(&run.status.code(), &Some(1));
     run.check(
         run.stdout.contains(
@@ -201,8 +203,8 @@ fn later_sessions_are_a_caution() {
 
 #[test]
 fn the_json_is_whole() {
-    let test = saved_drift();
-    let run = test.audit(&["--auditor", "none", "--format", "json"]);
+    let project = saved_drift();
+    let run = project.audit(&["--auditor", "none", "--format", "json"]);
     let mut report: Value = serde_json::from_str(&run.stdout).expect("json");
     run.same(
         &report["session"]["transcript"].as_str().expect("a path").ends_with(&format!("{ID}.jsonl")),
@@ -240,8 +242,8 @@ fn the_json_is_whole() {
 
 #[test]
 fn markdown_and_sarif_are_printed_too() {
-    let test = saved_drift();
-    let run = test.audit(&["--auditor", "none", "--format", "markdown"]);
+    let project = saved_drift();
+    let run = project.audit(&["--auditor", "none", "--format", "markdown"]);
     run.same(&run.status.code(), &Some(1));
     run.check(
         run.stdout.starts_with(
@@ -249,7 +251,7 @@ fn markdown_and_sarif_are_printed_too() {
         ),
         "a title",
     );
-    let run = test.audit(&["--auditor", "none", "--format", "sarif"]);
+    let run = project.audit(&["--auditor", "none", "--format", "sarif"]);
     let log: Value = serde_json::from_str(&run.stdout).expect("json");
     let result = &log["runs"][0]["results"][0];
     run.same(&(&result["ruleId"], &result["level"]), &(&json!("A"), &json!("error")));
@@ -260,12 +262,12 @@ fn markdown_and_sarif_are_printed_too() {
 
 #[test]
 fn what_is_no_session_is_told_and_what_to_do_next() {
-    let test = saved_drift();
-    fs::write(test.path("notes.txt"), "just\nwords\n").expect("written");
-    fs::write(test.path("empty.jsonl"), "").expect("written");
-    fs::write(test.path("mute.jsonl"), "{\"type\":\"summary\",\"summary\":\"x\"}\n{\"type\":\"mode\"}\n")
+    let project = saved_drift();
+    fs::write(project.path("notes.txt"), "just\nwords\n").expect("written");
+    fs::write(project.path("empty.jsonl"), "").expect("written");
+    fs::write(project.path("mute.jsonl"), "{\"type\":\"summary\",\"summary\":\"x\"}\n{\"type\":\"mode\"}\n")
         .expect("written");
-    let at = |name: &str| text(&test.path(name));
+    let at = |name: &str| text(&project.path(name));
     for (named, said) in [
         (
             "deadbeef".to_owned(),
@@ -292,16 +294,16 @@ fn what_is_no_session_is_told_and_what_to_do_next() {
             "DIR/mute.jsonl is not a transcript: it is JSON, but nobody says or does anything in it".to_owned(),
         ),
     ] {
-        test.audit(&[&named]).answers(2, "", &format!("punchlist: {said}\n"));
+        project.audit(&[&named]).answers(2, "", &format!("punchlist: {said}\n"));
     }
-    run_nobody_was_asked(&test);
+    run_nobody_was_asked(&project);
 }
 
 #[test]
 fn a_project_without_sessions_says_where_it_looked() {
-    let test = TestProject::with_drift();
-    let folder = test.tidy(&text(&test.project_folder()));
-    test.audit(&[]).answers(
+    let project = TestProject::with_drift();
+    let folder = project.tidy(&text(&project.project_folder()));
+    project.audit(&[]).answers(
         2,
         "",
         &format!(
@@ -314,17 +316,17 @@ fn a_project_without_sessions_says_where_it_looked() {
 
 #[test]
 fn subagents_and_sessions_without_a_word_are_not_the_newest_session() {
-    let test = saved_drift();
-    let folder = test.project_folder();
+    let project = saved_drift();
+    let folder = project.project_folder();
     fs::write(folder.join("agent-a1.jsonl"), "{\"type\":\"user\",\"isSidechain\":true}\n").expect("written");
     fs::write(folder.join("mute.jsonl"), "{\"type\":\"summary\",\"summary\":\"x\"}\n").expect("written");
-    let run = test.audit(&["--auditor", "none"]);
+    let run = project.audit(&["--auditor", "none"]);
     run.check(run.stdout.starts_with("Session 3f2a91c0, "), "the one in which something was said");
 }
 
 #[test]
 fn arguments_that_make_no_sense_are_usage_errors() {
-    let test = saved_drift();
+    let project = saved_drift();
     for args in [
         &["--format", "xml"][..],
         &["--auditor", "me"],
@@ -335,7 +337,7 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         &["--all", "--all-projects"],
         &["one", "two"],
     ] {
-        let run = test.audit(args);
+        let run = project.audit(args);
         run.same(&(run.status.code(), run.stdout.as_str()), &(Some(64), ""));
         run.check(!run.stderr.is_empty(), "it is said");
     }

@@ -10,13 +10,13 @@ use crate::processes::{assert_is_gone, eventually};
 use crate::test_project::TestProject;
 
 /// Sends `signal` to a hook whose auditor hangs.
-fn signalled(test: &TestProject, signal: Signal, name: &str) {
-    test.client("ignore-sigterm\nhang");
-    let running = test.start();
-    assert!(eventually(|| !test.calls().is_empty()), "the auditor is at work");
+fn signalled(project: &TestProject, signal: Signal, name: &str) {
+    project.client("ignore-sigterm\nhang");
+    let running = project.start();
+    assert!(eventually(|| !project.calls().is_empty()), "the auditor is at work");
     running.signal(signal);
     let sent = Instant::now();
-    let run = test.finish(running);
+    let run = project.finish(running);
     run.check(sent.elapsed() < Duration::from_secs(10), "it ends at once");
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     if !run.stdout.is_empty() {
@@ -26,9 +26,9 @@ fn signalled(test: &TestProject, signal: Signal, name: &str) {
     }
     run.same(&run.record()["decision"], &json!("allow"));
     run.logs_auditor("interrupted", Some(name));
-    run.same(&test.blocks(), &0);
-    test.assert_nobody_is_left();
-    let left: Vec<_> = std::fs::read_dir(test.path("tmp")).expect("the folder").collect();
+    run.same(&project.blocks(), &0);
+    project.assert_nobody_is_left();
+    let left: Vec<_> = std::fs::read_dir(project.path("tmp")).expect("the folder").collect();
     run.check(left.is_empty(), "the auditor's folder is gone");
 }
 
@@ -55,15 +55,15 @@ fn a_hook_that_is_told_to_end_holds_nobody_even_for_what_the_disk_proves() {
 
 #[test]
 fn a_signal_while_the_client_tells_of_its_flags_ends_the_hook_too() {
-    let mut test = TestProject::with_a_wrong_greeting();
-    let client = test.shell_client("echo $$ > DIR/pid.new; mv DIR/pid.new DIR/pid; exec sleep 600");
-    test.var("PUNCHLIST_CLAUDE", client);
-    let running = test.start();
-    assert!(eventually(|| test.path("pid").exists()), "the client is at work");
+    let mut project = TestProject::with_a_wrong_greeting();
+    let client = project.shell_client("echo $$ > DIR/pid.new; mv DIR/pid.new DIR/pid; exec sleep 600");
+    project.var("PUNCHLIST_CLAUDE", client);
+    let running = project.start();
+    assert!(eventually(|| project.path("pid").exists()), "the client is at work");
     running.signal(Signal::TERM);
-    let run = test.finish(running);
+    let run = project.finish(running);
     run.tells("this stop was not audited: ended by SIGTERM");
     run.logs("allow", "error");
     run.logs_auditor("interrupted", Some("SIGTERM"));
-    assert_is_gone(test.pid_in("pid"));
+    assert_is_gone(project.pid_in("pid"));
 }

@@ -27,29 +27,29 @@ fn there_are_completions_for_every_shell() {
 
 #[test]
 fn bash_completes_a_command() {
-    let test = TestProject::new();
-    let script = test.run_args(&["completions", "bash"]).stdout;
-    std::fs::write(test.path("complete.bash"), script).expect("written");
+    let project = TestProject::new();
+    let script = project.run_args(&["completions", "bash"]).stdout;
+    std::fs::write(project.path("complete.bash"), script).expect("written");
     let line = "source \"$0\"; COMP_WORDS=(punchlist do); COMP_CWORD=1; _punchlist punchlist do punchlist; echo \"${COMPREPLY[@]}\"";
     let output =
-        Command::new("bash").args(["-c", line]).arg(test.path("complete.bash")).output().expect("bash");
+        Command::new("bash").args(["-c", line]).arg(project.path("complete.bash")).output().expect("bash");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "doctor\n", "{output:?}");
 }
 
 #[test]
 fn the_manual_is_printed_or_written_for_each_command() {
-    let test = TestProject::new();
-    let run = test.run_args(&["man"]);
+    let project = TestProject::new();
+    let run = project.run_args(&["man"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     run.check(
         run.stdout.contains(".TH punchlist 1") && run.stdout.contains("punchlist doctor"),
         "it is a page",
     );
-    let run = test.run_args(&["man", "pages/man1"]);
+    let run = project.run_args(&["man", "pages/man1"]);
     run.same(&run.status.code(), &Some(0));
-    let count = std::fs::read_dir(test.in_work("pages/man1")).expect("the folder").count();
+    let count = std::fs::read_dir(project.in_work("pages/man1")).expect("the folder").count();
     run.same(&run.stdout.as_str(), &format!("{count} pages in pages/man1\n").as_str());
-    run.check(test.in_work("pages/man1/punchlist-log-show.1").is_file(), "each command has one");
+    run.check(project.in_work("pages/man1/punchlist-log-show.1").is_file(), "each command has one");
 }
 
 #[test]

@@ -82,63 +82,67 @@ fn helps(command: &clap::Command, path: &str, pages: &mut Vec<(String, String)>)
 
 /// A home with nothing in it, a project whose session says more than it did, a decision that held it.
 struct Home {
-    test: TestProject,
+    project: TestProject,
     decision: String,
 }
 
 impl Home {
     fn new() -> Self {
-        let mut test = TestProject::in_workspace("shop");
-        test.transcript
+        let mut project = TestProject::in_workspace("shop");
+        project
+            .transcript
             .asked("Make a plan in PLAN.md, then create alpha.txt, notes/beta.txt and notes/gamma.txt.");
         let plan = "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `notes/beta.txt`\n- [x] Create `notes/gamma.txt`\n";
-        test.wrote("PLAN.md", plan);
-        test.wrote("alpha.txt", "alpha\n");
-        test.says("All done: I created alpha.txt, notes/beta.txt and notes/gamma.txt.");
-        test.file("reply.json", r#"{"findings":[],"candidates":[],"verdicts":[]}"#);
-        copy(&Path::new(ROOT).join("fixtures/cases").join(CASE), &test.in_work("fixtures/cases").join(CASE));
-        let transcript = test.save(SESSION, 5);
-        test.input["session_id"] = SESSION.into();
-        test.input["transcript_path"] = text(&transcript).into();
+        project.wrote("PLAN.md", plan);
+        project.wrote("alpha.txt", "alpha\n");
+        project.says("All done: I created alpha.txt, notes/beta.txt and notes/gamma.txt.");
+        project.file("reply.json", r#"{"findings":[],"candidates":[],"verdicts":[]}"#);
+        copy(
+            &Path::new(ROOT).join("fixtures/cases").join(CASE),
+            &project.in_work("fixtures/cases").join(CASE),
+        );
+        let transcript = project.save(SESSION, 5);
+        project.input["session_id"] = SESSION.into();
+        project.input["transcript_path"] = text(&transcript).into();
         // What a person has on the PATH: the program, and something that opens pages.
-        fs::create_dir(test.path("bin")).expect("a folder");
-        std::os::unix::fs::symlink(PUNCHLIST, test.path("bin/punchlist")).expect("a link");
+        fs::create_dir(project.path("bin")).expect("a folder");
+        std::os::unix::fs::symlink(PUNCHLIST, project.path("bin/punchlist")).expect("a link");
         for opener in ["xdg-open", "open"] {
-            std::os::unix::fs::symlink("/bin/true", test.path(&format!("bin/{opener}"))).expect("a link");
+            std::os::unix::fs::symlink("/bin/true", project.path(&format!("bin/{opener}"))).expect("a link");
         }
-        let client = test.shell_client(CLIENT);
-        std::os::unix::fs::symlink(&client, test.path("bin/claude")).expect("a link");
-        test.unset("PUNCHLIST_CLAUDE");
-        test.var("PATH", format!("{}:/usr/bin:/bin", test.path("bin").display()));
-        let held = test.run();
+        let client = project.shell_client(CLIENT);
+        std::os::unix::fs::symlink(&client, project.path("bin/claude")).expect("a link");
+        project.unset("PUNCHLIST_CLAUDE");
+        project.var("PATH", format!("{}:/usr/bin:/bin", project.path("bin").display()));
+        let held = project.run();
         held.holds();
         let decision = held.record()["id"].as_str().expect("an id").to_owned();
-        Self { test, decision }
+        Self { project, decision }
     }
 
     /// What a list of features is made of, or the list itself and a loop.
     fn lay_out_features(&self, args: &[String]) {
-        self.test.file("plan.md", "- [ ] Log in\n");
-        self.test.file("prd.json", FEATURES);
+        self.project.file("plan.md", "- [ ] Log in\n");
+        self.project.file("prd.json", FEATURES);
         if !args.iter().any(|word| word == "init") {
-            self.test.file("feature_list.json", FEATURES);
-            self.test
+            self.project.file("feature_list.json", FEATURES);
+            self.project
                 .run_args(&["loop", "init"])
-                .check(self.test.in_work("progress.txt").exists(), "it is begun");
+                .check(self.project.in_work("progress.txt").exists(), "it is begun");
         }
     }
 
     /// What a model answered to the prompts of the case.
     fn lay_out_answers(&self) {
-        self.test
+        self.project
             .run_args(&["eval", "prompts", "fixtures/cases", "--out", "answers", "--key", "key.json"])
-            .check(self.test.in_work("answers/001.first.md").exists(), "there is a prompt");
-        self.test.file("answers/001.first.json", r#"{"findings":[],"candidates":[],"verdicts":[]}"#);
+            .check(self.project.in_work("answers/001.first.md").exists(), "there is a prompt");
+        self.project.file("answers/001.first.json", r#"{"findings":[],"candidates":[],"verdicts":[]}"#);
     }
 
     /// Three workers, and ten tasks; the first has two of them in hand, unless they are to be open.
     fn put_to_work(&self, are_open: bool) {
-        let mut registry = Registry::open(&self.test.path("state")).expect("a registry");
+        let mut registry = Registry::open(&self.project.path("state")).expect("a registry");
         let now = jiff::Timestamp::now().as_millisecond();
         for name in ["w1", "w2", "ann"] {
             let new = NewWorker { name: Some(name.into()), ..NewWorker::default() };
@@ -167,7 +171,7 @@ impl Home {
                 "ID" if shown[1..].first().is_some_and(|word| word == "tasks") => "t7".into(),
                 "ID" | "k3f9" => format!("{}{rest}", self.decision),
                 "SECONDS" => "60".into(),
-                "DIR" => text(&self.test.path("manual")),
+                "DIR" => text(&self.project.path("manual")),
                 "NAME" | "background-run-awaited" => CASE.into(),
                 _ => word.clone(),
             }
@@ -184,27 +188,28 @@ impl Home {
             self.lay_out_answers();
         }
         if args.iter().any(|word| word == ".claude/punchlist.toml") {
-            self.test.project_config("[gates]\nmax_blocks = 2\n");
+            self.project.project_config("[gates]\nmax_blocks = 2\n");
         }
         if args[0] == "loop" {
             self.lay_out_features(&args);
         }
         if ["tasks", "worker"].contains(&args[0].as_str()) {
             self.put_to_work(args.get(1).is_some_and(|word| word == "assign"));
-            self.test.var("PUNCHLIST_WORKER", "w1");
+            self.project.var("PUNCHLIST_WORKER", "w1");
         }
         if args[0] == "hook" {
             // Its stop was judged before: there has to be something new.
-            self.test.works_on();
-            self.test.says("All done, again: I created alpha.txt, notes/beta.txt and notes/gamma.txt.");
-            self.test.save(SESSION, 5);
+            self.project.works_on();
+            self.project.says("All done, again: I created alpha.txt, notes/beta.txt and notes/gamma.txt.");
+            self.project.save(SESSION, 5);
         }
         if args[0] != "install" {
-            self.test
+            self.project
                 .run_args(&["install"])
-                .check(self.test.path("shop/.claude").exists(), "it is installed");
+                .check(self.project.path("shop/.claude").exists(), "it is installed");
         }
-        let run = self.test.finish(self.test.start_command(run, self.test.input.to_string().as_bytes()));
+        let run =
+            self.project.finish(self.project.start_command(run, self.project.input.to_string().as_bytes()));
         let (wanted, code) = (exit_code(&args), run.status.code());
         if code == Some(wanted) && !run.stderr.contains("panicked") {
             return Ok(());

@@ -13,25 +13,25 @@ case "$1" in
   *) cat > /dev/null; echo '{"type":"result","subtype":"success","is_error":false,"result":"","total_cost_usd":0.0004,"usage":{"input_tokens":210,"output_tokens":9},"structured_output":{"findings":[],"candidates":[],"verdicts":[]}}' ;;
 esac"#;
 
-fn test() -> TestProject {
-    let mut test = TestProject::new();
-    let client = test.shell_client(CLIENT);
-    test.var("PUNCHLIST_CLAUDE", client);
-    test
+fn new_project() -> TestProject {
+    let mut project = TestProject::new();
+    let client = project.shell_client(CLIENT);
+    project.var("PUNCHLIST_CLAUDE", client);
+    project
 }
 
-fn register(test: &TestProject, file: &str, hook: &Value) {
-    let path = test.path(file);
+fn register(project: &TestProject, file: &str, hook: &Value) {
+    let path = project.path(file);
     std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
     let settings = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
     std::fs::write(path, settings.to_string()).expect("written");
 }
 
 fn registered() -> TestProject {
-    let test = test();
+    let project = new_project();
     let hook = json!({"type": "command", "command": PUNCHLIST, "args": ["hook"], "timeout": 120});
-    register(&test, "home/.claude/settings.json", &hook);
-    test
+    register(&project, "home/.claude/settings.json", &hook);
+    project
 }
 
 /// What differs from run to run and from machine to machine taken out.
@@ -51,8 +51,8 @@ fn steady(text: &str) -> String {
 
 #[test]
 fn where_all_is_in_place_it_says_so_and_exits_with_0() {
-    let test = registered();
-    let run = test.run_args(&["doctor", "--json"]);
+    let project = registered();
+    let run = project.run_args(&["doctor", "--json"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     let told: Value = serde_json::from_str(&run.stdout).expect("JSON");
     run.same(&(&told["schema"], &told["fine"]), &(&json!(1), &json!(true)));
@@ -80,31 +80,31 @@ fn where_all_is_in_place_it_says_so_and_exits_with_0() {
         ]
         .map(str::to_owned)[..],
     );
-    let text = test.run_args(&["doctor"]);
+    let text = project.run_args(&["doctor"]);
     text.same(&text.status.code(), &Some(0));
     text.check(text.stdout.ends_with("\nAll fine.\n"), "it says so");
     // Nobody was asked anything, and nothing of the test is in the person's log.
-    let ran = std::fs::read_to_string(test.path("ran")).expect("it was run");
+    let ran = std::fs::read_to_string(project.path("ran")).expect("it was run");
     text.check(
         ran.lines().all(|line| ["--version ", "--help ", "auth status"].contains(&line)),
         "the client only told of itself",
     );
-    text.same(&(test.log().len(), text.stdout.contains('\u{1b}')), &(0, false));
+    text.same(&(project.log().len(), text.stdout.contains('\u{1b}')), &(0, false));
 }
 
 #[test]
 fn what_is_to_be_done_is_said_and_the_exit_code_is_1() {
-    let mut test = TestProject::new();
-    test.var("PUNCHLIST_CLAUDE", test.path("nowhere/claude"));
-    test.var("PUNCHLIST_DRY_RUN", "1");
+    let mut project = TestProject::new();
+    project.var("PUNCHLIST_CLAUDE", project.path("nowhere/claude"));
+    project.var("PUNCHLIST_DRY_RUN", "1");
     let hook =
         json!({"type": "command", "command": "/gone/punchlist hook", "timeout": 20, "asyncRewake": true});
-    register(&test, "work/.claude/settings.local.json", &hook);
-    std::fs::create_dir_all(test.path("home/.claude")).expect("made");
-    std::fs::write(test.path("home/.claude/settings.json"), "{ // mine\n}").expect("written");
-    test.own_config("[gates]\nmax_blocks = 1\n");
-    test.project_config("[audit]\nmod = \"hold\"\n");
-    let run = test.run_args(&["doctor", "--json"]);
+    register(&project, "work/.claude/settings.local.json", &hook);
+    std::fs::create_dir_all(project.path("home/.claude")).expect("made");
+    std::fs::write(project.path("home/.claude/settings.json"), "{ // mine\n}").expect("written");
+    project.own_config("[gates]\nmax_blocks = 1\n");
+    project.project_config("[audit]\nmod = \"hold\"\n");
+    let run = project.run_args(&["doctor", "--json"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(1), ""));
     let told: Value = serde_json::from_str(&run.stdout).expect("JSON");
     let mut lines = String::new();
@@ -116,15 +116,15 @@ fn what_is_to_be_done_is_said_and_the_exit_code_is_1() {
         }
     }
     insta::assert_snapshot!(steady(&lines));
-    let text = test.run_args(&["doctor"]);
+    let text = project.run_args(&["doctor"]);
     text.same(&text.status.code(), &Some(1));
     text.check(text.stdout.ends_with(" things to do.\n"), "it counts them");
 }
 
 #[test]
 fn the_model_is_asked_only_where_that_is_wanted() {
-    let test = registered();
-    let run = test.run_args(&["doctor", "--audit"]);
+    let project = registered();
+    let run = project.run_args(&["doctor", "--audit"]);
     run.same(&run.status.code(), &Some(0));
     let line = run.stdout.lines().find(|line| line.contains("reader  ")).unwrap_or_default().to_owned();
     run.check(line.starts_with("✓ reader   haiku answered in "), &line);
@@ -133,25 +133,25 @@ fn the_model_is_asked_only_where_that_is_wanted() {
 
 #[test]
 fn a_client_that_does_not_tell_of_logins_is_not_asked_for_one() {
-    let mut test = test();
-    let client = test.shell_client(&CLIENT.replace("Commands:\\n  auth   Manage authentication\\n", ""));
-    test.var("PUNCHLIST_CLAUDE", client);
-    let run = test.run_args(&["doctor"]);
+    let mut project = new_project();
+    let client = project.shell_client(&CLIENT.replace("Commands:\\n  auth   Manage authentication\\n", ""));
+    project.var("PUNCHLIST_CLAUDE", client);
+    let run = project.run_args(&["doctor"]);
     run.check(run.stdout.contains("this client does not tell whether it is logged in"), "it says so");
     // An older one would take the word for a prompt.
-    let ran = std::fs::read_to_string(test.path("ran")).expect("it was run");
+    let ran = std::fs::read_to_string(project.path("ran")).expect("it was run");
     run.check(!ran.contains("auth"), &ran);
 }
 
 #[test]
 fn failures_of_the_last_days_are_told() {
-    let test = registered();
+    let project = registered();
     let mut failing = TestProject::with_drift();
-    failing.var("PUNCHLIST_HOME", test.path("state"));
+    failing.var("PUNCHLIST_HOME", project.path("state"));
     failing.file("notes/beta.txt", "beta\n");
     failing.client("exit 1");
     failing.run();
-    let run = test.run_args(&["doctor"]);
+    let run = project.run_args(&["doctor"]);
     run.same(&run.status.code(), &Some(1));
     run.check(
         run.stdout.contains("✗ log      1 stop in 7 days, 0 held; 1 auditor-unavailable, the last at "),

@@ -9,13 +9,13 @@ use crate::test_project::{Run, TestProject, text};
 
 /// A session that ticked two steps and wrote only one of their files.
 fn session() -> TestProject {
-    let mut test = TestProject::new();
-    test.transcript.asked("Make a plan in PLAN.md, then write the two notes.");
-    fs::create_dir_all(test.in_work("notes")).expect("a folder");
-    test.wrote("PLAN.md", "# Plan\n\n- [x] Create `notes/alpha.txt`\n- [x] Create `notes/beta.txt`\n");
-    test.wrote("notes/alpha.txt", "alpha\n");
-    test.says("All done: both notes are written.");
-    test
+    let mut project = TestProject::new();
+    project.transcript.asked("Make a plan in PLAN.md, then write the two notes.");
+    fs::create_dir_all(project.in_work("notes")).expect("a folder");
+    project.wrote("PLAN.md", "# Plan\n\n- [x] Create `notes/alpha.txt`\n- [x] Create `notes/beta.txt`\n");
+    project.wrote("notes/alpha.txt", "alpha\n");
+    project.says("All done: both notes are written.");
+    project
 }
 
 fn write(path: &Path, text: &str) {
@@ -24,15 +24,15 @@ fn write(path: &Path, text: &str) {
 }
 
 /// Writes a test's session as a case.
-fn record(test: &TestProject, name: &str, case: &str) {
-    let folder = test.path("cases").join(name);
+fn record(project: &TestProject, name: &str, case: &str) {
+    let folder = project.path("cases").join(name);
     write(&folder.join("case.toml"), case);
-    let work = text(&test.in_work("")).trim_end_matches('/').to_owned();
-    write(&folder.join("transcript.jsonl"), &test.transcript.text().replace(&work, "[workspace]"));
+    let work = text(&project.in_work("")).trim_end_matches('/').to_owned();
+    write(&folder.join("transcript.jsonl"), &project.transcript.text().replace(&work, "[workspace]"));
     write(&folder.join("before/README.md"), "# A project\n");
     write(&folder.join("workspace/README.md"), "# A project\n");
     for name in ["PLAN.md", "notes/alpha.txt", "notes/beta.txt"] {
-        if let Ok(content) = fs::read_to_string(test.in_work(name)) {
+        if let Ok(content) = fs::read_to_string(project.in_work(name)) {
             write(&folder.join("workspace").join(name), &content);
         }
     }
@@ -53,18 +53,18 @@ fn answer(findings: &[Value]) -> Value {
 
 /// A drift case and a clean one, with nobody's answers.
 fn two_cases() -> TestProject {
-    let test = session();
-    record(&test, "ticked-and-missing", DRIFT);
-    fs::write(test.in_work("notes/beta.txt"), "beta\n").expect("written");
-    record(&test, "all-there", CLEAN);
-    test
+    let project = session();
+    record(&project, "ticked-and-missing", DRIFT);
+    fs::write(project.in_work("notes/beta.txt"), "beta\n").expect("written");
+    record(&project, "all-there", CLEAN);
+    project
 }
 
 /// The same with answers: the first reader finds what is there to be found, and nothing in the clean
 /// case; a sloppy one says of that what is not so, and the second upholds the one and dismisses the
 /// other.
 fn with_answers() -> TestProject {
-    let test = two_cases();
+    let project = two_cases();
     let true_one = finding("both notes are written", "other", "notes/beta.txt");
     let false_one = finding("All done", "other", "notes/alpha.txt");
     let verdict = |of: &Value, uphold: bool| {
@@ -72,7 +72,7 @@ fn with_answers() -> TestProject {
             "why_given": of["why"], "uphold": uphold, "why": "so it is" })
     };
     let store = |case: &str, name: &str, file: Value| {
-        write(&test.path("cases").join(case).join(name), &file.to_string());
+        write(&project.path("cases").join(case).join(name), &file.to_string());
     };
     let by = |answer: Value| json!({ "answered_by": "somebody", "answer": answer });
     store("ticked-and-missing", "first.json", by(answer(std::slice::from_ref(&true_one))));
@@ -85,13 +85,13 @@ fn with_answers() -> TestProject {
     store("all-there", "sloppy.json", sloppy);
     let words = [verdict(&false_one, false)];
     store("all-there", "second.json", json!({ "answered_by": "somebody", "verdicts": words }));
-    test
+    project
 }
 
 #[track_caller]
-fn eval(test: &TestProject, args: &[&str]) -> Run {
-    let cases = text(&test.path("cases"));
-    test.run_args(&[&["eval", cases.as_str()], args].concat())
+fn eval(project: &TestProject, args: &[&str]) -> Run {
+    let cases = text(&project.path("cases"));
+    project.run_args(&[&["eval", cases.as_str()], args].concat())
 }
 
 const NONE: &str = "\
@@ -116,8 +116,8 @@ held-out: 1 case, 1 of them clean (reader: none)
 
 #[test]
 fn cases_are_counted_by_part_and_all_goals_are_met() {
-    let test = two_cases();
-    let run = eval(&test, &["--strict"]);
+    let project = two_cases();
+    let run = eval(&project, &["--strict"]);
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     run.check(run.stdout.starts_with(NONE), "the table of the tuning part");
     run.check(run.stdout.contains("\nall: 2 cases, 1 of them clean (reader: none)\n"), "the table of all");
@@ -127,8 +127,8 @@ fn cases_are_counted_by_part_and_all_goals_are_met() {
 
 #[test]
 fn recorded_answers_are_checked_and_held_against_the_second_readers_words() {
-    let test = with_answers();
-    let run = eval(&test, &["--reader", "recorded", "--strict"]);
+    let project = with_answers();
+    let run = eval(&project, &["--reader", "recorded", "--strict"]);
     run.same(&run.status.code(), &Some(0));
     for said in [
         "  true findings past the checks     1 of 1 (100 %)\n",
@@ -141,15 +141,15 @@ fn recorded_answers_are_checked_and_held_against_the_second_readers_words() {
 
 #[test]
 fn what_is_not_recorded_is_told_and_does_not_hold() {
-    let test = with_answers();
-    fs::remove_file(test.path("cases/all-there/second.json")).expect("removed");
-    fs::remove_file(test.path("cases/ticked-and-missing/first.json")).expect("removed");
-    let run = eval(&test, &["--reader", "sloppy", "--strict"]);
+    let project = with_answers();
+    fs::remove_file(project.path("cases/all-there/second.json")).expect("removed");
+    fs::remove_file(project.path("cases/ticked-and-missing/first.json")).expect("removed");
+    let run = eval(&project, &["--reader", "sloppy", "--strict"]);
     run.same(&run.status.code(), &Some(1));
     run.check(run.stdout.contains("  clean cases held                  0 of 1 (0 %)\n"), "nobody is held");
     let said = "Not recorded (1)\n\n  all-there: [A] other: notes/alpha.txt, All done\n";
     run.check(run.stdout.contains(said), said);
-    let run = eval(&test, &["--reader", "recorded", "--strict"]);
+    let run = eval(&project, &["--reader", "recorded", "--strict"]);
     run.same(&run.status.code(), &Some(1));
     run.check(run.stdout.contains("No reply of the first reader (1)\n\n  ticked-and-missing\n"), "no reply");
     run.check(
@@ -160,8 +160,8 @@ fn what_is_not_recorded_is_told_and_does_not_hold() {
 
 #[test]
 fn a_sloppy_reader_is_stopped_by_the_second_and_holds_without_one() {
-    let test = with_answers();
-    let run = eval(&test, &["--reader", "sloppy", "--strict"]);
+    let project = with_answers();
+    let run = eval(&project, &["--reader", "sloppy", "--strict"]);
     run.same(&run.status.code(), &Some(0));
     run.check(
         run.stdout.starts_with("held-out: 1 case, 1 of them clean (reader: sloppy)\n"),
@@ -170,7 +170,7 @@ fn a_sloppy_reader_is_stopped_by_the_second_and_holds_without_one() {
     let row = |fates: &str| format!("  sloppy                                             1{fates}\n");
     let stopped = row("                  0       0       0                  1             0           0");
     run.check(run.stdout.contains(&stopped), &stopped);
-    let run = eval(&test, &["--reader", "sloppy", "--second", "off", "--strict"]);
+    let run = eval(&project, &["--reader", "sloppy", "--second", "off", "--strict"]);
     run.same(&run.status.code(), &Some(1));
     let holds = row("                  0       0       0                  0             0           1");
     run.check(run.stdout.contains(&holds), &holds);
@@ -179,10 +179,10 @@ fn a_sloppy_reader_is_stopped_by_the_second_and_holds_without_one() {
 
 #[test]
 fn lies_are_counted_and_none_is_believed() {
-    let test = two_cases();
-    let run = eval(&test, &["--reader", "lying", "--json", &text(&test.path("out.json"))]);
+    let project = two_cases();
+    let run = eval(&project, &["--reader", "lying", "--json", &text(&project.path("out.json"))]);
     let report: Value =
-        serde_json::from_str(&fs::read_to_string(test.path("out.json")).expect("written")).expect("json");
+        serde_json::from_str(&fs::read_to_string(project.path("out.json")).expect("written")).expect("json");
     let cases = report["cases"].as_array().expect("cases");
     run.same(&cases.len(), &1);
     let told = cases[0]["told"].as_array().expect("lies");
@@ -194,19 +194,19 @@ fn lies_are_counted_and_none_is_believed() {
 
 #[test]
 fn the_client_is_asked_where_that_is_wanted() {
-    let test = two_cases();
-    let run = eval(&test, &["--reader", "claude", "--second", "off"]);
+    let project = two_cases();
+    let run = eval(&project, &["--reader", "claude", "--second", "off"]);
     run.same(&run.status.code(), &Some(0));
-    run.same(&test.calls().len(), &2);
+    run.same(&project.calls().len(), &2);
 }
 
 #[test]
 fn what_is_missed_and_what_is_false_is_listed_and_fails_where_that_is_wanted() {
-    let test = two_cases();
-    fs::remove_file(test.path("cases/all-there/workspace/notes/beta.txt")).expect("removed");
+    let project = two_cases();
+    fs::remove_file(project.path("cases/all-there/workspace/notes/beta.txt")).expect("removed");
     let missed = DRIFT.replace("beta.txt", "gamma.txt").replace("step = 2", "step = 9");
-    fs::write(test.path("cases/ticked-and-missing/case.toml"), missed).expect("written");
-    let run = eval(&test, &["--strict"]);
+    fs::write(project.path("cases/ticked-and-missing/case.toml"), missed).expect("written");
+    let run = eval(&project, &["--strict"]);
     run.same(&run.status.code(), &Some(1));
     for said in [
         "Missed (1)\n\n  ticked-and-missing: [A] notes/gamma.txt, step 9: never written (nothing speaks of it)\n",
@@ -217,17 +217,17 @@ fn what_is_missed_and_what_is_false_is_listed_and_fails_where_that_is_wanted() {
     ] {
         run.check(run.stdout.contains(said), said);
     }
-    eval(&test, &[]).same(&eval(&test, &[]).status.code(), &Some(0));
+    eval(&project, &[]).same(&eval(&project, &[]).status.code(), &Some(0));
 }
 
 #[test]
 fn one_part_or_one_case_can_be_chosen() {
-    let test = two_cases();
-    let run = eval(&test, &["--part", "held-out"]);
+    let project = two_cases();
+    let run = eval(&project, &["--part", "held-out"]);
     run.check(run.stdout.starts_with("held-out: 1 case,"), "only that part");
-    let run = eval(&test, &["--case", "ticked-and-missing"]);
+    let run = eval(&project, &["--case", "ticked-and-missing"]);
     run.check(run.stdout.starts_with("tuning: 1 case,"), "only that case");
-    let run = eval(&test, &["--case", "none"]);
+    let run = eval(&project, &["--case", "none"]);
     run.answers(
         2,
         "",
@@ -237,27 +237,27 @@ fn one_part_or_one_case_can_be_chosen() {
 
 #[test]
 fn cases_that_can_not_be_read_are_two_and_unrecorded_ones_are_told() {
-    let test = two_cases();
-    fs::remove_file(test.path("cases/all-there/transcript.jsonl")).expect("removed");
-    let run = eval(&test, &["--strict"]);
+    let project = two_cases();
+    fs::remove_file(project.path("cases/all-there/transcript.jsonl")).expect("removed");
+    let run = eval(&project, &["--strict"]);
     run.same(&run.status.code(), &Some(1));
     run.check(run.stdout.contains("\n  1 cases are not recorded: all-there\n"), "it is said");
-    fs::write(test.path("cases/all-there/case.toml"), "knd = 'x'\n").expect("written");
-    let run = eval(&test, &[]);
+    fs::write(project.path("cases/all-there/case.toml"), "knd = 'x'\n").expect("written");
+    let run = eval(&project, &[]);
     run.same(&(run.status.code(), run.stdout.as_str()), &(Some(2), ""));
     run.check(
         run.stderr.starts_with("punchlist: DIR/cases/all-there/case.toml: TOML parse error"),
         "which one",
     );
-    let run = test.run_args(&["eval", "/nowhere"]);
+    let run = project.run_args(&["eval", "/nowhere"]);
     run.answers(2, "", "punchlist: /nowhere: No such file or directory (os error 2)\n");
 }
 
 #[test]
 fn everything_is_written_for_programs() {
-    let test = two_cases();
-    let run = eval(&test, &["--json", &text(&test.path("out.json"))]);
-    let text = fs::read_to_string(test.path("out.json")).expect("written");
+    let project = two_cases();
+    let run = eval(&project, &["--json", &text(&project.path("out.json"))]);
+    let text = fs::read_to_string(project.path("out.json")).expect("written");
     let report: Value = serde_json::from_str(&text).expect("json");
     run.same(&(&report["schema"], &report["reader"]), &(&json!(2), &json!("none")));
     run.same(&report["cases"][1]["findings"][0]["truths"], &json!([0]));
@@ -267,12 +267,13 @@ fn everything_is_written_for_programs() {
 
 /// Writes the prompts of one reader; gives their folder and the number of each case.
 #[track_caller]
-fn prompts(test: &TestProject, out: &str, more: &[&str]) -> (PathBuf, Value) {
-    let [cases, folder, key] = ["cases", out, "key.json"].map(|name| text(&test.path(name)));
-    let run = test.run_args(&[&["eval", "prompts", &cases, "--out", &folder, "--key", &key], more].concat());
+fn prompts(project: &TestProject, out: &str, more: &[&str]) -> (PathBuf, Value) {
+    let [cases, folder, key] = ["cases", out, "key.json"].map(|name| text(&project.path(name)));
+    let run =
+        project.run_args(&[&["eval", "prompts", &cases, "--out", &folder, "--key", &key], more].concat());
     run.same(&(run.status.code(), run.stderr.as_str()), &(Some(0), ""));
     let key: Value = serde_json::from_str(&fs::read_to_string(key).expect("a key")).expect("JSON");
-    (test.path(out), key)
+    (project.path(out), key)
 }
 
 fn number_of(key: &Value, case: &str) -> String {
@@ -282,8 +283,8 @@ fn number_of(key: &Value, case: &str) -> String {
 
 #[test]
 fn prompts_tell_nothing_of_their_case() {
-    let test = two_cases();
-    let (folder, key) = prompts(&test, "first", &[]);
+    let project = two_cases();
+    let (folder, key) = prompts(&project, "first", &[]);
     let read =
         |number: &str| fs::read_to_string(folder.join(format!("{number}.first.md"))).expect("a prompt");
     for number in ["001", "002"] {
@@ -298,28 +299,28 @@ fn prompts_tell_nothing_of_their_case() {
         }
     }
     let before = read(&number_of(&key, "all-there"));
-    prompts(&test, "first", &[]);
+    prompts(&project, "first", &[]);
     assert_eq!(read(&number_of(&key, "all-there")), before, "the same whenever they are written");
-    let cases = text(&test.path("cases"));
+    let cases = text(&project.path("cases"));
     let key_inside = text(&folder.join("key.json"));
-    let run = test.run_args(&["eval", "prompts", &cases, "--out", &text(&folder), "--key", &key_inside]);
+    let run = project.run_args(&["eval", "prompts", &cases, "--out", &text(&folder), "--key", &key_inside]);
     run.same(&run.status.code(), &Some(2));
     run.check(run.stderr.contains("must not stand among the prompts"), "why not");
 }
 
 #[test]
 fn new_answers_are_scored_and_stored() {
-    let test = two_cases();
-    let (_, key) = prompts(&test, "first", &[]);
+    let project = two_cases();
+    let (_, key) = prompts(&project, "first", &[]);
     let (drift, clean) = (number_of(&key, "ticked-and-missing"), number_of(&key, "all-there"));
     let work = "/home/noor/project";
     let found = finding("both notes are written", "other", &format!("{work}/notes/beta.txt"));
     let first = format!("Here it is:\n```json\n{}\n```\n", answer(&[found]));
-    write(&test.path(&format!("answers/{drift}.first.json")), &first);
-    write(&test.path(&format!("answers/{clean}.first.json")), r#"{"findings":[]}"#);
-    let [answers, key_file] = ["answers", "key.json"].map(|name| text(&test.path(name)));
+    write(&project.path(&format!("answers/{drift}.first.json")), &first);
+    write(&project.path(&format!("answers/{clean}.first.json")), r#"{"findings":[]}"#);
+    let [answers, key_file] = ["answers", "key.json"].map(|name| text(&project.path(name)));
 
-    let (folder, _) = prompts(&test, "second", &["--second", "--replies", &answers]);
+    let (folder, _) = prompts(&project, "second", &["--second", "--replies", &answers]);
     let asked = fs::read_to_string(folder.join(format!("{drift}.second.md"))).expect("a prompt");
     let listed = asked.lines().filter(|line| line.starts_with('{')).count();
     assert_eq!(listed, 2, "the fact and the finding: {asked}");
@@ -333,9 +334,9 @@ fn new_answers_are_scored_and_stored() {
         let verdicts: Vec<Value> = (1..=count).map(|number| verdict(number, uphold)).collect();
         json!({ "findings": [], "candidates": [], "verdicts": verdicts }).to_string()
     };
-    write(&test.path(&format!("answers/{drift}.second.json")), &words(listed, true));
-    write(&test.path(&format!("answers/{clean}.second.json")), &words(lies, false));
-    let run = eval(&test, &["--replies", &answers, "--key", &key_file, "--record", "a model", "--strict"]);
+    write(&project.path(&format!("answers/{drift}.second.json")), &words(listed, true));
+    write(&project.path(&format!("answers/{clean}.second.json")), &words(lies, false));
+    let run = eval(&project, &["--replies", &answers, "--key", &key_file, "--record", "a model", "--strict"]);
     run.same(&run.status.code(), &Some(1));
     let fault = format!("{clean}.first.json: missing field `candidates`");
     run.check(run.stdout.contains(&fault), "an answer that does not fit is named");
@@ -347,7 +348,7 @@ fn new_answers_are_scored_and_stored() {
     run.check(!run.stdout.contains("not recorded"), "every finding has a word");
 
     let stored = |case: &str, name: &str| -> Option<Value> {
-        let text = fs::read_to_string(test.path("cases").join(case).join(name)).ok()?;
+        let text = fs::read_to_string(project.path("cases").join(case).join(name)).ok()?;
         assert!(!text.contains("noor"), "{text}");
         Some(serde_json::from_str(&text).expect("JSON"))
     };
@@ -357,6 +358,6 @@ fn new_answers_are_scored_and_stored() {
     assert_eq!(first["answer"]["findings"][0]["path"], "[workspace]/notes/beta.txt");
     let second = stored("ticked-and-missing", "second.json").expect("stored");
     assert_eq!(second["verdicts"].as_array().map(Vec::len), Some(2));
-    let run = eval(&test, &["--reader", "lying", "--strict"]);
+    let run = eval(&project, &["--reader", "lying", "--strict"]);
     run.same(&run.status.code(), &Some(0));
 }

@@ -9,12 +9,12 @@ use crate::test_project::TestProject;
 
 #[test]
 fn all_sessions_are_a_table_oldest_first_and_the_disk_is_trusted_for_the_newest() {
-    let test = TestProject::with_drift();
-    test.save("11111111-old", 1);
-    test.save("22222222-new", 2);
-    fs::write(test.project_folder().join("agent-a1.jsonl"), "{\"type\":\"user\"}\n").expect("written");
-    fs::write(test.project_folder().join("mute.jsonl"), "{\"type\":\"mode\"}\n").expect("written");
-    let run = test.audit(&["--all"]);
+    let project = TestProject::with_drift();
+    project.save("11111111-old", 1);
+    project.save("22222222-new", 2);
+    fs::write(project.project_folder().join("agent-a1.jsonl"), "{\"type\":\"user\"}\n").expect("written");
+    fs::write(project.project_folder().join("mute.jsonl"), "{\"type\":\"mode\"}\n").expect("written");
+    let run = project.audit(&["--all"]);
     run.answers(
         1,
         "\
@@ -28,22 +28,22 @@ session   when              plan     steps  confirmed  not verified  worth knowi
 ",
         "",
     );
-    let said = test.audit(&["--all", "--auditor", "none"]);
+    let said = project.audit(&["--all", "--auditor", "none"]);
     assert_eq!(
         (said.status.code(), &said.stdout),
         (run.status.code(), &run.stdout),
         "that nobody is asked may be said"
     );
-    test.audit(&["--all", "--auditor", "claude"]).answers(
+    project.audit(&["--all", "--auditor", "claude"]).answers(
         64,
         "",
         "punchlist: many sessions are audited with nobody asked; leave --auditor out, or name a session\n",
     );
-    assert_eq!(test.calls().len(), 0, "nobody is asked");
+    assert_eq!(project.calls().len(), 0, "nobody is asked");
 }
 
-fn reports(test: &TestProject, args: &[&str]) -> Vec<Value> {
-    let run = test.audit(&[args, &["--format", "json"]].concat());
+fn reports(project: &TestProject, args: &[&str]) -> Vec<Value> {
+    let run = project.audit(&[args, &["--format", "json"]].concat());
     serde_json::from_str(&run.stdout).expect("a list")
 }
 
@@ -51,10 +51,10 @@ const MOVED_ON: &str = "the disk has moved on since this session ended";
 
 #[test]
 fn a_list_is_printed_for_programs_and_says_why_the_disk_is_not_trusted() {
-    let test = TestProject::with_drift();
-    test.save("11111111-old", 1);
-    test.save("22222222-new", 2);
-    let reports = reports(&test, &["--all"]);
+    let project = TestProject::with_drift();
+    project.save("11111111-old", 1);
+    project.save("22222222-new", 2);
+    let reports = reports(&project, &["--all"]);
     let statuses: Vec<_> = reports.iter().map(|report| &report["findings"][0]["status"]).collect();
     assert_eq!(statuses, [&json!("cannot-verify"), &json!("confirmed")]);
     let note = format!("{MOVED_ON} (a later session of this project exists)");
@@ -64,13 +64,13 @@ fn a_list_is_printed_for_programs_and_says_why_the_disk_is_not_trusted() {
 
 #[test]
 fn newer_commits_make_a_doubt() {
-    let test = TestProject::with_drift();
-    test.save("11111111-old", 1);
+    let project = TestProject::with_drift();
+    project.save("11111111-old", 1);
     let git = |args: &[&str]| {
         let run = Command::new("git")
             .args(["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"])
             .args(args)
-            .current_dir(test.in_work(""))
+            .current_dir(project.in_work(""))
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .output()
             .expect("git");
@@ -79,18 +79,18 @@ fn newer_commits_make_a_doubt() {
     git(&["init", "--quiet"]);
     git(&["add", "."]);
     git(&["commit", "--quiet", "--message", "later"]);
-    let reports = reports(&test, &["--all"]);
+    let reports = reports(&project, &["--all"]);
     assert_eq!(reports[0]["findings"][0]["note"], format!("{MOVED_ON} (the repository has newer commits)"));
 }
 
 #[test]
 fn a_folder_that_is_gone_makes_a_doubt() {
-    let test = TestProject::with_drift();
-    let transcript = test.save("11111111-old", 1);
-    let work = test.in_work("").display().to_string();
+    let project = TestProject::with_drift();
+    let transcript = project.save("11111111-old", 1);
+    let work = project.in_work("").display().to_string();
     let rows = fs::read_to_string(&transcript).expect("text");
     fs::write(&transcript, rows.replace(work.trim_end_matches('/'), "/nowhere/shop")).expect("written");
-    let reports = reports(&test, &["--all-projects"]);
+    let reports = reports(&project, &["--all-projects"]);
     let confirmed = |finding: &&Value| finding["status"] == "confirmed";
     assert_eq!(reports[0]["findings"].as_array().expect("a list").iter().filter(confirmed).count(), 0);
     assert_eq!(reports[0]["cautions"], json!([format!("{MOVED_ON} (its folder is gone)")]));
@@ -98,15 +98,15 @@ fn a_folder_that_is_gone_makes_a_doubt() {
 
 #[test]
 fn what_the_session_alone_shows_stays() {
-    let mut test = TestProject::new();
-    test.transcript.asked("Make a plan and follow it, please.");
-    test.wrote("alpha.txt", "alpha\n");
-    test.transcript.ran_in_vain("cargo test", "1 test failed");
-    test.wrote("PLAN.md", "- [x] `cargo test` passes\n");
-    test.says("All tests pass.");
-    test.save("11111111-old", 1);
-    test.save("22222222-new", 2);
-    let reports = reports(&test, &["--all"]);
+    let mut project = TestProject::new();
+    project.transcript.asked("Make a plan and follow it, please.");
+    project.wrote("alpha.txt", "alpha\n");
+    project.transcript.ran_in_vain("cargo test", "1 test failed");
+    project.wrote("PLAN.md", "- [x] `cargo test` passes\n");
+    project.says("All tests pass.");
+    project.save("11111111-old", 1);
+    project.save("22222222-new", 2);
+    let reports = reports(&project, &["--all"]);
     for report in &reports {
         assert_eq!(report["findings"][0]["kind"], "failed", "{report}");
         assert_eq!(report["findings"][0]["status"], "confirmed", "{report}");
@@ -115,9 +115,9 @@ fn what_the_session_alone_shows_stays() {
 
 #[test]
 fn all_projects_are_named() {
-    let test = TestProject::with_drift();
-    test.save("11111111-old", 1);
-    let run = test.audit(&["--all-projects"]);
+    let project = TestProject::with_drift();
+    project.save("11111111-old", 1);
+    let run = project.audit(&["--all-projects"]);
     run.check(
         run.stdout.lines().nth(1).is_some_and(|row| row.ends_with("findings  DIR/work")),
         "by its folder",
@@ -126,8 +126,8 @@ fn all_projects_are_named() {
 
 #[test]
 fn none_at_all_says_where_it_looked() {
-    let test = TestProject::with_drift();
-    let run = test.audit(&["--all-projects"]);
+    let project = TestProject::with_drift();
+    let run = project.audit(&["--all-projects"]);
     run.same(&run.status.code(), &Some(2));
     run.check(run.stderr.contains("there is no transcript in DIR/home/.claude/projects; "), "where");
 }

@@ -12,12 +12,12 @@ fn token() -> String {
 
 /// Asserts that a text is neither in a prompt nor in anything that is kept.
 #[track_caller]
-fn is_nowhere(test: &TestProject, run: &Run, secret: &str) {
-    for call in test.calls() {
+fn is_nowhere(project: &TestProject, run: &Run, secret: &str) {
+    for call in project.calls() {
         run.check(!call.to_string().contains(secret), "it is not in what the client gets");
     }
-    run.check(!test.calls().is_empty(), "the client was asked");
-    for (path, text) in test.texts_below("state") {
+    run.check(!project.calls().is_empty(), "the client was asked");
+    for (path, text) in project.texts_below("state") {
         run.check(!text.contains(secret), &format!("it is not in {path}"));
     }
     let said = [&run.stdout, &run.stderr];
@@ -26,50 +26,50 @@ fn is_nowhere(test: &TestProject, run: &Run, secret: &str) {
 
 #[test]
 fn a_secret_in_a_file_and_in_a_command_is_masked() {
-    let mut test = TestProject::without_drift();
-    test.transcript.ran(&format!("curl -H 'Authorization: Bearer {}' https://x", token()), "ok");
-    test.wrote("alpha.txt", &format!("token = \"{}\"\n", token()));
-    test.says("All done: I created alpha.txt and notes/beta.txt.");
-    let run = test.run();
+    let mut project = TestProject::without_drift();
+    project.transcript.ran(&format!("curl -H 'Authorization: Bearer {}' https://x", token()), "ok");
+    project.wrote("alpha.txt", &format!("token = \"{}\"\n", token()));
+    project.says("All done: I created alpha.txt and notes/beta.txt.");
+    let run = project.run();
     run.logs("allow", "clean");
-    is_nowhere(&test, &run, &token());
+    is_nowhere(&project, &run, &token());
     run.check(run.record()["masked"].as_u64().is_some_and(|masked| masked >= 2), "two are counted");
 }
 
 #[test]
 fn a_secret_in_words_plan_and_output_is_masked() {
-    let mut test = TestProject::new();
-    test.transcript.asked(&format!("Use the token {} for the plan.", token()));
-    test.wrote("PLAN.md", &format!("- [x] Put {} into `notes/beta.txt`\n", token()));
-    test.transcript.ran_in_vain("make deploy", &format!("denied for {}", token()));
-    test.says(&format!("Done: notes/beta.txt has {}.", token()));
-    let run = test.run();
+    let mut project = TestProject::new();
+    project.transcript.asked(&format!("Use the token {} for the plan.", token()));
+    project.wrote("PLAN.md", &format!("- [x] Put {} into `notes/beta.txt`\n", token()));
+    project.transcript.ran_in_vain("make deploy", &format!("denied for {}", token()));
+    project.says(&format!("Done: notes/beta.txt has {}.", token()));
+    let run = project.run();
     // The reason quotes the step, so it is looked at as well.
     run.holds();
-    is_nowhere(&test, &run, &token());
+    is_nowhere(&project, &run, &token());
     run.check(run.record()["masked"].as_u64().is_some_and(|masked| masked >= 4), "four are counted");
 }
 
 /// The client's words for an edit that failed hold the text that was to be replaced.
 #[test]
 fn a_secret_in_the_words_of_a_failed_edit_is_masked() {
-    let mut test = TestProject::without_drift();
-    let path = test.in_work("alpha.txt");
+    let mut project = TestProject::without_drift();
+    let path = project.in_work("alpha.txt");
     let why = format!("<tool_use_error>String to replace not found in file.\nString: key = {}", token());
-    test.transcript.failed_to_edit(path.to_str().expect("text"), &why);
-    test.says("All done: I created alpha.txt and notes/beta.txt.");
-    let run = test.run();
-    run.check(test.prompt("first").contains("String to replace not found"), "the failure is shown");
-    is_nowhere(&test, &run, &token());
+    project.transcript.failed_to_edit(path.to_str().expect("text"), &why);
+    project.says("All done: I created alpha.txt and notes/beta.txt.");
+    let run = project.run();
+    run.check(project.prompt("first").contains("String to replace not found"), "the failure is shown");
+    is_nowhere(&project, &run, &token());
 }
 
 #[test]
 fn a_secret_that_the_auditor_repeats_is_not_kept() {
-    let test = TestProject::with_a_wrong_greeting();
-    test.client(&format!("stderr debug: {}\nstdout it is {}\nexit 1", token(), token()));
-    let run = test.run();
+    let project = TestProject::with_a_wrong_greeting();
+    project.client(&format!("stderr debug: {}\nstdout it is {}\nexit 1", token(), token()));
+    let run = project.run();
     run.logs("allow", "auditor-unavailable");
-    for (path, text) in test.texts_below("state") {
+    for (path, text) in project.texts_below("state") {
         run.check(!text.contains(&token()), &format!("it is not in {path}"));
     }
     run.check(!run.stdout.contains(&token()), "it is not in the answer");
@@ -77,14 +77,14 @@ fn a_secret_that_the_auditor_repeats_is_not_kept() {
 
 #[test]
 fn what_an_env_file_holds_never_enters_however_plain_it_looks() {
-    let mut test = TestProject::without_drift();
-    test.wrote(".env", "COLOUR=vermilion heron\n");
-    std::os::unix::fs::symlink(".env", test.in_work("notes.txt")).expect("a link");
-    let notes = test.in_work("notes.txt");
-    test.transcript.wrote(notes.to_str().expect("text"), "");
-    test.says("All done: I created alpha.txt and notes/beta.txt.");
-    let run = test.run();
-    is_nowhere(&test, &run, "vermilion heron");
+    let mut project = TestProject::without_drift();
+    project.wrote(".env", "COLOUR=vermilion heron\n");
+    std::os::unix::fs::symlink(".env", project.in_work("notes.txt")).expect("a link");
+    let notes = project.in_work("notes.txt");
+    project.transcript.wrote(notes.to_str().expect("text"), "");
+    project.says("All done: I created alpha.txt and notes/beta.txt.");
+    let run = project.run();
+    is_nowhere(&project, &run, "vermilion heron");
     let files = run.record()["files"].as_array().expect("files").clone();
     let env = files.iter().find(|file| file["path"] == ".env").expect("the file is known");
     run.same(&env["entered"], &json!({ "left-out": "secret" }));
@@ -92,20 +92,20 @@ fn what_an_env_file_holds_never_enters_however_plain_it_looks() {
 
 #[test]
 fn a_link_that_leads_out_of_the_workspace_is_not_followed() {
-    let mut test = TestProject::without_drift();
-    std::fs::write(test.path("outside.txt"), "vermilion heron\n").expect("a file");
-    std::fs::create_dir(test.path("elsewhere")).expect("a folder");
-    std::fs::write(test.path("elsewhere/more.txt"), "vermilion heron\n").expect("a file");
+    let mut project = TestProject::without_drift();
+    std::fs::write(project.path("outside.txt"), "vermilion heron\n").expect("a file");
+    std::fs::create_dir(project.path("elsewhere")).expect("a folder");
+    std::fs::write(project.path("elsewhere/more.txt"), "vermilion heron\n").expect("a file");
     for (target, link) in [("outside.txt", "link.txt"), ("elsewhere", "folder")] {
-        std::os::unix::fs::symlink(test.path(target), test.in_work(link)).expect("a link");
+        std::os::unix::fs::symlink(project.path(target), project.in_work(link)).expect("a link");
     }
     for written in ["link.txt", "folder/more.txt", "../outside.txt"] {
-        let path = test.in_work(written);
-        test.transcript.wrote(path.to_str().expect("text"), "");
+        let path = project.in_work(written);
+        project.transcript.wrote(path.to_str().expect("text"), "");
     }
-    test.says("All done: I created alpha.txt and notes/beta.txt.");
-    let run = test.run();
-    is_nowhere(&test, &run, "vermilion heron");
+    project.says("All done: I created alpha.txt and notes/beta.txt.");
+    let run = project.run();
+    is_nowhere(&project, &run, "vermilion heron");
     let files = run.record()["files"].as_array().expect("files").clone();
     let outside = files.iter().filter(|file| file["entered"] == json!({ "left-out": "outside" })).count();
     run.same(&outside, &3);
@@ -113,27 +113,27 @@ fn a_link_that_leads_out_of_the_workspace_is_not_followed() {
 
 #[test]
 fn a_plan_that_is_a_link_out_of_the_workspace_is_no_plan() {
-    let mut test = TestProject::new();
-    std::fs::write(test.path("outside.md"), "- [x] Create `vermilion.txt`\n").expect("a file");
-    std::os::unix::fs::symlink(test.path("outside.md"), test.in_work("PLAN.md")).expect("a link");
-    let plan = test.in_work("PLAN.md");
-    test.transcript.asked("Go on.");
-    test.transcript.wrote(plan.to_str().expect("text"), "");
-    test.says("All done.");
-    test.project_config("[audit]\nplanless = \"always\"\n");
-    let run = test.run();
+    let mut project = TestProject::new();
+    std::fs::write(project.path("outside.md"), "- [x] Create `vermilion.txt`\n").expect("a file");
+    std::os::unix::fs::symlink(project.path("outside.md"), project.in_work("PLAN.md")).expect("a link");
+    let plan = project.in_work("PLAN.md");
+    project.transcript.asked("Go on.");
+    project.transcript.wrote(plan.to_str().expect("text"), "");
+    project.says("All done.");
+    project.project_config("[audit]\nplanless = \"always\"\n");
+    let run = project.run();
     run.logs("allow", "clean");
     run.same(&run.record()["plan"], &serde_json::Value::Null);
-    is_nowhere(&test, &run, "vermilion");
+    is_nowhere(&project, &run, "vermilion");
 }
 
 #[test]
 fn what_is_kept_is_the_owners_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let test = TestProject::with_drift();
-    test.run().holds();
+    let project = TestProject::with_drift();
+    project.run().holds();
     for folder in ["state/audits", "state/decisions", "state/sessions"] {
-        let mode = std::fs::metadata(test.path(folder)).expect("the folder").permissions().mode();
+        let mode = std::fs::metadata(project.path(folder)).expect("the folder").permissions().mode();
         assert_eq!(mode & 0o077, 0, "{folder}: {mode:o}");
     }
 }

@@ -91,7 +91,7 @@ impl TestProject {
             fs::create_dir(root.join(below)).expect("a folder");
         }
         fs::create_dir_all(&workspace).expect("the workspace");
-        let mut test = Self {
+        let mut project = Self {
             vars: BTreeMap::new(),
             input: json!({
                 "session_id": SESSION,
@@ -107,46 +107,46 @@ impl TestProject {
             workspace,
         };
         for (name, path) in [("HOME", "home"), ("TMPDIR", "tmp"), ("PUNCHLIST_HOME", "state")] {
-            test.var(name, test.path(path));
+            project.var(name, project.path(path));
         }
-        test.var("PATH", "/usr/bin:/bin");
-        test.var("PUNCHLIST_CLAUDE", FAKE);
-        test.var("FAKE_CLAUDE_SCRIPT", test.path("script"));
-        test.readers(&[]);
-        test
+        project.var("PATH", "/usr/bin:/bin");
+        project.var("PUNCHLIST_CLAUDE", FAKE);
+        project.var("FAKE_CLAUDE_SCRIPT", project.path("script"));
+        project.readers(&[]);
+        project
     }
 
     /// A session that made the plan and ticked both of its steps, and wrote only the first of the two files.
     /// What it claims in the end is proven wrong by the disk alone.
     pub(crate) fn with_drift() -> Self {
-        let mut test = Self::new();
-        test.transcript.asked("Make a plan in PLAN.md, then create alpha.txt and notes/beta.txt.");
-        test.wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `notes/beta.txt`\n");
-        test.wrote("alpha.txt", "alpha\n");
-        test.says("All done: I created alpha.txt and notes/beta.txt.");
-        test
+        let mut project = Self::new();
+        project.transcript.asked("Make a plan in PLAN.md, then create alpha.txt and notes/beta.txt.");
+        project.wrote("PLAN.md", "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Create `notes/beta.txt`\n");
+        project.wrote("alpha.txt", "alpha\n");
+        project.says("All done: I created alpha.txt and notes/beta.txt.");
+        project
     }
 
     /// The same session, and both files are there.
     pub(crate) fn without_drift() -> Self {
-        let test = Self::with_drift();
-        test.file("notes/beta.txt", "beta\n");
-        test
+        let project = Self::with_drift();
+        project.file("notes/beta.txt", "beta\n");
+        project
     }
 
     /// A session that wrote both of its plan's files, and into one of them something else than promised. No
     /// fact proves that wrong, so what becomes of it is the auditor's word alone.
     pub(crate) fn with_a_wrong_greeting() -> Self {
-        let mut test = Self::new();
-        test.transcript.asked("Make a plan in PLAN.md and follow it.");
-        test.wrote(
+        let mut project = Self::new();
+        project.transcript.asked("Make a plan in PLAN.md and follow it.");
+        project.wrote(
             "PLAN.md",
             "# Plan\n\n- [x] Create `alpha.txt`\n- [x] Say 'good evening' in `notes/beta.txt`\n",
         );
-        test.wrote("alpha.txt", "alpha\n");
-        test.wrote("notes/beta.txt", "good morning\n");
-        test.says("All steps are done.");
-        test
+        project.wrote("alpha.txt", "alpha\n");
+        project.wrote("notes/beta.txt", "good morning\n");
+        project.says("All steps are done.");
+        project
     }
 
     /// A file in the workspace that the session has nothing to do with.

@@ -29,11 +29,11 @@ fn adds_up(run: &Run, rows: &[(String, f64, f64)]) {
 
 #[test]
 fn a_trace_ends_with_the_time_of_every_phase() {
-    let mut test = TestProject::with_drift();
-    test.run().holds();
-    test.works_on();
-    test.var("PUNCHLIST_TRACE", "1");
-    let run = test.run();
+    let mut project = TestProject::with_drift();
+    project.run().holds();
+    project.works_on();
+    project.var("PUNCHLIST_TRACE", "1");
+    let run = project.run();
     run.same(&run.status.code(), &Some(2));
     let reply: Value = serde_json::from_str(&run.stdout).expect("nothing but the reply on stdout");
     run.same(&reply["decision"], &json!("block"));
@@ -58,14 +58,14 @@ fn a_trace_ends_with_the_time_of_every_phase() {
 
 #[test]
 fn a_stop_that_is_let_go_at_once_has_few_phases_and_no_trace_unasked() {
-    let mut test = TestProject::with_drift();
-    test.input["stop_hook_active"] = json!(true);
-    let run = test.run();
+    let mut project = TestProject::with_drift();
+    project.input["stop_hook_active"] = json!(true);
+    let run = project.run();
     run.is_silent();
     let names: Vec<_> = run.record()["phases_ms"].as_object().expect("phases").keys().cloned().collect();
     run.same(&names, &["config", "input", "total"].map(String::from).to_vec());
-    test.var("PUNCHLIST_TRACE", "1");
-    let run = test.run();
+    project.var("PUNCHLIST_TRACE", "1");
+    let run = project.run();
     run.same(&(run.status.code(), run.stdout.as_str()), &(Some(0), ""));
     let rows = table(&run);
     let names: Vec<&str> = rows.iter().map(|(name, ..)| name.as_str()).collect();

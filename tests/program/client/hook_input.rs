@@ -24,12 +24,12 @@ const NOT_OURS: &str = "`punchlist hook` is run by Claude Code, see the README";
 
 #[test]
 fn an_empty_stdin_is_said_and_logged() {
-    let test = TestProject::with_drift();
-    let run = test.run_with_stdin(b"");
+    let project = TestProject::with_drift();
+    let run = project.run_with_stdin(b"");
     run.check(run.stderr.contains("stdin is empty"), "it is said");
     let line = run.stderr.trim_start_matches("punchlist: ").trim_end().to_owned();
     refused(&run, &line);
-    refused(&test.run_with_stdin(b" \n\t\n"), &line);
+    refused(&project.run_with_stdin(b" \n\t\n"), &line);
 }
 
 #[test]
@@ -54,19 +54,19 @@ fn binary_noise_on_stdin_is_said_and_logged() {
 
 #[test]
 fn a_byte_on_stdin_that_is_not_utf8_does_not_hide_the_rest() {
-    let test = TestProject::with_drift();
-    let mut stdin = test.input.to_string().into_bytes();
+    let project = TestProject::with_drift();
+    let mut stdin = project.input.to_string().into_bytes();
     let at = stdin.windows(4).position(|part| part == b"done").expect("the message");
     stdin[at] = 0xff;
-    let run = test.run_with_stdin(&stdin);
+    let run = project.run_with_stdin(&stdin);
     run.holds();
-    assert!(test.prompt("first").contains("All \u{fffd}one"), "{}", test.prompt("first"));
+    assert!(project.prompt("first").contains("All \u{fffd}one"), "{}", project.prompt("first"));
 }
 
 #[test]
 fn an_object_with_nothing_that_we_know_is_a_stop_with_nothing_to_audit() {
-    let test = TestProject::with_drift();
-    let run = test.run_with_stdin(b"{\"new\":[1],\"stop_hook_active\":\"yes\",\"session_id\":7}");
+    let project = TestProject::with_drift();
+    let run = project.run_with_stdin(b"{\"new\":[1],\"stop_hook_active\":\"yes\",\"session_id\":7}");
     run.is_silent();
     run.logs("allow", "nothing-to-audit");
     run.same(&run.record()["transcript"]["problem"], &json!("the hook's input names no transcript"));
@@ -74,26 +74,26 @@ fn an_object_with_nothing_that_we_know_is_a_stop_with_nothing_to_audit() {
 
 /// Asserts that the transcript could not be read, and that the stop goes through and the log says so.
 #[track_caller]
-fn without_transcript(test: &TestProject, problem: &str) {
-    let run = test.run();
+fn without_transcript(project: &TestProject, problem: &str) {
+    let run = project.run();
     run.is_silent();
     run.logs("allow", "nothing-to-audit");
-    let said = run.record()["transcript"]["problem"].as_str().map(|said| test.tidy(said));
+    let said = run.record()["transcript"]["problem"].as_str().map(|said| project.tidy(said));
     run.same(&said.as_deref(), &Some(problem));
 }
 
 #[test]
 fn a_missing_transcript_is_logged() {
-    let mut test = TestProject::with_drift();
-    test.input["transcript_path"] = json!(test.path("none.jsonl"));
-    without_transcript(&test, "DIR/none.jsonl: No such file or directory (os error 2)");
+    let mut project = TestProject::with_drift();
+    project.input["transcript_path"] = json!(project.path("none.jsonl"));
+    without_transcript(&project, "DIR/none.jsonl: No such file or directory (os error 2)");
 }
 
 #[test]
 fn a_folder_in_place_of_the_transcript_is_logged() {
-    let test = TestProject::with_drift();
-    std::fs::create_dir(test.path("transcript.jsonl")).expect("a folder");
-    without_transcript(&test, "DIR/transcript.jsonl: not a regular file");
+    let project = TestProject::with_drift();
+    std::fs::create_dir(project.path("transcript.jsonl")).expect("a folder");
+    without_transcript(&project, "DIR/transcript.jsonl: not a regular file");
 }
 
 #[test]
@@ -103,29 +103,29 @@ fn a_transcript_that_may_not_be_read_is_logged() {
         eprintln!("skipped: root may read every file");
         return;
     }
-    let mut test = TestProject::with_drift();
-    let path = test.path("locked.jsonl");
-    std::fs::write(&path, test.transcript.text()).expect("a file");
+    let mut project = TestProject::with_drift();
+    let path = project.path("locked.jsonl");
+    std::fs::write(&path, project.transcript.text()).expect("a file");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("locked");
-    test.input["transcript_path"] = json!(path);
-    without_transcript(&test, "DIR/locked.jsonl: Permission denied (os error 13)");
+    project.input["transcript_path"] = json!(path);
+    without_transcript(&project, "DIR/locked.jsonl: Permission denied (os error 13)");
 }
 
 /// Opening a pipe for reading waits for its writer, and there is none.
 #[test]
 fn a_pipe_in_place_of_the_transcript_is_not_waited_for() {
-    let test = TestProject::with_drift();
-    let made = Command::new("mkfifo").arg(test.path("transcript.jsonl")).status().expect("mkfifo");
+    let project = TestProject::with_drift();
+    let made = Command::new("mkfifo").arg(project.path("transcript.jsonl")).status().expect("mkfifo");
     assert!(made.success());
-    without_transcript(&test, "DIR/transcript.jsonl: not a regular file");
+    without_transcript(&project, "DIR/transcript.jsonl: not a regular file");
 }
 
 #[test]
 fn a_transcript_of_noise_is_counted_and_passed_over() {
-    let mut test = TestProject::new();
-    std::fs::write(test.path("transcript.jsonl"), noise(200_000)).expect("a file");
-    test.input["last_assistant_message"] = json!("All done.");
-    let run = test.run();
+    let mut project = TestProject::new();
+    std::fs::write(project.path("transcript.jsonl"), noise(200_000)).expect("a file");
+    project.input["last_assistant_message"] = json!("All done.");
+    let run = project.run();
     run.is_silent();
     run.logs("allow", "nothing-to-audit");
     let skipped = &run.record()["transcript"]["skipped"];
@@ -134,51 +134,51 @@ fn a_transcript_of_noise_is_counted_and_passed_over() {
 
 #[test]
 fn noise_between_the_rows_does_not_hide_them() {
-    let mut test = TestProject::with_drift();
+    let mut project = TestProject::with_drift();
     let mut bytes = Vec::new();
-    for row in test.transcript.text().lines() {
+    for row in project.transcript.text().lines() {
         bytes.extend_from_slice(b"\xff\xfe noise\n{\"type\":\"us\n\0\0\0");
         bytes.extend_from_slice(row.as_bytes());
         bytes.push(b'\n');
     }
-    let path = test.path("noisy.jsonl");
+    let path = project.path("noisy.jsonl");
     std::fs::write(&path, bytes).expect("a file");
-    test.input["transcript_path"] = json!(path);
-    let run = test.run();
+    project.input["transcript_path"] = json!(path);
+    let run = project.run();
     run.holds();
     run.check(run.record()["transcript"]["skipped"]["unreadable"].as_u64() > Some(0), "lines are counted");
 }
 
 #[test]
 fn a_plan_that_is_gone_is_no_plan() {
-    let test = TestProject::with_drift();
-    std::fs::remove_file(test.in_work("PLAN.md")).expect("removed");
+    let project = TestProject::with_drift();
+    std::fs::remove_file(project.in_work("PLAN.md")).expect("removed");
     // What is claimed in words is held against the disk, all the same.
     let claim = BETA.replace("Create `notes/beta.txt`", "I created alpha.txt and notes/beta.txt.");
-    test.readers(&[&claim]);
-    let run = test.run();
+    project.readers(&[&claim]);
+    let run = project.run();
     run.check(run.holds().contains("words: \"I created alpha.txt and notes/beta.txt.\""), "the claim is");
     run.same(&run.record()["plan"], &Value::Null);
     run.same(&run.record()["findings"][0]["claimed_in"], &json!("message"));
-    assert!(test.prompt("first").contains("plan>>\n(no plan"));
+    assert!(project.prompt("first").contains("plan>>\n(no plan"));
 }
 
 #[test]
 fn a_pipe_in_place_of_the_plan_is_not_waited_for() {
-    let test = TestProject::without_drift();
-    std::fs::remove_file(test.in_work("PLAN.md")).expect("removed");
-    let made = Command::new("mkfifo").arg(test.in_work("PLAN.md")).status().expect("mkfifo");
+    let project = TestProject::without_drift();
+    std::fs::remove_file(project.in_work("PLAN.md")).expect("removed");
+    let made = Command::new("mkfifo").arg(project.in_work("PLAN.md")).status().expect("mkfifo");
     assert!(made.success());
-    let run = test.run();
+    let run = project.run();
     run.logs("allow", "clean");
     run.same(&run.record()["plan"], &Value::Null);
 }
 
 #[test]
 fn a_workspace_that_is_gone_is_no_failure() {
-    let mut test = TestProject::with_drift();
-    test.input["cwd"] = json!(test.path("gone"));
-    let run = test.run();
+    let mut project = TestProject::with_drift();
+    project.input["cwd"] = json!(project.path("gone"));
+    let run = project.run();
     run.same(&run.status.code(), &Some(0));
     run.same(&run.record()["decision"], &json!("allow"));
 }

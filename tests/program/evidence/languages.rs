@@ -42,24 +42,24 @@ const SAID: [(&str, &str, &str, &str); 5] = [
 #[test]
 fn a_finding_that_quotes_the_final_message_is_confirmed_in_any_language() {
     for (ask, step, message, quoted) in SAID {
-        let mut test = TestProject::new();
-        test.transcript.asked(ask);
-        test.wrote("PLAN.md", &format!("- [x] {step}\n"));
-        test.wrote("a.txt", "a\n");
-        test.says(message);
+        let mut project = TestProject::new();
+        project.transcript.asked(ask);
+        project.wrote("PLAN.md", &format!("- [x] {step}\n"));
+        project.wrote("a.txt", "a\n");
+        project.says(message);
         let finding = json!({
             "category": "A", "sure": true, "kind": "missing", "claim": quoted, "claimed_in": "message",
             "proof": "", "path": "notes/b.txt", "why": "there is none", "settle": "create it",
         });
-        test.readers(&[&finding.to_string()]);
-        let run = test.run();
+        project.readers(&[&finding.to_string()]);
+        let run = project.run();
         run.check(run.holds().contains(&format!("words: \"{quoted}\"")), "in its own words");
         let found = &run.record()["findings"][0];
         run.same(
             &(&found["status"], &found["claimed_in"], &found["claim"]),
             &(&json!("confirmed"), &json!("message"), &json!(quoted)),
         );
-        let prompt = test.prompt("first");
+        let prompt = project.prompt("first");
         for words in [ask, step, message] {
             run.check(prompt.contains(words), words);
         }
@@ -69,17 +69,17 @@ fn a_finding_that_quotes_the_final_message_is_confirmed_in_any_language() {
 #[test]
 fn words_that_were_not_said_are_not_confirmed_in_any_language() {
     for (ask, step, message, _) in SAID {
-        let mut test = TestProject::new();
-        test.transcript.asked(ask);
-        test.wrote("PLAN.md", &format!("- [x] {step}\n"));
-        test.wrote("a.txt", "a\n");
-        test.says(message);
+        let mut project = TestProject::new();
+        project.transcript.asked(ask);
+        project.wrote("PLAN.md", &format!("- [x] {step}\n"));
+        project.wrote("a.txt", "a\n");
+        project.says(message);
         let finding = json!({
             "category": "A", "sure": true, "kind": "missing", "claim": "数据库已迁移", "claimed_in": "message",
             "proof": "", "path": "notes/b.txt", "why": "there is none", "settle": "create it",
         });
-        test.readers(&[&finding.to_string()]);
-        let run = test.run();
+        project.readers(&[&finding.to_string()]);
+        let run = project.run();
         run.logs("allow", "only-unverified");
         run.same(
             &run.record()["findings"][0]["check"],

@@ -6,19 +6,19 @@ use crate::test_project::{Run, TestProject};
 
 /// A session that wrote one file, with these checks in the person's own config.
 fn scene_with(checks: &str) -> TestProject {
-    let mut test = TestProject::new();
-    test.transcript.asked("Create alpha.txt, please.");
-    test.wrote("alpha.txt", "alpha\n");
-    test.says("I created alpha.txt.");
-    test.own_config(checks);
-    test
+    let mut project = TestProject::new();
+    project.transcript.asked("Create alpha.txt, please.");
+    project.wrote("alpha.txt", "alpha\n");
+    project.says("I created alpha.txt.");
+    project.own_config(checks);
+    project
 }
 
 /// A check that counts its runs, and passes unless there is a file `broken`.
 const COUNTING: &str = "[[check]]\nname = \"test\"\nrun = \"echo run >> ../runs; test ! -e broken || { echo error: broken; exit 3; }\"\n";
 
-fn runs(test: &TestProject) -> usize {
-    std::fs::read_to_string(test.path("runs")).unwrap_or_default().lines().count()
+fn runs(project: &TestProject) -> usize {
+    std::fs::read_to_string(project.path("runs")).unwrap_or_default().lines().count()
 }
 
 /// Asserts that the stop was held; gives the reason. Before it stderr has what the checks printed.
@@ -40,9 +40,9 @@ fn gates(run: &Run) -> Vec<(String, String)> {
 
 #[test]
 fn a_check_that_fails_holds_with_its_command_exit_code_and_output() {
-    let test = scene_with(COUNTING);
-    test.file("broken", "");
-    let run = test.run();
+    let project = scene_with(COUNTING);
+    project.file("broken", "");
+    let run = project.run();
     let reason = held(&run);
     run.check(
         reason.contains("1. test: `echo run >> ../runs;")
@@ -53,59 +53,59 @@ fn a_check_that_fails_holds_with_its_command_exit_code_and_output() {
     run.check(run.stderr.contains("\ntest | error: broken\n"), "each line of it");
     run.logs("block", "check-failed");
     run.same(&gates(&run), &vec![("checks".into(), "hold".into()), ("audit".into(), "pass".into())]);
-    run.same(&test.blocks(), &1);
+    run.same(&project.blocks(), &1);
 }
 
 #[test]
 fn it_runs_again_only_when_what_it_cares_about_was_touched_since_it_passed() {
-    let mut test = scene_with(&COUNTING.replace("name =", "when = [\"*.txt\"]\nname ="));
-    let run = test.run();
+    let mut project = scene_with(&COUNTING.replace("name =", "when = [\"*.txt\"]\nname ="));
+    let run = project.run();
     run.logs("allow", "clean");
     run.same(&gates(&run), &vec![("checks".into(), "pass".into()), ("audit".into(), "pass".into())]);
-    assert_eq!(runs(&test), 1);
-    test.run();
-    assert_eq!(runs(&test), 1, "nothing was touched since");
-    test.wrote("notes.md", "none of its business\n");
-    test.run();
-    assert_eq!(runs(&test), 1, "it does not care about that");
-    test.wrote("notes/beta.txt", "beta\n");
-    test.run();
-    assert_eq!(runs(&test), 2);
+    assert_eq!(runs(&project), 1);
+    project.run();
+    assert_eq!(runs(&project), 1, "nothing was touched since");
+    project.wrote("notes.md", "none of its business\n");
+    project.run();
+    assert_eq!(runs(&project), 1, "it does not care about that");
+    project.wrote("notes/beta.txt", "beta\n");
+    project.run();
+    assert_eq!(runs(&project), 2);
 }
 
 #[test]
 fn what_failed_runs_again_and_what_it_writes_itself_is_not_touched_by_the_session() {
-    let mut test = scene_with(&COUNTING.replace("echo run", "date +%N > coverage; echo run"));
-    test.transcript.ran("sed -i s/a/b/ alpha.txt", "");
-    test.file("broken", "");
-    held(&test.run());
-    std::fs::remove_file(test.in_work("broken")).expect("removed");
-    test.run().logs("allow", "unchanged");
-    assert_eq!(runs(&test), 2, "it had failed");
-    test.run();
-    assert_eq!(runs(&test), 2, "it passed with its own files as they are");
+    let mut project = scene_with(&COUNTING.replace("echo run", "date +%N > coverage; echo run"));
+    project.transcript.ran("sed -i s/a/b/ alpha.txt", "");
+    project.file("broken", "");
+    held(&project.run());
+    std::fs::remove_file(project.in_work("broken")).expect("removed");
+    project.run().logs("allow", "unchanged");
+    assert_eq!(runs(&project), 2, "it had failed");
+    project.run();
+    assert_eq!(runs(&project), 2, "it passed with its own files as they are");
 }
 
 #[test]
 fn what_a_command_changed_is_touched_too() {
-    let mut test = TestProject::new();
-    test.transcript.asked("Fix the typo.");
-    test.transcript.ran("sed -i s/a/b/ gamma.txt", "");
-    test.file("gamma.txt", "b\n");
-    test.says("Fixed.");
-    test.own_config(COUNTING);
-    test.run();
-    assert_eq!(runs(&test), 1);
+    let mut project = TestProject::new();
+    project.transcript.asked("Fix the typo.");
+    project.transcript.ran("sed -i s/a/b/ gamma.txt", "");
+    project.file("gamma.txt", "b\n");
+    project.says("Fixed.");
+    project.own_config(COUNTING);
+    project.run();
+    assert_eq!(runs(&project), 1);
 }
 
 #[test]
 fn a_session_that_touched_nothing_runs_nothing() {
-    let mut test = TestProject::new();
-    test.transcript.asked("What is this?");
-    test.says("A project.");
-    test.own_config(COUNTING);
-    test.run().is_silent();
-    assert_eq!(runs(&test), 0);
+    let mut project = TestProject::new();
+    project.transcript.asked("What is this?");
+    project.says("A project.");
+    project.own_config(COUNTING);
+    project.run().is_silent();
+    assert_eq!(runs(&project), 0);
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn checks_run_side_by_side_and_all_that_fail_are_told_in_order() {
         wait("one", "two"),
         wait("two", "one")
     );
-    let test = scene_with(&checks);
-    let reason = held(&test.run());
+    let project = scene_with(&checks);
+    let reason = held(&project.run());
     let (one, two) = (reason.find("1. one: "), reason.find("2. two: "));
     assert!(one.is_some() && one < two, "{reason}");
     assert!(reason.contains("   | one fails\n") && reason.contains("   | two fails\n"), "{reason}");
@@ -130,57 +130,57 @@ fn checks_run_side_by_side_and_all_that_fail_are_told_in_order() {
 
 #[test]
 fn a_missing_program_and_a_timeout_are_told_and_hold_nobody() {
-    let test = scene_with("[[check]]\nname = \"lint\"\nrun = \"no-such-linter --all\"\n");
-    let run = test.run();
+    let project = scene_with("[[check]]\nname = \"lint\"\nrun = \"no-such-linter --all\"\n");
+    let run = project.run();
     run.logs("allow", "check-not-made");
     run.check(
         run.stdout.contains("the check \\\"lint\\\" was not made: there is no such program ("),
         "it is told",
     );
-    let test = scene_with("[[check]]\nname = \"slow\"\nrun = \"sleep 60\"\ntimeout = \"1s\"\n");
-    let run = test.run();
+    let project = scene_with("[[check]]\nname = \"slow\"\nrun = \"sleep 60\"\ntimeout = \"1s\"\n");
+    let run = project.run();
     run.logs("allow", "check-not-made");
     run.check(run.stdout.contains("it did not end within 1 s; `timeout` in its [[check]]"), "it is told");
-    test.assert_nobody_is_left();
+    project.assert_nobody_is_left();
 }
 
 #[test]
 fn what_a_project_asks_for_runs_only_when_a_person_has_allowed_it() {
-    let test = scene_with("");
-    test.project_config(COUNTING);
-    let run = test.run();
+    let project = scene_with("");
+    project.project_config(COUNTING);
+    let run = project.run();
     run.tells("the project's checks do not run before you have looked at them: `punchlist allow`");
-    test.run().is_silent();
-    assert_eq!(runs(&test), 0);
+    project.run().is_silent();
+    assert_eq!(runs(&project), 0);
 
-    let asked = test.run_args(&["allow"]);
+    let asked = project.run_args(&["allow"]);
     asked.check(
         asked.stderr.contains("Nobody is there to ask: `punchlist allow --yes`"),
         "an agent is not asked",
     );
-    let allowed = test.run_args(&["allow", "--yes"]);
+    let allowed = project.run_args(&["allow", "--yes"]);
     allowed.check(allowed.stdout.contains("  test: echo run >> ../runs;"), "it says what");
-    test.run().logs("allow", "unchanged");
-    assert_eq!(runs(&test), 1);
+    project.run().logs("allow", "unchanged");
+    assert_eq!(runs(&project), 1);
 
-    test.project_config(&COUNTING.replace("echo run", "echo other"));
-    test.file("alpha.txt", "changed\n");
-    test.run();
-    assert_eq!(runs(&test), 1, "other words have to be allowed anew");
-    test.run_args(&["allow", "--revoke"]).check(true, "it can be taken back");
+    project.project_config(&COUNTING.replace("echo run", "echo other"));
+    project.file("alpha.txt", "changed\n");
+    project.run();
+    assert_eq!(runs(&project), 1, "other words have to be allowed anew");
+    project.run_args(&["allow", "--revoke"]).check(true, "it can be taken back");
 }
 
 #[test]
 fn a_check_and_a_finding_are_one_block() {
-    let test = TestProject::with_drift();
-    test.own_config("[[check]]\nname = \"test\"\nrun = \"echo error: no; exit 1\"\n");
-    let run = test.run();
+    let project = TestProject::with_drift();
+    project.own_config("[[check]]\nname = \"test\"\nrun = \"echo error: no; exit 1\"\n");
+    let run = project.run();
     let reason = held(&run);
     let (check, finding) =
         (reason.find("A check of this project fails"), reason.find("Punchlist checked this stop"));
     run.check(check.is_some() && check < finding, "the check first, then the audit");
     run.logs("block", "check-failed");
-    run.same(&test.blocks(), &1);
+    run.same(&project.blocks(), &1);
     run.check(
         run.record()["findings"].as_array().is_some_and(|all| !all.is_empty()),
         "the findings are in the log",
@@ -190,18 +190,18 @@ fn a_check_and_a_finding_are_one_block() {
 #[test]
 fn subagents_have_checks_of_their_own() {
     let checks = format!("{COUNTING}on = \"subagent\"\n");
-    let mut test = scene_with(&checks);
-    test.run();
-    assert_eq!(runs(&test), 0, "it is not for the main agent");
-    test.input["hook_event_name"] = json!("SubagentStop");
-    test.input["agent_id"] = json!("a1");
-    test.input["agent_type"] = json!("code-writer");
-    test.input["agent_transcript_path"] = test.input["transcript_path"].clone();
-    test.file("broken", "");
-    held(&test.run());
-    assert_eq!(runs(&test), 1);
-    test.own_config(&format!("{checks}[subagents]\ntypes = [\"Explore\"]\n"));
-    let run = test.run();
+    let mut project = scene_with(&checks);
+    project.run();
+    assert_eq!(runs(&project), 0, "it is not for the main agent");
+    project.input["hook_event_name"] = json!("SubagentStop");
+    project.input["agent_id"] = json!("a1");
+    project.input["agent_type"] = json!("code-writer");
+    project.input["agent_transcript_path"] = project.input["transcript_path"].clone();
+    project.file("broken", "");
+    held(&project.run());
+    assert_eq!(runs(&project), 1);
+    project.own_config(&format!("{checks}[subagents]\ntypes = [\"Explore\"]\n"));
+    let run = project.run();
     run.logs("allow", "nothing-to-audit");
     run.same(
         &run.record()["detail"],
@@ -211,26 +211,26 @@ fn subagents_have_checks_of_their_own() {
 
 #[test]
 fn two_sessions_in_one_folder_remember_for_themselves() {
-    let mut test = scene_with(COUNTING);
-    test.run();
-    assert_eq!(runs(&test), 1);
-    test.input["session_id"] = json!("another-session");
-    test.run();
-    assert_eq!(runs(&test), 2, "what passed for one session says nothing to another");
-    test.file("broken", "");
-    test.file("alpha.txt", "changed\n");
-    held(&test.run());
-    test.input["session_id"] = json!("session-1");
-    held(&test.run());
-    assert_eq!(test.blocks(), 1, "each has a budget of its own");
+    let mut project = scene_with(COUNTING);
+    project.run();
+    assert_eq!(runs(&project), 1);
+    project.input["session_id"] = json!("another-session");
+    project.run();
+    assert_eq!(runs(&project), 2, "what passed for one session says nothing to another");
+    project.file("broken", "");
+    project.file("alpha.txt", "changed\n");
+    held(&project.run());
+    project.input["session_id"] = json!("session-1");
+    held(&project.run());
+    assert_eq!(project.blocks(), 1, "each has a budget of its own");
 }
 
 #[test]
 fn in_the_dry_run_nobody_is_held() {
-    let mut test = scene_with(COUNTING);
-    test.var("PUNCHLIST_DRY_RUN", "1");
-    test.file("broken", "");
-    let run = test.run();
+    let mut project = scene_with(COUNTING);
+    project.var("PUNCHLIST_DRY_RUN", "1");
+    project.file("broken", "");
+    let run = project.run();
     run.logs("allow", "check-failed");
     run.same(&run.record()["would_block"], &json!(true));
 }

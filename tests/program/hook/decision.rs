@@ -21,8 +21,8 @@ The person can switch this gate off with `punchlist off` (logged and reported if
 
 #[test]
 fn a_ticked_step_whose_file_is_missing_holds_the_stop_on_all_three_channels() {
-    let test = TestProject::with_drift();
-    let run = test.run();
+    let project = TestProject::with_drift();
+    let run = project.run();
     run.same(&run.holds().as_str(), &REASON);
     run.logs("block", "findings");
     let record = run.record();
@@ -47,15 +47,15 @@ fn a_ticked_step_whose_file_is_missing_holds_the_stop_on_all_three_channels() {
     run.same(&(&record["plan"]["steps"], &record["plan"]["ticked"]), &(&json!(2), &json!(2)));
     run.same(&record["session"], &json!("session-1"));
     run.logs_auditor("answered", None);
-    run.same(&test.blocks(), &1);
-    test.assert_nobody_is_left();
+    run.same(&project.blocks(), &1);
+    project.assert_nobody_is_left();
 }
 
 #[test]
 fn what_disk_and_reader_both_say_is_one_finding_of_both() {
-    let test = TestProject::with_drift();
-    test.readers(&[crate::test_project::BETA]);
-    let run = test.run();
+    let project = TestProject::with_drift();
+    project.readers(&[crate::test_project::BETA]);
+    let run = project.run();
     run.same(&run.holds().as_str(), &REASON);
     run.same(&run.record()["findings"].as_array().map(Vec::len), &Some(1));
     run.same(&run.record()["findings"][0]["source"], &json!("both"));
@@ -63,88 +63,88 @@ fn what_disk_and_reader_both_say_is_one_finding_of_both() {
 
 #[test]
 fn a_session_that_goes_on_because_it_was_held_is_not_held_again() {
-    let mut test = TestProject::with_drift();
-    test.run().holds();
-    test.input["stop_hook_active"] = json!(true);
-    let run = test.run();
+    let mut project = TestProject::with_drift();
+    project.run().holds();
+    project.input["stop_hook_active"] = json!(true);
+    let run = project.run();
     run.is_silent();
     run.logs("allow", "loop-guard");
-    run.same(&(run.log.len(), test.blocks()), &(2, 1));
-    run.same(&test.questions(), &["first", "second", "settle"].map(str::to_owned).to_vec());
+    run.same(&(run.log.len(), project.blocks()), &(2, 1));
+    run.same(&project.questions(), &["first", "second", "settle"].map(str::to_owned).to_vec());
 }
 
 #[test]
 fn a_clean_session_ends_without_a_word_and_is_not_audited_twice() {
-    let test = TestProject::without_drift();
-    let run = test.run();
+    let project = TestProject::without_drift();
+    let run = project.run();
     run.is_silent();
     run.logs("allow", "clean");
-    run.same(&test.calls().len(), &1);
-    let run = test.run();
+    run.same(&project.calls().len(), &1);
+    let run = project.run();
     run.is_silent();
     run.logs("allow", "unchanged");
-    run.same(&(test.calls().len(), test.blocks()), &(1, 0));
-    test.assert_nobody_is_left();
+    run.same(&(project.calls().len(), project.blocks()), &(1, 0));
+    project.assert_nobody_is_left();
 }
 
 #[test]
 fn a_clean_session_is_audited_again_when_something_was_done() {
-    let mut test = TestProject::without_drift();
-    test.run().logs("allow", "clean");
-    test.wrote("notes/beta.txt", "other\n");
-    let run = test.run();
+    let mut project = TestProject::without_drift();
+    project.run().logs("allow", "clean");
+    project.wrote("notes/beta.txt", "other\n");
+    let run = project.run();
     run.logs("allow", "clean");
-    run.same(&test.calls().len(), &2);
+    run.same(&project.calls().len(), &2);
 }
 
 #[test]
 fn a_held_session_that_mends_what_was_listed_is_let_go() {
-    let mut test = TestProject::with_drift();
-    test.run().holds();
-    test.wrote("notes/beta.txt", "beta\n");
-    test.says("Now notes/beta.txt is written as well.");
-    let run = test.run();
+    let mut project = TestProject::with_drift();
+    project.run().holds();
+    project.wrote("notes/beta.txt", "beta\n");
+    project.says("Now notes/beta.txt is written as well.");
+    let run = project.run();
     run.is_silent();
     run.logs("allow", "clean");
-    run.same(&test.blocks(), &1);
+    run.same(&project.blocks(), &1);
 }
 
 #[test]
 fn a_stdout_that_takes_nothing_leaves_the_reason_on_stderr_and_the_exit_code() {
-    let test = TestProject::with_drift();
+    let project = TestProject::with_drift();
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "exec \"$0\" hook > /dev/full", PUNCHLIST]);
-    let running = test.start_command(command, test.input.to_string().as_bytes());
-    let run = test.finish(running);
+    let running = project.start_command(command, project.input.to_string().as_bytes());
+    let run = project.finish(running);
     run.answers(2, "", &format!("{REASON}\n"));
     run.logs("block", "findings");
 }
 
 #[test]
 fn a_dry_run_by_variable_holds_nobody_and_writes_down_that_it_would_have() {
-    let mut test = TestProject::with_drift();
-    test.var("PUNCHLIST_DRY_RUN", "1");
-    dry_run(&mut test);
+    let mut project = TestProject::with_drift();
+    project.var("PUNCHLIST_DRY_RUN", "1");
+    dry_run(&mut project);
 }
 
 #[test]
 fn a_dry_run_by_config_holds_nobody_and_writes_down_that_it_would_have() {
-    let mut test = TestProject::with_drift();
-    test.project_config("[gates]\ndry_run = true\n");
-    dry_run(&mut test);
+    let mut project = TestProject::with_drift();
+    project.project_config("[gates]\ndry_run = true\n");
+    dry_run(&mut project);
 }
 
-fn dry_run(test: &mut TestProject) {
+fn dry_run(project: &mut TestProject) {
     // More often than the session may be held: nothing is counted.
     for _ in 0..2 {
-        let run = test.run();
+        let run = project.run();
         run.is_silent();
         run.logs("allow", "findings");
         let record = run.record();
         run.same(&(&record["would_block"], &record["dry_run"]), &(&json!(true), &json!(true)));
         run.same(&record["detail"], &json!(REASON));
         run.same(&record["findings"][0]["status"], &json!("confirmed"));
-        run.same(&test.blocks(), &0);
-        test.works_on();
+        run.same(&project.blocks(), &0);
+        project.works_on();
     }
 }

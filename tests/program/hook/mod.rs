@@ -1,4 +1,4 @@
-//! The Stop and SessionStart hooks, end to end.
+//! The Stop and `SessionStart` hooks, end to end.
 
 mod background;
 mod decision;

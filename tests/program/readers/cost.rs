@@ -9,22 +9,22 @@ use serde_json::json;
 use crate::test_project::{PUNCHLIST, TestProject};
 
 /// The calls of one run, its loader's and its runtime's too, if they can be counted here.
-fn calls(test: &TestProject) -> Option<Vec<String>> {
-    let trace = test.path("strace");
+fn calls(project: &TestProject) -> Option<Vec<String>> {
+    let trace = project.path("strace");
     let mut command = Command::new("strace");
     command.arg("-f").arg("-o").arg(&trace).args([PUNCHLIST, "hook"]);
     if Command::new("strace").arg("-V").output().is_err() {
         eprintln!("SKIPPED: there is no strace here, so no call is counted");
         return None;
     }
-    let run = test.finish(test.start_command(command, test.input.to_string().as_bytes()));
+    let run = project.finish(project.start_command(command, project.input.to_string().as_bytes()));
     let text = std::fs::read_to_string(trace).unwrap_or_default();
     if !text.contains("execve(") {
         eprintln!("SKIPPED: strace may not look at processes here: {}", run.stderr);
         return None;
     }
     run.is_silent();
-    if test.input["hook_event_name"] == "Stop" {
+    if project.input["hook_event_name"] == "Stop" {
         run.same(&run.record()["decision"], &json!("allow"));
     }
     // `12345 openat(AT_FDCWD, …`: signals and exits stand there as well, and are no calls.
@@ -56,10 +56,10 @@ const SETTINGS_FILES: usize = 3;
 #[cfg(target_os = "linux")]
 #[test]
 fn a_stop_that_is_let_go_at_once_asks_the_system_for_little() {
-    for (name, test) in scenes() {
+    for (name, project) in scenes() {
         // The first stop of all makes the folders.
-        test.run();
-        let Some(calls) = calls(&test) else { return };
+        project.run();
+        let Some(calls) = calls(&project) else { return };
         for started in ["clone", "clone3", "fork", "vfork"] {
             assert!(!calls.iter().any(|call| call == started), "{name}: {started}: {calls:?}");
         }

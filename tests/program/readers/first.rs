@@ -15,15 +15,15 @@ fn one_finding() -> String {
 
 /// A session that only a reader can fault, with this client.
 fn asked(script: &str) -> (TestProject, Run) {
-    let test = TestProject::with_a_wrong_greeting();
-    test.client(script);
-    let run = test.run();
-    (test, run)
+    let project = TestProject::with_a_wrong_greeting();
+    project.client(script);
+    let run = project.run();
+    (project, run)
 }
 
 /// Asserts that the reader's finding holds the stop, and that nobody is left.
 #[track_caller]
-fn holds(test: &TestProject, run: &Run) {
+fn holds(project: &TestProject, run: &Run) {
     let reason = run.holds();
     run.check(
         reason.contains("found: notes/beta.txt says something else"),
@@ -36,58 +36,58 @@ fn holds(test: &TestProject, run: &Run) {
         &(&finding["category"], &finding["status"], &finding["source"]),
         &(&json!("A"), &json!("confirmed"), &json!("reader")),
     );
-    test.assert_nobody_is_left();
+    project.assert_nobody_is_left();
 }
 
 /// Asserts that the stop goes through, that the person is told this, and that nobody is left.
 #[track_caller]
-fn passes(test: &TestProject, run: &Run, cause: &str, told: &str, (outcome, detail): (&str, &str)) {
+fn passes(project: &TestProject, run: &Run, cause: &str, told: &str, (outcome, detail): (&str, &str)) {
     run.tells(&format!("this stop was not audited: {told}"));
     run.logs("allow", cause);
     let auditor = &run.record()["auditor"];
-    let got = auditor["detail"].as_str().map(|detail| test.tidy(detail)).unwrap_or_default();
+    let got = auditor["detail"].as_str().map(|detail| project.tidy(detail)).unwrap_or_default();
     run.same(&(auditor["outcome"].as_str(), got.as_str()), &(Some(outcome), detail));
-    run.same(&(&run.record()["findings"], test.blocks()), &(&json!([]), 0));
-    test.assert_nobody_is_left();
+    run.same(&(&run.record()["findings"], project.blocks()), &(&json!([]), 0));
+    project.assert_nobody_is_left();
 }
 
 /// The same, for one that could not be asked or could not answer.
 #[track_caller]
 fn unavailable(script: &str, why: &str) -> TestProject {
-    let (test, run) = asked(script);
-    passes(&test, &run, "auditor-unavailable", why, ("unavailable", why));
-    test
+    let (project, run) = asked(script);
+    passes(&project, &run, "auditor-unavailable", why, ("unavailable", why));
+    project
 }
 
 /// The same, for an answer that does not count.
 #[track_caller]
 fn unreadable(script: &str, why: &str) {
-    let (test, run) = asked(script);
+    let (project, run) = asked(script);
     let told = format!("the first reader's answer does not count: {why}");
-    passes(&test, &run, "auditor-unreadable", &told, ("unreadable", why));
+    passes(&project, &run, "auditor-unreadable", &told, ("unreadable", why));
 }
 
 /// The same, for one that takes too long; `timeout` is set to a second.
 #[track_caller]
 fn times_out(script: &str) -> (TestProject, Run) {
-    let test = TestProject::with_a_wrong_greeting();
-    test.own_config("[auditor]\ntimeout = \"1s\"\n");
-    test.client(script);
-    let run = test.run();
+    let project = TestProject::with_a_wrong_greeting();
+    project.own_config("[auditor]\ntimeout = \"1s\"\n");
+    project.client(script);
+    let run = project.run();
     run.tells("this stop was not audited: the first reader gave no answer in 1 s");
     run.logs("allow", "auditor-timeout");
     run.same(&run.record()["auditor"]["outcome"], &json!("timed-out"));
     run.check(run.wall.as_secs_f64() >= 0.9, "it has its time");
-    test.assert_nobody_is_left();
-    (test, run)
+    project.assert_nobody_is_left();
+    (project, run)
 }
 
 // ---- it answers
 
 #[test]
 fn an_answer_that_comes_at_once_counts() {
-    let (test, run) = asked(&one_finding());
-    holds(&test, &run);
+    let (project, run) = asked(&one_finding());
+    holds(&project, &run);
     let auditor = &run.record()["auditor"];
     run.same(&(&auditor["model"], &auditor["backend"]), &(&json!("haiku"), &json!("claude")));
     run.same(&auditor["usage"]["input_tokens"], &json!(100));
@@ -96,25 +96,25 @@ fn an_answer_that_comes_at_once_counts() {
 
 #[test]
 fn an_answer_that_comes_late_but_in_time_counts() {
-    let (test, run) = asked(&format!("sleep 1500\n{}", one_finding()));
-    holds(&test, &run);
+    let (project, run) = asked(&format!("sleep 1500\n{}", one_finding()));
+    holds(&project, &run);
     run.check(run.wall.as_secs_f64() >= 1.5, "it was waited for");
 }
 
 #[test]
 fn an_answer_without_findings_lets_the_stop_go() {
-    let (test, run) = asked(&finds(&[]));
+    let (project, run) = asked(&finds(&[]));
     run.is_silent();
     run.logs("allow", "clean");
     run.logs_auditor("answered", None);
-    test.assert_nobody_is_left();
+    project.assert_nobody_is_left();
 }
 
 #[test]
 fn a_finding_that_the_disk_refutes_holds_nobody_and_nobody_is_asked_about_it() {
-    let test = TestProject::with_a_wrong_greeting();
-    test.readers(&[&GREETING.replace("wrong-content", "missing")]);
-    let run = test.run();
+    let project = TestProject::with_a_wrong_greeting();
+    project.readers(&[&GREETING.replace("wrong-content", "missing")]);
+    let run = project.run();
     run.is_silent();
     run.logs("allow", "clean");
     let finding = &run.record()["findings"][0];
@@ -122,7 +122,7 @@ fn a_finding_that_the_disk_refutes_holds_nobody_and_nobody_is_asked_about_it() {
         &(&finding["status"], &finding["check"]),
         &(&json!("refuted"), &json!("notes/beta.txt is there, 13 bytes")),
     );
-    run.same(&test.questions(), &vec!["first".to_owned()]);
+    run.same(&project.questions(), &vec!["first".to_owned()]);
 }
 
 #[test]
@@ -143,30 +143,30 @@ fn a_finding_that_can_not_be_shown_is_told_and_holds_nobody() {
 
 #[test]
 fn a_client_without_a_schema_may_put_prose_around_its_one_answer() {
-    let (test, run) = asked(&format!(
+    let (project, run) = asked(&format!(
         "{OLD_HELP}first text-answer Here it is:\\n```json\\n{}\\n```\\nBye {{sic}}.\n\
              second text-answer ```json\\n{{\"findings\":[],\"candidates\":[],\"verdicts\":[{{\"number\":1,\"uphold\":true,\"why\":\"It is so.\"}}]}}\\n```",
         answer(&[GREETING])
     ));
-    holds(&test, &run);
+    holds(&project, &run);
 }
 
 // ---- it leaves somebody behind
 
 #[test]
 fn a_grandchild_that_holds_the_pipes_is_not_waited_for_and_not_left() {
-    let (test, run) = asked(&format!("grandchild-holds-pipes {LONG} DIR/pid\n{}", one_finding()));
-    holds(&test, &run);
-    assert_is_gone(test.pid_in("pid"));
+    let (project, run) = asked(&format!("grandchild-holds-pipes {LONG} DIR/pid\n{}", one_finding()));
+    holds(&project, &run);
+    assert_is_gone(project.pid_in("pid"));
 }
 
 #[test]
 fn a_grandchild_in_a_session_of_its_own_is_not_waited_for() {
-    let (test, run) = asked(&format!("grandchild-setsid {LONG} DIR/pid\n{}", one_finding()));
-    holds(&test, &run);
+    let (project, run) = asked(&format!("grandchild-setsid {LONG} DIR/pid\n{}", one_finding()));
+    holds(&project, &run);
     // It has left the group on purpose, which nobody can prevent. That it lives shows that it was not waited
     // for, and `finish` has seen that it does not hold the hook's own pipes.
-    let escaped = test.pid_in("pid");
+    let escaped = project.pid_in("pid");
     run.check(is_alive(escaped), "it has escaped");
     kill_process(escaped, Signal::KILL).expect("ended");
     assert_is_gone(escaped);
@@ -191,8 +191,8 @@ fn a_client_that_does_not_read_its_prompt_is_ended_at_the_deadline() {
 
 #[test]
 fn a_client_that_hangs_with_a_grandchild_is_ended_with_it() {
-    let (test, _) = times_out(&format!("grandchild-holds-pipes {LONG} DIR/pid\nhang"));
-    assert_is_gone(test.pid_in("pid"));
+    let (project, _) = times_out(&format!("grandchild-holds-pipes {LONG} DIR/pid\nhang"));
+    assert_is_gone(project.pid_in("pid"));
 }
 
 #[test]
@@ -207,25 +207,25 @@ fn a_whole_answer_from_a_client_that_does_not_end_is_none() {
 
 #[test]
 fn a_client_whose_help_hangs_is_ended_at_the_deadline() {
-    let mut test = TestProject::with_a_wrong_greeting();
-    test.own_config("[auditor]\ntimeout = \"1s\"\n");
-    let client = test.shell_client("echo $$ > DIR/pid; exec sleep 600");
-    test.var("PUNCHLIST_CLAUDE", client);
-    let run = test.run();
+    let mut project = TestProject::with_a_wrong_greeting();
+    project.own_config("[auditor]\ntimeout = \"1s\"\n");
+    let client = project.shell_client("echo $$ > DIR/pid; exec sleep 600");
+    project.var("PUNCHLIST_CLAUDE", client);
+    let run = project.run();
     run.tells("this stop was not audited: the first reader gave no answer in 1 s");
     run.logs("allow", "auditor-timeout");
-    assert_is_gone(test.pid_in("pid"));
+    assert_is_gone(project.pid_in("pid"));
 }
 
 #[test]
 fn the_hooks_own_timeout_bounds_the_auditor_too() {
-    let test = TestProject::with_a_wrong_greeting();
-    test.client("hang");
+    let project = TestProject::with_a_wrong_greeting();
+    project.client("hang");
     // Five seconds of it are kept for the answer.
-    let run = test.run_args(&["hook", "--hook-timeout", "6"]);
+    let run = project.run_args(&["hook", "--hook-timeout", "6"]);
     run.logs("allow", "auditor-timeout");
     run.check(run.wall.as_secs_f64() < 6.0 + 10.0, "it ends about when it must");
-    test.assert_nobody_is_left();
+    project.assert_nobody_is_left();
 }
 
 // ---- it says something else
@@ -332,96 +332,97 @@ fn a_success_that_is_an_error_is_no_answer_however_good_it_looks() {
 
 #[test]
 fn a_client_that_is_not_there_is_said_to_be_missing() {
-    let mut test = TestProject::with_a_wrong_greeting();
-    test.var("PUNCHLIST_CLAUDE", "/nowhere/claude");
-    let run = test.run();
+    let mut project = TestProject::with_a_wrong_greeting();
+    project.var("PUNCHLIST_CLAUDE", "/nowhere/claude");
+    let run = project.run();
     let why = "no `claude` program was found (looked at /nowhere/claude); \
                PUNCHLIST_CLAUDE or `[auditor] client` can name it";
-    passes(&test, &run, "auditor-unavailable", why, ("unavailable", why));
-    run.same(&test.calls().len(), &0);
+    passes(&project, &run, "auditor-unavailable", why, ("unavailable", why));
+    run.same(&project.calls().len(), &0);
 }
 
 #[test]
 fn a_client_that_is_not_executable_is_said_to_be_missing() {
-    let mut test = TestProject::with_a_wrong_greeting();
-    let client = test.path("claude");
+    let mut project = TestProject::with_a_wrong_greeting();
+    let client = project.path("claude");
     std::fs::write(&client, "#!/bin/sh\n").expect("a file");
-    test.var("PUNCHLIST_CLAUDE", &client);
-    let run = test.run();
+    project.var("PUNCHLIST_CLAUDE", &client);
+    let run = project.run();
     let why = "no `claude` program was found (looked at DIR/claude); \
                PUNCHLIST_CLAUDE or `[auditor] client` can name it";
-    passes(&test, &run, "auditor-unavailable", why, ("unavailable", why));
+    passes(&project, &run, "auditor-unavailable", why, ("unavailable", why));
 }
 
 #[test]
 fn a_client_that_can_not_be_started_is_said_to_be_so() {
     use std::os::unix::fs::PermissionsExt;
-    let mut test = TestProject::with_a_wrong_greeting();
-    let client = test.path("claude");
+    let mut project = TestProject::with_a_wrong_greeting();
+    let client = project.path("claude");
     std::fs::write(&client, [0xff; 64]).expect("a file");
     std::fs::set_permissions(&client, std::fs::Permissions::from_mode(0o755)).expect("executable");
-    test.var("PUNCHLIST_CLAUDE", &client);
-    let run = test.run();
+    project.var("PUNCHLIST_CLAUDE", &client);
+    let run = project.run();
     let why = "DIR/claude could not be started: Exec format error (os error 8)";
-    passes(&test, &run, "auditor-unavailable", why, ("unavailable", why));
+    passes(&project, &run, "auditor-unavailable", why, ("unavailable", why));
 }
 
 // ---- it is of another version
 
 #[test]
 fn a_flag_that_the_client_refuses_is_left_out_and_remembered() {
-    let mut test = TestProject::with_a_wrong_greeting();
+    let mut project = TestProject::with_a_wrong_greeting();
     // `on-call` makes the fake count its calls; none is the ninety-ninth.
-    test.client(&format!("{HELP}on-call 99 exit 3\nrefuse-flag --effort\n{}", one_finding()));
-    let calls = test.path("script.calls");
+    project.client(&format!("{HELP}on-call 99 exit 3\nrefuse-flag --effort\n{}", one_finding()));
+    let calls = project.path("script.calls");
     let count = || std::fs::read(&calls).map_or(0, |calls| calls.len());
-    let run = test.run();
-    holds(&test, &run);
+    let run = project.run();
+    holds(&project, &run);
     // Its help, the call that it refuses, and the two readers.
     run.same(&count(), &4);
-    test.wrote("alpha.txt", "more\n");
-    let run = test.run();
-    holds(&test, &run);
+    project.wrote("alpha.txt", "more\n");
+    let run = project.run();
+    holds(&project, &run);
     run.same(&count(), &7);
-    for call in test.calls() {
+    for call in project.calls() {
         run.check(call["argv"].as_array().is_some_and(|argv| !argv.contains(&json!("--effort"))), "left out");
     }
     run.check(!run.record()["auditor"]["flags"].to_string().contains("--effort"), "not in the log");
-    let known = std::fs::read_to_string(test.path("state/clients.json")).expect("what is known of clients");
+    let known =
+        std::fs::read_to_string(project.path("state/clients.json")).expect("what is known of clients");
     run.check(known.contains("--json-schema") && !known.contains("--effort"), &known);
 }
 
 #[test]
 fn a_client_that_refuses_everything_is_given_up() {
     let refused = HELP.trim_end().trim_start_matches("help").replace(" --", "\nrefuse-flag --");
-    let test = TestProject::with_a_wrong_greeting();
-    test.client(&format!("{HELP}{refused}\n{}", one_finding()));
-    let run = test.run();
+    let project = TestProject::with_a_wrong_greeting();
+    project.client(&format!("{HELP}{refused}\n{}", one_finding()));
+    let run = project.run();
     run.logs("allow", "auditor-unavailable");
     run.same(&run.status.code(), &Some(0));
-    run.same(&test.blocks(), &0);
+    run.same(&project.blocks(), &0);
 }
 
 // ---- and what is proven without it
 
 #[test]
 fn what_the_disk_proves_holds_when_the_auditor_hangs() {
-    let test = TestProject::with_drift();
-    test.own_config("[auditor]\ntimeout = \"1s\"\n");
-    test.client("hang");
-    let run = test.run();
+    let project = TestProject::with_drift();
+    project.own_config("[auditor]\ntimeout = \"1s\"\n");
+    project.client("hang");
+    let run = project.run();
     run.holds();
     run.logs("block", "findings");
     run.same(&run.record()["auditor"]["outcome"], &json!("timed-out"));
     run.same(&run.record()["findings"][0]["source"], &json!("facts"));
-    test.assert_nobody_is_left();
+    project.assert_nobody_is_left();
 }
 
 #[test]
 fn what_the_disk_proves_holds_when_there_is_no_client() {
-    let mut test = TestProject::with_drift();
-    test.var("PUNCHLIST_CLAUDE", "/nowhere/claude");
-    let run = test.run();
+    let mut project = TestProject::with_drift();
+    project.var("PUNCHLIST_CLAUDE", "/nowhere/claude");
+    let run = project.run();
     run.holds();
     run.logs("block", "findings");
     run.same(&run.record()["auditor"]["outcome"], &json!("unavailable"));

@@ -9,7 +9,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use crate::test_project::{Run, TestProject};
 
 struct Tracker {
-    test: TestProject,
+    project: TestProject,
     server: MockServer,
     runtime: tokio::runtime::Runtime,
 }
@@ -20,14 +20,14 @@ const TOKEN: &str = "not-a-secret-7";
 fn tracker(config: &str) -> Tracker {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let server = runtime.block_on(MockServer::start());
-    let mut test = TestProject::new();
-    test.own_config(&format!(
+    let mut project = TestProject::new();
+    project.own_config(&format!(
         "[tasks]\nsource = \"http\"\nurl = \"{}/tasks?of={{agent}}\"\n{config}",
         server.uri()
     ));
-    test.var("PUNCHLIST_WORKER", "ann");
-    test.var("TRACKER_TOKEN", TOKEN);
-    Tracker { test, server, runtime }
+    project.var("PUNCHLIST_WORKER", "ann");
+    project.var("TRACKER_TOKEN", TOKEN);
+    Tracker { project, server, runtime }
 }
 
 impl Tracker {
@@ -41,7 +41,7 @@ impl Tracker {
     }
 
     fn run(&self) -> Run {
-        self.test.run()
+        self.project.run()
     }
 
     /// Asserts that the stop went through, and why, with the server's address as `URL`.
@@ -82,7 +82,7 @@ fn no_proxy_sees_a_token_that_is_meant_for_this_machine() {
     let mut tracker = tracker("token_variable = \"TRACKER_TOKEN\"\n");
     let proxy = tracker.runtime.block_on(MockServer::start());
     for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
-        tracker.test.var(name, proxy.uri());
+        tracker.project.var(name, proxy.uri());
     }
     tracker.answers(1, tasks());
     tracker.run().holds();
@@ -147,10 +147,10 @@ fn a_redirect_is_not_followed() {
 #[test]
 fn a_token_that_is_missing_or_would_be_seen_on_the_way_is_not_sent() {
     let mut tracker = tracker("token_variable = \"TRACKER_TOKEN\"\n");
-    tracker.test.unset("TRACKER_TOKEN");
+    tracker.project.unset("TRACKER_TOKEN");
     tracker.tells("the variable TRACKER_TOKEN, which should have its token, is not set here");
-    tracker.test.var("TRACKER_TOKEN", TOKEN);
-    tracker.test.own_config(
+    tracker.project.var("TRACKER_TOKEN", TOKEN);
+    tracker.project.own_config(
         "[tasks]\nsource = \"http\"\nurl = \"http://tracker.example/tasks\"\ntoken_variable = \"TRACKER_TOKEN\"\n",
     );
     let run = tracker.run();
@@ -164,7 +164,7 @@ fn a_token_that_is_missing_or_would_be_seen_on_the_way_is_not_sent() {
 #[test]
 fn nobody_is_asked_for_a_session_that_is_no_worker() {
     let mut tracker = tracker("");
-    tracker.test.unset("PUNCHLIST_WORKER");
+    tracker.project.unset("PUNCHLIST_WORKER");
     tracker.run().is_silent();
     assert_eq!(tracker.asked(), 0);
 }
@@ -174,7 +174,7 @@ fn a_server_that_is_not_there_is_told() {
     let tracker = tracker("retries = 0\n");
     let port =
         std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
-    tracker.test.own_config(&format!(
+    tracker.project.own_config(&format!(
         "[tasks]\nsource = \"http\"\nurl = \"http://127.0.0.1:{port}/t\"\nretries = 0\n"
     ));
     let run = tracker.run();
