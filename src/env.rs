@@ -1,5 +1,5 @@
-//! Environment variables: every one of ours as a documented constant, and the only place that reads the process's own.
-//! The client's are in `client::env_vars`.
+//! Environment variables: every one of ours as a documented constant, and the only place that reads
+//! the process's own. The client's are in `client::env_vars`.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -7,13 +7,15 @@ use std::path::PathBuf;
 
 /// A [switch](Env::switch): lets every stop through.
 pub const OFF: &str = "PUNCHLIST_OFF";
-/// A [switch](Env::switch): does everything and never blocks; the log says what would have happened.
+/// A [switch](Env::switch): does everything and never blocks; the log says what would have
+/// happened.
 pub const DRY_RUN: &str = "PUNCHLIST_DRY_RUN";
 /// The state folder, in place of the XDG one.
 pub const HOME: &str = "PUNCHLIST_HOME";
 /// The client to run, before any configured one.
 pub const CLAUDE: &str = "PUNCHLIST_CLAUDE";
-/// A [switch](Env::switch): prints what the program is doing, on stderr, and in `hook` where the time went.
+/// A [switch](Env::switch): prints what the program is doing, on stderr, and in `hook` where the
+/// time went.
 pub const TRACE: &str = "PUNCHLIST_TRACE";
 /// Which worker of the registry this session, or this shell, is.
 pub const WORKER: &str = "PUNCHLIST_WORKER";

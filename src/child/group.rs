@@ -1,17 +1,19 @@
-//! The process group (on Windows: the job object) of one child, killed on drop. Must not read pipes or know the
-//! deadline.
+//! The process group (on Windows: the job object) of one child, killed on drop. Must not read pipes
+//! or know the deadline.
 //!
-//! **Never signal a recycled group.** A group's id is its leader's process id. The kernel reserves the number while the
-//! leader lives, is an unreaped zombie, or the group has another member. After that the number is free, and
-//! `kill(-id, SIGKILL)` may hit a stranger. `tokio`'s `wait` reports an exit by reaping, which is too late for a kill.
-//! So the exit is observed with `waitid(WNOWAIT)`, which leaves the zombie in place; then the group is killed; only
-//! then is the leader reaped, and nothing signals the group after that ([`Group::is_pinned`]). `process-wrap`'s own
-//! `wait` and `try_wait` are not used: they reap, too, and wait for other members of the group.
+//! **Never signal a recycled group.** A group's id is its leader's process id. The kernel reserves
+//! the number while the leader lives, is an unreaped zombie, or the group has another member. After
+//! that the number is free, and `kill(-id, SIGKILL)` may hit a stranger. `tokio`'s `wait` reports
+//! an exit by reaping, which is too late for a kill. So the exit is observed with
+//! `waitid(WNOWAIT)`, which leaves the zombie in place; then the group is killed; only then is the
+//! leader reaped, and nothing signals the group after that ([`Group::is_pinned`]). `process-wrap`'s
+//! own `wait` and `try_wait` are not used: they reap, too, and wait for other members of the group.
 //!
-//! One `SIGKILL` is enough: the kernel delays a fork while a signal to its group is pending, so no member can leave a
-//! child behind that the signal misses.
+//! One `SIGKILL` is enough: the kernel delays a fork while a signal to its group is pending, so no
+//! member can leave a child behind that the signal misses.
 //!
-//! On Windows handles pin the process and its job object, and kill-on-close ends the job even if we are terminated.
+//! On Windows handles pin the process and its job object, and kill-on-close ends the job even if we
+//! are terminated.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -33,12 +35,12 @@ use tokio::time::timeout;
 use super::Job;
 use super::pipes::PipeEnds;
 
-/// The last wait, for a leader that was killed. It takes microseconds, unless the process is stuck inside the kernel
-/// (a hung disk), where nothing ends it.
+/// The last wait, for a leader that was killed. It takes microseconds, unless the process is stuck
+/// inside the kernel (a hung disk), where nothing ends it.
 const REAP: Duration = Duration::from_secs(1);
 
-/// How often the leader is polled without a `SIGCHLD`. A process inherits its signal mask, so our parent may have
-/// blocked `SIGCHLD`; then only this poll notices an exit.
+/// How often the leader is polled without a `SIGCHLD`. A process inherits its signal mask, so our
+/// parent may have blocked `SIGCHLD`; then only this poll notices an exit.
 #[cfg(unix)]
 const POLL: Duration = Duration::from_secs(1);
 
@@ -109,7 +111,8 @@ impl Group {
         (self.child.stdin().take(), self.child.stdout().take(), self.child.stderr().take())
     }
 
-    /// Waits until the leader has exited, and leaves it unreaped. Cancel-safe, and can be called again.
+    /// Waits until the leader has exited, and leaves it unreaped. Cancel-safe, and can be called
+    /// again.
     #[cfg(unix)]
     pub(super) async fn exited(&mut self) {
         let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -134,11 +137,13 @@ impl Group {
     /// Waits until the leader has exited. Cancel-safe, and can be called again.
     #[cfg(not(unix))]
     pub(super) async fn exited(&mut self) {
-        // The inner child's wait: the job object's own waits for the whole job. tokio stores the status for `finish`.
+        // The inner child's wait: the job object's own waits for the whole job. tokio stores the
+        // status for `finish`.
         let _ = self.child.inner_mut().wait().await;
     }
 
-    /// Sends `SIGTERM` to the group. Returns false where that is impossible, and so no grace is worth waiting for.
+    /// Sends `SIGTERM` to the group. Returns false where that is impossible, and so no grace is
+    /// worth waiting for.
     #[cfg(unix)]
     pub(super) fn terminate(&mut self) -> bool {
         self.is_pinned && self.child.signal(Signal::TERM.as_raw()).is_ok()
@@ -167,8 +172,8 @@ impl Group {
         if !self.is_pinned {
             return;
         }
-        // An error means that no process is left (ESRCH; EPERM on macOS for a group of zombies), or none that we may
-        // kill. Neither leaves anything to do.
+        // An error means that no process is left (ESRCH; EPERM on macOS for a group of zombies), or
+        // none that we may kill. Neither leaves anything to do.
         let _ = self.child.start_kill();
         // The leader by its own id, too: it may have moved to another group.
         let _ = self.child.inner_mut().start_kill();

@@ -1,21 +1,24 @@
-//! Runs one program in a process group of its own, under one deadline. Must not decide what an ending means: that is
-//! the caller's.
+//! Runs one program in a process group of its own, under one deadline. Must not decide what an
+//! ending means: that is the caller's.
 //!
-//! - Every process of the group gets `SIGKILL` before the call returns, whatever ends it: the program's own exit, the
-//!   deadline, too much output, a signal to us, a panic, a dropped future. On Unix two things are beyond that: a
-//!   `SIGKILL` to us, and `panic = "abort"`, so the profile has to unwind.
-//! - It returns when the program exits, not when its pipes close: a grandchild that holds them, even from a session of
-//!   its own, costs `DRAIN` at most.
-//! - It returns by the deadline + the grace + `DRAIN` (+ `group::REAP` where even `SIGKILL` does not work).
-//! - The program never gets our own stdout or stderr: the client ignores a hook's block while any descendant of the
-//!   hook still has them open.
+//! - Every process of the group gets `SIGKILL` before the call returns, whatever ends it: the
+//!   program's own exit, the deadline, too much output, a signal to us, a panic, a dropped future.
+//!   On Unix two things are beyond that: a `SIGKILL` to us, and `panic = "abort"`, so the profile
+//!   has to unwind.
+//! - It returns when the program exits, not when its pipes close: a grandchild that holds them,
+//!   even from a session of its own, costs `DRAIN` at most.
+//! - It returns by the deadline + the grace + `DRAIN` (+ `group::REAP` where even `SIGKILL` does
+//!   not work).
+//! - The program never gets our own stdout or stderr: the client ignores a hook's block while any
+//!   descendant of the hook still has them open.
 //!
-//! **Signals.** The first run takes over `SIGTERM`, `SIGINT`, `SIGHUP` and `SIGCHLD` for the rest of the process, since
-//! tokio never removes a handler. A signal that arrives while no program runs is swallowed, so the caller has to return
-//! soon after a run, above all after [`Ending::Interrupted`].
+//! **Signals.** The first run takes over `SIGTERM`, `SIGINT`, `SIGHUP` and `SIGCHLD` for the rest
+//! of the process, since tokio never removes a handler. A signal that arrives while no program runs
+//! is swallowed, so the caller has to return soon after a run, above all after
+//! [`Ending::Interrupted`].
 //!
-//! `group` has the process group, `pipes` the three pipes, `signals` the signals to ourselves. Here is their order, and
-//! the pure functions that name the ending.
+//! `group` has the process group, `pipes` the three pipes, `signals` the signals to ourselves. Here
+//! is their order, and the pure functions that name the ending.
 
 mod group;
 mod pipes;
@@ -34,12 +37,13 @@ use self::pipes::{Pipes, PumpEnd};
 use self::signals::TerminationSignals;
 pub use self::signals::watch_interrupts;
 
-/// Between `SIGTERM` and `SIGKILL`. The client leaves two seconds between the two that it sends us, and a sealed client
-/// has nothing to save.
+/// Between `SIGTERM` and `SIGKILL`. The client leaves two seconds between the two that it sends us,
+/// and a sealed client has nothing to save.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// How long the pipes may stay open after the group is killed. What the program wrote before its exit is in the
-/// kernel's buffer already, so this only bounds a process that left the group and holds them.
+/// How long the pipes may stay open after the group is killed. What the program wrote before its
+/// exit is in the kernel's buffer already, so this only bounds a process that left the group and
+/// holds them.
 const DRAIN: Duration = Duration::from_millis(100);
 
 /// How often `is_wanted` is called.
@@ -106,26 +110,27 @@ pub enum Ending {
     Flooded,
     /// `is_wanted` returned false.
     Unwanted,
-    /// It could not be started; or its exit status is lost because other code in this process waited for it, which is a
-    /// bug that the error names.
+    /// It could not be started; or its exit status is lost because other code in this process
+    /// waited for it, which is a bug that the error names.
     NotStarted(io::Error),
 }
 
-/// Runs a job to its end. For callers without an async runtime; panics inside of one, where [`run_async`] is the way.
+/// Runs a job to its end. For callers without an async runtime; panics inside of one, where
+/// [`run_async`] is the way.
 #[must_use]
 pub fn run(job: Job) -> Ended {
     block_on(job, GRACE, |_| (), std::future::pending())
 }
 
-/// Like [`run`], and ends the program when `is_wanted` returns false. That is called at the start and ten times a
-/// second on this thread, so it must be quick.
+/// Like [`run`], and ends the program when `is_wanted` returns false. That is called at the start
+/// and ten times a second on this thread, so it must be quick.
 #[must_use]
 pub fn run_while(job: Job, is_wanted: &dyn Fn() -> bool) -> Ended {
     block_on(job, GRACE, |_| (), until_unwanted(is_wanted))
 }
 
-/// Like [`run_while`] for a program that has something to save: it gets `grace` between `SIGTERM` and `SIGKILL`.
-/// `on_start` is given its process id.
+/// Like [`run_while`] for a program that has something to save: it gets `grace` between `SIGTERM`
+/// and `SIGKILL`. `on_start` is given its process id.
 #[must_use]
 pub fn run_with_grace(
     job: Job,
@@ -136,7 +141,8 @@ pub fn run_with_grace(
     block_on(job, grace, on_start, until_unwanted(is_wanted))
 }
 
-/// Runs several jobs side by side, each to its own end; returns the endings in the order of the jobs.
+/// Runs several jobs side by side, each to its own end; returns the endings in the order of the
+/// jobs.
 #[must_use]
 pub fn run_all(jobs: Vec<Job>) -> Vec<Ended> {
     let started = Instant::now();
@@ -156,7 +162,8 @@ pub fn run_all(jobs: Vec<Job>) -> Vec<Ended> {
     })
 }
 
-/// Runs a job to its end on the caller's runtime (with I/O and time enabled). Dropping the future kills the group.
+/// Runs a job to its end on the caller's runtime (with I/O and time enabled). Dropping the future
+/// kills the group.
 pub async fn run_async(job: Job) -> Ended {
     run_until(job, GRACE, |_| (), std::future::pending()).await
 }
@@ -181,8 +188,8 @@ fn block_on(
 fn on_runtime<T>(work: impl Future<Output = T>) -> io::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(work);
-    // Dropping the runtime would wait for its blocking threads. On Windows a pipe is read on one, and a process that
-    // left the group and holds the pipe must not delay us.
+    // Dropping the runtime would wait for its blocking threads. On Windows a pipe is read on one,
+    // and a process that left the group and holds the pipe must not delay us.
     runtime.shutdown_background();
     Ok(result)
 }
@@ -204,8 +211,8 @@ async fn run_until(
     let mut pipes = Pipes::new(group.take_pipes(), job.stdin, job.stdout_cap, job.stderr_cap);
     let left = job.deadline.saturating_sub(started.elapsed());
 
-    // Biased, with `pump` last: a program that writes without a pause can use up tokio's budget for this poll, and
-    // whatever is polled after that reports "pending", timers included.
+    // Biased, with `pump` last: a program that writes without a pause can use up tokio's budget for
+    // this poll, and whatever is polled after that reports "pending", timers included.
     let cause = tokio::select! {
         biased;
         name = signals.next() => Cause::Interrupt(name),
@@ -226,7 +233,8 @@ async fn run_until(
     let status = group.finish().await;
 
     pipes.close_stdin();
-    // The rest of what was written before the exit. A timeout is fine: then another process holds the pipes.
+    // The rest of what was written before the exit. A timeout is fine: then another process holds
+    // the pipes.
     let _ = timeout(DRAIN, pipes.pump()).await;
 
     Ended {
@@ -238,7 +246,8 @@ async fn run_until(
 }
 
 fn start(job: &Job) -> io::Result<(TerminationSignals, Group)> {
-    // The handlers come before the child: else a signal in between would end us and leave the child running.
+    // The handlers come before the child: else a signal in between would end us and leave the child
+    // running.
     Ok((TerminationSignals::listen()?, Group::spawn(job)?))
 }
 

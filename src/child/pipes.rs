@@ -1,10 +1,11 @@
-//! The three pipes of one child: writes stdin while it reads stdout and stderr, within their caps. Must not know about
-//! processes or time.
+//! The three pipes of one child: writes stdin while it reads stdout and stderr, within their caps.
+//! Must not know about processes or time.
 //!
-//! All three are served together. A child that writes a lot before it reads, or that reads nothing, would otherwise
-//! fill one pipe and block, and we would wait for another.
+//! All three are served together. A child that writes a lot before it reads, or that reads nothing,
+//! would otherwise fill one pipe and block, and we would wait for another.
 //!
-//! An error on a pipe counts as its end: all it can mean is that the other side is gone, and the exit status says why.
+//! An error on a pipe counts as its end: all it can mean is that the other side is gone, and the
+//! exit status says why.
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
@@ -47,8 +48,8 @@ impl Pipes {
         }
     }
 
-    /// Moves bytes until all pipes are closed or stdout is over its cap. Cancel-safe: can be dropped at any point and
-    /// called again without losing a byte.
+    /// Moves bytes until all pipes are closed or stdout is over its cap. Cancel-safe: can be
+    /// dropped at any point and called again without losing a byte.
     pub(super) async fn pump(&mut self) -> PumpEnd {
         while !self.stdout.over_cap {
             tokio::select! {
@@ -75,8 +76,8 @@ struct StdinWriter {
 }
 
 impl StdinWriter {
-    /// Writes once. Closes the pipe after the last byte, which is the child's end of file, and at an error: a child
-    /// may stop reading (EPIPE).
+    /// Writes once. Closes the pipe after the last byte, which is the child's end of file, and at
+    /// an error: a child may stop reading (EPIPE).
     async fn write(&mut self) {
         let Some(pipe) = &mut self.pipe else { return };
         match pipe.write(&self.bytes[self.sent..]).await {
@@ -89,8 +90,8 @@ impl StdinWriter {
     }
 }
 
-/// Reads to the end and stores the first `cap` bytes. What is beyond them is read and dropped, so that the child does
-/// not block on a full pipe.
+/// Reads to the end and stores the first `cap` bytes. What is beyond them is read and dropped, so
+/// that the child does not block on a full pipe.
 #[derive(Debug)]
 pub(super) struct CappedReader<R> {
     pipe: Option<R>,

@@ -1,5 +1,5 @@
-//! The signals that ask this process to end, as an event. Must not act on one: the caller knows what has to be cleaned
-//! up first.
+//! The signals that ask this process to end, as an event. Must not act on one: the caller knows
+//! what has to be cleaned up first.
 
 use std::io;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// A listener for `SIGTERM`, `SIGINT` and `SIGHUP`. tokio never removes a handler, so from the first listener on these
-/// signals no longer end the process by themselves.
+/// A listener for `SIGTERM`, `SIGINT` and `SIGHUP`. tokio never removes a handler, so from the
+/// first listener on these signals no longer end the process by themselves.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(super) struct TerminationSignals {
@@ -58,8 +58,9 @@ impl TerminationSignals {
     }
 }
 
-/// Returns a flag that is set when a signal asks this process to end. For commands that run many jobs: after the first
-/// of them the signals end nothing any more, and the command would go on to its last job.
+/// Returns a flag that is set when a signal asks this process to end. For commands that run many
+/// jobs: after the first of them the signals end nothing any more, and the command would go on to
+/// its last job.
 pub fn watch_interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);

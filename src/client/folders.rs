@@ -1,5 +1,5 @@
-//! The client's folders of plans and transcripts, and the session that it has open. Must not accept a folder outside the
-//! project from a settings file, which may come with a checkout.
+//! The client's folders of plans and transcripts, and the session that it has open. Must not accept
+//! a folder outside the project from a settings file, which may come with a checkout.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,20 @@ pub fn projects_folder(client_config_dir: &Path) -> PathBuf {
     client_config_dir.join("projects")
 }
 
-/// Returns the folder of the transcripts of sessions that were started in `cwd`, which must be a real path.
+/// Returns the folder of the transcripts of sessions that were started in `cwd`, which must be a
+/// real path.
 pub fn project_folder(client_config_dir: &Path, cwd: &Path) -> PathBuf {
     projects_folder(client_config_dir).join(project_name(cwd))
 }
 
-/// Returns the client's name for a project: its path, with a dash for every other character than ASCII letters and digits.
+/// Returns the client's name for a project: its path, with a dash for every other character than
+/// ASCII letters and digits.
 pub fn project_name(cwd: &Path) -> String {
     cwd.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// Returns the client's plan folders: the one that its settings name, if that is in the project, and its default.
+/// Returns the client's plan folders: the one that its settings name, if that is in the project,
+/// and its default.
 pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {
     Settings::read(env, project).plan_folders(env, project)
 }
@@ -56,8 +59,9 @@ impl Settings {
         inside.into_iter().chain(env_vars::config_dir(env).map(|own| own.join("plans"))).collect()
     }
 
-    /// Returns what is wrong with the hook's registrations: the client goes by `asyncRewake`, we go by `--background`, and
-    /// one without the other is neither mode. Registrations of plugins are not checked.
+    /// Returns what is wrong with the hook's registrations: the client goes by `asyncRewake`, we go
+    /// by `--background`, and one without the other is neither mode. Registrations of plugins are
+    /// not checked.
     pub fn registration_faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (scope, file, settings) in &self.0 {
@@ -84,8 +88,9 @@ pub struct OpenSession {
     pub busy_since_ms: Option<i64>,
 }
 
-/// Returns the session that the client which runs us has open, from the client's file about its process. Seen in 2.1.221
-/// and 2.1.325; 2.1.136 writes such files and does not give its process id to its hooks.
+/// Returns the session that the client which runs us has open, from the client's file about its
+/// process. Seen in 2.1.221 and 2.1.325; 2.1.136 writes such files and does not give its process id
+/// to its hooks.
 pub fn open_session(env: &Env) -> Option<OpenSession> {
     let process: u32 = env.text(env_vars::PID)?.parse().ok()?;
     let file = env_vars::config_dir(env)?.join("sessions").join(format!("{process}.json"));

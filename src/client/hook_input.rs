@@ -1,5 +1,5 @@
-//! The hook's input on stdin. Must not fail on a field that is missing, unknown or of another type than today's, only on
-//! what is no JSON object.
+//! The hook's input on stdin. Must not fail on a field that is missing, unknown or of another type
+//! than today's, only on what is no JSON object.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,8 @@ pub struct BackgroundTask {
 }
 
 impl BackgroundTask {
-    /// Whether it still runs. An unknown status counts as running: then the stop is not audited, which is safe.
+    /// Whether it still runs. An unknown status counts as running: then the stop is not audited,
+    /// which is safe.
     pub fn is_running(&self) -> bool {
         !["completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "exited"]
             .iter()

@@ -1,5 +1,5 @@
-//! The hook's reply: stdout, stderr and exit code. Must not put anything on stdout but one JSON object: with any other
-//! text there the client silently lets the stop through.
+//! The hook's reply: stdout, stderr and exit code. Must not put anything on stdout but one JSON
+//! object: with any other text there the client silently lets the stop through.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! `punchlist allow`: shows the commands that this project's config file wants to run at a stop, and allows them after a
-//! question. Must not run anything.
+//! `punchlist allow`: shows the commands that this project's config file wants to run at a stop,
+//! and allows them after a question. Must not run anything.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};

@@ -1,6 +1,6 @@
-//! `punchlist demo`: plays a recorded session that drifts through the real hook path, in a temporary folder, with
-//! recorded replies of both readers. Must not need an account, a network or a client, nor touch anything of the
-//! person's.
+//! `punchlist demo`: plays a recorded session that drifts through the real hook path, in a
+//! temporary folder, with recorded replies of both readers. Must not need an account, a network or
+//! a client, nor touch anything of the person's.
 
 use std::fmt::Write as _;
 use std::fs;

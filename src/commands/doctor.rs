@@ -1,5 +1,5 @@
-//! `punchlist doctor`: looks everything up, has it judged, prints it. Must not change anything of the person's, nor send
-//! anything anywhere without `--audit`.
+//! `punchlist doctor`: looks everything up, has it judged, prints it. Must not change anything of
+//! the person's, nor send anything anywhere without `--audit`.
 
 mod live;
 mod lookup;

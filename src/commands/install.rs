@@ -1,5 +1,6 @@
-//! `punchlist install` and `punchlist uninstall`: add the hook to the client's settings or remove it, and show the change.
-//! Must not write in a dry run, nor to a file that it can't parse: then it says what to do by hand.
+//! `punchlist install` and `punchlist uninstall`: add the hook to the client's settings or remove
+//! it, and show the change. Must not write in a dry run, nor to a file that it can't parse: then it
+//! says what to do by hand.
 
 use std::fmt::Write as _;
 use std::io;
@@ -317,7 +318,8 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Returns this program's path, as PATH finds it where it does: the target of a link may change with an upgrade.
+/// Returns this program's path, as PATH finds it where it does: the target of a link may change
+/// with an upgrade.
 fn this_program(env: &Env) -> PathBuf {
     let own = std::env::current_exe().unwrap_or_else(|_| "punchlist".into());
     let real = |path: &Path| std::fs::canonicalize(path).ok();

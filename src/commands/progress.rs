@@ -1,4 +1,5 @@
-//! Progress as one line on stderr, drawn only on a terminal and wiped at the end. Must not print anywhere else.
+//! Progress as one line on stderr, drawn only on a terminal and wiped at the end. Must not print
+//! anywhere else.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! `punchlist off` and `punchlist on`: the person's switch for a project or a session, stored in the state folder. Says
-//! what else lets stops through.
+//! `punchlist off` and `punchlist on`: the person's switch for a project or a session, stored in
+//! the state folder. Says what else lets stops through.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -90,8 +90,9 @@ fn other_switches(env: &Env, project: &Path, state: &StateFolder) -> String {
     text
 }
 
-/// Returns the current project: the session's where the client runs us, else the nearest folder above with `.git` or the
-/// client's settings, else this one. The home folder has the client's settings, too, and that makes it no project.
+/// Returns the current project: the session's where the client runs us, else the nearest folder
+/// above with `.git` or the client's settings, else this one. The home folder has the client's
+/// settings, too, and that makes it no project.
 pub(super) fn project_here(env: &Env) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let here = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir()).unwrap_or(here);

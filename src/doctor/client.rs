@@ -30,7 +30,8 @@ const SEALING_FLAGS: [(&str, &str); 5] = [
     ("--disable-slash-commands", "skills stay on"),
 ];
 
-/// Whether a help text lists the command `auth`. A client without it would take the word for a prompt and ask its model.
+/// Whether a help text lists the command `auth`. A client without it would take the word for a
+/// prompt and ask its model.
 pub fn has_auth_command(help: &str) -> bool {
     help.lines().any(|line| line.split_whitespace().next() == Some("auth") && line.starts_with("  "))
 }

@@ -6,7 +6,8 @@ use super::Check;
 use crate::config::CheckConfig;
 use crate::config::sources::{Source, Sources};
 
-/// Reports the person's switch where it is off. `folders` are those with a switch that cover the project.
+/// Reports the person's switch where it is off. `folders` are those with a switch that cover the
+/// project.
 pub fn switch_check(folders: &[PathBuf]) -> Option<Check> {
     let off = folders.first()?;
     let next = "punchlist on".to_owned();

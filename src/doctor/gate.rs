@@ -1,4 +1,5 @@
-//! The live test of the gate: what the hook replied to each session that was played through it. Pure.
+//! The live test of the gate: what the hook replied to each session that was played through it.
+//! Pure.
 
 use super::Check;
 use crate::client::hook_reply::Reply;
@@ -12,7 +13,8 @@ pub struct GateReplies {
     pub drifting: Reply,
     /// One in which nothing was done.
     pub idle: Reply,
-    /// The drifting one again, played to a process of this program; or why there was no such process.
+    /// The drifting one again, played to a process of this program; or why there was no such
+    /// process.
     pub process: Result<ProcessReply, String>,
 }
 

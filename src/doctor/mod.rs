@@ -1,5 +1,5 @@
-//! Judges whether everything is in place: one mark and one next step for each thing that was looked up. Pure:
-//! `commands::doctor` does the looking up.
+//! Judges whether everything is in place: one mark and one next step for each thing that was looked
+//! up. Pure: `commands::doctor` does the looking up.
 
 pub mod client;
 pub mod config;
@@ -9,7 +9,8 @@ pub mod state;
 
 use serde::Serialize;
 
-/// The version of the JSON format. Fields may be added under it; none is renamed or changes its meaning.
+/// The version of the JSON format. Fields may be added under it; none is renamed or changes its
+/// meaning.
 pub const SCHEMA: u32 = 1;
 
 /// The result of a check.

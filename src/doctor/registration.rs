@@ -47,7 +47,8 @@ fn registrations(files: &[HookFile]) -> Vec<Registration> {
     files.iter().flat_map(of_file).collect()
 }
 
-/// Checks all registrations. `is_there` says whether a program that such a file names can be started.
+/// Checks all registrations. `is_there` says whether a program that such a file names can be
+/// started.
 pub fn checks(files: &[HookFile], config: &Config, is_there: &dyn Fn(&str, &Owner) -> bool) -> Vec<Check> {
     const NAME: &str = "hook";
     let mut checks: Vec<Check> = files.iter().filter_map(unreadable).collect();

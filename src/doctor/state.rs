@@ -1,4 +1,5 @@
-//! The state folder and the log in it: whether they can be written, and what failed in the last days. Pure.
+//! The state folder and the log in it: whether they can be written, and what failed in the last
+//! days. Pure.
 
 use super::{Check, Mark};
 use crate::decision::{Cause, Held};

@@ -1,5 +1,6 @@
-//! The client's settings files: where they are, and how one is replaced whole, with its permissions, through links, and
-//! with a backup beside it. Must not write to a file that it could not read.
+//! The client's settings files: where they are, and how one is replaced whole, with its
+//! permissions, through links, and with a backup beside it. Must not write to a file that it could
+//! not read.
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind, Write};

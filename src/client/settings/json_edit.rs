@@ -1,8 +1,10 @@
-//! Edits JSON in place: sets, appends or removes one value and leaves every other byte as it was. Pure. Must only be given
-//! what a strict parser has accepted. Of a repeated key the last one counts, as it does for the client.
+//! Edits JSON in place: sets, appends or removes one value and leaves every other byte as it was.
+//! Pure. Must only be given what a strict parser has accepted. Of a repeated key the last one
+//! counts, as it does for the client.
 //!
-//! `jsonc-parser` finds the values. Its own editor is not used: it writes new objects over several lines and with spaces,
-//! whatever the rest of the file looks like, so that removing the hook would not restore the file.
+//! `jsonc-parser` finds the values. Its own editor is not used: it writes new objects over several
+//! lines and with spaces, whatever the rest of the file looks like, so that removing the hook would
+//! not restore the file.
 
 use std::ops::Range;
 
@@ -39,7 +41,8 @@ struct Child<'a> {
     value: &'a Value<'a>,
 }
 
-/// Replaces the value at `path`, or adds it as the last member of its object. `None` where there is no such place.
+/// Replaces the value at `path`, or adds it as the last member of its object. `None` where there is
+/// no such place.
 pub fn set(text: &str, path: &[Step<'_>], value: &NewValue) -> Option<String> {
     let (last, before) = path.split_last()?;
     let root = parse(text)?;

@@ -1,5 +1,5 @@
-//! Recognises our hook in the client's settings. Pure, and the only place that says which hooks are ours: `install` edits
-//! them, the doctor judges them, a stop complains of faults in them.
+//! Recognises our hook in the client's settings. Pure, and the only place that says which hooks are
+//! ours: `install` edits them, the doctor judges them, a stop complains of faults in them.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ pub const EVENTS: [&str; 3] = ["Stop", "SubagentStop", SESSION_START];
 /// Always registered, so that `[memory]` can be set later without a second `install`.
 pub const SESSION_START: &str = "SessionStart";
 
-/// The program in a file that teammates share: found by its name, and nothing happens where it is missing.
+/// The program in a file that teammates share: found by its name, and nothing happens where it is
+/// missing.
 pub const ON_PATH: &str = "! command -v punchlist >/dev/null 2>&1 || punchlist";
 
 /// The client's default timeout of a hook, in seconds.
@@ -60,7 +61,8 @@ pub struct OurHook {
     pub place: (usize, usize),
     /// The command line.
     pub line: String,
-    /// Whether it is as `install` or the README writes it, and not a command line of the person's own.
+    /// Whether it is as `install` or the README writes it, and not a command line of the person's
+    /// own.
     pub is_plain: bool,
     /// The program, unless only a shell can resolve it.
     pub program: Option<String>,
@@ -164,8 +166,8 @@ fn are_hook_flags(flags: &[String]) -> bool {
 }
 
 impl OurHook {
-    /// Returns what is wrong, and what to change, where `asyncRewake`, which the client goes by, and `--background`, which
-    /// we go by, disagree.
+    /// Returns what is wrong, and what to change, where `asyncRewake`, which the client goes by,
+    /// and `--background`, which we go by, disagree.
     pub fn mode_fault(&self) -> Option<(&'static str, &'static str)> {
         match (self.is_async, self.is_background) {
             (true, false) => Some((

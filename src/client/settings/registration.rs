@@ -1,5 +1,6 @@
-//! Adds our hook to the text of a settings file, updates it, or removes it. Pure. Must leave everything else as it is, and
-//! verifies that it did. A command line that the person made their own (a variable before it, a wrapper) is not rewritten.
+//! Adds our hook to the text of a settings file, updates it, or removes it. Pure. Must leave
+//! everything else as it is, and verifies that it did. A command line that the person made their
+//! own (a variable before it, a wrapper) is not rewritten.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -33,7 +34,8 @@ pub struct Wanted {
     pub subagents: bool,
 }
 
-/// Something that `install` created and `uninstall` may remove. The names are in the receipts on disk.
+/// Something that `install` created and `uninstall` may remove. The names are in the receipts on
+/// disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Created {
@@ -96,7 +98,8 @@ pub fn register(text: &str, wanted: &Wanted) -> Result<Edited, Fault> {
     for event in EVENTS {
         let is_main = event == EVENTS[0];
         let is_start = event == SESSION_START;
-        // A `SubagentStop` that is registered already is updated even if it was not asked for again.
+        // A `SubagentStop` that is registered already is updated even if it was not asked for
+        // again.
         if !is_main && !is_start && !wanted.subagents && ours_on(&read(&edited.text)?, event).is_empty() {
             continue;
         }
@@ -166,8 +169,8 @@ fn add(value: &Value, event: &'static str, wanted: &Wanted, edited: &mut Edited)
     Ok(())
 }
 
-/// Removes the hook, and the containers that are empty then: those that `install` created, or all of them where there is
-/// no receipt.
+/// Removes the hook, and the containers that are empty then: those that `install` created, or all
+/// of them where there is no receipt.
 pub fn unregister(text: &str, created: Option<&[Created]>) -> Result<String, Fault> {
     let before = read(text)?;
     let mut text = text.to_owned();

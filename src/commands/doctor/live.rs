@@ -1,6 +1,7 @@
-//! The live test of the gate: plays three sessions through the real hook path in a temporary folder, with recorded replies
-//! of both readers, and runs this program as a hook once. Must not touch anything of the person's, ask a model, or use
-//! the person's config: it tests whether the gate works, not how it is set.
+//! The live test of the gate: plays three sessions through the real hook path in a temporary
+//! folder, with recorded replies of both readers, and runs this program as a hook once. Must not
+//! touch anything of the person's, ask a model, or use the person's config: it tests whether the
+//! gate works, not how it is set.
 
 use std::fs;
 use std::io;
@@ -82,7 +83,8 @@ fn stop(sandbox: &Sandbox, stdin: &str, replies: &[&str]) -> Reply {
     answer(stdin.as_bytes(), &env, &state, Registered::holding(TIMEOUT), Timestamp::now(), Some(&mut readers))
 }
 
-/// Runs this program as the client does. It finds no client to ask, and blocks on what the disk alone proves.
+/// Runs this program as the client does. It finds no client to ask, and blocks on what the disk
+/// alone proves.
 fn as_process(sandbox: &Sandbox, stdin: &str) -> Result<ProcessReply, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let set = |name: &str, path: &Path| (name.into(), path.into());

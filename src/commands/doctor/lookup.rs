@@ -1,5 +1,6 @@
-//! What `doctor` looks up: the client, the settings files, the hooks of plugins, the state folder, the log. Must not judge
-//! any of it, nor run anything but the client, with arguments that it answers without its model.
+//! What `doctor` looks up: the client, the settings files, the hooks of plugins, the state folder,
+//! the log. Must not judge any of it, nor run anything but the client, with arguments that it
+//! answers without its model.
 
 use std::io;
 use std::iter;
@@ -60,7 +61,8 @@ fn ask(client: &Path, args: &[&str]) -> Result<String, String> {
     }
 }
 
-/// Returns every settings file that exists, the strongest first, and the hook files of every enabled plugin.
+/// Returns every settings file that exists, the strongest first, and the hook files of every
+/// enabled plugin.
 pub(super) fn settings_files(env: &Env, project: &Path) -> Vec<HookFile> {
     let own =
         Scope::ALL.into_iter().filter_map(|scope| Some((Owner::Settings(scope), scope.file(env, project)?)));
@@ -88,8 +90,8 @@ fn settings_file(owner: Owner, path: &Path) -> Option<HookFile> {
     Some(HookFile { owner, path: path.display().to_string(), content })
 }
 
-/// Returns the hook files of enabled plugins, by the client's list of what is installed. `settings` has the settings
-/// files, the strongest first; a plugin that none of them enables does not count.
+/// Returns the hook files of enabled plugins, by the client's list of what is installed. `settings`
+/// has the settings files, the strongest first; a plugin that none of them enables does not count.
 fn plugin_hooks(client_config_dir: &Path, settings: &[HookFile]) -> Vec<HookFile> {
     let list = client_config_dir.join("plugins").join("installed_plugins.json");
     let Some(Ok(list)) = settings_file(Owner::Settings(Scope::User), &list).map(|file| file.content) else {
@@ -146,7 +148,8 @@ fn managed_settings() -> PathBuf {
     Path::new(folder).join("managed-settings.json")
 }
 
-/// Whether a program can be started by its name or path. Our plugin's script looks in two more folders than the PATH.
+/// Whether a program can be started by its name or path. Our plugin's script looks in two more
+/// folders than the PATH.
 pub(super) fn is_there(env: &Env, program: &str, owner: &Owner) -> bool {
     let home = env.home().unwrap_or_default();
     let mut folders = vec![];
@@ -158,7 +161,8 @@ pub(super) fn is_there(env: &Env, program: &str, owner: &Owner) -> bool {
     [env.get("PATH"), more].into_iter().any(|path| which::which_in(program, path, &home).is_ok())
 }
 
-/// Checks the state folder by writing a file and removing it: permissions alone do not say whether that works.
+/// Checks the state folder by writing a file and removing it: permissions alone do not say whether
+/// that works.
 pub(super) fn state_folder(state: &StateFolder) -> Check {
     let root = state.root();
     let written = in_private_folder(root, || tempfile::NamedTempFile::new_in(root));
