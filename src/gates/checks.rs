@@ -10,7 +10,7 @@ use crate::checks::due::{NotDue, Touched, due};
 use crate::checks::{Passed, Ran, Verdict, ran};
 use crate::child::{self, Job};
 use crate::client::hook_input::Event;
-use crate::config::gates::check::{CheckConfig, CheckOn};
+use crate::config::{CheckConfig, CheckOn};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::ids::ContentId;

@@ -112,7 +112,7 @@ fn step(
     let chosen = stop.env.text(env_vars::MODEL);
     let transcript = stop.input.own_transcript();
     let fill = transcript.and_then(|path| fill_of(path, config.window, chosen.as_deref()));
-    let mut next = seen.next(memory, fill, config.limits);
+    let mut next = seen.next(memory, fill, config.into());
     if matches!(next, Step::Work { .. }) && !consecutive_blocks::may_block_again(stop, NAME) {
         let why = format!(
             "the session was held {} times in a row and used no tool",

@@ -48,7 +48,7 @@ impl Gate for KeepAlive {
         let in_hand = if is_told { Vec::new() } else { in_hand };
         let at_queue = AtQueue {
             idle_ms: worker.idle_ms(stop.started_ms),
-            most_ms: stop.config.worker.idle_ms_of(&worker.kind),
+            most_ms: stop.config.worker.idle_ms(&worker.kind),
             may_hold: may_block_again(stop, NAME),
             worker: &worker,
             in_hand: &in_hand,

@@ -272,7 +272,7 @@ fn check(stop: &mut StopContext<'_>, readers: &mut ReaderPair<'_>) -> Checked {
 fn unset(stop: &StopContext<'_>, is_empty: bool) -> Option<Outcome> {
     let agent_type = stop.input.agent_type.as_deref().unwrap_or_default();
     let is_subagent = stop.input.event == Event::SubagentStop;
-    let (cause, why) = if is_subagent && !stop.config.subagents.looks_at(agent_type) {
+    let (cause, why) = if is_subagent && !stop.config.subagents.includes(agent_type) {
         let why = format!("agents of type \"{agent_type}\" are not looked at ([subagents])");
         (Cause::NothingToAudit, why)
     } else if !is_empty {
