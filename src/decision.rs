@@ -1,11 +1,10 @@
-//! Takes what the gate says, gives the decision. Pure: the one place where an outcome becomes an answer, in
-//! one exhaustive match.
+//! The decision on a stop. Pure: the one place where an outcome becomes an answer, in one exhaustive match.
 
 use serde::{Deserialize, Serialize};
 
 use crate::client::hook_reply::Reply;
 
-/// Why a stop was held or let go, as the log names it.
+/// Why a stop was blocked or let go, as the log names it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
@@ -13,13 +12,13 @@ pub enum Cause {
     InsideAuditor,
     /// The person switched it off.
     Off,
-    /// The session goes on because it was held already.
+    /// The session goes on because it was blocked already.
     LoopGuard,
     /// The session is planning.
     PlanMode,
     /// Work is still running.
     BackgroundWork,
-    /// The session was held often enough.
+    /// The session was blocked often enough.
     Budget,
     /// No plan in play, or no work since the last audit.
     NothingToAudit,
@@ -37,7 +36,7 @@ pub enum Cause {
     Findings,
     /// None.
     Clean,
-    /// Findings, none of which may hold a stop.
+    /// Findings, none of which may block a stop.
     OnlyUnverified,
     /// The auditor took too long.
     AuditorTimeout,
@@ -181,7 +180,7 @@ pub fn could_not_check(cause: &str) -> bool {
     Cause::UNCHECKED.iter().any(|unchecked| unchecked.name() == cause)
 }
 
-/// What a gate makes of a stop.
+/// What checking a stop came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing stands in its way.
@@ -191,7 +190,7 @@ pub enum Outcome {
         /// In words, for the log.
         detail: Option<String>,
     },
-    /// It should be held.
+    /// It should be blocked.
     Block {
         /// Why.
         cause: Cause,
@@ -214,27 +213,27 @@ pub enum Outcome {
     },
 }
 
-/// What became of counting a block. Only a block that was counted may be given: a guard that can't count
-/// can't promise to let go.
+/// Whether a block was counted. Only a block that was counted may be given: a guard that can't count can't
+/// promise to let go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Counting {
     /// Nothing was to be counted.
     NotNeeded,
     /// It was counted.
     Counted,
-    /// Another stop of the session had the last one meanwhile.
+    /// Another stop of the session has used up the budget meanwhile.
     Spent,
-    /// A newer stop has taken over, and the decision is its.
+    /// A newer stop has taken over, and decides.
     Superseded,
-    /// It could not be.
+    /// It could not be counted.
     Failed(String),
 }
 
-/// Action or let go.
+/// Whether a stop is blocked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// The stop is held.
+    /// The stop is blocked.
     Block,
     /// The stop goes through.
     #[default]
@@ -250,14 +249,14 @@ pub struct Decision {
     pub cause: Cause,
     /// In words, for the log.
     pub detail: Option<String>,
-    /// In a dry run: the stop would have been held.
+    /// In a dry run: the stop would have been blocked.
     pub would_block: bool,
-    /// What is answered.
+    /// The answer to the client.
     pub reply: Reply,
 }
 
 impl Outcome {
-    /// What it is, as the log names it.
+    /// Its name in the log.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Pass { .. } => "pass",
@@ -292,7 +291,7 @@ impl Outcome {
     }
 }
 
-/// Decides.
+/// Turns an outcome into the decision.
 pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision {
     let allow =
         |cause, detail, reply| Decision { action: Action::Allow, cause, detail, would_block: false, reply };
@@ -324,7 +323,7 @@ pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision 
             allow(Cause::Budget, Some("another stop of the session was held meanwhile".into()), Reply::Silent)
         }
         (Outcome::Block { .. }, false, Counting::NotNeeded) => {
-            // Not reached: a hold that is no dry run is always counted. Were it not, it must not block.
+            // Not reached: a block that is no dry run is always counted. Were it not, it must not be given.
             allow(Cause::Error, Some("a block was not counted".into()), Reply::Silent)
         }
     }

@@ -1,5 +1,5 @@
-//! Our own time by phase: takes what is done and how long it took, gives it as numbers for the log and as a table
-//! for a person. Must not ask the system for anything that a stop does not need: reading the clock is no call.
+//! Our own time by phase, as numbers for the log and as a table for a person. Must not make system calls that a stop
+//! does not need: reading the clock is none.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Takes the evidence of an audit, gives what is kept of it for people: the asks, the plan's steps, the final message
-//! and what was shown of each file. Pure. All of it is masked already; must not become more than is worth its room.
+//! What is kept of the evidence of an audit for people: the asks, the plan's steps, the final message and what was
+//! shown of each file. Pure. The evidence is masked already; must not exceed a megabyte.
 
 use crate::evidence::Evidence;
 use crate::log::Snapshot;

@@ -1,5 +1,5 @@
-//! What an agent disputed once: takes the findings of an audit and what was disputed in the session before, sets aside
-//! those on the same grounds. Pure. Must not drop anything: what is set aside is told and logged, and holds nobody.
+//! What an agent disputed before in this session does not block again. Pure. Must not drop a finding: what is set
+//! aside is told to the person and logged.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ pub struct Dispute {
     pub sentence: String,
 }
 
-/// Sets aside the confirmed findings that were disputed before, wherever they stand; gives them. What a person called
-/// right (`is_upheld`) holds whatever the agent says.
+/// Sets aside the confirmed findings that were disputed before, and returns them. What a person called right
+/// (`is_upheld`) blocks whatever the agent says.
 pub fn set_aside(
     findings: &mut [Finding],
     fitting: &mut Vec<Finding>,

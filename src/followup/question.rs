@@ -1,5 +1,5 @@
-//! What a reader is asked about a block at the stop after it: takes the findings that disk and plan do not settle, gives the
-//! question, and reads the answer. Pure. An answer that does not fit is none.
+//! What a reader is asked about a block at the stop after it: the prompt for the findings that disk and plan do not
+//! settle, and its answer. Pure. An answer that does not fit the schema is none.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -1,5 +1,4 @@
-//! Whether disk, session or plan settle a finding by themselves: takes the finding as it held and the evidence as it is now,
-//! returns how it is settled. Pure, and reads no prose: what can't be told this way is for a reader.
+//! Whether disk, session or plan settle a finding by themselves. Pure, and reads no prose: the rest is for a reader.
 
 use super::PendingFinding;
 use crate::evidence::{Evidence, FileState};

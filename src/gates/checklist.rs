@@ -1,9 +1,9 @@
-//! The checklist gate: a stop in, an outcome out. Holds a session that says that it is finished while boxes or tasks are open,
-//! or that ends without the section that is wanted of it. Here files are read; which items are open is `open`, what a reader
-//! is asked about them `question`, what the agent is told `words`.
+//! The checklist gate: blocks a session that says that it is finished while boxes or tasks are open, or that ends
+//! without a required section. `open` finds the open items, `question` asks a reader about them, `words` is what the
+//! agent is told.
 //!
-//! An unfinished plan is normal: only what the final message claims counts, and a reader says what that is. What the audit
-//! holds for in the same stop is left to it.
+//! An unfinished plan is normal: only what the final message claims counts, and a reader says what that is. Items
+//! that the audit blocks for at the same stop are left to it.
 
 mod open;
 mod question;
@@ -106,7 +106,7 @@ fn ask(
     }
 }
 
-/// The plan by the name that it has in the workspace.
+/// Names the plan by its path in the workspace.
 fn name_the_plan(items: &mut [Item], known: &SessionView) {
     for item in items {
         if let Place::Plan { path: Some(path), .. } = &mut item.place
@@ -122,7 +122,7 @@ fn block(unsettled: &OpenClaims, is_alone: bool) -> Outcome {
     Outcome::Block { cause, reason: words::reason(unsettled, is_alone) }
 }
 
-/// The files that the config names, each with its name and its boxes; and those that can't be read. The plan is looked at by itself.
+/// Reads the files that the config names, but for the plan. Returns their boxes, and the files that can't be read.
 fn read_lists(stop: &StopContext<'_>, known: &SessionView) -> (Vec<Checklist>, Vec<(String, String)>) {
     let config = &stop.config.checklist;
     let plan = known.plan.as_ref().filter(|_| config.plan).and_then(|plan| plan.path.as_deref());

@@ -1,5 +1,5 @@
-//! The gate of the checks that a person set: takes a stop, runs those that are due side by side, holds on what fails. What is
-//! due and what an ending means is `crate::checks`; here the files are looked at and the commands run.
+//! The gate of the checks that a person set: runs those that are due side by side, and blocks if one fails. Which
+//! are due and what an exit code means is `crate::checks`.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -65,8 +65,8 @@ impl Gate for ChecksGate {
         if !stop.is_background() {
             say(&ran);
         }
-        // What a check itself writes is not touched by the session: it passed with the files as they are now. In the background
-        // the session may have gone on meanwhile.
+        // What a check itself writes is no change of the session: it passed with the files as they are now. In the
+        // background the session may have gone on meanwhile.
         let after = if stop.is_background() { touched } else { self::touched(stop.view()) };
         let mut change = StateChange::default();
         for ((check, before), ran) in to_run.iter().zip(&ran) {
@@ -91,7 +91,7 @@ impl Gate for ChecksGate {
     }
 }
 
-/// Under which name a pass is remembered. What a subagent touched is not what the main agent did.
+/// The name of a check in the state. What a subagent touched is not what the main agent touched.
 fn key(stop: &StopContext<'_>, check: &CheckConfig) -> String {
     match stop.agent() {
         "" => check.name.clone(),
@@ -99,7 +99,7 @@ fn key(stop: &StopContext<'_>, check: &CheckConfig) -> String {
     }
 }
 
-/// What the person is told of checks that nobody has allowed, once a session.
+/// Tells the person once a session of checks that are not allowed.
 fn not_allowed(stop: &StopContext<'_>, change: &mut StateChange) -> Option<String> {
     let words =
         "the project's checks do not run before you have looked at them: `punchlist allow`".to_owned();
@@ -124,8 +124,8 @@ fn pass(idle: &[(&CheckConfig, NotDue)], ran: &[Ran]) -> Outcome {
     Outcome::Pass { cause: Cause::Clean, detail: Some(detail.join("; ")) }
 }
 
-/// The files that the session touched, as they stand: with its tools, and, where commands may have changed something, whatever
-/// in the workspace is newer than the session.
+/// The files that the session touched, as they are now: with its tools and, where commands may have changed
+/// something, all that is newer than the session.
 fn touched(view: &SessionView) -> Touched {
     let SessionView { session, workspace, .. } = view;
     let mut folders = Folders::default();
@@ -159,7 +159,7 @@ fn job(stop: &StopContext<'_>, check: &CheckConfig, deadline: Duration) -> Job {
         program,
         args,
         cwd: stop.project.to_path_buf(),
-        // A check that starts a client of its own must not be held by us.
+        // A check that starts a client of its own must not be blocked by us.
         env_set: vec![(env::INSIDE_AUDITOR.into(), "1".into())],
         env_unset: Vec::new(),
         stdin: Vec::new(),
@@ -169,7 +169,7 @@ fn job(stop: &StopContext<'_>, check: &CheckConfig, deadline: Duration) -> Job {
     }
 }
 
-/// What each check came to, on stderr, with its name in front: for a person who looks into the client's debug log.
+/// Prints how each check ended on stderr, for the client's debug log.
 fn say(ran: &[Ran]) {
     let mut stderr = std::io::stderr().lock();
     for ran in ran {

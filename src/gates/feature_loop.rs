@@ -1,6 +1,5 @@
-//! The feature loop's gate: keeps the session that the loop is bound to at work until every feature passes, and lets it go
-//! with a reason when the loop is over or a fresh session should go on. Everybody else is left alone. Takes a stop, gives
-//! an outcome; what it decides by is `feature_loop::step`.
+//! The gate of the feature loop: keeps the session of a loop at work until every feature passes, and lets it go when
+//! the loop is over or a fresh session should go on. Other sessions pass. The rules are in `feature_loop::step`.
 
 use std::path::Path;
 
@@ -19,7 +18,7 @@ use crate::gates::consecutive_blocks;
 /// Its name.
 pub const NAME: &str = "loop";
 
-/// How much of a transcript's end is searched for the word by which a session is told.
+/// How much of a transcript's end is searched for the token of a loop.
 const TAIL: u64 = 4 << 20;
 
 /// The gate, for a session that is bound to a loop.
@@ -29,7 +28,7 @@ pub struct FeatureLoopGate {
 }
 
 impl FeatureLoopGate {
-    /// The gate of this stop's session, if a loop is bound to it. Where there never was a loop that costs one failed open.
+    /// Finds the loop that this session is bound to. Where there never was a loop it costs one failed open.
     pub fn find(stop: &StopContext<'_>) -> Option<Self> {
         if !stop.is_main() {
             return None;
@@ -42,8 +41,8 @@ impl FeatureLoopGate {
     }
 }
 
-/// Whether this is the session in which a loop was begun: clients before 2.1.136 do not tell a command which session runs it,
-/// but what it printed stands in the transcript of that session alone.
+/// Whether this is the session in which a loop was begun. Clients before 2.1.136 do not tell a command which session
+/// runs it, but what it printed stands in the transcript of that session alone.
 fn has_printed(stop: &StopContext<'_>, one: &Loop) -> bool {
     let Some(token) = one.token.as_deref().filter(|token| token.len() > 8) else { return false };
     let project = std::fs::canonicalize(stop.project).unwrap_or_else(|_| stop.project.to_path_buf());
@@ -92,7 +91,7 @@ impl FeatureLoopGate {
             (memory.session, memory.token) = (session.map(String::from), None);
             let (mut outcome, status) = step(stop, faults, &seen, memory);
             let written = status.map_or(Ok(()), |status| seen.write(memory, status));
-            // What is remembered counts; the file is for people and for the next session.
+            // The state counts; the file is for people and for the next session.
             if let (Err(why), Outcome::Advise { message, .. }) = (&written, &mut outcome) {
                 message.push_str(&format!(" ({why})"));
             }
@@ -101,7 +100,7 @@ impl FeatureLoopGate {
     }
 }
 
-/// Decides, and changes what is remembered; gives the status that the progress file should have, where it should be written.
+/// Decides, and changes the state of the loop. Returns the status to write into the progress file, if any.
 fn step(
     stop: &StopContext<'_>,
     faults: &mut Vec<String>,

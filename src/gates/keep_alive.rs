@@ -1,6 +1,6 @@
-//! The keep-alive gate: keeps a session that registered as a worker at its queue while it is idle for less than its time, counted from
-//! what it did last that counts, never from its beginning. Takes the worker and what time it is; what that means is one pure function. It
-//! tells the agent which command to run, so that the client's count of blocks in a row begins anew, and lets go where that is not done.
+//! The keep-alive gate: keeps a session that registered as a worker at its queue until it was idle for too long,
+//! counted from its last activity. It tells the agent which command to run, so that the client's count of blocks in
+//! a row begins anew, and lets go if the agent does not run it.
 
 use super::own_command::own_command;
 use super::{CheckedGate, Gate, GateResult, ReaderPair, StopContext, pending_tasks};
@@ -43,7 +43,7 @@ impl Gate for KeepAlive {
                 return Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message }.into();
             }
         };
-        // What another gate names in the same reason need not be named twice.
+        // The pending-tasks gate names the same tasks in the same reason.
         let is_told = earlier.iter().any(|gate| gate.gate == pending_tasks::NAME && gate.blocks());
         let in_hand = if is_told { Vec::new() } else { in_hand };
         let at_queue = AtQueue {
@@ -65,7 +65,7 @@ impl Gate for KeepAlive {
     }
 }
 
-/// The worker that this session is, and what it has in hand.
+/// The worker of this session, and its tasks.
 fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, Fault> {
     let Some(session) = stop.input.session_id.as_deref() else { return Ok(None) };
     let Some(mut registry) = Registry::open_if_there(stop.state.root(), Patience::Stop)? else {
@@ -82,11 +82,11 @@ fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, Faul
 /// A worker at its queue.
 #[derive(Debug, Clone, Copy)]
 pub struct AtQueue<'a> {
-    /// For how long it did nothing that counts.
+    /// How long it was idle.
     pub idle_ms: i64,
-    /// For how long it may.
+    /// How long it may be idle.
     pub most_ms: i64,
-    /// Whether it may be held once more: it has used a tool since it was held, or was not held often.
+    /// Whether it may be blocked once more: it has used a tool since the last block, or was not blocked often.
     pub may_hold: bool,
     /// Who it is.
     pub worker: &'a Worker,
@@ -94,7 +94,7 @@ pub struct AtQueue<'a> {
     pub in_hand: &'a [Task],
 }
 
-/// Whether it stays. `program` says how punchlist is run; it is asked only for a hold.
+/// Decides whether a worker stays. `program` says how punchlist is run, and is called only for a block.
 pub fn decide(at_queue: &AtQueue<'_>, program: impl FnOnce() -> String) -> Outcome {
     let AtQueue { idle_ms, most_ms, may_hold, worker, in_hand } = *at_queue;
     let (name, since) = (&worker.name, worker.activity.words());

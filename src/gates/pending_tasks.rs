@@ -1,5 +1,5 @@
-//! The pending-tasks gate: holds a session while tasks that were given to it, or that it took, are not over. Takes what the source
-//! tells; what that means is one pure function. A session that is no worker is none of its business.
+//! The pending-tasks gate: blocks a worker's session while tasks that it was given or took are not over. A session
+//! that is no worker passes.
 
 use super::own_command::own_command;
 use super::{CheckedGate, Gate, GateResult, ReaderPair, StopContext};
@@ -30,7 +30,7 @@ impl Gate for PendingTasks {
     fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
         let held = stop.blocks_by(NAME);
         let config = &stop.config.tasks;
-        // What can't hold any more is not worth a request.
+        // A gate that may not block any more need not send a request.
         if held >= config.max_holds {
             return enough(held, config.max_holds).into();
         }
@@ -62,7 +62,7 @@ fn times(count: u32) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), "time", "times")
 }
 
-/// What a look at the tasks means. `ways_on` says what the agent can do; it is made only for a hold.
+/// Decides what the tasks mean. `ways_on` says what the agent can do, and is called only for a block.
 pub fn decide(looked: &Looked, held: u32, config: &TasksConfig, ways_on: impl FnOnce() -> String) -> Outcome {
     let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
     let tasks = match looked {

@@ -1,7 +1,8 @@
-//! Which stop of an agent is the newest, where audits run behind the session: a later stop takes over from one
-//! that is still being audited, and a second hook of the same stop does not. Takes what the client says of a stop;
-//! the newest is named in a file, which is changed only in the session's turn and replaced whole. So whoever looks
-//! at it within [`StateFolder::update_session`] sees what stands for as long as that lasts.
+//! Which stop of an agent is the newest, where audits run in the background: a later stop supersedes one that is
+//! still being audited, and a second hook of the same stop does not.
+//!
+//! A file names the newest stop. It is changed only under the session's lock and replaced whole, so what is read
+//! within [`StateFolder::update_session`] stays true for as long as that lasts.
 
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
@@ -14,12 +15,12 @@ use crate::client::hook_input::HookInput;
 use crate::ids::{ContentId, new_id};
 use crate::state::{StateFolder, StopLock, lock_file, read_json, write_json};
 
-/// How long the audit that is taken over from may need to end its auditor and let go of its place. It notices within
-/// a tenth of a second. After this we go on beside it: it has nothing to say any more.
+/// How long a superseded audit may need to end its reader and release its lock. It notices within a tenth of a
+/// second. After this we go on beside it: its decision does not count any more.
 const HAND_OVER: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// One hook's claim to decide one stop.
+/// One hook's claim to decide one stop as the newest.
 #[derive(Debug)]
 pub struct NewestStop<'a> {
     state: &'a StateFolder,
@@ -31,20 +32,20 @@ pub struct NewestStop<'a> {
 /// The newest stop, as the file has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Mark {
-    /// Names the stop: the same for two hooks of it.
+    /// The name of the stop, the same for two hooks of it.
     stop: String,
-    /// Names the hook that decides it.
+    /// The name of the hook that decides it.
     hook: String,
     /// When that hook started, in milliseconds since 1970.
     started_ms: i64,
 }
 
-/// What became of a claim.
+/// The result of [`NewestStop::acquire`].
 #[derive(Debug)]
 pub enum Acquired {
-    /// It is ours, until a newer stop comes.
+    /// This process decides the stop, until a newer one comes.
     Lock {
-        /// Where it is audited.
+        /// Held until the decision is saved.
         lock: StopLock,
         /// Another hook has had the same stop, and has ended.
         is_second: bool,
@@ -56,7 +57,7 @@ pub enum Acquired {
 }
 
 impl<'a> NewestStop<'a> {
-    /// A claim, not yet made.
+    /// A claim that is not written yet.
     pub fn new(state: &'a StateFolder, session: &'a str, input: &'a HookInput, started_ms: i64) -> Self {
         let agent = input.agent_id.as_deref().unwrap_or_default();
         Self { state, session, agent, mark: Mark { stop: stop_name(input), hook: new_id(), started_ms } }
@@ -70,9 +71,9 @@ impl<'a> NewestStop<'a> {
         read_json(&self.file())
     }
 
-    /// Makes it, and waits for the audit that is taken over from to let go.
+    /// Writes the claim, takes the lock, and waits for the audit that is superseded to release it.
     pub fn acquire(&self) -> Acquired {
-        // Where no file can be made, nothing can be counted either, and nothing will be held.
+        // Where no file can be made, no block can be counted, so none will be given.
         let nothing_kept = Acquired::Lock { lock: StopLock(None), is_second: false };
         let Ok(turn) = self.state.session_turn(self.session) else { return nothing_kept };
         let Ok(place) = lock_file(&self.state.stop_file(self.session, self.agent, "stop")) else {
@@ -89,7 +90,7 @@ impl<'a> NewestStop<'a> {
         if write_json(&self.file(), &self.mark).is_err() {
             return nothing_kept;
         }
-        // Before the turn is over: a second hook of this stop must not find the place empty.
+        // Under the session's lock: a second hook of this stop must not find this one free.
         let mut is_waiting = is_held(&place);
         drop(turn);
         let asked = Instant::now();
@@ -103,14 +104,14 @@ impl<'a> NewestStop<'a> {
         Acquired::Lock { lock: StopLock(Some(place)), is_second }
     }
 
-    /// For a stop that nobody audits: it is newer than one that still is being audited, all the same.
+    /// Supersedes an older stop that is still being audited, for a stop that is skipped itself.
     pub fn supersede_older(&self) {
         if !self.file().exists() {
             return;
         }
         let Ok(_turn) = self.state.session_turn(self.session) else { return };
         if self.newest().is_some_and(|newest| newest.stop != self.mark.stop && !self.is_older_than(&newest)) {
-            // Not written, the older audit may still find out by itself that the session has moved on.
+            // If it can't be written, the older audit may still see that the session has gone on.
             let _ = write_json(&self.file(), &self.mark);
         }
     }
@@ -120,8 +121,7 @@ impl<'a> NewestStop<'a> {
         self.newest().is_none_or(|newest| newest.hook == self.mark.hook)
     }
 
-    /// Whether another stop's hook was started after this one. (A start in the future is a clock that jumped
-    /// back.)
+    /// Whether another stop's hook was started after this one. A start in the future is a clock that jumped back.
     fn is_older_than(&self, other: &Mark) -> bool {
         (self.mark.started_ms + 1..=Timestamp::now().as_millisecond()).contains(&other.started_ms)
     }
@@ -139,7 +139,7 @@ fn stop_name(input: &HookInput) -> String {
     name.finish()
 }
 
-/// Whether another process has the place. If not, it is ours from here on.
+/// Whether another process has the lock. If not, this one takes it.
 fn is_held(place: &File) -> bool {
     matches!(place.try_lock(), Err(TryLockError::WouldBlock))
 }
