@@ -12,7 +12,7 @@ use crate::evidence::{
 };
 use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 use crate::plan::steps::parse_steps;
-use crate::plan::{BeforeSource, Plan, PlanBefore, PlanSource};
+use crate::plan::{BeforeSource, Plan, PlanBefore, PlanPlaces, PlanSource};
 use crate::readers::{Answer, Opinion, Prompt, Proposal, Reader, ReaderOutcome, ReaderRun, Verdict};
 use crate::session::{
     Ask, Change, Command, CommandEnd, Delegation, EditTool, Original, Outcome, Remark, Session, Todo, Touch,
@@ -103,6 +103,14 @@ pub(crate) fn plan(text: &str) -> Plan {
 pub(crate) fn plan_from(before: &str, now: &str) -> Plan {
     let before = PlanBefore { text: before.to_owned(), from: BeforeSource::Original };
     Plan { before: Some(before), ..plan(now) }
+}
+
+/// Plans of a workspace at [`ROOT`] and of a home `/home/me`, with these globs besides the built-in
+/// ones.
+pub(crate) fn plan_places(more: &[&str]) -> PlanPlaces {
+    let globs = ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"];
+    let globs: Vec<String> = globs.iter().chain(more).map(|glob| (*glob).to_owned()).collect();
+    PlanPlaces::new(ROOT.into(), vec!["/home/me/.claude/plans".into()], &globs)
 }
 
 /// A file of which nothing was shown.
