@@ -418,13 +418,13 @@ fn reader_words(reader: &ReaderRecord) -> String {
 }
 
 fn tokens_words(usage: &Usage) -> Option<String> {
-    let read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
-    let cached = match usage.cache_read_tokens {
+    let read = usage.total_input();
+    let cached = match usage.cache_read {
         0 => String::new(),
         cached => format!(" ({} of them from the provider's cache)", grouped(cached)),
     };
-    let words = || format!("{} tokens in{cached}, {} out", grouped(read), grouped(usage.output_tokens));
-    (read + usage.output_tokens > 0).then(words)
+    let words = || format!("{} tokens in{cached}, {} out", grouped(read), grouped(usage.output));
+    (read + usage.output > 0).then(words)
 }
 
 /// What was sent, and what both readers cost together.

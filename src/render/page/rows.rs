@@ -142,9 +142,9 @@ impl<'a> Rows<'a> {
         self.ours_ms.push(spent(timing::TOTAL).map(|total| rounded((total - theirs).max(0.0))));
         let readers = || first.into_iter().chain(second);
         self.readers_ms.push(first.map(|_| rounded(own(first) + own(second))));
-        let read = |usage: &Usage| usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+        let read = Usage::total_input;
         self.tokens_in.push(readers().map(|reader| read(&reader.usage)).sum());
-        self.tokens_out.push(readers().map(|reader| reader.usage.output_tokens).sum());
+        self.tokens_out.push(readers().map(|reader| reader.usage.output).sum());
         let cost = readers().filter_map(|reader| reader.usage.cost_usd).reduce(|one, other| one + other);
         self.cost_usd.push(cost.map(|cost| (cost * 1e9).round() / 1e9));
     }
