@@ -145,7 +145,7 @@ impl Shown {
         values["fence"] = json!(fence);
         values["git"] = json!(git);
         values["candidates"] = json!(candidates);
-        values["files"] = json!(files_text(&evidence.files, fence, max_bytes.saturating_sub(taken)));
+        values["files"] = json!(files_text(evidence, fence, max_bytes.saturating_sub(taken)));
         let text = render("evidence.md", &prompts.evidence, &values)?;
         // A prompt that starts with `/` is a command to the client: it answers without asking the model.
         let text = if text.trim_start().starts_with('/') { format!("The data.\n{text}") } else { text };

@@ -153,7 +153,8 @@ fn ticks_from_before_the_session_are_not_its_claims() {
 #[test]
 fn what_the_file_was_is_told_by_the_transcript_then_a_read_then_the_commit() {
     let sources = |original: Original, read: Option<&str>, committed: Option<&str>| {
-        let session = touched("/w/PLAN.md", original);
+        let reads = has_read(&["/w/PLAN.md"]).reads;
+        let session = Session { reads, ..touched("/w/PLAN.md", original) };
         let plan = find(
             &session,
             &plan_places(&[]),
