@@ -14,9 +14,8 @@ use super::before::{PlanBefore, marks_changed, ticked_before};
 use super::places::{PlanFile, PlanPlaces};
 use super::steps::{Mark, Step, StepKind, parse_steps};
 use super::{BeforeSource, Plan, PlanSource, Presence};
+use crate::paths::is_markdown;
 use crate::session::{ApprovedPlan, Original, ReadFile, Session, Touch};
-use crate::shell;
-use crate::text::normalise::is_markdown;
 
 /// How much of a plan is read. A log of megabytes under a plan's name is none.
 const PLAN_CAP: usize = 128 << 10;
@@ -133,7 +132,7 @@ impl Finder<'_> {
             .iter()
             .filter(|command| self.places.may_name_plan(&command.line) && command.may_have_effects());
         for command in commands {
-            let words = shell::simple_commands(&command.line).into_iter().flatten();
+            let words = command.parsed().commands.into_iter().flat_map(|command| command.words_and_files());
             let files = words.filter_map(|word| self.places.file(word.trim_start_matches('>')));
             candidates.extend(files.map(|file| (command.at, file)));
         }

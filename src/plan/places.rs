@@ -6,7 +6,7 @@ use globset::GlobSet;
 use memchr::memmem::Finder;
 
 use crate::globs;
-use crate::text::normalise::is_markdown;
+use crate::paths::is_markdown;
 
 /// Where plans live.
 #[derive(Debug)]
