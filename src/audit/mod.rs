@@ -22,7 +22,7 @@ use crate::ids::random_fence;
 use crate::paths::is_markdown;
 use crate::plan::{self, Plan, PlanPlaces};
 use crate::readers::Prompts;
-use crate::readers::prompt::{self, PromptError, Shown};
+use crate::readers::prompt::{self, PromptError, SharedPrompt};
 use crate::session::file_history;
 use crate::session::file_history::Wanted;
 use crate::session::{Session, Touch};
@@ -90,6 +90,37 @@ impl AuditInput {
         let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
         let scope = Scope { file_bytes, judged };
         let evidence = evidence::gather(session, plan, workspace, scope, memory);
+        Self::with_facts(evidence, masked, prompts, sections, max_bytes)
+    }
+
+    /// Puts together what a report needs where no reader is asked. The disk and git are looked at only
+    /// if a fact or an advisory may depend on them; there are no sections for a prompt.
+    pub fn without_readers(
+        mut session: Session,
+        mut plan: Option<Plan>,
+        workspace: &Workspace,
+        config: &AuditConfig,
+    ) -> Self {
+        let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
+        file_history::fetch(&mut session, |_| Wanted::Change);
+        let evidence =
+            Evidence { plan, session, files: Vec::new(), unlisted: 0, repository: None, judged: None };
+        if facts::need_files(&evidence) || advisories::need_git(&evidence) {
+            let Evidence { session, plan, .. } = evidence;
+            let cache = &mut FileCache::default();
+            return Self::new(session, plan, workspace, Prompts::default(), config, None, cache);
+        }
+        let (prompts, sections) = (Prompts::default(), Sections::default());
+        Self::with_facts(evidence, masked, prompts, sections, config.max_prompt_bytes)
+    }
+
+    fn with_facts(
+        evidence: Evidence,
+        masked: usize,
+        prompts: Prompts,
+        sections: Sections,
+        max_bytes: usize,
+    ) -> Self {
         let begun = Instant::now();
         let facts = facts::facts(&evidence);
         let advisories = advisories::advisories(&evidence);
@@ -100,7 +131,7 @@ impl AuditInput {
 
     /// What both readers are shown. A template of the person's own that can't be filled in gives way to the built-in one, and
     /// what is wrong with it is given beside.
-    pub fn shown(&self) -> Result<(Shown, Option<PromptError>), PromptError> {
+    pub fn shown(&self) -> Result<(SharedPrompt, Option<PromptError>), PromptError> {
         let fence = random_fence();
         match self.shown_with(&self.prompts, &fence) {
             Ok(shown) => Ok((shown, None)),
@@ -109,12 +140,12 @@ impl AuditInput {
     }
 
     /// The same between marks that are known beforehand, for prompts that are written to files and compared.
-    pub fn shown_between(&self, fence: &str) -> Result<Shown, PromptError> {
+    pub fn shown_between(&self, fence: &str) -> Result<SharedPrompt, PromptError> {
         self.shown_with(&self.prompts, fence)
     }
 
-    fn shown_with(&self, prompts: &Prompts, fence: &str) -> Result<Shown, PromptError> {
-        Shown::new(prompts, &self.sections, &self.evidence, &self.facts, fence, self.max_bytes)
+    fn shown_with(&self, prompts: &Prompts, fence: &str) -> Result<SharedPrompt, PromptError> {
+        SharedPrompt::new(prompts, &self.sections, &self.evidence, &self.facts, fence, self.max_bytes)
     }
 
     /// The texts in use.
