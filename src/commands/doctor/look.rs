@@ -150,7 +150,7 @@ pub(super) fn memory(state: &StateFolder) -> MemoryLook {
 pub(super) fn past(state: &StateFolder) -> (Vec<Record>, bool) {
     let since = Timestamp::now().checked_sub((past::DAYS * 24).hours()).unwrap_or(Timestamp::UNIX_EPOCH);
     let (mut records, mut ever) = (Vec::new(), false);
-    let _ = DecisionLog::in_folder(state.root()).read(|record, _| {
+    let _ = DecisionLog::in_folder(state.root()).read(|record| {
         ever = true;
         if record.time.parse::<Timestamp>().is_ok_and(|time| time >= since) {
             records.push(record);
