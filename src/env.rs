@@ -22,23 +22,6 @@ pub const SESSION: &str = "PUNCHLIST_SESSION";
 /// Set by punchlist for its auditor, so that a hook that fires inside it steps aside.
 pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
 
-/// The client's own path, given to its hooks.
-pub const CLIENT_EXECPATH: &str = "CLAUDE_CODE_EXECPATH";
-/// The session, in what the client runs: its hooks, and from 2.1.136 on the commands of its Bash tool.
-pub const CLIENT_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
-/// The client's process.
-pub const CLIENT_PID: &str = "CLAUDE_PID";
-/// The folder in which the session was started; stays when the session's cwd moves.
-pub const CLIENT_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
-/// Moves `~/.claude`.
-pub const CLIENT_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
-/// Set for every command that a session runs.
-pub const CLIENT_INSIDE: &str = "CLAUDECODE";
-/// The model that a person chose for the client.
-pub const CLIENT_MODEL: &str = "ANTHROPIC_MODEL";
-/// `claude-code_2-1-325_harness`: the only variable with the client's version.
-pub const CLIENT_AGENT: &str = "AI_AGENT";
-
 /// The environment: the process's own, or one that is made up. Nothing of the process's own is copied before it is
 /// asked for; it does not change while we run.
 #[derive(Debug, Clone, Default)]
@@ -95,18 +78,6 @@ impl Env {
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").or_else(|| self.path("USERPROFILE"))
     }
-
-    /// Where the client keeps its own files (`~/.claude`).
-    pub fn client_config_dir(&self) -> Option<PathBuf> {
-        self.path(CLIENT_CONFIG_DIR).or_else(|| self.home().map(|home| home.join(".claude")))
-    }
-
-    /// The client's version, from [`CLIENT_AGENT`]: `2.1.325`.
-    pub fn client_version(&self) -> Option<String> {
-        let agent = self.text(CLIENT_AGENT)?;
-        let version = agent.strip_prefix("claude-code_")?;
-        Some(version.split('_').next().unwrap_or(version).replace('-', "."))
-    }
 }
 
 /// Whether the value of a switch means "no", or nothing.
@@ -123,12 +94,5 @@ mod tests {
         let env = Env::from_pairs([("A", "1"), ("B", "0"), ("C", ""), ("D", "False"), ("E", "yes")]);
         assert!(env.switch("A") && env.switch("E"));
         assert!(!env.switch("B") && !env.switch("C") && !env.switch("D") && !env.switch("Z"));
-    }
-
-    #[test]
-    fn the_clients_version_is_read_from_its_agent_name() {
-        let env = Env::from_pairs([(CLIENT_AGENT, "claude-code_2-1-325_harness")]);
-        assert_eq!(env.client_version().as_deref(), Some("2.1.325"));
-        assert_eq!(Env::from_pairs([(CLIENT_AGENT, "other")]).client_version(), None);
     }
 }

@@ -67,9 +67,8 @@
 //! elsewhere.
 //!
 //! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays
-//! recorded ones out again, `start` stands before everything where the C runtime enters the
-//! program (`main.rs`), `doctor` judges whether everything is in place, `eval` measures all of it
-//! on cases whose truth is known.
+//! recorded ones out again, `doctor` judges whether everything is in place, `eval` measures all of
+//! it on cases whose truth is known.
 
 #![forbid(unsafe_code)]
 
@@ -110,8 +109,6 @@ pub mod render;
 pub mod sandbox;
 pub mod session;
 pub mod shell;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub mod start;
 pub mod state;
 pub mod tasks;
 pub mod text;

@@ -12,7 +12,7 @@ use punchlist::sandbox::Sandbox;
 use crate::bench::{Bench, bin_true, size};
 use crate::measure::{Fault, Runner, heard, in_turns, timed};
 use crate::rows::{Row, Unit};
-use crate::scene::{self, AUDITOR, PUNCHLIST, Snapshot};
+use crate::scene::{self, AUDITOR, BenchProject, PUNCHLIST};
 use crate::stops::{AUDITED, first_stop};
 use crate::transcripts::{Spec, generate};
 
@@ -42,7 +42,7 @@ pub(crate) fn whole_hook(bench: &mut Bench) -> Result<(), Fault> {
     let sizes = bench.sizes;
     let spec = Spec { files: FILES, file_bytes: FILE_BYTES, plan_steps: STEPS, ..Spec::of(sizes.middle) };
     for has_repository in [false, true] {
-        let mut scene = Snapshot::of(&spec)?;
+        let mut scene = BenchProject::of(&spec)?;
         if has_repository && !make_repository(scene.workspace()) {
             bench.skipped.push("the whole hook in a git repository: there is no git".to_owned());
             break;
@@ -151,7 +151,7 @@ fn clean_trip() -> std::io::Result<Sandbox> {
 pub(crate) fn prompt(bench: &mut Bench) -> Result<(), Fault> {
     let spec =
         Spec { files: FILES, file_bytes: FILE_BYTES, plan_steps: FILES, ..Spec::of(bench.sizes.small * 5) };
-    let scene = Snapshot::of(&spec)?;
+    let scene = BenchProject::of(&spec)?;
     // The budget must not be what makes it short.
     scene.configure("[audit]\nmax_prompt_bytes = 10000000\n")?;
     first_stop(&scene)?;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::measure::{Fault, Rounds, Runner, timed};
 use crate::rows::Row;
-use crate::scene::Snapshot;
+use crate::scene::BenchProject;
 use crate::transcripts::Spec;
 
 /// How large things are, and how often they are measured.
@@ -50,9 +50,9 @@ pub(crate) struct Bench {
     pub(crate) rows: Vec<Row>,
     /// What could not be measured, and why.
     pub(crate) skipped: Vec<String>,
-    small: OnceCell<Snapshot>,
-    middle: OnceCell<Snapshot>,
-    large: OnceCell<Snapshot>,
+    small: OnceCell<BenchProject>,
+    middle: OnceCell<BenchProject>,
+    large: OnceCell<BenchProject>,
 }
 
 impl Bench {
@@ -68,27 +68,27 @@ impl Bench {
         }
     }
 
-    fn scene(cell: &mut OnceCell<Snapshot>, bytes: u64) -> Result<&mut Snapshot, Fault> {
+    fn scene(cell: &mut OnceCell<BenchProject>, bytes: u64) -> Result<&mut BenchProject, Fault> {
         if cell.get().is_none() {
-            let _ = cell.set(Snapshot::of(&Spec::of(bytes))?);
+            let _ = cell.set(BenchProject::of(&Spec::of(bytes))?);
         }
         cell.get_mut().ok_or_else(|| "no scene".to_owned())
     }
 
     /// The scenes of the small and of the large transcript.
-    pub(crate) fn small_and_large(&mut self) -> Result<(&mut Snapshot, &mut Snapshot), Fault> {
+    pub(crate) fn small_and_large(&mut self) -> Result<(&mut BenchProject, &mut BenchProject), Fault> {
         let (small, large) = (self.sizes.small, self.sizes.large);
         Ok((Self::scene(&mut self.small, small)?, Self::scene(&mut self.large, large)?))
     }
 
     /// The scenes of the middle and of the large transcript.
-    pub(crate) fn middle_and_large(&mut self) -> Result<(&mut Snapshot, &mut Snapshot), Fault> {
+    pub(crate) fn middle_and_large(&mut self) -> Result<(&mut BenchProject, &mut BenchProject), Fault> {
         let (middle, large) = (self.sizes.middle, self.sizes.large);
         Ok((Self::scene(&mut self.middle, middle)?, Self::scene(&mut self.large, large)?))
     }
 
     /// The scene of the small transcript.
-    pub(crate) fn small(&mut self) -> Result<&mut Snapshot, Fault> {
+    pub(crate) fn small(&mut self) -> Result<&mut BenchProject, Fault> {
         let bytes = self.sizes.small;
         Self::scene(&mut self.small, bytes)
     }

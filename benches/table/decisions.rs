@@ -6,8 +6,8 @@ use std::process::Command;
 use crate::bench::Bench;
 use crate::measure::{Fault, Runner, heard, in_turns, timed};
 use crate::rows::{Row, Unit};
+use crate::sample_log::write_year;
 use crate::scene::PUNCHLIST;
-use crate::year::write_year;
 
 /// How many decisions a small team makes in a year.
 const RECORDS: usize = 20_000;

@@ -9,7 +9,7 @@ use punchlist::registry::{NewWorker, Registry};
 use crate::bench::Bench;
 use crate::measure::{Fault, Rounds, Runner, in_turns, timed};
 use crate::rows::{Row, Unit};
-use crate::scene::{PUNCHLIST, Snapshot};
+use crate::scene::{BenchProject, PUNCHLIST};
 use crate::stops::{first_stop, later_stop};
 use crate::transcripts::Spec;
 
@@ -44,7 +44,7 @@ const MOST: f64 = 3.0;
 /// How often: what is compared is a few milliseconds long.
 const MORE: usize = 2;
 
-fn stopper(scene: &mut Snapshot) -> Runner<'_> {
+fn stopper(scene: &mut BenchProject) -> Runner<'_> {
     Box::new(|| {
         let (mut command, input, _) = later_stop(scene)?;
         let time = timed(&mut command, &input)?.time;
@@ -53,7 +53,7 @@ fn stopper(scene: &mut Snapshot) -> Runner<'_> {
 }
 
 /// A feature loop of another session, with as many features as such lists have: every stop on the machine passes by it.
-fn begin_a_loop(scene: &Snapshot) -> Result<(), Fault> {
+fn begin_a_loop(scene: &BenchProject) -> Result<(), Fault> {
     let folder = scene.state().join("beside");
     let feature =
         |at: usize| format!(r#"{{"id":"F{at}","description":"What feature {at} is","passes":false}}"#);
@@ -72,7 +72,7 @@ fn begin_a_loop(scene: &Snapshot) -> Result<(), Fault> {
 /// All gates over none.
 pub(crate) fn gates(bench: &mut Bench) -> Result<(), Fault> {
     let spec = Spec::of(bench.sizes.small);
-    let (mut bare, mut set) = (Snapshot::of(&spec)?, Snapshot::of(&spec)?);
+    let (mut bare, mut set) = (BenchProject::of(&spec)?, BenchProject::of(&spec)?);
     set.configure(ALL_SET)?;
     begin_a_loop(&set)?;
     // Somebody else's: a worker itself would be kept at its queue.

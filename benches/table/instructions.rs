@@ -11,7 +11,7 @@ use punchlist::decision::Cause;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{Fault, timed};
-use crate::scene::Snapshot;
+use crate::scene::BenchProject;
 use crate::stops::{first_stop, later_stop, loop_guard};
 use crate::transcripts::Spec;
 
@@ -75,7 +75,7 @@ pub(crate) fn run(bless: bool) -> Result<bool, Fault> {
 }
 
 fn count() -> Result<BTreeMap<String, u64>, Fault> {
-    let mut scene = Snapshot::of(&Spec::of(BYTES))?;
+    let mut scene = BenchProject::of(&Spec::of(BYTES))?;
     let own = std::env::current_exe().map_err(|why| why.to_string())?;
     let own = own.display().to_string();
     let fold = scene.command(&own, &["fold", &scene.transcript.display().to_string()]);

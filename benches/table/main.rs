@@ -3,10 +3,10 @@
 
 #![expect(clippy::print_stdout, reason = "the table is the point")]
 
+#[path = "../../tests/support/sample_log.rs"]
+mod sample_log;
 #[path = "../transcripts/mod.rs"]
 mod transcripts;
-#[path = "../../tests/support/year.rs"]
-mod year;
 
 mod asked;
 mod audits;
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         Some(Command::Fold { transcript, more }) => fold(transcript, *more).map(|()| true),
         Some(Command::Generate(args)) => generate(args).map(|()| true),
         Some(Command::Year { state, records, seed }) => {
-            let written = year::write_year(state, *seed, *records);
+            let written = sample_log::write_year(state, *seed, *records);
             written.map(|()| true).map_err(|why| format!("{}: {why}", state.display()))
         }
         None if cli.table.instructions => instructions::run(cli.table.bless),

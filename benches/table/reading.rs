@@ -9,7 +9,7 @@ use punchlist::shell::only_looks;
 use crate::bench::{Bench, size};
 use crate::measure::{Fault, Ran, Rounds, Runner, Times, heard, in_turns};
 use crate::rows::{Row, Unit};
-use crate::scene::Snapshot;
+use crate::scene::BenchProject;
 use crate::transcripts::truth::{CommandEnd, TouchEnd, hash};
 use crate::transcripts::{Odd, Spec, Truth};
 
@@ -53,7 +53,7 @@ fn same(name: &str, read: u64, there: u64) -> Result<(), Fault> {
 const NEWEST_ASKS: u64 = 150;
 
 /// Whether a reader finds what the session came to: all its work, however much of it is kept one by one, and how it ended.
-fn check(scene: &Snapshot) -> Result<(), Fault> {
+fn check(scene: &BenchProject) -> Result<(), Fault> {
     let (truth, ran) = (&scene.truth, run_fold(&scene.transcript, &["--more"])?);
     let done = truth.touches.iter().filter(|touch| touch.end == TouchEnd::Done).count();
     let ended = truth.commands.iter().filter(|command| command.end != CommandEnd::Unanswered);
@@ -66,12 +66,12 @@ fn check(scene: &Snapshot) -> Result<(), Fault> {
     same("prompts", asks, asks.clamp(NEWEST_ASKS.min(truth.asks.len() as u64), truth.asks.len() as u64))
 }
 
-fn folder(scene: &Snapshot) -> Runner<'_> {
+fn folder(scene: &BenchProject) -> Runner<'_> {
     Box::new(|| Ok(fold(&scene.transcript, &scene.truth)?.time))
 }
 
 /// `wc -l`, which has to count all lines.
-fn counter(scene: &Snapshot) -> Runner<'_> {
+fn counter(scene: &BenchProject) -> Runner<'_> {
     Box::new(|| {
         let mut command = Command::new("wc");
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -133,7 +133,7 @@ fn against(one: &Times, name: &str, other: &Times) -> String {
 }
 
 /// What others take only to parse the same file, where they are there.
-fn others(scene: &Snapshot, wc: &Times) -> Vec<Row> {
+fn others(scene: &BenchProject, wc: &Times) -> Vec<Row> {
     const PYTHON: &str =
         "import json,sys\nn=0\nfor line in open(sys.argv[1],'rb'):\n    json.loads(line)\n    n+=1\nprint(n)";
     const NODE: &str = "let n=0;for(const line of require('fs').readFileSync(process.argv[1],'latin1').split('\\n'))if(line){JSON.parse(line);n++};console.log(n)";
@@ -167,7 +167,7 @@ fn others(scene: &Snapshot, wc: &Times) -> Vec<Row> {
 /// The most memory that reading takes.
 pub(crate) fn memory(bench: &mut Bench) -> Result<(), Fault> {
     let sizes = bench.sizes;
-    let peak = |scene: &Snapshot| -> Result<f64, Fault> {
+    let peak = |scene: &BenchProject| -> Result<f64, Fault> {
         let mut peak = 0.0_f64;
         for _ in 0..3 {
             peak = peak.max(fold(&scene.transcript, &scene.truth)?.peak_mb);
@@ -177,7 +177,7 @@ pub(crate) fn memory(bench: &mut Bench) -> Result<(), Fault> {
     let (middle, large) = bench.middle_and_large()?;
     let (at_middle, at_large) = (peak(middle)?, peak(large)?);
     let (commands, edits) = (middle.truth.commands.len(), middle.truth.touches.len());
-    let note = |scene: &Snapshot| {
+    let note = |scene: &BenchProject| {
         let truth = &scene.truth;
         format!("{} commands, {} changes", truth.commands.len(), truth.touches.len())
     };
@@ -189,12 +189,12 @@ pub(crate) fn memory(bench: &mut Bench) -> Result<(), Fault> {
         Row::new("and what it grew by between them", at_large - at_middle, Unit::Megabytes, 1.0),
     ];
     let odd = Odd { long_line: usize::try_from(sizes.middle).unwrap_or(usize::MAX), ..Odd::default() };
-    let scene = Snapshot::of(&Spec { odd, ..Spec::of(2_000_000) })?;
+    let scene = BenchProject::of(&Spec { odd, ..Spec::of(2_000_000) })?;
     let name = format!("peak memory with a single line of {}", size(sizes.middle));
     rows.push(Row::new(&name, peak(&scene)?, Unit::Megabytes, 32.0));
     drop(scene);
     let as_few = Spec { commands: Some(commands), edits: Some(edits), ..Spec::of(sizes.large) };
-    let scene = Snapshot::of(&as_few)?;
+    let scene = BenchProject::of(&as_few)?;
     let name = format!("peak memory at {}, no more work than at {}", size(sizes.large), size(sizes.middle));
     rows.push(Row::beside(&name, peak(&scene)?, Unit::Megabytes).note(note(&scene)));
     bench.rows.extend(rows);

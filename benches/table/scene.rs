@@ -23,7 +23,7 @@ const SESSION: &str = "5e551000-0000-4000-8000-000000000001";
 const SCRIPT: &str = "help --tools --system-prompt --json-schema\nchecklist answer {\"claimed\":[],\"finished\":false}\nfirst answer {\"findings\":[],\"candidates\":[],\"verdicts\":[]}\n";
 
 /// The scene.
-pub(crate) struct Snapshot {
+pub(crate) struct BenchProject {
     stage: Sandbox,
     /// The session's transcript.
     pub(crate) transcript: PathBuf,
@@ -33,7 +33,7 @@ pub(crate) struct Snapshot {
     pub(crate) later: Later,
 }
 
-impl Snapshot {
+impl BenchProject {
     /// Lays out a session.
     pub(crate) fn of(spec: &Spec) -> Result<Self, Fault> {
         let told = |why: std::io::Error| format!("a scene of {} bytes: {why}", spec.bytes);

@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 use crate::bench::{Bench, bin_true, size};
 use crate::measure::{Fault, Rounds, Runner, in_turns, timed};
 use crate::rows::{Row, Unit};
-use crate::scene::{PUNCHLIST, Snapshot};
+use crate::scene::{BenchProject, PUNCHLIST};
 use crate::strace;
 
 /// How many times more a thing of a millisecond is measured than one of a second.
@@ -41,7 +41,7 @@ fi
 "#;
 
 /// A stop that steps aside, once.
-pub(crate) fn step_aside(scene: &Snapshot, aside: &Skip) -> (Command, Vec<u8>) {
+pub(crate) fn step_aside(scene: &BenchProject, aside: &Skip) -> (Command, Vec<u8>) {
     let (_, change, variable, _) = aside;
     let mut command = scene.hook();
     command.envs(*variable);
@@ -49,11 +49,11 @@ pub(crate) fn step_aside(scene: &Snapshot, aside: &Skip) -> (Command, Vec<u8>) {
 }
 
 /// The first way to step aside, for those who want only one.
-pub(crate) fn loop_guard(scene: &Snapshot) -> (Command, Vec<u8>) {
+pub(crate) fn loop_guard(scene: &BenchProject) -> (Command, Vec<u8>) {
     step_aside(scene, &ASIDES[0])
 }
 
-fn stepper<'a>(scene: &'a Snapshot, aside: &'a Skip) -> Runner<'a> {
+fn stepper<'a>(scene: &'a BenchProject, aside: &'a Skip) -> Runner<'a> {
     Box::new(|| {
         let (mut command, input) = step_aside(scene, aside);
         let time = timed(&mut command, &input)?.time;
@@ -105,18 +105,18 @@ pub(crate) fn fast_path(bench: &mut Bench) -> Result<(), Fault> {
 pub(crate) const AUDITED: [Cause; 2] = [Cause::Clean, Cause::OnlyUnverified];
 
 /// The session's first stop, which leaves behind what later ones build on.
-pub(crate) fn first_stop(scene: &Snapshot) -> Result<(), Fault> {
+pub(crate) fn first_stop(scene: &BenchProject) -> Result<(), Fault> {
     timed(&mut scene.hook(), &scene.input(&scene.truth.final_message))?;
     scene.decided(&AUDITED).map(drop)
 }
 
 /// A later stop: a question, an answer, and nothing to audit.
-pub(crate) fn later_stop(scene: &mut Snapshot) -> Result<(Command, Vec<u8>, u64), Fault> {
+pub(crate) fn later_stop(scene: &mut BenchProject) -> Result<(Command, Vec<u8>, u64), Fault> {
     let turn = scene.later.chat().map_err(|why| why.to_string())?;
     Ok((scene.hook(), scene.input(&turn.final_message), turn.appended))
 }
 
-fn later_stopper(scene: &mut Snapshot) -> Runner<'_> {
+fn later_stopper(scene: &mut BenchProject) -> Runner<'_> {
     Box::new(|| {
         let (mut command, input, _) = later_stop(scene)?;
         let time = timed(&mut command, &input)?.time;
@@ -166,7 +166,7 @@ pub(crate) fn later_stops(bench: &mut Bench) -> Result<(), Fault> {
 }
 
 /// What is remembered between stops, in bytes; the log and what is kept for people is none of it.
-fn state_bytes(scene: &Snapshot) -> u64 {
+fn state_bytes(scene: &BenchProject) -> u64 {
     let kept = WalkDir::new(scene.state()).into_iter().filter_entry(|entry| {
         let name = entry.file_name().to_string_lossy();
         !(entry.depth() == 1 && matches!(&*name, "decisions" | "audits" | "tidied" | "jq.jsonl"))
@@ -175,7 +175,7 @@ fn state_bytes(scene: &Snapshot) -> u64 {
     files.filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum()
 }
 
-fn bytes_read(scene: &mut Snapshot, of: u64) -> Result<Vec<Row>, Fault> {
+fn bytes_read(scene: &mut BenchProject, of: u64) -> Result<Vec<Row>, Fault> {
     let (command, input, appended) = later_stop(scene)?;
     let state = state_bytes(scene);
     let asked = strace::traced(&command, &input)?;

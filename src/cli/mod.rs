@@ -14,6 +14,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::client::settings::registration::HOOK_TIMEOUT;
+
 pub use config::{ConfigArgs, ConfigCommand};
 pub use eval::{EvalArgs, EvalCommand};
 pub use log::{LogArgs, LogCommand};
@@ -103,9 +105,6 @@ pub enum Command {
         folder: Option<PathBuf>,
     },
 }
-
-/// The timeout with which it is registered where nothing else is needed, in seconds.
-pub const HOOK_TIMEOUT: u64 = 120;
 
 /// Arguments of `hook`.
 #[derive(Debug, PartialEq, Eq, Args)]

@@ -1,21 +1,20 @@
-//! The sealed command line: takes a client's flags and a prompt, gives the one way in which it is run: no
-//! tools, no hooks, no settings, no memory, no attachments, no session file, an empty folder, the prompt on
-//! stdin. Every flag and variable of the client that an audit uses is named here. Must not leave out a flag
-//! that the client has.
+//! The sealed command line: no tools, no hooks, no settings, no memory, no attachments, no session file, an empty
+//! folder, the prompt on stdin. Every flag and variable of the client that a call uses is named here. Must not leave
+//! out a sealing flag that the client has.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::call::Prompt;
+use super::program::Flags;
+use super::{env_vars, folders};
 use crate::child::Job;
-use crate::client::flags::Flags;
-use crate::client::folders;
 use crate::env;
-use crate::readers::prompt::Prompt;
 
-/// Variables that make the client quiet and blind.
+/// Variables that keep the client quiet and away from the person's files.
 const SET: &[(&str, &str)] = &[
-    // A hook that fires inside the auditor all the same (managed settings) steps aside.
+    // Hooks of managed settings run even in a sealed client: ours sees this and does nothing.
     (env::INSIDE_AUDITOR, "1"),
     // Without this, `@path` anywhere in the prompt makes the client read and send that file.
     ("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1"),
@@ -25,27 +24,27 @@ const SET: &[(&str, &str)] = &[
     ("CLAUDE_CODE_DISABLE_TERMINAL_TITLE", "1"),
     ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "8000"),
     ("CLAUDE_CODE_MAX_RETRIES", "2"),
-    // 2.1.42 counts the good answer as a try as well.
+    // 2.1.42 counts the good answer as a retry, too.
     ("MAX_STRUCTURED_OUTPUT_RETRIES", "3"),
     ("DISABLE_AUTOUPDATER", "1"),
 ];
 
-/// Variables by which a client knows that it runs inside another. By name: all of `CLAUDE_CODE_*` would
-/// take the credentials as well.
+/// Variables by which a client notices that it runs inside another. Listed one by one: `CLAUDE_CODE_*` has the
+/// credentials, too.
 const UNSET: &[&str] = &[
     // Some 2.1.x refuse to start inside a session.
-    "CLAUDECODE",
+    env_vars::INSIDE_SESSION,
     "CLAUDE_CODE_CHILD_SESSION",
     "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ID",
+    env_vars::SESSION_ID,
     "CLAUDE_CODE_MESSAGING_SOCKET",
     "CLAUDE_CODE_MESSAGING_TOKEN",
-    env::CLIENT_PROJECT_DIR,
+    env_vars::PROJECT_DIR,
     "CLAUDE_PLUGIN_ROOT",
     "CLAUDE_PLUGIN_DATA",
-    env::CLIENT_PID,
+    env_vars::PID,
     "CLAUDE_EFFORT",
-    env::CLIENT_AGENT,
+    env_vars::AGENT,
 ];
 
 /// The tools of clients that can only take tools away by name (before `--tools`, 2.0.32).
@@ -53,62 +52,57 @@ const OLD_TOOLS: &str = "Task,Bash,Glob,Grep,LS,ExitPlanMode,Read,Edit,MultiEdit
                          WebFetch,TodoRead,TodoWrite,WebSearch,BashOutput,KillBash,KillShell,SlashCommand,\
                          ListMcpResourcesTool,ReadMcpResourceTool";
 
-/// The settings that the client gets: it has no others.
+/// The client's only settings.
 const NO_HOOKS: &str = r#"{"disableAllHooks":true}"#;
-/// Gives them.
-const SETTINGS: &str = "--settings";
-/// Keeps the client from writing a session file.
-const NO_SESSION_FILE: &str = "--no-session-persistence";
-/// Makes the client hold the answer to a schema.
-const SCHEMA: &str = "--json-schema";
-/// The name of the folder in which it stands, beside its settings.
-const EMPTY: &str = "empty";
 
-/// The variables to set.
+const SETTINGS: &str = "--settings";
+const NO_SESSION_FILE: &str = "--no-session-persistence";
+const SCHEMA: &str = "--json-schema";
+
+/// The variables to set for the client.
 pub fn env_set() -> Vec<(OsString, OsString)> {
     SET.iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
-/// The variables to take away.
+/// The variables that the client must not see.
 pub fn env_unset() -> Vec<OsString> {
     UNSET.iter().map(Into::into).collect()
 }
 
-/// A command line, ready to run.
+/// A sealed command, with the folder that it runs in.
 #[derive(Debug)]
-pub struct Seal {
+pub struct SealedCommand {
     args: Vec<String>,
     stdin: String,
-    /// The folder in which it stands.
     cwd: PathBuf,
-    /// What the run needs on disk; gone with us.
+    /// Has `cwd` and the settings; removed on drop.
     _folder: tempfile::TempDir,
 }
 
-impl Seal {
-    /// The tightest seal that this client can be put under.
+impl SealedCommand {
+    /// Builds the command with every sealing flag that this client has.
     pub fn new(flags: &Flags, model: &str, prompt: &Prompt) -> std::io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("punchlist-auditor-").tempdir()?;
-        // Given as text, settings are left behind by the client as a file in the temporary folder (to 2.1.136).
+        // A file and not text: clients up to 2.1.136 leave such text behind as a file in the temporary folder.
         let settings = folder.path().join("settings.json");
-        // The client looks around where it stands: there is nothing to see there.
+        // The client reads what is in its folder, so that has to be empty.
         let mut cwd = folder.path().to_path_buf();
         if flags.has(SETTINGS) {
             std::fs::write(&settings, NO_HOOKS)?;
-            cwd.push(EMPTY);
+            cwd.push("empty");
             std::fs::create_dir(&cwd)?;
         }
         let (args, stdin) = command_line(flags, model, prompt, &settings.to_string_lossy());
         Ok(Self { args, stdin, cwd, _folder: folder })
     }
 
-    /// The flags used, values left out.
+    /// Returns the flags without their values.
     pub fn flag_names(&self) -> Vec<String> {
         let is_flag = |arg: &&String| arg.starts_with("--") && !arg.contains(char::is_whitespace);
         self.args.iter().filter(is_flag).cloned().collect()
     }
 
-    /// Whether the client itself holds the answer to the schema.
+    /// Whether the client itself enforces the schema.
     pub fn has_schema(&self) -> bool {
         self.has(SCHEMA)
     }
@@ -117,8 +111,8 @@ impl Seal {
         self.args.iter().any(|arg| arg == flag)
     }
 
-    /// Removes the session file that a client left which can't be kept from writing one. It stands under the
-    /// name of our own folder, which nobody else was ever in.
+    /// Removes the session file of a client that can't be kept from writing one. Its folder is named after our own
+    /// temporary one, so nothing of the person's is in it.
     pub fn remove_session_file(&self, client_config_dir: &Path) {
         if self.has(NO_SESSION_FILE) {
             return;
@@ -127,7 +121,7 @@ impl Seal {
         let _ = std::fs::remove_dir_all(folders::project_folder(client_config_dir, &folder));
     }
 
-    /// What to run, once: the prompt goes along.
+    /// Returns the job to run. Takes the prompt along, so this works once.
     pub fn job(&mut self, client: &Path, deadline: Duration, stdout_cap: usize, stderr_cap: usize) -> Job {
         Job {
             program: client.to_path_buf(),
@@ -143,8 +137,8 @@ impl Seal {
     }
 }
 
-/// Arguments and stdin. The prompt never stands in an argument: those are limited to 128 KiB each, and flags
-/// that take many values swallow it.
+/// Returns arguments and stdin. The prompt is never an argument: those are limited to 128 KiB each, and a flag that
+/// takes many values would swallow it.
 fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> (Vec<String>, String) {
     let mut args: Vec<String> =
         ["-p", "--model", model, "--output-format", "json"].map(String::from).to_vec();
@@ -170,7 +164,7 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> 
     give("--disable-slash-commands", &[]);
     give(NO_SESSION_FILE, &[]);
     give("--effort", &["low"]);
-    // Up to 2.1.136 the client wants one more turn after a good answer; one more is for a retry.
+    // One turn for the answer, one that clients up to 2.1.136 take after a good answer, and room for retries.
     give("--max-turns", &["4"]);
     if !give(SCHEMA, &[&prompt.schema]) {
         stdin = format!(
@@ -178,13 +172,12 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> 
             prompt.schema
         );
     }
-    // 1.0.98 does not know the variable that switches attachments off.
+    // 1.0.98 does not know the variable that turns attachments off.
     (args, if is_old { without_attachments(&stdin) } else { stdin })
 }
 
-/// The text with every `@` that a client could take for a file kept from being one: it does so only at the
-/// start of a word, so a word joiner before it is enough. Quotes are compared by their words, which this is
-/// not one of.
+/// Puts a word joiner before every `@` that a client could take for a file to attach, which it does only at the start
+/// of a word. Quotes in an answer are compared by letters and digits, so the joiner does no harm there.
 fn without_attachments(text: &str) -> String {
     let mut guarded = String::with_capacity(text.len());
     let mut at_start = true;
@@ -202,15 +195,10 @@ fn without_attachments(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::Answer;
 
     fn prompt() -> Prompt {
-        Prompt {
-            system: "SYSTEM".into(),
-            text: "QUESTION".into(),
-            schema: "SCHEMA".into(),
-            check: Answer::check,
-        }
+        let [system, text, schema] = ["SYSTEM", "QUESTION", "SCHEMA"].map(String::from);
+        Prompt { system, text, schema, check: |_| Ok(()) }
     }
 
     fn line(help: &str) -> (String, String) {

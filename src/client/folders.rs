@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::client::env_vars;
 use crate::client::settings::files::Scope;
 use crate::client::settings::registered_hooks::{Owner, our_hooks};
-use crate::env::{self, Env};
+use crate::env::Env;
 use crate::files::open_regular;
 
 /// The folder of all transcripts, one folder in it for each project.
@@ -52,7 +53,7 @@ impl Settings {
         let configured = self.0.iter().find_map(|(_, _, settings)| settings["plansDirectory"].as_str());
         let inside =
             configured.map(|folder| project.join(folder)).filter(|folder| is_inside(folder, project));
-        inside.into_iter().chain(env.client_config_dir().map(|own| own.join("plans"))).collect()
+        inside.into_iter().chain(env_vars::config_dir(env).map(|own| own.join("plans"))).collect()
     }
 
     /// What is wrong with how the hook is registered: the client goes by `asyncRewake`, we go by `--background`, and one
@@ -86,8 +87,8 @@ pub struct OpenSession {
 /// The session that the client which runs us has open, as its own note on its process says. Seen in 2.1.221 and 2.1.325;
 /// older ones write such notes (2.1.136), and do not tell their hooks which is theirs.
 pub fn open_session(env: &Env) -> Option<OpenSession> {
-    let process: u32 = env.text(env::CLIENT_PID)?.parse().ok()?;
-    let note = env.client_config_dir()?.join("sessions").join(format!("{process}.json"));
+    let process: u32 = env.text(env_vars::PID)?.parse().ok()?;
+    let note = env_vars::config_dir(env)?.join("sessions").join(format!("{process}.json"));
     let note = json_in(&note)?;
     let text = |key: &str| note.get(key).and_then(Value::as_str);
     let is_busy = text("status").is_some_and(|status| status != "idle");
@@ -142,7 +143,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let env = Env::from_pairs([
             ("CLAUDE_CONFIG_DIR", folder.path().as_os_str()),
-            (env::CLIENT_PID, "7".as_ref()),
+            (env_vars::PID, "7".as_ref()),
         ]);
         assert_eq!(open_session(&env), None);
         let open = |note: &str| {

@@ -1,13 +1,27 @@
-//! Everything that is Claude Code's: how it starts a hook and what it may be answered, the rows of its transcripts, its
-//! folders and settings files, its flags, and the sealed call of a model. Another agent's CLI would stand beside it.
+//! Everything that is Claude Code's, and the only part that knows its formats, folders, flags and variables. Only this
+//! client is supported; another agent's CLI would need a folder like this one, which provides:
+//!
+//! | what | here |
+//! | --- | --- |
+//! | what a hook is given, and the reply that blocks a stop or speaks to the person | [`hook_input::HookInput`], [`hook_reply::Reply`] |
+//! | a transcript's rows: asks, messages, tool calls and their results | [`row`], read with [`json_scan`] |
+//! | where plans, transcripts and the open session are found | [`folders`], [`env_vars`] |
+//! | the hook's registration: read, added, removed, everything else left alone | [`settings`] |
+//! | a call of the model with no tools, hooks, settings or memory | [`sealed_call::SealedClient`], an implementation of [`call::Reader`] |
+//!
+//! The sealed call consists of [`program`] (finds the program and its flags), [`claude_args`] (the command line and
+//! environment) and [`reply`] (what came back).
+//!
+//! Nothing in here may need the config, the session or what readers are asked: those stand above.
 
+pub mod call;
 pub mod claude_args;
-pub mod flags;
+pub mod env_vars;
 pub mod folders;
 pub mod hook_input;
 pub mod hook_reply;
 pub mod json_scan;
-pub mod locate;
+pub mod program;
 pub mod reply;
 pub mod row;
 pub mod sealed_call;

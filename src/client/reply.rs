@@ -1,18 +1,18 @@
-//! Takes what the client printed and how it exited, gives what that means. Pure. A verdict counts only with
-//! exit 0, `is_error` false and an answer that validates: an API failure calls itself a "success" too.
+//! The client's reply: what it printed and its exit code, read as an outcome. Pure. An answer counts only with exit 0,
+//! `is_error` false and a passed check: an API failure has the subtype "success", too.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use super::call::{AnswerCheck, ReaderOutcome, Unavailable, Usage};
 use crate::child::{Ended, Ending};
-use crate::readers::answer::find_in_text;
-use crate::readers::{ReaderOutcome, Unavailable, Usage};
 use crate::redact::mask;
 
-/// Whether an answer fits its question.
-pub type Check = fn(&str) -> Result<(), String>;
+/// After this many braces that begin no JSON object the rest of a text is not searched.
+const MAX_BRACES: usize = 200;
 
-/// What `--output-format json` prints. Only what is used; all of it may be missing.
+/// What `--output-format json` prints: the fields that are used, all of them optional.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Envelope<'a> {
@@ -38,13 +38,13 @@ struct EnvelopeUsage {
     cache_creation_input_tokens: Option<u64>,
 }
 
-/// The envelope: all of stdout, or its last line when the client put a notice before it.
+/// Parses all of stdout, or its last line where the client printed a notice before it.
 fn envelope(stdout: &str) -> Option<Envelope<'_>> {
     let last_line = || stdout.trim().lines().next_back().unwrap_or_default();
     serde_json::from_str(stdout.trim()).or_else(|_| serde_json::from_str(last_line())).ok()
 }
 
-/// The flag that an older client does not know: `error: unknown option '--x'`, exit 1, nothing on stdout.
+/// Returns the flag that a client does not know: `error: unknown option '--x'`, exit 1, nothing on stdout.
 pub fn refused_flag(ended: &Ended) -> Option<String> {
     if !matches!(ended.how, Ending::Exited(code) if code != 0) || !ended.stdout.is_empty() {
         return None;
@@ -54,27 +54,27 @@ pub fn refused_flag(ended: &Ended) -> Option<String> {
     Some(rest.split_once('\'')?.0.split('=').next()?.to_owned())
 }
 
-/// What the audit cost.
-pub fn usage_of(stdout: &[u8]) -> Usage {
+/// Returns what the call cost.
+pub fn usage(stdout: &[u8]) -> Usage {
     let text = String::from_utf8_lossy(stdout);
     let Some(envelope) = envelope(&text) else { return Usage::default() };
     let usage = envelope.usage.unwrap_or_default();
     Usage {
-        input_tokens: usage.input_tokens.unwrap_or_default(),
-        output_tokens: usage.output_tokens.unwrap_or_default(),
-        cache_read_tokens: usage.cache_read_input_tokens.unwrap_or_default(),
-        cache_write_tokens: usage.cache_creation_input_tokens.unwrap_or_default(),
+        input: usage.input_tokens.unwrap_or_default(),
+        output: usage.output_tokens.unwrap_or_default(),
+        cache_read: usage.cache_read_input_tokens.unwrap_or_default(),
+        cache_write: usage.cache_creation_input_tokens.unwrap_or_default(),
         cost_usd: envelope.total_cost_usd,
     }
 }
 
-/// What an exit means.
-pub fn outcome_of_exit(
+/// Returns what an exit means.
+pub fn exit_outcome(
     code: i32,
     stdout: &[u8],
     stderr: &[u8],
     has_schema: bool,
-    check: Check,
+    check: AnswerCheck,
 ) -> ReaderOutcome {
     let text = String::from_utf8_lossy(stdout);
     let Some(envelope) = envelope(&text) else {
@@ -96,40 +96,75 @@ pub fn outcome_of_exit(
     if envelope.is_error.is_none() {
         return ReaderOutcome::Unreadable("its JSON is not a result of the client".into());
     }
-    // 2.1.42 says `is_error: false` when it ran out of turns.
+    // 2.1.42 has `is_error: false` when it ran out of turns.
     if let Some(other) = envelope.subtype.as_deref().filter(|subtype| *subtype != "success") {
         return ReaderOutcome::Unreadable(format!("it ended with {other}"));
     }
     let answer = match (envelope.structured_output, has_schema) {
         (Some(json), true) => check(json.get()).map(|()| json.get()),
-        // A prompt that the client takes for a command of its own comes back as a success with no turn.
+        // A prompt that the client takes for one of its own commands is a success without a turn.
         (None, _) if envelope.num_turns == Some(0) => Err("the model was not asked".into()),
         (None, true) => Err("it has no structured answer".into()),
         (_, false) => find_in_text(envelope.result.as_deref().unwrap_or_default(), check),
     };
-    match answer {
-        Ok(answer) => ReaderOutcome::Answered(answer.to_owned()),
-        Err(fault) => ReaderOutcome::Unreadable(excerpt(&fault)),
-    }
+    checked(answer)
 }
 
-/// What a saved reply says: the client's result as printed, the answer alone, or a text with the answer in it.
-pub fn outcome_of_saved(text: &str, check: Check) -> ReaderOutcome {
+/// Returns what a recorded reply says: the client's result as printed, the answer alone, or a text with the answer
+/// in it.
+pub fn recorded_outcome(text: &str, check: AnswerCheck) -> ReaderOutcome {
     let is_result = |envelope: &Envelope<'_>| envelope.is_error.is_some();
     if let Some(envelope) = envelope(text).filter(is_result) {
-        return outcome_of_exit(0, text.as_bytes(), b"", envelope.structured_output.is_some(), check);
+        return exit_outcome(0, text.as_bytes(), b"", envelope.structured_output.is_some(), check);
     }
-    // On its own it gets the exact fault; in a text there may be several objects that do not fit.
+    // One object alone gets its exact fault; in a text there may be several that do not fit.
     let alone = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text.trim());
     let answer =
         if alone.is_ok() { check(text.trim()).map(|()| text.trim()) } else { find_in_text(text, check) };
+    checked(answer)
+}
+
+fn checked(answer: Result<&str, String>) -> ReaderOutcome {
     match answer {
         Ok(answer) => ReaderOutcome::Answered(answer.to_owned()),
         Err(fault) => ReaderOutcome::Unreadable(excerpt(&fault)),
     }
 }
 
-/// Which kind of failure the client's words mean.
+/// Finds the answer in a text, for clients that can't enforce a schema. Exactly one JSON object in it may pass the
+/// check: of two, nobody can tell which is meant.
+fn find_in_text(text: &str, check: AnswerCheck) -> Result<&str, String> {
+    let mut found = None;
+    let mut last_fault = None;
+    let mut rest = text;
+    let mut braces = 0;
+    while let Some(start) = rest.find('{') {
+        rest = &rest[start..];
+        braces += 1;
+        if braces > MAX_BRACES {
+            return Err("its text is full of braces that are no answer".into());
+        }
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+        match stream.next() {
+            Some(Ok(_)) => {
+                let end = stream.byte_offset();
+                match check(&rest[..end]) {
+                    Ok(()) if found.is_none() => found = Some(&rest[..end]),
+                    Ok(()) => return Err("its text holds more than one answer".into()),
+                    Err(fault) => last_fault = Some(fault),
+                }
+                rest = &rest[end..];
+            }
+            _ => rest = &rest[1..],
+        }
+    }
+    found.ok_or_else(|| match last_fault {
+        Some(fault) => format!("its JSON does not fit: {fault}"),
+        None => "its text holds no JSON object".into(),
+    })
+}
+
+/// Classifies a failure by the client's words.
 fn failure(status: Option<u16>, subtype: Option<&str>, said: &str) -> ReaderOutcome {
     let words = said.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
@@ -156,9 +191,9 @@ fn failure(status: Option<u16>, subtype: Option<&str>, said: &str) -> ReaderOutc
     ReaderOutcome::Unavailable(unavailable)
 }
 
-/// The first words of a text, on one line and masked: they go to the person and into the log.
+/// Returns the start of a text on one line, masked: it goes to the person and into the log.
 fn excerpt(text: &str) -> String {
-    // Masked before it is cut, lest half a secret gets by; more than this can't show.
+    // Masked before it is cut, since half a secret would not be recognised.
     let start: String = text.trim_start().chars().take(4_000).collect();
     let line = mask(&start).text.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(200).collect();
@@ -169,22 +204,42 @@ fn excerpt(text: &str) -> String {
 mod tests {
     use std::time::Duration;
 
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::readers::Answer;
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Answer {
+        #[serde(rename = "findings")]
+        _findings: Vec<Finding>,
+        #[serde(rename = "candidates")]
+        _candidates: Vec<IgnoredAny>,
+    }
+
+    #[derive(Deserialize)]
+    struct Finding {
+        #[serde(rename = "sure")]
+        _sure: bool,
+    }
+
+    fn check(json: &str) -> Result<(), String> {
+        serde_json::from_str::<Answer>(json).map(drop).map_err(|error| error.to_string())
+    }
 
     /// An answer with nothing in it.
-    const NOTHING: &str = r#"{"findings":[],"candidates":[],"verdicts":[]}"#;
+    const NOTHING: &str = r#"{"findings":[],"candidates":[]}"#;
 
     fn nothing() -> ReaderOutcome {
         ReaderOutcome::Answered(NOTHING.to_owned())
     }
 
     fn saved(text: &str) -> ReaderOutcome {
-        outcome_of_saved(text, Answer::check)
+        recorded_outcome(text, check)
     }
 
     fn exit(code: i32, stdout: &str, has_schema: bool) -> ReaderOutcome {
-        outcome_of_exit(code, stdout.as_bytes(), b"", has_schema, Answer::check)
+        exit_outcome(code, stdout.as_bytes(), b"", has_schema, check)
     }
 
     fn unreadable(outcome: ReaderOutcome) -> String {
@@ -309,8 +364,33 @@ mod tests {
 
     #[test]
     fn what_it_cost_is_read() {
-        let usage = usage_of(br#"{"total_cost_usd":0.0012,"usage":{"input_tokens":100,"output_tokens":20}}"#);
-        assert_eq!((usage.input_tokens, usage.output_tokens, usage.cost_usd), (100, 20, Some(0.0012)));
-        assert_eq!(usage_of(b"noise"), Usage::default());
+        let read = usage(br#"{"total_cost_usd":0.0012,"usage":{"input_tokens":100,"output_tokens":20}}"#);
+        assert_eq!((read.input, read.output, read.cost_usd), (100, 20, Some(0.0012)));
+        assert_eq!(usage(b"noise"), Usage::default());
+    }
+
+    #[test]
+    fn in_a_text_exactly_one_object_may_fit() {
+        for text in [NOTHING.to_owned(), format!("Here it is:\n```json\n{NOTHING}\n```\nThat's all {{sic}}.")]
+        {
+            assert_eq!(find_in_text(&text, check), Ok(NOTHING), "{text}");
+        }
+        for (text, fault) in [
+            (String::new(), "its text holds no JSON object"),
+            ("All good!".into(), "its text holds no JSON object"),
+            (format!("{NOTHING} or {NOTHING}"), "its text holds more than one answer"),
+            (r#"{"findings":[{"sure":true}],"candida"#.into(), "its JSON does not fit"),
+            (r#"{"category":"A"} is all"#.into(), "its JSON does not fit: unknown field `category`"),
+        ] {
+            let found = find_in_text(&text, check).expect_err("no answer");
+            assert!(found.starts_with(fault), "{text}: {found}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "[{}\\[\\]\":,a-zé\\\\ ]{0,200}") {
+            let _ = find_in_text(&text, check);
+        }
     }
 }

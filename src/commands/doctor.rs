@@ -57,9 +57,9 @@ fn ask(env: &Env, config: &Config, state: &StateFolder) -> ReaderRun {
     };
     let mut client = SealedClient {
         env,
-        config: &config.auditor,
+        program: config.auditor.client.as_deref(),
         model: &config.auditor.model,
-        known: state,
+        flag_cache: state,
         is_wanted: None,
     };
     client.ask(&prompt, config.auditor.timeout)

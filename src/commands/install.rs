@@ -12,11 +12,11 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::say::finish;
-use crate::cli::{HOOK_TIMEOUT, InstallArgs, UninstallArgs};
+use crate::cli::{InstallArgs, UninstallArgs};
 use crate::client::settings::files::{Place, Scope};
 use crate::client::settings::registered_hooks::ON_PATH;
 use crate::client::settings::registration;
-use crate::client::settings::registration::{Made, Wanted, quoted, register, unregister};
+use crate::client::settings::registration::{HOOK_TIMEOUT, Made, Wanted, quoted, register, unregister};
 use crate::config::{Config, Mode};
 use crate::env::Env;
 use crate::state::StateFolder;

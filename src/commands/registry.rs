@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use crate::client::env_vars;
 use crate::env::{self, Env};
 use crate::registry::project::project_of;
 use crate::registry::{Fault, Registry};
@@ -21,12 +22,12 @@ pub(super) fn now_ms() -> i64 {
 
 /// The session that runs this, where one does.
 pub(super) fn session(env: &Env) -> Option<String> {
-    env.text(env::CLIENT_SESSION)
+    env.text(env_vars::SESSION_ID)
 }
 
 /// The project here: all worktrees of a repository are one.
 pub(super) fn project(env: &Env) -> PathBuf {
-    let started_in = env.path(env::CLIENT_PROJECT_DIR).filter(|folder| folder.is_dir());
+    let started_in = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir());
     let here = started_in.or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     project_of(&here)
 }

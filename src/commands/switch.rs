@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::say::finish;
 use crate::cli::SwitchArgs;
+use crate::client::env_vars;
 use crate::config::Config;
 use crate::env::{self, Env};
 use crate::state::{StateFolder, Thrown};
@@ -92,7 +93,7 @@ fn still_off(env: &Env, project: &Path, state: &StateFolder) -> String {
 /// git or has the client's settings, else this one. A home has the client's settings, too, and is no project by that.
 pub(super) fn project_here(env: &Env) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
-    let here = env.path(env::CLIENT_PROJECT_DIR).filter(|folder| folder.is_dir()).unwrap_or(here);
+    let here = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir()).unwrap_or(here);
     let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
     let (here, home) = (real(here), env.home().map(real));
     let is_project = |folder: &&Path| {

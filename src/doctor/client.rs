@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Check;
-use crate::client::flags::Flags;
+use crate::client::program::Flags;
 
 /// What was seen of the client.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! The live test of the gate: takes what the hook answered to each session that was played, gives a check for each. Pure.
 
 use super::Check;
-use crate::hook::Reply;
+use crate::client::hook_reply::Reply;
 
 /// What the hook answered.
 #[derive(Debug, Clone)]

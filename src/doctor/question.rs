@@ -12,14 +12,11 @@ pub fn check(run: Option<&ReaderRun>, model: &str) -> Check {
     };
     let took = format!("{:.1} s", run.duration.as_secs_f64());
     let cost = run.usage.cost_usd.map_or_else(|| "cost unknown".to_owned(), |cost| format!("${cost:.4}"));
-    let tokens = run.usage.input_tokens + run.usage.cache_read_tokens + run.usage.cache_write_tokens;
+    let tokens = run.usage.total_input();
     match &run.outcome {
         ReaderOutcome::Answered(_) => Check::fine(
             NAME,
-            format!(
-                "{model} answered in {took}, {cost}, {tokens} tokens in, {} out",
-                run.usage.output_tokens
-            ),
+            format!("{model} answered in {took}, {cost}, {tokens} tokens in, {} out", run.usage.output),
         ),
         ReaderOutcome::TimedOut(_) => Check::fault(
             NAME,
@@ -52,12 +49,7 @@ mod tests {
     fn an_answer_has_its_time_and_cost_and_a_failure_its_next_step() {
         let run = ReaderRun {
             duration: Duration::from_millis(2_340),
-            usage: Usage {
-                input_tokens: 300,
-                output_tokens: 12,
-                cost_usd: Some(0.000_42),
-                ..Usage::default()
-            },
+            usage: Usage { input: 300, output: 12, cost_usd: Some(0.000_42), ..Usage::default() },
             ..ReaderRun::not_asked(ReaderOutcome::Answered(String::new()))
         };
         assert_eq!(

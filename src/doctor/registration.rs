@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::{Check, Mark};
-use crate::cli::HOOK_TIMEOUT;
 use crate::client::settings::registered_hooks::{OurHook, Owner, SESSION_START, our_hooks};
+use crate::client::settings::registration::HOOK_TIMEOUT;
 use crate::config::{Config, Mode};
 
 /// A file of the client's that may register hooks.

@@ -10,6 +10,7 @@ pub mod case;
 mod commits;
 pub mod goals;
 pub mod layout;
+pub mod lying;
 pub mod matching;
 pub mod numbers;
 pub mod prompts;

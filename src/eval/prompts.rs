@@ -9,7 +9,8 @@ use super::layout::{LaidOut, lay_out};
 use super::numbers::{Key, fence};
 use super::replies::{self, Replies};
 use super::run::{self, RunError};
-use crate::readers::prompt::{Prompt, SCHEMA};
+use crate::readers::Prompt;
+use crate::readers::prompt::SCHEMA;
 use crate::readers::second::listed;
 
 /// What to write, and where.

@@ -44,12 +44,12 @@ impl Replies {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
             Err(error) => return Some(Found::faulty(&name, &error.to_string())),
         };
-        Some(match reply::outcome_of_saved(&laid_out.real(&text), Answer::check) {
+        Some(match reply::recorded_outcome(&laid_out.real(&text), Answer::check) {
             ReaderOutcome::Answered(json) => match Answer::from_json(&json) {
                 Ok(answer) => Found { answer: Some(answer), fault: None, is_new: true },
                 Err(why) => Found::faulty(&name, &why),
             },
-            outcome => Found::faulty(&name, &outcome.told().1.unwrap_or_default()),
+            outcome => Found::faulty(&name, &outcome.detail().unwrap_or_default()),
         })
     }
 }

@@ -345,8 +345,13 @@ fn own_prompts(env: &Env) -> Prompts {
 fn ask_client(case: &Case, prepared: Prepared, second: SecondChoice, env: &Env) -> Result<Audited, RunError> {
     let config = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor;
     let state = StateFolder::find(env);
-    let mut client =
-        SealedClient { env, config: &config, model: &config.model, known: &state, is_wanted: None };
+    let mut client = SealedClient {
+        env,
+        program: config.client.as_deref(),
+        model: &config.model,
+        flag_cache: &state,
+        is_wanted: None,
+    };
     let deadline = Instant::now() + config.timeout * 2;
     let second = match second {
         SecondChoice::Recorded => Second::Same,

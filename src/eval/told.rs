@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use super::layout::LaidOut;
 use super::stored::FindingKey;
 use crate::audit::reading::{Reading, asked_about, proposed};
+use crate::eval::lying::{Invention, inventions};
 use crate::finding::{Finding, Source, Status};
 use crate::ids::ContentId;
 use crate::past_sessions::audit::Prepared;
 use crate::readers::checks::{UNSURE, step_of};
-use crate::readers::lying::{Invention, inventions};
 use crate::readers::prompt::Shown;
 use crate::readers::{Answer, Proposal, ReaderOutcome, ReaderRun};
 

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::finding::Finding;
+use crate::readers::Prompt;
 use crate::readers::answer::parse;
-use crate::readers::prompt::{Prompt, PromptError, Shown, one_line, render};
+use crate::readers::prompt::{PromptError, Shown, one_line, render};
 use crate::readers::second::listed;
 
 /// What the reader is asked.

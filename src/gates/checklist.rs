@@ -108,10 +108,7 @@ fn ask(
     let run = readers.first.ask(&prompt, left.min(TIMEOUT).min(stop.config.auditor.timeout));
     match run.outcome {
         ReaderOutcome::Answered(json) => Ok(question::answer(&json)),
-        other => {
-            let (name, why) = other.told();
-            Err(why.unwrap_or_else(|| name.to_owned()))
-        }
+        other => Err(other.detail().unwrap_or_else(|| other.name().to_owned())),
     }
 }
 

@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use super::{Gate, ReaderPair, StopContext, StopReport};
+use crate::client::env_vars;
 use crate::decision::{Cause, Outcome};
-use crate::env;
 use crate::feature_loop::context::fill_of;
 use crate::feature_loop::prompts;
 use crate::feature_loop::prompts::HOLD;
@@ -111,7 +111,7 @@ fn step(
     memory: &mut Loop,
 ) -> (Outcome, Option<Status>) {
     let config = &stop.config.feature_loop;
-    let chosen = stop.env.text(env::CLIENT_MODEL);
+    let chosen = stop.env.text(env_vars::MODEL);
     let transcript = stop.input.own_transcript();
     let fill = transcript.and_then(|path| fill_of(path, config.window, chosen.as_deref()));
     let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();

@@ -140,13 +140,12 @@ impl StopReport {
 }
 
 fn reader_record(run: &ReaderRun, backend: &str, model: &str) -> ReaderRecord {
-    let (outcome, detail) = run.outcome.told();
     ReaderRecord {
         backend: backend.to_owned(),
         client: run.client.as_ref().map(|client| client.display().to_string()),
         model: model.to_owned(),
-        outcome: outcome.to_owned(),
-        detail,
+        outcome: run.outcome.name().to_owned(),
+        detail: run.outcome.detail(),
         duration_ms: millis(run.duration),
         usage: run.usage,
         flags: run.flags.clone(),

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use crate::cli::HookArgs;
+use crate::client::env_vars;
 use crate::commands::complain;
 use crate::config::{Config, Mode, SecondReader};
 use crate::decision::{Cause, Counting, Decision, Held, decide};
@@ -171,7 +172,8 @@ fn answer_in(
 
     let is_newest = || claim.as_ref().is_none_or(NewestStop::is_newest);
     let is_wanted = claim.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
-    let sealed = |model| SealedClient { env, config: &config.auditor, model, known: state, is_wanted };
+    let program = config.auditor.client.as_deref();
+    let sealed = |model| SealedClient { env, program, model, flag_cache: state, is_wanted };
     let (mut first_client, mut second_client) = (sealed(&config.auditor.model), None);
     if let SecondReader::Model(model) = &config.auditor.second_reader {
         second_client = Some(sealed(model));
@@ -361,7 +363,7 @@ fn remember(
 
 /// The project's folder: the one in which the session was started, wherever it stands now.
 fn project_of(input: &HookInput, env: &Env) -> PathBuf {
-    let started_in = env.path(env::CLIENT_PROJECT_DIR).filter(|folder| folder.is_dir());
+    let started_in = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir());
     started_in.or_else(|| input.cwd.clone()).or_else(|| std::env::current_dir().ok()).unwrap_or_default()
 }
 
@@ -429,7 +431,7 @@ fn record_of(
         prompt_bytes: story.prompt_bytes,
         transcript: story.transcript,
         config_error: (!faults.is_empty()).then(|| faults.join("; ")),
-        client_version: stop.env.client_version().or(story.client_version),
+        client_version: env_vars::version(stop.env).or(story.client_version),
         ..Record::named(stop.id, decision.cause, started)
     };
     ToWrite {

@@ -170,11 +170,6 @@ impl ReaderRecord {
     pub fn was_asked(&self) -> bool {
         self.outcome != "not-asked"
     }
-
-    /// Tokens that it read, from the provider's cache or not.
-    pub fn tokens_in(&self) -> u64 {
-        self.usage.input_tokens + self.usage.cache_read_tokens + self.usage.cache_write_tokens
-    }
 }
 
 /// What readers cost together, in dollars, as far as the client says.

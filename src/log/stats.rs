@@ -345,8 +345,8 @@ impl Spent {
     fn add(&mut self, decision: &Summary) {
         self.audits += 1;
         for reader in decision.readers() {
-            self.tokens_in += reader.tokens_in();
-            self.tokens_out += reader.usage.output_tokens;
+            self.tokens_in += reader.usage.total_input();
+            self.tokens_out += reader.usage.output;
             self.cost_usd += reader.usage.cost_usd.unwrap_or(0.0);
         }
     }

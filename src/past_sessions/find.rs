@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::client::env_vars;
 use crate::client::folders::{project_name, projects_folder};
 use crate::env::Env;
 use crate::text::last_part;
@@ -93,7 +94,7 @@ pub struct Shelf {
 impl Shelf {
     /// The client's own.
     pub fn of(env: &Env) -> Result<Self, NotFound> {
-        let folder = env.client_config_dir().ok_or(NotFound::NoHome)?;
+        let folder = env_vars::config_dir(env).ok_or(NotFound::NoHome)?;
         Ok(Self { projects: projects_folder(&folder) })
     }
 
@@ -301,7 +302,7 @@ mod tests {
         home.session("-w", "a.jsonl", 1);
         let moved = Env::from_pairs([
             ("HOME", home.0.path().to_path_buf()),
-            (crate::env::CLIENT_CONFIG_DIR, home.0.path().join("elsewhere")),
+            (env_vars::CONFIG_DIR, home.0.path().join("elsewhere")),
         ]);
         let error = Shelf::of(&moved).expect("a shelf").of_project(Path::new("/w")).expect_err("none");
         assert!(error.to_string().contains("elsewhere/projects/-w; run it in the folder"), "{error}");

@@ -71,9 +71,6 @@ pub struct Verdict {
 const MOST_FINDINGS: usize = 20;
 const MOST_VERDICTS: usize = 40;
 
-/// After so many braces that open nothing the rest of a text is not worth reading.
-const MOST_TRIES: usize = 200;
-
 impl Answer {
     /// Reads a structured answer.
     pub fn from_json(json: &str) -> Result<Self, String> {
@@ -101,42 +98,8 @@ pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }
 
-/// Finds the answer in a text, for clients that can't enforce a schema: exactly one JSON object in it may fit. None is no
-/// answer; two are a doubt, and a doubt is no answer either.
-pub fn find_in_text(text: &str, check: fn(&str) -> Result<(), String>) -> Result<&str, String> {
-    let mut found = None;
-    let mut last_fault = None;
-    let mut rest = text;
-    let mut tries = 0;
-    while let Some(start) = rest.find('{') {
-        rest = &rest[start..];
-        tries += 1;
-        if tries > MOST_TRIES {
-            return Err("its text is full of braces that are no answer".into());
-        }
-        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<serde::de::IgnoredAny>();
-        match stream.next() {
-            Some(Ok(_)) => {
-                let end = stream.byte_offset();
-                match check(&rest[..end]) {
-                    Ok(()) if found.is_none() => found = Some(&rest[..end]),
-                    Ok(()) => return Err("its text holds more than one answer".into()),
-                    Err(fault) => last_fault = Some(fault),
-                }
-                rest = &rest[end..];
-            }
-            _ => rest = &rest[1..],
-        }
-    }
-    found.ok_or_else(|| match last_fault {
-        Some(fault) => format!("its JSON does not fit: {fault}"),
-        None => "its text holds no JSON object".into(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use serde_json::{Value, json};
 
     use super::*;
@@ -170,31 +133,6 @@ mod tests {
             one().replace(FINDING, &vec![FINDING; 21].join(",")),
         ] {
             assert!(Answer::from_json(&json).is_err(), "{json}");
-        }
-    }
-
-    #[test]
-    fn in_a_text_exactly_one_object_may_fit() {
-        let one = one();
-        for text in [one.clone(), format!("Here it is:\n```json\n{one}\n```\nThat's all {{sic}}.")] {
-            assert_eq!(find_in_text(&text, Answer::check), Ok(one.as_str()), "{text}");
-        }
-        for (text, fault) in [
-            (String::new(), "its text holds no JSON object"),
-            ("All good!".into(), "its text holds no JSON object"),
-            (format!("{one} or {one}"), "its text holds more than one answer"),
-            (one[..one.len() - 3].to_owned(), "its JSON does not fit"),
-            (format!("{FINDING} is all"), "its JSON does not fit: unknown field `category`"),
-        ] {
-            let said = find_in_text(&text, Answer::check).expect_err("no answer");
-            assert!(said.starts_with(fault), "{text}: {said}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_makes_it_panic(text in "[{}\\[\\]\":,a-zé\\\\ ]{0,200}") {
-            let _ = find_in_text(&text, Answer::check);
         }
     }
 

@@ -95,10 +95,9 @@ mod tests {
         let mut reply = RecordedReply(CLEAN);
         let mut reader = Budgeted { reader: &mut reply, budget: &budget };
         assert!(matches!(reader.ask(&prompt(), Duration::ZERO).outcome, ReaderOutcome::Answered(_)));
-        let (said, why) = reader.ask(&prompt(), Duration::ZERO).outcome.told();
-        assert_eq!(said, "unavailable");
+        let outcome = reader.ask(&prompt(), Duration::ZERO).outcome;
         assert_eq!(
-            why.as_deref(),
+            outcome.detail().as_deref(),
             Some("this session has had its 60 calls of a model (`[auditor] max_calls_per_session`)")
         );
         assert_eq!(budget.borrow().made, 1);

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use crate::client::reply::Check;
+use crate::client::call::Prompt;
 use crate::evidence::sections::{candidates_text, files_text, git_room, git_text};
 use crate::evidence::{Evidence, Sections};
 use crate::finding::Finding;
@@ -113,34 +113,6 @@ impl Prompts {
     /// How much of the prompt the templates themselves take, with every fence in them.
     pub fn bytes(&self) -> usize {
         self.system.len() + self.evidence.len() + self.first.len() + self.schema.len() + FENCES_ROOM
-    }
-}
-
-/// A prompt, ready to send.
-#[derive(Debug, Clone)]
-pub struct Prompt {
-    /// What the reader is.
-    pub system: String,
-    /// What it is asked.
-    pub text: String,
-    /// What it may answer, on one line.
-    pub schema: String,
-    /// Whether an answer fits.
-    pub check: Check,
-}
-
-impl Prompt {
-    /// Between what the reader is and what it is asked, where both stand in one text.
-    const BETWEEN: &str = "\n\n";
-
-    /// Both in one text, for people.
-    pub fn whole(&self) -> String {
-        [&self.system, Self::BETWEEN, &self.text].concat()
-    }
-
-    /// How long that is.
-    pub fn bytes(&self) -> usize {
-        self.system.len() + Self::BETWEEN.len() + self.text.len()
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun};
+use crate::client::call::AnswerCheck;
 use crate::client::reply;
 
 /// A reply.
@@ -17,9 +18,9 @@ impl RecordedReply<'_> {
         self.replay_as(Answer::check)
     }
 
-    fn replay_as(&self, check: reply::Check) -> ReaderRun {
-        let outcome = reply::outcome_of_saved(self.0, check);
-        let usage = reply::usage_of(self.0.as_bytes());
+    fn replay_as(&self, check: AnswerCheck) -> ReaderRun {
+        let outcome = reply::recorded_outcome(self.0, check);
+        let usage = reply::usage(self.0.as_bytes());
         ReaderRun { usage, raw_reply: self.0.to_owned(), ..ReaderRun::not_asked(outcome) }
     }
 }

@@ -33,7 +33,7 @@ pub fn apply(findings: &mut [&mut Finding], outcome: &ReaderOutcome) {
         ReaderOutcome::Answered(json) => Answer::from_json(json).ok(),
         _ => None,
     };
-    let (ending, why_not) = outcome.told();
+    let (ending, why_not) = (outcome.name(), outcome.detail());
     for (at, finding) in findings.iter_mut().enumerate() {
         let said = answer.iter().flat_map(|answer| &answer.verdicts).find(|verdict| verdict.number == at + 1);
         match said {

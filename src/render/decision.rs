@@ -408,13 +408,13 @@ fn reader_words(reader: &ReaderRecord) -> String {
 }
 
 fn tokens_words(reader: &ReaderRecord) -> Option<String> {
-    let (read, usage) = (reader.tokens_in(), &reader.usage);
-    let cached = match usage.cache_read_tokens {
+    let (read, usage) = (reader.usage.total_input(), &reader.usage);
+    let cached = match usage.cache_read {
         0 => String::new(),
         cached => format!(" ({} of them from the provider's cache)", grouped(cached)),
     };
-    let words = || format!("{} tokens in{cached}, {} out", grouped(read), grouped(usage.output_tokens));
-    (read + usage.output_tokens > 0).then(words)
+    let words = || format!("{} tokens in{cached}, {} out", grouped(read), grouped(usage.output));
+    (read + usage.output > 0).then(words)
 }
 
 /// What was sent, and what both readers cost together.

@@ -82,8 +82,8 @@ pub(super) fn cost_words(report: &Report) -> Option<String> {
     let readers: Vec<_> =
         [Some(&report.auditor), report.second_reader.as_ref()].into_iter().flatten().filter(asked).collect();
     let sum = |of: fn(&Usage) -> u64| readers.iter().map(|reader| of(&reader.usage)).sum::<u64>();
-    let read = sum(|usage| usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens);
-    let written = sum(|usage| usage.output_tokens);
+    let read = sum(Usage::total_input);
+    let written = sum(|usage| usage.output);
     let seconds = readers.iter().map(|reader| reader.duration_ms).sum::<f64>() / 1000.0;
     let cost = readers.iter().filter_map(|reader| reader.usage.cost_usd).reduce(|one, other| one + other);
     let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::checks::Passed;
-use crate::client::flags::{ClientStamp, Flags, KnownClients};
+use crate::client::program::{ClientStamp, FlagCache, Flags};
 use crate::env::{self, Env};
 use crate::evidence::FileCache;
 use crate::files::{in_private_folder, write_whole};
@@ -279,15 +279,15 @@ struct Clients(Vec<(ClientStamp, Flags)>);
 /// How many clients are remembered.
 const MOST_CLIENTS: usize = 16;
 
-impl KnownClients for StateFolder {
-    fn flags_of(&self, client: &Path) -> Option<Flags> {
-        let stamp = ClientStamp::of(client)?;
+impl FlagCache for StateFolder {
+    fn get(&self, client: &Path) -> Option<Flags> {
+        let stamp = ClientStamp::new(client)?;
         let Clients(known) = read_json(&self.clients_file())?;
         known.into_iter().find(|(known, _)| *known == stamp).map(|(_, flags)| flags)
     }
 
-    fn remember(&self, client: &Path, flags: &Flags) {
-        let Some(stamp) = ClientStamp::of(client) else { return };
+    fn put(&self, client: &Path, flags: &Flags) {
+        let Some(stamp) = ClientStamp::new(client) else { return };
         let Clients(mut known) = read_json(&self.clients_file()).unwrap_or_default();
         known.retain(|(known, _)| *known != stamp);
         known.push((stamp, flags.clone()));

@@ -6,12 +6,12 @@
 
 mod decision_log;
 mod models;
-#[path = "../support/picture.rs"]
-mod picture;
 #[path = "../support/rig/mod.rs"]
 #[expect(dead_code, reason = "each of the targets that share it leaves a part of it alone")]
 mod rig;
 mod scenarios;
+#[path = "../support/screenshot.rs"]
+mod screenshot;
 mod script;
 mod trip;
 mod workspace;

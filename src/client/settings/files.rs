@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::client::env_vars;
 use crate::env::Env;
 
 /// Whose settings.
@@ -29,7 +30,7 @@ impl Scope {
         match self {
             Self::Local => Some(project.join(".claude").join("settings.local.json")),
             Self::Project => Some(project.join(".claude").join("settings.json")),
-            Self::User => env.client_config_dir().map(|own| own.join("settings.json")),
+            Self::User => env_vars::config_dir(env).map(|own| own.join("settings.json")),
         }
     }
 

@@ -13,6 +13,9 @@ use crate::client::settings::registered_hooks::{
     EVENTS, OurHook, Owner, SESSION_START, is_our_plugin, is_ours, our_hooks,
 };
 
+/// The timeout that the hook is registered with unless the config needs more, in seconds.
+pub const HOOK_TIMEOUT: u64 = 120;
+
 /// How long a session's start may take, in seconds. It reads a few files.
 const START_TIMEOUT: u64 = 10;
 

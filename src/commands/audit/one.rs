@@ -160,8 +160,13 @@ fn ask(
         AuditorChoice::Claude => {
             spinner.set_message(format!("asking {} for a second opinion", config.auditor.model));
             let known = StateFolder::find(env);
-            let sealed =
-                |model| SealedClient { env, config: &config.auditor, model, known: &known, is_wanted: None };
+            let sealed = |model| SealedClient {
+                env,
+                program: config.auditor.client.as_deref(),
+                model,
+                flag_cache: &known,
+                is_wanted: None,
+            };
             let mut first = sealed(&config.auditor.model);
             let mut other = sealed(config.auditor.second_reader.name());
             let (second, second_model) = match &config.auditor.second_reader {

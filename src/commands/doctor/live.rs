@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use super::super::demo::{REPLIES, set_the_stage};
 use crate::child::{self, Ending, Job};
+use crate::client::env_vars;
 use crate::doctor::gate::{GateLook, ProcessLook};
 use crate::env::{self, Env};
 use crate::hook::Reply;
@@ -38,9 +39,9 @@ const UNSET: [&str; 9] = [
     env::DRY_RUN,
     env::TRACE,
     env::INSIDE_AUDITOR,
-    env::CLIENT_PROJECT_DIR,
-    env::CLIENT_CONFIG_DIR,
-    env::CLIENT_PID,
+    env_vars::PROJECT_DIR,
+    env_vars::CONFIG_DIR,
+    env_vars::PID,
     "XDG_CONFIG_HOME",
     "XDG_STATE_HOME",
 ];

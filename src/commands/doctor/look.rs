@@ -11,9 +11,9 @@ use serde_json::Value;
 use walkdir::WalkDir;
 
 use super::plugins;
-use crate::child::{self, Ending, Job};
-use crate::client::claude_args;
-use crate::client::locate::find;
+use crate::child::{Ended, Ending};
+use crate::client::env_vars;
+use crate::client::program::{find, run_plain};
 use crate::client::settings::files::Scope;
 use crate::client::settings::registered_hooks::Owner;
 use crate::config::Config;
@@ -28,12 +28,10 @@ use crate::state::StateFolder;
 
 /// How long the client may take to say what it is.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A login that the client keeps from its hooks.
-const SETUP_TOKEN: &str = "CLAUDE_CODE_OAUTH_TOKEN";
 
 /// The client, and what it says of itself.
 pub(super) fn client(env: &Env, config: &Config) -> ClientLook {
-    let path = match find(env, config.auditor.client.as_ref()) {
+    let path = match find(env, config.auditor.client.as_deref()) {
         Ok(path) => path,
         Err(why) => return ClientLook::Missing(why.to_string()),
     };
@@ -45,28 +43,16 @@ pub(super) fn client(env: &Env, config: &Config) -> ClientLook {
         version,
         help,
         auth,
-        has_setup_token: env.get(SETUP_TOKEN).is_some(),
+        has_setup_token: env.get(env_vars::OAUTH_TOKEN).is_some(),
     }
 }
 
-fn job(client: &Path, args: &[&str]) -> Job {
-    let mut env_unset = claude_args::env_unset();
-    env_unset.push(SETUP_TOKEN.into());
-    Job {
-        program: client.to_path_buf(),
-        args: args.iter().map(Into::into).collect(),
-        cwd: std::env::temp_dir(),
-        env_set: claude_args::env_set(),
-        env_unset,
-        stdin: Vec::new(),
-        deadline: PATIENCE,
-        stdout_cap: 1 << 20,
-        stderr_cap: 64 << 10,
-    }
+fn run(client: &Path, args: &[&str]) -> Ended {
+    run_plain(client, args, &[env_vars::OAUTH_TOKEN], PATIENCE)
 }
 
 fn ask(client: &Path, args: &[&str]) -> Result<String, String> {
-    let ended = child::run(job(client, args));
+    let ended = run(client, args);
     match ended.how {
         Ending::Exited(0) => Ok(String::from_utf8_lossy(&ended.stdout).into_owned()),
         Ending::Exited(code) => Err(format!("exit code {code}")),
@@ -78,7 +64,7 @@ fn ask(client: &Path, args: &[&str]) -> Result<String, String> {
 
 /// What it printed, however it ended: a client that is not logged in says so with exit code 1.
 fn said_anyway(client: &Path, args: &[&str]) -> String {
-    String::from_utf8_lossy(&child::run(job(client, args)).stdout).into_owned()
+    String::from_utf8_lossy(&run(client, args).stdout).into_owned()
 }
 
 /// Every settings file that is there, the strongest first, and the hooks of every plugin that is switched on.
@@ -91,7 +77,7 @@ pub(super) fn settings_files(env: &Env, project: &Path) -> Vec<SettingsFile> {
         let is_known = files.iter().any(|file| Path::new(&file.path) == path);
         files.extend(settings_file(owner, &path).filter(|_| !is_known));
     }
-    let plugins = env.client_config_dir().map(|folder| plugins::of(&folder, &files)).unwrap_or_default();
+    let plugins = env_vars::config_dir(env).map(|folder| plugins::of(&folder, &files)).unwrap_or_default();
     files.extend(plugins);
     files
 }

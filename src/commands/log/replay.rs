@@ -146,8 +146,7 @@ fn answer_of(record: &Record, context: &Context<'_>) -> (ReaderOutcome, Option<S
     match RecordedReply(&reply).replay().outcome {
         answer @ ReaderOutcome::Answered(_) => (answer, None),
         other => {
-            let (_, detail) = other.told();
-            let why = detail.unwrap_or_else(|| "no answer".to_owned());
+            let why = other.detail().unwrap_or_else(|| "no answer".to_owned());
             let caution = format!(
                 "the saved reply does not count any more ({why}): only what disk and session show by themselves is compared"
             );

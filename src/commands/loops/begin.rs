@@ -8,7 +8,7 @@ use serde_json::json;
 use super::super::say::say;
 use super::Desk;
 use crate::cli::loops::{LoopInitArgs, LoopStartArgs};
-use crate::env;
+use crate::client::env_vars;
 use crate::exit;
 use crate::feature_loop::round::{Seen, now_ms, see};
 use crate::feature_loop::state::Known;
@@ -85,7 +85,7 @@ fn list_of(file: &Path) -> Result<String, String> {
 
 /// Runs `loop start`.
 pub(super) fn start(desk: &Desk<'_>, args: &LoopStartArgs) -> Result<u8, String> {
-    if args.as_is && desk.env.switch(env::CLIENT_INSIDE) {
+    if args.as_is && desk.env.switch(env_vars::INSIDE_SESSION) {
         return Err(
             "only a person can drop features: --as-is is for a terminal of your own, outside of a session"
                 .into(),
@@ -121,10 +121,10 @@ enum Whose {
 }
 
 fn whose(desk: &Desk<'_>, named: Option<&str>) -> Whose {
-    if let Some(session) = named.map(String::from).or_else(|| desk.env.text(env::CLIENT_SESSION)) {
+    if let Some(session) = named.map(String::from).or_else(|| desk.env.text(env_vars::SESSION_ID)) {
         return Whose::Session(session);
     }
-    if desk.env.switch(env::CLIENT_INSIDE) { Whose::Prints(random_fence()) } else { Whose::Nobody }
+    if desk.env.switch(env_vars::INSIDE_SESSION) { Whose::Prints(random_fence()) } else { Whose::Nobody }
 }
 
 /// How to begin.
@@ -207,9 +207,9 @@ fn begin(desk: &Desk<'_>, seen: &Seen, how: &Begin, text: &mut String) -> Result
 /// Runs `loop stop`.
 pub(super) fn stop(desk: &Desk<'_>) -> Result<u8, String> {
     let folder = desk.folder();
-    let by = match desk.env.text(env::CLIENT_SESSION) {
+    let by = match desk.env.text(env_vars::SESSION_ID) {
         Some(session) => format!(", which session {session} ran"),
-        None if desk.env.switch(env::CLIENT_INSIDE) => ", which a session ran".into(),
+        None if desk.env.switch(env_vars::INSIDE_SESSION) => ", which a session ran".into(),
         None => String::new(),
     };
     let why = &format!("halted by `punchlist loop stop`{by}");

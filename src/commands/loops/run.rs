@@ -17,7 +17,7 @@ use super::session::{Start, born, is_alive};
 use super::show::{BAD, GOOD, LABEL, OPEN, dollars, length};
 use crate::child;
 use crate::cli::loops::LoopRunArgs;
-use crate::client::locate;
+use crate::client::program;
 use crate::exit;
 use crate::feature_loop::prompts;
 use crate::feature_loop::prompts::SESSION;
@@ -55,7 +55,7 @@ struct Over {
 pub(super) fn run(desk: &Desk<'_>, args: &LoopRunArgs) -> Result<u8, String> {
     let folder = desk.folder();
     let client =
-        locate::find(desk.env, desk.config.auditor.client.as_ref()).map_err(|why| why.to_string())?;
+        program::find(desk.env, desk.config.auditor.client.as_deref()).map_err(|why| why.to_string())?;
     if args.dry_run {
         return dry_run(desk, args, &folder, &client);
     }

@@ -7,8 +7,9 @@ use serde_json::json;
 use super::open::Item;
 use crate::evidence::sections::one_line;
 use crate::ids::random_fence;
+use crate::readers::Prompt;
 use crate::readers::answer::parse;
-use crate::readers::prompt::{self, Prompt, PromptError, render};
+use crate::readers::prompt::{self, PromptError, render};
 use crate::session::Session;
 use crate::text::excerpt::start_and_end;
 

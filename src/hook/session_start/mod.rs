@@ -14,6 +14,7 @@ mod text;
 use std::path::Path;
 use std::time::Instant;
 
+use crate::client::env_vars;
 use crate::config::Config;
 use crate::env::{self, Env};
 use crate::hook::{HookInput, Reply};
@@ -64,7 +65,7 @@ pub fn begin(
     }
     let now = Given {
         source: source.to_owned(),
-        client: env.text(env::CLIENT_PID).unwrap_or_default(),
+        client: env.text(env_vars::PID).unwrap_or_default(),
         at_ms: started_ms,
     };
     let mut is_given = false;

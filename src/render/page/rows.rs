@@ -140,8 +140,8 @@ impl<'a> Rows<'a> {
         self.ours_ms.push(spent(timing::TOTAL).map(|total| rounded((total - theirs).max(0.0))));
         let readers = || first.into_iter().chain(second);
         self.readers_ms.push(first.map(|_| rounded(own(first) + own(second))));
-        self.tokens_in.push(readers().map(ReaderRecord::tokens_in).sum());
-        self.tokens_out.push(readers().map(|reader| reader.usage.output_tokens).sum());
+        self.tokens_in.push(readers().map(|reader| reader.usage.total_input()).sum());
+        self.tokens_out.push(readers().map(|reader| reader.usage.output).sum());
         self.cost_usd.push(record::total_cost(readers()));
     }
 }

@@ -27,7 +27,7 @@ fn finding(category: Category, status: Status, source: Source) -> FindingReport 
 
 fn reader(model: &str, duration_ms: f64, cost: f64) -> ReaderReport {
     let cost_usd = Some(cost);
-    let usage = Usage { input_tokens: 1200, output_tokens: 30, cost_usd, ..Usage::default() };
+    let usage = Usage { input: 1200, output: 30, cost_usd, ..Usage::default() };
     ReaderReport {
         backend: "claude".into(),
         model: model.into(),

@@ -6,10 +6,10 @@ use std::path::Path;
 use serde_json::json;
 
 use super::{UPHELD, sit_down};
-use crate::picture::{self, Screen};
 use crate::rig::client::Client;
 use crate::rig::message::{ToolCall, write};
 use crate::rig::terminal::Size;
+use crate::screenshot::{self, Screen};
 use crate::script::Script;
 use crate::trip::ensure;
 use crate::workspace::Workspace;
@@ -83,7 +83,7 @@ fn compare(captured: &str) -> Result<(), String> {
     let below_prompt = find(above_prompt + 1, RULE)?;
     // How long it took is never the same, and what stands below the prompt is a matter of how it was started.
     screen.keep(|line| (begins..took).contains(&line) || (above_prompt..=below_prompt).contains(&line));
-    let svg = picture::svg(
+    let svg = screenshot::svg(
         &screen,
         "Claude Code says that all is done; punchlist holds the stop, and says what is not",
     );
@@ -106,5 +106,5 @@ fn compare(captured: &str) -> Result<(), String> {
 
 /// What can be read in a picture, without the spaces.
 fn squeezed(svg: &str) -> Vec<String> {
-    picture::words(svg).iter().map(|line| line.split_whitespace().collect()).collect()
+    screenshot::words(svg).iter().map(|line| line.split_whitespace().collect()).collect()
 }

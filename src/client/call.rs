@@ -1,0 +1,194 @@
+//! One call of a model: the question, the trait of whoever answers it, and every way in which it can end. Failures
+//! are values that the decision is made from; none of them is an error of ours.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Returns why an answer does not fit its question.
+pub type AnswerCheck = fn(&str) -> Result<(), String>;
+
+/// A question, ready to send.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// The system prompt.
+    pub system: String,
+    /// The user's message.
+    pub text: String,
+    /// The JSON schema of the answer, on one line.
+    pub schema: String,
+    /// Validates an answer: not every client enforces the schema.
+    pub check: AnswerCheck,
+}
+
+impl Prompt {
+    const SEPARATOR: &str = "\n\n";
+
+    /// Returns system prompt and message as one text, for people.
+    pub fn whole(&self) -> String {
+        [&self.system, Self::SEPARATOR, &self.text].concat()
+    }
+
+    /// Returns the length of [`Self::whole`].
+    pub fn bytes(&self) -> usize {
+        self.system.len() + Self::SEPARATOR.len() + self.text.len()
+    }
+}
+
+/// A model that can be asked, live or recorded.
+pub trait Reader {
+    /// Asks, and returns by the deadline.
+    fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> ReaderRun;
+    /// The log's name for this way of asking.
+    fn backend(&self) -> &'static str;
+    /// The log's name for the model.
+    fn model(&self) -> &str;
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReaderOutcome {
+    /// It answered: JSON that passed [`Prompt::check`].
+    Answered(String),
+    /// It was not to be asked.
+    NotAsked,
+    /// It did not answer in time and was killed.
+    TimedOut(Duration),
+    /// It could not be asked, or could not answer.
+    Unavailable(Unavailable),
+    /// Its answer does not fit the question.
+    Unreadable(String),
+    /// A newer stop of the same session took over while it was asked.
+    Superseded,
+    /// A signal asked us to end.
+    Interrupted(&'static str),
+}
+
+impl ReaderOutcome {
+    /// The log's name for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Answered(_) => "answered",
+            Self::NotAsked => "not-asked",
+            Self::TimedOut(_) => "timed-out",
+            Self::Unavailable(_) => "unavailable",
+            Self::Unreadable(_) => "unreadable",
+            Self::Superseded => "superseded",
+            Self::Interrupted(_) => "interrupted",
+        }
+    }
+
+    /// What there is to say beyond the name.
+    pub fn detail(&self) -> Option<String> {
+        match self {
+            Self::TimedOut(after) => Some(format!("after {:.1} s", after.as_secs_f64())),
+            Self::Unavailable(why) => Some(why.to_string()),
+            Self::Unreadable(why) => Some(why.clone()),
+            Self::Interrupted(signal) => Some((*signal).to_owned()),
+            Self::Answered(_) | Self::NotAsked | Self::Superseded => None,
+        }
+    }
+}
+
+/// Why a model could not be asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    /// There is no client on this machine.
+    #[error(
+        "no `claude` program was found (looked at {looked_at}); PUNCHLIST_CLAUDE or `[auditor] client` can name it"
+    )]
+    NotFound {
+        /// The places that were searched.
+        looked_at: String,
+    },
+    /// The client did not start.
+    #[error("{program} could not be started: {why}")]
+    NotStarted {
+        /// Its path.
+        program: String,
+        /// The system's error.
+        why: String,
+    },
+    /// The client has no login that it can use from inside a hook.
+    #[error(
+        "the client is not logged in where hooks run ({0}); log in with `claude`, or set ANTHROPIC_API_KEY"
+    )]
+    NotLoggedIn(String),
+    /// The service limits requests.
+    #[error("the model's service is limiting requests ({0})")]
+    RateLimited(String),
+    /// The account has no money left.
+    #[error("the account's budget is spent ({0})")]
+    OverBudget(String),
+    /// The person's own limit on calls or money is reached.
+    #[error("{0}")]
+    BudgetSpent(String),
+    /// The hook has to answer before a reader could.
+    #[error("too little of the hook's time was left")]
+    NoTime,
+    /// The service failed in another way.
+    #[error("the model's service failed ({0})")]
+    ServiceFailed(String),
+    /// The client itself failed.
+    #[error("the client failed ({0})")]
+    Crashed(String),
+}
+
+/// What a call cost, as far as the client says. The log has the longer names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens that were read anew.
+    #[serde(rename = "input_tokens")]
+    pub input: u64,
+    /// Tokens that were written.
+    #[serde(rename = "output_tokens")]
+    pub output: u64,
+    /// Tokens that came from the provider's cache.
+    #[serde(rename = "cache_read_tokens")]
+    pub cache_read: u64,
+    /// Tokens that were put into the provider's cache.
+    #[serde(rename = "cache_write_tokens")]
+    pub cache_write: u64,
+    /// In dollars.
+    pub cost_usd: Option<f64>,
+}
+
+impl Usage {
+    /// All tokens that went in, cached or not.
+    pub fn total_input(&self) -> u64 {
+        self.input + self.cache_read + self.cache_write
+    }
+}
+
+/// One call and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReaderRun {
+    /// How it ended.
+    pub outcome: ReaderOutcome,
+    /// The program that was run.
+    pub client: Option<PathBuf>,
+    /// The flags it was given, without their values.
+    pub flags: Vec<String>,
+    /// From the question to the outcome, retries included.
+    pub duration: Duration,
+    /// What it cost.
+    pub usage: Usage,
+    /// What was printed, unchanged.
+    pub raw_reply: String,
+}
+
+impl ReaderRun {
+    /// A call for which no program was run.
+    pub fn not_asked(outcome: ReaderOutcome) -> Self {
+        Self {
+            outcome,
+            client: None,
+            flags: Vec::new(),
+            duration: Duration::ZERO,
+            usage: Usage::default(),
+            raw_reply: String::new(),
+        }
+    }
+}

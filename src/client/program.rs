@@ -1,0 +1,200 @@
+//! The client's program: finds it, and finds out which flags it understands. Must not guess flags from version numbers:
+//! packages and forks differ.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::call::{ReaderOutcome, Unavailable};
+use super::{claude_args, env_vars};
+use crate::child::{self, Ended, Ending, Job};
+use crate::env::{self, Env};
+
+/// Flags that work and that no help text lists (measured from 1.0.98 to 2.1.325).
+const UNLISTED: &[&str] = &["--max-turns", "--system-prompt"];
+
+/// Finds the client to ask: the one that the person named, the one that runs this session, or the one on PATH.
+pub fn find(env: &Env, configured: Option<&Path>) -> Result<PathBuf, Unavailable> {
+    if let Some(named) = env.path(env::CLAUDE).or_else(|| configured.map(PathBuf::from)) {
+        return resolve(env, &named)
+            .ok_or_else(|| Unavailable::NotFound { looked_at: named.display().to_string() });
+    }
+    let running = env.path(env_vars::EXECPATH).or_else(|| running_client(env));
+    // Older clients are scripts: there the running program is the interpreter.
+    let running = running.filter(|path| path.is_file() && !is_interpreter(path));
+    running.or_else(|| resolve(env, Path::new("claude"))).ok_or_else(|| Unavailable::NotFound {
+        looked_at: format!("{}, {} and PATH", env::CLAUDE, env_vars::EXECPATH),
+    })
+}
+
+/// The program of the process that started us. No version up to 2.1.325 gives its path to its hooks; from 2.1.221 on
+/// it gives its process id.
+fn running_client(env: &Env) -> Option<PathBuf> {
+    let pid: u32 = env.text(env_vars::PID)?.parse().ok()?;
+    std::fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+fn is_interpreter(path: &Path) -> bool {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
+    ["node", "nodejs", "bun", "deno"].contains(&stem.as_str())
+}
+
+/// Resolves a bare name through the PATH of the given environment.
+fn resolve(env: &Env, program: &Path) -> Option<PathBuf> {
+    which::which_in(program, env.get("PATH"), env.home().unwrap_or_default()).ok()
+}
+
+/// Runs the client with arguments that it answers by itself, without asking its model.
+pub fn run_plain(client: &Path, args: &[&str], env_unset: &[&str], deadline: Duration) -> Ended {
+    let unset = env_unset.iter().map(Into::into);
+    child::run(Job {
+        program: client.to_path_buf(),
+        args: args.iter().map(Into::into).collect(),
+        cwd: std::env::temp_dir(),
+        env_set: claude_args::env_set(),
+        env_unset: claude_args::env_unset().into_iter().chain(unset).collect(),
+        stdin: Vec::new(),
+        deadline,
+        stdout_cap: 1 << 20,
+        stderr_cap: 64 << 10,
+    })
+}
+
+/// The long flags that a client understands.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flags(BTreeSet<String>);
+
+impl Flags {
+    /// Parses a help text.
+    pub fn from_help(help: &str) -> Self {
+        let listed = help.lines().flat_map(|line| {
+            // Flags stand at the start of a line; those in a description are only mentioned.
+            line.trim_start()
+                .split([' ', ','])
+                .take_while(|word| word.is_empty() || word.starts_with('-'))
+                .filter(|word| word.starts_with("--"))
+                .map(|word| word.split('=').next().unwrap_or(word).to_owned())
+        });
+        Self(listed.chain(UNLISTED.iter().map(|flag| (*flag).to_owned())).collect())
+    }
+
+    /// Runs the client's `--help`.
+    pub fn probe(client: &Path, deadline: Duration) -> Result<Self, ReaderOutcome> {
+        let ended = run_plain(client, &["--help"], &[], deadline);
+        let crashed = |why: String| Err(ReaderOutcome::Unavailable(Unavailable::Crashed(why)));
+        match ended.how {
+            Ending::Exited(0) => Ok(Self::from_help(&String::from_utf8_lossy(&ended.stdout))),
+            Ending::Exited(code) => crashed(format!("its --help ended with exit code {code}")),
+            Ending::Signaled(signal) => crashed(format!("its --help was ended by signal {signal}")),
+            Ending::Flooded => crashed("its --help does not end".into()),
+            Ending::Unwanted => Err(ReaderOutcome::Superseded),
+            Ending::TimedOut => Err(ReaderOutcome::TimedOut(ended.duration)),
+            Ending::Interrupted(signal) => Err(ReaderOutcome::Interrupted(signal)),
+            Ending::NotStarted(error) => Err(ReaderOutcome::Unavailable(Unavailable::NotStarted {
+                program: client.display().to_string(),
+                why: error.to_string(),
+            })),
+        }
+    }
+
+    /// Whether the client has this flag.
+    pub fn has(&self, flag: &str) -> bool {
+        self.0.contains(flag)
+    }
+
+    /// Removes a flag; returns whether it was there.
+    pub fn remove(&mut self, flag: &str) -> bool {
+        self.0.remove(flag)
+    }
+}
+
+/// A cache of the flags of clients, so that `--help` runs once for each binary.
+pub trait FlagCache {
+    /// Returns the flags of this client, if its binary is still the same.
+    fn get(&self, client: &Path) -> Option<Flags>;
+    /// Stores them.
+    fn put(&self, client: &Path, flags: &Flags);
+}
+
+/// Tells one client's binary from another: a new version has another size or date.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientStamp {
+    path: PathBuf,
+    bytes: u64,
+    modified_ms: u128,
+}
+
+impl ClientStamp {
+    /// Returns the stamp of the binary behind a path, links followed.
+    pub fn new(client: &Path) -> Option<Self> {
+        let path = std::fs::canonicalize(client).ok()?;
+        let meta = std::fs::metadata(&path).ok()?;
+        let modified = meta.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(Self { path, bytes: meta.len(), modified_ms: modified.as_millis() })
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn program(folder: &Path, name: &str) -> PathBuf {
+        let path = folder.join(name);
+        std::fs::write(&path, "#!/bin/sh\n").expect("written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("executable");
+        path
+    }
+
+    #[test]
+    fn the_named_one_then_the_configured_one_then_the_running_one_then_path() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [named, configured, running, on_path, node] =
+            ["named", "configured", "running", "claude", "node"].map(|name| program(folder.path(), name));
+        let path = ("PATH", folder.path().to_path_buf());
+        let env = Env::from_pairs([
+            path.clone(),
+            (env::CLAUDE, named.clone()),
+            (env_vars::EXECPATH, running.clone()),
+        ]);
+        assert_eq!(find(&env, Some(&configured)), Ok(named));
+        let env = Env::from_pairs([path.clone(), (env_vars::EXECPATH, running.clone())]);
+        assert_eq!(find(&env, Some(&configured)), Ok(configured));
+        assert_eq!(find(&env, None), Ok(running));
+        let env = Env::from_pairs([path, (env_vars::EXECPATH, node)]);
+        assert_eq!(find(&env, None), Ok(on_path));
+    }
+
+    #[test]
+    fn a_client_that_is_not_found_says_which_places_were_searched() {
+        for (env, places) in [
+            (Env::default(), "PUNCHLIST_CLAUDE, CLAUDE_CODE_EXECPATH and PATH"),
+            (Env::from_pairs([(env::CLAUDE, "/nowhere/claude")]), "/nowhere/claude"),
+        ] {
+            assert_eq!(
+                find(&env, None).expect_err("none").to_string(),
+                format!(
+                    "no `claude` program was found (looked at {places}); \
+                     PUNCHLIST_CLAUDE or `[auditor] client` can name it"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn flags_are_parsed_from_where_they_stand_and_not_from_prose() {
+        let flags = Flags::from_help(
+            "Usage: claude [options]\n  -p, --print      Print (use with --imagined-flag)\n  \
+             --allowedTools, --allowed-tools <tools...>  x\n  --output-format <format>  y\n  --tools <tools...>   z",
+        );
+        for flag in
+            ["--print", "--allowedTools", "--allowed-tools", "--output-format", "--tools", "--max-turns"]
+        {
+            assert!(flags.has(flag), "{flag}");
+        }
+        assert!(!flags.has("--imagined-flag") && !flags.has("--safe-mode"));
+    }
+}

@@ -1,0 +1,231 @@
+//! A first reader that lies: takes the evidence of a session, gives findings that sound right and are not, the same ones
+//! every time. Pure. It measures the checks and the second reader, so its lies are made of real steps, real files and real
+//! commands: the kind of thing that a small model says in earnest.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::evidence::{Entered, Evidence, FileEvidence, FileState};
+use crate::finding::{Category, ClaimedIn, Kind};
+use crate::plan::{Mark, Step};
+use crate::readers::Proposal;
+use crate::session::CommandEnd;
+use crate::text::normalise::base_name;
+
+/// How many lies of one kind are told: more of the same show nothing new.
+const OF_A_KIND: usize = 2;
+
+/// A lie.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Invention {
+    /// Which kind of lie it is.
+    pub kind: &'static str,
+    /// What is said.
+    pub proposal: Proposal,
+}
+
+/// Everything that can be made up from this evidence.
+pub fn inventions(evidence: &Evidence) -> Vec<Invention> {
+    let liar = Liar { evidence, steps: evidence.plan.iter().flat_map(crate::plan::Plan::promised).collect() };
+    let kinds: [(&'static str, Vec<Proposal>); 12] = [
+        ("a file beside a real one", liar.files_beside()),
+        ("an invented claim", liar.invented_claims()),
+        ("an invented proof", liar.invented_proofs()),
+        ("a file that is there, called missing", liar.present_called_missing()),
+        ("a file shown in part, called empty", liar.cut_called_empty()),
+        ("a command that passed, called failed", liar.passed_called_failed()),
+        ("a file that was changed, called untouched", liar.changed_called_untouched()),
+        ("a planned file, called unplanned", liar.planned_called_unplanned()),
+        ("an open step, called left out", liar.open_called_left_out()),
+        ("a step that was worked on, called replaced", liar.done_called_replaced()),
+        ("a task like a step, called unplanned", liar.tasks_called_unplanned()),
+        ("an ask that was met, called undone", liar.asks_called_undone()),
+    ];
+    let mut told = BTreeSet::new();
+    let mut inventions = Vec::new();
+    for (kind, proposals) in kinds {
+        let new =
+            proposals.into_iter().filter(|one| told.insert(serde_json::to_string(one).unwrap_or_default()));
+        inventions.extend(new.take(OF_A_KIND).map(|proposal| Invention { kind, proposal }));
+    }
+    inventions
+}
+
+struct Liar<'a> {
+    evidence: &'a Evidence,
+    steps: Vec<Step>,
+}
+
+/// The words of a claim, and where they stand.
+type Claim = (String, ClaimedIn);
+
+fn lie(category: Category, kind: Kind, claim: Claim, path: &str, proof: &str, why: String) -> Proposal {
+    Proposal {
+        category,
+        sure: true,
+        kind,
+        claim: claim.0,
+        claimed_in: claim.1,
+        proof: proof.to_owned(),
+        path: path.to_owned(),
+        why,
+        settle: "Do it, or take the claim back.".to_owned(),
+    }
+}
+
+fn no_claim() -> Claim {
+    (String::new(), ClaimedIn::Nowhere)
+}
+
+fn step_claim(step: &Step) -> Claim {
+    (step.text.clone(), ClaimedIn::Plan)
+}
+
+impl<'a> Liar<'a> {
+    /// Files that are there.
+    fn present(&self) -> impl Iterator<Item = &'a FileEvidence> {
+        self.evidence.files.iter().filter(|file| matches!(file.state, FileState::File { .. }))
+    }
+
+    fn message_lines(&self) -> impl Iterator<Item = &'a str> {
+        let message = self.evidence.session.final_message.as_deref().unwrap_or_default();
+        message.lines().map(str::trim).filter(|line| line.split_whitespace().nth(2).is_some())
+    }
+
+    /// The words that name a file: a step's, or a line of the final message.
+    fn words_for(&self, file: &FileEvidence) -> Option<Claim> {
+        let step = self.steps.iter().find(|step| file.steps().any(|number| number == step.number));
+        let line = || self.message_lines().find(|line| line.contains(base_name(&file.name)));
+        step.map(step_claim).or_else(|| line().map(|line| (line.to_owned(), ClaimedIn::Message)))
+    }
+
+    /// What the session says, or else promises.
+    fn any_words(&self) -> Option<Claim> {
+        let line = self.message_lines().next().map(|line| (line.to_owned(), ClaimedIn::Message));
+        line.or_else(|| self.steps.first().map(step_claim))
+    }
+
+    fn files_beside(&self) -> Vec<Proposal> {
+        let lies = self.present().filter_map(|file| {
+            let (stem, ending) = file.name.rsplit_once('.').unwrap_or((&file.name, "txt"));
+            let beside = format!("{stem}_helpers.{ending}");
+            let why = format!("{beside} was promised and is not there.");
+            Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &beside, "", why))
+        });
+        lies.collect()
+    }
+
+    fn invented_claims(&self) -> Vec<Proposal> {
+        let lies = self.present().map(|file| {
+            let name = base_name(&file.name);
+            let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "txt"));
+            let path = format!("tests/integration/{stem}.{ending}");
+            let claim = format!("Cover {stem} with an integration test against a real server");
+            let why = format!("There is no {path}.");
+            lie(Category::A, Kind::Missing, (claim, ClaimedIn::Plan), &path, "", why)
+        });
+        lies.collect()
+    }
+
+    fn invented_proofs(&self) -> Vec<Proposal> {
+        let lies = self.present().filter_map(|file| {
+            let proof = format!("TODO: implement {} later, not done yet", base_name(&file.name));
+            let why = format!("{} is a stub.", file.name);
+            Some(lie(Category::A, Kind::WrongContent, self.words_for(file)?, &file.name, &proof, why))
+        });
+        lies.collect()
+    }
+
+    fn present_called_missing(&self) -> Vec<Proposal> {
+        let lies = self.present().filter_map(|file| {
+            let why = format!("There is no {}.", file.name);
+            Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &file.name, "", why))
+        });
+        lies.collect()
+    }
+
+    fn cut_called_empty(&self) -> Vec<Proposal> {
+        let in_part = |file: &&FileEvidence| matches!(file.entered, Entered::Cut(_) | Entered::LeftOut(_));
+        let lies = self.present().filter(in_part).filter_map(|file| {
+            let why = format!("{} does not do what was promised.", file.name);
+            Some(lie(Category::A, Kind::WrongContent, self.words_for(file)?, &file.name, "", why))
+        });
+        lies.collect()
+    }
+
+    fn passed_called_failed(&self) -> Vec<Proposal> {
+        let commands = &self.evidence.session.commands;
+        let passed = commands.iter().rev().filter(|command| {
+            let last = commands.iter().rev().find(|other| other.line == command.line);
+            last.is_some_and(|last| last.end == CommandEnd::Succeeded)
+        });
+        let lies = passed.filter_map(|command| {
+            let proof = command.line.lines().next().unwrap_or_default();
+            let why = format!("`{proof}` failed.");
+            Some(lie(Category::A, Kind::Failed, self.any_words()?, "", proof, why))
+        });
+        lies.collect()
+    }
+
+    fn changed_called_untouched(&self) -> Vec<Proposal> {
+        let lies = self.present().filter(|file| file.was_changed()).filter_map(|file| {
+            let why = format!("Nothing in the session touched {}.", file.name);
+            Some(lie(Category::A, Kind::Other, self.words_for(file)?, &file.name, "", why))
+        });
+        lies.collect()
+    }
+
+    fn planned_called_unplanned(&self) -> Vec<Proposal> {
+        let planned = self.evidence.files.iter().filter(|file| file.steps().next().is_some());
+        let lies = planned.map(|file| {
+            let why = format!("{} was changed beyond the plan.", file.name);
+            lie(Category::B, Kind::NotInPlan, no_claim(), &file.name, "", why)
+        });
+        lies.collect()
+    }
+
+    fn open_called_left_out(&self) -> Vec<Proposal> {
+        let open = self.steps.iter().filter(|step| matches!(step.mark, Mark::Open | Mark::None));
+        let lies = open.map(|step| {
+            let path = step.paths.first().map_or("", String::as_str);
+            let why = "The session gave this step up and did not say so in the plan.".to_owned();
+            lie(Category::C, Kind::LeftOut, step_claim(step), path, "", why)
+        });
+        lies.collect()
+    }
+
+    fn done_called_replaced(&self) -> Vec<Proposal> {
+        let worked_on = self.steps.iter().filter(|step| {
+            let of_step = |file: &&FileEvidence| file.steps().any(|number| number == step.number);
+            step.mark == Mark::Ticked
+                || self.evidence.files.iter().filter(of_step).any(FileEvidence::was_changed)
+        });
+        let lies = worked_on.map(|step| {
+            let why = "The step was replaced by something simpler.".to_owned();
+            lie(Category::C, Kind::LeftOut, step_claim(step), "", "", why)
+        });
+        lies.collect()
+    }
+
+    fn tasks_called_unplanned(&self) -> Vec<Proposal> {
+        let lies = self.evidence.session.todos.iter().map(|todo| {
+            let why = "It is in no step of the plan.".to_owned();
+            lie(Category::D, Kind::NotInPlan, (todo.text.clone(), ClaimedIn::Tasks), "", "", why)
+        });
+        lies.collect()
+    }
+
+    fn asks_called_undone(&self) -> Vec<Proposal> {
+        let lies = self.evidence.session.asks.iter().map(|ask| {
+            let first = ask.text.lines().find(|line| !line.trim().is_empty()).unwrap_or(&ask.text);
+            let changed = self.evidence.files.iter().filter(|file| file.was_changed());
+            let named =
+                changed.map(|file| file.name.as_str()).find(|name| ask.text.contains(base_name(name)));
+            let why = "The person asked for it, and nothing was done.".to_owned();
+            let claim = (first.trim().to_owned(), ClaimedIn::Asks);
+            lie(Category::Ask, Kind::LeftOut, claim, named.unwrap_or_default(), "", why)
+        });
+        lies.collect()
+    }
+}

@@ -1,0 +1,12 @@
+//! The library from outside: recorded sessions with a known truth, whole trips through an audit,
+//! child processes, and how the modules of `src` hang together.
+
+mod bench_table;
+mod bench_transcripts;
+mod cases;
+mod child;
+mod evidence;
+mod module_graph;
+mod reference;
+mod scripted_client;
+mod trips;

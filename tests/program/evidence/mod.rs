@@ -1,0 +1,4 @@
+//! What the readers are shown.
+
+mod languages;
+mod prompt;

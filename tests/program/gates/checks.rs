@@ -1,0 +1,236 @@
+//! The checks that a person set: when they run, what holds, and what can't be told.
+
+use serde_json::json;
+
+use crate::test_project::{Run, TestProject};
+
+/// A session that wrote one file, with these checks in the person's own config.
+fn scene_with(checks: &str) -> TestProject {
+    let mut project = TestProject::new();
+    project.transcript.asked("Create alpha.txt, please.");
+    project.wrote("alpha.txt", "alpha\n");
+    project.says("I created alpha.txt.");
+    project.own_config(checks);
+    project
+}
+
+/// A check that counts its runs, and passes unless there is a file `broken`.
+const COUNTING: &str = "[[check]]\nname = \"test\"\nrun = \"echo run >> ../runs; test ! -e broken || { echo error: broken; exit 3; }\"\n";
+
+fn runs(project: &TestProject) -> usize {
+    std::fs::read_to_string(project.path("runs")).unwrap_or_default().lines().count()
+}
+
+/// Asserts that the stop was held; gives the reason. Before it stderr has what the checks printed.
+#[track_caller]
+fn held(run: &Run) -> String {
+    let reply: serde_json::Value = serde_json::from_str(&run.stdout).unwrap_or_default();
+    let reason = reply["reason"].as_str().unwrap_or_default().to_owned();
+    run.check(reply["decision"] == "block" && run.status.code() == Some(2), "it is held");
+    run.check(run.stderr.ends_with(&format!("{reason}\n")), "the reason ends what is on stderr");
+    reason
+}
+
+/// What each gate made of the stop.
+fn gates(run: &Run) -> Vec<(String, String)> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let all = run.record()["gates"].as_array().cloned().unwrap_or_default();
+    all.iter().map(|gate| (text(&gate["gate"]), text(&gate["outcome"]))).collect()
+}
+
+#[test]
+fn a_check_that_fails_holds_with_its_command_exit_code_and_output() {
+    let project = scene_with(COUNTING);
+    project.file("broken", "");
+    let run = project.run();
+    let reason = held(&run);
+    run.check(
+        reason.contains("1. test: `echo run >> ../runs;")
+            && reason.contains("ended with exit code 3:\n   | error: broken\n"),
+        "command, exit code and output are told",
+    );
+    run.check(run.stderr.starts_with("test | ended with exit code 3 ("), "stderr has the name in front");
+    run.check(run.stderr.contains("\ntest | error: broken\n"), "each line of it");
+    run.logs("block", "check-failed");
+    run.same(&gates(&run), &vec![("checks".into(), "hold".into()), ("audit".into(), "pass".into())]);
+    run.same(&project.blocks(), &1);
+}
+
+#[test]
+fn it_runs_again_only_when_what_it_cares_about_was_touched_since_it_passed() {
+    let mut project = scene_with(&COUNTING.replace("name =", "when = [\"*.txt\"]\nname ="));
+    let run = project.run();
+    run.logs("allow", "clean");
+    run.same(&gates(&run), &vec![("checks".into(), "pass".into()), ("audit".into(), "pass".into())]);
+    assert_eq!(runs(&project), 1);
+    project.run();
+    assert_eq!(runs(&project), 1, "nothing was touched since");
+    project.wrote("notes.md", "none of its business\n");
+    project.run();
+    assert_eq!(runs(&project), 1, "it does not care about that");
+    project.wrote("notes/beta.txt", "beta\n");
+    project.run();
+    assert_eq!(runs(&project), 2);
+}
+
+#[test]
+fn what_failed_runs_again_and_what_it_writes_itself_is_not_touched_by_the_session() {
+    let mut project = scene_with(&COUNTING.replace("echo run", "date +%N > coverage; echo run"));
+    project.transcript.ran("sed -i s/a/b/ alpha.txt", "");
+    project.file("broken", "");
+    held(&project.run());
+    std::fs::remove_file(project.in_work("broken")).expect("removed");
+    project.run().logs("allow", "unchanged");
+    assert_eq!(runs(&project), 2, "it had failed");
+    project.run();
+    assert_eq!(runs(&project), 2, "it passed with its own files as they are");
+}
+
+#[test]
+fn what_a_command_changed_is_touched_too() {
+    let mut project = TestProject::new();
+    project.transcript.asked("Fix the typo.");
+    project.transcript.ran("sed -i s/a/b/ gamma.txt", "");
+    project.file("gamma.txt", "b\n");
+    project.says("Fixed.");
+    project.own_config(COUNTING);
+    project.run();
+    assert_eq!(runs(&project), 1);
+}
+
+#[test]
+fn a_session_that_touched_nothing_runs_nothing() {
+    let mut project = TestProject::new();
+    project.transcript.asked("What is this?");
+    project.says("A project.");
+    project.own_config(COUNTING);
+    project.run().is_silent();
+    assert_eq!(runs(&project), 0);
+}
+
+#[test]
+fn checks_run_side_by_side_and_all_that_fail_are_told_in_order() {
+    let wait = |mine: &str, other: &str| {
+        // Each of them ends only when the other one has begun.
+        format!(
+            "touch ../{mine}; i=0; while [ ! -e ../{other} ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i+1)); done; echo {mine} fails; exit 1"
+        )
+    };
+    let checks = format!(
+        "[[check]]\nname = \"one\"\nrun = \"{}\"\n[[check]]\nname = \"two\"\nrun = \"{}\"\n",
+        wait("one", "two"),
+        wait("two", "one")
+    );
+    let project = scene_with(&checks);
+    let reason = held(&project.run());
+    let (one, two) = (reason.find("1. one: "), reason.find("2. two: "));
+    assert!(one.is_some() && one < two, "{reason}");
+    assert!(reason.contains("   | one fails\n") && reason.contains("   | two fails\n"), "{reason}");
+}
+
+#[test]
+fn a_missing_program_and_a_timeout_are_told_and_hold_nobody() {
+    let project = scene_with("[[check]]\nname = \"lint\"\nrun = \"no-such-linter --all\"\n");
+    let run = project.run();
+    run.logs("allow", "check-not-made");
+    run.check(
+        run.stdout.contains("the check \\\"lint\\\" was not made: there is no such program ("),
+        "it is told",
+    );
+    let project = scene_with("[[check]]\nname = \"slow\"\nrun = \"sleep 60\"\ntimeout = \"1s\"\n");
+    let run = project.run();
+    run.logs("allow", "check-not-made");
+    run.check(run.stdout.contains("it did not end within 1 s; `timeout` in its [[check]]"), "it is told");
+    project.assert_nobody_is_left();
+}
+
+#[test]
+fn what_a_project_asks_for_runs_only_when_a_person_has_allowed_it() {
+    let project = scene_with("");
+    project.project_config(COUNTING);
+    let run = project.run();
+    run.tells("the project's checks do not run before you have looked at them: `punchlist allow`");
+    project.run().is_silent();
+    assert_eq!(runs(&project), 0);
+
+    let asked = project.run_args(&["allow"]);
+    asked.check(
+        asked.stderr.contains("Nobody is there to ask: `punchlist allow --yes`"),
+        "an agent is not asked",
+    );
+    let allowed = project.run_args(&["allow", "--yes"]);
+    allowed.check(allowed.stdout.contains("  test: echo run >> ../runs;"), "it says what");
+    project.run().logs("allow", "unchanged");
+    assert_eq!(runs(&project), 1);
+
+    project.project_config(&COUNTING.replace("echo run", "echo other"));
+    project.file("alpha.txt", "changed\n");
+    project.run();
+    assert_eq!(runs(&project), 1, "other words have to be allowed anew");
+    project.run_args(&["allow", "--revoke"]).check(true, "it can be taken back");
+}
+
+#[test]
+fn a_check_and_a_finding_are_one_block() {
+    let project = TestProject::with_drift();
+    project.own_config("[[check]]\nname = \"test\"\nrun = \"echo error: no; exit 1\"\n");
+    let run = project.run();
+    let reason = held(&run);
+    let (check, finding) =
+        (reason.find("A check of this project fails"), reason.find("Punchlist checked this stop"));
+    run.check(check.is_some() && check < finding, "the check first, then the audit");
+    run.logs("block", "check-failed");
+    run.same(&project.blocks(), &1);
+    run.check(
+        run.record()["findings"].as_array().is_some_and(|all| !all.is_empty()),
+        "the findings are in the log",
+    );
+}
+
+#[test]
+fn subagents_have_checks_of_their_own() {
+    let checks = format!("{COUNTING}on = \"subagent\"\n");
+    let mut project = scene_with(&checks);
+    project.run();
+    assert_eq!(runs(&project), 0, "it is not for the main agent");
+    project.input["hook_event_name"] = json!("SubagentStop");
+    project.input["agent_id"] = json!("a1");
+    project.input["agent_type"] = json!("code-writer");
+    project.input["agent_transcript_path"] = project.input["transcript_path"].clone();
+    project.file("broken", "");
+    held(&project.run());
+    assert_eq!(runs(&project), 1);
+    project.own_config(&format!("{checks}[subagents]\ntypes = [\"Explore\"]\n"));
+    let run = project.run();
+    run.logs("allow", "nothing-to-audit");
+    run.same(
+        &run.record()["detail"],
+        &json!("agents of type \"code-writer\" are not looked at ([subagents])"),
+    );
+}
+
+#[test]
+fn two_sessions_in_one_folder_remember_for_themselves() {
+    let mut project = scene_with(COUNTING);
+    project.run();
+    assert_eq!(runs(&project), 1);
+    project.input["session_id"] = json!("another-session");
+    project.run();
+    assert_eq!(runs(&project), 2, "what passed for one session says nothing to another");
+    project.file("broken", "");
+    project.file("alpha.txt", "changed\n");
+    held(&project.run());
+    project.input["session_id"] = json!("session-1");
+    held(&project.run());
+    assert_eq!(project.blocks(), 1, "each has a budget of its own");
+}
+
+#[test]
+fn in_the_dry_run_nobody_is_held() {
+    let mut project = scene_with(COUNTING);
+    project.var("PUNCHLIST_DRY_RUN", "1");
+    project.file("broken", "");
+    let run = project.run();
+    run.logs("allow", "check-failed");
+    run.same(&run.record()["would_block"], &json!(true));
+}

@@ -1,0 +1,12 @@
+//! The Stop and `SessionStart` hooks, end to end.
+
+mod background;
+mod decision;
+mod merge;
+mod message;
+mod planless;
+mod session_start;
+mod skip;
+#[cfg(target_os = "linux")]
+mod streams;
+mod switch;

@@ -1,0 +1,4 @@
+//! Pending tasks from each of their sources.
+
+mod http;
+mod sources;
