@@ -9,7 +9,7 @@ use crate::log::Annotated;
 use crate::log::annotated::FindingNotes;
 use crate::log::note::{FindingOutcome, Label};
 use crate::log::summary::Summary;
-use crate::text::normalise::base_name;
+use crate::paths::base_name;
 
 /// What was decided, as a person calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::text::normalise::base_name;
+use crate::paths::base_name;
 
 /// Returns a name for each path, in their order: that of its folder; where several have the same, with the part of the
 /// path in which they differ; where that is not enough, the whole path.

@@ -480,8 +480,8 @@ mod tests {
     ];
 
     fn block() -> Annotated<Record> {
-        let lines = [&[BLOCK.replace('\n', "").as_str()][..], &NOTES].concat();
-        annotated(&lines.join("\n")).remove(0).into_record().expect("a record")
+        let log = format!("{}\n{}", BLOCK.replace('\n', ""), NOTES.join("\n"));
+        annotated(&log).remove(0).into_record().expect("a record")
     }
 
     fn snapshot() -> Snapshot {
@@ -542,8 +542,8 @@ mod tests {
         let quiet = r#"{"schema":1,"id":"q","time":"2026-10-01T21:04:05Z","session":null,"project":"/home/me/shop",
             "event":"Stop","decision":"allow","cause":"loop-guard","detail":"the session was held already and goes on because of it",
             "phases_ms":{"total":0.5}}"#;
-        annotated.decision = serde_json::from_str(quiet).expect("a record");
-        annotated.findings.clear();
+        quiet_stop.decision = serde_json::from_str(quiet).expect("a record");
+        quiet_stop.findings.clear();
         let zone = TimeZone::UTC;
         insta::assert_snapshot!(plain(&text(
             &quiet_stop,

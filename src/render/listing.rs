@@ -8,9 +8,9 @@ use crate::finding::{Category, Status};
 use crate::log::Annotated;
 use crate::log::filter::{DecisionKind, OutcomeFilter};
 use crate::log::summary::Summary;
+use crate::paths::base_name;
 use crate::render::table::{Cell, Column, Shown, Table};
 use crate::render::units::{dollars, milliseconds};
-use crate::text::normalise::base_name;
 
 const BLOCK: Style = AnsiColor::Red.on_default().bold();
 const WOULD_BLOCK: Style = AnsiColor::Yellow.on_default().bold();

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::paths::base_name;
 use crate::registry::{DEFAULT_QUEUE, Event, Status, Task, Worker};
 use crate::render::paragraphs::{LABEL, Paragraphs, TITLE};
 use crate::render::table::{Cell, Column, Table};
-use crate::text::normalise::base_name;
 use crate::text::{counted, time_span};
 
 const PLAIN: Style = Style::new();

@@ -6,12 +6,12 @@ use anstyle::{AnsiColor, Style};
 
 use crate::finding::Status;
 use crate::past_sessions::find::short_id;
+use crate::paths::base_name;
 use crate::plan::Mark;
 use crate::render::Report;
 use crate::render::report_text::minute;
 use crate::render::table::{Cell, Column, Table, cut};
 use crate::text::counted;
-use crate::text::normalise::base_name;
 
 const CONFIRMED: Style = AnsiColor::Red.on_default();
 

@@ -170,13 +170,13 @@ knowing. The hook would have held this stop (findings).
 fn a_report_is_made_to_be_read() {
     let set = text(&report(), 60);
     assert_eq!(
-        plain(&text),
+        plain(&set),
         TEXT.replace(
             "Session 3f2a91c0, 2026-01-01 10:07, plan PLAN.md (2 steps, 1 ticked)",
             "Session 3f2a91c0, 2026-01-01 10:07, plan PLAN.md (2 steps, 1\n  ticked)"
         )
     );
-    assert_ne!(text, plain(&text), "there are colours for whoever can show them");
+    assert_ne!(set, plain(&set), "there are colours for whoever can show them");
     assert!(plain(&text(&report(), 100)).starts_with(TEXT.lines().next().expect("a line")));
 }
 
