@@ -16,10 +16,10 @@ use super::gates::feature_loop::LoopTable;
 use super::gates::memory::MemoryTable;
 use super::gates::subagents::SubagentsTable;
 use super::gates::{GatesTable, TasksTable, WorkerTable};
-use super::globs::plan_glob;
 use super::{ConfigError, Mode, Planless, UnrunChecks};
 use crate::files::open_regular;
 use crate::finding::Category;
+use crate::globs::{FileGlob, anywhere_glob};
 
 /// Settings of punchlist: `.claude/punchlist.toml` in a project, `~/.config/punchlist/config.toml` for yourself.
 ///
@@ -177,8 +177,22 @@ fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String
 pub(super) fn globs_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let globs = Vec::<String>::deserialize(deserializer)?;
     for glob in &globs {
-        plan_glob(glob)
+        anywhere_glob(glob)
             .map_err(|error| de::Error::custom(format!("\"{glob}\" is not a glob: {}", error.kind())))?;
+    }
+    Ok(globs)
+}
+
+/// Globs that count from a folder on, each of which can be read.
+pub(super) fn file_globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let globs = Vec::<String>::deserialize(deserializer)?;
+    for glob in &globs {
+        let fault =
+            |why: &dyn std::fmt::Display| de::Error::custom(format!("\"{glob}\" is not a glob: {why}"));
+        FileGlob::parse(glob).map_err(|error| fault(error.kind()))?;
+        if glob.trim().is_empty() || glob.split('/').any(|part| part == "..") {
+            return Err(fault(&"it names no file, or goes up with `..`"));
+        }
     }
     Ok(globs)
 }

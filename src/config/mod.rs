@@ -3,7 +3,6 @@
 
 pub mod file;
 pub mod gates;
-pub mod globs;
 pub mod reference;
 pub mod sources;
 
@@ -23,7 +22,6 @@ pub use gates::feature_loop::LoopConfig;
 pub use gates::memory::MemoryConfig;
 pub use gates::subagents::SubagentsConfig;
 pub use gates::{GatesConfig, TaskSource, TasksConfig, WorkerConfig};
-pub use globs::{PlanGlobs, plan_globs};
 
 /// The built-in settings as a file; the README shows it.
 pub const DEFAULTS: &str = include_str!("defaults.toml");

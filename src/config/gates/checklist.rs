@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
-use super::super::globs::file_globs;
+use super::super::file::file_globs;
 use super::super::set;
 
 /// The checklist gate. Each part of it is off where nobody sets it.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
-use super::super::globs::file_globs;
+use super::super::file::file_globs;
 use super::super::set;
 
 /// What a session is given at its start.
