@@ -15,7 +15,7 @@ use super::{
 use crate::ids::QuickId;
 use crate::paths::is_generated;
 use crate::plan::Plan;
-use crate::redact::mask_owned;
+use crate::redact::mask;
 use crate::session::file_history::Shelf;
 use crate::session::{Original, Outcome, Session};
 use crate::workspace::diff;
@@ -361,7 +361,7 @@ impl Looking<'_> {
             let original = originals.original(&candidate.original);
             let is_same = matches!(&original, Original::Text(before) if before == text);
             let (shown, is_diff) = shown_of(text, &original);
-            let masked = mask_owned(shown.into_owned());
+            let masked = mask(&shown);
             let shown = masked.text.into_bytes().into();
             FileSummary { digest: QuickId::of(text), is_same, text: shown, is_diff, masked: masked.count }
         };
