@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use punchlist::shell::only_looks;
+use punchlist::shell::CommandLine;
 
 use crate::bench::{Bench, size};
 use crate::measure::{Fault, Ran, Rounds, Runner, Times, heard, in_turns};
@@ -57,7 +57,8 @@ fn check(scene: &BenchProject) -> Result<(), Fault> {
     let (truth, ran) = (&scene.truth, run_fold(&scene.transcript, &["--more"])?);
     let done = truth.touches.iter().filter(|touch| touch.end == TouchEnd::Done).count();
     let ended = truth.commands.iter().filter(|command| command.end != CommandEnd::Unanswered);
-    let (looks, effective): (Vec<_>, Vec<_>) = ended.partition(|command| only_looks(&command.line));
+    let (looks, effective): (Vec<_>, Vec<_>) =
+        ended.partition(|command| CommandLine::parse(&command.line).only_reads());
     // A command that is no longer kept counts as work, whatever it was.
     let (least, work) = ((done + effective.len()) as u64, said(&ran, "work")?);
     same("pieces of work", work, work.clamp(least, least + looks.len() as u64))?;

@@ -20,13 +20,13 @@ use crate::evidence::{self, Evidence, FileCache, JudgedUntil, Sections, Workspac
 use crate::facts;
 use crate::finding::{Advisory, Finding};
 use crate::ids::random_fence;
+use crate::paths::is_markdown;
 use crate::plan::{self, Plan, PlanPlaces};
 use crate::readers::Prompts;
 use crate::readers::prompt::{self, PromptError, Shown};
 use crate::session::file_history;
 use crate::session::file_history::Wanted;
 use crate::session::{Session, Touch};
-use crate::text::normalise::is_markdown;
 
 /// Where plans live in a workspace.
 pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {

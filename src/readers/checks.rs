@@ -9,7 +9,7 @@ use crate::paths::is_scratch;
 use crate::plan::Plan;
 use crate::readers::Proposal;
 use crate::session::{Command, Session};
-use crate::shell;
+use crate::shell::CommandLine;
 use crate::text::normalise::{bare, normalised};
 
 /// What the disk shows at a proposal's path.
@@ -248,8 +248,9 @@ fn did_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
 
 /// Whether a line runs a command, with whatever arguments; one that only prints or quotes it does not.
 fn is_run_in(command: &str, line: &str) -> bool {
-    let mut simple = shell::simple_commands(line).into_iter().map(|words| normalised(&words.join(" ")));
-    simple.any(|run| run.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+    let line = CommandLine::parse(line);
+    let mut runs = line.commands.iter().map(|run| normalised(&run.words_and_files().join(" ")));
+    runs.any(|run| run.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
 fn first_line(line: &str) -> &str {

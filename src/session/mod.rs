@@ -23,6 +23,7 @@ pub mod seen_ids;
 
 use serde::{Deserialize, Serialize};
 
+use crate::shell::CommandLine;
 use crate::text::normalise::bare;
 
 pub use crate::session::builder::SessionBuilder;
@@ -426,9 +427,14 @@ impl Session {
 }
 
 impl Command {
+    /// Parses its line. Nothing is cached: masking and retention change the line.
+    pub fn parsed(&self) -> CommandLine {
+        CommandLine::parse(&self.line)
+    }
+
     /// Whether it succeeded, and nothing on its line hides that it did not.
     pub fn has_passed(&self) -> bool {
-        self.end == CommandEnd::Succeeded && !crate::shell::hides_exit_code(&self.line)
+        self.end == CommandEnd::Succeeded && !self.parsed().hides_exit_status()
     }
 
     /// Whether a quote is of its line or of what it printed; white space and marks do not count.
@@ -441,6 +447,6 @@ impl Command {
 
     /// Whether it may have changed anything: it ran, and it is not one that only looks.
     pub fn may_have_effects(&self) -> bool {
-        self.end != CommandEnd::Unanswered && !crate::shell::only_looks(&self.line)
+        self.end != CommandEnd::Unanswered && !self.parsed().only_reads()
     }
 }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Command, CommandEnd, Outcome, Session};
-use crate::shell;
+use crate::shell::CommandLine;
 use crate::text::excerpt::start_and_end;
 use crate::text::{first_part, last_part};
 
@@ -157,7 +157,8 @@ fn shorten_command(command: &mut Command, room: usize) -> usize {
 /// Returns whether the output of a command says how the work stands: tests, builds, lints, git and
 /// gh.
 fn is_check(line: &str) -> bool {
-    shell::check(line).is_some() || shell::runs_any(line, &["git", "gh"])
+    let line = CommandLine::parse(line);
+    line.check().is_some() || line.runs_any(&["git", "gh"])
 }
 
 fn shorten(text: &mut String, whole: usize, part: impl Fn(&str) -> String) {

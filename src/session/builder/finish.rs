@@ -1,13 +1,13 @@
 //! The end of a call: takes what its result says, enters it where the call stands in the session.
 //! Pure.
 
+use crate::paths::is_markdown;
 use crate::session::builder::SessionBuilder;
 use crate::session::builder::calls::Call;
 use crate::session::early_results::EarlyResult;
 use crate::session::results::{CallResult, REPORT_CAP, ToolResult};
 use crate::session::{ApprovedPlan, Original, Outcome, Session, Tail, Todo};
 use crate::text::excerpt::start_and_end;
-use crate::text::normalise::is_markdown;
 
 impl SessionBuilder {
     /// Takes in a result, or keeps it until its call comes.

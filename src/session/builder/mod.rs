@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::client::row::{
     ASSISTANT, ATTACHMENT, Block, Content, Field, Row, RowNeeds, USER, is_idle, record,
 };
+use crate::paths::is_markdown;
 use crate::session::asks::{Prompt, notification, persons_words, prompt_of};
 pub use crate::session::builder::calls::Tool;
 use crate::session::builder::calls::{Call, Calls, ToolInput, change_of, todos_of};
@@ -27,7 +28,6 @@ use crate::session::{
     Remark, Session, Tail, Touch,
 };
 use crate::text::excerpt::start_and_end;
-use crate::text::normalise::is_markdown;
 use crate::text::{first_part, last_part};
 
 /// Whose transcript this is.
