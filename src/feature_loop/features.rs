@@ -371,7 +371,7 @@ mod tests {
         );
         let list = parse(&json!({ "features": made }).to_string()).expect("features");
         let summary: Vec<_> =
-            list.iter().map(|f| (f.called(), f.description.as_str(), f.passes, f.steps.len())).collect();
+            list.iter().map(|f| (f.display_name(), f.description.as_str(), f.passes, f.steps.len())).collect();
         assert_eq!(
             summary,
             [

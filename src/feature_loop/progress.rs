@@ -312,7 +312,7 @@ mod tests {
 
     use super::*;
 
-    fn progress(status: Status) -> LoopProgress {
+    fn progress_with(status: Status) -> LoopProgress {
         LoopProgress {
             iteration: 4,
             max: 50,
@@ -355,7 +355,7 @@ mod tests {
     fn lines_keep_their_place_and_their_form_and_notes_are_kept() {
         let text = "# My run\r\n**Iteration:** 3/10\r\nstatus = IN_PROGRESS\r\n\r\n## Notes\r\n- status of the cart: broken\r\nleft: a mess";
         assert_eq!(
-            update(text, &progress(Status::ReachedLimit)),
+            update(text, &progress_with(Status::ReachedLimit)),
             "# My run\r\n**Iteration:** 4/50\r\nstatus = REACHED_LIMIT\r\npassing: 2 of 5\r\nleft: F3, F4\r\nupdated: 2026-11-16T19:20:00Z\r\n\r\n## Notes\r\n- status of the cart: broken\r\nleft: a mess"
         );
     }
@@ -363,12 +363,12 @@ mod tests {
     #[test]
     fn a_file_that_says_nothing_gets_a_head() {
         let head = "iteration: 4\nmax: 50\nstatus: STALLED\npassing: 2 of 5\nleft: F3, F4\nupdated: 2026-11-16T19:20:00Z\n";
-        assert_eq!(update("", &progress(Status::Stalled)), head);
+        assert_eq!(update("", &progress_with(Status::Stalled)), head);
         assert_eq!(
-            update("Session 1: began.\n", &progress(Status::Stalled)),
+            update("Session 1: began.\n", &progress_with(Status::Stalled)),
             format!("{head}\nSession 1: began.\n")
         );
-        let done = LoopProgress { left: Vec::new(), ..progress(Status::Complete) };
+        let done = LoopProgress { left: Vec::new(), ..progress_with(Status::Complete) };
         assert!(update(head, &done).contains("status: COMPLETE\npassing: 2 of 5\nleft: nothing\n"));
     }
 
@@ -385,17 +385,17 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_it_panic_and_what_was_written_is_read(text in "([a-zA-Z:=#* \\-/0-9é]{0,20}\r?\n?){0,12}") {
-            let written = update(&text, &progress(Status::Stalled));
+            let written = update(&text, &progress_with(Status::Stalled));
             let progress = parse(&written);
             prop_assert_eq!((progress.iteration, progress.max, progress.status), (Some(4), Some(50), Some(Status::Stalled)));
-            prop_assert_eq!(update(&written, &progress(Status::Stalled)), written);
+            prop_assert_eq!(update(&written, &progress_with(Status::Stalled)), written);
         }
 
         #[test]
         fn every_note_survives(notes in proptest::collection::vec("[a-zA-Z .,]{0,30}", 0..8), ours in any::<bool>()) {
             let head = if ours { "iteration: 1\nstatus: IN_PROGRESS\n\n" } else { "" };
             let text = format!("{head}{}\n", notes.join("\n"));
-            let written = update(&text, &progress(Status::Complete));
+            let written = update(&text, &progress_with(Status::Complete));
             prop_assert!(written.ends_with(&format!("{}\n", notes.join("\n"))), "{:?}", written);
         }
     }

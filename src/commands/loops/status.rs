@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn how_it_stands_is_told_in_one_screen() {
-        let list = read(
+        let list = features(
             r#"[{"id":"F1","description":"Log in","passes":true},{"id":"F2","description":"A cart that keeps what was put into it over a night"},{"id":"F9"}]"#,
         );
         let mut state = LoopState {
