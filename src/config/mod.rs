@@ -18,7 +18,7 @@ use file::ConfigFile;
 pub use file::{parse_duration, parse_size};
 pub use gates::check::CheckConfig;
 pub use gates::checklist::ChecklistConfig;
-pub use gates::feature_loop::LoopConfig;
+pub use gates::feature_loop::{LoopConfig, LoopLimits};
 pub use gates::memory::MemoryConfig;
 pub use gates::subagents::SubagentsConfig;
 pub use gates::{GatesConfig, TaskSource, TasksConfig, WorkerConfig};

@@ -16,7 +16,7 @@ fn the_built_in_settings_are_the_file_that_the_readme_shows() {
             features: String::new(),
             progress: String::new(),
             max_iterations: 0,
-            limits: crate::feature_loop::Limits { stall_after: 0, context: 0.0 },
+            limits: crate::config::LoopLimits { stall_after: 0, context: 0.0 },
             window: 0,
         },
         tasks: TasksConfig {

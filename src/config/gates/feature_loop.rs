@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de};
 
 use super::super::set;
-use crate::feature_loop::Limits;
 
 /// The feature loop.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,10 +17,19 @@ pub struct LoopConfig {
     pub progress: String,
     /// How often the work may be handed out.
     pub max_iterations: u32,
-    /// How far it may go otherwise.
-    pub limits: Limits,
+    /// When a loop ends before its last iteration.
+    pub limits: LoopLimits,
     /// How many tokens a context holds.
     pub window: u64,
+}
+
+/// When a loop ends before its last iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoopLimits {
+    /// How many rounds in a row may change nothing.
+    pub stall_after: u32,
+    /// How full a session's context may get, as a fraction of 1.
+    pub context: f64,
 }
 
 /// `[loop]`
@@ -83,7 +91,7 @@ impl Default for LoopConfig {
             features: "feature_list.json".into(),
             progress: "progress.txt".into(),
             max_iterations: 50,
-            limits: Limits { stall_after: 3, context: 0.8 },
+            limits: LoopLimits { stall_after: 3, context: 0.8 },
             window: 200_000,
         }
     }
