@@ -8,9 +8,8 @@ use super::features::Feature;
 use super::progress::{self, Progress, Status};
 use super::prompts::PromptValues;
 use super::state::{ListChanges, LoopState};
-use super::step::{Step, StepInput, next_step};
+use super::step::{Limits, Step, StepInput, next_step};
 use super::{change_probe, disk};
-use crate::config::LoopLimits;
 use crate::ids::ContentId;
 
 /// What a loop's folder holds.
@@ -47,7 +46,7 @@ impl LoopSnapshot {
     }
 
     /// Records the last round in the state, and decides what comes next.
-    pub fn next_step(&self, state: &mut LoopState, fill: Option<ContextFill>, limits: LoopLimits) -> Step {
+    pub fn next_step(&self, state: &mut LoopState, fill: Option<ContextFill>, limits: Limits) -> Step {
         state.record_round(&self.features, self.fingerprint.as_deref(), now_ms());
         let note = progress::status_note(&self.notes);
         let (features, progress) = (self.features.as_slice(), &self.progress);

@@ -5,8 +5,23 @@ use super::context::ContextFill;
 use super::features::Feature;
 use super::progress::{Progress, Status};
 use super::state::{ListChanges, LoopState};
-use crate::config::LoopLimits;
+use crate::config::LoopConfig;
 use crate::text::counted;
+
+/// How far a loop may go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// How many times in a row nothing may come of the work.
+    pub stall_after: u32,
+    /// How full a session may get, as a part of 1.
+    pub context: f64,
+}
+
+impl From<&LoopConfig> for Limits {
+    fn from(config: &LoopConfig) -> Self {
+        Self { stall_after: config.stall_after, context: config.context }
+    }
+}
 
 /// What the decision is made from.
 #[derive(Debug)]
@@ -45,7 +60,7 @@ pub enum Step {
 }
 
 /// Returns the next step.
-pub fn next_step(input: &StepInput<'_>, limits: LoopLimits) -> Step {
+pub fn next_step(input: &StepInput<'_>, limits: Limits) -> Step {
     let StepInput { state, features, progress, .. } = *input;
     let end = |status: Status, why: String| Step::End { status, why };
     let changes = state.changes(features);
@@ -109,7 +124,7 @@ mod tests {
             note: note.as_deref(),
             fill,
         };
-        next_step(&input, LoopLimits { stall_after: 3, context: 0.8 })
+        next_step(&input, Limits { stall_after: 3, context: 0.8 })
     }
 
     fn end(status: Status, why: &str) -> Step {
