@@ -33,7 +33,7 @@ pub struct FileGlob {
 
 impl FileGlob {
     /// Parses a glob such as `docs/**/*.md`, `/abs/*.md` or `~/notes.md`.
-    pub fn parse(glob: &str) -> Result<Self, globset::Error> {
+    pub fn new(glob: &str) -> Result<Self, globset::Error> {
         let glob = glob.trim_start_matches("./");
         let parts: Vec<&str> = glob.split('/').collect();
         let is_plain = |part: &&&str| !part.contains(['*', '?', '[', ']', '{', '}', '\\']);
@@ -91,11 +91,11 @@ mod tests {
             ("~/notes/{a,b}.md", "~/notes", None, "b.md", "c.md"),
             ("log-[0-9].txt", "", Some(1), "log-3.txt", "log-x.txt"),
         ] {
-            let parsed = FileGlob::parse(glob).expect(glob);
+            let parsed = FileGlob::new(glob).expect(glob);
             assert_eq!((parsed.start.as_str(), parsed.depth), (start, depth), "{glob}");
             assert!(parsed.matches_below(Path::new(matching)), "{glob} {matching}");
             assert!(!parsed.matches_below(Path::new(other)), "{glob} {other}");
         }
-        assert!(FileGlob::parse("{a").is_err());
+        assert!(FileGlob::new("{a").is_err());
     }
 }

@@ -90,6 +90,37 @@ impl AuditInput {
         let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
         let scope = Scope { file_bytes, judged };
         let evidence = evidence::gather(session, plan, workspace, scope, memory);
+        Self::with_facts(evidence, masked, prompts, sections, max_bytes)
+    }
+
+    /// Puts together what a report needs where no reader is asked. The disk and git are looked at only
+    /// if a fact or an advisory may depend on them; there are no sections for a prompt.
+    pub fn without_readers(
+        mut session: Session,
+        mut plan: Option<Plan>,
+        workspace: &Workspace,
+        config: &AuditConfig,
+    ) -> Self {
+        let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
+        file_history::fetch(&mut session, |_| Wanted::Change);
+        let evidence =
+            Evidence { plan, session, files: Vec::new(), unlisted: 0, repository: None, judged: None };
+        if facts::need_files(&evidence) || advisories::need_git(&evidence) {
+            let Evidence { session, plan, .. } = evidence;
+            let cache = &mut FileCache::default();
+            return Self::new(session, plan, workspace, Prompts::default(), config, None, cache);
+        }
+        let (prompts, sections) = (Prompts::default(), Sections::default());
+        Self::with_facts(evidence, masked, prompts, sections, config.max_prompt_bytes)
+    }
+
+    fn with_facts(
+        evidence: Evidence,
+        masked: usize,
+        prompts: Prompts,
+        sections: Sections,
+        max_bytes: usize,
+    ) -> Self {
         let begun = Instant::now();
         let facts = facts::facts(&evidence);
         let advisories = advisories::advisories(&evidence);

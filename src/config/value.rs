@@ -180,7 +180,7 @@ pub(super) fn agent_types<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Stri
 
 /// Reads globs of files, each of which names one and does not go up.
 pub(super) fn file_globs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    let globs = compiled(from, FileGlob::parse)?;
+    let globs = compiled(from, FileGlob::new)?;
     let goes_up = |glob: &&String| glob.trim().is_empty() || glob.split('/').any(|part| part == "..");
     match globs.iter().find(goes_up) {
         Some(glob) => Err(de::Error::custom(format!(

@@ -32,7 +32,7 @@ pub fn globbed(project: &Path, home: Option<&Path>, globs: &[String]) -> Vec<Glo
     let mut found = Vec::new();
     for glob in globs {
         // What is no glob was told when the config was read.
-        let Ok(glob) = FileGlob::parse(glob) else { continue };
+        let Ok(glob) = FileGlob::new(glob) else { continue };
         let Some(start) = start_of(&glob, &root, home) else { continue };
         let is_own = glob.start.starts_with(['/', '~']);
         for path in below(&start, &glob) {
