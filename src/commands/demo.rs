@@ -75,7 +75,7 @@ pub fn play() -> io::Result<String> {
     let first = stop(&stdin, &REPLIES);
     let log = DecisionLog::in_folder(state.root());
     let mut findings = Vec::new();
-    let _ = log.read(|record, _| findings.extend(record.findings));
+    let _ = log.read(|record| findings.extend(record.findings));
     let (judged, dropped): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.second.is_some());
     say(
@@ -115,7 +115,7 @@ pub fn play() -> io::Result<String> {
             say(&mut text, "This time it was not let go. It should have been.");
         }
     }
-    let _ = log.read(|record, _| {
+    let _ = log.read(|record| {
         let _ = writeln!(text, "    {}", super::log::one_line(&record));
     });
     quote(&mut text, &outcomes(&log).iter().map(outcome_line).collect::<String>());

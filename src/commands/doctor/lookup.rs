@@ -176,7 +176,7 @@ pub(super) fn state_folder(state: &StateFolder) -> Check {
 pub(super) fn recent_records(state: &StateFolder) -> (Vec<Record>, bool) {
     let since = Timestamp::now().checked_sub((DAYS * 24).hours()).unwrap_or(Timestamp::UNIX_EPOCH);
     let (mut records, mut has_any) = (Vec::new(), false);
-    let _ = DecisionLog::in_folder(state.root()).read(|record, _| {
+    let _ = DecisionLog::in_folder(state.root()).read(|record| {
         has_any = true;
         if record.time.parse::<Timestamp>().is_ok_and(|time| time >= since) {
             records.push(record);
