@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::config::CheckConfig;
-use crate::config::plan_globs;
+use crate::globs;
 use crate::ids::ContentId;
 
 /// Touched files by their names in the workspace, each with its length and the time of its last change; `None` for
@@ -29,7 +29,7 @@ pub enum NotDue {
 /// Returns what a check would pass on if it ran now, or why it is not due.
 pub fn due(check: &CheckConfig, touched: &Touched, last: Option<&Passed>) -> Result<Passed, NotDue> {
     // A glob that could not be read was a fault of the config file already.
-    let globs = plan_globs(&check.when).unwrap_or_default();
+    let globs = globs::anywhere(&check.when).unwrap_or_default();
     let cares = |name: &str| check.when.is_empty() || globs.is_match(name);
     let mut name = ContentId::default();
     name.add(&check.run);

@@ -184,7 +184,7 @@ impl Audit<'_> {
         let prompt = shown.first(input.prompts())?;
         details.prompt_bytes = prompt.bytes();
         let root = stop.state.root();
-        artifacts::keep_asked(root, stop.id, &prompt.whole(), &snapshot_of(&input.evidence));
+        artifacts::write_prompt(root, stop.id, &prompt.whole(), &snapshot_of(&input.evidence));
         let backend = readers.first.backend();
         let first_model = readers.first.model().to_owned();
         let second_model = match &config.second_reader {
@@ -207,7 +207,7 @@ impl Audit<'_> {
         let reading = reading::read(input, &shown, &prompt, asked, setting)?;
         stop.phases.add(timing::AUDITOR, reading.first.duration);
         details.first = Some(reader_record(&reading.first, backend, &first_model));
-        artifacts::keep_reply(root, stop.id, &mask(&reading.first.raw_reply).text);
+        artifacts::write_reply(root, stop.id, &mask(&reading.first.raw_reply).text);
         if let Some(run) = &reading.second {
             stop.phases.add(timing::SECOND_READER, run.duration);
             details.second = Some(reader_record(run, backend, &second_model));
@@ -215,7 +215,7 @@ impl Audit<'_> {
                 .second_prompt
                 .as_ref()
                 .map(|prompt| prompt.text.get(shown.evidence.len()..).unwrap_or_default().trim_start());
-            artifacts::keep_second(root, stop.id, task.unwrap_or_default(), &mask(&run.raw_reply).text);
+            artifacts::write_second(root, stop.id, task.unwrap_or_default(), &mask(&run.raw_reply).text);
         }
         Ok(reading)
     }

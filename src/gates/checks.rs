@@ -17,7 +17,6 @@ use crate::ids::ContentId;
 use crate::redact::mask;
 use crate::state::StateChange;
 use crate::timing;
-use crate::workspace::Folders;
 
 /// No check is worth starting with less.
 const LEAST_TIME: Duration = Duration::from_secs(1);
@@ -128,10 +127,9 @@ fn pass(idle: &[(&CheckConfig, NotDue)], ran: &[Ran]) -> Outcome {
 /// something, all that is newer than the session.
 fn touched(view: &SessionView) -> Touched {
     let SessionView { session, workspace, .. } = view;
-    let mut folders = Folders::default();
     let mut touched = Touched::new();
     for touch in session.done_touches() {
-        if let Some(place) = workspace.locate_among(&touch.path, &mut folders) {
+        if let Some(place) = workspace.locate(&touch.path) {
             let stamp = workspace.stamp(&place).map(|stamp| (stamp.bytes, stamp.changed_ns));
             touched.insert(place.name, stamp);
         }

@@ -16,7 +16,7 @@ use crate::gates::{CheckedGate, GateDetails, ReaderPair, StopContext};
 use crate::hook::block_followup;
 use crate::hook::merge::Merged;
 use crate::log::record::GateRecord;
-use crate::log::{DecisionLog, Record, artifacts};
+use crate::log::{DecisionLog, Record, prune};
 use crate::readers::budget::Budget;
 use crate::state::{SessionState, StateChange};
 use crate::timing::{self, millis};
@@ -179,6 +179,6 @@ pub fn finish(
         }
     }
     if audit.is_some_and(|audit| audit.first.is_some()) {
-        artifacts::tidy(stop.state.root(), stop.config.log.keep, stop.config.log.max_size);
+        prune::tidy(stop.state.root(), stop.config.log.keep, stop.config.log.max_size);
     }
 }

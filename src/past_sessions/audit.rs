@@ -141,7 +141,7 @@ fn promised_in(
     Ok(Promised { session, plan, passed_over })
 }
 
-/// A project of which many sessions are judged: what they have in common is found out once.
+/// A project of which many sessions are judged: config, plan folders and git are read once.
 #[derive(Debug)]
 pub struct Project {
     /// Its folder.
@@ -160,12 +160,18 @@ impl Project {
         Self { folder: folder.to_path_buf(), config: config.audit, workspace, places }
     }
 
-    /// Judges a session by disk and session alone.
-    pub fn judge(&self, loaded: Loaded) -> Result<Audited, String> {
+    /// Judges a session with no reader. Its files are looked at if the report lists them, or if a
+    /// finding may depend on them.
+    pub fn judge(&self, loaded: Loaded, lists_files: bool) -> Result<Audited, String> {
         let promised = promised_in(loaded, &self.workspace, &self.places, |_| None)?;
         let Promised { session, plan, passed_over } = promised;
-        let (prompts, cache) = (Prompts::default(), &mut FileCache::default());
-        let brief = AuditInput::new(session, plan, &self.workspace, prompts, &self.config, None, cache);
+        let (workspace, config) = (&self.workspace, &self.config);
+        let brief = if lists_files {
+            let cache = &mut FileCache::default();
+            AuditInput::new(session, plan, workspace, Prompts::default(), config, None, cache)
+        } else {
+            AuditInput::without_readers(session, plan, workspace, config)
+        };
         let reading = Reading::without_readers(&brief, ReaderOutcome::NotAsked);
         Ok(judged(brief, passed_over, &self.config, reading, ("none", "", "")))
     }
