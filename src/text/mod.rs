@@ -15,6 +15,14 @@ pub fn first_part(text: &str, cap: usize) -> String {
     format!("{}[… {} bytes cut …]", &text[..end], text.len() - end)
 }
 
+/// Returns at most so many bytes of the start and of the end of a text, without splitting a
+/// character.
+pub fn ends(text: &str, start: usize, end: usize) -> (&str, &str) {
+    let start = text.floor_char_boundary(start);
+    let end = text.ceil_char_boundary(text.len().saturating_sub(end));
+    (&text[..start], &text[end..])
+}
+
 /// Returns the text, or where it is longer than `cap` bytes its start and its end, half of that
 /// each, with a mark between them. People say what they want before or after a log that they paste,
 /// and a report says what came of it at either end.
@@ -22,9 +30,8 @@ pub fn start_and_end(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
     }
-    let start = text.floor_char_boundary(cap / 2);
-    let end = text.ceil_char_boundary(text.len() - cap / 2);
-    format!("{}[… {} bytes cut …]{}", &text[..start], end - start, &text[end..])
+    let (start, end) = ends(text, cap / 2, cap / 2);
+    format!("{start}[… {} bytes cut …]{end}", text.len() - start.len() - end.len())
 }
 
 /// The longest rest of a word that is dropped after a cut: half a path or a number would mislead.
