@@ -4,6 +4,7 @@
 use super::context::Fill;
 use super::features::Feature;
 use super::progress::{Progress, Status};
+use crate::config::LoopConfig;
 use crate::feature_loop::state::{Changes, Loop};
 use crate::text::counted;
 
@@ -14,6 +15,12 @@ pub struct Limits {
     pub stall_after: u32,
     /// How full a session may get, as a part of 1.
     pub context: f64,
+}
+
+impl From<&LoopConfig> for Limits {
+    fn from(config: &LoopConfig) -> Self {
+        Self { stall_after: config.stall_after, context: config.context }
+    }
 }
 
 /// What is seen of a loop.

@@ -92,7 +92,7 @@ fn dry_run(desk: &Desk<'_>, args: &LoopRunArgs, folder: &Path, client: &Path) ->
     memory.max = args.max_iterations.unwrap_or(memory.max);
     memory.is_out = false;
     let seen = see(&memory)?;
-    let prompt = match seen.next(&mut memory, None, desk.config.feature_loop.limits) {
+    let prompt = match seen.next(&mut memory, None, (&desk.config.feature_loop).into()) {
         Step::Work { at, changes } => prompt(desk, &seen, &mut memory, at, &changes),
         Step::End { status, why } => {
             return Ok(say(
@@ -236,7 +236,7 @@ impl Runner<'_> {
             Ok(seen) => seen,
             Err(why) => return self.over(None, Status::Failed, why).map(Some),
         };
-        let limits = self.desk.config.feature_loop.limits;
+        let limits = (&self.desk.config.feature_loop).into();
         let session = new_session();
         let mut told = None;
         let step = self.change(|memory| {
