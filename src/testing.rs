@@ -14,7 +14,7 @@ use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 use crate::log::summary::Summary;
 use crate::log::{self, Annotated, Record};
 use crate::plan::steps::parse_steps;
-use crate::plan::{BeforeSource, Plan, PlanBefore, PlanSource};
+use crate::plan::{BeforeSource, Plan, PlanBefore, PlanPlaces, PlanSource};
 use crate::readers::{Answer, CandidateOpinion, Prompt, Proposal, Reader, ReaderOutcome, ReaderRun, Verdict};
 use crate::session::{
     Ask, Change, Command, CommandEnd, Delegation, EditTool, Original, Outcome, Remark, Session, Todo, Touch,
@@ -121,6 +121,14 @@ pub(crate) fn plan_from(before: &str, now: &str) -> Plan {
     Plan { before: Some(before), ..plan(now) }
 }
 
+/// Plans of a workspace at [`ROOT`] and of a home `/home/me`, with these globs besides the built-in
+/// ones.
+pub(crate) fn plan_places(more: &[&str]) -> PlanPlaces {
+    let globs = ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"];
+    let globs: Vec<String> = globs.iter().chain(more).map(|glob| (*glob).to_owned()).collect();
+    PlanPlaces::new(ROOT.into(), vec!["/home/me/.claude/plans".into()], &globs)
+}
+
 /// A file of which nothing was shown.
 pub(crate) fn file(name: &str, state: FileState) -> FileEvidence {
     let why = match state {
@@ -161,7 +169,7 @@ pub(crate) fn touched() -> Vec<TouchNote> {
 
 /// Evidence of a session without a plan, and of no file.
 pub(crate) fn evidence(session: Session) -> Evidence {
-    Evidence { plan: None, session, files: Vec::new(), repository: None, judged: None }
+    Evidence { plan: None, session, files: Vec::new(), unlisted: 0, repository: None, judged: None }
 }
 
 /// A repository on `main` in which nothing differs.

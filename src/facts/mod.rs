@@ -24,6 +24,11 @@ pub fn facts(evidence: &Evidence) -> Vec<Finding> {
     findings
 }
 
+/// Whether a fact may depend on a file: something that was ticked names one.
+pub fn need_files(evidence: &Evidence) -> bool {
+    ticked::ticked(evidence).iter().any(|item| item.paths.len() == 1)
+}
+
 /// A claim by a mark: something that this session ticked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ticked {

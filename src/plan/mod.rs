@@ -73,13 +73,9 @@ impl Plan {
         let Some(before) = self.before.as_ref().filter(|before| before.text != self.text) else {
             return Vec::new();
         };
-        let is_there = Presence::new(&self.text, &self.steps).find(&steps::parse_words(&before.text));
-        // Most plans lose nothing, and then no paths have to be looked for.
-        if is_there.iter().all(|there| *there) {
-            return Vec::new();
-        }
-        let steps = steps::parse_steps(&before.text).into_iter().zip(is_there);
-        let gone = steps.filter(|(_, there)| !there).map(|(step, _)| step);
+        let steps = steps::parse_steps(&before.text);
+        let is_there = Presence::new(&self.text, &self.steps).find(&steps);
+        let gone = steps.into_iter().zip(is_there).filter(|(_, there)| !there).map(|(step, _)| step);
         (self.steps.len() + 1..).zip(gone).map(|(number, step)| Step { number, ..step }).collect()
     }
 
