@@ -10,6 +10,8 @@ use std::time::Duration;
 use crate::evidence::{
     Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace,
 };
+use crate::feature_loop::features;
+use crate::feature_loop::{Feature, LoopState};
 use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 use crate::log::summary::Summary;
 use crate::log::{self, Annotated, Record};
@@ -346,4 +348,22 @@ impl Folder {
         let (root, home) = (self.root(), self.path().join("home"));
         Workspace::new(&root, &root, Some(home.clone()), &[home.join(".claude/plans")])
     }
+}
+
+/// The features of a list in JSON.
+pub(crate) fn features(list: &str) -> Vec<Feature> {
+    features::parse(list).expect("features")
+}
+
+/// A loop that was started at time 0 with this list, may take 10 iterations, and whose workspace
+/// has the fingerprint `a`.
+pub(crate) fn started_loop(list: &str) -> LoopState {
+    let mut state = LoopState {
+        max: 10,
+        features: "feature_list.json".into(),
+        progress: "progress.txt".into(),
+        ..LoopState::default()
+    };
+    state.begin(&features(list), Some("a".into()), 0);
+    state
 }

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_folder_is_tried_and_left_as_it_was() {
+    fn checking_the_state_folder_leaves_it_as_it_was() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("a"), "12345").expect("written");
         let check = state_folder(&StateFolder::at(folder.path()));
