@@ -370,8 +370,10 @@ mod tests {
             "# Shop\n\n- [x] Log in\n  - open the page\n  - type\n- [ ] Log out\n1. Pay\n\nwords\n",
         );
         let list = parse(&json!({ "features": made }).to_string()).expect("features");
-        let summary: Vec<_> =
-            list.iter().map(|f| (f.display_name(), f.description.as_str(), f.passes, f.steps.len())).collect();
+        let summary: Vec<_> = list
+            .iter()
+            .map(|f| (f.display_name(), f.description.as_str(), f.passes, f.steps.len()))
+            .collect();
         assert_eq!(
             summary,
             [
