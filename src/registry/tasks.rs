@@ -124,7 +124,7 @@ impl Registry {
             expire(db, now_ms, lease_ms)?;
             let id = match choice.id {
                 Some(id) => Some(check_claimable(&find_task(db, id)?, worker)?),
-                None => change
+                None => db
                     .query_row(
                         "SELECT id FROM tasks
                          WHERE (status = 'assigned' AND assignee = ?1)
