@@ -1,5 +1,6 @@
-//! How many instructions a few paths take, under callgrind: nearly the same on a busy machine as on an idle one, so a slip
-//! is seen. What they may take at the most is recorded in `benches/ceilings.toml`.
+//! How many instructions a few paths take, under callgrind: nearly the same on a busy machine as on
+//! an idle one, so a slip is seen. Their ceilings are recorded in `benches/ceilings.toml`, for the dev
+//! profile, which CI has built anyway and in which a slip shows as well.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use punchlist::decision::Cause;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{Fault, timed};
-use crate::scene::BenchProject;
+use crate::project::BenchProject;
 use crate::stops::{first_stop, later_stop, loop_guard};
 use crate::transcripts::Spec;
 
@@ -22,8 +23,8 @@ struct Ceilings {
 }
 
 const HEAD: &str = "\
-# How many instructions each path may take, at the most: what was measured under callgrind, and a tenth.
-# `cargo bench --bench table -- --instructions` compares, `--instructions --bless` writes this anew.
+# How many instructions each path may take in the dev profile: what was counted under callgrind, and a tenth.
+# `cargo bench --profile dev --bench table -- --instructions` compares, with `--bless` it writes this anew.
 ";
 
 /// How much more than what was measured is let through.
@@ -68,27 +69,27 @@ pub(crate) fn run(bless: bool) -> Result<bool, Fault> {
     }
     if !all_below {
         println!(
-            "A path takes more instructions than it may. If that is meant: cargo bench --bench table -- --instructions --bless"
+            "A path takes more instructions than it may. If that is meant: cargo bench --profile dev --bench table -- --instructions --bless"
         );
     }
     Ok(all_below)
 }
 
 fn count() -> Result<BTreeMap<String, u64>, Fault> {
-    let mut scene = BenchProject::of(&Spec::of(BYTES))?;
+    let mut project = BenchProject::of(&Spec::of(BYTES))?;
     let own = std::env::current_exe().map_err(|why| why.to_string())?;
     let own = own.display().to_string();
-    let fold = scene.command(&own, &["fold", &scene.transcript.display().to_string()]);
+    let fold = project.command(&own, &["fold", &project.transcript.display().to_string()]);
     let mut counted = BTreeMap::from([("read".to_owned(), callgrind(&fold, b"")?)]);
-    let (command, input) = loop_guard(&scene);
+    let (command, input) = loop_guard(&project);
     // What is made once, such as folders, is there when it is counted.
-    timed(&mut scene.hook(), &input)?;
+    timed(&mut project.hook(), &input)?;
     counted.insert("fast-path".to_owned(), callgrind(&command, &input)?);
-    scene.decided(&[Cause::LoopGuard])?;
-    first_stop(&scene)?;
-    let (command, input, _) = later_stop(&mut scene)?;
+    project.decided(&[Cause::LoopGuard])?;
+    first_stop(&project)?;
+    let (command, input) = later_stop(&mut project)?;
     counted.insert("later-stop".to_owned(), callgrind(&command, &input)?);
-    scene.decided(&[Cause::NothingToAudit, Cause::Unchanged])?;
+    project.decided(&[Cause::NothingToAudit, Cause::Unchanged])?;
     Ok(counted)
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::gates::check::CheckConfig;
+use crate::config::CheckConfig;
 use crate::config::plan_globs;
 use crate::ids::ContentId;
 
@@ -51,14 +51,14 @@ pub fn due(check: &CheckConfig, touched: &Touched, last: Option<&Passed>) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::gates::check::CheckOn;
+    use crate::config::CheckOn;
 
     fn check(when: &[&str]) -> CheckConfig {
         CheckConfig {
             name: "test".into(),
             run: "cargo test".into(),
             when: when.iter().map(|glob| (*glob).to_owned()).collect(),
-            timeout: crate::config::gates::check::CHECK_TIMEOUT,
+            timeout: crate::config::CHECK_TIMEOUT,
             on: CheckOn::Stop,
             is_projects: false,
         }

@@ -20,33 +20,18 @@ use super::stored::FindingKey;
 use super::told::{self, Checked, Passed};
 use crate::audit::reading::{Readers, Second};
 use crate::child;
+pub use crate::cli::eval::{ReaderChoice, SecondChoice};
 use crate::config::Config;
 use crate::decision::{Cause, Held};
 use crate::env::Env;
 use crate::finding::{Finding, Status};
 use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
-use crate::readers::prompt::{PromptError, Shown};
+use crate::readers::prompt::{PromptError, SharedPrompt};
 use crate::readers::{Answer, Prompts, Proposal, RecordedReply, SealedClient};
 use crate::state::StateFolder;
 
-/// Who the first reader is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReaderChoice {
-    /// Nobody: what the disk proves by itself
-    None,
-    /// The answers that are stored with the cases
-    Recorded,
-    /// Plausible false findings that are stored with the clean cases
-    Sloppy,
-    /// Made-up findings, in the clean cases
-    Lying,
-    /// The client, really: it costs
-    Claude,
-}
-
 impl ReaderChoice {
-    /// As it is written.
+    /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -57,21 +42,10 @@ impl ReaderChoice {
         }
     }
 
-    /// Whether all that it says is false: then it is asked about clean cases only.
+    /// Whether all its findings are false: then only clean cases are run.
     pub fn is_false(self) -> bool {
         matches!(self, Self::Sloppy | Self::Lying)
     }
-}
-
-/// Who the second reader is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum SecondChoice {
-    /// The answers that are stored with the cases; with `--reader claude` the client
-    #[default]
-    Recorded,
-    /// Nobody: what the checks let through holds
-    Off,
 }
 
 /// How cases are run.
@@ -416,7 +390,7 @@ fn first_answer(
     case: &Case,
     laid_out: &LaidOut,
     prepared: &Prepared,
-    shown: &Shown,
+    shown: &SharedPrompt,
     asking: Asking<'_>,
 ) -> Result<First, RunError> {
     let stored = |answer: Option<Answer>| Found { answer, ..Found::default() };
@@ -439,7 +413,12 @@ fn first_answer(
 }
 
 /// The true ones among what the first reader says, each checked by itself.
-fn true_proposals(case: &Case, answer: &Answer, prepared: &Prepared, shown: &Shown) -> Vec<TrueProposal> {
+fn true_proposals(
+    case: &Case,
+    answer: &Answer,
+    prepared: &Prepared,
+    shown: &SharedPrompt,
+) -> Vec<TrueProposal> {
     let plan = prepared.brief.evidence.plan.as_ref();
     let each = answer.findings.iter().filter_map(|proposal| {
         let Checked { finding, passed } = told::checked(proposal, prepared, shown);

@@ -9,7 +9,7 @@ use crate::audit::reason::SWITCH;
 use crate::checks::due::{NotDue, Touched, due};
 use crate::checks::{Passed, Ran, Verdict, ran};
 use crate::child::{self, Job};
-use crate::config::gates::check::{CheckConfig, CheckOn};
+use crate::config::{CheckConfig, CheckOn};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::hook::Event;

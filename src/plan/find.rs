@@ -126,8 +126,7 @@ impl Finder<'_> {
     fn changed(&self) -> Option<Plan> {
         let touches = self.session.done_touches().map(|touch| (touch.at, self.places.absolute(&touch.path)));
         let commands = self.session.commands.iter();
-        let commands =
-            commands.filter(|command| self.may_name_plan(&command.line) && command.may_have_effects());
+        let commands = commands.filter(|command| command.may_have_effects());
         let by_command = commands.flat_map(|command| {
             let words = command.parsed().commands.into_iter().flat_map(|command| command.words_and_files());
             words
@@ -170,7 +169,7 @@ impl Finder<'_> {
     /// A file that the person named in an ask: a plan by its place, or one with steps in order.
     /// What the session rewrote was to be worked on and not from, unless it is called a plan.
     fn named(&self) -> Option<Plan> {
-        let asks = self.session.asks.iter().rev().filter(|ask| self.may_name_plan(&ask.text));
+        let asks = self.session.asks.iter().rev();
         let paths =
             asks.flat_map(|ask| words_that_name_files(&ask.text)).map(|word| self.places.absolute(word));
         newest_of(paths.filter(|path| self.is_candidate(path))).find_map(|path| {
@@ -227,17 +226,6 @@ impl Finder<'_> {
 
     fn touches_of<'s>(&'s self, path: &'s Path) -> impl Iterator<Item = &'s Touch> {
         self.session.done_touches().filter(move |touch| self.places.is_at(&touch.path, path))
-    }
-
-    /// Whether a text may name a plan, so that its words are worth a look.
-    fn may_name_plan(&self, text: &str) -> bool {
-        let bytes = text.as_bytes();
-        let is_markdown =
-            |at: usize| bytes.get(at + 1..at + 3).is_some_and(|two| two.eq_ignore_ascii_case(b"md"));
-        memchr::memchr_iter(b'.', bytes).any(is_markdown)
-            || self.places.globs.literals().is_none_or(|literals| {
-                literals.iter().any(|literal| memchr::memmem::find(bytes, literal).is_some())
-            })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::config::PlanGlobs;
+use globset::GlobSet;
+
 use crate::paths::is_markdown;
 
 /// Where plans live.
@@ -13,7 +14,7 @@ pub struct PlanPlaces {
     /// The client's own plan folders, the newest convention first.
     pub folders: Vec<PathBuf>,
     /// Which files of the workspace are plans.
-    pub globs: PlanGlobs,
+    pub globs: GlobSet,
 }
 
 /// Folders of other people's files.
@@ -30,7 +31,7 @@ const PAGES: &[&str] = &["agents.md", "changelog.md", "claude.md", "readme.md"];
 
 impl PlanPlaces {
     /// Plans in a workspace, in these folders of the client, and where the globs say.
-    pub fn new(root: PathBuf, folders: Vec<PathBuf>, globs: PlanGlobs) -> Self {
+    pub fn new(root: PathBuf, folders: Vec<PathBuf>, globs: GlobSet) -> Self {
         Self { root, folders, globs }
     }
 
