@@ -41,6 +41,11 @@ const RULES: &[Rule] = &[
     gave_leave::find,
 ];
 
+/// Whether an advisory may depend on what git tracks: an edit wrote what looks like a secret.
+pub fn need_git(evidence: &Evidence) -> bool {
+    secret_written::has_secret(evidence)
+}
+
 /// Returns what the person should know: at most one of each kind.
 pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
     let lines = lines(&evidence.session);

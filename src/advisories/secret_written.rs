@@ -33,6 +33,12 @@ pub(super) fn find(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
     Some(advisory(AdvisoryKind::SecretWritten, text, &shown))
 }
 
+/// Whether an edit wrote what looks like a secret, wherever.
+pub(super) fn has_secret(evidence: &Evidence) -> bool {
+    let mut changes = evidence.session.done_touches().filter_map(|touch| touch.change.as_ref());
+    changes.any(|change| new_secret(&change.old, &change.new).is_some())
+}
+
 /// Returns the first masked line with a secret that the old text lacked.
 fn new_secret(old: &str, new: &str) -> Option<String> {
     let masked = mask(new).text;

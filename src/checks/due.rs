@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::config::CheckConfig;
-use crate::config::plan_globs;
+use crate::globs;
 use crate::ids::ContentId;
 
 /// Touched files by their names in the workspace, each with what tells whether it is as it was: when it was changed and how long
@@ -30,7 +30,7 @@ pub enum NotDue {
 /// Whether a check is due; if so, the name under which its pass is to be remembered.
 pub fn due(check: &CheckConfig, touched: &Touched, last: Option<&Passed>) -> Result<Passed, NotDue> {
     // A glob that could not be read was a fault of the config file already.
-    let globs = plan_globs(&check.when).unwrap_or_default();
+    let globs = globs::anywhere(&check.when).unwrap_or_default();
     let cares = |name: &str| check.when.is_empty() || globs.is_match(name);
     let mut name = ContentId::default();
     name.add(&check.run);

@@ -3,7 +3,6 @@
 
 mod audit;
 mod gates;
-pub mod globs;
 pub mod parse;
 pub mod project;
 pub mod reference;
@@ -24,7 +23,6 @@ pub use audit::{
 pub use gates::{
     CHECK_TIMEOUT, CheckConfig, CheckOn, ChecklistConfig, GatesConfig, LoopConfig, MemoryConfig,
 };
-pub use globs::plan_globs;
 pub use parse::ConfigError;
 pub use tasks::{KindConfig, TaskSource, TasksConfig, WorkerConfig};
 pub use value::{parse_duration, parse_size};

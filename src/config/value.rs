@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de};
 
 use super::audit::agent_type_glob;
-use super::globs::{FileGlob, plan_glob};
+use crate::globs::{FileGlob, anywhere_glob};
 
 /// A smaller prompt would not hold the question.
 pub(super) const MIN_PROMPT_BYTES: usize = 10_000;
@@ -171,7 +171,7 @@ fn compiled<'de, D: Deserializer<'de>, T>(
 }
 
 pub(super) fn globs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    compiled(from, plan_glob)
+    compiled(from, anywhere_glob)
 }
 
 pub(super) fn agent_types<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {

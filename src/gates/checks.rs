@@ -16,7 +16,6 @@ use crate::hook::Event;
 use crate::ids::ContentId;
 use crate::redact::mask;
 use crate::timing;
-use crate::workspace::Folders;
 
 /// What is left to finish in after the checks and the audit.
 const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
@@ -129,10 +128,9 @@ fn pass(idle: &[(&CheckConfig, NotDue)], ran: &[Ran]) -> Outcome {
 /// in the workspace is newer than the session.
 fn touched(known: &Known) -> Touched {
     let Known { session, workspace, .. } = known;
-    let mut folders = Folders::default();
     let mut touched = Touched::new();
     for touch in session.done_touches() {
-        if let Some(place) = workspace.locate_among(&touch.path, &mut folders) {
+        if let Some(place) = workspace.locate(&touch.path) {
             let stamp = workspace.stamp(&place).map(|stamp| (stamp.bytes, stamp.changed_ns));
             touched.insert(place.name, stamp);
         }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use walkdir::WalkDir;
 
-use crate::config::globs::FileGlob;
+use crate::globs::FileGlob;
 use crate::workspace::NOT_SEARCHED;
 
 /// How many entries below a glob's folder are looked at: who starts a session waits for it.
