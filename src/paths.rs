@@ -68,8 +68,9 @@ pub fn seen_from<'a>(folder: Option<&str>, path: &'a str) -> &'a str {
     below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
 }
 
-/// Returns a path without the folders that it shares with the workspace, for judging what kind of file it is: the
-/// folders above a project, which may be called `dist` or `test`, say nothing about its files.
+/// Returns a path without the folders that it shares with the workspace, for judging what kind of
+/// file it is: the folders above a project, which may be called `dist` or `test`, say nothing about
+/// its files.
 pub fn without_shared_folders<'a>(workspace: Option<&str>, path: &'a str) -> &'a str {
     let workspace = workspace.unwrap_or_default().split('/');
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders).split('/');

@@ -23,8 +23,8 @@ pub(super) fn findings(evidence: &Evidence, ticked: &[TickedItem]) -> Vec<Findin
     findings
 }
 
-/// Returns the newest run of a command, unless a check of the same kind has passed since: the same tests may have
-/// passed under another name.
+/// Returns the newest run of a command, unless a check of the same kind has passed since: the same
+/// tests may have passed under another name.
 fn last_run<'a>(commands: &'a [Command], named: &str) -> Option<&'a Command> {
     let wanted = normalised(named);
     let runs = |command: &&Command| {

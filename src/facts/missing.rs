@@ -49,8 +49,8 @@ fn names_a_pattern(text: &str) -> bool {
     spans.any(|span| span.contains('/') && span.contains(['*', '<', '{', '…']))
 }
 
-/// Whether the session changed a file of the same name with another extension: `src/retry.ts` is the
-/// `src/retry.js` of the plan.
+/// Whether the session changed a file of the same name with another extension: `src/retry.ts` is
+/// the `src/retry.js` of the plan.
 fn has_another_ending(evidence: &Evidence, name: &str) -> bool {
     let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
     let wanted = stem(name);

@@ -1,8 +1,8 @@
 //! What the disk, git or an exit code proves: evidence in, findings out, one file a rule. Pure.
 //!
 //! They go to the first reader as numbered candidates that it may dispute; with no reader they are
-//! all that can block a stop. Must not read prose: a rule that needs a list of words of any language
-//! is not a fact.
+//! all that can block a stop. Must not read prose: a rule that needs a list of words of any
+//! language is not a fact.
 
 mod failed;
 mod missing;

@@ -1,6 +1,6 @@
-//! Finds the values of keys that are named like secrets, in the forms that config, code, shells, URLs and markup
-//! write them. The name of the key stays readable. Must not judge values (that is `values`) and must not look further
-//! than a bounded stretch.
+//! Finds the values of keys that are named like secrets, in the forms that config, code, shells,
+//! URLs and markup write them. The name of the key stays readable. Must not judge values (that is
+//! `values`) and must not look further than a bounded stretch.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -11,8 +11,8 @@ use crate::redact::Find;
 use crate::redact::values;
 use crate::redact::values::{Family, Form};
 
-/// Names of keys, by family. What follows must not go on with the name, so that `token_count`, `tokenizer` and
-/// `PASSWORD_FILE` are other words; `value_after` sees to that.
+/// Names of keys, by family. What follows must not go on with the name, so that `token_count`,
+/// `tokenizer` and `PASSWORD_FILE` are other words; `value_after` sees to that.
 static KEYWORD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i-u)(passw(?:or)?d|passphrase|pwd|[_-]pass(?:w(?:or)?d|phrase)?)",
@@ -23,8 +23,8 @@ static KEYWORD: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-/// No name and no value is read beyond this: it keeps crafted text from costing more than a pass or two, and the rest of
-/// a longer value is for `entropy`.
+/// No name and no value is read beyond this: it keeps crafted text from costing more than a pass or
+/// two, and the rest of a longer value is for `entropy`.
 const REACH: usize = 1024;
 
 pub(super) fn finds(text: &str) -> Vec<Find> {
@@ -127,7 +127,8 @@ fn skip(bytes: &[u8], from: usize, keep: impl Fn(u8) -> bool) -> usize {
     (from..end).find(|at| !keep(bytes[*at])).unwrap_or(end.max(from))
 }
 
-/// Returns what is between `from` and the first byte that ends it, the line or the reach; always whole characters.
+/// Returns what is between `from` and the first byte that ends it, the line or the reach; always
+/// whole characters.
 fn until(text: &str, from: usize, ends: impl Fn(u8) -> bool) -> Range<usize> {
     let bytes = text.as_bytes();
     let limit = text.floor_char_boundary(bytes.len().min(from + REACH));
@@ -205,7 +206,8 @@ fn is_alone(bytes: &[u8], at: usize) -> bool {
     matches!(bytes.get(at), None | Some(b'\n' | b'\r' | b'#'))
 }
 
-/// Whether only blanks and list markers come before the key, as in YAML, or a listing's line number (`12→`).
+/// Whether only blanks and list markers come before the key, as in YAML, or a listing's line number
+/// (`12→`).
 fn starts_line(bytes: &[u8], at: usize) -> bool {
     bytes[..at]
         .iter()

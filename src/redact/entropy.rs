@@ -1,5 +1,5 @@
-//! Finds long strings that look random, whatever their vendor. Must not take paths, identifiers, UUIDs, git and sha256
-//! hashes or lockfile integrity values for secrets.
+//! Finds long strings that look random, whatever their vendor. Must not take paths, identifiers,
+//! UUIDs, git and sha256 hashes or lockfile integrity values for secrets.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -47,8 +47,8 @@ fn finds_in_run(text: &str, mut range: Range<usize>) -> Vec<Find> {
     random.map(|range| Find { range, kind: "high-entropy" }).collect()
 }
 
-/// Returns what of a run is judged: all of it, or each segment of a URL's path. A file path is not judged, since
-/// names of build outputs and caches are full of hashes.
+/// Returns what of a run is judged: all of it, or each segment of a URL's path. A file path is not
+/// judged, since names of build outputs and caches are full of hashes.
 fn judged_parts(text: &str, run: Range<usize>) -> Vec<Range<usize>> {
     let content = &text[run.clone()];
     if !content.split('/').any(is_word) || !content.contains('/') {
@@ -98,8 +98,8 @@ fn is_random(run: &str) -> bool {
     mean_chunk(core) <= longest
 }
 
-/// Returns a run without its UUIDs, its hashes and its words. `cache-linux-<git hash>` is a name, and what is left of
-/// it is too short to be a secret.
+/// Returns a run without its UUIDs, its hashes and its words. `cache-linux-<git hash>` is a name,
+/// and what is left of it is too short to be a secret.
 fn without_known(run: &str) -> String {
     UUID.replace_all(run, "")
         .split_inclusive(['-', '_'])
@@ -126,8 +126,8 @@ fn bits(text: &str) -> f64 {
         .sum()
 }
 
-/// Returns the mean length of a stretch of one character class. A capital belongs to the lower case after it, so that
-/// `parseUserName` is three stretches.
+/// Returns the mean length of a stretch of one character class. A capital belongs to the lower case
+/// after it, so that `parseUserName` is three stretches.
 pub(super) fn mean_chunk(text: &str) -> f64 {
     #[derive(PartialEq, Clone, Copy)]
     enum Class {

@@ -1,8 +1,10 @@
-//! Says whether the content of a file must never enter an audit, by its path alone. Must not open the file.
+//! Says whether the content of a file must never enter an audit, by its path alone. Must not open
+//! the file.
 
 use std::path::Path;
 
-// Everything is compared in lower case. Templates such as `.env.example` count too: people do put real values there.
+// Everything is compared in lower case. Templates such as `.env.example` count too: people do put
+// real values there.
 
 /// Names of files.
 #[rustfmt::skip]

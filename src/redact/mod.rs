@@ -1,13 +1,13 @@
-//! Masks secrets in text that is about to leave the process: each is replaced by `[masked:<kind>]`. Must not read the
-//! disk or the environment, must not panic on any input, and must keep every line where it was, so that line
-//! numbers quoted by a reader stay true.
+//! Masks secrets in text that is about to leave the process: each is replaced by `[masked:<kind>]`.
+//! Must not read the disk or the environment, must not panic on any input, and must keep every line
+//! where it was, so that line numbers quoted by a reader stay true.
 //!
-//! A missed secret leaves the machine and a masked word only costs the reader a detail, so in doubt it is masked,
-//! except what code and plans are full of: identifiers, paths, hashes, types.
+//! A missed secret leaves the machine and a masked word only costs the reader a detail, so in doubt
+//! it is masked, except what code and plans are full of: identifiers, paths, hashes, types.
 //!
-//! Left alone on purpose: UUIDs, 40 and 64 digit hex (git, sha256) with no secret-like key before them, lockfile
-//! integrity values (`sha512-…`, `h1:…`), hashes in names of files, and literals inside a call (`Some("…")`) that
-//! have no token shape.
+//! Left alone on purpose: UUIDs, 40 and 64 digit hex (git, sha256) with no secret-like key before
+//! them, lockfile integrity values (`sha512-…`, `h1:…`), hashes in names of files, and literals
+//! inside a call (`Some("…")`) that have no token shape.
 //!
 //! A new shape of a token is a line in `tokens`, a new secret file a word in `files`.
 
@@ -39,12 +39,12 @@ struct Find {
     kind: &'static str,
 }
 
-/// Order matters: a private key holds high-entropy lines, and a token with a known shape deserves its own name
-/// rather than the name of the key that it is assigned to.
+/// Order matters: a private key holds high-entropy lines, and a token with a known shape deserves
+/// its own name rather than the name of the key that it is assigned to.
 const PASSES: [fn(&str) -> Vec<Find>; 4] = [pem::finds, tokens::finds, assignments::finds, entropy::finds];
 
-/// A replacement can uncover a neighbour, so passes repeat until a round finds nothing. Two rounds are usual; the
-/// bound keeps a crafted text from costing more.
+/// A replacement can uncover a neighbour, so passes repeat until a round finds nothing. Two rounds
+/// are usual; the bound keeps a crafted text from costing more.
 const MAX_ROUNDS: usize = 8;
 
 /// Masks every secret in a text. Masking twice changes nothing.

@@ -75,8 +75,8 @@ fn body_end(text: &str, start: usize) -> Option<usize> {
     (material >= SHORTEST_BODY).then_some(end)
 }
 
-/// Returns the end of the line at `at`, or a marker before it. Looks no further than that, so that a text
-/// full of markers costs no more than its length.
+/// Returns the end of the line at `at`, or a marker before it. Looks no further than that, so that
+/// a text full of markers costs no more than its length.
 fn line_or_marker(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     (at..bytes.len()).find(|i| bytes[*i] == b'\n' || bytes[*i..].starts_with(b"-----")).unwrap_or(bytes.len())

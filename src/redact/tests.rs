@@ -1,5 +1,5 @@
-//! What is masked and what is not, and that masking is idempotent, quick and keeps lines. Every secret here is made
-//! up, and put together at run time where a scanner would find it.
+//! What is masked and what is not, and that masking is idempotent, quick and keeps lines. Every
+//! secret here is made up, and put together at run time where a scanner would find it.
 
 use std::time::{Duration, Instant};
 

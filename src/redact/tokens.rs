@@ -1,5 +1,5 @@
-//! Finds secrets that are known by their own shape: vendors' token prefixes, JWTs, credentials in headers and URLs.
-//! Must not look at key names; that is `assignments`.
+//! Finds secrets that are known by their own shape: vendors' token prefixes, JWTs, credentials in
+//! headers and URLs. Must not look at key names; that is `assignments`.
 
 use std::sync::OnceLock;
 
@@ -11,8 +11,8 @@ use crate::redact::values::{has_letters_and_digits, is_expression, is_stand_in};
 /// One shape.
 struct Shape {
     kind: &'static str,
-    /// Texts of which one is part of every such secret, separated by `|`. The pattern is not compiled for a text
-    /// without them; empty where there is none.
+    /// Texts of which one is part of every such secret, separated by `|`. The pattern is not
+    /// compiled for a text without them; empty where there is none.
     literals: &'static str,
     /// A regular expression with the secret as group 1, or of what follows one of the literals.
     pattern: Pattern,
@@ -46,8 +46,8 @@ const fn whole(
     Shape { kind, literals, pattern: Pattern::Whole(pattern), accept }
 }
 
-/// Most prefixes need no word boundary before them, and must not have one: inside a JSON string the character before a
-/// token is often the `n` of an escaped newline.
+/// Most prefixes need no word boundary before them, and must not have one: inside a JSON string the
+/// character before a token is often the `n` of an escaped newline.
 #[rustfmt::skip]
 const SHAPES: &[Shape] = &[
     prefix("aws-key", "AKIA|ASIA|ABIA|ACCA", "[A-Z0-9]{16,}"),
@@ -128,7 +128,8 @@ fn is_no_stand_in(value: &str) -> bool {
     !is_stand_in(value)
 }
 
-/// Whether it mixes its characters as a credential does: "Bearer authentication-middleware" is prose.
+/// Whether it mixes its characters as a credential does: "Bearer authentication-middleware" is
+/// prose.
 fn is_credential(value: &str) -> bool {
     let inner_capital = value.bytes().skip(1).any(|b| b.is_ascii_uppercase());
     !is_stand_in(value)

@@ -1,5 +1,5 @@
-//! Text for people: cutting it to size, counting in words, taking out what would steer a terminal. A cut must not split a
-//! character, and must say how much is missing.
+//! Text for people: cutting it to size, counting in words, taking out what would steer a terminal.
+//! A cut must not split a character, and must say how much is missing.
 
 pub mod normalise;
 pub mod template;
@@ -37,8 +37,8 @@ pub fn start_and_end(text: &str, cap: usize) -> String {
 /// The longest rest of a word that is dropped after a cut: half a path or a number would mislead.
 const CUT_WORD: usize = 200;
 
-/// Returns the text, or where it is longer its last `cap` bytes or a little less, from the start of a word where one is
-/// near, with a mark.
+/// Returns the text, or where it is longer its last `cap` bytes or a little less, from the start of
+/// a word where one is near, with a mark.
 pub fn last_part(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();

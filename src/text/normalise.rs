@@ -1,4 +1,5 @@
-//! Comparing what people wrote by letters and digits alone. Pure. Must not judge what the words mean.
+//! Comparing what people wrote by letters and digits alone. Pure. Must not judge what the words
+//! mean.
 
 /// Returns the words of a text in lower case, with single spaces between them. What marks a step
 /// (boxes, emphasis, numbering) does not count.
@@ -15,7 +16,8 @@ pub fn normalised(text: &str) -> String {
     out
 }
 
-/// Returns letters and digits only, in lower case: `--dry-run`, `dry_run` and `dryRun` are the same.
+/// Returns letters and digits only, in lower case: `--dry-run`, `dry_run` and `dryRun` are the
+/// same.
 pub fn bare(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
