@@ -111,7 +111,7 @@ fn step(
     let chosen = stop.env.text(env_vars::MODEL);
     let transcript = stop.input.own_transcript();
     let fill = transcript.and_then(|path| read_fill(path, config.window, chosen.as_deref()));
-    let mut next = seen.next_step(state, fill, config.into());
+    let mut next = seen.next_step(state, fill, config);
     if matches!(next, Step::Work { .. }) && !consecutive_blocks::may_block_again(stop, NAME) {
         let why = format!(
             "the session was held {} times in a row and used no tool",
