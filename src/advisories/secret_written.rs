@@ -1,5 +1,5 @@
-//! A secret was written to a file that git may track. Examples, tests and documents hold made-up secrets, and files
-//! that are made for secrets are seldom tracked.
+//! A secret was written to a file that git may track. Examples, tests and documents hold made-up
+//! secrets, and files that are made for secrets are seldom tracked.
 
 use super::{Line, advisory};
 use crate::evidence::{Evidence, FileState};

@@ -1,7 +1,7 @@
 //! Cuts text to the room that it has in the prompt. Must not cut without a mark that says how much is
 //! missing. The mark's words are part of the recorded prompts.
 
-use crate::text::excerpt::ends;
+use crate::text::ends;
 
 /// Text that was cut.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::{
 use crate::ids::ContentId;
 use crate::paths::is_generated;
 use crate::plan::Plan;
-use crate::redact::mask_owned;
+use crate::redact::mask;
 use crate::session::file_history::Shelf;
 use crate::session::{Original, Outcome, Session, Touch};
 use crate::workspace::diff;
@@ -345,7 +345,7 @@ impl Viewer<'_> {
             let original = originals.original(&candidate.original);
             let is_same = matches!(&original, Original::Text(before) if before == text);
             let (shown, is_diff) = content(text, &original);
-            let masked = mask_owned(shown.into_owned());
+            let masked = mask(&shown);
             let digest = ContentId::of(text);
             FileSummary { digest, is_same, text: masked.text, is_diff, masked: masked.count }
         };

@@ -9,7 +9,7 @@ use super::JudgedUntil;
 use crate::paths::seen_from;
 use crate::session::{Command, CommandEnd, Delegation, Outcome, Remark, Session, Touch};
 use crate::shell::Action;
-use crate::text::excerpt::ends;
+use crate::text::ends;
 use crate::text::{first_part, last_part};
 
 /// How much is shown of a command's output: of a check, of git and of any failure; of any other; of

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
-use crate::text::normalise::{has_words, normalised, padded};
+use crate::text::normalise::normalised;
 pub use before::{BeforeSource, PlanBefore};
 pub use find::{Read, ReadText, find, given};
 pub use places::PlanPlaces;
@@ -111,7 +111,7 @@ const MOST_SEARCHED: usize = 256;
 impl Presence {
     fn new(text: &str, steps: &[Step]) -> Self {
         let steps = steps.iter().map(|step| normalised(&step.text)).collect();
-        Self { steps, whole: padded(&normalised(text)) }
+        Self { steps, whole: format!(" {} ", normalised(text)) }
     }
 
     /// Whether each of the steps is there.
@@ -121,7 +121,7 @@ impl Presence {
             let words = normalised(&step.text);
             self.steps.contains(&words) || {
                 searched += 1;
-                searched <= MOST_SEARCHED && has_words(&self.whole, &words)
+                searched <= MOST_SEARCHED && self.whole.contains(&format!(" {words} "))
             }
         };
         steps.iter().map(&mut is_there).collect()

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::results::REPORT_CAP;
 use super::{ChangeAt, Command, Delegation, List, Original, Session, Touch};
-use crate::text::excerpt::start_and_end;
+use crate::text::start_and_end;
 
 /// Which entry of the session was the newest at a time.
 struct Timeline {

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CommandEnd, Original, Outcome, Recorded};
 use crate::client::json_scan::{Needle, Raw};
 use crate::client::row::{Block, Content, Field, record};
-use crate::text::excerpt::start_and_end;
-use crate::text::last_part;
+use crate::text::{last_part, start_and_end};
 
 /// How long a file's text before the session may be, as the transcript writes it, to be of use.
 const ORIGINAL_CAP: usize = 512 << 10;

@@ -16,7 +16,7 @@ use crate::past_sessions::audit::Project;
 use crate::past_sessions::find::{Found, Shelf};
 use crate::past_sessions::moved_on::moved_on;
 use crate::render::Report;
-use crate::render::table::table;
+use crate::render::sessions::sessions;
 use crate::session::load::load_saved;
 
 /// Runs it.
@@ -31,7 +31,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
     doubt_old_disks(&mut reports, env);
     match args.format {
         Format::Json => print(&json(&reports)?)?,
-        _ => print(&table(&reports, args.all_projects))?,
+        _ => print(&sessions(&reports, args.all_projects))?,
     }
     Ok(code_of(&reports))
 }

@@ -7,7 +7,7 @@ use crate::session::builder::calls::Call;
 use crate::session::early_results::EarlyResult;
 use crate::session::results::{CallResult, REPORT_CAP, ToolResult};
 use crate::session::{ApprovedPlan, Original, Outcome, Session, Tail, Todo};
-use crate::text::excerpt::start_and_end;
+use crate::text::start_and_end;
 
 impl SessionBuilder {
     /// Takes in a result, or keeps it until its call comes.

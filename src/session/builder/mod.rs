@@ -27,8 +27,7 @@ use crate::session::{
     Ask, Change, ChangeAt, Command, CommandEnd, Delegation, EditTool, Original, OtherCall, Outcome, ReadFile,
     Remark, Session, Tail, Touch,
 };
-use crate::text::excerpt::start_and_end;
-use crate::text::{first_part, last_part};
+use crate::text::{first_part, last_part, start_and_end};
 
 /// Whose transcript this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

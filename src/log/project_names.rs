@@ -1,11 +1,11 @@
-//! What projects are called: takes their folders, gives the shortest names that tell them apart. Pure.
+//! The shortest names that tell projects apart, by their folders. Pure.
 
 use std::collections::HashMap;
 
 use crate::paths::base_name;
 
-/// A name for each path, in their order: the folder's own, and where several have the same, the part of the path in
-/// which they differ behind it. What that does not tell apart is named whole.
+/// Returns a name for each path, in their order: that of its folder; where several have the same, with the part of the
+/// path in which they differ; where that is not enough, the whole path.
 pub fn names(paths: &[&str]) -> Vec<String> {
     let mut alike: HashMap<&str, Vec<&str>> = HashMap::new();
     for path in paths {

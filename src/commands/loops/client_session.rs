@@ -1,5 +1,5 @@
-//! One session of the client, started by `loop run`: in print mode, supervised, or in the person's own terminal. Takes what to
-//! run, gives how it ended. Must not decide what comes next.
+//! One session of the client, started by `loop run`: supervised in print mode, or in the person's
+//! own terminal. Must not decide what comes next.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,54 +8,54 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::outside::{Ended, Report, of_print};
+use super::outcome::{SessionOutcome, parse_output};
 use crate::child::{self, Ending, Job};
 use crate::client::claude_args::env_unset;
-use crate::feature_loop::state;
+use crate::feature_loop::state::SessionProcess;
 use crate::text::first_part;
 
-/// Between `SIGTERM` and `SIGKILL`: a session may be in the middle of a file.
+/// Between `SIGTERM` and `SIGKILL`: a session may be in the middle of writing a file.
 const GRACE: Duration = Duration::from_secs(5);
-/// A session that nobody has set a time for.
-const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
-/// The most that it may print: one envelope, or all its events.
+/// The time limit of a session without one.
+const NO_LIMIT: Duration = Duration::from_secs(30 * 24 * 3600);
 const STDOUT_CAP: usize = 64 << 20;
 const STDERR_CAP: usize = 64 << 10;
-/// How often a session in the terminal is looked at.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long a session that was let go may show its last words before it makes room for the next.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How often a session in the terminal is polled.
+const POLL: Duration = Duration::from_millis(100);
+/// How long a session that was let go may show its last message before the next one starts.
+const LAST_MESSAGE: Duration = Duration::from_secs(3);
 
-/// What to start.
+/// A session to start.
 #[derive(Debug)]
-pub(super) struct Start<'a> {
-    /// The client's program.
+pub(super) struct ClientSession<'a> {
     pub(super) client: &'a Path,
-    /// Where.
     pub(super) folder: &'a Path,
-    /// The id that the session gets: the loop is bound to it before it begins.
+    /// Its id, which is chosen beforehand so that the loop is bound to it before it starts.
     pub(super) session: &'a str,
-    /// What it is told.
     pub(super) prompt: &'a str,
-    /// What the person wants the client to be given.
+    /// The person's own arguments for the client.
     pub(super) args: &'a [OsString],
-    /// How long it may take.
     pub(super) time: Option<Duration>,
 }
 
-impl Start<'_> {
-    /// The client's arguments. In print mode the prompt goes to stdin; in a terminal, that is the person's.
+impl ClientSession<'_> {
+    /// The client's arguments. The prompt is one of them only in a terminal, where stdin is the person's.
     pub(super) fn arguments(&self, interactive: bool) -> Vec<OsString> {
         let print: &[&str] = if interactive { &[] } else { &["-p", "--output-format", "json"] };
         let own = print.iter().map(OsString::from).chain(["--session-id".into(), self.session.into()]);
         let all = own.chain(self.args.iter().cloned());
-        // Flags that take many values would take the prompt, too.
+        // After `--`, because a flag that takes many values would take the prompt, too.
         let prompt = if interactive { vec!["--".into(), self.prompt.into()] } else { Vec::new() };
         all.chain(prompt).collect()
     }
 
-    /// Runs it in print mode. `started` is told the process, `look` is asked ten times a second. Gives what it cost, too.
-    pub(super) fn in_print(&self, started: impl FnOnce(u32), look: &dyn Fn()) -> (Ended, Option<f64>) {
+    /// Runs it in print mode, and returns its cost, too. `on_start` gets the process id; `poll` is
+    /// called ten times a second.
+    pub(super) fn run_in_print_mode(
+        &self,
+        on_start: impl FnOnce(u32),
+        poll: &dyn Fn(),
+    ) -> (SessionOutcome, Option<f64>) {
         let job = Job {
             program: self.client.to_path_buf(),
             args: self.arguments(false),
@@ -63,20 +63,20 @@ impl Start<'_> {
             env_set: Vec::new(),
             env_unset: env_unset(),
             stdin: self.prompt.as_bytes().to_vec(),
-            deadline: self.time.unwrap_or(LONGEST),
+            deadline: self.time.unwrap_or(NO_LIMIT),
             stdout_cap: STDOUT_CAP,
             stderr_cap: STDERR_CAP,
         };
-        let ended = child::run_with_grace(job, GRACE, started, &|| {
-            look();
+        let ended = child::run_with_grace(job, GRACE, on_start, &|| {
+            poll();
             true
         });
-        let failed = |words: String| (Ended::Failed(words), None);
+        let failed = |words: String| (SessionOutcome::Failed(words), None);
         match ended.how {
-            Ending::Exited(code) => of_print(code, &ended.stdout, &ended.stderr),
+            Ending::Exited(code) => parse_output(code, &ended.stdout, &ended.stderr),
             Ending::Signaled(signal) => failed(format!("it was ended by signal {signal}")),
-            Ending::TimedOut => (Ended::OutOfTime, None),
-            Ending::Interrupted(_) | Ending::Unwanted => (Ended::Interrupted, None),
+            Ending::TimedOut => (SessionOutcome::OutOfTime, None),
+            Ending::Interrupted(_) | Ending::Unwanted => (SessionOutcome::Interrupted, None),
             Ending::Flooded => failed(format!("it printed more than {STDOUT_CAP} bytes")),
             Ending::NotStarted(error) => {
                 failed(format!("{} can't be started: {error}", self.client.display()))
@@ -84,16 +84,16 @@ impl Start<'_> {
         }
     }
 
-    /// Runs it in the terminal that we have. It stays in our own process group, which is the one in the foreground: so it may
-    /// read the terminal, and what is typed there to stop or end it reaches both of us. `is_over` says whether the session
-    /// was let go for a fresh one.
-    pub(super) fn in_terminal(
+    /// Runs it in our terminal. It stays in our process group, which is the foreground one: so it may
+    /// read the terminal, and Ctrl-C reaches both of us. `is_let_go` says whether the gate has let
+    /// the session go for a fresh one.
+    pub(super) fn run_in_terminal(
         &self,
-        started: impl FnOnce(u32),
-        asked_to_end: &AtomicBool,
-        is_over: &dyn Fn() -> bool,
-    ) -> Ended {
-        let terminal = Terminal::keep();
+        on_start: impl FnOnce(u32),
+        interrupted: &AtomicBool,
+        is_let_go: &dyn Fn() -> bool,
+    ) -> SessionOutcome {
+        let terminal = TerminalModes::save();
         let mut command = Command::new(self.client);
         command.args(self.arguments(true)).current_dir(self.folder);
         for name in env_unset() {
@@ -103,43 +103,46 @@ impl Start<'_> {
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(error) => {
-                return Ended::Failed(format!("{} can't be started: {error}", self.client.display()));
+                return SessionOutcome::Failed(format!(
+                    "{} can't be started: {error}",
+                    self.client.display()
+                ));
             }
         };
-        started(child.id());
-        let mut over: Option<Instant> = None;
-        let mut looked = Instant::now();
+        on_start(child.id());
+        let mut let_go: Option<Instant> = None;
+        let mut checked = Instant::now();
         let ended = loop {
             match child.try_wait() {
                 Ok(None) => {}
-                Ok(Some(status)) if status.success() => break Ended::Well(Report::default()),
-                Ok(Some(status)) => break Ended::Failed(first_part(&status.to_string(), 100)),
-                Err(error) => break Ended::Failed(error.to_string()),
+                Ok(Some(status)) if status.success() => break SessionOutcome::Finished { denied: 0 },
+                Ok(Some(status)) => break SessionOutcome::Failed(first_part(&status.to_string(), 100)),
+                Err(error) => break SessionOutcome::Failed(error.to_string()),
             }
-            if asked_to_end.load(Ordering::Relaxed) {
+            if interrupted.load(Ordering::Relaxed) {
                 end(&mut child);
-                break Ended::Interrupted;
+                break SessionOutcome::Interrupted;
             }
             if self.time.is_some_and(|time| begun.elapsed() >= time) {
                 end(&mut child);
-                break Ended::OutOfTime;
+                break SessionOutcome::OutOfTime;
             }
-            if over.is_some_and(|since| since.elapsed() >= LAST_WORDS) {
+            if let_go.is_some_and(|since| since.elapsed() >= LAST_MESSAGE) {
                 end(&mut child);
-                break Ended::Well(Report::default());
+                break SessionOutcome::Finished { denied: 0 };
             }
-            if over.is_none() && looked.elapsed() >= 10 * LOOK {
-                looked = Instant::now();
-                over = is_over().then(Instant::now);
+            if let_go.is_none() && checked.elapsed() >= 10 * POLL {
+                checked = Instant::now();
+                let_go = is_let_go().then(Instant::now);
             }
-            sleep(LOOK);
+            sleep(POLL);
         };
         terminal.restore();
         ended
     }
 }
 
-/// Asks a session in the terminal to end, and sees to it.
+/// Ends a session in the terminal: `SIGTERM`, then `SIGKILL`.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     {
@@ -152,21 +155,21 @@ fn end(child: &mut Child) {
             if !matches!(child.try_wait(), Ok(None)) {
                 return;
             }
-            sleep(LOOK);
+            sleep(POLL);
         }
     }
     let _ = child.kill();
     let _ = child.wait();
 }
 
-/// How the terminal was before a session used it; one that is ended by force can't put it back.
-struct Terminal {
+/// The terminal's modes before a session, which a session that was killed can't restore itself.
+struct TerminalModes {
     #[cfg(unix)]
     modes: Option<rustix::termios::Termios>,
 }
 
-impl Terminal {
-    fn keep() -> Self {
+impl TerminalModes {
+    fn save() -> Self {
         Self {
             #[cfg(unix)]
             modes: rustix::termios::tcgetattr(std::io::stdin()).ok(),
@@ -183,25 +186,25 @@ impl Terminal {
     }
 }
 
-/// When a process began, as the system counts; `None` where it does not tell, or where there is no such process.
+/// The kernel's start time of a process; `None` where there is no such process.
 #[cfg(target_os = "linux")]
-pub(super) fn born(pid: u32) -> Option<u64> {
+pub(super) fn start_time(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, which may hold anything, ends at the last bracket.
+    // The name may contain anything, and ends at the last bracket.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     if fields.first() == Some(&"Z") { None } else { fields.get(19)?.parse().ok() }
 }
 
-/// When a process began; nobody tells.
+/// Unknown on this system.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn born(_pid: u32) -> Option<u64> {
+pub(super) fn start_time(_pid: u32) -> Option<u64> {
     None
 }
 
-/// Whether a session that a run has started is still there.
-pub(super) fn is_alive(child: &state::Child) -> bool {
+/// Whether the session of a run is still there.
+pub(super) fn is_alive(child: &SessionProcess) -> bool {
     if cfg!(target_os = "linux") {
-        return child.born.is_some() && born(child.pid) == child.born;
+        return child.started.is_some() && start_time(child.pid) == child.started;
     }
     #[cfg(unix)]
     {
@@ -219,7 +222,7 @@ mod tests {
     #[test]
     fn the_prompt_goes_where_no_flag_takes_it() {
         let args = ["--allowedTools".into(), "Edit".into()];
-        let start = Start {
+        let start = ClientSession {
             client: Path::new("claude"),
             folder: Path::new("/"),
             session: "s",
@@ -237,9 +240,9 @@ mod tests {
     #[test]
     fn a_process_is_told_from_another_of_its_number() {
         let own = std::process::id();
-        let child = |born| state::Child { session: "s".into(), pid: own, born };
-        assert!(is_alive(&child(born(own))));
+        let child = |started| SessionProcess { session: "s".into(), pid: own, started };
+        assert!(is_alive(&child(start_time(own))));
         assert!(!is_alive(&child(Some(1))) && !is_alive(&child(None)));
-        assert_eq!(born(u32::MAX), None);
+        assert_eq!(start_time(u32::MAX), None);
     }
 }

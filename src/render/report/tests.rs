@@ -2,6 +2,10 @@
 
 use super::*;
 use crate::finding::AdvisoryKind;
+use crate::render::markdown::markdown;
+use crate::render::report_text::text;
+use crate::render::sarif::sarif;
+use crate::render::sessions::sessions;
 
 fn finding(category: Category, status: Status, source: Source) -> FindingReport {
     FindingReport {
@@ -35,7 +39,7 @@ fn reader(model: &str, duration_ms: f64, cost: f64) -> ReaderReport {
 }
 
 /// A report with everything in it.
-pub(crate) fn report() -> Report {
+fn report() -> Report {
     let step = |number, text: &str, mark| StepReport {
         number,
         line: number + 2,
@@ -164,32 +168,32 @@ knowing. The hook would have held this stop (findings).
 
 #[test]
 fn a_report_is_made_to_be_read() {
-    let text = text::text(&report(), 60);
+    let set = text(&report(), 60);
     assert_eq!(
-        plain(&text),
+        plain(&set),
         TEXT.replace(
             "Session 3f2a91c0, 2026-01-01 10:07, plan PLAN.md (2 steps, 1 ticked)",
             "Session 3f2a91c0, 2026-01-01 10:07, plan PLAN.md (2 steps, 1\n  ticked)"
         )
     );
-    assert_ne!(text, plain(&text), "there are colours for whoever can show them");
-    assert!(plain(&text::text(&report(), 100)).starts_with(TEXT.lines().next().expect("a line")));
+    assert_ne!(set, plain(&set), "there are colours for whoever can show them");
+    assert!(plain(&text(&report(), 100)).starts_with(TEXT.lines().next().expect("a line")));
 }
 
 #[test]
 fn an_audit_without_an_answer_says_so() {
     let mut unasked = report();
     unasked.auditor.outcome = "not-asked".into();
-    assert!(plain(&text::text(&unasked, 120)).contains("\nNo reader was asked: "));
+    assert!(plain(&text(&unasked, 120)).contains("\nNo reader was asked: "));
     unasked.auditor.outcome = "timed-out".into();
     unasked.auditor.detail = Some("after 45.0 s".into());
-    assert!(plain(&text::text(&unasked, 120)).contains(
+    assert!(plain(&text(&unasked, 120)).contains(
         "\nThe first reader gave no answer (timed-out: after 45.0 s); only disk and session were looked at.\n"
     ));
     let mut half = report();
     half.findings[0].second = None;
     half.second_reader = Some(ReaderReport { outcome: "unavailable".into(), ..reader("haiku", 1.0, 0.0) });
-    let text = plain(&text::text(&half, 120));
+    let text = plain(&text(&half, 120));
     assert!(text.contains("second   gave no answer\n"), "{text}");
     assert!(
         text.contains("The second reader gave no answer (unavailable); what needs its word is not verified."),
@@ -212,7 +216,7 @@ fn a_clean_report_is_short() {
         ..report()
     };
     assert_eq!(
-        plain(&text::text(&clean, 120)),
+        plain(&text(&clean, 120)),
         "Session 3f2a91c0, 2026-01-01 10:07, no plan in play\n\n0 confirmed, 0 not verified, 0 refuted, 0 things \
          worth knowing. The hook would have let this stop go (clean).\n"
     );
@@ -221,7 +225,7 @@ fn a_clean_report_is_short() {
 #[test]
 fn a_comment_has_the_confirmed_in_the_open_and_the_rest_folded() {
     assert_eq!(
-        markdown::markdown(&report()),
+        markdown(&report()),
         "### Punchlist: 1 finding is confirmed
 
 Session `3f2a91c0`, plan `PLAN.md` (2 steps). The hook would have held this stop (findings).
@@ -270,7 +274,7 @@ Session `3f2a91c0`, plan `PLAN.md` (2 steps). The hook would have held this stop
 /// What the schema of SARIF 2.1.0 requires of the objects that are used here, and which keys it knows in them.
 #[test]
 fn a_sarif_log_has_what_the_schema_requires() {
-    let log = sarif::sarif(&report());
+    let log = sarif(&report());
     assert_eq!(log["version"], "2.1.0");
     let run = &log["runs"][0];
     let driver = &run["tool"]["driver"];
@@ -325,7 +329,7 @@ fn many_sessions_are_a_table() {
         ..report()
     };
     assert_eq!(
-        plain(&table::table(&[clean, report()], false)),
+        plain(&sessions(&[clean, report()], false)),
         "\
 session   when              plan     steps  confirmed  not verified  worth knowing  cause
 3f2a91c0  2026-01-01 10:07  -        -      0          0             0              nothing-to-audit
@@ -336,7 +340,7 @@ session   when              plan     steps  confirmed  not verified  worth knowi
 2 sessions, 1 with confirmed findings. No reader was asked: what needs judgement is only a candidate here.
 "
     );
-    assert!(plain(&table::table(&[report()], true)).lines().nth(1).expect("a row").ends_with("  /w"));
+    assert!(plain(&sessions(&[report()], true)).lines().nth(1).expect("a row").ends_with("  /w"));
 }
 
 #[test]
@@ -359,7 +363,7 @@ fn what_rests_on_the_disk_is_doubted_and_what_the_session_shows_is_not() {
 /// Every field is in the document, and nothing else is.
 #[test]
 fn the_document_names_every_field_and_no_other() {
-    let document = include_str!("../../docs/audit-json.md");
+    let document = include_str!("../../../docs/audit-json.md");
     let documented: std::collections::BTreeSet<String> = document
         .lines()
         .filter_map(|line| line.strip_prefix("| `"))

@@ -1,28 +1,25 @@
-//! How a loop looks to people: takes what is remembered and the list, gives lines, a bar and lengths of time in words. Pure.
+//! Colours, bars, durations and amounts in the texts of `punchlist loop`. Pure.
 
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 
-/// What is set apart.
 pub(super) const LABEL: Style = Style::new().dimmed();
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 pub(super) const BAD: Style = AnsiColor::Red.on_default();
 pub(super) const OPEN: Style = AnsiColor::Yellow.on_default();
 
-/// How wide a bar is.
-const BAR: usize = 20;
+const BAR_WIDTH: usize = 20;
 
-/// A bar of so many of so many.
+/// A progress bar. Its ends mean "none" and "all".
 pub(super) fn bar(count: usize, of: usize) -> String {
-    let full = (count * BAR).checked_div(of).unwrap_or_default().min(BAR);
-    // Something is never drawn as nothing, and all but one never as all.
+    let full = (count * BAR_WIDTH).checked_div(of).unwrap_or_default().min(BAR_WIDTH);
     let full = if count > 0 { full.max(1) } else { full };
-    format!("{}{}", "█".repeat(full), "░".repeat(BAR - full))
+    format!("{}{}", "█".repeat(full), "░".repeat(BAR_WIDTH - full))
 }
 
-/// A length of time, as people say it, in its two largest parts.
-pub(super) fn length(time: Duration) -> String {
+/// A duration in its two largest units.
+pub(super) fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60) {
         (0, 0, 0, seconds) => format!("{seconds}s"),
@@ -32,16 +29,15 @@ pub(super) fn length(time: Duration) -> String {
     }
 }
 
-/// How long ago a moment was; a clock that was set back makes it now.
+/// How long ago a time was; a time in the future is "just now".
 pub(super) fn ago(then_ms: i64, now_ms: i64) -> String {
     let passed = u64::try_from(now_ms.saturating_sub(then_ms)).unwrap_or_default();
     match passed {
         0..1_000 => "just now".into(),
-        _ => format!("{} ago", length(Duration::from_millis(passed))),
+        _ => format!("{} ago", duration(Duration::from_millis(passed))),
     }
 }
 
-/// An amount of money.
 pub(super) fn dollars(usd: f64) -> String {
     format!("${usd:.2}")
 }
@@ -52,9 +48,9 @@ mod tests {
 
     #[test]
     fn lengths_and_moments_in_words() {
-        let told: Vec<_> =
-            [0, 59, 61, 3_600, 90_061].map(|seconds| length(Duration::from_secs(seconds))).into();
-        assert_eq!(told, ["0s", "59s", "1m 01s", "1h 00m", "1d 01h"]);
+        let texts: Vec<_> =
+            [0, 59, 61, 3_600, 90_061].map(|seconds| duration(Duration::from_secs(seconds))).into();
+        assert_eq!(texts, ["0s", "59s", "1m 01s", "1h 00m", "1d 01h"]);
         assert_eq!((ago(0, 61_000), ago(5_000, 1_000)), ("1m 01s ago".to_owned(), "just now".into()));
         assert_eq!(dollars(1.416), "$1.42");
     }

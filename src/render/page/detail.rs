@@ -1,37 +1,39 @@
-//! One decision's story, as the page unfolds it: takes the decision and what was said of it later, gives JSON,
-//! mostly with the log's own names. Pure. What stands in the page's columns is not said again.
+//! One decision as the page unfolds it: JSON, mostly with the log's own names. What the page's columns have is not repeated.
+//! Pure.
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Finding};
-use crate::log::annotated::Fate;
+use crate::log::annotated::FindingNotes;
 use crate::log::record::{FileRecord, GateRecord, PlanRecord, ReaderRecord, TranscriptRecord};
-use crate::log::{LabelNote, Told};
-use crate::render::{check_words, second_words};
+use crate::log::{Annotated, LabelNote, OutcomeNote, Record};
+use crate::render::wording::{check_words, second_words};
 
 #[derive(Serialize)]
-struct StopReport<'a> {
+struct Detail<'a> {
     time: &'a str,
     event: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'a str>,
+    #[serde(rename = "detail", skip_serializing_if = "Option::is_none")]
+    words: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     dry_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<LabelTold<'a>>,
+    label: Option<&'a LabelNote>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     gates: &'a [GateRecord],
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<&'a PlanRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    findings: Vec<FindingTold<'a>>,
+    findings: Vec<FindingDetail<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     advisories: &'a [Advisory],
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    files: Vec<FileTold<'a>>,
+    files: Vec<FileDetail<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     auditor: Option<&'a ReaderRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,14 +44,14 @@ struct StopReport<'a> {
     transcript: Option<&'a TranscriptRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     config_error: Option<&'a str>,
-    phases_ms: &'a std::collections::BTreeMap<String, f64>,
+    phases_ms: &'a BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     client_version: Option<&'a str>,
     version: &'a str,
 }
 
 #[derive(Serialize)]
-struct FindingTold<'a> {
+struct FindingDetail<'a> {
     finding: &'a Finding,
     /// Its category in words.
     title: &'static str,
@@ -58,70 +60,38 @@ struct FindingTold<'a> {
     /// What the second reader said.
     second: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<OutcomeTold<'a>>,
+    outcome: Option<&'a OutcomeNote>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<LabelTold<'a>>,
+    label: Option<&'a LabelNote>,
 }
 
-#[derive(Serialize)]
-struct OutcomeTold<'a> {
-    outcome: &'static str,
-    time: &'a str,
-    why: Option<&'a str>,
-    sentence: Option<&'a str>,
-    was_wrong: Option<bool>,
-    told_by: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct LabelTold<'a> {
-    label: &'static str,
-    time: &'a str,
-    note: Option<&'a str>,
-}
-
-impl<'a> LabelTold<'a> {
-    fn of(note: &'a LabelNote) -> Self {
-        Self { label: note.label.name(), time: &note.time, note: note.note.as_deref() }
-    }
-}
-
-impl<'a> FindingTold<'a> {
-    fn of(finding: &'a Finding, fate: &'a Fate, reader: Option<&str>) -> Self {
+impl<'a> FindingDetail<'a> {
+    fn new(finding: &'a Finding, notes: &'a FindingNotes, second_reader: Option<&str>) -> Self {
         let opinion = finding.second.as_ref();
-        let outcome = fate.outcome.as_ref().map(|note| OutcomeTold {
-            outcome: note.outcome.name(),
-            time: &note.time,
-            why: note.why.as_deref(),
-            sentence: note.sentence.as_deref(),
-            was_wrong: note.was_wrong,
-            told_by: note.told_by.as_deref(),
-        });
         Self {
             finding,
             title: finding.category.title(),
             checks: check_words(&finding.check, opinion),
-            second: second_words(opinion, finding.status, &finding.check, reader),
-            outcome,
-            label: fate.label.as_ref().map(LabelTold::of),
+            second: second_words(opinion, finding.status, &finding.check, second_reader),
+            outcome: notes.outcome.as_ref(),
+            label: notes.label.as_ref(),
         }
     }
 }
 
 #[derive(Serialize)]
-struct FileTold<'a> {
+struct FileDetail<'a> {
     path: &'a str,
     touched: &'a [String],
-    /// What stands there, in words; nothing where that is a file.
+    /// In words, where it is not just a file.
     state: Option<String>,
-    /// How its content entered, in words.
     entered: String,
     bytes: usize,
     masked: usize,
 }
 
-impl<'a> FileTold<'a> {
-    fn of(file: &'a FileRecord) -> Self {
+impl<'a> FileDetail<'a> {
+    fn new(file: &'a FileRecord) -> Self {
         let state = match &file.state {
             FileState::File { .. } => None,
             FileState::Folder => Some("a folder".to_owned()),
@@ -141,23 +111,23 @@ impl<'a> FileTold<'a> {
     }
 }
 
-/// The story of one decision.
-pub(super) fn story(told: &Told) -> String {
-    let record = &told.record;
+/// Returns the JSON of one decision.
+pub(super) fn detail(annotated: &Annotated<Record>) -> String {
+    let record = &annotated.decision;
     let second = record.second_reader.as_ref().map(|reader| reader.outcome.as_str());
-    let findings = record.findings.iter().zip(&told.fates);
-    let story = StopReport {
+    let findings = record.findings.iter().zip(&annotated.findings);
+    let detail = Detail {
         time: &record.time,
         event: &record.event,
         agent: record.agent.as_deref(),
-        detail: record.detail.as_deref(),
+        words: record.detail.as_deref(),
         dry_run: record.dry_run,
-        label: told.label.as_ref().map(LabelTold::of),
+        label: annotated.label.as_ref(),
         gates: &record.gates,
         plan: record.plan.as_ref(),
-        findings: findings.map(|(finding, fate)| FindingTold::of(finding, fate, second)).collect(),
+        findings: findings.map(|(finding, notes)| FindingDetail::new(finding, notes, second)).collect(),
         advisories: &record.advisories,
-        files: record.files.iter().map(FileTold::of).collect(),
+        files: record.files.iter().map(FileDetail::new).collect(),
         auditor: record.auditor.as_ref(),
         second_reader: record.second_reader.as_ref(),
         masked: record.masked,
@@ -168,5 +138,5 @@ pub(super) fn story(told: &Told) -> String {
         client_version: record.client_version.as_deref(),
         version: &record.version,
     };
-    serde_json::to_string(&story).unwrap_or_default()
+    serde_json::to_string(&detail).unwrap_or_default()
 }

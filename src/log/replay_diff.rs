@@ -1,4 +1,4 @@
-//! What today's rules make of an audit of then: takes the findings of both, gives what differs. Pure.
+//! How the findings of a past audit differ from those of today's rules on the same session. Pure.
 
 use serde::Serialize;
 
@@ -6,9 +6,9 @@ use crate::decision::Held;
 use crate::finding::{Finding, Status};
 use crate::text::normalise::normalised;
 
-/// An audit of then, judged once more.
+/// A past audit, judged again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Replayed {
+pub struct ReplayDiff {
     /// The decision's id.
     pub id: String,
     /// Which punchlist decided it.
@@ -19,24 +19,24 @@ pub struct Replayed {
     pub then: Held,
     /// What would be decided today.
     pub now: Held,
-    /// What to keep in mind when reading this.
+    /// What limits the comparison.
     pub cautions: Vec<String>,
-    /// The files that are not as they were, by content.
+    /// The files whose content changed since.
     pub changed: Vec<String>,
-    /// Each finding of then, and behind them what is new.
-    pub findings: Vec<Compared>,
+    /// Each finding of then, followed by the new ones.
+    pub findings: Vec<FindingDiff>,
 }
 
 /// One finding, then and now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Compared {
+pub struct FindingDiff {
     /// Its number then; none where it is new.
     pub number: Option<usize>,
     /// What differs.
     pub difference: Difference,
-    /// What was made of it then.
+    /// As it was then.
     pub then: Option<Finding>,
-    /// What is made of it now.
+    /// As it is now.
     pub now: Option<Finding>,
 }
 
@@ -44,7 +44,7 @@ pub struct Compared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// Not at all.
+    /// They do not.
     Same,
     /// It is confirmed now.
     NowConfirmed,
@@ -52,9 +52,9 @@ pub enum Difference {
     NowUnverified,
     /// It is refuted now.
     NowRefuted,
-    /// Nobody brings it up any more.
+    /// It is not found any more.
     Gone,
-    /// Nobody brought it up then.
+    /// It was not found then.
     New,
 }
 
@@ -73,14 +73,14 @@ impl Difference {
 }
 
 /// Compares the findings of then with those of today.
-pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<Compared> {
+pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<FindingDiff> {
     let mut left: Vec<Option<&Finding>> = now.iter().map(Some).collect();
-    let mut compared: Vec<Compared> = Vec::new();
+    let mut compared: Vec<FindingDiff> = Vec::new();
     for (at, old) in then.iter().enumerate() {
-        // The likest first: one file may have several findings.
-        let likeness = |new: Option<&Finding>| new.map_or(0, |new| likeness(old, new));
-        let best = (0..left.len()).max_by_key(|&at| (likeness(left[at]), std::cmp::Reverse(at)));
-        let new = best.filter(|&at| likeness(left[at]) > 0).and_then(|at| left[at].take());
+        // The most similar first: one file may have several findings.
+        let score = |new: Option<&Finding>| new.map_or(0, |new| similarity(old, new));
+        let best = (0..left.len()).max_by_key(|&at| (score(left[at]), std::cmp::Reverse(at)));
+        let new = best.filter(|&at| score(left[at]) > 0).and_then(|at| left[at].take());
         let difference = match new {
             None => Difference::Gone,
             Some(new) if new.status == old.status => Difference::Same,
@@ -90,7 +90,7 @@ pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<Compared> {
                 Status::Refuted => Difference::NowRefuted,
             },
         };
-        compared.push(Compared {
+        compared.push(FindingDiff {
             number: Some(at + 1),
             difference,
             then: Some(old.clone()),
@@ -98,7 +98,7 @@ pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<Compared> {
         });
     }
     let new = left.into_iter().flatten();
-    compared.extend(new.map(|new| Compared {
+    compared.extend(new.map(|new| FindingDiff {
         number: None,
         difference: Difference::New,
         then: None,
@@ -107,8 +107,8 @@ pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<Compared> {
     compared
 }
 
-/// How surely two findings are one; 0 if they are not.
-fn likeness(old: &Finding, new: &Finding) -> u32 {
+/// How similar two findings are; 0 where they are not the same.
+fn similarity(old: &Finding, new: &Finding) -> u32 {
     let same_words = normalised(&old.claim) == normalised(&new.claim);
     let same_path = old.path == new.path;
     if old.category != new.category || !(same_words || (same_path && old.path.is_some())) {

@@ -1,5 +1,4 @@
-//! The report for a terminal: takes a report and a width, gives lines, with colours that whoever prints them
-//! takes out where they do not belong. Pure.
+//! The report of one audit for a terminal. Pure.
 
 use std::fmt::Write as _;
 
@@ -8,14 +7,16 @@ use anstyle::Style;
 use crate::finding::Status;
 use crate::past_sessions::find::short_id;
 use crate::plan::Mark;
-use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, Page, TITLE, UNVERIFIED};
-use crate::render::{
-    FindingReport, Report, by_whom, check_words, cost_words, counted, reader_words, second_words, verdict,
+use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, Paragraphs, TITLE, UNVERIFIED};
+use crate::render::report::{FindingReport, Report};
+use crate::render::wording::{
+    by_whom, check_words, cost_words, decision_words, quoted, reader_words, second_said,
 };
+use crate::text::counted;
 
-/// The whole report.
+/// Sets the whole report.
 pub fn text(report: &Report, width: usize) -> String {
-    let mut page = Page::new(width);
+    let mut page = Paragraphs::new(width);
     page.title(report);
     for caution in &report.cautions {
         page.wrapped(&format!("Caution: {caution}"), UNVERIFIED, "");
@@ -32,7 +33,7 @@ pub fn text(report: &Report, width: usize) -> String {
     page.text
 }
 
-impl Page {
+impl Paragraphs {
     fn title(&mut self, report: &Report) {
         let session = &report.session;
         let when = session.ended.as_deref().or(session.started.as_deref()).map(minute).unwrap_or_default();
@@ -92,14 +93,14 @@ impl Page {
             report.count(Status::CannotVerify),
             report.count(Status::Refuted),
             counted(report.advisories.len(), "thing worth knowing", "things worth knowing"),
-            verdict(report)
+            decision_words(report)
         );
         self.gap();
         self.wrapped(&counts, if confirmed == 0 { CLEAN } else { CONFIRMED }, "");
     }
 }
 
-/// Which step it is about, and where that stands; nothing where it is about none.
+/// The step that it is about, and its line; nothing where it is about none.
 fn step_words(finding: &FindingReport, report: &Report) -> String {
     let step = report.steps.iter().find(|step| Some(step.number) == finding.step);
     let path = report.plan.as_ref().and_then(|plan| plan.path.as_deref());
@@ -110,18 +111,7 @@ fn step_words(finding: &FindingReport, report: &Report) -> String {
     }
 }
 
-/// A time of the client's, to the minute.
+/// A time of the client, to the minute.
 pub(super) fn minute(time: &str) -> String {
     time.get(..16).unwrap_or(time).replace('T', " ")
-}
-
-/// What the second reader said of a finding.
-pub(super) fn second_said(finding: &FindingReport, report: &Report) -> String {
-    let reader = report.second_reader.as_ref().map(|reader| reader.outcome.as_str());
-    second_words(finding.second.as_ref(), finding.status, &finding.note, reader)
-}
-
-/// A quote, or nothing where there is none.
-fn quoted(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("\"{text}\"") }
 }
