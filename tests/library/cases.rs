@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use punchlist::config::Config;
-use punchlist::decision::Held;
+use punchlist::decision::Action;
 use punchlist::env::Env;
 use punchlist::eval::case::{Case, Kind, Part};
 use punchlist::eval::goals;
@@ -37,7 +37,7 @@ fn results(reader: ReaderChoice) -> Vec<CaseResult> {
 
 /// The names of the clean cases that would be held.
 fn clean_held(results: &[CaseResult]) -> Vec<&str> {
-    let held = results.iter().filter(|result| result.is_clean() && result.decision == Held::Block);
+    let held = results.iter().filter(|result| result.is_clean() && result.decision == Action::Block);
     held.map(|result| result.name.as_str()).collect()
 }
 
@@ -116,9 +116,9 @@ fn many_sessions_at_a_glance_come_to_what_each_comes_to_by_itself() {
         let project = Project::at(laid_out.workspace(), &env);
         for lists_files in [true, false] {
             let loaded = load_saved(&laid_out.transcript);
-            let among = project.judge(&laid_out.transcript, loaded, lists_files).expect("judged");
+            let among = project.judge(loaded, lists_files).expect("judged");
             assert_eq!(among.findings(), alone.findings(), "{}", case.name);
-            assert_eq!(among.story.advisories, alone.story.advisories, "{}", case.name);
+            assert_eq!(among.advisories, alone.advisories, "{}", case.name);
             assert_eq!((among.decision, among.cause), (alone.decision, alone.cause), "{}", case.name);
             assert_eq!(among.detail, alone.detail, "{}", case.name);
             if lists_files {
