@@ -24,7 +24,6 @@ pub fn encode(shape: Shape, value: &impl Serialize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A value from bytes.
 pub fn decode<T: DeserializeOwned>(shape: Shape, bytes: Vec<u8>) -> Option<T> {
     let (hash, rest) = bytes.strip_prefix(&shape)?.split_first_chunk::<8>()?;
     if u64::from_le_bytes(*hash) != xxh3_64(rest) {

@@ -219,7 +219,6 @@ pub enum Outcome {
 pub enum Counting {
     /// Nothing was to be counted.
     NotNeeded,
-    /// It was counted.
     Counted,
     /// Another stop of the session has used up the budget meanwhile.
     Spent,

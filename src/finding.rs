@@ -106,7 +106,6 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimedIn {
-    /// In the plan.
     Plan,
     /// In the agent's final message.
     Message,
@@ -170,7 +169,6 @@ pub enum Source {
     /// The first reader.
     #[serde(alias = "auditor")]
     Reader,
-    /// Both of them.
     Both,
 }
 
@@ -198,7 +196,6 @@ pub struct SecondOpinion {
     pub why: String,
 }
 
-/// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What kind of drift.
@@ -316,7 +313,6 @@ pub enum AdvisoryKind {
     PipedDownload,
     /// A test was switched off.
     DisabledTest,
-    /// A test was deleted.
     DeletedTest,
     /// A secret was written to a file that git tracks.
     SecretWritten,

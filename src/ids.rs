@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 pub struct ContentId(Sha256);
 
 impl ContentId {
-    /// Adds a part.
     pub fn add(&mut self, part: impl AsRef<[u8]>) {
         let part = part.as_ref();
         // The length tells "ab", "c" from "a", "bc".

@@ -16,7 +16,6 @@ const GENERATED_FOLDERS: &[&str] = &[
 /// Folders of temporary files.
 const SCRATCH: &[&str] = &["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/"];
 
-/// Folders of tests.
 const TEST_FOLDERS: &[&str] =
     &["__tests__", "__test__", "e2e", "spec", "specs", "test", "testdata", "testing", "tests", "unittests"];
 

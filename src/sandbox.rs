@@ -36,7 +36,6 @@ impl Sandbox {
         self.root.join(name)
     }
 
-    /// The workspace.
     pub fn workspace(&self) -> &Path {
         &self.workspace
     }

@@ -153,12 +153,10 @@ pub(crate) fn file(name: &str, state: FileState) -> FileEvidence {
     }
 }
 
-/// A file that is not there.
 pub(crate) fn missing(name: &str) -> FileEvidence {
     file(name, FileState::Missing { elsewhere: None })
 }
 
-/// A file that is there and was shown whole.
 pub(crate) fn shown(name: &str, text: &str) -> FileEvidence {
     let state = FileState::File { bytes: text.len() as u64 };
     FileEvidence { entered: Entered::Whole, text: text.to_owned(), ..file(name, state) }

@@ -37,7 +37,6 @@ pub const SECOND_READER: &str = "second-reader";
 pub const REMEMBER: &str = "remember";
 /// Writing the decision down. The log can't hold it: it is over when the line is written.
 pub const LOG: &str = "log";
-/// All of it.
 pub const TOTAL: &str = "total";
 
 /// Which phase is a part of which.

@@ -36,7 +36,6 @@ pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
     PlanPlaces::new(workspace.root().to_path_buf(), workspace.plan_folders().to_vec(), &config.plan)
 }
 
-/// The plan in play, as the session and the workspace tell it.
 pub fn plan_in_play(session: &mut Session, workspace: &Workspace, places: &PlanPlaces) -> Option<Plan> {
     // What a plan was before the session tells which ticks are the session's own.
     file_history::fetch(

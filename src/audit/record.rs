@@ -21,7 +21,6 @@ pub fn transcript_record(path: Option<&Path>, loaded: &Loaded) -> TranscriptReco
     }
 }
 
-/// The record of a plan.
 pub fn plan_record(plan: &Plan) -> PlanRecord {
     PlanRecord {
         source: plan.source,
@@ -46,7 +45,6 @@ pub fn reader_record(run: &ReaderRun, backend: &str, model: &str) -> ReaderRecor
     }
 }
 
-/// The record of a file.
 pub fn file_record(file: &FileEvidence) -> FileRecord {
     let mut touched: Vec<String> = file.touches.iter().map(|touch| touch.tool.clone()).collect();
     touched.dedup();

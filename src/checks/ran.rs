@@ -10,7 +10,6 @@ use crate::redact::mask;
 /// What a check comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It passed.
     Passed,
     /// It failed: in words, and the part of its output that matters, masked.
     Failed {
@@ -26,7 +25,6 @@ pub enum Verdict {
 /// A check that ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// Its name.
     pub name: String,
     /// Its command.
     pub run: String,

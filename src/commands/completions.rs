@@ -7,7 +7,6 @@ use super::say::say;
 use crate::cli::Cli;
 use crate::exit;
 
-/// Runs it.
 pub fn run(shell: Shell) -> u8 {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "punchlist", &mut script);

@@ -12,7 +12,6 @@ use crate::cli::Cli;
 use crate::exit;
 use crate::text::counted;
 
-/// Runs it.
 pub fn run(folder: Option<&Path>) -> u8 {
     let done = match folder {
         None => page(Cli::command()).map(|page| say(&String::from_utf8_lossy(&page), exit::OK)),

@@ -25,14 +25,12 @@ pub enum Mark {
     Fault,
 }
 
-/// One thing that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// Its subject, in one word.
     pub name: &'static str,
     /// Its result.
     pub mark: Mark,
-    /// What was found.
     pub found: String,
     /// What to do about it.
     pub next: Option<String>,

@@ -12,7 +12,6 @@ use crate::config::{Config, Mode};
 pub struct HookFile {
     /// Whose it is.
     pub owner: Owner,
-    /// Its path.
     pub path: String,
     /// Its JSON, or why it can't be read.
     pub content: Result<Value, String>,

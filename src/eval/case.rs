@@ -79,7 +79,6 @@ pub struct Truth {
     pub proof: Proof,
 }
 
-/// A true advisory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrueAdvisory {
@@ -113,12 +112,10 @@ fn yes() -> bool {
     true
 }
 
-/// A case.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// Its folder's name.
     pub name: String,
-    /// Its folder.
     pub folder: PathBuf,
     /// What happens in it.
     pub about: String,
@@ -144,7 +141,6 @@ pub enum CaseError {
     /// A file or a folder can't be.
     #[error("{path}: {why}", path = path.display())]
     Unreadable {
-        /// Which one.
         path: PathBuf,
         /// In the system's words.
         why: io::Error,
@@ -160,7 +156,6 @@ pub enum CaseError {
     /// Nothing to do.
     #[error("{folder} holds no case: no folder in it has a case.toml{wanted}", folder = folder.display())]
     None {
-        /// Where.
         folder: PathBuf,
         /// Of which kind.
         wanted: String,
@@ -168,7 +163,6 @@ pub enum CaseError {
 }
 
 impl Case {
-    /// Reads a case.
     pub fn read(folder: &Path) -> Result<Self, CaseError> {
         let path = folder.join("case.toml");
         let text =

@@ -44,7 +44,6 @@ pub struct LaidOut {
 }
 
 impl LaidOut {
-    /// The workspace.
     pub fn workspace(&self) -> &Path {
         self.stage.workspace()
     }
@@ -80,7 +79,6 @@ impl LaidOut {
     }
 }
 
-/// Lays a case out.
 pub fn lay_out(case: &Case) -> io::Result<LaidOut> {
     let stage = Sandbox::new("workspace")?;
     let workspace = stage.workspace().to_path_buf();

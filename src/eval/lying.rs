@@ -29,7 +29,6 @@ const MAX_STOPPED: usize = 14;
 pub struct Invention {
     /// Which kind of lie it is.
     pub kind: &'static str,
-    /// What is said.
     pub proposal: Proposal,
 }
 

@@ -174,7 +174,6 @@ impl Key {
         fs::write(path, json + "\n").map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// The number of a case.
     pub fn number(&self, case: &Case) -> Option<&str> {
         self.0.iter().find(|(_, name)| **name == case.name).map(|(number, _)| number.as_str())
     }

@@ -64,7 +64,6 @@ pub struct Asking<'a> {
 /// A finding, and the truths that it matches.
 #[derive(Debug, Clone, Serialize)]
 pub struct MatchedFinding {
-    /// The finding.
     pub finding: Finding,
     /// The truths, by their number from 0, the one that it agrees with most first; none if it is false.
     pub truths: Vec<usize>,
@@ -73,13 +72,11 @@ pub struct MatchedFinding {
 /// A true finding of the first reader's answer, and whether the checks let it through.
 #[derive(Debug, Clone, Serialize)]
 pub struct TrueProposal {
-    /// Which truth it is.
     pub truth: usize,
     /// What the answer says.
     pub proposal: Proposal,
     /// Whether it goes on to the second reader, or to the person as advice.
     pub is_let_through: bool,
-    /// What the checks say.
     pub check: String,
 }
 
@@ -87,7 +84,6 @@ pub struct TrueProposal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FalseOutcome {
-    /// The checks stopped it.
     StoppedByChecks,
     /// The first reader was not sure, and the second was not asked.
     Unsure,
@@ -104,7 +100,6 @@ pub enum FalseOutcome {
 /// A false finding that a sloppy or lying reader reports.
 #[derive(Debug, Clone, Serialize)]
 pub struct FalseFinding {
-    /// Which kind it is.
     pub kind: &'static str,
     /// The finding as the checks left it.
     pub finding: Finding,
@@ -113,10 +108,8 @@ pub struct FalseFinding {
     pub outcome: FalseOutcome,
 }
 
-/// The result of one case.
 #[derive(Debug, Clone, Serialize)]
 pub struct CaseResult {
-    /// Its name.
     pub name: String,
     /// Which part it belongs to.
     pub part: Part,
@@ -286,7 +279,6 @@ pub fn prepared(case: &Case, laid_out: &LaidOut, prompts: Prompts) -> Result<Pre
     prepare(request, |_| None).map_err(|why| RunError::Transcript { name: case.name.clone(), why })
 }
 
-/// Runs one case.
 pub fn run(case: &Case, asking: Asking<'_>, env: &Env) -> Result<CaseResult, RunError> {
     let laid_out = lay_out(case).map_err(|why| RunError::Layout { name: case.name.clone(), why })?;
     let started = Instant::now();

@@ -48,9 +48,7 @@ pub fn share(part: usize, whole: usize) -> Option<f64> {
 /// A number of things, and how many of them are as they should be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// How many are.
     pub part: usize,
-    /// How many there are.
     pub of: usize,
 }
 
@@ -69,7 +67,6 @@ impl Part {
 /// How far the false findings of a sloppy or lying reader got.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct FalseOutcomes {
-    /// The checks stopped them.
     pub stopped_by_checks: usize,
     /// The first reader was not sure, and the second was not asked.
     pub unsure: usize,
@@ -119,7 +116,6 @@ impl FalseOutcomes {
 /// The counts of a set of cases.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Score {
-    /// How many cases.
     pub cases: usize,
     /// Clean cases that would have been held.
     pub clean_held: Part,
@@ -179,7 +175,6 @@ impl Score {
         })
     }
 
-    /// One category.
     pub fn category(&self, category: Category) -> Count {
         self.categories.get(category.name()).copied().unwrap_or_default()
     }

@@ -33,7 +33,6 @@ struct Listed {
 }
 
 impl<'a> RecordedSecond<'a> {
-    /// One that says this.
     pub fn new(verdicts: &'a [StoredVerdict], laid_out: &'a LaidOut) -> Self {
         Self { verdicts, laid_out, calls: 0, not_recorded: Vec::new() }
     }

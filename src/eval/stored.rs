@@ -27,7 +27,6 @@ pub const SECOND: &str = "second.json";
 pub struct FirstFile {
     /// Who answered.
     pub answered_by: String,
-    /// What.
     pub answer: Answer,
 }
 
@@ -37,7 +36,6 @@ pub struct FirstFile {
 pub struct SloppyFile {
     /// Who made it up.
     pub written_by: String,
-    /// What.
     pub answer: Answer,
 }
 
@@ -57,7 +55,6 @@ pub struct SecondFile {
 pub struct StoredVerdict {
     /// The finding's category.
     pub category: Category,
-    /// Its kind.
     pub kind: Kind,
     /// The words it rests on.
     pub claim: String,
@@ -67,7 +64,6 @@ pub struct StoredVerdict {
     pub why_given: String,
     /// Whether it survives.
     pub uphold: bool,
-    /// Why.
     pub why: String,
 }
 

@@ -12,7 +12,6 @@ pub struct Cut {
     pub missing: usize,
 }
 
-/// Room for the mark itself.
 const MARK_ROOM: usize = 60;
 /// With less room than this, a part of an entry says nothing.
 const LEAST_OF_ENTRY: usize = 3 * MARK_ROOM;

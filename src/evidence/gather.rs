@@ -109,7 +109,6 @@ impl Candidate {
 /// What the content of files may take, and what was judged before.
 #[derive(Debug, Clone)]
 pub struct Scope {
-    /// How many bytes.
     pub file_bytes: usize,
     /// Up to where the session was judged before.
     pub judged: Option<JudgedUntil>,

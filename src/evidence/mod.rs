@@ -27,7 +27,6 @@ use crate::session::{Outcome, Session};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entered {
-    /// All of it.
     Whole,
     /// What the session changed in it, all of that.
     Diff,
@@ -45,7 +44,6 @@ pub enum LeftOut {
     NoRoom,
     /// There is no such file.
     Missing,
-    /// It is a folder.
     Folder,
     /// It is outside the workspace.
     Outside,
@@ -64,7 +62,6 @@ pub enum LeftOut {
 }
 
 impl LeftOut {
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Self::NoRoom => "no room left in the prompt",
@@ -84,7 +81,6 @@ impl LeftOut {
 /// One way in which the session touched a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TouchNote {
-    /// With which tool.
     pub tool: String,
     /// How it ended.
     pub outcome: Outcome,
@@ -117,13 +113,11 @@ pub enum NamedIn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileChange {
-    /// It is new.
     Created,
     /// It has another content.
     Modified,
     /// It is gone.
     Deleted,
-    /// It is as it was.
     Unchanged,
     /// That can't be told.
     Unknown,
@@ -209,7 +203,6 @@ impl Evidence {
         changed.map(|file| (file.name.clone(), file.digest.clone())).take(MAX_HASHES).collect()
     }
 
-    /// The file of that name.
     pub fn file(&self, name: &str) -> Option<&FileEvidence> {
         self.files.iter().find(|file| file.name == name)
     }

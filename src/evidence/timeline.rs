@@ -35,7 +35,6 @@ enum Detail {
     Full,
 }
 
-/// One entry.
 #[derive(Debug, Clone, Copy)]
 enum Entry<'a> {
     Ask(usize),

@@ -28,7 +28,6 @@ const STEPS: [&str; 7] = [
 /// How deep groups of features may be nested.
 const MAX_DEPTH: usize = 4;
 
-/// One feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feature {
     /// Unique in the list: its id, else a hash of its description.

@@ -45,7 +45,6 @@ pub struct PromptValues<'a> {
     pub features: &'a [Feature],
     /// The next feature's index; `None` where only removed features are left.
     pub at: Option<usize>,
-    /// How the list has changed.
     pub changes: &'a ListChanges,
     /// The progress file, parsed.
     pub progress: &'a Progress,

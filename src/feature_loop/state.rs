@@ -85,7 +85,6 @@ impl KnownFeature {
     }
 }
 
-/// How a loop ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoopEnd {

@@ -30,7 +30,6 @@ pub enum Step {
     Work {
         /// Its index in the list; `None` where only removed features are left.
         at: Option<usize>,
-        /// How the list has changed.
         changes: ListChanges,
     },
     /// Let the session go: the loop is over, or a fresh session continues it.
@@ -81,7 +80,6 @@ pub fn next_step(input: &StepInput<'_>, config: &LoopConfig) -> Step {
     Step::Work { at, changes }
 }
 
-/// "1 iteration", "2 iterations".
 pub fn iterations(count: u32) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), "iteration", "iterations")
 }

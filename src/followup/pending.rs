@@ -12,7 +12,6 @@ const MESSAGE_CAP: usize = 16 << 10;
 /// So many findings are followed; a list of more is nobody's next step.
 const MOST: usize = 40;
 
-/// A block that was given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PendingBlock {
@@ -24,7 +23,6 @@ pub struct PendingBlock {
     pub message: Option<String>,
     /// How many rows the session had: later rows were written after the block.
     pub rows: usize,
-    /// The findings that it was given for.
     pub findings: Vec<PendingFinding>,
 }
 
@@ -33,7 +31,6 @@ pub struct PendingBlock {
 pub struct PendingFinding {
     /// Which of the decision's findings it is, counted from 1.
     pub number: usize,
-    /// The finding.
     pub finding: Finding,
     /// How the step that it quotes was marked; nothing where it quotes none.
     #[serde(default)]

@@ -27,11 +27,9 @@ pub enum State {
     Stands,
 }
 
-/// The whole answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// A reply on each finding.
     pub findings: Vec<NumberedReply>,
 }
 
@@ -39,11 +37,9 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NumberedReply {
-    /// Which one, from 1.
     pub number: usize,
     /// How it is now.
     pub state: State,
-    /// Why.
     pub why: String,
 }
 
@@ -63,7 +59,6 @@ pub fn prompt(shown: &SharedPrompt, findings: &[&Finding]) -> Result<Prompt, Pro
 pub struct Reply {
     /// How it is now.
     pub state: State,
-    /// Why.
     pub why: String,
 }
 

@@ -26,13 +26,11 @@ use crate::redact::mask;
 use crate::state::{LastAudit, StateChange};
 use crate::timing;
 
-/// Its name.
 pub const AUDIT: &str = "audit";
 
 /// The name under which the state has that the person was told of a spent budget.
 const BUDGET_TOLD: &str = "reader-budget";
 
-/// The gate.
 #[derive(Debug)]
 pub struct AuditGate;
 
@@ -45,7 +43,6 @@ pub struct AuditDetails {
     pub masked: usize,
     /// The length of the first reader's prompt.
     pub prompt_bytes: usize,
-    /// The first reader.
     pub first: Option<ReaderRecord>,
     /// The second reader, where it was asked.
     pub second: Option<ReaderRecord>,

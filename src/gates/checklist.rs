@@ -28,7 +28,6 @@ use crate::workspace::glob_files::globbed;
 
 pub use open::{Checklist, Item, OpenClaims, Place};
 
-/// Its name.
 pub const NAME: &str = "checklist";
 
 /// The most that is read of one file.
@@ -37,7 +36,6 @@ const READ_CAP: u64 = 1 << 20;
 /// How long the question may take: it is a small one.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The gate.
 #[derive(Debug)]
 pub struct ChecklistGate;
 

@@ -23,7 +23,6 @@ const LEAST_TIME: Duration = Duration::from_secs(1);
 /// What is kept of what a check prints.
 const OUTPUT_CAP: usize = 16 << 20;
 
-/// The gate.
 #[derive(Debug)]
 pub struct ChecksGate;
 

@@ -36,7 +36,6 @@ pub struct StopContext<'a> {
     pub env: &'a Env,
     /// The settings in force.
     pub config: &'a Config,
-    /// The state folder.
     pub state: &'a StateFolder,
     /// The name of the session in the state folder.
     pub session: &'a str,
@@ -93,7 +92,6 @@ impl StopContext<'_> {
 pub struct SessionView {
     /// What happened.
     pub session: Session,
-    /// Where.
     pub workspace: Workspace,
     /// The plan in play. A subagent has none: it is asked for a part, and the rest is not its promise.
     pub plan: Option<Plan>,

@@ -15,7 +15,6 @@ use crate::feature_loop::{LoopState, Status, Step};
 use crate::files::end_of;
 use crate::gates::consecutive_blocks;
 
-/// Its name.
 pub const NAME: &str = "loop";
 
 /// How much of a transcript's end is searched for the token of a loop.

@@ -12,7 +12,6 @@ use crate::state::StateChange;
 use crate::tasks::PENDING;
 use crate::text::{first_part, harmless, time_span};
 
-/// Its name.
 pub const NAME: &str = "keep-alive";
 
 /// How long the agent is told to wait for a task: less than the two minutes after which the client ends a command of its agent.
@@ -95,7 +94,6 @@ pub struct AtQueue<'a> {
     pub may_hold: bool,
     /// Who it is.
     pub worker: &'a Worker,
-    /// What it has in hand.
     pub in_hand: &'a [Task],
 }
 

@@ -100,7 +100,6 @@ impl From<Outcome> for GateResult {
 /// A gate that has checked a stop.
 #[derive(Debug)]
 pub struct CheckedGate {
-    /// Its name.
     pub gate: &'static str,
     /// Whether it blocks only to keep a session at work.
     pub keeps_working: bool,

@@ -9,13 +9,11 @@ use crate::registry::Worker;
 use crate::tasks::{Lookup, LookupOutcome, PendingTask, ResolvedQuery, find_pending, resolve_query};
 use crate::text::{counted, first_part, harmless};
 
-/// Its name.
 pub const NAME: &str = "pending-tasks";
 
 /// How many tasks are named; the rest is a number.
 const NAMED: usize = 20;
 
-/// How much of a title is told.
 const TITLE: usize = 200;
 
 /// The gate.

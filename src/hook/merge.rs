@@ -5,7 +5,6 @@ use crate::decision::{Cause, Outcome};
 /// What all gates come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
-    /// The one outcome.
     pub outcome: Outcome,
     /// Whether a block counts against the session's budget: a gate blocks that does not just keep it at work.
     pub uses_budget: bool,

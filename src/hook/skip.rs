@@ -10,7 +10,6 @@ use crate::state::{SessionState, SwitchedOff};
 /// Which gates skip a stop, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skip {
-    /// All of them.
     All(Outcome),
     /// All but those that keep a session at work.
     Guarded(Outcome),

@@ -8,7 +8,6 @@ use crate::log::{LabelNote, Note, OutcomeNote, Record};
 /// where it is shown whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Annotated<D> {
-    /// The decision.
     pub decision: D,
     /// All notes on it, oldest first.
     pub notes: Vec<NoteLine>,

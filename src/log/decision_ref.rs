@@ -43,14 +43,7 @@ pub enum DecisionRefError {
     NotFound(String),
     /// Several ids do.
     #[error("{count} ids start with \"{start}\" ({newest}): give more of the one that is meant")]
-    Ambiguous {
-        /// The start.
-        start: String,
-        /// The newest of them.
-        newest: String,
-        /// How many there are.
-        count: usize,
-    },
+    Ambiguous { start: String, newest: String, count: usize },
     /// The decision has no findings.
     #[error("decision {id} has no findings; name it without \".{number}\"")]
     NoFindings {
@@ -59,14 +52,12 @@ pub enum DecisionRefError {
         /// The finding that was named.
         number: usize,
     },
-    /// It has no such finding.
     #[error("decision {id} has no finding {number}: they are numbered from 1 to {count}")]
     NoSuchFinding {
         /// The decision.
         id: String,
         /// The finding that was named.
         number: usize,
-        /// How many it has.
         count: usize,
     },
 }

@@ -64,7 +64,6 @@ impl OutcomeFilter {
         }
     }
 
-    /// Whether the notes on a finding say so.
     pub fn matches(self, notes: &FindingNotes) -> bool {
         match self {
             Self::Outcome(outcome) => notes.outcome() == Some(outcome),
@@ -73,7 +72,6 @@ impl OutcomeFilter {
     }
 }
 
-/// Which project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProjectFilter {
     /// By its folder's name.
@@ -84,7 +82,6 @@ pub enum ProjectFilter {
 
 /// Which decisions match; every one of them by default.
 #[derive(Debug, Default)]
-#[expect(missing_docs, reason = "the options of `punchlist log` document them")]
 pub struct Filter {
     pub project: Option<ProjectFilter>,
     /// How the session's id starts.

@@ -55,7 +55,6 @@ pub struct Pruned {
 }
 
 impl Pruned {
-    /// How many bytes that is.
     pub fn bytes(&self) -> u64 {
         let files: u64 = self.files.iter().map(|(_, _, bytes)| bytes).sum();
         files + self.lines.iter().map(|(_, _, bytes)| bytes).sum::<u64>()

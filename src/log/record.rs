@@ -1,6 +1,5 @@
 //! One decision, as a line of the log has it. A disk format: fields may be added, but not renamed
 //! or given another meaning without a new schema number; readers fill in what is missing.
-#![expect(missing_docs, reason = "docs/log-json.md documents each field")]
 
 use std::collections::BTreeMap;
 
@@ -137,7 +136,6 @@ pub struct PlanRecord {
     pub dropped: usize,
 }
 
-/// One file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {
     pub path: String,
@@ -149,7 +147,6 @@ pub struct FileRecord {
     pub masked: usize,
 }
 
-/// A reader.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReaderRecord {
@@ -167,7 +164,6 @@ pub struct ReaderRecord {
 }
 
 impl ReaderRecord {
-    /// Whether it was asked at all.
     pub fn was_asked(&self) -> bool {
         self.outcome != "not-asked"
     }
@@ -180,7 +176,6 @@ pub fn total_cost<'a>(readers: impl Iterator<Item = &'a ReaderRecord>) -> Option
     cost.map(|cost| (cost * 1e9).round() / 1e9)
 }
 
-/// The transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]

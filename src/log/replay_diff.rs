@@ -34,9 +34,7 @@ pub struct FindingDiff {
     pub number: Option<usize>,
     /// What differs.
     pub difference: Difference,
-    /// As it was then.
     pub then: Option<Finding>,
-    /// As it is now.
     pub now: Option<Finding>,
 }
 
@@ -46,11 +44,9 @@ pub struct FindingDiff {
 pub enum Difference {
     /// They do not.
     Same,
-    /// It is confirmed now.
     NowConfirmed,
     /// It can't be verified now.
     NowUnverified,
-    /// It is refuted now.
     NowRefuted,
     /// It is not found any more.
     Gone,
@@ -59,7 +55,6 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Same => "same",

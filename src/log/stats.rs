@@ -1,6 +1,5 @@
 //! Figures over many decisions: how often, how right, how fast, how dear. Pure. What people dispute
 //! leads to a suggestion and changes nothing by itself.
-#![expect(missing_docs, reason = "docs/log-json.md documents each field")]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -129,7 +128,6 @@ pub struct Percentiles {
     pub p99_ms: f64,
 }
 
-/// What was spent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Spent {
     pub name: String,
@@ -213,7 +211,6 @@ fn most_first(names: impl Iterator<Item = String>) -> Vec<Count> {
     counts
 }
 
-/// The confirmed findings of a decision, with the notes on each.
 fn confirmed(annotated: &Decision) -> impl Iterator<Item = (&FindingSummary, &FindingNotes)> {
     let findings = annotated.decision.findings.iter().zip(&annotated.findings);
     findings.filter(|(finding, _)| finding.status == Some(Status::Confirmed))

@@ -13,10 +13,8 @@ use crate::log::note::NoteLine;
 use crate::log::record::ReaderRecord;
 use crate::log::{note, record};
 
-/// What a line is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line {
-    /// A decision.
     Decision(Box<Summary>),
     /// A note on an earlier decision.
     Note(Box<NoteLine>),
@@ -34,23 +32,19 @@ pub struct Summary {
     kind: Option<String>,
     decision: String,
     would_block: bool,
-    /// The line itself.
     #[serde(skip)]
     pub line: String,
-    /// Its id.
     pub id: String,
     /// When, as written.
     pub time: String,
     /// When.
     #[serde(skip)]
     pub at: Timestamp,
-    /// The session.
     pub session: Option<String>,
     /// The project's folder.
     pub project: Option<String>,
     /// Why, in the words of the punchlist that wrote it; empty where it does not say.
     pub cause: String,
-    /// Every finding.
     pub findings: Vec<FindingSummary>,
     /// The first reader.
     pub auditor: Option<ReaderRecord>,
@@ -63,7 +57,6 @@ pub struct Summary {
 /// What lists and sums need of a finding. What a newer punchlist calls by a new name is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(default)]
-#[expect(missing_docs, reason = "as in `Finding`")]
 pub struct FindingSummary {
     #[serde(deserialize_with = "lenient")]
     pub category: Option<Category>,
@@ -87,7 +80,6 @@ pub struct SecondSummary {
 /// What lists and sums need of the phases, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "as in `timing`")]
 pub struct PhasesSummary {
     pub total: Option<f64>,
     pub auditor: Option<f64>,

@@ -13,7 +13,6 @@ pub enum TimeArg {
     Ago(Span),
     /// A whole day, so many days before today.
     DaysBefore(i64),
-    /// A whole day.
     Day(Date),
     /// A whole month, by its first day.
     Month(Date),
@@ -23,7 +22,6 @@ pub enum TimeArg {
     Exact(Timestamp),
 }
 
-/// It is not a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("write it like 7d, 36h, 2026-10-01, 2026-10, \"2026-10-01 14:00\", today or yesterday")]
 pub struct TimeArgError;

@@ -25,7 +25,6 @@ use crate::session::load::{self, Loaded};
 pub struct Request<'a> {
     /// The session's transcript.
     pub transcript: &'a Path,
-    /// The workspace.
     pub workspace: &'a Path,
     /// The home and the client's folders.
     pub env: &'a Env,
@@ -58,7 +57,6 @@ pub struct Audited {
     pub findings: Vec<Finding>,
     /// What the person should know.
     pub advisories: Vec<Advisory>,
-    /// The first reader.
     pub first: ReaderRecord,
     /// The second reader, where it was asked.
     pub second: Option<ReaderRecord>,
@@ -110,7 +108,6 @@ pub fn prepare_loaded(
     Ok(Prepared { brief, workspace, passed_over, config: config.clone() })
 }
 
-/// The workspace at a folder.
 fn workspace_at(folder: &Path, env: &Env) -> Workspace {
     Workspace::new(folder, folder, env.home(), &crate::client::folders::plan_folders(env, folder))
 }
@@ -144,7 +141,6 @@ fn promised_in(
 /// A project of which many sessions are judged: config, plan folders and git are read once.
 #[derive(Debug)]
 pub struct Project {
-    /// Its folder.
     pub folder: PathBuf,
     config: AuditConfig,
     workspace: Workspace,

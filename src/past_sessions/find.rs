@@ -20,7 +20,6 @@ const LONG_NAME: usize = 200;
 pub struct Found {
     /// The session's id.
     pub id: String,
-    /// Its transcript.
     pub transcript: PathBuf,
     /// When it was written to last.
     pub modified: SystemTime,
@@ -39,18 +38,13 @@ pub enum NotFound {
         "no session of this project was found: there is no transcript in {looked}; run it in the folder in which \
          the session was started, name a transcript, or see all with `punchlist audit --all-projects`"
     )]
-    NoSessions {
-        /// Where.
-        looked: String,
-    },
+    NoSessions { looked: String },
     /// No such id.
     #[error("no session {wanted:?} in {looked}; {near}")]
     UnknownId {
         /// What was asked for.
         wanted: String,
-        /// Where.
         looked: String,
-        /// What there is.
         near: String,
     },
     /// More than one.
@@ -58,27 +52,16 @@ pub enum NotFound {
     Ambiguous {
         /// What was asked for.
         wanted: String,
-        /// How many.
         count: usize,
-        /// Which.
         ids: String,
     },
-    /// Not there.
     #[error("there is no file {path}; name a transcript (a .jsonl file of the client's) or a session's id")]
-    NoFile {
-        /// Which one.
-        path: String,
-    },
-    /// A folder.
+    NoFile { path: String },
     #[error("{path} is a folder, not a transcript; name a .jsonl file in it, or go there and name none")]
-    Folder {
-        /// Which one.
-        path: String,
-    },
+    Folder { path: String },
     /// A subagent's.
     #[error("{path} is the transcript of a subagent; its work is audited with its session: {session}")]
     Subagent {
-        /// Which one.
         path: String,
         /// Whose.
         session: String,

@@ -12,7 +12,6 @@ use crate::session::file_history::CHANGE_CAP;
 use crate::session::{Original, Touch};
 use crate::text::normalise::normalised;
 
-/// What a plan was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanBefore {
     /// Its text then.
@@ -42,7 +41,6 @@ impl PlanBefore {
         Self { text: capped(text).to_owned(), from }
     }
 
-    /// What was approved.
     pub(super) fn approved(text: &str) -> Self {
         Self::new(text, BeforeSource::Approved)
     }

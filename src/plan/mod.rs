@@ -114,7 +114,6 @@ impl Presence {
         Self { steps, whole: format!(" {} ", normalised(text)) }
     }
 
-    /// Whether each of the steps is there.
     fn find(&self, steps: &[Step]) -> Vec<bool> {
         let mut searched = 0;
         let mut is_there = |step: &Step| {

@@ -22,7 +22,6 @@ pub struct PlanPlaces {
 /// A file that may be a plan. What the session did with it decides, unless `is_plan`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanFile {
-    /// Its whole path.
     pub path: PathBuf,
     /// It is in a plan folder of the client, or a glob of the config matches it.
     pub is_plan: bool,

@@ -47,11 +47,9 @@ pub struct Proposal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CandidateOpinion {
-    /// Its number, from 1.
     pub number: usize,
     /// Whether the candidate is right.
     pub agree: bool,
-    /// Why.
     pub why: String,
 }
 
@@ -59,11 +57,9 @@ pub struct CandidateOpinion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
-    /// Its number, from 1.
     pub number: usize,
     /// Whether the finding is right.
     pub uphold: bool,
-    /// Why.
     pub why: String,
 }
 

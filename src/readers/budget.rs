@@ -21,7 +21,6 @@ pub struct Budget {
 /// A limit and what is left of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limit<T> {
-    /// What is left.
     pub left: T,
     /// The limit itself.
     pub most: T,
@@ -46,9 +45,7 @@ impl Budget {
 
 /// A reader with a budget that it may share with others.
 pub struct Budgeted<'a> {
-    /// The reader.
     pub reader: &'a mut dyn Reader,
-    /// The budget.
     pub budget: &'a std::cell::RefCell<Budget>,
 }
 

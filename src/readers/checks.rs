@@ -17,7 +17,6 @@ use crate::text::normalise::{bare, normalised};
 pub struct PathOnDisk {
     /// Its name in the workspace.
     pub name: String,
-    /// What is there.
     pub state: FileState,
 }
 

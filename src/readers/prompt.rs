@@ -13,7 +13,6 @@ use crate::evidence::{Evidence, Sections};
 use crate::finding::Finding;
 use crate::text::template::Template;
 
-/// The system prompt.
 pub const SYSTEM: &str = include_str!("../../prompts/system.md");
 /// The template of the evidence.
 pub const EVIDENCE: &str = include_str!("../../prompts/evidence.md");
@@ -23,7 +22,6 @@ pub const FIRST: &str = include_str!("../../prompts/first.md");
 pub const SECOND: &str = include_str!("../../prompts/second.md");
 /// The template of a block's reason.
 pub const REASON: &str = include_str!("../../prompts/reason.md");
-/// The schema of an answer.
 pub const SCHEMA: &str = include_str!("../../prompts/answer.schema.json");
 
 /// The texts in use: the built-in ones, or the person's own.

@@ -29,7 +29,6 @@ pub use crate::redact::files::is_secret_file;
 pub struct Masked {
     /// The text without them.
     pub text: String,
-    /// How many there were.
     pub count: usize,
 }
 

@@ -8,7 +8,6 @@ use regex::Regex;
 use crate::redact::Find;
 use crate::redact::values::{has_letters_and_digits, is_expression, is_stand_in};
 
-/// One shape.
 struct Shape {
     kind: &'static str,
     /// Texts of which one is part of every such secret, separated by `|`. The pattern is not

@@ -9,7 +9,6 @@ use crate::registry::{Status, TaskId};
 
 /// Why the registry refused or failed. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages explain them")]
 pub enum RegistryError {
     #[error("no task {0}; `punchlist tasks list --all` shows them")]
     NoTask(TaskId),

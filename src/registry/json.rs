@@ -9,7 +9,6 @@ use jiff::Timestamp;
 /// The version of the format.
 pub const SCHEMA: u32 = 1;
 
-/// A task.
 pub fn task(task: &Task) -> Value {
     json!({
         "id": task.id.to_string(),
@@ -33,7 +32,6 @@ pub fn event(event: &Event) -> Value {
     json!({ "time": time(event.at_ms), "what": event.what, "worker": event.worker, "note": event.note })
 }
 
-/// A worker.
 pub fn worker(worker: &Worker, now_ms: i64) -> Value {
     json!({
         "name": worker.name,

@@ -89,10 +89,8 @@ impl FromSql for Status {
     }
 }
 
-/// A task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its name.
     pub id: TaskId,
     /// In a line.
     pub title: String,
@@ -104,7 +102,6 @@ pub struct Task {
     pub project: Option<PathBuf>,
     /// Higher comes first.
     pub priority: i64,
-    /// Its status.
     pub status: Status,
     /// The worker that it belongs to.
     pub assignee: Option<String>,
@@ -166,9 +163,7 @@ pub struct NewTask {
 pub struct TaskFilter {
     /// Any of these.
     pub statuses: Vec<Status>,
-    /// In this queue.
     pub queue: Option<String>,
-    /// Of this project, or of every project.
     pub project: Option<PathBuf>,
     /// Of this worker.
     pub assignee: Option<String>,

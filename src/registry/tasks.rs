@@ -14,7 +14,6 @@ use super::{Activity, Registry, RegistryError};
 /// Which task a worker wants to claim.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClaimRequest<'a> {
-    /// This one.
     pub id: Option<TaskId>,
     /// The next one in this queue instead of the worker's own.
     pub queue: Option<&'a str>,
@@ -23,7 +22,6 @@ pub struct ClaimRequest<'a> {
 }
 
 impl Registry {
-    /// Adds a task.
     pub fn add(&mut self, new: &NewTask, now_ms: i64) -> Result<Task, RegistryError> {
         let assignee = new.assignee.as_deref().map(check_name).transpose()?;
         let status = if assignee.is_some() { Status::Assigned } else { Status::Open };
@@ -51,7 +49,6 @@ impl Registry {
         })
     }
 
-    /// One task.
     pub fn task(&mut self, id: TaskId) -> Result<Task, RegistryError> {
         self.read(|db| find_task(db, id))
     }

@@ -14,18 +14,15 @@ use crate::text::time_span;
 /// What a worker did last. The keep-alive gate counts idle time from there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
-    /// It registered.
     Registered,
     /// It claimed a task.
     Claimed,
-    /// It completed one.
     Completed,
     /// It gave one up.
     Failed,
 }
 
 impl Activity {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Registered, Self::Claimed, Self::Completed, Self::Failed];
 
     /// As it is written in the database and in JSON.
@@ -62,7 +59,6 @@ impl FromSql for Activity {
     }
 }
 
-/// A worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worker {
     /// Its unique name.
@@ -129,7 +125,6 @@ pub struct NewWorker {
     pub kind: Option<String>,
     /// The queue it claims from; `None` keeps the one that it had.
     pub queue: Option<String>,
-    /// The session that it is, if any.
     pub session: Option<String>,
     /// Where it registers.
     pub project: Option<PathBuf>,
@@ -216,12 +211,10 @@ impl Registry {
         })
     }
 
-    /// One worker.
     pub fn worker(&mut self, name: &str) -> Result<Worker, RegistryError> {
         self.read(|db| find_worker(db, name))
     }
 
-    /// The worker that a session is.
     pub fn worker_of_session(&mut self, session: &str) -> Result<Option<Worker>, RegistryError> {
         self.read(|db| worker_by(db, "session", session))
     }

@@ -99,7 +99,6 @@ pub struct Setting {
     pub width: Option<usize>,
     /// Whether the columns have titles.
     pub head: bool,
-    /// By how much it is indented.
     pub indent: usize,
 }
 

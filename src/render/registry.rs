@@ -70,7 +70,6 @@ fn base_name_of(path: &Path) -> &str {
     path.to_str().map_or("?", base_name)
 }
 
-/// One task with its events.
 pub fn task(task: &Task, events: &[Event], now_ms: i64, width: usize) -> String {
     let mut page = Paragraphs::new(width);
     let status = style(task.status);

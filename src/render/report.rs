@@ -1,5 +1,4 @@
 //! What an audit of a past session came to: [`Report`], which as it stands is also the JSON. Pure.
-#![expect(missing_docs, reason = "docs/audit-json.md documents each field")]
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +38,6 @@ pub struct Report {
     pub workspace: PathBuf,
 }
 
-/// The session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionReport {
     pub id: String,
@@ -58,7 +56,6 @@ pub struct PlanReport {
     pub steps: usize,
 }
 
-/// One step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StepReport {
     pub number: usize,
@@ -69,7 +66,6 @@ pub struct StepReport {
     pub ticked_now: bool,
 }
 
-/// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FindingReport {
     pub category: Category,
@@ -87,7 +83,6 @@ pub struct FindingReport {
     pub second: Option<SecondOpinion>,
 }
 
-/// One file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileReport {
     pub path: String,
@@ -96,7 +91,6 @@ pub struct FileReport {
     pub entered: &'static str,
 }
 
-/// A reader.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ReaderReport {
     pub backend: String,
@@ -162,7 +156,6 @@ impl Report {
         }
     }
 
-    /// The findings of a status.
     pub fn with(&self, status: Status) -> impl Iterator<Item = &FindingReport> {
         self.findings.iter().filter(move |finding| finding.status == status)
     }

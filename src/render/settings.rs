@@ -6,7 +6,6 @@ use crate::config::ConfigError;
 use crate::config::sources::{Source, Sources};
 use crate::render::paragraphs::{Paragraphs, TITLE};
 
-/// The label of a source.
 fn label(source: Source) -> &'static str {
     match source {
         Source::Default => "default",

@@ -26,11 +26,9 @@ const ID: usize = 8;
 /// A session that stopped lately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionLine {
-    /// Its id.
     pub id: String,
     /// When its state was written last, in milliseconds since 1970.
     pub at_ms: i64,
-    /// Its state.
     pub state: SessionState,
 }
 
@@ -45,9 +43,7 @@ pub struct Screen<'a> {
     pub max_blocks: u32,
     /// The sessions, newest first.
     pub sessions: &'a [SessionLine],
-    /// The workers.
     pub workers: &'a [Worker],
-    /// How many tasks have which status.
     pub tasks: &'a [(Status, i64)],
     /// What is wrong with the registry.
     pub registry_fault: Option<String>,

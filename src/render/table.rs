@@ -9,7 +9,6 @@ use crate::text::is_harmless;
 
 const HEAD: Style = Style::new().bold();
 
-/// A column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     title: &'static str,
@@ -35,7 +34,6 @@ impl Column {
     }
 }
 
-/// A cell.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cell {
     text: String,

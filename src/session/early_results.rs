@@ -29,7 +29,6 @@ pub struct EarlyResult {
 }
 
 impl EarlyResult {
-    /// All that a result says.
     pub fn new(result: &impl CallResult) -> Self {
         let short = |text: &String| text.len() <= PLAN_CAP;
         Self {
@@ -44,7 +43,6 @@ impl EarlyResult {
         }
     }
 
-    /// The texts in it.
     fn texts(&self) -> impl Iterator<Item = &str> {
         let failures = [&self.outcome, &self.edit.0].into_iter().filter_map(|outcome| match outcome {
             Outcome::Failed(why) => Some(why.as_str()),
@@ -119,7 +117,6 @@ impl EarlyResults {
         self.0.is_empty()
     }
 
-    /// All texts in them.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().flat_map(|(_, result)| result.texts())
     }

@@ -55,7 +55,6 @@ const MOST: u64 = 16 << 20;
 /// What of a touch is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Nothing.
     Nothing,
     /// What it put in the place of what.
     Change,
@@ -122,7 +121,6 @@ impl Shelf {
         serde_json::from_slice(&self.read(place, u64::from(place.bytes))?).ok()
     }
 
-    /// The start of it.
     fn start_of(&mut self, place: Recorded) -> Option<String> {
         // Enough for what is used of it, however much of that are escapes.
         let bytes = u64::from(place.bytes).min(CHANGE_CAP as u64 * 7);

@@ -25,13 +25,10 @@ thread_local! {
 /// What a file holds next.
 #[derive(Debug)]
 pub enum Batch {
-    /// Some lines.
     Lines(Lines),
     /// One line by itself.
     Long {
-        /// The line.
         line: LongLine,
-        /// The room that was given for it.
         room: Vec<u8>,
     },
 }
@@ -51,7 +48,6 @@ impl Batch {
 pub struct Lines {
     /// Room, the lines, and room again.
     bytes: Vec<u8>,
-    /// Where they start.
     start: usize,
     /// After which byte each of them ends.
     ends: Vec<usize>,
@@ -60,7 +56,6 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Each of them.
     pub fn each(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let mut start = self.start;
         self.ends.iter().map(move |end| &self.bytes[std::mem::replace(&mut start, *end)..*end])

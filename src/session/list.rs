@@ -11,7 +11,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cache_codec::Bytes;
 
-/// A list.
 #[derive(Clone)]
 pub struct List<T> {
     /// All entries, once somebody has looked at an old one.

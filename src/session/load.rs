@@ -208,7 +208,6 @@ impl Opened {
         Ok(Self { file, inode: now.inode, path, ledger, offset, kept })
     }
 
-    /// Reads what there is.
     fn read_on(&mut self) -> io::Result<()> {
         self.offset = reader::fold_file(&self.file, self.offset, &mut self.ledger)?;
         Ok(())

@@ -59,7 +59,6 @@ pub struct Remark {
     pub ends_turn: bool,
 }
 
-/// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFile {
     /// The path as the call gave it.
@@ -128,7 +127,6 @@ pub enum Original {
     Unknown,
     /// There was no such file.
     Absent,
-    /// This text.
     Text(String),
     /// The text that stands there in the transcript. It is read when it is needed (`originals`).
     Recorded(Recorded),
@@ -149,7 +147,6 @@ impl Original {
 pub struct Touch {
     /// The path as the call gave it; absolute from the real client.
     pub path: String,
-    /// With which tool.
     pub tool: EditTool,
     /// Where in the session.
     pub at: usize,
@@ -222,7 +219,6 @@ pub struct Command {
     /// When, in milliseconds since 1970; `None` where the row does not say.
     #[serde(default)]
     pub time: Option<i64>,
-    /// How it ended.
     pub end: CommandEnd,
     /// The last part of what it printed.
     pub output: String,
@@ -259,7 +255,6 @@ pub struct ApprovedPlan {
 pub struct Delegation {
     /// Its short title.
     pub description: String,
-    /// Which type of agent.
     pub agent_type: String,
     /// How the call ended.
     pub outcome: Outcome,
@@ -311,7 +306,6 @@ pub enum Tail {
     OpenCall,
     /// A tool's result.
     Result,
-    /// A prompt.
     Prompt,
 }
 
@@ -351,7 +345,6 @@ pub struct Session {
     pub rejected_plans: Vec<String>,
     /// What was handed to subagents.
     pub delegations: Vec<Delegation>,
-    /// The final message.
     pub final_message: Option<String>,
     /// Where the agent's newest tool call stands, of whatever tool: those of other servers leave no other trace.
     #[serde(default)]
@@ -378,7 +371,6 @@ pub struct Session {
 
 /// The entries at the start of each list that hold no secret any more, and how many they held.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "each is named like its list")]
 pub struct Masked {
     pub asks: usize,
     pub commands: usize,
@@ -393,7 +385,6 @@ pub struct Masked {
 /// What was counted: of a list the entries at its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// How many commands.
     pub commands: usize,
     /// How many of them may have had effects.
     pub effects: usize,

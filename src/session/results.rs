@@ -65,7 +65,6 @@ pub struct Report {
     /// Its words, start and end where they are long. Empty for one that was only sent to the
     /// background.
     pub text: String,
-    /// Its id.
     pub agent_id: Option<String>,
 }
 
@@ -119,7 +118,6 @@ record! {
 record! {
     /// The result of making a task.
     TaskResult {
-        /// The task.
         task = b"task",
     }
 }
@@ -139,7 +137,6 @@ record! {
 record! {
     /// The result of reading a file.
     ReadResult {
-        /// The file.
         file = b"file",
     }
 }
@@ -159,9 +156,7 @@ record! {
 }
 
 record! {
-    /// A task.
     TaskId {
-        /// Its id.
         id = b"id",
     }
 }

@@ -25,7 +25,6 @@ pub struct Mark {
 /// What one transcript came to so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResumePoint {
-    /// Which one.
     pub path: String,
     /// How far it was read.
     pub mark: Mark,
@@ -59,7 +58,6 @@ impl Mark {
     }
 }
 
-/// The hash of a tail.
 pub fn hash(tail: &[u8]) -> u64 {
     xxh3_64(tail)
 }

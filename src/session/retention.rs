@@ -17,7 +17,6 @@ use crate::text::{first_part, last_part, start_and_end};
 pub struct Forgotten {
     /// How much of the work done.
     pub work: usize,
-    /// How many asks.
     #[serde(default)]
     pub asks: usize,
     /// How many of the agent's remarks.
@@ -93,11 +92,8 @@ const OTHER_TOOLS: usize = 256;
 pub struct Weights {
     /// Of command lines and outputs.
     pub commands: usize,
-    /// Of changes.
     pub changes: usize,
-    /// Of asks.
     pub asks: usize,
-    /// Of remarks.
     pub remarks: usize,
     /// Of subagents' reports.
     pub reports: usize,

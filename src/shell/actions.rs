@@ -17,7 +17,6 @@ use crate::shell::wrappers::program_name;
 pub enum Action {
     /// Runs tests.
     Test,
-    /// Builds.
     Build,
     /// Checks the style.
     Lint,

@@ -129,7 +129,6 @@ impl SimpleCommand {
         self.program_words().get(1..).unwrap_or_default()
     }
 
-    /// Whether one of the arguments is this.
     pub fn has(&self, argument: &str) -> bool {
         self.arguments().iter().any(|word| word == argument)
     }

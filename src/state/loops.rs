@@ -31,12 +31,10 @@ impl StateFolder {
         self.loops().join(format!("{}.json", ContentId::of(real.to_string_lossy().as_bytes())))
     }
 
-    /// The loop of a folder.
     pub fn loop_of(&self, folder: &Path) -> Option<LoopState> {
         read_json(&self.loop_file(folder))
     }
 
-    /// Every loop.
     pub fn all_loops(&self) -> Vec<LoopState> {
         let Ok(entries) = fs::read_dir(self.loops()) else { return Vec::new() };
         let paths = entries.flatten().map(|entry| entry.path());

@@ -29,13 +29,11 @@ pub use crate::state::newest_stop::{Acquired, NewestStop};
 pub use loops::RunLock;
 pub use switch::{SwitchedOff, Switches, Thrown};
 
-/// The state folder.
 #[derive(Debug, Clone)]
 pub struct StateFolder {
     root: PathBuf,
 }
 
-/// The state of one session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
@@ -125,7 +123,6 @@ pub struct StateChange {
     pub audit: Option<LastAudit>,
     /// Names of the advisories that the person is told of.
     pub told: BTreeSet<String>,
-    /// The checks that passed.
     pub checks: BTreeMap<String, Passed>,
 }
 
@@ -165,7 +162,6 @@ impl StateFolder {
         Self { root: root.into() }
     }
 
-    /// Where it is.
     pub fn root(&self) -> &Path {
         &self.root
     }

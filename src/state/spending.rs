@@ -15,7 +15,6 @@ use super::{StateFolder, lock_file, read_json, write_json};
 struct Spending {
     /// Which day, such as `2026-11-18`.
     day: String,
-    /// In dollars.
     dollars: f64,
 }
 

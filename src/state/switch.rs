@@ -37,7 +37,6 @@ pub struct Thrown {
 pub struct SwitchedOff {
     /// What is off, in words.
     pub what: String,
-    /// How it was thrown.
     pub thrown: Thrown,
 }
 

@@ -53,7 +53,6 @@ pub enum LookupOutcome {
     Failed(String),
 }
 
-/// One lookup.
 #[derive(Debug, Clone, Copy)]
 pub struct Lookup<'a> {
     /// `[tasks]`.

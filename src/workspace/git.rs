@@ -41,7 +41,6 @@ pub struct Repository {
 /// The branch that another one follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Upstream {
-    /// Its name.
     pub name: String,
     /// How many commits are not there.
     pub ahead: usize,
@@ -58,7 +57,6 @@ pub struct FileStatus {
     pub path: String,
 }
 
-/// A commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
     /// Its short name.
@@ -69,11 +67,9 @@ pub struct Commit {
     pub subject: String,
     /// Whether the checked-out branch has it.
     pub is_on_branch: bool,
-    /// The files in it.
     pub files: Vec<String>,
 }
 
-/// A stash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stash {
     /// Git's name for it.
@@ -88,7 +84,6 @@ pub struct Stash {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// It was not there.
     Added,
     /// It has another content.
     Modified,

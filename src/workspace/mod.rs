@@ -33,12 +33,10 @@ pub(crate) const NOT_SEARCHED: &[&str] =
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileState {
-    /// A file.
     File {
         /// How long it is.
         bytes: u64,
     },
-    /// A folder.
     Folder,
     /// Nothing.
     Missing {
@@ -54,7 +52,6 @@ pub enum FileState {
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
-    /// All of its text.
     Text(String),
     /// The start of its text: it is longer than we read.
     Start(String),

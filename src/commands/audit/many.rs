@@ -19,7 +19,6 @@ use crate::render::Report;
 use crate::render::sessions::sessions;
 use crate::session::load::load_saved;
 
-/// Runs it.
 pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
     let shelf = Shelf::of(env).map_err(|why| why.to_string())?;
     let found = if args.all_projects { shelf.all() } else { shelf.of_project(&project(args)?) };

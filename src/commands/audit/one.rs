@@ -21,7 +21,6 @@ use crate::render::Report;
 use crate::session::{Session, load};
 use crate::state::StateFolder;
 
-/// Runs it.
 pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
     let spinner = progress::spinner();
     spinner.set_message("looking for the session");

@@ -27,7 +27,6 @@ struct LoopContext<'a> {
     working_dir: PathBuf,
 }
 
-/// Runs it.
 pub fn run(args: &LoopArgs, config: &Config, env: &Env) -> u8 {
     let working_dir = std::env::current_dir().unwrap_or_default();
     let context = LoopContext { env, config, state: StateFolder::find(env), working_dir };

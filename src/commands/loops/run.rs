@@ -43,7 +43,6 @@ struct Runner<'a> {
     counted_until: Instant,
 }
 
-/// How a run ended.
 struct RunEnd {
     status: Status,
     why: String,

@@ -9,7 +9,6 @@ use crate::text::normalise::normalised;
 /// A file with boxes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checklist {
-    /// Its name.
     pub name: String,
     /// What stands in it.
     pub steps: Vec<Step>,
@@ -36,22 +35,14 @@ pub struct Item {
 /// Where an item stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// In the plan.
     Plan {
         /// Its file, where it has one.
         path: Option<String>,
-        /// On which line.
         line: usize,
-        /// Which step it is.
         step: usize,
     },
     /// In a file that the config names.
-    File {
-        /// Its name.
-        path: String,
-        /// On which line.
-        line: usize,
-    },
+    File { path: String, line: usize },
     /// On the session's own task list.
     Tasks {
         /// How it stands there.
@@ -62,7 +53,6 @@ pub enum Place {
 /// A section that is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Its heading.
     pub heading: String,
     /// Whether the heading is there, and nothing under it.
     pub is_empty: bool,

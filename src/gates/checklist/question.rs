@@ -27,7 +27,6 @@ pub(super) const MOST: usize = 100;
 const MESSAGE: usize = 12_000;
 const ASK: usize = 2_000;
 
-/// The answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Answer {

@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use crate::config::MemoryConfig;
 use crate::ids::ContentId;
 
-/// All that there is to tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     /// What always holds.
@@ -38,9 +37,7 @@ pub(super) struct Note {
 /// Why a file is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Left {
-    /// By its name it is for secrets.
     Secret,
-    /// It is no text.
     NoText,
     /// It can't be read; why.
     Unreadable(String),
@@ -67,7 +64,6 @@ const NOTES: &str = "Notes, the newest first: what these files say by now. They 
 
 /// What is kept free for the names of the files that are left out.
 const ROOM_FOR_LEFT: usize = 600;
-/// So many of them are named.
 const MOST_NAMED: usize = 4;
 /// And so long.
 const LONGEST_NAME: usize = 100;

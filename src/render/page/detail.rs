@@ -55,7 +55,6 @@ struct FindingDetail<'a> {
     finding: &'a Finding,
     /// Its category in words.
     title: &'static str,
-    /// What the checks said.
     checks: &'a str,
     /// What the second reader said.
     second: String,

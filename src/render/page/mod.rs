@@ -68,12 +68,9 @@ pub struct About<'a> {
     pub room: Room,
 }
 
-/// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Its text.
     pub text: String,
-    /// How many decisions it has.
     pub decisions: usize,
     /// How many of them have no findings and files on it, for want of room.
     pub details_left_out: usize,

@@ -21,7 +21,6 @@ pub(super) enum RowKind {
     Block,
     /// It would have been without the dry run, or if the block could have been counted.
     WouldBlock,
-    /// It could not be checked.
     CouldNotCheck,
     /// It went through.
     Allow,

@@ -33,9 +33,7 @@ pub enum Tool {
     TaskCreate,
     /// It changes a task.
     TaskUpdate,
-    /// It looks at the tasks.
     TaskLook,
-    /// Any other.
     Other,
 }
 
@@ -199,9 +197,7 @@ impl Calls {
 record! {
     /// What a tool was called with.
     pub(super) ToolInput {
-        /// A file.
         file_path = b"file_path",
-        /// A notebook.
         notebook_path = b"notebook_path",
         /// A whole file's text.
         content = b"content",
@@ -254,7 +250,6 @@ record! {
 record! {
     /// One entry of a task list.
     pub(super) TodoInput {
-        /// Its id.
         id = b"id",
         /// Its words.
         content = b"content",

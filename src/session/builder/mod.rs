@@ -103,7 +103,6 @@ impl PartialEq for Index {
 record! {
     /// What an attachment row carries.
     Attachment {
-        /// What it is.
         kind = b"type",
         /// A plan's file.
         plan_file_path = b"planFilePath",
@@ -111,7 +110,6 @@ record! {
         plan_content = b"planContent",
         /// Whether a queued command is a prompt.
         command_mode = b"commandMode",
-        /// The prompt.
         prompt = b"prompt",
     }
 }
