@@ -261,19 +261,22 @@ fn wait_while(mut worth_waiting: impl FnMut(Duration) -> bool) -> Duration {
 /// How long the transcript as read so far is worth waiting for.
 fn patience_for(ledger: &SessionBuilder, last_message: Option<&str>) -> Duration {
     let session = ledger.peek();
-    let is_fresh = || {
-        let last = ledger.last_time().and_then(|time| time.parse::<Timestamp>().ok());
-        last.is_none_or(|last| Timestamp::now().duration_since(last).unsigned_abs() < patience::FRESH)
+    let is_fresh = |time: Option<&str>| {
+        let time = time.and_then(|time| time.parse::<Timestamp>().ok());
+        time.is_none_or(|time| Timestamp::now().duration_since(time).unsigned_abs() < patience::FRESH)
     };
+    // The first rows of a new file can come after those that follow them: their folder has to be made.
+    let lacks_start = || session.asks.is_empty() && is_fresh(session.started.as_deref());
     match (session.tail, last_message) {
         (Tail::OpenCall, _) => patience::OPEN_CALL,
-        (Tail::Words, None) => Duration::ZERO,
+        (Tail::Words, None) if !lacks_start() => Duration::ZERO,
         // 2.1.42 was seen to stop with the file still empty.
-        (Tail::Empty | Tail::Result | Tail::Prompt, None) => patience::NO_MESSAGE,
+        (_, None) => patience::NO_MESSAGE,
         (_, Some(message)) => {
             let arrived =
                 session.final_message.as_deref().is_some_and(|words| words.trim() == message.trim());
-            if !arrived && is_fresh() { patience::FRESH_ROWS } else { Duration::ZERO }
+            let lacks_rows = if arrived { lacks_start() } else { is_fresh(ledger.last_time()) };
+            if lacks_rows { patience::FRESH_ROWS } else { Duration::ZERO }
         }
     }
 }
@@ -387,6 +390,33 @@ mod tests {
         let mut ledger = SessionBuilder::new(Role::Main);
         reader::fold_from(&path, 0, &mut ledger).expect("readable");
         assert_eq!(patience_for(&ledger, Some("done")), Duration::ZERO);
+    }
+
+    #[test]
+    fn an_ask_that_the_last_words_overtook_is_waited_for() {
+        let row = |kind: &str, content: &str| {
+            let time = Timestamp::now();
+            format!(
+                r#"{{"type":"{kind}","timestamp":"{time}","message":{{"id":"m","content":"{content}"}}}}"#
+            )
+        };
+        for message in [None, Some("done")] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("s.jsonl");
+            let ask = row("user", "write it");
+            std::thread::sleep(Duration::from_millis(5));
+            std::fs::write(&path, row("assistant", "done") + "\n").expect("written");
+            let late = path.clone();
+            let writer = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(60));
+                let mut file = std::fs::OpenOptions::new().append(true).open(late).expect("open");
+                writeln!(file, "{ask}").expect("written");
+            });
+            let loaded = load(Some(&path), Role::Subagent, message);
+            writer.join().expect("written");
+            assert_eq!(loaded.session.asks.len(), 1);
+            assert_eq!(loaded.session.final_message.as_deref(), Some("done"));
+        }
     }
 
     #[test]

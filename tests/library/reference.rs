@@ -38,6 +38,10 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
+fn time_of(row: &Value) -> Option<i64> {
+    text(row, "timestamp").parse().ok().map(jiff::Timestamp::as_millisecond)
+}
+
 /// All text of a content, blocks joined.
 fn content_of(value: &Value) -> String {
     match value {
@@ -62,6 +66,8 @@ struct Reference {
     early: HashMap<String, Value>,
     uuids: std::collections::HashSet<String>,
     words_of: Option<String>,
+    /// When the newest words were said, if something that comes before them was not there yet.
+    ahead_since: Option<i64>,
 }
 
 impl Reference {
@@ -101,34 +107,47 @@ impl Reference {
         let message = &row["message"];
         let id = message["id"].as_str().map(String::from);
         if let (Some(words), true) = (message["content"].as_str(), speaks) {
-            self.words(words, id.as_deref());
+            self.words(words, id.as_deref(), row);
         }
         for block in message["content"].as_array().into_iter().flatten() {
             if block["type"] == "text" && speaks {
-                self.words(text(block, "text"), id.as_deref());
+                self.words(text(block, "text"), id.as_deref(), row);
             }
             let (Some(call), Some(_)) = (block["id"].as_str(), block["name"].as_str()) else { continue };
             if block["type"] == "tool_use" && !self.calls.contains_key(call) {
                 let mut block = block.clone();
                 block["aside"] = aside.into();
+                let ends_words = !aside && !self.was_overtaken(row);
                 self.calls.insert(call.into(), block);
                 self.order.push(call.into());
                 if let Some(early) = self.early.remove(call) {
                     self.user(&early, aside);
                 }
-                if !aside {
-                    self.seen.final_message = None;
-                    self.words_of = None;
+                if ends_words {
+                    self.end_words();
                 }
             }
         }
     }
 
-    fn words(&mut self, words: &str, message: Option<&str>) {
-        if words.trim().is_empty() {
+    /// Whether a row comes before the newest words, though it stands behind them.
+    fn was_overtaken(&self, row: &Value) -> bool {
+        self.ahead_since.zip(time_of(row)).is_some_and(|(words, time)| time < words)
+    }
+
+    fn end_words(&mut self) {
+        (self.seen.final_message, self.words_of, self.ahead_since) = (None, None, None);
+    }
+
+    fn words(&mut self, words: &str, message: Option<&str>, row: &Value) {
+        let goes_on = message.is_some() && self.words_of.as_deref() == message;
+        if words.trim().is_empty() || (!goes_on && self.was_overtaken(row)) {
             return;
         }
-        let goes_on = message.is_some() && self.words_of.as_deref() == message;
+        let lacks_parent = row["parentUuid"].as_str().is_some_and(|id| !self.uuids.contains(id));
+        let was_ahead = goes_on && self.ahead_since.is_some();
+        let is_ahead = lacks_parent || was_ahead || self.seen.asks.is_empty() || !self.early.is_empty();
+        self.ahead_since = time_of(row).filter(|_| is_ahead);
         self.seen.final_message = match self.seen.final_message.take() {
             Some(before) if goes_on => Some(format!("{before}\n{words}")),
             _ => Some(words.to_owned()),
@@ -176,7 +195,7 @@ impl Reference {
             return;
         }
         if !text(row, "planContent").is_empty() {
-            return self.ask("Implement the following plan.");
+            return self.ask("Implement the following plan.", row);
         }
         let words = match content {
             Value::String(words) => persons_words(words).map(String::from),
@@ -187,8 +206,10 @@ impl Reference {
             _ => None,
         };
         match words.as_deref().map(|words| (words, words.strip_prefix("Implement the following plan:"))) {
-            Some((_, Some(plan))) if !plan.trim().is_empty() => self.ask("Implement the following plan."),
-            Some((words, _)) => self.ask(words),
+            Some((_, Some(plan))) if !plan.trim().is_empty() => {
+                self.ask("Implement the following plan.", row);
+            }
+            Some((words, _)) => self.ask(words, row),
             None => {}
         }
     }
@@ -199,16 +220,17 @@ impl Reference {
             return;
         }
         if let Some(words) = persons_words(&content_of(&attachment["prompt"])) {
-            self.ask(&words);
+            self.ask(&words, row);
         }
     }
 
-    fn ask(&mut self, words: &str) {
+    fn ask(&mut self, words: &str, row: &Value) {
         if self.seen.asks.last().is_none_or(|last| last != words) {
             self.seen.asks.push(words.to_owned());
         }
-        self.seen.final_message = None;
-        self.words_of = None;
+        if !self.was_overtaken(row) {
+            self.end_words();
+        }
     }
 
     fn finish(mut self) -> Seen {
@@ -302,6 +324,23 @@ fn the_fold_sees_what_a_slow_reader_sees() {
         assert_eq!(told(&session, &expected), expected, "{}", path.display());
     }
     assert!(edits >= 8, "{edits} edits in {} transcripts", transcripts.len());
+}
+
+#[test]
+fn the_fold_sees_what_a_slow_reader_sees_where_the_last_rows_come_first() {
+    for path in &transcripts() {
+        let bytes = std::fs::read(path).expect("readable");
+        for in_front in 1..4 {
+            let mut lines: Vec<&[u8]> =
+                bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+            let in_front = in_front.min(lines.len());
+            lines.rotate_right(in_front);
+            let bytes = lines.join(&b'\n');
+            let expected = Reference::of(&bytes);
+            let session = load_saved(alone(&bytes).path()).session;
+            assert_eq!(told(&session, &expected), expected, "{in_front} of {}", path.display());
+        }
+    }
 }
 
 #[test]

@@ -108,6 +108,8 @@ pub struct Row<'a> {
     pub kind: Field<'a>,
     /// The row's own id. A fork copies rows with theirs.
     pub uuid: Field<'a>,
+    /// The id of the row that it follows, which may be in another file, or not there yet.
+    pub parent_uuid: Field<'a>,
     /// The session's id.
     pub session_id: Field<'a>,
     /// Where the session stood.
@@ -272,6 +274,7 @@ impl<'a> Row<'a> {
                 message.read(scan, is_agents, &is_idle)?;
             }
             b"uuid" => self.uuid.take(scan)?,
+            b"parentUuid" => self.parent_uuid.take(scan)?,
             b"sessionId" => self.session_id.take(scan)?,
             b"cwd" => self.cwd.take(scan)?,
             b"version" => self.version.take(scan)?,
@@ -306,6 +309,7 @@ impl<'a> Row<'a> {
         for field in [
             &mut self.kind,
             &mut self.uuid,
+            &mut self.parent_uuid,
             &mut self.session_id,
             &mut self.cwd,
             &mut self.version,

@@ -1,6 +1,6 @@
 //! Takes a transcript's rows in file order, gives the [`Session`]. Pure. Must not follow parent chains (they
-//! are broken or cyclic in real files), nor trust the order of timestamps (they go back in most), nor grow with
-//! the transcript: what it keeps is bounded (`bounds`).
+//! are broken or cyclic in real files), nor trust the order of timestamps (they go back in most) where nothing
+//! else says that rows are out of order, nor grow with the transcript: what it keeps is bounded (`bounds`).
 
 mod calls;
 mod finish;
@@ -60,6 +60,9 @@ struct Words {
     message: Option<u64>,
     at: usize,
     time: Option<i64>,
+    /// Something that comes before them was not there yet. The client can write rows while those before them are
+    /// still being written, and they overtake them.
+    is_ahead: bool,
 }
 
 /// A session in the making. What it holds can be kept, and gone on with later.
@@ -271,14 +274,17 @@ impl SessionBuilder {
         let speaks = !aside && !row.is_api_error_message.is_true();
         let moment = self.moment(row);
         let id = message.id.hash();
+        let is_ahead = speaks && self.is_ahead(row);
         match &message.content {
-            Content::Text(raw) if speaks => self.add_words(id, &raw.text().unwrap_or_default(), moment),
+            Content::Text(raw) if speaks => {
+                self.add_words(id, &raw.text().unwrap_or_default(), is_ahead, moment);
+            }
             Content::Text(_) => {}
             Content::Blocks(blocks) => {
                 for block in blocks {
                     if speaks && block.kind.is("text") {
                         if let Some(text) = block.text.text() {
-                            self.add_words(id, &text, moment);
+                            self.add_words(id, &text, is_ahead, moment);
                         }
                     } else if block.kind.is("tool_use") {
                         self.add_call(block, id, aside, line_at, moment);
@@ -288,7 +294,26 @@ impl SessionBuilder {
         }
     }
 
-    fn add_words(&mut self, message: Option<u64>, text: &str, Moment { at, time }: Moment) {
+    /// Whether something that comes before a row is not there yet.
+    fn is_ahead(&self, row: &Row<'_>) -> bool {
+        let lacks_start = self.session.asks.is_empty();
+        let lacks_call = !self.early.is_empty();
+        lacks_start || lacks_call || row.parent_uuid.hash().is_some_and(|parent| !self.seen.contains(parent))
+    }
+
+    /// Whether what stands here comes before the newest words all the same. Then they stay the newest, and stand
+    /// behind it.
+    fn was_overtaken(&mut self, Moment { at, time }: Moment) -> bool {
+        let is_last = self.session.tail == Tail::Words;
+        let Some(words) = self.words.as_mut().filter(|words| is_last && words.is_ahead) else { return false };
+        let is_older = time.zip(words.time).is_some_and(|(time, words)| time < words);
+        if is_older {
+            words.at = at;
+        }
+        is_older
+    }
+
+    fn add_words(&mut self, message: Option<u64>, text: &str, is_ahead: bool, moment: Moment) {
         if text.trim().is_empty() {
             return;
         }
@@ -296,14 +321,19 @@ impl SessionBuilder {
             && message.is_some()
             && self.words.is_some_and(|words| words.message == message);
         if !goes_on {
+            if self.was_overtaken(moment) {
+                return self.add_remark(text, moment, false);
+            }
             self.end_words(self.is_another_message(message));
         }
+        let is_ahead = is_ahead || goes_on && self.words.is_some_and(|words| words.is_ahead);
         // What is claimed in the end stands at the end.
         self.session.final_message = Some(match self.session.final_message.take() {
             Some(words) => last_part(&format!("{words}\n{text}"), MESSAGE_CAP),
             None => last_part(text, MESSAGE_CAP),
         });
-        self.words = Some(Words { message, at, time });
+        let Moment { at, time } = moment;
+        self.words = Some(Words { message, at, time, is_ahead });
         self.session.tail = Tail::Words;
         self.calls.close_all();
     }
@@ -318,9 +348,13 @@ impl SessionBuilder {
     /// Something came after the newest words: they were a remark.
     fn end_words(&mut self, ends_turn: bool) {
         let Some((text, words)) = self.session.final_message.take().zip(self.words) else { return };
+        self.add_remark(&text, Moment { at: words.at, time: words.time }, ends_turn);
+    }
+
+    fn add_remark(&mut self, text: &str, Moment { at, time }: Moment, ends_turn: bool) {
         let text = start_and_end(text.trim(), REMARK_CAP);
         self.weights.remarks += text.len();
-        self.session.remarks.push(Remark { text, at: words.at, time: words.time, ends_turn });
+        self.session.remarks.push(Remark { text, at, time, ends_turn });
         retention::tidy_remarks(&mut self.session, &mut self.weights);
     }
 
@@ -340,7 +374,8 @@ impl SessionBuilder {
         if !tool.is_note() {
             self.session.last_call = moment.at;
         }
-        if !aside {
+        let is_newest = !aside && !self.was_overtaken(moment);
+        if is_newest {
             // What was said before a call was on the way, not final.
             self.end_words(self.is_another_message(message));
         }
@@ -352,8 +387,8 @@ impl SessionBuilder {
             },
             tool => self.call_of(tool, &name, &input, aside, moment),
         };
-        self.calls.add(id, call, !aside, moment.at);
-        if !aside {
+        self.calls.add(id, call, is_newest, moment.at);
+        if is_newest {
             self.session.tail = Tail::OpenCall;
         }
         if retention::tidy_lists(&mut self.session, &mut self.weights) {
@@ -513,18 +548,24 @@ impl SessionBuilder {
         }
     }
 
-    fn add_ask(&mut self, text: &str, Moment { at, time }: Moment) {
+    fn add_ask(&mut self, text: &str, moment: Moment) {
         let text = start_and_end(text, ASK_CAP);
-        self.end_words(true);
+        let is_newest = !self.was_overtaken(moment);
+        if is_newest {
+            self.end_words(true);
+        }
         // A prompt typed while the agent worked is recorded when queued and again when taken up.
         let name = xxh3_64(text.as_bytes());
         if self.last_ask.replace(name) != Some(name) {
             self.weights.asks += text.len();
+            let Moment { at, time } = moment;
             self.session.asks.push(Ask { text, at, time });
             retention::tidy_asks(&mut self.session, &mut self.weights);
         }
-        self.session.tail = Tail::Prompt;
-        self.calls.close_all();
+        if is_newest {
+            self.session.tail = Tail::Prompt;
+            self.calls.close_all();
+        }
     }
 
     fn fold_attachment(&mut self, row: &Row<'_>) {

@@ -400,3 +400,67 @@ fn a_result_before_its_call_is_not_lost_between_two_readings() {
     let usual: Vec<String> = rows.into_iter().flatten().collect();
     assert_eq!(without_places(ledger.into_session()), without_places(session(&usual)));
 }
+
+/// Rows of a turn as the client writes them, each after the one before it: an ask, words on the way, a call, its result
+/// and the last words.
+fn turn(number: u8) -> Vec<String> {
+    let id = number.to_string();
+    let rows = [
+        ask(&format!("ask {id}")),
+        words(&format!("m-{id}"), &format!("on it {id}")),
+        call(&id, "Write", r#"{"file_path":"/w/a"}"#),
+        ok(&id),
+        words(&format!("n-{id}"), &format!("done {id}")),
+    ];
+    let rows = rows.iter().zip(number * 5..).map(|(row, at)| {
+        let parent = at.checked_sub(1).map_or("null".into(), |at| format!(r#""row-{at}""#));
+        timed(&row.replacen('{', &format!(r#"{{"parentUuid":{parent},"uuid":"row-{at}","#), 1), at)
+    });
+    rows.collect()
+}
+
+#[test]
+fn last_words_that_overtook_the_rows_before_them_are_still_the_last() {
+    // How many rows of the turn come in time, and how many of the rest come after those that follow them.
+    for (in_time, late) in [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1)] {
+        for turns in [1, 2] {
+            // The last words of a later turn tell it by the row right before them, or by a result without its call.
+            if turns == 2 && in_time + late < 3 {
+                continue;
+            }
+            let mut rows: Vec<String> = (0..turns).flat_map(turn).collect();
+            let start = rows.len() - 5 + in_time;
+            rows[start..].rotate_left(late);
+            let case = format!("{rows:#?}");
+            let session = session(&rows);
+            let last = format!("done {}", turns - 1);
+            assert_eq!((session.final_message.as_ref(), session.tail), (Some(&last), Tail::Words), "{case}");
+            assert_eq!(session.asks.len(), usize::from(turns), "{case}");
+            let said = session.remarks.last().map(|remark| remark.text.clone());
+            assert_eq!(said, Some(format!("on it {}", turns - 1)), "{case}");
+            assert!(session.touches.iter().all(|touch| touch.outcome == Outcome::Done), "{case}");
+        }
+    }
+}
+
+#[test]
+fn words_that_overtook_an_ask_end_with_the_next_one_and_stand_behind_the_first() {
+    let mut rows = turn(0);
+    rows.rotate_left(3);
+    rows.extend(turn(1));
+    let session = session(&rows);
+    let said: Vec<_> =
+        session.remarks.iter().map(|remark| (remark.text.as_str(), remark.ends_turn)).collect();
+    assert_eq!(said, [("on it 0", false), ("done 0", true), ("on it 1", false)]);
+    assert!(session.asks[0].at < session.remarks[1].at && session.remarks[1].at < session.asks[1].at);
+    assert_eq!(session.final_message.as_deref(), Some("done 1"));
+}
+
+#[test]
+fn an_ask_whose_time_goes_back_still_follows_the_words_before_it() {
+    let [mut rows, mut next] = [turn(0), turn(1)];
+    next[0] = next[0].replace("00:00:05", "00:00:01");
+    rows.push(next.remove(0));
+    let session = session(&rows);
+    assert_eq!((session.final_message, session.tail), (None, Tail::Prompt));
+}

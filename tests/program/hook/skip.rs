@@ -146,6 +146,29 @@ fn other_events_are_none_of_our_business_and_not_logged() {
     }
 }
 
+/// The client writes a new file's first rows while it makes the folder: those that follow can be faster. 2.1.42 does not
+/// send the last words along, so they are what the transcript says.
+#[test]
+fn a_subagents_last_words_count_though_they_stand_before_its_errand() {
+    for in_front in [1, 2] {
+        let mut project = TestProject::with_drift();
+        let own = project.path("agent-a1.jsonl");
+        let text = project.transcript.text();
+        let mut rows: Vec<&str> = text.split_inclusive('\n').collect();
+        rows.rotate_right(in_front);
+        std::fs::write(&own, rows.concat()).expect("the agent's transcript");
+        project.input["hook_event_name"] = json!("SubagentStop");
+        project.input["agent_id"] = json!("a1");
+        project.input["agent_transcript_path"] = json!(own);
+        project.input["last_assistant_message"] = Value::Null;
+        let claim = BETA.replace("Create `notes/beta.txt`", "I created alpha.txt and notes/beta.txt.");
+        project.readers(&[&claim]);
+        let run = project.run();
+        run.holds();
+        run.same(&run.record()["findings"][0]["source"], &json!("reader"));
+    }
+}
+
 /// The whole plan is not a subagent's promise, so what it is held for is what it claims itself.
 #[test]
 fn a_subagents_stop_is_audited_by_its_own_transcript_and_without_the_plan() {
