@@ -16,7 +16,7 @@ use crate::ids::QuickId;
 use crate::paths::is_generated;
 use crate::plan::Plan;
 use crate::redact::mask_owned;
-use crate::session::file_history::Shelf;
+use crate::session::file_history::RecordedTexts;
 use crate::session::{Original, Outcome, Session};
 use crate::workspace::diff;
 use crate::workspace::file_cache::{FileSummary, Stamp};
@@ -115,7 +115,7 @@ pub fn gather(
     budget.spend(candidates.iter().map(|candidate| candidate.written.len() + sections::FILE_HEADER).sum());
     let mut looking = Looking {
         workspace,
-        shelf: Shelf::of(&session.sources),
+        recorded: RecordedTexts::new(&session.sources),
         memory,
         started: session.started.as_deref(),
         judged: scope.judged.as_ref(),
@@ -272,7 +272,7 @@ fn fill_originals(candidates: &mut [Candidate], workspace: &Workspace, repositor
 /// What it takes to look at a file.
 struct Looking<'a> {
     workspace: &'a Workspace,
-    shelf: Shelf,
+    recorded: RecordedTexts,
     memory: &'a mut FileCache,
     started: Option<&'a str>,
     judged: Option<&'a JudgedUntil>,
@@ -355,15 +355,20 @@ impl Looking<'_> {
 
     /// Looks at a file, unless it is remembered.
     fn look_at(&mut self, candidate: &Candidate, place: &Place) -> Looked {
-        let (originals, workspace) = (&mut self.shelf, self.workspace);
+        let (originals, workspace) = (&mut self.recorded, self.workspace);
         let mut other = Looked::LeftOut(LeftOut::Unreadable);
         let mut look = |text: &str| {
             let original = originals.original(&candidate.original);
             let is_same = matches!(&original, Original::Text(before) if before == text);
             let (shown, is_diff) = shown_of(text, &original);
             let masked = mask_owned(shown.into_owned());
-            let shown = masked.text.into_bytes().into();
-            FileSummary { digest: QuickId::of(text), is_same, text: shown, is_diff, masked: masked.count }
+            FileSummary {
+                digest: QuickId::of(text),
+                is_same,
+                text: masked.text,
+                is_diff,
+                masked: masked.count,
+            }
         };
         let question = question_of(candidate, place);
         let stamp = candidate.stamp.or_else(|| workspace.stamp(place));
@@ -409,7 +414,7 @@ impl Looking<'_> {
         if budget.left() < shows.text.len().min(LEAST) {
             return left_out(LeftOut::NoRoom);
         }
-        let cut = budget.both_ends_of(&String::from_utf8_lossy(&shows.text), at_most);
+        let cut = budget.both_ends_of(&shows.text, at_most);
         let entered = match (cut.missing, shows.is_diff, is_all) {
             (0, true, true) => Entered::Diff,
             (0, false, true) => Entered::Whole,

@@ -15,6 +15,7 @@ use crate::env;
 use crate::hook::Event;
 use crate::ids::ContentId;
 use crate::redact::mask;
+use crate::session::Command;
 use crate::timing;
 use crate::workspace::Folders;
 
@@ -137,7 +138,7 @@ fn touched(known: &Known) -> Touched {
             touched.insert(place.name, stamp);
         }
     }
-    if session.counted.effects > 0 {
+    if session.commands.iter().any(Command::may_have_effects) {
         let changed = workspace.changed_since(session.started.as_deref());
         touched.extend(changed.into_iter().map(|(name, stamp)| (name, Some(stamp))));
     }

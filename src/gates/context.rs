@@ -51,11 +51,11 @@ impl StopReport {
 /// Remembers how far the transcripts were read and what came of it, unless a secret is in that: what is compared with
 /// files can't be masked. Then the next stop reads from where the last one without a secret ended.
 fn keep(stop: &StopContext<'_>, reading: &Reading, chores: &mut Chores) {
-    let Some(cursors) = reading.to_keep() else { return };
+    let Some(points) = reading.resume_points() else { return };
     stop.state.keep_cursors(stop.session, stop.agent(), chores, move || {
-        let mut texts = cursors.iter().flat_map(|cursor| cursor.ledger.plain_texts());
+        let mut texts = points.iter().flat_map(|point| point.builder.plain_texts());
         let has_secret = texts.any(|text| mask(text).count > 0);
-        if has_secret { None } else { resume::encode(&cursors) }
+        if has_secret { None } else { resume::encode(&points) }
     });
 }
 
@@ -66,7 +66,6 @@ fn settle(session: &mut Session) {
     let words = session.final_message.take();
     mask_session(session);
     session.final_message = words;
-    session.count_work();
 }
 
 pub(super) fn read_session(
@@ -82,9 +81,9 @@ pub(super) fn read_session(
     story.registration_faults = settings.registration_faults();
     let folders = settings.plan_folders(stop.env, stop.project);
     let workspace = Workspace::new(stop.project, &cwd, stop.env.home(), &folders);
-    let kept = resume::decode(stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
+    let kept = resume::decode(&stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
     let last_message = stop.input.last_assistant_message.as_deref();
-    let mut reading = Reading::of_stop(stop.input.own_transcript(), role, last_message, kept);
+    let mut reading = Reading::at_stop(stop.input.own_transcript(), role, last_message, kept);
     let places = plan_places(&workspace, &stop.config.audit);
     reading.sessions_mut().for_each(settle);
     keep(stop, &reading, &mut story.chores);

@@ -71,7 +71,7 @@ pub fn moves_since(stop: &StopContext<'_>, so_far: Option<&SoFar>) -> Vec<Move> 
 /// rows that were made after the stop (seen in 2.1.221): each row's own time tells.
 fn in_transcript(stop: &StopContext<'_>, so_far: &SoFar) -> io::Result<Vec<Move>> {
     let role = if stop.input.event == Event::SubagentStop { Role::Subagent } else { Role::Main };
-    let mut ledger = SessionBuilder::new(role);
+    let mut builder = SessionBuilder::new(role);
     let mut file = open_regular(&so_far.path)?;
     let start = line_start(&mut file, so_far.bytes)?;
     file.seek(SeekFrom::Start(start))?;
@@ -79,11 +79,11 @@ fn in_transcript(stop: &StopContext<'_>, so_far: &SoFar) -> io::Result<Vec<Move>
         row::rows_of(String::from_utf8_lossy(&line?).as_bytes(), |row| {
             let made: Option<Timestamp> = row.timestamp.text().and_then(|time| time.parse().ok());
             if made.is_some_and(|made| made.as_millisecond() > stop.started_ms) {
-                ledger.fold(row, None);
+                builder.fold(row, None);
             }
         });
     }
-    let added = ledger.peek();
+    let added = builder.session();
     let asked = (!added.asks.is_empty()).then_some(Move::Asked);
     let worked = (added.last_call > 0 || !added.todos.is_empty()).then_some(Move::Worked);
     Ok(asked.into_iter().chain(worked).collect())

@@ -139,7 +139,6 @@ fn promised_in(
     let mut session = loaded.session;
     follow(&mut session, workspace.root());
     // Asked more than once.
-    session.count_work();
     let plan = story
         .phase(timing::PLAN, |_| given(&session).or_else(|| plan_in_play(&mut session, workspace, places)));
     if let Some(plan) = &plan {

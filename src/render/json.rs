@@ -44,10 +44,7 @@ pub fn write_line(text: &mut Vec<u8>, seen: &Seen<'_>) {
 
 /// Bytes that are no text are told by the sign for that.
 fn push_text(text: &mut Vec<u8>, bytes: &[u8]) {
-    match simdutf8::basic::from_utf8(bytes) {
-        Ok(_) => text.extend_from_slice(bytes),
-        Err(_) => text.extend_from_slice(String::from_utf8_lossy(bytes).as_bytes()),
-    }
+    text.extend_from_slice(String::from_utf8_lossy(bytes).as_bytes());
 }
 
 #[cfg(test)]

@@ -201,7 +201,7 @@ impl StateFolder {
     pub fn evidence(&self, session: &str, agent: &str) -> FileCache {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let kept = fs::read(self.stop_file(session, agent, "files")).unwrap_or_default();
-        FileCache::of(kept, now.as_nanos())
+        FileCache::of(&kept, now.as_nanos())
     }
 
     /// Remembers what this audit looked at.

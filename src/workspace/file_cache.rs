@@ -8,10 +8,9 @@ use std::collections::hash_map::Entry;
 use serde::{Deserialize, Serialize};
 
 use crate::cache_codec;
-use crate::cache_codec::Bytes;
 
 /// The number goes up with every change of what is kept.
-const SHAPE: cache_codec::Shape = *b"memory\0\x03";
+const SHAPE: cache_codec::Shape = *b"memory\0\x04";
 
 /// A file that was changed less than this before it was looked at may have been changed again with the same time on it:
 /// some systems count in steps of two seconds.
@@ -52,8 +51,8 @@ pub struct FileSummary {
     pub digest: String,
     /// Whether it is what it was before the session.
     pub is_same: bool,
-    /// Its text or its diff, masked, before anything is cut: UTF-8, which most stops have no room for and need not read.
-    pub text: Bytes,
+    /// Its text or its diff, masked, before anything is cut.
+    pub text: String,
     /// Whether that is a diff.
     pub is_diff: bool,
     /// How many secrets were masked in it.
@@ -67,8 +66,7 @@ struct Remembered {
     question: u64,
     digest: String,
     is_same: bool,
-    /// A text, which stays where it was read until it is used.
-    text: Bytes,
+    text: String,
     is_diff: bool,
     masked: usize,
 }
@@ -86,7 +84,7 @@ pub struct FileCache {
 
 impl FileCache {
     /// A memory at a time, in nanoseconds since 1970; empty if the bytes can't be read.
-    pub fn of(bytes: Vec<u8>, now_ns: u128) -> Self {
+    pub fn of(bytes: &[u8], now_ns: u128) -> Self {
         Self { then: cache_codec::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
     }
 
@@ -165,20 +163,20 @@ mod tests {
     const LATER: u128 = 9_000_000_000;
 
     fn shows(text: &str) -> FileSummary {
-        let text = text.as_bytes().to_vec().into();
+        let text = text.to_owned();
         FileSummary { digest: "d".into(), is_same: false, text, is_diff: true, masked: 1 }
     }
 
     /// A memory of one file that was looked at then.
     fn memory(at: u128, stamp: Option<Stamp>) -> FileCache {
-        let mut memory = FileCache::of(Vec::new(), at);
+        let mut memory = FileCache::of(&[], at);
         memory.recall("a.rs", stamp, 7, || Some(shows("old")));
-        FileCache::of(memory.to_keep().unwrap_or_default(), LATER)
+        FileCache::of(&memory.to_keep().unwrap_or_default(), LATER)
     }
 
     fn recalled(memory: &mut FileCache, stamp: Stamp, question: u64) -> String {
         let shows = memory.recall("a.rs", Some(stamp), question, || Some(shows("new"))).expect("shown");
-        String::from_utf8(shows.text.to_vec()).expect("text")
+        shows.text
     }
 
     #[test]
@@ -190,14 +188,14 @@ mod tests {
 
     #[test]
     fn a_file_that_changed_is_remembered_at_once_and_one_of_no_use_is_not_missed() {
-        let mut many = FileCache::of(Vec::new(), LATER);
+        let mut many = FileCache::of(&[], LATER);
         let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
         for name in &names {
             many.recall(name, Some(STAMP), 7, || Some(shows("old")));
         }
         let kept = many.to_keep().expect("all is new");
         for (changed, gone, is_kept) in [(0, 0, false), (1, 0, true), (0, 10, false), (0, 30, true)] {
-            let mut many = FileCache::of(kept.clone(), LATER);
+            let mut many = FileCache::of(&kept, LATER);
             for (at, name) in names.iter().enumerate().skip(gone) {
                 many.recall(name, Some(STAMP), if at < changed { 8 } else { 7 }, || Some(shows("new")));
             }
@@ -242,6 +240,6 @@ mod tests {
     fn what_is_no_longer_asked_for_is_forgotten_and_so_is_too_much() {
         let mut idle = memory(LATER, Some(STAMP));
         idle.recall("b.rs", Some(STAMP), 7, || Some(shows(&"x".repeat(MOST_OF_ONE + 1))));
-        assert_eq!(FileCache::of(idle.to_keep().expect("changed"), LATER).then.len(), 0);
+        assert_eq!(FileCache::of(&idle.to_keep().expect("changed"), LATER).then.len(), 0);
     }
 }

@@ -344,9 +344,9 @@ fn what_is_remembered_is_what_would_be_seen() {
     folder.write("a.rs", "two\n");
     folder.age("a.rs", DURING);
     let now = 4_000_000_000_000_000_000;
-    let mut memory = FileCache::of(Vec::new(), now);
+    let mut memory = FileCache::of(&[], now);
     let first = gather(session(), None, &folder.workspace(), PLENTY, &mut memory);
-    let mut again = FileCache::of(memory.to_keep().expect("news"), now);
+    let mut again = FileCache::of(&memory.to_keep().expect("news"), now);
     let second = gather(session(), None, &folder.workspace(), PLENTY, &mut again);
     assert_eq!(first.files, second.files);
     assert_eq!(again.to_keep(), None, "nothing was looked at again");
