@@ -1,41 +1,42 @@
-//! The environment: every variable of ours and of the client's that is read, as a documented constant, and the
-//! place to read them from. Must be the only part that looks at the process's own variables.
+//! Environment variables: every one of ours as a documented constant, and the only place that reads
+//! the process's own. The client's are in `client::env_vars`.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// The person's [switch](Env::switch): lets every stop through.
+/// A [switch](Env::switch): lets every stop through.
 pub const OFF: &str = "PUNCHLIST_OFF";
-/// A [switch](Env::switch): does everything and never blocks; the log says what would have happened.
+/// A [switch](Env::switch): does everything and never blocks; the log says what would have
+/// happened.
 pub const DRY_RUN: &str = "PUNCHLIST_DRY_RUN";
 /// The state folder, in place of the XDG one.
 pub const HOME: &str = "PUNCHLIST_HOME";
-/// The client to ask, before any configured one.
+/// The client to run, before any configured one.
 pub const CLAUDE: &str = "PUNCHLIST_CLAUDE";
-/// A [switch](Env::switch): prints what the program is doing, on stderr, and in `hook` where the time went.
+/// A [switch](Env::switch): prints what the program is doing, on stderr, and in `hook` where the
+/// time went.
 pub const TRACE: &str = "PUNCHLIST_TRACE";
 /// Which worker of the registry this session, or this shell, is.
 pub const WORKER: &str = "PUNCHLIST_WORKER";
 /// Set by punchlist for the command of `[tasks]`: the session that is asking.
 pub const SESSION: &str = "PUNCHLIST_SESSION";
-/// Set by punchlist for its auditor, so that a hook that fires inside it steps aside.
+/// Set for the programs that a stop runs, so that a hook which fires inside one does nothing.
 pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
 
-/// The environment: the process's own, or one that is made up. Nothing of the process's own is copied before it is
-/// asked for; it does not change while we run.
+/// The process's environment, or a made-up one.
 #[derive(Debug, Clone, Default)]
 pub struct Env(Source);
 
 #[derive(Debug, Clone)]
 enum Source {
     Process,
-    MadeUp(HashMap<OsString, OsString>),
+    Pairs(HashMap<OsString, OsString>),
 }
 
 impl Default for Source {
     fn default() -> Self {
-        Self::MadeUp(HashMap::new())
+        Self::Pairs(HashMap::new())
     }
 }
 
@@ -45,26 +46,26 @@ impl Env {
         Self(Source::Process)
     }
 
-    /// A made-up environment.
+    /// A made-up environment, for tests and sandboxes.
     pub fn from_pairs<K: Into<OsString>, V: Into<OsString>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
-        Self(Source::MadeUp(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect()))
+        Self(Source::Pairs(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect()))
     }
 
-    /// A variable that is set and not empty.
+    /// Returns a variable that is set and not empty.
     pub fn get(&self, name: &str) -> Option<OsString> {
         let value = match &self.0 {
             Source::Process => std::env::var_os(name),
-            Source::MadeUp(pairs) => pairs.get(OsStr::new(name)).cloned(),
+            Source::Pairs(pairs) => pairs.get(OsStr::new(name)).cloned(),
         };
         value.filter(|value| !value.is_empty())
     }
 
-    /// The same, as text.
+    /// Returns it as text.
     pub fn text(&self, name: &str) -> Option<String> {
         self.get(name).and_then(|value| value.into_string().ok())
     }
 
-    /// The same, as a path.
+    /// Returns it as a path.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(PathBuf::from)
     }
@@ -74,7 +75,7 @@ impl Env {
         self.get(name).is_some_and(|value| value.to_str().is_none_or(|value| !is_no(value)))
     }
 
-    /// The person's home folder.
+    /// Returns the person's home folder.
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").or_else(|| self.path("USERPROFILE"))
     }

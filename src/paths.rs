@@ -1,8 +1,6 @@
 //! What kind of file a path is, by its name and its folders alone: a test, a document, a lock or generated file, scratch.
 //! The one place that says so. Must not look at the disk.
 
-use crate::text::normalise::base_name;
-
 /// Endings of files that nobody writes by hand.
 const GENERATED: &[&str] = &[
     ".lock", "-lock.json", "-lock.yaml", ".lockb", ".sum", ".min.js", ".min.css", ".map", ".snap", ".pb.go",
@@ -54,10 +52,30 @@ pub fn is_document(path: &str) -> bool {
     matches!(ending.to_lowercase().as_str(), "md" | "mdx" | "rst" | "adoc" | "txt")
 }
 
+/// Returns whether a file is Markdown.
+pub fn is_markdown(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("md"))
+}
+
+/// Returns the last part of a path, a folder's too.
+pub fn base_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}
+
 /// Returns a path as seen from a folder, where it is below it.
 pub fn seen_from<'a>(folder: Option<&str>, path: &'a str) -> &'a str {
     let below = folder.and_then(|folder| path.strip_prefix(folder.trim_end_matches('/')));
     below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+}
+
+/// Returns a path without the folders that it shares with the workspace, for judging what kind of file it is: the
+/// folders above a project, which may be called `dist` or `test`, say nothing about its files.
+pub fn without_shared_folders<'a>(workspace: Option<&str>, path: &'a str) -> &'a str {
+    let workspace = workspace.unwrap_or_default().split('/');
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders).split('/');
+    let shared = folders.zip(workspace).take_while(|(one, other)| one == other);
+    let length: usize = shared.map(|(folder, _)| folder.len() + 1).sum();
+    if length > 1 { &path[length..] } else { path }
 }
 
 #[cfg(test)]
@@ -80,5 +98,24 @@ mod tests {
     fn a_path_is_seen_from_the_folder_that_it_is_below() {
         assert_eq!(seen_from(Some("/home/me/shop"), "/home/me/shop/src/a.rs"), "src/a.rs");
         assert_eq!(seen_from(Some("/home/me/shop"), "/home/me/shopping/a.rs"), "/home/me/shopping/a.rs");
+    }
+
+    #[test]
+    fn folders_that_are_shared_with_the_workspace_do_not_count() {
+        for (workspace, path, expected) in [
+            (Some("/home/me/dist/shop"), "/home/me/dist/shop/src/a.rs", "src/a.rs"),
+            (Some("/home/me/dist/shop/web"), "/home/me/dist/shop/src/a.rs", "src/a.rs"),
+            (Some("/home/me/shop/"), "/home/me/shopping/a.rs", "shopping/a.rs"),
+            (Some("/w"), "/tmp/a.rs", "/tmp/a.rs"),
+            (None, "/w/a.rs", "/w/a.rs"),
+            (Some("/w"), "a.rs", "a.rs"),
+        ] {
+            assert_eq!(without_shared_folders(workspace, path), expected, "{workspace:?} {path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_has_a_name_too() {
+        assert_eq!([base_name("src/a.rs"), base_name("src/api/"), base_name("a")], ["a.rs", "api", "a"]);
     }
 }

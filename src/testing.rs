@@ -13,7 +13,7 @@ use crate::evidence::{
 use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 use crate::plan::steps::parse_steps;
 use crate::plan::{BeforeSource, Plan, PlanBefore, PlanSource};
-use crate::readers::{Answer, Opinion, Prompt, Proposal, Reader, ReaderOutcome, ReaderRun, Verdict};
+use crate::readers::{Answer, CandidateOpinion, Prompt, Proposal, Reader, ReaderOutcome, ReaderRun, Verdict};
 use crate::session::{
     Ask, Change, Command, CommandEnd, Delegation, EditTool, Original, Outcome, Remark, Session, Todo, Touch,
 };
@@ -189,7 +189,7 @@ pub(crate) fn proposal(kind: Kind, claim: &str, path: &str) -> Proposal {
 
 /// The first reader's answer.
 pub(crate) fn proposing(findings: &[Proposal], candidates: &[(usize, bool)]) -> ReaderOutcome {
-    let opinion = |(number, agree): &(usize, bool)| Opinion {
+    let opinion = |(number, agree): &(usize, bool)| CandidateOpinion {
         number: *number,
         agree: *agree,
         why: "the disk says so".to_owned(),

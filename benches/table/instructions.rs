@@ -11,7 +11,7 @@ use punchlist::decision::Cause;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{Fault, timed};
-use crate::scene::BenchProject;
+use crate::project::BenchProject;
 use crate::stops::{first_stop, later_stop, loop_guard};
 use crate::transcripts::Spec;
 
@@ -75,20 +75,20 @@ pub(crate) fn run(bless: bool) -> Result<bool, Fault> {
 }
 
 fn count() -> Result<BTreeMap<String, u64>, Fault> {
-    let mut scene = BenchProject::of(&Spec::of(BYTES))?;
+    let mut project = BenchProject::of(&Spec::of(BYTES))?;
     let own = std::env::current_exe().map_err(|why| why.to_string())?;
     let own = own.display().to_string();
-    let fold = scene.command(&own, &["fold", &scene.transcript.display().to_string()]);
+    let fold = project.command(&own, &["fold", &project.transcript.display().to_string()]);
     let mut counted = BTreeMap::from([("read".to_owned(), callgrind(&fold, b"")?)]);
-    let (command, input) = loop_guard(&scene);
+    let (command, input) = loop_guard(&project);
     // What is made once, such as folders, is there when it is counted.
-    timed(&mut scene.hook(), &input)?;
+    timed(&mut project.hook(), &input)?;
     counted.insert("fast-path".to_owned(), callgrind(&command, &input)?);
-    scene.decided(&[Cause::LoopGuard])?;
-    first_stop(&scene)?;
-    let (command, input, _) = later_stop(&mut scene)?;
+    project.decided(&[Cause::LoopGuard])?;
+    first_stop(&project)?;
+    let (command, input) = later_stop(&mut project)?;
     counted.insert("later-stop".to_owned(), callgrind(&command, &input)?);
-    scene.decided(&[Cause::NothingToAudit, Cause::Unchanged])?;
+    project.decided(&[Cause::NothingToAudit, Cause::Unchanged])?;
     Ok(counted)
 }
 

@@ -60,13 +60,6 @@ impl Times {
         self.0.iter().min().copied().unwrap_or_default().as_secs_f64() * 1e3
     }
 
-    /// The one in the middle, in milliseconds.
-    pub(crate) fn median(&self) -> f64 {
-        let mut sorted = self.0.clone();
-        sorted.sort();
-        sorted.get(sorted.len() / 2).copied().unwrap_or_default().as_secs_f64() * 1e3
-    }
-
     /// How many there are.
     pub(crate) fn rounds(&self) -> usize {
         self.0.len()

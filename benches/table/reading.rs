@@ -1,17 +1,17 @@
-//! Reading a whole transcript: its time against `wc -l`, at two sizes, and the most memory that it takes.
+//! Reading a whole transcript: its time against `wc -l`, and the most memory that it takes.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use punchlist::shell::only_looks;
+use punchlist::shell::CommandLine;
 
 use crate::bench::{Bench, size};
 use crate::measure::{Fault, Ran, Rounds, Runner, Times, heard, in_turns};
+use crate::project::BenchProject;
 use crate::rows::{Row, Unit};
-use crate::scene::BenchProject;
 use crate::transcripts::truth::{CommandEnd, TouchEnd, hash};
-use crate::transcripts::{Odd, Spec, Truth};
+use crate::transcripts::{Generator, Odd, Spec, Truth};
 
 /// What the child that reads says of itself.
 struct Fold {
@@ -53,11 +53,12 @@ fn same(name: &str, read: u64, there: u64) -> Result<(), Fault> {
 const NEWEST_ASKS: u64 = 150;
 
 /// Whether a reader finds what the session came to: all its work, however much of it is kept one by one, and how it ended.
-fn check(scene: &BenchProject) -> Result<(), Fault> {
-    let (truth, ran) = (&scene.truth, run_fold(&scene.transcript, &["--more"])?);
+fn check(project: &BenchProject) -> Result<(), Fault> {
+    let (truth, ran) = (&project.truth, run_fold(&project.transcript, &["--more"])?);
     let done = truth.touches.iter().filter(|touch| touch.end == TouchEnd::Done).count();
     let ended = truth.commands.iter().filter(|command| command.end != CommandEnd::Unanswered);
-    let (looks, effective): (Vec<_>, Vec<_>) = ended.partition(|command| only_looks(&command.line));
+    let (looks, effective): (Vec<_>, Vec<_>) =
+        ended.partition(|command| CommandLine::parse(&command.line).only_reads());
     // A command that is no longer kept counts as work, whatever it was.
     let (least, work) = ((done + effective.len()) as u64, said(&ran, "work")?);
     same("pieces of work", work, work.clamp(least, least + looks.len() as u64))?;
@@ -66,78 +67,50 @@ fn check(scene: &BenchProject) -> Result<(), Fault> {
     same("prompts", asks, asks.clamp(NEWEST_ASKS.min(truth.asks.len() as u64), truth.asks.len() as u64))
 }
 
-fn folder(scene: &BenchProject) -> Runner<'_> {
-    Box::new(|| Ok(fold(&scene.transcript, &scene.truth)?.time))
+fn folder(project: &BenchProject) -> Runner<'_> {
+    Box::new(|| Ok(fold(&project.transcript, &project.truth)?.time))
 }
 
 /// `wc -l`, which has to count all lines.
-fn counter(scene: &BenchProject) -> Runner<'_> {
+fn counter(project: &BenchProject) -> Runner<'_> {
     Box::new(|| {
         let mut command = Command::new("wc");
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        let ran = heard(command.arg("-l").arg(&scene.transcript), &[0])?;
+        let ran = heard(command.arg("-l").arg(&project.transcript), &[0])?;
         let lines = ran.stdout.split(' ').next().unwrap_or_default();
-        if lines != scene.truth.lines.to_string() {
-            return Err(format!("wc counts {lines} lines of {}", scene.truth.lines));
+        if lines != project.truth.lines.to_string() {
+            return Err(format!("wc counts {lines} lines of {}", project.truth.lines));
         }
         Ok(ran.time)
     })
 }
 
-/// The first read, at both sizes.
 pub(crate) fn first_read(bench: &mut Bench) -> Result<(), Fault> {
     let sizes = bench.sizes;
-    let (middle, large) = bench.middle_and_large()?;
-    check(middle)?;
-    check(large)?;
-    let [wc, read] = in_turns(sizes.rounds, [counter(middle), folder(middle)])?;
-    let mut rows = vec![
-        Row::new(
-            &format!("first read of {}, over wc -l", size(sizes.middle)),
-            read.least() / wc.least(),
-            Unit::Times,
-            6.0,
-        )
-        .aim(2.2)
-        .note(against(&read, "wc", &wc)),
-    ];
-    rows.extend(others(middle, &wc));
-    let [wc, at_middle, at_large] = in_turns(sizes.rounds, [counter(large), folder(middle), folder(large)])?;
-    #[expect(clippy::cast_precision_loss, reason = "a ratio of sizes")]
-    let larger = large.truth.bytes as f64 / middle.truth.bytes as f64;
-    rows.insert(
-        1,
-        Row::new(
-            &format!("the same at {}, over {larger:.1} × that time", size(sizes.large)),
-            at_large.least() / at_middle.least() / larger,
-            Unit::Times,
-            1.15,
-        )
-        .note(against(&at_large, &size(sizes.middle), &at_middle)),
-    );
-    rows.push(
-        Row::beside(
-            &format!("first read of {}, over wc -l", size(sizes.large)),
-            at_large.least() / wc.least(),
-            Unit::Times,
-        )
-        .note(against(&at_large, "wc", &wc)),
-    );
-    bench.rows.extend(rows);
+    for generator in Generator::ALL {
+        let project = &*bench.project(generator, sizes.middle)?;
+        check(project)?;
+        let [wc, read] = in_turns(sizes.rounds, [counter(project), folder(project)])?;
+        let name = format!("first read of {}, {}, over wc -l", size(sizes.middle), generator.name());
+        let row = Row::new(name, read.least() / wc.least(), Unit::Times, 6.0).note(against(&read, "wc", &wc));
+        let others = if generator == Generator::First { others(project, &wc) } else { Vec::new() };
+        bench.rows.push(row);
+        bench.rows.extend(others);
+    }
     Ok(())
 }
 
-/// Two least times, in words.
+/// Returns two least times in words.
 fn against(one: &Times, name: &str, other: &Times) -> String {
     format!("{:.1} ms, {name} {:.1} ms, least of {}", one.least(), other.least(), one.rounds())
 }
 
-/// What others take only to parse the same file, where they are there.
-fn others(scene: &BenchProject, wc: &Times) -> Vec<Row> {
+/// Measures what others take only to parse the same file, where they are installed.
+fn others(project: &BenchProject, wc: &Times) -> Vec<Row> {
     const PYTHON: &str =
         "import json,sys\nn=0\nfor line in open(sys.argv[1],'rb'):\n    json.loads(line)\n    n+=1\nprint(n)";
     const NODE: &str = "let n=0;for(const line of require('fs').readFileSync(process.argv[1],'latin1').split('\\n'))if(line){JSON.parse(line);n++};console.log(n)";
-    let path = scene.transcript.display().to_string();
+    let path = project.transcript.display().to_string();
     let programs: [(&str, &[&str]); 3] = [
         ("jq", &["-c", ".type", &path]),
         ("python3", &["-c", PYTHON, &path]),
@@ -145,58 +118,40 @@ fn others(scene: &BenchProject, wc: &Times) -> Vec<Row> {
     ];
     let mut rows = Vec::new();
     for (program, args) in programs {
-        let once = || {
-            let mut command = Command::new(program);
-            heard(command.args(args), &[0]).map(|ran| ran.time)
-        };
-        let runner: Runner<'_> = Box::new(once);
+        let runner: Runner<'_> =
+            Box::new(|| heard(Command::new(program).args(args), &[0]).map(|ran| ran.time));
         if let Ok([times]) = in_turns(Rounds { many: 3, few: 2 }, [runner]) {
-            rows.push(
-                Row::beside(
-                    &format!("{program}, parsing the same, over wc -l"),
-                    times.least() / wc.least(),
-                    Unit::Times,
-                )
-                .note(against(&times, "wc", wc)),
-            );
+            let name = format!("{program}, parsing the same, over wc -l");
+            let row = Row::without_limit(name, times.least() / wc.least(), Unit::Times);
+            rows.push(row.note(against(&times, "wc", wc)));
         }
     }
     rows
 }
 
-/// The most memory that reading takes.
+/// Measures the most memory that reading takes.
 pub(crate) fn memory(bench: &mut Bench) -> Result<(), Fault> {
     let sizes = bench.sizes;
-    let peak = |scene: &BenchProject| -> Result<f64, Fault> {
+    let peak = |project: &BenchProject| -> Result<f64, Fault> {
         let mut peak = 0.0_f64;
         for _ in 0..3 {
-            peak = peak.max(fold(&scene.transcript, &scene.truth)?.peak_mb);
+            peak = peak.max(fold(&project.transcript, &project.truth)?.peak_mb);
         }
         Ok(peak)
     };
-    let (middle, large) = bench.middle_and_large()?;
-    let (at_middle, at_large) = (peak(middle)?, peak(large)?);
-    let (commands, edits) = (middle.truth.commands.len(), middle.truth.touches.len());
-    let note = |scene: &BenchProject| {
-        let truth = &scene.truth;
-        format!("{} commands, {} changes", truth.commands.len(), truth.touches.len())
-    };
-    let mut rows = vec![
-        Row::new(&format!("peak memory at {}", size(sizes.middle)), at_middle, Unit::Megabytes, 16.0)
-            .note(note(middle)),
-        Row::new(&format!("peak memory at {}", size(sizes.large)), at_large, Unit::Megabytes, 16.0)
-            .note(note(large)),
-        Row::new("and what it grew by between them", at_large - at_middle, Unit::Megabytes, 1.0),
-    ];
+    for generator in Generator::ALL {
+        let [middle, large] = bench.projects(generator, [sizes.middle, sizes.large])?;
+        let (at_middle, at_large) = (peak(middle)?, peak(large)?);
+        let commands = large.truth.commands.len();
+        let name = format!("peak memory at {}, {}", size(sizes.large), generator.name());
+        let note = format!("{at_middle:.1} MB at {}; {commands} commands", size(sizes.middle));
+        bench.rows.push(Row::new(name, at_large, Unit::Megabytes, 32.0).note(note));
+        let name = format!("and over that at {}", size(sizes.middle));
+        bench.rows.push(Row::new(name, at_large / at_middle, Unit::Times, 1.25));
+    }
     let odd = Odd { long_line: usize::try_from(sizes.middle).unwrap_or(usize::MAX), ..Odd::default() };
-    let scene = BenchProject::of(&Spec { odd, ..Spec::of(2_000_000) })?;
+    let project = BenchProject::of(&Spec { odd, ..Spec::of(2_000_000) })?;
     let name = format!("peak memory with a single line of {}", size(sizes.middle));
-    rows.push(Row::new(&name, peak(&scene)?, Unit::Megabytes, 32.0));
-    drop(scene);
-    let as_few = Spec { commands: Some(commands), edits: Some(edits), ..Spec::of(sizes.large) };
-    let scene = BenchProject::of(&as_few)?;
-    let name = format!("peak memory at {}, no more work than at {}", size(sizes.large), size(sizes.middle));
-    rows.push(Row::beside(&name, peak(&scene)?, Unit::Megabytes).note(note(&scene)));
-    bench.rows.extend(rows);
+    bench.rows.push(Row::new(name, peak(&project)?, Unit::Megabytes, 32.0));
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::pool::escape;
 use super::rows::{quoted, text};
-use super::story::StopReport;
+use super::session::SessionWriter;
 use super::truth::{Before, CommandEnd, CommandTruth, TouchEnd, TouchTruth, hash};
 
 const COMMANDS: &[&str] = &[
@@ -21,7 +21,7 @@ const COMMANDS: &[&str] = &[
     "git add -A && git commit -q -m \"Tune limit NUMBER\"",
 ];
 
-impl StopReport<'_> {
+impl SessionWriter<'_> {
     pub(super) fn think(&mut self) -> io::Result<()> {
         let pools = self.pools;
         let bytes = self.chance.size(500, 1.0).clamp(40, 20_000);

@@ -20,8 +20,6 @@ pub(crate) struct Later {
 /// What a turn left behind.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    /// How many bytes it appended.
-    pub(crate) appended: u64,
     /// What the agent said in the end.
     pub(crate) final_message: String,
 }
@@ -47,7 +45,7 @@ impl Later {
         let final_message = tell(&mut rows, self.turns)?;
         rows.bare("last-prompt", |out| text(out, "lastPrompt", "and now?"))?;
         rows.finish()?;
-        Ok(Turn { appended: rows.written(), final_message })
+        Ok(Turn { final_message })
     }
 
     /// A question and an answer, with no work at all.

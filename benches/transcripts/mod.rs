@@ -2,7 +2,8 @@
 //! files that the session worked on, and the truth about it. Shapes, shares and sizes of rows are those of real files:
 //! half are smaller than a kilobyte, a few have hundreds, most bytes are results of tools.
 //!
-//! `chance` gives numbers, `pool` text, `project` the files, `rows` writes rows and `sink` lines, `story` and `calls`
+//! `second` is a generator of its own with other rows; what follows is the first one's:
+//! `chance` gives numbers, `pool` text, `project` the files, `rows` writes rows and `sink` lines, `session` and `calls`
 //! tell what happens, `later` goes on with a session that is there, `truth` is what there is to find.
 
 mod calls;
@@ -11,8 +12,9 @@ pub(crate) mod later;
 mod pool;
 mod project;
 mod rows;
+mod second;
+mod session;
 pub(crate) mod sink;
-mod story;
 pub(crate) mod truth;
 
 use std::fs;
@@ -23,9 +25,31 @@ pub(crate) use later::Later;
 pub(crate) use sink::Odd;
 pub(crate) use truth::Truth;
 
+/// Which generator makes a transcript up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Generator {
+    /// Kinds, shares and sizes of rows as in sessions of recent clients.
+    First,
+    /// Rows that have little in common with those.
+    Second,
+}
+
+impl Generator {
+    pub(crate) const ALL: [Self; 2] = [Self::First, Self::Second];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::First => "first generator",
+            Self::Second => "second generator",
+        }
+    }
+}
+
 /// What to make up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {
+    /// By which of them. The second one takes only seed and size.
+    pub(crate) generator: Generator,
     /// Another seed is another session.
     pub(crate) seed: u64,
     /// How long the transcript is, but for its last turn.
@@ -51,6 +75,7 @@ impl Spec {
     pub(crate) fn of(bytes: u64) -> Self {
         let files = usize::try_from(bytes >> 20).unwrap_or(usize::MAX).clamp(4, 50);
         Self {
+            generator: Generator::First,
             seed: 1,
             bytes,
             files,
@@ -70,7 +95,10 @@ pub(crate) fn generate(spec: &Spec, transcript: &Path, workspace: &Path) -> io::
     if let Some(folder) = transcript.parent() {
         fs::create_dir_all(folder)?;
     }
-    let truth = story::tell(spec, transcript, workspace)?;
+    let truth = match spec.generator {
+        Generator::First => session::tell(spec, transcript, workspace)?,
+        Generator::Second => second::write(spec, transcript, workspace)?,
+    };
     let json = serde_json::to_vec(&truth).map_err(io::Error::other)?;
     fs::write(transcript.with_extension("truth.json"), json)?;
     Ok(truth)

@@ -1,66 +1,61 @@
-//! Takes one `git` command, gives what it overwrote, threw away or went past. Pure.
+//! What the rules about git share: the `git` commands of a session that took effect, and their options. Must not
+//! judge them.
 
-use super::Action;
-use super::line::Simple;
-use crate::finding::AdvisoryKind;
+use super::Line;
 use crate::paths::is_scratch;
+use crate::shell::SimpleCommand;
 
-/// Variables that switch hooks off, by how they begin.
-const HOOKS_OFF: &[&str] = &["HUSKY=0", "HUSKY_SKIP_HOOKS=1", "HUSKY_SKIP_HOOKS=true", "LEFTHOOK=0", "SKIP="];
-
-/// Subcommands that run hooks.
-const HOOKED: &[&str] = &["am", "cherry-pick", "commit", "merge", "push", "rebase"];
-
-pub(super) fn deeds(command: &Simple, folder: &str) -> Vec<Action> {
-    let Some((subcommand, at)) = subcommand(command) else { return Vec::new() };
-    let place = after(command, "-C").unwrap_or(folder);
-    if is_scratch(place) || command.has("--help") || command.has("--dry-run") {
-        return Vec::new();
-    }
-    let arguments: Vec<&str> = command.words[at + 1..].iter().map(String::as_str).collect();
-    let has = |wanted: &str| arguments.contains(&wanted);
-    let mut deeds = Vec::new();
-    if subcommand == "push" && overwrites(&arguments) && !has("-n") {
-        deeds.push(Action::of(AdvisoryKind::ForcePush, command));
-    }
-    if throws_away(subcommand, &arguments) {
-        deeds.push(Action::of(AdvisoryKind::HardReset, command));
-    }
-    let is_past_hooks = has("--no-verify")
-        || (subcommand == "commit" && has_option(&arguments, 'n'))
-        || command.assignments.iter().any(|set| HOOKS_OFF.iter().any(|off| set.starts_with(off)))
-        || command.words[..at].iter().any(|word| word.starts_with("core.hooksPath="));
-    if HOOKED.contains(&subcommand) && is_past_hooks {
-        deeds.push(Action::of(AdvisoryKind::NoVerify, command));
-    }
-    deeds
-}
-
-/// The subcommand, and where it stands.
-fn subcommand(command: &Simple) -> Option<(&str, usize)> {
-    let mut words = command.words.iter().enumerate().skip(1);
-    while let Some((at, word)) = words.next() {
-        match word.as_str() {
-            "-C" | "-c" | "--git-dir" | "--work-tree" => {
-                words.next();
+/// Returns the newest `git` command, as written, for which this holds, given its subcommand and the words after
+/// it. Repositories in scratch folders do not count.
+pub(super) fn newest(
+    lines: &[Line<'_>],
+    is_it: impl Fn(&str, &[String], &SimpleCommand) -> bool,
+) -> Option<String> {
+    lines.iter().rev().filter(|line| !was_rejected(line)).find_map(|line| {
+        let mut folder = "";
+        let mut found = None;
+        for command in line.parsed.all() {
+            if matches!(command.program(), "cd" | "pushd") {
+                folder = command.arguments().first().map_or("", String::as_str);
             }
-            option if option.starts_with('-') => {}
-            subcommand => return Some((subcommand, at)),
+            let Some((subcommand, rest)) = command.git() else { continue };
+            if is_scratch(folder_option(command).unwrap_or(folder))
+                || command.has("--help")
+                || command.has("--dry-run")
+            {
+                continue;
+            }
+            if is_it(subcommand, rest, command) {
+                found = Some(command.words.join(" "));
+            }
         }
-    }
-    None
+        found
+    })
 }
 
-fn after<'a>(command: &'a Simple, option: &str) -> Option<&'a str> {
-    let at = command.words.iter().position(|word| word == option)?;
-    command.words.get(at + 1).map(String::as_str)
+/// Whether git says that it did nothing: a pipe can hide that a push was rejected.
+fn was_rejected(line: &Line<'_>) -> bool {
+    ["! [rejected]", "! [remote rejected]", "fatal: ", "error: failed to push"]
+        .iter()
+        .any(|words| line.command.output.contains(words))
+}
+
+fn folder_option(command: &SimpleCommand) -> Option<&str> {
+    let arguments = command.arguments();
+    let at = arguments.iter().position(|word| word == "-C")?;
+    arguments.get(at + 1).map(String::as_str)
+}
+
+/// Whether one of the words is this.
+pub(super) fn has(arguments: &[String], wanted: &str) -> bool {
+    arguments.iter().any(|word| word == wanted)
 }
 
 /// Whether a bundle of short options holds this one. What follows `m` in a bundle is the message.
-fn has_option(arguments: &[&str], option: char) -> bool {
-    let mut arguments = arguments.iter().take_while(|word| **word != "--");
+pub(super) fn has_short(arguments: &[String], option: char) -> bool {
+    let mut arguments = arguments.iter().take_while(|word| *word != "--");
     while let Some(word) = arguments.next() {
-        if matches!(*word, "-m" | "-F" | "-C" | "--message" | "--author") {
+        if matches!(word.as_str(), "-m" | "-F" | "-C" | "--message" | "--author") {
             arguments.next();
             continue;
         }
@@ -71,29 +66,4 @@ fn has_option(arguments: &[&str], option: char) -> bool {
         }
     }
     false
-}
-
-fn overwrites(arguments: &[&str]) -> bool {
-    has_option(arguments, 'f')
-        || arguments.iter().any(|word| {
-            *word == "--force"
-                || *word == "--mirror"
-                || word.starts_with("--force-with-lease")
-                || (word.starts_with('+') && word.len() > 1)
-        })
-}
-
-/// Whether it throws away what is not committed. A single file that is named is a choice; the whole tree is not.
-fn throws_away(subcommand: &str, arguments: &[&str]) -> bool {
-    let has = |wanted: &str| arguments.contains(&wanted);
-    let whole_tree = || arguments.iter().any(|word| matches!(*word, "." | "./" | ":/" | "*"));
-    match subcommand {
-        "reset" => has("--hard"),
-        "checkout" => whole_tree() || has("-f") || has("--force"),
-        "switch" => has("--discard-changes") || has("-f") || has("--force"),
-        "restore" => whole_tree() && (!has("--staged") || has("--worktree")) && !has("-S"),
-        "clean" => (has_option(arguments, 'f') || has("--force")) && !has_option(arguments, 'n'),
-        "stash" => has("drop") || has("clear"),
-        _ => false,
-    }
 }

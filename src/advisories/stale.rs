@@ -1,41 +1,53 @@
-//! Checks that ran before the last edit and not again: "it passes" then speaks of something else. By the order of commands
-//! and edits alone.
+//! A check ran before the last edit and not again: "it passes" was said about something else. Known by the order of
+//! commands and edits alone.
 
-use super::{Action, short};
+use super::{Line, advisory};
 use crate::evidence::Evidence;
-use crate::finding::AdvisoryKind;
-use crate::paths::{is_document, is_generated, is_scratch, seen_from};
-use crate::session::{Command, CommandEnd};
-use crate::shell;
-use crate::shell::Check;
+use crate::finding::{Advisory, AdvisoryKind};
+use crate::paths::{is_document, is_generated, is_scratch, seen_from, without_shared_folders};
+use crate::session::{Command, CommandEnd, Session, Touch};
+use crate::shell::Action;
 
-pub(super) fn deeds(evidence: &Evidence) -> Vec<Action> {
+pub(super) fn tests(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
+    let shown = stale_run(&evidence.session, Action::Test)?;
+    Some(advisory(AdvisoryKind::StaleTests, "The tests ran before the last edit, and not again.", &shown))
+}
+
+pub(super) fn build(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
     let session = &evidence.session;
+    // Tests build what they test.
+    let tested = last_run(session, Action::Test);
+    if tested.is_some_and(|run| last_edit(session).is_some_and(|edit| run.at > edit.at)) {
+        return None;
+    }
+    let shown = stale_run(session, Action::Build)?;
+    Some(advisory(AdvisoryKind::StaleBuild, "It was built before the last edit, and not again.", &shown))
+}
+
+pub(super) fn lint(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
+    let shown = stale_run(&evidence.session, Action::Lint)?;
+    Some(advisory(AdvisoryKind::StaleLint, "The linter ran before the last edit, and not again.", &shown))
+}
+
+/// Returns what is shown of the last run of a check, if it succeeded before the last edit.
+fn stale_run(session: &Session, check: Action) -> Option<String> {
+    let edit = last_edit(session)?;
+    let run = last_run(session, check)?;
+    let is_stale = run.at < edit.at && run.end == CommandEnd::Succeeded;
+    let path = seen_from(session.cwd.as_deref(), &edit.path);
+    is_stale.then(|| format!("{} ran before the edit of {path}", run.line))
+}
+
+/// Returns the last edit of code.
+fn last_edit(session: &Session) -> Option<&Touch> {
     let root = session.cwd.as_deref();
-    let is_code = |path: &str| !is_document(path) && !is_generated(path) && !is_scratch(path);
-    let last_edit = session.done_touches().filter(|touch| is_code(seen_from(root, &touch.path))).last();
-    let Some(edit) = last_edit else { return Vec::new() };
-    let kinds = [
-        (Check::Tests, AdvisoryKind::StaleTests),
-        (Check::Build, AdvisoryKind::StaleBuild),
-        (Check::Lint, AdvisoryKind::StaleLint),
-    ];
-    let stale = kinds.into_iter().filter_map(|(check, kind)| {
-        let run = last_run(&session.commands, check)?;
-        // Tests build what they test.
-        let built_since = check == Check::Build && ran_since(&session.commands, Check::Tests, edit.at);
-        let is_stale = run.at < edit.at && run.end == CommandEnd::Succeeded && !built_since;
-        let shown = || short(&format!("{} ran before the edit of {}", run.line, seen_from(root, &edit.path)));
-        is_stale.then(|| Action { kind, shown: shown() })
-    });
-    stale.collect()
+    let is_code = |touch: &&Touch| {
+        let path = without_shared_folders(root, &touch.path);
+        !is_document(path) && !is_generated(path) && !is_scratch(seen_from(root, &touch.path))
+    };
+    session.done_touches().filter(is_code).last()
 }
 
-fn ran_since(commands: &[Command], check: Check, at: usize) -> bool {
-    last_run(commands, check).is_some_and(|run| run.at > at)
-}
-
-/// The newest run of a check.
-fn last_run(commands: &[Command], wanted: Check) -> Option<&Command> {
-    commands.iter().rfind(|command| shell::check(&command.line) == Some(wanted))
+fn last_run(session: &Session, check: Action) -> Option<&Command> {
+    session.commands.iter().rfind(|command| command.parsed().check() == Some(check))
 }

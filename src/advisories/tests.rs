@@ -3,16 +3,15 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::plan::{Plan, PlanSource};
 use crate::session::{Session, Touch};
-use crate::testing::{self, ask, change, command, failed, plan, touch};
+use crate::testing::{self, ask, change, command, failed, touch};
 
 fn evidence_of(asks: &[&str], lines: &[&str], touches: Vec<Touch>) -> Evidence {
     let commands = lines.iter().enumerate().map(|(at, line)| command(line, at + 2)).collect();
     testing::evidence(Session {
         asks: asks.iter().map(|text| ask(text, 1)).collect(),
         commands,
-        touches: touches.into(),
+        touches,
         ..testing::session()
     })
 }
@@ -35,6 +34,8 @@ fn risky_commands_are_told() {
         ("cd web && git -C sub push --force-with-lease=main origin main 2>&1 | tail -3", ForcePush),
         ("git push origin +main", ForcePush),
         ("bash -c 'git push --force'", ForcePush),
+        ("bash <<'EOF'\ncd web\ngit push --force\nEOF", ForcePush),
+        ("docker exec -e A=1 web git push -f", ForcePush),
         ("git reset --hard HEAD~2", HardReset),
         ("git checkout -- .", HardReset),
         ("git checkout .", HardReset),
@@ -128,33 +129,13 @@ fn what_failed_did_nothing() {
 }
 
 #[test]
-fn a_deed_whose_own_name_stands_in_the_persons_words_is_left_out() {
-    for (ask, line) in [
-        ("Rebase and then force-push the branch.", "git push --force-with-lease"),
-        ("git push --force it", "git push --force"),
-        ("Please discard my local changes first.", "git checkout ."),
-        ("Do a hard reset to main.", "git reset --hard origin/main"),
-        ("Commit it with --no-verify, the hooks are broken.", "git commit --no-verify -m x"),
-        ("Reset the database and seed it again.", "npx prisma migrate reset"),
+fn never_force_push_in_an_ask_silenced_the_force_push() {
+    for (ask, line, kind) in [
+        ("Never force-push.", "git push --force", AdvisoryKind::ForcePush),
+        ("Do not reset anything.", "git reset --hard", AdvisoryKind::HardReset),
+        ("Force-push it, please.", "git push --force", AdvisoryKind::ForcePush),
     ] {
-        assert_eq!(kinds(&evidence_of(&[ask], &[line], Vec::new())), [], "{ask} {line}");
-    }
-    // A word that only begins like one names nothing.
-    for (ask, line) in [
-        ("Add a dropdown to the form.", "psql app -c 'DROP TABLE users'"),
-        ("Give it a cleaner look.", "git clean -fd"),
-        ("Enforce the limits.", "git push --force"),
-    ] {
-        assert_eq!(kinds(&evidence_of(&[ask], &[line], Vec::new())).len(), 1, "{ask} {line}");
-    }
-}
-
-#[test]
-fn an_approved_plan_is_an_ask_and_the_agents_own_notes_are_none() {
-    let mut evidence = evidence_of(&["Go."], &["git push --force"], Vec::new());
-    for (source, expected) in [(PlanSource::Approved, 0), (PlanSource::TouchedFile, 1)] {
-        evidence.plan = Some(Plan { source, ..plan("1. Rebase, and force-push the branch") });
-        assert_eq!(kinds(&evidence).len(), expected);
+        assert_eq!(kinds(&evidence_of(&[ask], &[line], Vec::new())), [kind], "{ask} {line}");
     }
 }
 
@@ -180,8 +161,6 @@ fn tests_that_are_switched_off_are_told() {
     ] {
         let evidence = evidence_of(&["Add the parser."], &[], vec![change(path, 3, old, new)]);
         assert_eq!(kinds(&evidence), [AdvisoryKind::DisabledTest], "{path} {new}");
-        let asked = evidence_of(&["Skip that flaky test for now."], &[], evidence.session.touches.to_vec());
-        assert_eq!(kinds(&asked), [], "{path}");
         let mut undone = evidence.session.touches.to_vec();
         undone[0].outcome = crate::session::Outcome::Failed("no such text".into());
         assert_eq!(kinds(&evidence_of(&["Add the parser."], &[], undone)), [], "{path}: it failed");
@@ -220,6 +199,20 @@ fn a_check_that_ran_before_the_last_edit_is_stale() {
     assert_eq!(stale(&[("cargo test", 2), ("cargo test", 6)], ("src/a.rs", 5)), []);
     // Tests build what they test.
     assert_eq!(stale(&[("cargo build", 2), ("cargo test", 6)], ("src/a.rs", 5)), []);
+}
+
+#[test]
+fn a_project_below_a_folder_called_dist_or_test_never_had_a_stale_check() {
+    for (cwd, path) in [
+        ("/home/me/latest/project", "/home/me/latest/project/src/a.rs"),
+        ("/home/me/dist/shop", "/home/me/dist/shop/src/a.rs"),
+        ("/home/me/target/shop/web", "/home/me/target/shop/src/a.rs"),
+        ("/tmp/shop", "/tmp/shop/src/a.rs"),
+    ] {
+        let mut evidence = evidence_of(&["x"], &["cargo test", "cargo build"], vec![touch(path, 9)]);
+        evidence.session.cwd = Some(cwd.to_owned());
+        assert_eq!(kinds(&evidence), [AdvisoryKind::StaleTests, AdvisoryKind::StaleBuild], "{path}");
+    }
 }
 
 #[test]

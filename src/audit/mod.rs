@@ -20,13 +20,13 @@ use crate::evidence::{self, Evidence, FileCache, JudgedUntil, Sections, Workspac
 use crate::facts;
 use crate::finding::{Advisory, Finding};
 use crate::ids::random_fence;
+use crate::paths::is_markdown;
 use crate::plan::{self, Plan, PlanPlaces};
 use crate::readers::Prompts;
-use crate::readers::prompt::{self, PromptError, Shown};
+use crate::readers::prompt::{self, PromptError, SharedPrompt};
 use crate::session::file_history;
 use crate::session::file_history::Wanted;
 use crate::session::{Session, Touch};
-use crate::text::normalise::is_markdown;
 
 /// Where plans live in a workspace.
 pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
@@ -108,7 +108,7 @@ impl AuditInput {
 
     /// What both readers are shown. A template of the person's own that can't be filled in gives way to the built-in one, and
     /// what is wrong with it is given beside.
-    pub fn shown(&self) -> Result<(Shown, Option<PromptError>), PromptError> {
+    pub fn shown(&self) -> Result<(SharedPrompt, Option<PromptError>), PromptError> {
         let fence = random_fence();
         match self.shown_with(&self.prompts, &fence) {
             Ok(shown) => Ok((shown, None)),
@@ -117,12 +117,12 @@ impl AuditInput {
     }
 
     /// The same between marks that are known beforehand, for prompts that are written to files and compared.
-    pub fn shown_between(&self, fence: &str) -> Result<Shown, PromptError> {
+    pub fn shown_between(&self, fence: &str) -> Result<SharedPrompt, PromptError> {
         self.shown_with(&self.prompts, fence)
     }
 
-    fn shown_with(&self, prompts: &Prompts, fence: &str) -> Result<Shown, PromptError> {
-        Shown::new(prompts, &self.sections, &self.evidence, &self.facts, fence, self.max_bytes)
+    fn shown_with(&self, prompts: &Prompts, fence: &str) -> Result<SharedPrompt, PromptError> {
+        SharedPrompt::new(prompts, &self.sections, &self.evidence, &self.facts, fence, self.max_bytes)
     }
 
     /// The texts in use.

@@ -7,8 +7,8 @@ use super::AuditInput;
 use crate::config::{AuditConfig, UnrunChecks};
 use crate::evidence::Workspace;
 use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Kind, SecondOpinion, Source, Status};
-use crate::readers::checks::{Against, Look, UNSURE, check};
-use crate::readers::prompt::{PromptError, Shown};
+use crate::readers::checks::{PathOnDisk, UNSURE, check};
+use crate::readers::prompt::{PromptError, SharedPrompt};
 use crate::readers::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable, second};
 use crate::text::normalise::bare;
 
@@ -79,7 +79,7 @@ pub struct Setting<'a> {
 /// Asks the first reader, checks its answer, and asks the second where something would hold.
 pub fn read(
     brief: &AuditInput,
-    shown: &Shown,
+    shown: &SharedPrompt,
     first_prompt: &Prompt,
     readers: Readers<'_>,
     setting: Setting<'_>,
@@ -95,7 +95,7 @@ pub fn read(
         return Ok(reading);
     }
     let listed: Vec<&Finding> = asked.iter().map(|at| &reading.findings[*at]).collect();
-    let prompt = shown.second(brief.prompts(), &second::listed(&listed))?;
+    let prompt = shown.second(brief.prompts(), &second::list_findings(&listed))?;
     let run = match who {
         Second::Off => return Ok(reading),
         _ if left() < LEAST_TIME => ReaderRun::not_asked(ReaderOutcome::Unavailable(Unavailable::NoTime)),
@@ -116,7 +116,7 @@ pub fn read(
 }
 
 /// What the first reader's answer and the facts come to before the second reader has spoken.
-pub fn proposed(brief: &AuditInput, shown: &Shown, run: ReaderRun, setting: Setting<'_>) -> Reading {
+pub fn proposed(brief: &AuditInput, shown: &SharedPrompt, run: ReaderRun, setting: Setting<'_>) -> Reading {
     let answer = match &run.outcome {
         ReaderOutcome::Answered(json) => Answer::from_json(json).ok(),
         _ => None,
@@ -127,11 +127,10 @@ pub fn proposed(brief: &AuditInput, shown: &Shown, run: ReaderRun, setting: Sett
     };
     let mut findings = judged_facts(brief, &answer);
     let shown_bare = bare(&shown.evidence);
-    let against = Against { evidence: &brief.evidence, shown: &shown_bare };
     let mut advisories = Vec::new();
     for proposal in &answer.findings {
         let look = look_at(setting.workspace, &proposal.path);
-        let finding = check(proposal, look.as_ref(), against);
+        let finding = check(proposal, look.as_ref(), &brief.evidence, &shown_bare);
         let is_advice = finding.kind == Kind::NotRun
             && finding.category == Category::A
             && finding.status == Status::Confirmed
@@ -186,13 +185,13 @@ fn add(findings: &mut Vec<Finding>, finding: Finding) {
     }
 }
 
-fn look_at(workspace: &Workspace, path: &str) -> Option<Look> {
+fn look_at(workspace: &Workspace, path: &str) -> Option<PathOnDisk> {
     if path.trim().is_empty() {
         return None;
     }
     let place = workspace.locate(path);
     let name = place.as_ref().map_or_else(|| path.trim().to_owned(), |place| place.name.clone());
-    Some(Look { name, state: workspace.state(place.as_ref()) })
+    Some(PathOnDisk { name, state: workspace.state(place.as_ref()) })
 }
 
 /// Which findings the second reader is asked about: those that would hold and, where there are any, those of which the

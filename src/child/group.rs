@@ -1,22 +1,19 @@
-//! The process group (on Windows: the job object) of one child, and the guard that ends it.
+//! The process group (on Windows: the job object) of one child, killed on drop. Must not read pipes
+//! or know the deadline.
 //!
-//! Takes a [`Job`], gives its pipes, its exit and its exit status. It must not read pipes, nor
-//! know the deadline.
+//! **Never signal a recycled group.** A group's id is its leader's process id. The kernel reserves
+//! the number while the leader lives, is an unreaped zombie, or the group has another member. After
+//! that the number is free, and `kill(-id, SIGKILL)` may hit a stranger. `tokio`'s `wait` reports
+//! an exit by reaping, which is too late for a kill. So the exit is observed with
+//! `waitid(WNOWAIT)`, which leaves the zombie in place; then the group is killed; only then is the
+//! leader reaped, and nothing signals the group after that ([`Group::is_pinned`]). `process-wrap`'s
+//! own `wait` and `try_wait` are not used: they reap, too, and wait for other members of the group.
 //!
-//! **Never signal a recycled group.** A group's id is the leader's process id. The kernel gives it
-//! to nobody else while the leader lives or is a zombie that was not waited for, nor while the
-//! group has another member. After the last of them the number is free, and the same
-//! `kill(-id, SIGKILL)` may hit a stranger. `tokio`'s `wait` tells of an exit by reaping, which is
-//! a moment too late for a kill. So here the exit is *seen* with `waitid(WNOWAIT)`, which leaves the
-//! zombie in place, then the group is killed, and only then is the leader reaped; after that no
-//! code path signals the group ([`Group::pinned`]). `process-wrap`'s own `try_wait` and `wait`
-//! are not used: they reap too, and wait for other members of the group.
+//! One `SIGKILL` is enough: the kernel delays a fork while a signal to its group is pending, so no
+//! member can leave a child behind that the signal misses.
 //!
-//! One `SIGKILL` is enough. The kernel holds off a fork while a signal to its group is on the way,
-//! so no member can have a child that the signal misses.
-//!
-//! On Windows handles pin both the process and its job object, so none of this applies, and
-//! kill-on-close ends the job even where we are terminated ourselves.
+//! On Windows handles pin the process and its job object, and kill-on-close ends the job even if we
+//! are terminated.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -29,7 +26,6 @@ use process_wrap::tokio::ProcessGroup;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 #[cfg(unix)]
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 #[cfg(unix)]
@@ -37,34 +33,32 @@ use tokio::time::sleep;
 use tokio::time::timeout;
 
 use super::Job;
+use super::pipes::PipeEnds;
 
-/// The last wait, for a leader that has been killed. It takes microseconds, unless the process is
-/// stuck inside the kernel, and then nothing we do ends it.
-pub(super) const REAP: Duration = Duration::from_secs(1);
+/// The last wait, for a leader that was killed. It takes microseconds, unless the process is stuck
+/// inside the kernel (a hung disk), where nothing ends it.
+const REAP: Duration = Duration::from_secs(1);
 
-/// How often to look at the leader without being told. A process inherits its signal mask, so
-/// whoever started us may have blocked `SIGCHLD`; then this is all that notices an exit.
+/// How often the leader is polled without a `SIGCHLD`. A process inherits its signal mask, so our
+/// parent may have blocked `SIGCHLD`; then only this poll notices an exit.
 #[cfg(unix)]
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_secs(1);
 
-/// The ends of the child's pipes that are ours.
-pub(super) type OwnEnds = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
-
-/// One child and everything it started, killed on drop.
+/// One child and everything that it started.
 #[derive(Debug)]
 pub(super) struct Group {
     child: Box<dyn ChildWrapper>,
-    /// Whether the leader is still there, alive or as a zombie, so that the group's id is its own.
-    pinned: bool,
+    /// Whether the leader was not reaped yet, so that nobody else can have the group's id.
+    is_pinned: bool,
     #[cfg(unix)]
     leader: Pid,
-    /// Wakes us at the end of any child; which one it was, `waitid` knows.
+    /// Wakes us at the exit of any child; `waitid` says whether it was this one.
     #[cfg(unix)]
     sigchld: SignalStream,
 }
 
 impl Group {
-    /// Starts the program, as the leader of a new group and with all three pipes.
+    /// Starts the program as the leader of a new group, with all three pipes.
     pub(super) fn spawn(job: &Job) -> io::Result<Self> {
         // Before the start, so that no exit can be missed.
         #[cfg(unix)]
@@ -88,7 +82,7 @@ impl Group {
         command.wrap(ProcessGroup::leader());
         #[cfg(windows)]
         command.wrap(JobObject);
-        // The leader may have left the group, and on Windows this is what sets kill-on-close.
+        // On Unix for a leader that left its group; on Windows this sets kill-on-close.
         command.wrap(KillOnDrop);
 
         let child = command.spawn()?;
@@ -97,9 +91,9 @@ impl Group {
             .id()
             .and_then(|id| Pid::from_raw(i32::try_from(id).ok()?))
             .ok_or_else(|| io::Error::other("the child has no process id"))?;
-        Ok(Group {
+        Ok(Self {
             child,
-            pinned: true,
+            is_pinned: true,
             #[cfg(unix)]
             leader,
             #[cfg(unix)]
@@ -107,80 +101,81 @@ impl Group {
         })
     }
 
-    /// The leader's process id, as long as it was not waited for.
+    /// Returns the leader's process id; `None` after it was reaped.
     pub(super) fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
     /// Hands over the pipes, once.
-    pub(super) fn take_pipes(&mut self) -> OwnEnds {
+    pub(super) fn take_pipes(&mut self) -> PipeEnds {
         (self.child.stdin().take(), self.child.stdout().take(), self.child.stderr().take())
     }
 
-    /// Waits until the leader has exited, and leaves it unreaped. Can be called again, and dropped
-    /// at any point.
+    /// Waits until the leader has exited, and leaves it unreaped. Cancel-safe, and can be called
+    /// again.
     #[cfg(unix)]
     pub(super) async fn exited(&mut self) {
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         loop {
-            match waitid(WaitId::Pid(self.leader), look) {
+            match waitid(WaitId::Pid(self.leader), peek) {
                 Ok(Some(_)) => return,
                 Ok(None) => {}
                 Err(rustix::io::Errno::INTR) => continue,
-                // ECHILD: somebody else has reaped it. The id may be a stranger's by now.
+                // ECHILD: other code reaped it, and the id may belong to a stranger by now.
                 Err(_) => {
-                    self.pinned = false;
+                    self.is_pinned = false;
                     return;
                 }
             }
             tokio::select! {
                 Some(()) = self.sigchld.recv() => {}
-                () = sleep(LOOK_AGAIN) => {}
+                () = sleep(POLL) => {}
             }
         }
     }
 
-    /// Waits until the leader has exited. Can be called again, and dropped at any point.
+    /// Waits until the leader has exited. Cancel-safe, and can be called again.
     #[cfg(not(unix))]
     pub(super) async fn exited(&mut self) {
-        // The inner child: the job object's own wait is for all of the job. The status, or the
-        // error, is kept by tokio and comes again in `finish`.
+        // The inner child's wait: the job object's own waits for the whole job. tokio stores the
+        // status for `finish`.
         let _ = self.child.inner_mut().wait().await;
     }
 
-    /// Asks the whole group to end. False where there is no such request, and so no use in waiting.
+    /// Sends `SIGTERM` to the group. Returns false where that is impossible, and so no grace is
+    /// worth waiting for.
     #[cfg(unix)]
     pub(super) fn terminate(&mut self) -> bool {
-        self.pinned && self.child.signal(Signal::TERM.as_raw()).is_ok()
+        self.is_pinned && self.child.signal(Signal::TERM.as_raw()).is_ok()
     }
 
-    /// Asks the whole group to end. False where there is no such request, and so no use in waiting.
+    /// Windows has no such request.
     #[cfg(not(unix))]
     #[expect(clippy::unused_self, reason = "the same call as on Unix")]
     pub(super) fn terminate(&mut self) -> bool {
         false
     }
 
-    /// Kills the whole group, then reaps its leader.
+    /// Kills the group, then reaps its leader.
     pub(super) async fn finish(&mut self) -> io::Result<ExitStatus> {
         self.kill();
         // Before the wait and not after it: this future can be dropped in between.
-        self.pinned = false;
+        self.is_pinned = false;
         match timeout(REAP, self.child.inner_mut().wait()).await {
             Ok(status) => status,
             Err(late) => Err(late.into()),
         }
     }
 
-    /// Sends the one `SIGKILL`, if it is safe.
+    /// Sends the one `SIGKILL`, if the group's id is still its own.
     fn kill(&mut self) {
-        if !self.pinned {
+        if !self.is_pinned {
             return;
         }
-        // An error means that there is nobody left to kill (ESRCH, or EPERM on macOS for a group
-        // of zombies), or nobody we may kill. Neither leaves anything to do.
+        // An error means that no process is left (ESRCH; EPERM on macOS for a group of zombies), or
+        // none that we may kill. Neither leaves anything to do.
         let _ = self.child.start_kill();
-        // The leader as well, by its own id: it may have moved to another group.
+        // The leader by its own id, too: it may have moved to another group.
         let _ = self.child.inner_mut().start_kill();
     }
 }

@@ -1,86 +1,78 @@
-//! Runs one program in a process group of its own, under one deadline.
+//! Runs one program in a process group of its own, under one deadline. Must not decide what an
+//! ending means: that is the caller's.
 //!
-//! Takes a [`Job`], gives an [`Ended`]. It must not decide what an ending is worth: that is the
-//! caller's. What it promises:
-//!
-//! - Every process of the group has its `SIGKILL` before the call is over, whichever way out is
-//!   taken: the program's own end, the deadline, a flood, a signal to us, a panic, a dropped future.
-//!   Two ways out are beyond it on Unix: our own `SIGKILL`, and `panic = "abort"`. So the profile
+//! - Every process of the group gets `SIGKILL` before the call returns, whatever ends it: the
+//!   program's own exit, the deadline, too much output, a signal to us, a panic, a dropped future.
+//!   On Unix two things are beyond that: a `SIGKILL` to us, and `panic = "abort"`, so the profile
 //!   has to unwind.
-//! - It returns when the program ends, not when its pipes close. A grandchild that holds them, even
-//!   from a session of its own, costs `DRAIN` at the most.
-//! - It returns by the deadline + `GRACE` (or the grace that the caller gives) + `DRAIN` (+ `group::REAP` where even `SIGKILL`
-//!   does not work, as in a hung disk).
-//! - The program never gets our own stdout or stderr. (The client refuses a block while any
-//!   descendant of the hook still holds them.)
+//! - It returns when the program exits, not when its pipes close: a grandchild that holds them,
+//!   even from a session of its own, costs `DRAIN` at most.
+//! - It returns by the deadline + the grace + `DRAIN` (+ `group::REAP` where even `SIGKILL` does
+//!   not work).
+//! - The program never gets our own stdout or stderr: the client ignores a hook's block while any
+//!   descendant of the hook still has them open.
 //!
-//! **Signals.** The first run takes over `SIGTERM`, `SIGINT`, `SIGHUP` and `SIGCHLD` for the rest of
-//! the process: tokio never gives a handler back. A signal that comes when no program runs is
-//! swallowed. So the caller has to be quick after a run, above all after [`Ending::Interrupted`].
+//! **Signals.** The first run takes over `SIGTERM`, `SIGINT`, `SIGHUP` and `SIGCHLD` for the rest
+//! of the process, since tokio never removes a handler. A signal that arrives while no program runs
+//! is swallowed, so the caller has to return soon after a run, above all after
+//! [`Ending::Interrupted`].
 //!
-//! `group` has the process group and its safety, `pipes` the three pipes, `interrupts` the signals
-//! to ourselves. Here is their order, and the two pure functions that name the ending.
+//! `group` has the process group, `pipes` the three pipes, `signals` the signals to ourselves. Here
+//! is their order, and the pure functions that name the ending.
 
 mod group;
-mod interrupts;
 mod pipes;
+mod signals;
 
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, timeout};
 
 use self::group::Group;
-use self::interrupts::Interrupts;
-use self::pipes::{Pipes, Pumped};
+use self::pipes::{Pipes, PumpEnd};
+use self::signals::TerminationSignals;
+pub use self::signals::watch_interrupts;
 
-/// Between `SIGTERM` and `SIGKILL`. The client gives us two seconds between its own two, and what
-/// is asked to end here is an auditor with nothing to save.
+/// Between `SIGTERM` and `SIGKILL`. The client leaves two seconds between the two that it sends us,
+/// and a sealed client has nothing to save.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// How long the pipes may stay open after the group is killed. What the program wrote before its
-/// end is in the kernel's buffer already, so this bounds only a holder that escaped the group.
+/// exit is in the kernel's buffer already, so this only bounds a process that left the group and
+/// holds them.
 const DRAIN: Duration = Duration::from_millis(100);
 
-/// How often somebody is asked whether the program is still wanted.
-const STILL_WANTED: Duration = Duration::from_millis(100);
+/// How often `is_wanted` is called.
+const WANTED_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A flag that goes up when somebody asks this process to end. For commands that run many jobs: what they do
-/// between two of them would go on to its end.
-pub fn watch_interrupts() -> Arc<AtomicBool> {
-    interrupts::watch()
-}
-
-/// What to run, and within which limits.
+/// What to run, and its limits.
 #[derive(Debug)]
 pub struct Job {
-    /// The program. Give an absolute path: how a relative one and `cwd` go together differs by
-    /// platform.
+    /// The program's absolute path: how a relative one and `cwd` combine differs by platform.
     pub program: PathBuf,
-    /// Its arguments, without the program's own name.
+    /// Its arguments, without its name.
     pub args: Vec<OsString>,
     /// The folder it starts in.
     pub cwd: PathBuf,
-    /// Variables to set, on top of our own environment. Wins over `env_unset`.
+    /// Variables to set on top of our own environment. Wins over `env_unset`.
     pub env_set: Vec<(OsString, OsString)>,
     /// Variables of ours that it must not see.
     pub env_unset: Vec<OsString>,
-    /// All it gets on stdin; the pipe is closed after that. It need not read any of it.
+    /// All of its stdin. It need not read it.
     pub stdin: Vec<u8>,
-    /// Counted from the call, so that it includes the start.
+    /// From the call on, so that it includes the start.
     pub deadline: Duration,
-    /// More than this many bytes on stdout is [`Ending::Flooded`].
+    /// More bytes on stdout are [`Ending::Flooded`].
     pub stdout_cap: usize,
-    /// More than this many bytes on stderr are read and thrown away.
+    /// More bytes on stderr are dropped.
     pub stderr_cap: usize,
 }
 
-/// The program and the arguments that run a command line as a shell takes it.
+/// Returns the program and the arguments that run a command line in the platform's shell.
 pub fn shell(line: &str) -> (PathBuf, Vec<OsString>) {
     let (program, flag) = if cfg!(unix) {
         (PathBuf::from("/bin/sh"), "-c")
@@ -90,14 +82,14 @@ pub fn shell(line: &str) -> (PathBuf, Vec<OsString>) {
     (program, vec![flag.into(), line.into()])
 }
 
-/// How a [`Job`] ended, and what it said until then.
+/// How a [`Job`] ended, and what it printed until then.
 #[derive(Debug)]
 pub struct Ended {
     /// Why the program is no longer running.
     pub how: Ending,
-    /// What was read of stdout: never more than the cap, and all of it after [`Ending::Exited`].
+    /// Stdout up to the cap; all of it after [`Ending::Exited`].
     pub stdout: Vec<u8>,
-    /// The first bytes of stderr, up to the cap.
+    /// Stderr up to the cap.
     pub stderr: Vec<u8>,
     /// From the call to the result.
     pub duration: Duration,
@@ -106,9 +98,9 @@ pub struct Ended {
 /// Every way in which a [`Job`] can end.
 #[derive(Debug)]
 pub enum Ending {
-    /// It ended by itself, with this exit code.
+    /// It exited with this code.
     Exited(i32),
-    /// It was killed by this signal, which was not ours.
+    /// A signal killed it that we did not send.
     Signaled(i32),
     /// The deadline came first.
     TimedOut,
@@ -116,116 +108,118 @@ pub enum Ending {
     Interrupted(&'static str),
     /// It wrote more to stdout than the job allows.
     Flooded,
-    /// Nobody wanted it any more.
+    /// `is_wanted` returned false.
     Unwanted,
-    /// It could not be started. Or it was started and its exit status is lost, because other code
-    /// in this process waited for it, which is a bug: there is no ending to tell then, and the
-    /// error says so.
+    /// It could not be started; or its exit status is lost because other code in this process
+    /// waited for it, which is a bug that the error names.
     NotStarted(io::Error),
 }
 
-/// Runs `job` to its end. For callers without an async runtime; panics inside of one, where
+/// Runs a job to its end. For callers without an async runtime; panics inside of one, where
 /// [`run_async`] is the way.
 #[must_use]
 pub fn run(job: Job) -> Ended {
     block_on(job, GRACE, |_| (), std::future::pending())
 }
 
-/// The same, and ends the program when `is_wanted` says no. It is asked at the start and ten times a second, on
-/// this thread: it must be quick.
+/// Like [`run`], and ends the program when `is_wanted` returns false. That is called at the start
+/// and ten times a second on this thread, so it must be quick.
 #[must_use]
 pub fn run_while(job: Job, is_wanted: &dyn Fn() -> bool) -> Ended {
-    block_on(job, GRACE, |_| (), until(is_wanted))
+    block_on(job, GRACE, |_| (), until_unwanted(is_wanted))
 }
 
-/// The same for a program that has something to save: it has `grace` between `SIGTERM` and `SIGKILL`. `started` is told its
-/// process id.
+/// Like [`run_while`] for a program that has something to save: it gets `grace` between `SIGTERM`
+/// and `SIGKILL`. `on_start` is given its process id.
 #[must_use]
 pub fn run_with_grace(
     job: Job,
     grace: Duration,
-    started: impl FnOnce(u32),
+    on_start: impl FnOnce(u32),
     is_wanted: &dyn Fn() -> bool,
 ) -> Ended {
-    block_on(job, grace, started, until(is_wanted))
+    block_on(job, grace, on_start, until_unwanted(is_wanted))
 }
 
-async fn until(is_wanted: &dyn Fn() -> bool) {
-    while is_wanted() {
-        sleep(STILL_WANTED).await;
-    }
-}
-
-fn block_on(job: Job, grace: Duration, tell: impl FnOnce(u32), unwanted: impl Future<Output = ()>) -> Ended {
-    let started = Instant::now();
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return Ended::not_started(error, started),
-    };
-    let ended = runtime.block_on(run_until(job, grace, tell, unwanted));
-    // Dropping the runtime would wait for its blocking threads, and on Windows a pipe is read on
-    // one: an escaped grandchild that holds it must not keep us.
-    runtime.shutdown_background();
-    ended
-}
-
-/// Runs several jobs side by side, each to its own end; gives the endings in the order of the jobs.
+/// Runs several jobs side by side, each to its own end; returns the endings in the order of the
+/// jobs.
 #[must_use]
 pub fn run_all(jobs: Vec<Job>) -> Vec<Ended> {
     let started = Instant::now();
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            let failed = |_| Ended::not_started(io::Error::new(error.kind(), error.to_string()), started);
-            return jobs.into_iter().map(failed).collect();
-        }
-    };
-    let side_by_side = tokio::task::LocalSet::new();
-    let running: Vec<_> = jobs.into_iter().map(|job| side_by_side.spawn_local(run_async(job))).collect();
-    let ended = runtime.block_on(side_by_side.run_until(async {
+    let count = jobs.len();
+    let tasks = tokio::task::LocalSet::new();
+    let running: Vec<_> = jobs.into_iter().map(|job| tasks.spawn_local(run_async(job))).collect();
+    let all = on_runtime(tasks.run_until(async {
         let mut all = Vec::new();
         for job in running {
             all.push(job.await.unwrap_or_else(|lost| Ended::not_started(io::Error::other(lost), started)));
         }
         all
     }));
-    runtime.shutdown_background();
-    ended
+    all.unwrap_or_else(|error| {
+        let failed = |_| Ended::not_started(io::Error::new(error.kind(), error.to_string()), started);
+        (0..count).map(failed).collect()
+    })
 }
 
-/// Runs `job` to its end, on the runtime of the caller (with I/O and time enabled). Dropping the
-/// future kills the group.
+/// Runs a job to its end on the caller's runtime (with I/O and time enabled). Dropping the future
+/// kills the group.
 pub async fn run_async(job: Job) -> Ended {
     run_until(job, GRACE, |_| (), std::future::pending()).await
+}
+
+async fn until_unwanted(is_wanted: &dyn Fn() -> bool) {
+    while is_wanted() {
+        sleep(WANTED_INTERVAL).await;
+    }
+}
+
+fn block_on(
+    job: Job,
+    grace: Duration,
+    on_start: impl FnOnce(u32),
+    unwanted: impl Future<Output = ()>,
+) -> Ended {
+    let started = Instant::now();
+    on_runtime(run_until(job, grace, on_start, unwanted))
+        .unwrap_or_else(|error| Ended::not_started(error, started))
+}
+
+fn on_runtime<T>(work: impl Future<Output = T>) -> io::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let result = runtime.block_on(work);
+    // Dropping the runtime would wait for its blocking threads. On Windows a pipe is read on one,
+    // and a process that left the group and holds the pipe must not delay us.
+    runtime.shutdown_background();
+    Ok(result)
 }
 
 async fn run_until(
     job: Job,
     grace: Duration,
-    tell: impl FnOnce(u32),
+    on_start: impl FnOnce(u32),
     unwanted: impl Future<Output = ()>,
 ) -> Ended {
     let started = Instant::now();
-    // The handlers come before the child: else a signal could end us in between, and leave it.
-    let (mut interrupts, mut group) = match start(&job) {
+    let (mut signals, mut group) = match start(&job) {
         Ok(parts) => parts,
         Err(error) => return Ended::not_started(error, started),
     };
     if let Some(id) = group.id() {
-        tell(id);
+        on_start(id);
     }
     let mut pipes = Pipes::new(group.take_pipes(), job.stdin, job.stdout_cap, job.stderr_cap);
     let left = job.deadline.saturating_sub(started.elapsed());
 
-    // `pump` is last on purpose. A program that writes without a pause can use up tokio's budget
-    // for this poll, and what is polled after that reports "not yet", timers included.
+    // Biased, with `pump` last: a program that writes without a pause can use up tokio's budget for
+    // this poll, and whatever is polled after that reports "pending", timers included.
     let cause = tokio::select! {
         biased;
-        name = interrupts.next() => Cause::Interrupt(name),
+        name = signals.next() => Cause::Interrupt(name),
         () = group.exited() => Cause::Exit,
         () = sleep(left) => Cause::Deadline,
         () = unwanted => Cause::Unwanted,
-        Pumped::Flooded = pipes.pump() => Cause::Flood,
+        PumpEnd::OverCap = pipes.pump() => Cause::Flood,
     };
 
     if cause.gets_grace() && group.terminate() {
@@ -233,29 +227,31 @@ async fn run_until(
             biased;
             () = group.exited() => {}
             () = sleep(grace) => {}
-            Pumped::Flooded = pipes.pump() => {}
+            PumpEnd::OverCap = pipes.pump() => {}
         }
     }
     let status = group.finish().await;
 
     pipes.close_stdin();
-    // Both results will do: at the end of file, at a flood and after the wait, the pipes hold what
-    // there is to know.
+    // The rest of what was written before the exit. A timeout is fine: then another process holds
+    // the pipes.
     let _ = timeout(DRAIN, pipes.pump()).await;
 
     Ended {
-        how: ending(cause, status, pipes.flooded()),
+        how: ending(cause, status, pipes.stdout.over_cap),
         duration: started.elapsed(),
-        stdout: pipes.stdout.into_kept(),
-        stderr: pipes.stderr.into_kept(),
+        stdout: pipes.stdout.bytes,
+        stderr: pipes.stderr.bytes,
     }
 }
 
-fn start(job: &Job) -> io::Result<(Interrupts, Group)> {
-    Ok((Interrupts::listen()?, Group::spawn(job)?))
+fn start(job: &Job) -> io::Result<(TerminationSignals, Group)> {
+    // The handlers come before the child: else a signal in between would end us and leave the child
+    // running.
+    Ok((TerminationSignals::listen()?, Group::spawn(job)?))
 }
 
-/// What made us stop waiting.
+/// What ended the wait.
 #[derive(Clone, Copy, Debug)]
 enum Cause {
     Exit,
@@ -266,7 +262,7 @@ enum Cause {
 }
 
 impl Cause {
-    /// A flood is killed at once: it would go on into the grace.
+    /// Whether the group gets `SIGTERM` first. A flood does not: it would go on during the grace.
     fn gets_grace(self) -> bool {
         match self {
             Cause::Deadline | Cause::Unwanted | Cause::Interrupt(_) => true,
@@ -275,15 +271,15 @@ impl Cause {
     }
 }
 
-/// Names the ending. Where we ended the program, its exit status tells nothing and is dropped.
-fn ending(cause: Cause, status: io::Result<ExitStatus>, flooded: bool) -> Ending {
+/// Names the ending. Where we ended the program, its exit status means nothing.
+fn ending(cause: Cause, status: io::Result<ExitStatus>, over_cap: bool) -> Ending {
     match (cause, status) {
         (Cause::Interrupt(name), _) => Ending::Interrupted(name),
         (Cause::Deadline, _) => Ending::TimedOut,
         (Cause::Flood, _) => Ending::Flooded,
         (Cause::Unwanted, _) => Ending::Unwanted,
-        // It ended so fast that the rest of its flood was still in the pipe.
-        (Cause::Exit, _) if flooded => Ending::Flooded,
+        // It exited before all of its output was read.
+        (Cause::Exit, _) if over_cap => Ending::Flooded,
         (Cause::Exit, Ok(status)) => own_ending(status),
         (Cause::Exit, Err(error)) => Ending::NotStarted(error),
     }
@@ -296,7 +292,7 @@ fn own_ending(status: ExitStatus) -> Ending {
     match (status.code(), status.signal()) {
         (Some(code), _) => Ending::Exited(code),
         (None, Some(signal)) => Ending::Signaled(signal),
-        // Stopped or continued, which nobody waits for here.
+        // Stopped or continued: `waitid` is not asked for those.
         (None, None) => Ending::NotStarted(io::Error::other(format!("not an ending: {status}"))),
     }
 }
@@ -326,43 +322,29 @@ mod tests {
 
     use super::*;
 
-    /// The wait status of an exit with `code`, as the kernel packs it.
-    fn exit(code: i32) -> ExitStatus {
-        ExitStatus::from_raw(code << 8)
-    }
-
-    fn signal(number: i32) -> ExitStatus {
-        ExitStatus::from_raw(number)
-    }
-
-    fn lost() -> io::Result<ExitStatus> {
-        Err(io::Error::other("lost"))
-    }
-
     #[test]
-    fn an_end_of_its_own_is_told_by_the_status() {
-        assert!(matches!(ending(Cause::Exit, Ok(exit(0)), false), Ending::Exited(0)));
-        assert!(matches!(ending(Cause::Exit, Ok(exit(143)), false), Ending::Exited(143)));
-        assert!(matches!(ending(Cause::Exit, Ok(signal(9)), false), Ending::Signaled(9)));
-        assert!(matches!(ending(Cause::Exit, lost(), false), Ending::NotStarted(_)));
-    }
-
-    #[test]
-    fn an_end_by_our_hand_is_told_by_the_cause_whatever_the_status() {
-        for status in [Ok(exit(0)), Ok(signal(15)), Ok(signal(9)), lost()] {
-            assert!(matches!(ending(Cause::Deadline, status, false), Ending::TimedOut));
+    fn an_exit_is_named_by_its_status_and_our_own_kill_by_its_cause() {
+        // Wait statuses as the kernel packs them.
+        let exit = |code: i32| Ok(ExitStatus::from_raw(code << 8));
+        let signal = |number: i32| Ok(ExitStatus::from_raw(number));
+        let lost = || Err(io::Error::other("lost"));
+        for (cause, status, over_cap, expected) in [
+            (Cause::Exit, exit(0), false, "Exited(0)"),
+            (Cause::Exit, exit(143), false, "Exited(143)"),
+            (Cause::Exit, signal(9), false, "Signaled(9)"),
+            (Cause::Exit, lost(), false, "NotStarted(Custom { kind: Other, error: \"lost\" })"),
+            (Cause::Exit, exit(0), true, "Flooded"),
+            (Cause::Deadline, exit(0), false, "TimedOut"),
+            (Cause::Deadline, exit(0), true, "TimedOut"),
+            (Cause::Deadline, signal(15), false, "TimedOut"),
+            (Cause::Deadline, lost(), false, "TimedOut"),
+            (Cause::Flood, signal(9), false, "Flooded"),
+            (Cause::Flood, signal(9), true, "Flooded"),
+            (Cause::Unwanted, signal(15), true, "Unwanted"),
+            (Cause::Interrupt("SIGHUP"), exit(0), false, "Interrupted(\"SIGHUP\")"),
+            (Cause::Interrupt("SIGHUP"), exit(0), true, "Interrupted(\"SIGHUP\")"),
+        ] {
+            assert_eq!(format!("{:?}", ending(cause, status, over_cap)), expected);
         }
-        for flooded in [false, true] {
-            let how = ending(Cause::Interrupt("SIGHUP"), Ok(exit(0)), flooded);
-            assert!(matches!(how, Ending::Interrupted("SIGHUP")));
-            assert!(matches!(ending(Cause::Deadline, Ok(exit(0)), flooded), Ending::TimedOut));
-            assert!(matches!(ending(Cause::Flood, Ok(signal(9)), flooded), Ending::Flooded));
-            assert!(matches!(ending(Cause::Unwanted, Ok(signal(15)), flooded), Ending::Unwanted));
-        }
-    }
-
-    #[test]
-    fn a_flood_that_was_noticed_after_the_exit_is_a_flood() {
-        assert!(matches!(ending(Cause::Exit, Ok(exit(0)), true), Ending::Flooded));
     }
 }

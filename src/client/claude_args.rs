@@ -1,6 +1,6 @@
-//! The sealed command line: no tools, no hooks, no settings, no memory, no attachments, no session file, an empty
-//! folder, the prompt on stdin. Every flag and variable of the client that a call uses is named here. Must not leave
-//! out a sealing flag that the client has.
+//! The sealed command line: no tools, no hooks, no settings, no memory, no attachments, no session
+//! file, an empty folder, the prompt on stdin. Every flag and variable of the client that a call
+//! uses is named here. Must not leave out a sealing flag that the client has.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ const SET: &[(&str, &str)] = &[
     ("DISABLE_AUTOUPDATER", "1"),
 ];
 
-/// Variables by which a client notices that it runs inside another. Listed one by one: `CLAUDE_CODE_*` has the
-/// credentials, too.
+/// Variables by which a client notices that it runs inside another. Listed one by one:
+/// `CLAUDE_CODE_*` has the credentials, too.
 const UNSET: &[&str] = &[
     // Some 2.1.x refuse to start inside a session.
     env_vars::INSIDE_SESSION,
@@ -83,7 +83,8 @@ impl SealedCommand {
     /// Builds the command with every sealing flag that this client has.
     pub fn new(flags: &Flags, model: &str, prompt: &Prompt) -> std::io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("punchlist-auditor-").tempdir()?;
-        // A file and not text: clients up to 2.1.136 leave such text behind as a file in the temporary folder.
+        // A file and not text: clients up to 2.1.136 leave such text behind as a file in the
+        // temporary folder.
         let settings = folder.path().join("settings.json");
         // The client reads what is in its folder, so that has to be empty.
         let mut cwd = folder.path().to_path_buf();
@@ -111,8 +112,8 @@ impl SealedCommand {
         self.args.iter().any(|arg| arg == flag)
     }
 
-    /// Removes the session file of a client that can't be kept from writing one. Its folder is named after our own
-    /// temporary one, so nothing of the person's is in it.
+    /// Removes the session file of a client that can't be kept from writing one. Its folder is
+    /// named after our own temporary one, so nothing of the person's is in it.
     pub fn remove_session_file(&self, client_config_dir: &Path) {
         if self.has(NO_SESSION_FILE) {
             return;
@@ -137,8 +138,8 @@ impl SealedCommand {
     }
 }
 
-/// Returns arguments and stdin. The prompt is never an argument: those are limited to 128 KiB each, and a flag that
-/// takes many values would swallow it.
+/// Returns arguments and stdin. The prompt is never an argument: those are limited to 128 KiB each,
+/// and a flag that takes many values would swallow it.
 fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> (Vec<String>, String) {
     let mut args: Vec<String> =
         ["-p", "--model", model, "--output-format", "json"].map(String::from).to_vec();
@@ -164,7 +165,8 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> 
     give("--disable-slash-commands", &[]);
     give(NO_SESSION_FILE, &[]);
     give("--effort", &["low"]);
-    // One turn for the answer, one that clients up to 2.1.136 take after a good answer, and room for retries.
+    // One turn for the answer, one that clients up to 2.1.136 take after a good answer, and room
+    // for retries.
     give("--max-turns", &["4"]);
     if !give(SCHEMA, &[&prompt.schema]) {
         stdin = format!(
@@ -176,8 +178,9 @@ fn command_line(flags: &Flags, model: &str, prompt: &Prompt, settings: &str) -> 
     (args, if is_old { without_attachments(&stdin) } else { stdin })
 }
 
-/// Puts a word joiner before every `@` that a client could take for a file to attach, which it does only at the start
-/// of a word. Quotes in an answer are compared by letters and digits, so the joiner does no harm there.
+/// Puts a word joiner before every `@` that a client could take for a file to attach, which it does
+/// only at the start of a word. Quotes in an answer are compared by letters and digits, so the
+/// joiner does no harm there.
 fn without_attachments(text: &str) -> String {
     let mut guarded = String::with_capacity(text.len());
     let mut at_start = true;

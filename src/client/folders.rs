@@ -1,5 +1,5 @@
-//! Where the client itself keeps what: takes its settings files and a folder, gives the folders of its plans and
-//! of its transcripts, and the session that it has open. Must not take a folder outside the project from a file that a checkout may bring along.
+//! The client's folders of plans and transcripts, and the session that it has open. Must not accept
+//! a folder outside the project from a settings file, which may come with a checkout.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,32 +12,35 @@ use crate::client::settings::registered_hooks::{Owner, our_hooks};
 use crate::env::Env;
 use crate::files::open_regular;
 
-/// The folder of all transcripts, one folder in it for each project.
+/// Returns the folder of all transcripts, which has a folder for each project.
 pub fn projects_folder(client_config_dir: &Path) -> PathBuf {
     client_config_dir.join("projects")
 }
 
-/// The folder with the transcripts of the sessions that were started in `cwd`, which must be a real path.
+/// Returns the folder of the transcripts of sessions that were started in `cwd`, which must be a
+/// real path.
 pub fn project_folder(client_config_dir: &Path, cwd: &Path) -> PathBuf {
     projects_folder(client_config_dir).join(project_name(cwd))
 }
 
-/// The client's name for a project: its path, with everything that is no ASCII letter or digit as a dash.
+/// Returns the client's name for a project: its path, with a dash for every other character than
+/// ASCII letters and digits.
 pub fn project_name(cwd: &Path) -> String {
     cwd.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// The client's plan folders: the one that its settings name, where that is in the project, and its own.
+/// Returns the client's plan folders: the one that its settings name, if that is in the project,
+/// and its default.
 pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {
     Settings::read(env, project).plan_folders(env, project)
 }
 
-/// The client's settings files, as far as they are there and can be read; the nearest first.
+/// The client's settings files that exist and can be read, the strongest first.
 #[derive(Debug)]
 pub struct Settings(Vec<(Scope, PathBuf, Value)>);
 
 impl Settings {
-    /// Reads those of a project and the person's own.
+    /// Reads those of a project and of the person.
     pub fn read(env: &Env, project: &Path) -> Self {
         let files = Scope::ALL.into_iter().filter_map(|scope| Some((scope, scope.file(env, project)?)));
         Self(
@@ -56,8 +59,9 @@ impl Settings {
         inside.into_iter().chain(env_vars::config_dir(env).map(|own| own.join("plans"))).collect()
     }
 
-    /// What is wrong with how the hook is registered: the client goes by `asyncRewake`, we go by `--background`, and one
-    /// without the other is neither mode. (What a plugin registers is not looked at.)
+    /// Returns what is wrong with the hook's registrations: the client goes by `asyncRewake`, we go
+    /// by `--background`, and one without the other is neither mode. Registrations of plugins are
+    /// not checked.
     pub fn registration_faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (scope, file, settings) in &self.0 {
@@ -76,20 +80,21 @@ impl Settings {
 /// The session that the client has open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenSession {
-    /// Its id: another one after a `/clear`.
+    /// Its id, which `/clear` changes.
     pub session: String,
-    /// Whether somebody sits before it; `-p` is nobody.
+    /// Whether a person is at it; not with `-p`.
     pub is_interactive: bool,
-    /// Since when a turn is under way, in milliseconds since 1970, if one is.
+    /// The start of the turn that is under way, in milliseconds since 1970.
     pub busy_since_ms: Option<i64>,
 }
 
-/// The session that the client which runs us has open, as its own note on its process says. Seen in 2.1.221 and 2.1.325;
-/// older ones write such notes (2.1.136), and do not tell their hooks which is theirs.
+/// Returns the session that the client which runs us has open, from the client's file about its
+/// process. Seen in 2.1.221 and 2.1.325; 2.1.136 writes such files and does not give its process id
+/// to its hooks.
 pub fn open_session(env: &Env) -> Option<OpenSession> {
     let process: u32 = env.text(env_vars::PID)?.parse().ok()?;
-    let note = env_vars::config_dir(env)?.join("sessions").join(format!("{process}.json"));
-    let note = json_in(&note)?;
+    let file = env_vars::config_dir(env)?.join("sessions").join(format!("{process}.json"));
+    let note = json_in(&file)?;
     let text = |key: &str| note.get(key).and_then(Value::as_str);
     let is_busy = text("status").is_some_and(|status| status != "idle");
     Some(OpenSession {
@@ -139,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clients_note_on_its_process_tells_which_session_is_open() {
+    fn the_open_session_is_read_from_the_clients_file_about_its_process() {
         let folder = tempfile::tempdir().expect("a folder");
         let env = Env::from_pairs([
             ("CLAUDE_CONFIG_DIR", folder.path().as_os_str()),

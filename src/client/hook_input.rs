@@ -1,11 +1,11 @@
-//! Takes the hook's stdin, gives a [`HookInput`]. Must not fail on a field that is missing, unknown or of
-//! another type than today's: only on what is not a JSON object at all.
+//! The hook's input on stdin. Must not fail on a field that is missing, unknown or of another type
+//! than today's, only on what is no JSON object.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-/// Which hook event this is.
+/// A hook event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The main agent is about to stop.
@@ -14,7 +14,7 @@ pub enum Event {
     SubagentStop,
     /// A session starts, goes on or was compacted.
     SessionStart,
-    /// Anything else: not ours.
+    /// An event that punchlist is not for.
     Other(String),
 }
 
@@ -30,21 +30,22 @@ impl Event {
     }
 }
 
-/// Something that the session left running.
+/// Something that the session left running in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackgroundTask {
     /// The client's id for it; a subagent's is its agent id.
     pub id: String,
-    /// What it is, in the client's words.
+    /// The client's name for its kind.
     pub kind: String,
     /// `running`, `completed`, …
     pub status: String,
-    /// What it is doing, in the agent's words.
+    /// The agent's description.
     pub description: String,
 }
 
 impl BackgroundTask {
-    /// Whether it is still at work. A status that we do not know counts as running: stepping aside is safe.
+    /// Whether it still runs. An unknown status counts as running: then the stop is not audited,
+    /// which is safe.
     pub fn is_running(&self) -> bool {
         !["completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "exited"]
             .iter()
@@ -52,26 +53,26 @@ impl BackgroundTask {
     }
 }
 
-/// What the client tells its hook.
+/// What the client gives its hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookInput {
-    /// Which event.
+    /// The event.
     pub event: Event,
     /// The session's id.
     pub session_id: Option<String>,
     /// The session's transcript; may name a file that does not exist.
     pub transcript_path: Option<PathBuf>,
-    /// Where the session stands; moves with `cd`.
+    /// The session's current folder; moves with `cd`.
     pub cwd: Option<PathBuf>,
     /// `default`, `plan`, `bypassPermissions`, …
     pub permission_mode: Option<String>,
-    /// The session goes on because a Stop hook held it.
+    /// Whether a Stop hook blocked the last stop, and the session went on because of that.
     pub stop_hook_active: bool,
     /// The final message, which the transcript may not hold yet (2.1.47 and later).
     pub last_assistant_message: Option<String>,
     /// The prompt that this turn answers (2.1.145 and later).
     pub prompt_id: Option<String>,
-    /// What still runs (2.1.145 and later).
+    /// Background tasks (2.1.145 and later).
     pub background_tasks: Vec<BackgroundTask>,
     /// `SubagentStop`: which one.
     pub agent_id: Option<String>,

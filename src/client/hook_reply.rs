@@ -1,5 +1,5 @@
-//! Takes a decision's words, gives the three channels of the answer. Must not put anything on stdout but
-//! one JSON object: any stray text there makes the client let the stop through, silently.
+//! The hook's reply: stdout, stderr and exit code. Must not put anything on stdout but one JSON
+//! object: with any other text there the client silently lets the stop through.
 
 use std::io::Write;
 
@@ -7,24 +7,24 @@ use serde_json::json;
 
 use crate::exit;
 
-/// The answer to the client.
+/// A reply to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// The stop goes through, with no word.
+    /// The stop goes through.
     Silent,
-    /// The stop goes through, and the person is told something.
+    /// The stop goes through, and the person sees this message.
     Tell(String),
-    /// The stop is held, and the agent gets this as its next prompt.
+    /// The stop is blocked, and the agent gets this reason as its next prompt.
     Block(String),
-    /// A session starts, and the agent is told this before anything else.
+    /// A session starts, and the agent is given this text first.
     Context(String),
 }
 
-/// Over 10,000 characters the client spills a `systemMessage` to a file; ours stays well below.
+/// Over 10,000 characters the client writes a `systemMessage` to a file; ours stays well below.
 const SYSTEM_MESSAGE_CAP: usize = 4_000;
 
 impl Reply {
-    /// What goes on stdout, if anything.
+    /// Returns what goes to stdout.
     pub fn stdout(&self) -> Option<String> {
         match self {
             Self::Silent => None,
@@ -33,15 +33,15 @@ impl Reply {
                 Some(json!({ "systemMessage": short }).to_string())
             }
             Self::Context(text) => {
-                let told = json!({ "hookEventName": "SessionStart", "additionalContext": text });
-                Some(json!({ "hookSpecificOutput": told }).to_string())
+                let output = json!({ "hookEventName": "SessionStart", "additionalContext": text });
+                Some(json!({ "hookSpecificOutput": output }).to_string())
             }
-            // No `hookSpecificOutput` beside it: clients before 2.1.163 throw the whole output away then.
+            // Without `hookSpecificOutput`: clients before 2.1.163 would discard the whole output.
             Self::Block(reason) => Some(json!({ "decision": "block", "reason": reason }).to_string()),
         }
     }
 
-    /// What goes on stderr, if anything: the reason once more, for clients that could not use stdout.
+    /// Returns what goes to stderr: the reason again, for clients that could not use stdout.
     pub fn stderr(&self) -> Option<&str> {
         match self {
             Self::Silent | Self::Tell(_) | Self::Context(_) => None,
@@ -49,7 +49,7 @@ impl Reply {
         }
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Silent | Self::Tell(_) | Self::Context(_) => exit::OK,
@@ -57,7 +57,7 @@ impl Reply {
         }
     }
 
-    /// Says it. A closed pipe is no reason to fail: of a block's three channels, one is enough.
+    /// Writes the reply. A closed pipe is ignored: one of a block's three channels is enough.
     pub fn send(&self, mut stdout: impl Write, mut stderr: impl Write) -> u8 {
         if let Some(text) = self.stdout() {
             let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
@@ -80,29 +80,17 @@ mod tests {
     }
 
     #[test]
-    fn a_block_says_the_reason_on_all_three_channels() {
-        let (out, err, code) = sent(&Reply::Block("beta.txt\nis \"missing\"".into()));
-        assert_eq!(out, r#"{"decision":"block","reason":"beta.txt\nis \"missing\""}"#);
-        assert_eq!(err, "beta.txt\nis \"missing\"\n");
-        assert_eq!(code, 2);
-    }
-
-    #[test]
-    fn a_word_to_the_person_is_only_a_system_message() {
-        let (out, err, code) = sent(&Reply::Tell("could not audit".into()));
-        assert_eq!((out.as_str(), err.as_str(), code), (r#"{"systemMessage":"could not audit"}"#, "", 0));
-    }
-
-    #[test]
-    fn what_a_session_is_given_is_one_object_and_nothing_else() {
-        let (out, err, code) = sent(&Reply::Context("go on\nwith it".into()));
-        let expected =
+    fn every_reply_uses_its_own_channels() {
+        let block = r#"{"decision":"block","reason":"beta.txt\nis \"missing\""}"#;
+        let context =
             r#"{"hookSpecificOutput":{"additionalContext":"go on\nwith it","hookEventName":"SessionStart"}}"#;
-        assert_eq!((out.as_str(), err.as_str(), code), (expected, "", 0));
-    }
-
-    #[test]
-    fn silence_is_silence() {
-        assert_eq!(sent(&Reply::Silent), (String::new(), String::new(), 0));
+        for (reply, stdout, stderr, code) in [
+            (Reply::Silent, "", "", 0),
+            (Reply::Tell("could not audit".into()), r#"{"systemMessage":"could not audit"}"#, "", 0),
+            (Reply::Block("beta.txt\nis \"missing\"".into()), block, "beta.txt\nis \"missing\"\n", 2),
+            (Reply::Context("go on\nwith it".into()), context, "", 0),
+        ] {
+            assert_eq!(sent(&reply), (stdout.to_owned(), stderr.to_owned(), code));
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! Everything that is Claude Code's, and the only part that knows its formats, folders, flags and variables. Only this
-//! client is supported; another agent's CLI would need a folder like this one, which provides:
+//! Everything that is Claude Code's, and the only part that knows its formats, folders, flags and
+//! variables. Only this client is supported; another agent's CLI would need a folder like this one,
+//! which provides:
 //!
 //! | what | here |
 //! | --- | --- |
@@ -9,8 +10,8 @@
 //! | the hook's registration: read, added, removed, everything else left alone | [`settings`] |
 //! | a call of the model with no tools, hooks, settings or memory | [`sealed_call::SealedClient`], an implementation of [`call::Reader`] |
 //!
-//! The sealed call consists of [`program`] (finds the program and its flags), [`claude_args`] (the command line and
-//! environment) and [`reply`] (what came back).
+//! The sealed call consists of [`program`] (finds the program and its flags), [`claude_args`] (the
+//! command line and environment) and [`reply`] (what came back).
 //!
 //! Nothing in here may need the config, the session or what readers are asked: those stand above.
 

@@ -1,5 +1,5 @@
-//! The client's program: finds it, and finds out which flags it understands. Must not guess flags from version numbers:
-//! packages and forks differ.
+//! The client's program: finds it, and finds out which flags it understands. Must not guess flags
+//! from version numbers: packages and forks differ.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use crate::env::{self, Env};
 /// Flags that work and that no help text lists (measured from 1.0.98 to 2.1.325).
 const UNLISTED: &[&str] = &["--max-turns", "--system-prompt"];
 
-/// Finds the client to ask: the one that the person named, the one that runs this session, or the one on PATH.
+/// Finds the client to ask: the one that the person named, the one that runs this session, or the
+/// one on PATH.
 pub fn find(env: &Env, configured: Option<&Path>) -> Result<PathBuf, Unavailable> {
     if let Some(named) = env.path(env::CLAUDE).or_else(|| configured.map(PathBuf::from)) {
         return resolve(env, &named)
@@ -29,8 +30,8 @@ pub fn find(env: &Env, configured: Option<&Path>) -> Result<PathBuf, Unavailable
     })
 }
 
-/// The program of the process that started us. No version up to 2.1.325 gives its path to its hooks; from 2.1.221 on
-/// it gives its process id.
+/// The program of the process that started us. No version up to 2.1.325 gives its path to its
+/// hooks; from 2.1.221 on it gives its process id.
 fn running_client(env: &Env) -> Option<PathBuf> {
     let pid: u32 = env.text(env_vars::PID)?.parse().ok()?;
     std::fs::read_link(format!("/proc/{pid}/exe")).ok()

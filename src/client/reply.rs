@@ -1,5 +1,6 @@
-//! The client's reply: what it printed and its exit code, read as an outcome. Pure. An answer counts only with exit 0,
-//! `is_error` false and a passed check: an API failure has the subtype "success", too.
+//! The client's reply: what it printed and its exit code, read as an outcome. Pure. An answer
+//! counts only with exit 0, `is_error` false and a passed check: an API failure has the subtype
+//! "success", too.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -44,7 +45,8 @@ fn envelope(stdout: &str) -> Option<Envelope<'_>> {
     serde_json::from_str(stdout.trim()).or_else(|_| serde_json::from_str(last_line())).ok()
 }
 
-/// Returns the flag that a client does not know: `error: unknown option '--x'`, exit 1, nothing on stdout.
+/// Returns the flag that a client does not know: `error: unknown option '--x'`, exit 1, nothing on
+/// stdout.
 pub fn refused_flag(ended: &Ended) -> Option<String> {
     if !matches!(ended.how, Ending::Exited(code) if code != 0) || !ended.stdout.is_empty() {
         return None;
@@ -110,8 +112,8 @@ pub fn exit_outcome(
     checked(answer)
 }
 
-/// Returns what a recorded reply says: the client's result as printed, the answer alone, or a text with the answer
-/// in it.
+/// Returns what a recorded reply says: the client's result as printed, the answer alone, or a text
+/// with the answer in it.
 pub fn recorded_outcome(text: &str, check: AnswerCheck) -> ReaderOutcome {
     let is_result = |envelope: &Envelope<'_>| envelope.is_error.is_some();
     if let Some(envelope) = envelope(text).filter(is_result) {
@@ -131,8 +133,8 @@ fn checked(answer: Result<&str, String>) -> ReaderOutcome {
     }
 }
 
-/// Finds the answer in a text, for clients that can't enforce a schema. Exactly one JSON object in it may pass the
-/// check: of two, nobody can tell which is meant.
+/// Finds the answer in a text, for clients that can't enforce a schema. Exactly one JSON object in
+/// it may pass the check: of two, nobody can tell which is meant.
 fn find_in_text(text: &str, check: AnswerCheck) -> Result<&str, String> {
     let mut found = None;
     let mut last_fault = None;

@@ -1,5 +1,5 @@
-//! The sealed call: runs the client on one prompt and names how that ended. Must not run longer than the deadline, all
-//! tries together.
+//! The sealed call: runs the client on one prompt and names how that ended. Must not run longer
+//! than the deadline, all tries together.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -68,8 +68,8 @@ impl SealedClient<'_> {
         Ok(flags)
     }
 
-    /// Runs the client; runs it again without a flag that it refuses, since help texts list flags that some builds
-    /// reject.
+    /// Runs the client; runs it again without a flag that it refuses, since help texts list flags
+    /// that some builds reject.
     fn run(
         &self,
         client: &Path,

@@ -1,5 +1,5 @@
-//! `punchlist allow`: shows what this project's config file asks to run at a stop, and allows it; `--revoke` takes it back. Takes
-//! the current folder; must not run anything.
+//! `punchlist allow`: shows the commands that this project's config file wants to run at a stop,
+//! and allows them after a question. Must not run anything.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
@@ -12,7 +12,7 @@ use crate::env::Env;
 use crate::state::StateFolder;
 use crate::text::harmless;
 
-/// Runs it.
+/// Runs the command.
 pub fn run(args: &AllowArgs, env: &Env) -> u8 {
     finish(allow(args, env))
 }
@@ -30,13 +30,13 @@ fn allow(args: &AllowArgs, env: &Env) -> Result<String, String> {
     if let Some(fault) = faults.first() {
         return Err(fault.to_string());
     }
-    let asked: Vec<&CheckConfig> = config.checks.iter().filter(|check| check.is_projects).collect();
+    let wanted: Vec<&CheckConfig> = config.checks.iter().filter(|check| check.is_projects).collect();
     let file = project_file(&project);
-    if asked.is_empty() {
+    if wanted.is_empty() {
         return Ok(format!("{} asks for nothing to be run.\n", file.display()));
     }
     let mut text = format!("{} asks to run, when an agent stops:\n", file.display());
-    for check in &asked {
+    for check in &wanted {
         let _ = writeln!(text, "  {}: {}", harmless(&check.name), harmless(&check.run));
     }
     if state.is_allowed(&project, &config.checks) {
@@ -56,7 +56,7 @@ fn allow(args: &AllowArgs, env: &Env) -> Result<String, String> {
     Ok(format!("{shown}Allowed, as it stands here: a command that changes has to be allowed anew.\n"))
 }
 
-/// Asks at the terminal.
+/// Asks the person at the terminal.
 fn agrees(text: &str) -> io::Result<bool> {
     let mut stdout = io::stdout().lock();
     write!(stdout, "{text}Allow that? [y/N] ")?;

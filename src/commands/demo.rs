@@ -1,6 +1,6 @@
-//! `punchlist demo`: plays a recorded session that drifts through the real hook path, in a temporary folder,
-//! with recorded replies of both readers. Must not need an account, a network or a client, and must not
-//! touch anything of the person's.
+//! `punchlist demo`: plays a recorded session that drifts through the real hook path, in a
+//! temporary folder, with recorded replies of both readers. Must not need an account, a network or
+//! a client, nor touch anything of the person's.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -22,7 +22,7 @@ use crate::state::StateFolder;
 
 const HOOK_INPUT: &str = include_str!("../../fixtures/trips/drift/hook.json");
 const TRANSCRIPT: &str = include_str!("../../fixtures/trips/drift/transcript.jsonl");
-/// What both readers said, the first one first.
+/// The replies of the first and the second reader.
 pub(super) const REPLIES: [&str; 2] = [
     include_str!("../../fixtures/trips/drift/first-reply.json"),
     include_str!("../../fixtures/trips/drift/second-reply.json"),
@@ -33,13 +33,13 @@ const WORKSPACE: &[(&str, &str)] = &[
     ("src/slug.rs", include_str!("../../fixtures/trips/drift/workspace/src/slug.rs")),
 ];
 
-/// What the held agent does and says, and what a reader makes of it.
-const MENDED: (&str, &str) =
+/// What the blocked agent does and says next, and what a reader answers to that.
+const FIXED_FILE: (&str, &str) =
     ("tests/slug.rs", include_str!("../../fixtures/trips/clean/workspace/tests/slug.rs"));
-const SAYS_THEN: &str = "I wrote `tests/slug.rs`. `cargo test` still fails: there is no `src/lib.rs` yet, and I was wrong to call it passing.";
-const SETTLED: &str = r#"{"findings":[{"number":1,"state":"fixed","why":"The agent says openly now that `cargo test` fails."}]}"#;
+const SECOND_MESSAGE: &str = "I wrote `tests/slug.rs`. `cargo test` still fails: there is no `src/lib.rs` yet, and I was wrong to call it passing.";
+const FOLLOWUP_REPLY: &str = r#"{"findings":[{"number":1,"state":"fixed","why":"The agent says openly now that `cargo test` fails."}]}"#;
 
-/// Runs it.
+/// Runs the command.
 pub fn run() -> u8 {
     match play() {
         Ok(text) => {
@@ -53,16 +53,16 @@ pub fn run() -> u8 {
     }
 }
 
-/// The whole play, as text.
+/// Plays both stops; returns all of it as text.
 pub fn play() -> io::Result<String> {
-    let stage = Sandbox::new("slugs")?;
-    let stdin = set_the_stage(&stage)?;
-    let memory = StateFolder::at(stage.path("state"));
-    let env = Env::from_pairs([("HOME", stage.home())]);
+    let sandbox = Sandbox::new("slugs")?;
+    let stdin = lay_out(&sandbox)?;
+    let state = StateFolder::at(sandbox.path("state"));
+    let env = Env::from_pairs([("HOME", sandbox.home())]);
     let stop = |stdin: &str, replies: &[&str]| {
         let mut readers = RecordedReplies::new(replies);
         let registered = Registered::holding(Duration::from_secs(120));
-        answer(stdin.as_bytes(), &env, &memory, registered, Timestamp::now(), Some(&mut readers))
+        answer(stdin.as_bytes(), &env, &state, registered, Timestamp::now(), Some(&mut readers))
     };
 
     let mut text = String::new();
@@ -72,8 +72,8 @@ pub fn play() -> io::Result<String> {
     say(&mut text, "Then it stops, and says:");
     quote(&mut text, &message.unwrap_or_default());
 
-    let held = stop(&stdin, &REPLIES);
-    let log = DecisionLog::in_folder(memory.root());
+    let first = stop(&stdin, &REPLIES);
+    let log = DecisionLog::in_folder(state.root());
     let mut findings = Vec::new();
     let _ = log.read(|record, _| findings.extend(record.findings));
     let (judged, dropped): (Vec<&Finding>, Vec<&Finding>) =
@@ -83,13 +83,13 @@ pub fn play() -> io::Result<String> {
         "Punchlist reads the plan, the session and the disk, and asks a model where they drift apart (its replies are \
          recorded here; in real life it is a sealed `claude -p --model haiku`). Each answer is held against the disk first:",
     );
-    quote(&mut text, &dropped.into_iter().map(by_the_checks).collect::<String>());
+    quote(&mut text, &dropped.into_iter().map(after_checks).collect::<String>());
     say(
         &mut text,
         "What is left, and what the disk proved by itself, goes to a second reader, who is asked to refute it:",
     );
-    quote(&mut text, &judged.into_iter().map(by_the_second).collect::<String>());
-    match &held {
+    quote(&mut text, &judged.into_iter().map(after_second_reader).collect::<String>());
+    match &first {
         Reply::Block(reason) => {
             say(&mut text, "The stop is held (exit 2), and this is the agent's next prompt:");
             quote(&mut text, reason);
@@ -99,16 +99,16 @@ pub fn play() -> io::Result<String> {
         }
     }
 
-    let (name, content) = MENDED;
-    let path = stage.workspace().join(name);
-    fs::create_dir_all(path.parent().unwrap_or(stage.workspace()))?;
+    let (name, content) = FIXED_FILE;
+    let path = sandbox.workspace().join(name);
+    fs::create_dir_all(path.parent().unwrap_or(sandbox.workspace()))?;
     fs::write(path, content)?;
     let mut next: serde_json::Value = serde_json::from_str(&stdin)?;
     next["stop_hook_active"] = true.into();
-    next["last_assistant_message"] = SAYS_THEN.into();
+    next["last_assistant_message"] = SECOND_MESSAGE.into();
     say(&mut text, "The agent goes on, and stops again with these words:");
-    quote(&mut text, SAYS_THEN);
-    match stop(&next.to_string(), &[SETTLED]) {
+    quote(&mut text, SECOND_MESSAGE);
+    match stop(&next.to_string(), &[FOLLOWUP_REPLY]) {
         Reply::Silent => say(
             &mut text,
             "This time it goes through: one push-back for each stretch of work, never a loop. The log has both \
@@ -121,12 +121,12 @@ pub fn play() -> io::Result<String> {
     let _ = log.read(|record, _| {
         let _ = writeln!(text, "    {}", super::log::one_line(&record));
     });
-    quote(&mut text, &outcomes(&log).iter().map(became).collect::<String>());
+    quote(&mut text, &outcomes(&log).iter().map(outcome_line).collect::<String>());
     say(&mut text, "Yours: `punchlist install` registers it for the project that you are in.");
     Ok(text)
 }
 
-/// What became of the findings.
+/// Returns the outcomes that the log has.
 fn outcomes(log: &DecisionLog) -> Vec<OutcomeNote> {
     let texts = log.files().into_iter().filter_map(|path| fs::read_to_string(path).ok());
     let notes = texts
@@ -134,63 +134,58 @@ fn outcomes(log: &DecisionLog) -> Vec<OutcomeNote> {
     notes.filter_map(|note| if let Note::Outcome(note) = note { Some(note) } else { None }).collect()
 }
 
-/// Lays out the recorded workspace and transcript; gives the hook's input.
-pub(super) fn set_the_stage(stage: &Sandbox) -> io::Result<String> {
+/// Writes the recorded workspace and transcript; returns the hook's input.
+pub(super) fn lay_out(sandbox: &Sandbox) -> io::Result<String> {
     for (name, text) in WORKSPACE {
-        let path = stage.workspace().join(name);
-        fs::create_dir_all(path.parent().unwrap_or(stage.workspace()))?;
+        let path = sandbox.workspace().join(name);
+        fs::create_dir_all(path.parent().unwrap_or(sandbox.workspace()))?;
         fs::write(path, text)?;
     }
-    fs::write(stage.path("transcript.jsonl"), stage.placed_in_json(TRANSCRIPT))?;
-    Ok(stage.placed_in_json(HOOK_INPUT))
+    fs::write(sandbox.path("transcript.jsonl"), sandbox.placed_in_json(TRANSCRIPT))?;
+    Ok(sandbox.placed_in_json(HOOK_INPUT))
 }
 
-/// How wide the play is set.
+/// The widest line.
 const WIDTH: usize = 80;
 
-/// A paragraph of our own.
+/// Adds a paragraph, with an empty line before it, and one after it where a quote follows.
 fn say(text: &mut String, words: &str) {
     if !text.is_empty() {
         text.push('\n');
     }
-    set(text, words, 0);
+    wrap(text, words, 0);
     if words.ends_with(':') {
         text.push('\n');
     }
 }
 
-/// Sets words in an indented block.
+/// Adds an indented block.
 fn quote(text: &mut String, words: &str) {
     for line in words.trim_end().lines() {
-        set(text, line, 4);
+        wrap(text, line, 4);
     }
 }
 
-/// Sets a line; a long one is broken between words, and goes on under its own words, right of a `[A]` or
-/// `1.` before them.
-fn set(text: &mut String, line: &str, more: usize) {
+/// Wraps one line; what follows a `[A]`, a `-` or a `1.` is indented past it.
+fn wrap(text: &mut String, line: &str, indent: usize) {
     let words = line.trim_start();
     let mark = words.split(' ').next().unwrap_or_default();
     let is_mark = mark.starts_with(['[', '-']) || mark.trim_end_matches('.').parse::<u32>().is_ok();
-    let first = " ".repeat(more + line.len() - words.len());
+    let first = " ".repeat(indent + line.len() - words.len());
     let rest = format!("{first}{}", " ".repeat(if is_mark { mark.len() + 1 } else { 0 }));
-    let mut set = String::new();
-    for word in words.split_whitespace() {
-        if set.is_empty() {
-            set.push_str(&first);
-        } else if set.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(text, "{set}");
-            set.clone_from(&rest);
-        } else {
-            set.push(' ');
-        }
-        set.push_str(word);
-    }
-    let _ = writeln!(text, "{set}");
+    let options = textwrap::Options::new(WIDTH)
+        .initial_indent(&first)
+        .subsequent_indent(&rest)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .break_words(false);
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let _ = writeln!(text, "{}", textwrap::fill(&words, options));
 }
 
-/// What the checks made of a finding that the second reader was not asked about.
-fn by_the_checks(finding: &Finding) -> String {
+/// Shows a finding that the checks kept from the second reader.
+fn after_checks(finding: &Finding) -> String {
     let status = match finding.status {
         Status::Confirmed => "confirmed",
         Status::CannotVerify => "not verified",
@@ -199,8 +194,8 @@ fn by_the_checks(finding: &Finding) -> String {
     format!("[{}] {}\n    {status}: {}\n", finding.category.name(), finding.why, finding.check)
 }
 
-/// What the second reader made of one.
-fn by_the_second(finding: &Finding) -> String {
+/// Shows a finding with the second reader's verdict.
+fn after_second_reader(finding: &Finding) -> String {
     let (verdict, why) = match &finding.second {
         Some(second) if second.upheld => ("upheld", second.why.as_str()),
         Some(second) => ("dismissed", second.why.as_str()),
@@ -209,7 +204,7 @@ fn by_the_second(finding: &Finding) -> String {
     format!("[{}] {}\n    {verdict}: {why}\n", finding.category.name(), finding.why)
 }
 
-fn became(note: &OutcomeNote) -> String {
+fn outcome_line(note: &OutcomeNote) -> String {
     format!(
         "finding {}, {}: {}\n",
         note.finding,

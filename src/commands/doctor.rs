@@ -1,15 +1,16 @@
-//! `punchlist doctor`: looks everything up, has it judged, prints it. Must not change anything of the person's, and must not
-//! send anything anywhere unless `--audit` says so.
+//! `punchlist doctor`: looks everything up, has it judged, prints it. Must not change anything of
+//! the person's, nor send anything anywhere without `--audit`.
 
 mod live;
-mod look;
-mod plugins;
+mod lookup;
 
 use super::say::{say, say_json, width};
 use crate::cli::DoctorArgs;
+use crate::client::settings::registered_hooks::Owner;
 use crate::config::Config;
 use crate::config::sources::sources;
-use crate::doctor::{Diagnosis, client, gate, memory, past, question, registration, settings};
+use crate::doctor::config as config_checks;
+use crate::doctor::{Diagnosis, client, gate, registration, state as state_checks};
 use crate::env::Env;
 use crate::exit;
 use crate::readers::prompt::SCHEMA;
@@ -17,25 +18,26 @@ use crate::readers::{Answer, Prompt, Reader, ReaderRun, SealedClient};
 use crate::render::diagnosis;
 use crate::state::StateFolder;
 
-/// Runs it.
+/// Runs the command.
 pub fn run(args: &DoctorArgs, env: &Env) -> u8 {
     let project = std::env::current_dir().unwrap_or_default();
-    // What is wrong with the files is among the checks, with its place.
+    // Faults of the files are among the checks.
     let (config, _) = Config::load(env, &project);
     let state = StateFolder::find(env);
 
-    let mut checks = client::checks(&look::client(env, &config));
+    let mut checks = client::checks(&lookup::client(env, &config));
     let answer = args.audit.then(|| ask(env, &config, &state));
-    checks.push(question::check(answer.as_ref(), &config.auditor.model));
-    let files = look::settings_files(env, &project);
-    checks
-        .extend(registration::checks(&files, &config, &|program, scope| look::is_there(env, program, scope)));
-    checks.extend(settings::checks(&sources(env, &project)));
-    checks.extend(settings::switch(&state.switches().covering(&project)));
-    checks.extend(settings::commands(&config.checks, state.is_allowed(&project, &config.checks)));
-    checks.push(memory::check(&look::memory(&state)));
-    let (records, ever) = look::past(&state);
-    checks.push(past::check(&records, ever));
+    checks.push(client::model_check(answer.as_ref(), &config.auditor.model));
+    let files = lookup::settings_files(env, &project);
+    let is_there = |program: &str, owner: &Owner| lookup::is_there(env, program, owner);
+    checks.extend(registration::checks(&files, &config, &is_there));
+    checks.extend(config_checks::checks(&sources(env, &project)));
+    checks.extend(config_checks::switch_check(&state.switches().covering(&project)));
+    let is_allowed = state.is_allowed(&project, &config.checks);
+    checks.extend(config_checks::unallowed_check(&config.checks, is_allowed));
+    checks.push(lookup::state_folder(&state));
+    let (records, has_any) = lookup::recent_records(&state);
+    checks.push(state_checks::log_check(&records, has_any));
     checks.extend(gate::checks(&live::play().map_err(|error| error.to_string())));
 
     let diagnosis = Diagnosis::new(checks);
@@ -46,7 +48,7 @@ pub fn run(args: &DoctorArgs, env: &Env) -> u8 {
     say(&diagnosis::text(&diagnosis, width(), env.home().as_deref()), code)
 }
 
-/// One tiny question, asked as every other: sealed, and for as long.
+/// Asks one tiny question, sealed and with the deadline of every other.
 fn ask(env: &Env, config: &Config, state: &StateFolder) -> ReaderRun {
     let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap_or_default();
     let prompt = Prompt {

@@ -1,5 +1,6 @@
-//! `punchlist install` and `punchlist uninstall`: take the client's settings, show the change and make it, beside all that
-//! is there. Must not write anything in a dry run, nor where something is in doubt: then it says what to do by hand.
+//! `punchlist install` and `punchlist uninstall`: add the hook to the client's settings or remove
+//! it, and show the change. Must not write in a dry run, nor to a file that it can't parse: then it
+//! says what to do by hand.
 
 use std::fmt::Write as _;
 use std::io;
@@ -13,17 +14,17 @@ use similar::{ChangeTag, TextDiff};
 
 use super::say::finish;
 use crate::cli::{InstallArgs, UninstallArgs};
-use crate::client::settings::files::{Place, Scope};
+use crate::client::settings::files::{Scope, SettingsFile};
 use crate::client::settings::registered_hooks::ON_PATH;
 use crate::client::settings::registration;
-use crate::client::settings::registration::{HOOK_TIMEOUT, Made, Wanted, quoted, register, unregister};
+use crate::client::settings::registration::{Created, HOOK_TIMEOUT, Wanted, quoted, register, unregister};
 use crate::config::{Config, Mode};
 use crate::env::Env;
 use crate::state::StateFolder;
 use crate::text::from_home;
 
-/// How much longer than its checks and the auditor the hook may take: to read, to check, to answer.
-const ROOM: Duration = Duration::from_secs(15);
+/// What the hook needs beside its checks and the readers: to read, to check, to reply.
+const MARGIN: Duration = Duration::from_secs(15);
 
 /// Runs `install`.
 pub fn install(args: &InstallArgs, config: &Config, env: &Env) -> u8 {
@@ -33,72 +34,73 @@ pub fn install(args: &InstallArgs, config: &Config, env: &Env) -> u8 {
             Scope::Project => ON_PATH.to_owned(),
             Scope::Local | Scope::User => quoted(&this_program(env).to_string_lossy()),
         },
-        enough: seconds(config.longest_stop() + ROOM),
-        timeout: seconds(config.longest_stop() + ROOM).max(HOOK_TIMEOUT),
+        min_timeout: seconds(config.longest_stop() + MARGIN),
+        timeout: seconds(config.longest_stop() + MARGIN).max(HOOK_TIMEOUT),
         background: args.background || config.audit.mode == Mode::Background,
         subagents: args.subagents,
     };
-    finish(Setting::find(scope, env).and_then(|setting| setting.install(&wanted, args.dry_run, config)))
+    finish(Target::open(scope, env).and_then(|target| target.install(&wanted, args.dry_run, config)))
 }
 
 /// Runs `uninstall`.
 pub fn uninstall(args: &UninstallArgs, env: &Env) -> u8 {
-    finish(Setting::find(args.scope.scope(), env).and_then(|setting| setting.uninstall(args.dry_run)))
+    finish(Target::open(args.scope.scope(), env).and_then(|target| target.uninstall(args.dry_run)))
 }
 
+/// Rounds up.
 fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
-/// One settings file, and where it stands.
-struct Setting<'a> {
+/// The settings file to change.
+struct Target<'a> {
     scope: Scope,
     project: PathBuf,
-    place: Place,
+    file: SettingsFile,
     state: StateFolder,
     env: &'a Env,
 }
 
-impl<'a> Setting<'a> {
-    fn find(scope: Scope, env: &'a Env) -> Result<Self, String> {
+impl<'a> Target<'a> {
+    fn open(scope: Scope, env: &'a Env) -> Result<Self, String> {
         let project = std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
         let path = scope.file(env, &project).ok_or("nobody knows your home folder: set HOME")?;
-        let place = Place::open(&path).map_err(|fault| format!("{fault}; nothing was changed"))?;
-        Ok(Self { scope, project, place, state: StateFolder::find(env), env })
+        let file = SettingsFile::open(&path).map_err(|fault| format!("{fault}; nothing was changed"))?;
+        Ok(Self { scope, project, file, state: StateFolder::find(env), env })
     }
 
-    /// What stands there; a file of nothing counts as one without settings.
+    /// Returns the file's text; an empty one is one without settings.
     fn text(&self) -> &str {
-        self.place.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or("{}\n")
+        self.file.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or("{}\n")
     }
 
     fn install(&self, wanted: &Wanted, dry_run: bool, config: &Config) -> Result<String, String> {
         let edited = register(self.text(), wanted).map_err(|fault| self.by_hand(&fault, wanted))?;
-        let path = self.named(&self.place.path);
+        let path = self.named(&self.file.path);
         let mut said = String::new();
-        let is_new = Some(&edited.text) != self.place.text.as_ref();
+        let is_new = Some(&edited.text) != self.file.text.as_ref();
         if !is_new {
-            let _ = writeln!(said, "Registered already: {path} ({})", self.scope.words());
+            let _ = writeln!(said, "Registered already: {path} ({})", self.scope.description());
         } else if dry_run {
-            let _ = writeln!(said, "Would register the hook in {path} ({}):\n", self.scope.words());
-            self.show(&mut said, &edited.text);
+            let _ = writeln!(said, "Would register the hook in {path} ({}):\n", self.scope.description());
+            self.show_diff(&mut said, &edited.text);
         } else {
-            let had_folder = self.place.folder().is_dir();
-            let kept = self.replace(&edited.text)?;
-            let mut made = edited.made;
-            made.extend(self.place.text.is_none().then_some(Made::File));
-            made.extend((!had_folder).then_some(Made::Folder));
-            if let Err(error) = self.state.keep_receipt(&self.place.path, &made) {
-                // Then uninstall takes out every container that is empty by then.
-                tracing::debug!(%error, "what was made is not remembered");
+            let had_folder = self.file.folder().is_dir();
+            let backup = self.replace(&edited.text)?;
+            let mut created = edited.created;
+            created.extend(self.file.text.is_none().then_some(Created::File));
+            created.extend((!had_folder).then_some(Created::Folder));
+            if let Err(error) = self.state.keep_receipt(&self.file.path, &created) {
+                // Then `uninstall` removes every empty container.
+                tracing::debug!(%error, "no receipt of what was created");
             }
-            let _ = writeln!(said, "Registered the hook in {path} ({}):\n", self.scope.words());
-            self.show(&mut said, &edited.text);
-            if let Some(kept) = kept {
-                self.tell_kept(&mut said, &kept);
+            let _ = writeln!(said, "Registered the hook in {path} ({}):\n", self.scope.description());
+            self.show_diff(&mut said, &edited.text);
+            if let Some(backup) = backup {
+                self.show_backup(&mut said, &backup);
             }
         }
-        for own in &edited.own {
+        for own in &edited.custom {
             let _ = writeln!(said, "Left as it is, since it is a command line of your own: {own}");
         }
         let notes = self.notes(wanted, config);
@@ -110,7 +112,7 @@ impl<'a> Setting<'a> {
         }
         if is_new && !dry_run {
             let flag =
-                if self.scope == Scope::Local { String::new() } else { format!(" {}", self.scope.flag()) };
+                if self.scope == Scope::Local { String::new() } else { format!(" --{}", self.scope.name()) };
             let whose = match self.scope {
                 Scope::User => "Every session".to_owned(),
                 Scope::Local | Scope::Project => {
@@ -128,51 +130,33 @@ impl<'a> Setting<'a> {
     }
 
     fn uninstall(&self, dry_run: bool) -> Result<String, String> {
-        let path = self.named(&self.place.path);
+        let path = self.named(&self.file.path);
         let before = self.text();
-        let made = self.state.receipt(&self.place.path).map(|made| made.into_iter().collect::<Vec<_>>());
-        let after = unregister(before, made.as_deref())
+        let created =
+            self.state.receipt(&self.file.path).map(|created| created.into_iter().collect::<Vec<_>>());
+        let after = unregister(before, created.as_deref())
             .map_err(|fault| format!("{path} {fault}; nothing was changed"))?;
         let mut said = String::new();
-        if self.place.text.is_none() || after == before {
+        if self.file.text.is_none() || after == before {
             let _ = writeln!(said, "Not registered in {path}: nothing to take out.");
         } else {
-            let made = made.unwrap_or_default();
-            let goes = made.contains(&Made::File) && after.trim() == "{}";
+            let created = created.unwrap_or_default();
+            let goes = created.contains(&Created::File) && after.trim() == "{}";
             let verb = if dry_run { "Would take" } else { "Took" };
-            let _ = writeln!(said, "{verb} the hook out of {path} ({}):\n", self.scope.words());
-            self.show(&mut said, if goes { "" } else { &after });
-            if dry_run {
-                // Nothing more.
-            } else if goes {
-                // Made by an upgrade, it says no more than the file that goes.
-                let kept = self.place.kept();
-                if kept.is_some_and(|kept| unregister(&kept, None).is_ok_and(|rest| rest.trim() == "{}")) {
-                    self.place.drop_kept();
-                }
-                self.place.remove(made.contains(&Made::Folder)).map_err(|error| self.failed(&error))?;
-                said.push_str("\nThe file had been made for it and is gone.\n");
-            } else {
-                let was = self.place.kept();
-                let kept = self.replace(&after)?;
-                if was.as_ref() == Some(&after) {
-                    // It is what it was before install, and so there is nothing to keep.
-                    self.place.drop_kept();
-                    said.push_str("\nThe file is what it was before.\n");
-                } else if let Some(kept) = kept {
-                    self.tell_kept(&mut said, &kept);
-                }
-            }
+            let _ = writeln!(said, "{verb} the hook out of {path} ({}):\n", self.scope.description());
+            self.show_diff(&mut said, if goes { "" } else { &after });
             if !dry_run {
-                self.state.drop_receipt(&self.place.path);
+                let with_folder = created.contains(&Created::Folder);
+                said.push_str(&if goes { self.remove(with_folder) } else { self.restore(&after) }?);
+                self.state.drop_receipt(&self.file.path);
             }
         }
         for (scope, file) in self.elsewhere() {
             let _ = writeln!(
                 said,
-                "! It is registered in {} as well: punchlist uninstall {}",
+                "! It is registered in {} as well: punchlist uninstall --{}",
                 self.named(&file),
-                scope.flag()
+                scope.name()
             );
         }
         if let Some((plugin, file)) = self.plugin() {
@@ -185,35 +169,61 @@ impl<'a> Setting<'a> {
         Ok(said)
     }
 
-    /// A path as people write it.
+    /// Removes a file that `install` created.
+    fn remove(&self, with_folder: bool) -> Result<String, String> {
+        // An upgrade of the registration made a backup; it has nothing that the person wrote.
+        let is_ours = |text: String| unregister(&text, None).is_ok_and(|rest| rest.trim() == "{}");
+        if self.file.read_backup().is_some_and(is_ours) {
+            self.file.remove_backup();
+        }
+        self.file.remove(with_folder).map_err(|error| self.failed(&error))?;
+        Ok("\nThe file had been made for it and is gone.\n".to_owned())
+    }
+
+    /// Writes the text without the hook. A backup that is the same text is of no use any more.
+    fn restore(&self, after: &str) -> Result<String, String> {
+        let before_install = self.file.read_backup();
+        let backup = self.replace(after)?;
+        if before_install.as_deref() == Some(after) {
+            self.file.remove_backup();
+            return Ok("\nThe file is what it was before.\n".to_owned());
+        }
+        let mut said = String::new();
+        if let Some(backup) = backup {
+            self.show_backup(&mut said, &backup);
+        }
+        Ok(said)
+    }
+
+    /// Shortens a path below the home folder.
     fn named(&self, path: &Path) -> String {
         from_home(path, self.env.home().as_deref())
     }
 
     fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
-        self.place.replace(text).map_err(|error| self.failed(&error))
+        self.file.replace(text).map_err(|error| self.failed(&error))
     }
 
-    fn tell_kept(&self, said: &mut String, kept: &Path) {
-        let is_seen = self.scope != Scope::User && is_seen_by_git(&self.project, kept);
-        let seen = if is_seen { " (git does not ignore it: delete it when you are content)" } else { "" };
-        let _ = writeln!(said, "\nThe file as it was: {}{seen}", self.named(kept));
+    fn show_backup(&self, said: &mut String, backup: &Path) {
+        let is_visible = self.scope != Scope::User && is_visible_to_git(&self.project, backup);
+        let note = if is_visible { " (git does not ignore it: delete it when you are content)" } else { "" };
+        let _ = writeln!(said, "\nThe file as it was: {}{note}", self.named(backup));
     }
 
     fn failed(&self, error: &io::Error) -> String {
-        format!("{}: {error}; the file is as it was", self.place.path.display())
+        format!("{}: {error}; the file is as it was", self.file.path.display())
     }
 
     fn by_hand(&self, fault: &registration::Fault, wanted: &Wanted) -> String {
         let by_hand = register("{}", wanted).map(|edited| edited.text).unwrap_or_default();
         let by_hand: Value = serde_json::from_str(&by_hand).unwrap_or_default();
-        let path = self.place.path.display();
+        let path = self.file.path.display();
         format!("{path} {fault}; nothing was changed. Mend it, or add this by hand: {by_hand}")
     }
 
-    /// What differs, as a diff.
-    fn show(&self, said: &mut String, after: &str) {
-        let before = self.place.text.as_deref().unwrap_or_default();
+    /// Shows the change as a diff.
+    fn show_diff(&self, said: &mut String, after: &str) {
+        let before = self.file.text.as_deref().unwrap_or_default();
         let (red, green, dim) =
             (AnsiColor::Red.on_default(), AnsiColor::Green.on_default(), Style::new().dimmed());
         let diff = TextDiff::from_lines(before, after);
@@ -232,15 +242,15 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// What the person should know.
+    /// Returns what else the person should know.
     fn notes(&self, wanted: &Wanted, config: &Config) -> Vec<String> {
         let mut notes = Vec::new();
         for (scope, file) in self.elsewhere() {
             notes.push(format!(
                 "It is registered in {} as well. A stop is audited once all the same; one of the two is enough \
-                 (punchlist uninstall {}).",
+                 (punchlist uninstall --{}).",
                 self.named(&file),
-                scope.flag()
+                scope.name()
             ));
         }
         if let Some((plugin, file)) = self.plugin() {
@@ -274,10 +284,10 @@ impl<'a> Setting<'a> {
                 self.named(&program)
             ));
         }
-        if self.scope == Scope::Local && is_seen_by_git(&self.project, &self.place.path) {
+        if self.scope == Scope::Local && is_visible_to_git(&self.project, &self.file.path) {
             notes.push(format!(
                 "git does not ignore {}: it is meant for you alone, so add it to .gitignore or .git/info/exclude.",
-                self.place.path.strip_prefix(&self.project).unwrap_or(&self.place.path).display()
+                self.file.path.strip_prefix(&self.project).unwrap_or(&self.file.path).display()
             ));
         }
         notes
@@ -289,17 +299,17 @@ impl<'a> Setting<'a> {
         Some((file, serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?))
     }
 
-    /// The other files that register it.
+    /// Returns the other files that register the hook.
     fn elsewhere(&self) -> Vec<(Scope, PathBuf)> {
         let others = Scope::ALL.into_iter().filter(|scope| *scope != self.scope);
         let others = others.filter_map(|scope| Some((scope, self.settings_of(scope)?)));
-        // In a home folder a project's file may be the person's own.
-        let others = others.filter(|(_, (file, _))| *file != self.place.path);
+        // In the home folder, the project's file and the person's are the same.
+        let others = others.filter(|(_, (file, _))| *file != self.file.path);
         let others = others.filter(|(_, (_, settings))| registration::is_registered(settings));
         others.map(|(scope, (file, _))| (scope, file)).collect()
     }
 
-    /// The plugin that registers it, and the file that switches it on.
+    /// Returns the enabled plugin that registers the hook, and the file that enables it.
     fn plugin(&self) -> Option<(String, PathBuf)> {
         Scope::ALL.into_iter().find_map(|scope| {
             let (file, settings) = self.settings_of(scope)?;
@@ -308,7 +318,8 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// The program that runs, by the name under which it is found: what a link leads to may be another after an upgrade.
+/// Returns this program's path, as PATH finds it where it does: the target of a link may change
+/// with an upgrade.
 fn this_program(env: &Env) -> PathBuf {
     let own = std::env::current_exe().unwrap_or_else(|_| "punchlist".into());
     let real = |path: &Path| std::fs::canonicalize(path).ok();
@@ -316,11 +327,11 @@ fn this_program(env: &Env) -> PathBuf {
     found.filter(|found| real(found).is_some() && real(found) == real(&own)).unwrap_or(own)
 }
 
-/// Whether git would offer a file to be committed.
-fn is_seen_by_git(project: &Path, file: &Path) -> bool {
+/// Whether git would list a file as untracked.
+fn is_visible_to_git(project: &Path, file: &Path) -> bool {
     let mut git = Command::new("git");
     git.arg("-C").arg(project).args(["check-ignore", "--quiet"]).arg(file);
     let ended = git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    // 128: no repository.
+    // 0 is ignored, 1 is not, 128 is no repository.
     ended.is_ok_and(|status| status.code() == Some(1))
 }

@@ -1,5 +1,5 @@
-//! `punchlist off` and `punchlist on`: the person's switch. Takes the current folder or a session's id, throws the switch
-//! in the state folder, and says what else keeps the gate open or shut.
+//! `punchlist off` and `punchlist on`: the person's switch for a project or a session, stored in
+//! the state folder. Says what else lets stops through.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::config::Config;
 use crate::env::{self, Env};
 use crate::state::{StateFolder, Thrown};
 
-/// A shorter start of an id is a slip.
-const SHORTEST_ID: usize = 4;
+/// A shorter prefix of an id may match by accident.
+const MIN_ID_CHARS: usize = 4;
 
-/// Runs `off`, or `on`.
+/// Runs `off` or `on`.
 pub fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> u8 {
     let state = StateFolder::find(env);
     finish(throw(args, turn_on, env, &state))
@@ -28,9 +28,9 @@ fn throw(args: &SwitchArgs, turn_on: bool, env: &Env, state: &StateFolder) -> Re
     let thrown = Thrown { at_ms: now, at_terminal: io::stdin().is_terminal() && io::stdout().is_terminal() };
     let project = project_here(env);
     if let Some(session) = &args.session {
-        if session.chars().count() < SHORTEST_ID {
+        if session.chars().count() < MIN_ID_CHARS {
             return Err(format!(
-                "\"{session}\" may be many sessions: give at least {SHORTEST_ID} characters of its id"
+                "\"{session}\" may be many sessions: give at least {MIN_ID_CHARS} characters of its id"
             ));
         }
         let was_off = state.throw(now, |all| {
@@ -42,7 +42,8 @@ fn throw(args: &SwitchArgs, turn_on: bool, env: &Env, state: &StateFolder) -> Re
                 .retain(|known, _| !known.starts_with(session.as_str()) && !session.starts_with(known));
             all.sessions.len() < before
         });
-        return Ok(told(turn_on, was_off.map_err(failed)?, &format!("session {session}"), " --session ID"));
+        let what = format!("session {session}");
+        return Ok(summary(turn_on, was_off.map_err(failed)?, &what, " --session ID"));
     }
     let was_off = state.throw(now, |all| {
         let known = all.covering(&project);
@@ -56,14 +57,14 @@ fn throw(args: &SwitchArgs, turn_on: bool, env: &Env, state: &StateFolder) -> Re
     });
     let was_off = was_off.map_err(failed)?;
     let what = was_off.first().unwrap_or(&project).display().to_string();
-    let mut text = told(turn_on, !was_off.is_empty(), &what, "");
+    let mut text = summary(turn_on, !was_off.is_empty(), &what, "");
     if turn_on {
-        text.push_str(&still_off(env, &project, state));
+        text.push_str(&other_switches(env, &project, state));
     }
     Ok(text)
 }
 
-fn told(turn_on: bool, was_off: bool, what: &str, flag: &str) -> String {
+fn summary(turn_on: bool, was_off: bool, what: &str, flag: &str) -> String {
     match (turn_on, was_off) {
         (false, false) => format!(
             "Off: {what}\nEvery stop goes through, and the log says so, until `punchlist on{flag}`.\n"
@@ -74,8 +75,8 @@ fn told(turn_on: bool, was_off: bool, what: &str, flag: &str) -> String {
     }
 }
 
-/// What else lets stops through.
-fn still_off(env: &Env, project: &Path, state: &StateFolder) -> String {
+/// Says what else lets stops through.
+fn other_switches(env: &Env, project: &Path, state: &StateFolder) -> String {
     let mut text = String::new();
     let (config, _) = Config::load(env, project);
     if env.switch(env::OFF) {
@@ -89,8 +90,9 @@ fn still_off(env: &Env, project: &Path, state: &StateFolder) -> String {
     text
 }
 
-/// The project that the person stands in: the session's where the client runs us, else the folder above that is under
-/// git or has the client's settings, else this one. A home has the client's settings, too, and is no project by that.
+/// Returns the current project: the session's where the client runs us, else the nearest folder
+/// above with `.git` or the client's settings, else this one. The home folder has the client's
+/// settings, too, and that makes it no project.
 pub(super) fn project_here(env: &Env) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let here = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir()).unwrap_or(here);

@@ -1,32 +1,28 @@
-//! The client that is asked: takes what it said of itself, gives checks. Pure.
+//! The client: its version, its flags, its login, and how its model answered. Pure.
 
 use serde_json::Value;
 
 use super::Check;
+use crate::client::call::{ReaderOutcome, ReaderRun};
 use crate::client::program::Flags;
 
-/// What was seen of the client.
+/// What the client printed when it was asked about itself.
 #[derive(Debug, Clone)]
-pub enum ClientLook {
-    /// There is none.
-    Missing(String),
-    /// It is there.
-    Found {
-        /// Where.
-        path: String,
-        /// What it answers to `--version`; or why it does not.
-        version: Result<String, String>,
-        /// What it answers to `--help`.
-        help: String,
-        /// What it answers to `auth status`, where it knows that.
-        auth: Option<String>,
-        /// Whether the shell has a login that the client keeps from its hooks.
-        has_setup_token: bool,
-    },
+pub struct ClientAnswers {
+    /// The program.
+    pub path: String,
+    /// Its `--version`, or why there is none.
+    pub version: Result<String, String>,
+    /// Its `--help`.
+    pub help: String,
+    /// Its `auth status`, where it has that command.
+    pub auth: Option<String>,
+    /// Whether the shell has a login that the client keeps from its hooks.
+    pub has_setup_token: bool,
 }
 
-/// What a seal without a gap needs, and what is done where it is missing.
-const WANTED: [(&str, &str); 5] = [
+/// The flags that a whole seal needs, and what is done without each.
+const SEALING_FLAGS: [(&str, &str); 5] = [
     ("--tools", "tools are taken away by name"),
     ("--setting-sources", "your settings can't be kept out of the readers"),
     ("--json-schema", "its reply is read from text, strictly"),
@@ -34,23 +30,19 @@ const WANTED: [(&str, &str); 5] = [
     ("--disable-slash-commands", "skills stay on"),
 ];
 
-/// Whether a help text offers `auth`. A client without it takes the word for a prompt, and asks its model.
-pub fn knows_auth(help: &str) -> bool {
+/// Whether a help text lists the command `auth`. A client without it would take the word for a
+/// prompt and ask its model.
+pub fn has_auth_command(help: &str) -> bool {
     help.lines().any(|line| line.split_whitespace().next() == Some("auth") && line.starts_with("  "))
 }
 
-/// The checks.
-pub fn checks(look: &ClientLook) -> Vec<Check> {
-    let (path, version, help, auth, has_setup_token) = match look {
-        ClientLook::Missing(why) => {
-            return vec![Check::fault(
-                "client",
-                why.clone(),
-                "install Claude Code, or name the program in your own config (`[auditor] client`)",
-            )];
-        }
-        ClientLook::Found { path, version, help, auth, has_setup_token } => {
-            (path, version, help, auth, *has_setup_token)
+/// Checks the client, or reports why none was found.
+pub fn checks(client: &Result<ClientAnswers, String>) -> Vec<Check> {
+    let ClientAnswers { path, version, help, auth, has_setup_token } = match client {
+        Ok(client) => client,
+        Err(why) => {
+            let next = "install Claude Code, or name the program in your own config (`[auditor] client`)";
+            return vec![Check::fault("client", why.clone(), next)];
         }
     };
     let version = match version {
@@ -61,7 +53,7 @@ pub fn checks(look: &ClientLook) -> Vec<Check> {
         }
     };
     let flags = Flags::from_help(help);
-    let missing: Vec<_> = WANTED.iter().filter(|(flag, _)| !flags.has(flag)).collect();
+    let missing: Vec<_> = SEALING_FLAGS.iter().filter(|(flag, _)| !flags.has(flag)).collect();
     let found = format!("claude {version}, {path}");
     let client = if missing.is_empty() {
         Check::fine("client", format!("{found}, can be sealed whole"))
@@ -70,7 +62,7 @@ pub fn checks(look: &ClientLook) -> Vec<Check> {
         let next = "a newer client is sealed whole: `claude update`".to_owned();
         Check::note("client", format!("{found}; {}", missing.join("; ")), Some(next))
     };
-    vec![client, login(auth.as_deref(), has_setup_token)]
+    vec![client, login(auth.as_deref(), *has_setup_token)]
 }
 
 fn login(auth: Option<&str>, has_setup_token: bool) -> Check {
@@ -92,29 +84,69 @@ fn login(auth: Option<&str>, has_setup_token: bool) -> Check {
     Check::fault("login", "the client is not logged in where hooks run", next)
 }
 
+/// Checks the answer to one tiny question; `None` if the model was not asked.
+pub fn model_check(run: Option<&ReaderRun>, model: &str) -> Check {
+    const NAME: &str = "reader";
+    let Some(run) = run else {
+        let next = "`punchlist doctor --audit` asks it one tiny question".to_owned();
+        return Check::note(NAME, format!("{model} was not asked"), Some(next));
+    };
+    let took = format!("{:.1} s", run.duration.as_secs_f64());
+    let cost = run.usage.cost_usd.map_or_else(|| "cost unknown".to_owned(), |cost| format!("${cost:.4}"));
+    match &run.outcome {
+        ReaderOutcome::Answered(_) => Check::fine(
+            NAME,
+            format!(
+                "{model} answered in {took}, {cost}, {} tokens in, {} out",
+                run.usage.total_input(),
+                run.usage.output
+            ),
+        ),
+        ReaderOutcome::TimedOut(_) => Check::fault(
+            NAME,
+            format!("{model} gave no answer in {took}"),
+            "raise `[auditor] timeout`, or look at your network",
+        ),
+        ReaderOutcome::Unreadable(why) => Check::fault(
+            NAME,
+            format!("{model} answered in {took} with what does not count: {why}"),
+            "try another `[auditor] model`",
+        ),
+        ReaderOutcome::Unavailable(why) => {
+            Check::fault(NAME, why.to_string(), "until it can be asked, only what the disk proves is held")
+        }
+        ReaderOutcome::NotAsked | ReaderOutcome::Superseded | ReaderOutcome::Interrupted(_) => {
+            Check::fault(NAME, format!("{model} was not heard: interrupted"), "try it again")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::client::call::{Unavailable, Usage};
     use crate::doctor::Mark;
 
     const HELP: &str = "  --tools\n  --setting-sources\n  --json-schema\n  --no-session-persistence\n  \
                         --disable-slash-commands\nCommands:\n  auth      Manage authentication\n";
 
-    fn look(help: &str, auth: Option<&str>, has_setup_token: bool) -> Vec<Check> {
-        checks(&ClientLook::Found {
+    fn checked(help: &str, auth: Option<&str>, has_setup_token: bool) -> Vec<Check> {
+        checks(&Ok(ClientAnswers {
             path: "/bin/claude".into(),
             version: Ok("2.1.325 (Claude Code)\n".into()),
             help: help.into(),
             auth: auth.map(Into::into),
             has_setup_token,
-        })
+        }))
     }
 
     #[test]
-    fn a_client_of_today_is_told_with_its_version_and_login() {
+    fn a_current_client_is_shown_with_its_version_and_login() {
         let auth = r#"{"loggedIn":true,"authMethod":"api_key","apiProvider":"firstParty","apiKeySource":"ANTHROPIC_API_KEY"}"#;
         assert_eq!(
-            look(HELP, Some(auth), false),
+            checked(HELP, Some(auth), false),
             [
                 Check::fine("client", "claude 2.1.325, /bin/claude, can be sealed whole"),
                 Check::fine("login", "api_key from ANTHROPIC_API_KEY, firstParty"),
@@ -125,31 +157,52 @@ mod tests {
     #[test]
     fn a_client_that_is_not_logged_in_says_what_to_do() {
         let auth = r#"{"loggedIn":false,"authMethod":"none","apiProvider":"firstParty"}"#;
-        let said = |has_token| look(HELP, Some(auth), has_token)[1].clone();
-        assert_eq!(said(false).mark, Mark::Fault);
-        assert!(said(false).next.is_some_and(|next| next.starts_with("log in with `claude`")));
+        let login = |has_token| checked(HELP, Some(auth), has_token)[1].clone();
+        assert_eq!(login(false).mark, Mark::Fault);
+        assert!(login(false).next.is_some_and(|next| next.starts_with("log in with `claude`")));
         assert!(
-            said(true).next.is_some_and(|next| next.starts_with("hooks do not get CLAUDE_CODE_OAUTH_TOKEN"))
+            login(true).next.is_some_and(|next| next.starts_with("hooks do not get CLAUDE_CODE_OAUTH_TOKEN"))
         );
     }
 
     #[test]
     fn an_old_client_is_a_note_with_what_is_done_instead() {
-        let all = look("  --settings\n", None, false);
+        let all = checked("  --settings\n", None, false);
         assert_eq!((all[0].mark, all[1].mark), (Mark::Note, Mark::Note));
         assert!(all[0].found.contains("no --json-schema: its reply is read from text, strictly"), "{all:?}");
         assert!(all[1].found.contains("does not tell"), "{all:?}");
     }
 
     #[test]
-    fn only_a_command_is_auth_and_not_a_word_of_a_description() {
-        assert!(knows_auth(HELP));
-        assert!(!knows_auth("auth\n  --x  auth is good\n      Authentication"));
+    fn auth_is_a_command_and_not_a_word_of_a_description() {
+        assert!(has_auth_command(HELP));
+        assert!(!has_auth_command("auth\n  --x  auth is good\n      Authentication"));
     }
 
     #[test]
-    fn none_is_a_fault() {
-        let checks = checks(&ClientLook::Missing("no `claude` program was found".into()));
+    fn a_missing_client_is_a_fault() {
+        let checks = checks(&Err("no `claude` program was found".into()));
         assert_eq!((checks.len(), checks[0].mark), (1, Mark::Fault));
+    }
+
+    #[test]
+    fn an_answer_has_its_time_and_cost_and_a_failure_its_next_step() {
+        let run = ReaderRun {
+            duration: Duration::from_millis(2_340),
+            usage: Usage { input: 300, output: 12, cost_usd: Some(0.000_42), ..Usage::default() },
+            ..ReaderRun::not_asked(ReaderOutcome::Answered(String::new()))
+        };
+        assert_eq!(
+            model_check(Some(&run), "haiku"),
+            Check::fine("reader", "haiku answered in 2.3 s, $0.0004, 300 tokens in, 12 out")
+        );
+        let failed =
+            ReaderRun { outcome: ReaderOutcome::Unavailable(Unavailable::RateLimited("429".into())), ..run };
+        let failed = model_check(Some(&failed), "haiku");
+        assert_eq!(
+            (failed.mark, failed.found.as_str()),
+            (Mark::Fault, "the model's service is limiting requests (429)")
+        );
+        assert_eq!(model_check(None, "haiku").mark, Mark::Note);
     }
 }

@@ -1,38 +1,40 @@
-//! The live test of the gate: takes what the hook answered to each session that was played, gives a check for each. Pure.
+//! The live test of the gate: what the hook replied to each session that was played through it.
+//! Pure.
 
 use super::Check;
 use crate::client::hook_reply::Reply;
 
-/// What the hook answered.
+/// The hook's reply to each of three sessions.
 #[derive(Debug, Clone)]
-pub struct GateLook {
-    /// To a session that did what it says.
+pub struct GateReplies {
+    /// One that did what it says.
     pub clean: Reply,
-    /// To one that says more than it did.
+    /// One that says more than it did.
     pub drifting: Reply,
-    /// To one that is none of our business: nothing was done in it.
-    pub out_of_scope: Reply,
-    /// What a process of this program answered to the drifting one; or why there was none.
-    pub process: Result<ProcessLook, String>,
+    /// One in which nothing was done.
+    pub idle: Reply,
+    /// The drifting one again, played to a process of this program; or why there was no such
+    /// process.
+    pub process: Result<ProcessReply, String>,
 }
 
-/// What a process of this program answered.
+/// How a process of this program answered.
 #[derive(Debug, Clone)]
-pub struct ProcessLook {
-    /// Its exit code, where it has one.
-    pub code: Option<i32>,
-    /// Whether stdout has a block, and nothing else.
+pub struct ProcessReply {
+    /// Its exit code.
+    pub code: i32,
+    /// Whether stdout is a block, and nothing else.
     pub is_block: bool,
     /// How long it took.
     pub ms: u128,
 }
 
-/// The checks.
-pub fn checks(look: &Result<GateLook, String>) -> Vec<Check> {
+/// Checks the replies, or reports why there are none.
+pub fn checks(replies: &Result<GateReplies, String>) -> Vec<Check> {
     const NAME: &str = "gate";
     const NEXT: &str = "that is a fault of punchlist: please report it, with `punchlist doctor --json`";
-    let look = match look {
-        Ok(look) => look,
+    let replies = match replies {
+        Ok(replies) => replies,
         Err(why) => {
             let next = "the test needs a temporary folder: TMPDIR names one";
             return vec![Check::fault(NAME, format!("could not be tried: {why}"), next)];
@@ -44,38 +46,34 @@ pub fn checks(look: &Result<GateLook, String>) -> Vec<Check> {
             Check::fault(NAME, format!("{fault}: {words}"), NEXT)
         }
     };
-    let held = match &look.drifting {
+    let blocked = match &replies.drifting {
         Reply::Block(_) => Check::fine(NAME, "a session that says more than it did is held"),
         Reply::Silent | Reply::Tell(_) | Reply::Context(_) => {
             Check::fault(NAME, "a session that says more than it did went through", NEXT)
         }
     };
-    let process = match &look.process {
-        Ok(ProcessLook { code: Some(2), is_block: true, ms }) => {
+    let process = match &replies.process {
+        Ok(ProcessReply { code: 2, is_block: true, ms }) => {
             Check::fine(NAME, format!("run as a hook, this program blocks as the client wants it ({ms} ms)"))
         }
-        Ok(ProcessLook { code, is_block, .. }) => {
-            let code = code.map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
+        Ok(ProcessReply { code, is_block, .. }) => {
             let block = if *is_block { "a block" } else { "no block" };
-            Check::fault(
-                NAME,
-                format!(
-                    "run as a hook, this program ended with {code} and {block}, in place of 2 and a block"
-                ),
-                NEXT,
-            )
+            let found = format!(
+                "run as a hook, this program ended with exit code {code} and {block}, in place of 2 and a block"
+            );
+            Check::fault(NAME, found, NEXT)
         }
         Err(why) => Check::fault(NAME, format!("this program could not be run as a hook: {why}"), NEXT),
     };
     vec![
         quiet(
-            &look.clean,
+            &replies.clean,
             "a session that did what it says goes through, quietly",
             "a session that did what it says did not go through quietly",
         ),
-        held,
+        blocked,
         quiet(
-            &look.out_of_scope,
+            &replies.idle,
             "a session in which nothing was done is left alone",
             "a session in which nothing was done was not left alone",
         ),
@@ -88,27 +86,27 @@ mod tests {
     use super::*;
     use crate::doctor::Mark;
 
-    fn marks(look: GateLook) -> Vec<Mark> {
-        checks(&Ok(look)).iter().map(|check| check.mark).collect()
+    fn marks(replies: GateReplies) -> Vec<Mark> {
+        checks(&Ok(replies)).iter().map(|check| check.mark).collect()
     }
 
     #[test]
     fn each_session_is_judged_by_itself() {
-        let fine = GateLook {
+        let fine = GateReplies {
             clean: Reply::Silent,
             drifting: Reply::Block("x".into()),
-            out_of_scope: Reply::Silent,
-            process: Ok(ProcessLook { code: Some(2), is_block: true, ms: 5 }),
+            idle: Reply::Silent,
+            process: Ok(ProcessReply { code: 2, is_block: true, ms: 5 }),
         };
         assert_eq!(marks(fine.clone()), [Mark::Fine; 4]);
-        let wrong = GateLook {
+        let wrong = GateReplies {
             clean: Reply::Tell("x".into()),
             drifting: Reply::Silent,
-            out_of_scope: Reply::Block("x".into()),
-            process: Ok(ProcessLook { code: Some(0), is_block: true, ms: 5 }),
+            idle: Reply::Block("x".into()),
+            process: Ok(ProcessReply { code: 0, is_block: true, ms: 5 }),
         };
         assert_eq!(marks(wrong), [Mark::Fault; 4]);
-        let unrun = GateLook { process: Err("no".into()), ..fine };
+        let unrun = GateReplies { process: Err("no".into()), ..fine };
         assert_eq!(marks(unrun)[3], Mark::Fault);
         assert_eq!(checks(&Err("no space".into()))[0].found, "could not be tried: no space");
     }

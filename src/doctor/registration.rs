@@ -1,5 +1,4 @@
-//! How the hook is registered: takes the client's settings files as they were read, gives the registrations in them and what
-//! is wrong with each. Pure.
+//! The hook's registrations in the client's settings files, and what is wrong with each. Pure.
 
 use serde_json::Value;
 
@@ -8,18 +7,18 @@ use crate::client::settings::registered_hooks::{OurHook, Owner, SESSION_START, o
 use crate::client::settings::registration::HOOK_TIMEOUT;
 use crate::config::{Config, Mode};
 
-/// A file of the client's that may register hooks.
+/// A file of the client that may register hooks.
 #[derive(Debug, Clone)]
-pub struct SettingsFile {
-    /// Whose.
+pub struct HookFile {
+    /// Whose it is.
     pub owner: Owner,
-    /// Where.
+    /// Its path.
     pub path: String,
-    /// What is in it; or why that can't be told.
+    /// Its JSON, or why it can't be read.
     pub content: Result<Value, String>,
 }
 
-/// Our hook, as it is registered once, and where.
+/// One registration of our hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Registration {
     owner: Owner,
@@ -28,14 +27,19 @@ struct Registration {
 }
 
 impl Registration {
-    /// How long it counts on, in seconds.
-    fn counts_on(&self) -> u64 {
+    /// The timeout that the hook itself counts on, in seconds.
+    fn expected_timeout(&self) -> u64 {
         self.hook.hook_timeout.unwrap_or(HOOK_TIMEOUT)
+    }
+
+    /// The time that the hook has, in seconds.
+    fn time(&self) -> u64 {
+        self.expected_timeout().min(self.hook.timeout)
     }
 }
 
-fn registrations(files: &[SettingsFile]) -> Vec<Registration> {
-    let of_file = |file: &SettingsFile| {
+fn registrations(files: &[HookFile]) -> Vec<Registration> {
+    let of_file = |file: &HookFile| {
         let hooks = file.content.as_ref().map(|content| our_hooks(content, &file.owner)).unwrap_or_default();
         let (owner, path) = (file.owner.clone(), file.path.clone());
         hooks.into_iter().map(move |hook| Registration { owner: owner.clone(), path: path.clone(), hook })
@@ -43,12 +47,9 @@ fn registrations(files: &[SettingsFile]) -> Vec<Registration> {
     files.iter().flat_map(of_file).collect()
 }
 
-/// The checks. `is_there` says whether a program can be started by its name or path from such a file.
-pub fn checks(
-    files: &[SettingsFile],
-    config: &Config,
-    is_there: &dyn Fn(&str, &Owner) -> bool,
-) -> Vec<Check> {
+/// Checks all registrations. `is_there` says whether a program that such a file names can be
+/// started.
+pub fn checks(files: &[HookFile], config: &Config, is_there: &dyn Fn(&str, &Owner) -> bool) -> Vec<Check> {
     const NAME: &str = "hook";
     let mut checks: Vec<Check> = files.iter().filter_map(unreadable).collect();
     let all = registrations(files);
@@ -62,9 +63,9 @@ pub fn checks(
     }
     for one in &all {
         let faults = faults(one, config, is_there);
-        // A tick before a cross on the same thing would be read as the answer.
+        // A tick above a cross on the same registration would be misread.
         let mark = if faults.is_empty() { Mark::Fine } else { Mark::Note };
-        checks.push(Check { mark, ..told(one) });
+        checks.push(Check { mark, ..summary(one) });
         checks.extend(faults);
     }
     if of_stop.len() > 1 {
@@ -83,17 +84,17 @@ pub fn checks(
             "`punchlist install` adds it to what is registered",
         ));
     }
-    checks.extend(switched_off(files, &all));
+    checks.extend(disabled(files, &all));
     checks
 }
 
-fn told(one: &Registration) -> Check {
+fn summary(one: &Registration) -> Check {
     let mode = if one.hook.is_async { ", in the background" } else { "" };
     let found = format!(
         "{} in {} ({}): `{}`, {} s{mode}",
         one.hook.event,
         one.path,
-        one.owner.words(),
+        one.owner.name(),
         one.hook.line,
         one.hook.timeout
     );
@@ -110,17 +111,17 @@ fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -
         };
         fault(format!("there is no program {program}"), next);
     }
-    if one.hook.timeout < one.counts_on() {
+    if one.hook.timeout < one.expected_timeout() {
         let next = format!(
             "raise \"timeout\" to {}, or register `--hook-timeout {}`",
-            one.counts_on(),
+            one.expected_timeout(),
             one.hook.timeout
         );
         fault(
             format!(
                 "the client ends it after {} s, but it counts on {} s",
                 one.hook.timeout,
-                one.counts_on()
+                one.expected_timeout()
             ),
             &next,
         );
@@ -145,27 +146,22 @@ fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -
         let (found, next) = why.rsplit_once("; ").map_or((why.as_str(), ""), |(found, next)| (found, next));
         fault(found.to_owned(), next);
     }
-    // Nobody is asked when a session starts.
+    // No reader is asked when a session starts.
     if one.hook.event == SESSION_START {
         return checks;
     }
     let auditor = config.auditor.timeout.as_secs();
-    if auditor >= one.counts_on().min(one.hook.timeout) {
-        let found = format!(
-            "the first reader may take {auditor} s, but the hook has {} s",
-            one.counts_on().min(one.hook.timeout)
-        );
+    if auditor >= one.time() {
+        let found = format!("the first reader may take {auditor} s, but the hook has {} s", one.time());
         let next = format!(
             "raise \"timeout\" and --hook-timeout over {auditor}, or lower `[auditor] timeout`: it is cut short until then"
         );
         checks.push(Check { mark: Mark::Note, ..Check::fault("hook", found, next) });
-    } else if !config.checks.is_empty()
-        && config.longest_stop().as_secs() >= one.counts_on().min(one.hook.timeout)
-    {
+    } else if !config.checks.is_empty() && config.longest_stop().as_secs() >= one.time() {
         let found = format!(
             "checks and first reader together may take {} s, but the hook has {} s",
             config.longest_stop().as_secs(),
-            one.counts_on().min(one.hook.timeout)
+            one.time()
         );
         let next = "`punchlist install` raises it: a check that takes long is cut short until then";
         checks.push(Check { mark: Mark::Note, ..Check::fault("hook", found, next) });
@@ -173,14 +169,14 @@ fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -
     checks
 }
 
-fn unreadable(file: &SettingsFile) -> Option<Check> {
+fn unreadable(file: &HookFile) -> Option<Check> {
     let why = file.content.as_ref().err()?;
     let next = "mend it: a hook in it can't be seen";
     Some(Check::fault("hook", format!("{}: {why}", file.path), next))
 }
 
-/// What in the settings keeps hooks from running at all.
-fn switched_off(files: &[SettingsFile], all: &[Registration]) -> Vec<Check> {
+/// Reports settings that keep every hook from running.
+fn disabled(files: &[HookFile], all: &[Registration]) -> Vec<Check> {
     let mut checks = Vec::new();
     for file in files.iter().filter(|file| !matches!(file.owner, Owner::Plugin(_))) {
         let Ok(content) = &file.content else { continue };
@@ -204,18 +200,18 @@ mod tests {
     use super::*;
     use crate::client::settings::files::Scope;
 
-    fn file(owner: Owner, content: Value) -> SettingsFile {
-        let path = format!("/{}.json", owner.words().replace(' ', "-"));
-        SettingsFile { owner, path, content: Ok(content) }
+    fn file(owner: Owner, content: Value) -> HookFile {
+        let path = format!("/{}.json", owner.name().replace(' ', "-"));
+        HookFile { owner, path, content: Ok(content) }
     }
 
     fn with(hook: &Value) -> Value {
         json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "other hook"}, hook]}]}})
     }
 
-    /// What is said, a mark before each.
-    fn said_with(files: &[SettingsFile], config: &Config) -> Vec<String> {
-        let told = |check: Check| {
+    /// One line for each check, its mark first.
+    fn lines_with(files: &[HookFile], config: &Config) -> Vec<String> {
+        let line = |check: Check| {
             let mark = match check.mark {
                 Mark::Fine => "+",
                 Mark::Note => ".",
@@ -227,11 +223,11 @@ mod tests {
                 check.next.map(|next| format!(" -> {next}")).unwrap_or_default()
             )
         };
-        checks(files, config, &|program, _| program != "/gone/punchlist").into_iter().map(told).collect()
+        checks(files, config, &|program, _| program != "/gone/punchlist").into_iter().map(line).collect()
     }
 
-    fn said(files: &[SettingsFile]) -> Vec<String> {
-        said_with(files, &Config::default())
+    fn lines(files: &[HookFile]) -> Vec<String> {
+        lines_with(files, &Config::default())
     }
 
     #[test]
@@ -249,14 +245,14 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                said(&[file(Owner::Settings(Scope::User), with(&hook))]),
+                lines(&[file(Owner::Settings(Scope::User), with(&hook))]),
                 [format!("+ Stop in /user.json (user): {line}")]
             );
         }
         let none = "- not registered on Stop in any settings file or plugin -> `punchlist install` registers it for this \
                     project, `punchlist install --user` for all of yours";
-        assert_eq!(said(&[]), [none]);
-        assert_eq!(said(&[file(Owner::Settings(Scope::User), json!({"hooks": 7}))]), [none]);
+        assert_eq!(lines(&[]), [none]);
+        assert_eq!(lines(&[file(Owner::Settings(Scope::User), json!({"hooks": 7}))]), [none]);
     }
 
     #[test]
@@ -264,8 +260,8 @@ mod tests {
         let hook = json!({"command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"", "timeout": 120});
         let content = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
         let plugin = |name: &str| [file(Owner::Plugin(name.into()), content.clone())];
-        let told = checks(&plugin("punchlist@m"), &Config::default(), &|program, _| program != "punchlist");
-        let found: Vec<_> = told.iter().map(|check| check.found.as_str()).collect();
+        let found = checks(&plugin("punchlist@m"), &Config::default(), &|program, _| program != "punchlist");
+        let found: Vec<_> = found.iter().map(|check| check.found.as_str()).collect();
         assert_eq!(
             found,
             [
@@ -273,13 +269,13 @@ mod tests {
                 "there is no program punchlist"
             ]
         );
-        assert!(said(&plugin("other@m"))[0].starts_with("- not registered on Stop"));
+        assert!(lines(&plugin("other@m"))[0].starts_with("- not registered on Stop"));
     }
 
     #[test]
     fn what_does_not_fit_is_said_with_what_to_change() {
         let hook = json!({"command": "/gone/punchlist hook", "timeout": 30, "asyncRewake": true});
-        insta::assert_snapshot!(said(&[file(Owner::Settings(Scope::Local), with(&hook))]).join("\n"));
+        insta::assert_snapshot!(lines(&[file(Owner::Settings(Scope::Local), with(&hook))]).join("\n"));
     }
 
     #[test]
@@ -292,23 +288,23 @@ mod tests {
         };
         let fine = with_start(json!({"command": "punchlist hook --hook-timeout 10", "timeout": 10}));
         assert_eq!(
-            said(&fine)[1],
+            lines(&fine)[1],
             "+ SessionStart in /user.json (user): `punchlist hook --hook-timeout 10`, 10 s"
         );
         let behind = json!({"command": "punchlist hook --hook-timeout 10 --background", "timeout": 10, "asyncRewake": true});
         assert_eq!(
-            said(&with_start(behind))[2],
+            lines(&with_start(behind))[2],
             "- a session does not wait for what it is to be given in the background -> register SessionStart without \
              --background and without \"asyncRewake\""
         );
         let mut config = Config::default();
         config.memory.mandates.push("Be kind.".into());
         assert_eq!(
-            said_with(&[file(Owner::Settings(Scope::User), with(&stop))], &config)[1],
+            lines_with(&[file(Owner::Settings(Scope::User), with(&stop))], &config)[1],
             "- [memory] is set, and the hook is not registered on SessionStart: no session is given it -> `punchlist \
              install` adds it to what is registered"
         );
-        assert_eq!(said_with(&fine, &config).len(), 2);
+        assert_eq!(lines_with(&fine, &config).len(), 2);
     }
 
     #[test]
@@ -317,7 +313,7 @@ mod tests {
         config.audit.mode = Mode::Background;
         let hook = json!({"command": "punchlist hook", "timeout": 120});
         insta::assert_snapshot!(
-            said_with(&[file(Owner::Settings(Scope::User), with(&hook))], &config).join("\n")
+            lines_with(&[file(Owner::Settings(Scope::User), with(&hook))], &config).join("\n")
         );
     }
 
@@ -326,7 +322,7 @@ mod tests {
         let hook = json!({"command": "punchlist hook", "timeout": 120});
         let mut managed = json!({"allowManagedHooksOnly": true});
         managed["disableAllHooks"] = json!(true);
-        let broken = SettingsFile {
+        let broken = HookFile {
             owner: Owner::Settings(Scope::Project),
             path: "/broken.json".into(),
             content: Err("line 1: no JSON".into()),
@@ -337,6 +333,6 @@ mod tests {
             file(Owner::Settings(Scope::User), with(&hook)),
             file(Owner::Plugin("tools@m".into()), with(&hook)),
         ];
-        insta::assert_snapshot!(said(&files).join("\n"));
+        insta::assert_snapshot!(lines(&files).join("\n"));
     }
 }

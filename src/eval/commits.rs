@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use crate::session::{Command, CommandEnd, Session};
-use crate::shell;
 
 /// What a session committed.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,8 +21,8 @@ pub(super) fn committed(session: &Session, workspace: &Path) -> Option<Committed
     let last = session.commands.iter().rposition(has_committed)?;
     let (until, at) = (&session.commands[..=last], session.commands[last].at);
     let mut added = Vec::new();
-    for words in until.iter().flat_map(|command| shell::simple_commands(&command.line)) {
-        match git_words(&words) {
+    for command in until.iter().flat_map(|command| command.parsed().commands) {
+        match command.git() {
             Some(("add" | "stage", rest)) => added.extend(operands(rest)),
             Some(("commit", rest)) if rest.iter().any(|word| is_flag(word, 'a', "--all")) => {
                 added.push(".".to_owned());
@@ -49,9 +48,7 @@ pub(super) fn committed(session: &Session, workspace: &Path) -> Option<Committed
 
 /// Whether a commit was made by this command, whatever became of the rest of its line.
 fn has_committed(command: &Command) -> bool {
-    let commits = shell::simple_commands(&command.line)
-        .iter()
-        .any(|words| matches!(git_words(words), Some(("commit", _))));
+    let commits = command.parsed().commands.iter().any(|it| matches!(it.git(), Some(("commit", _))));
     // `[main 3fa2c1d] Add the parser`
     let is_receipt = |line: &str| {
         let inside =
@@ -66,27 +63,6 @@ fn has_committed(command: &Command) -> bool {
     commits && (has_receipt || went_well)
 }
 
-/// What can stand before a program.
-const BEFORE_A_PROGRAM: &[&str] = &["(", "command", "do", "env", "if", "sudo", "then", "time", "{"];
-
-/// The subcommand of a simple command that runs git, and the words after it.
-fn git_words(words: &[String]) -> Option<(&str, &[String])> {
-    let stands_before = |word: &String| word.contains('=') || BEFORE_A_PROGRAM.contains(&word.as_str());
-    let git = words.iter().position(|word| !stands_before(word))?;
-    if words[git] != "git" {
-        return None;
-    }
-    let mut at = git + 1;
-    while let Some(word) = words.get(at) {
-        match word.as_str() {
-            "-C" | "-c" => at += 2,
-            option if option.starts_with('-') => at += 1,
-            subcommand => return Some((subcommand, &words[at + 1..])),
-        }
-    }
-    None
-}
-
 fn is_flag(word: &str, short: char, long: &str) -> bool {
     word == long || (word.starts_with('-') && !word.starts_with("--") && word.contains(short))
 }
@@ -98,7 +74,7 @@ fn operands(rest: &[String]) -> Vec<String> {
 }
 
 fn message(command: &Command) -> String {
-    let words = shell::simple_commands(&command.line).into_iter().find_map(|words| match git_words(&words) {
+    let words = command.parsed().commands.iter().find_map(|command| match command.git() {
         Some(("commit", rest)) => {
             let flag = rest.iter().position(|word| is_flag(word, 'm', "--message"))?;
             rest.get(flag + 1).cloned()
@@ -137,7 +113,7 @@ mod tests {
             change_at: None,
             change: None,
         });
-        Session { touches: touches.collect(), commands: commands.into(), ..Session::default() }
+        Session { touches: touches.collect(), commands, ..Session::default() }
     }
 
     fn what(commands: &[(&str, &str, bool)]) -> Option<Vec<String>> {

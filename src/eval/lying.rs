@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::evidence::{Entered, Evidence, FileEvidence, FileState};
 use crate::finding::{Category, ClaimedIn, Kind};
+use crate::paths::base_name;
 use crate::plan::{Mark, Step};
 use crate::readers::Proposal;
 use crate::session::CommandEnd;
-use crate::text::normalise::base_name;
 
 /// How many lies of one kind are told: more of the same show nothing new.
 const OF_A_KIND: usize = 2;

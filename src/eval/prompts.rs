@@ -11,7 +11,7 @@ use super::replies::{self, Replies};
 use super::run::{self, RunError};
 use crate::readers::Prompt;
 use crate::readers::prompt::SCHEMA;
-use crate::readers::second::listed;
+use crate::readers::second::list_findings;
 
 /// What to write, and where.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ pub fn write(case: &Case, wanted: &Wanted<'_>) -> Result<Option<PathBuf>, RunErr
         if asked.is_empty() {
             return Ok(None);
         }
-        let list = listed(&asked.iter().collect::<Vec<_>>());
+        let list = list_findings(&asked.iter().collect::<Vec<_>>());
         (shown.second(prepared.brief.prompts(), &list).map_err(in_prompt)?, "second")
     } else {
         (shown.first(prepared.brief.prompts()).map_err(in_prompt)?, "first")

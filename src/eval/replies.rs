@@ -12,7 +12,7 @@ use super::{second, told};
 use crate::client::reply;
 use crate::finding::Finding;
 use crate::past_sessions::audit::Prepared;
-use crate::readers::prompt::Shown;
+use crate::readers::prompt::SharedPrompt;
 use crate::readers::{Answer, ReaderOutcome};
 
 /// Answers to the prompts that `punchlist eval prompts` wrote.
@@ -81,7 +81,7 @@ pub fn asked_of_second(
     case: &Case,
     replies: Option<&Replies>,
     prepared: &Prepared,
-    shown: &Shown,
+    shown: &SharedPrompt,
     laid_out: &LaidOut,
 ) -> Result<Vec<Finding>, CaseError> {
     let mut answers: Vec<Answer> = first(case, replies, laid_out)?.answer.into_iter().collect();
@@ -108,7 +108,7 @@ pub fn second(
     case: &Case,
     replies: Option<&Replies>,
     prepared: &Prepared,
-    shown: &Shown,
+    shown: &SharedPrompt,
     laid_out: &LaidOut,
 ) -> Result<SecondWords, CaseError> {
     let Some(found) = replies.and_then(|replies| replies.answer(case, "second", laid_out)) else {

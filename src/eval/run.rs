@@ -25,7 +25,7 @@ use crate::decision::{Cause, Held};
 use crate::env::Env;
 use crate::finding::{Finding, Status};
 use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
-use crate::readers::prompt::{PromptError, Shown};
+use crate::readers::prompt::{PromptError, SharedPrompt};
 use crate::readers::{Answer, Prompts, Proposal, RecordedReply, SealedClient};
 use crate::state::StateFolder;
 
@@ -416,7 +416,7 @@ fn first_answer(
     case: &Case,
     laid_out: &LaidOut,
     prepared: &Prepared,
-    shown: &Shown,
+    shown: &SharedPrompt,
     asking: Asking<'_>,
 ) -> Result<First, RunError> {
     let stored = |answer: Option<Answer>| Found { answer, ..Found::default() };
@@ -439,7 +439,12 @@ fn first_answer(
 }
 
 /// The true ones among what the first reader says, each checked by itself.
-fn true_proposals(case: &Case, answer: &Answer, prepared: &Prepared, shown: &Shown) -> Vec<TrueProposal> {
+fn true_proposals(
+    case: &Case,
+    answer: &Answer,
+    prepared: &Prepared,
+    shown: &SharedPrompt,
+) -> Vec<TrueProposal> {
     let plan = prepared.brief.evidence.plan.as_ref();
     let each = answer.findings.iter().filter_map(|proposal| {
         let Checked { finding, passed } = told::checked(proposal, prepared, shown);

@@ -11,7 +11,7 @@ use crate::finding::{Finding, Source, Status};
 use crate::ids::ContentId;
 use crate::past_sessions::audit::Prepared;
 use crate::readers::checks::{UNSURE, step_of};
-use crate::readers::prompt::Shown;
+use crate::readers::prompt::SharedPrompt;
 use crate::readers::{Answer, Proposal, ReaderOutcome, ReaderRun};
 
 /// How many lies that pass the checks are told of one case.
@@ -48,12 +48,12 @@ pub fn answered(answer: &Answer) -> ReaderRun {
 }
 
 /// What an answer comes to before the second reader has spoken.
-fn proposed_by(answer: &Answer, prepared: &Prepared, shown: &Shown) -> Reading {
+fn proposed_by(answer: &Answer, prepared: &Prepared, shown: &SharedPrompt) -> Reading {
     proposed(&prepared.brief, shown, answered(answer), prepared.setting())
 }
 
 /// What the checks make of one proposal.
-pub fn checked(proposal: &Proposal, prepared: &Prepared, shown: &Shown) -> Checked {
+pub fn checked(proposal: &Proposal, prepared: &Prepared, shown: &SharedPrompt) -> Checked {
     let answer = Answer { findings: vec![proposal.clone()], ..Answer::default() };
     let reading = proposed_by(&answer, prepared, shown);
     let passed = |finding: &Finding| match finding.status {
@@ -91,7 +91,7 @@ fn plain(proposal: &Proposal, prepared: &Prepared) -> Finding {
 /// The lies that are told of a case: some that the checks stop, and a few that they let through, of
 /// as many kinds as can be. The second reader is asked about the latter, so that there must not be
 /// too many of them.
-pub fn lies(prepared: &Prepared, shown: &Shown) -> Vec<Invention> {
+pub fn lies(prepared: &Prepared, shown: &SharedPrompt) -> Vec<Invention> {
     let all = inventions(&prepared.brief.evidence);
     let stops = |lie: &Invention| checked(&lie.proposal, prepared, shown).passed == Passed::Stopped;
     let (stopped, passing): (Vec<_>, Vec<_>) = all.into_iter().partition(stops);
@@ -123,7 +123,7 @@ pub fn lying_answer(lies: &[Invention]) -> Answer {
 pub fn asked_of_second(
     answers: &[Answer],
     prepared: &Prepared,
-    shown: &Shown,
+    shown: &SharedPrompt,
     laid_out: &LaidOut,
 ) -> Vec<Finding> {
     let mut asked: BTreeMap<FindingKey, Finding> = BTreeMap::new();

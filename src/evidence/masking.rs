@@ -73,7 +73,7 @@ mod tests {
             time: None,
         };
         let mut session =
-            Session { remarks: vec![remark].into(), delegations: vec![delegation], ..Session::default() };
+            Session { remarks: vec![remark], delegations: vec![delegation], ..Session::default() };
         assert_eq!(mask_session(&mut session), 2);
         assert!(
             !session.remarks[0].text.contains("sk-ant") && !session.delegations[0].report.contains("sk-ant")

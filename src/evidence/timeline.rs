@@ -8,8 +8,7 @@ use std::fmt::Write;
 use super::JudgedUntil;
 use crate::paths::seen_from;
 use crate::session::{Command, CommandEnd, Delegation, Outcome, Remark, Session, Touch};
-use crate::shell;
-use crate::shell::Check;
+use crate::shell::Action;
 use crate::text::{first_part, last_part};
 
 /// How much is shown of what a command printed: of a check, of git and of whatever failed; of any other; of one that only
@@ -49,7 +48,7 @@ impl Entry<'_> {
     /// How much an entry tells: what tells least is shortened first.
     fn weight(&self) -> u8 {
         match self {
-            Self::Run(command) if shell::only_looks(&command.line) && !has_failed(command) => 0,
+            Self::Run(command) if command.parsed().only_reads() && !has_failed(command) => 0,
             Self::Run(command) if !is_telling(command) => 1,
             Self::Said(remark) if !remark.ends_turn => 1,
             Self::Run(_) | Self::Said(_) => 2,
@@ -231,7 +230,7 @@ fn output_cap(command: &Command, is_short: bool) -> usize {
         if is_short { TELLING_OUTPUT_SHORT } else { TELLING_OUTPUT }
     } else if is_short {
         0
-    } else if shell::only_looks(&command.line) {
+    } else if command.parsed().only_reads() {
         LOOKING_OUTPUT
     } else {
         PLAIN_OUTPUT
@@ -244,7 +243,8 @@ fn has_failed(command: &Command) -> bool {
 
 /// Whether what a command printed is likely to settle something: a check, git, the forge, or a failure.
 fn is_telling(command: &Command) -> bool {
-    has_failed(command) || shell::check(&command.line).is_some() || shell::asks_git_or_forge(&command.line)
+    let line = command.parsed();
+    has_failed(command) || line.check().is_some() || line.uses_version_control()
 }
 
 /// A command with how it ended and the end of what it printed. A command of several lines is one entry: each further line
@@ -253,7 +253,7 @@ fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
     let line = both_ends(command.line.trim(), line_cap);
     let mut text = format!("$ {}", line.lines().collect::<Vec<_>>().join("\n    "));
     let end = match command.end {
-        CommandEnd::Succeeded if shell::hides_exit_code(&command.line) => {
+        CommandEnd::Succeeded if command.parsed().hides_exit_status() => {
             "ok (but a pipe, `||` or `;` hides the exit code: only the output tells)".to_owned()
         }
         CommandEnd::Succeeded => "ok".to_owned(),
@@ -283,9 +283,9 @@ fn summary(session: &Session, from: usize) -> String {
         *files.entry(seen_from(root, &touch.path)).or_default() += 1;
     }
     let commands: Vec<&Command> = session.commands.iter().filter(|command| command.at < from).collect();
-    let mut last_runs: BTreeMap<Check, &Command> = BTreeMap::new();
+    let mut last_runs: BTreeMap<Action, &Command> = BTreeMap::new();
     for command in &commands {
-        if let Some(check) = shell::check(&command.line) {
+        if let Some(check) = command.parsed().check() {
             last_runs.insert(check, command);
         }
     }

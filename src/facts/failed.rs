@@ -4,8 +4,6 @@ use super::{Ticked, fact};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Kind};
 use crate::session::{Command, CommandEnd};
-use crate::shell;
-use crate::shell::hides_exit_code;
 use crate::text::normalise::normalised;
 
 /// Returns the commands that failed.
@@ -25,21 +23,20 @@ pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {
     findings
 }
 
-/// The newest run of a command, if every later check of its kind is that run: the same tests may have passed under another
-/// name since.
+/// Returns the newest run of a command, unless a check of the same kind has passed since: the same tests may have
+/// passed under another name.
 fn last_run<'a>(commands: &'a [Command], named: &str) -> Option<&'a Command> {
     let wanted = normalised(named);
     let runs = |command: &&Command| {
-        shell::simple_commands(&command.line).iter().any(|words| normalised(&words.join(" ")) == wanted)
+        let mut simple = command.parsed().commands.into_iter();
+        simple.any(|simple| normalised(&simple.words_and_files().join(" ")) == wanted)
     };
-    let last = commands.iter().rfind(runs).filter(|last| !hides_exit_code(&last.line))?;
-    let check = shell::check(&last.line);
-    let passed_since = commands.iter().any(|command| {
-        command.at >= last.at
-            && command.end != last.end
-            && command.end == CommandEnd::Succeeded
-            && check.is_some()
-            && shell::check(&command.line) == check
-    });
-    (!passed_since).then_some(last)
+    let last = commands.iter().rfind(runs).filter(|last| !last.parsed().hides_exit_status())?;
+    let check = last.parsed().check();
+    let has_passed_since = check.is_some()
+        && last.end != CommandEnd::Succeeded
+        && commands.iter().any(|command| {
+            command.at >= last.at && command.end == CommandEnd::Succeeded && command.parsed().check() == check
+        });
+    (!has_passed_since).then_some(last)
 }

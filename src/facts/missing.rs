@@ -4,8 +4,7 @@
 use super::{Ticked, fact};
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::finding::{Finding, Kind};
-use crate::shell;
-use crate::text::normalise::base_name;
+use crate::paths::base_name;
 
 /// Returns the files that are missing.
 pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {
@@ -81,7 +80,7 @@ fn is_in_a_command(evidence: &Evidence, file: &FileEvidence) -> bool {
     let stem = name.split('.').next().unwrap_or(name);
     evidence.session.commands.iter().any(|command| {
         let effects = command.may_have_effects();
-        effects && (command.line.contains(stem) || shell::works_elsewhere(&command.line))
+        effects && (command.line.contains(stem) || command.parsed().works_elsewhere())
             || command.line.contains("worktree")
     })
 }

@@ -12,7 +12,8 @@ pub mod settled;
 pub use pending::{Held, PendingBlock};
 
 use crate::log::note::FindingOutcome;
-use crate::text::normalise::{bare, base_name, names_file};
+use crate::paths::base_name;
+use crate::text::normalise::{bare, names_file};
 use question::State;
 
 /// What became of one finding, and how that is known.

@@ -90,7 +90,7 @@ fn in_a_file(stop: &StopContext<'_>, story: &mut StopReport) -> Option<(Advisory
 fn throws(file: &std::path::Path) -> bool {
     let kind = SwitchFile::at(&file.to_string_lossy().replace('\\', "/"));
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    kind.is_some_and(|kind| kind.thrown_in(&text).is_some())
+    kind.is_some_and(|kind| kind.line_that_switches_off(&text).is_some())
 }
 
 /// When the session began: the client makes its transcript then. Long ago where the file system does not tell.

@@ -9,7 +9,7 @@ use super::seen::Seen;
 use crate::decision::Cause;
 use crate::finding::{Category, Status};
 use crate::log::summary::{FindingSummary, Summary};
-use crate::text::normalise::base_name;
+use crate::paths::base_name;
 
 /// What was decided, as a person calls it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

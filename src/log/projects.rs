@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::text::normalise::base_name;
+use crate::paths::base_name;
 
 /// A name for each path, in their order: the folder's own, and where several have the same, the part of the path in
 /// which they differ behind it. What that does not tell apart is named whole.

@@ -220,7 +220,7 @@ impl Prepared {
             return Ok((None, fault));
         }
         let asked: Vec<&Finding> = asked.iter().map(|at| &findings[*at]).collect();
-        Ok((Some(shown.second(self.brief.prompts(), &second::listed(&asked))?), fault))
+        Ok((Some(shown.second(self.brief.prompts(), &second::list_findings(&asked))?), fault))
     }
 
     /// Asks the readers, and judges. `models` are the names of both, for the report.

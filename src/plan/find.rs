@@ -14,9 +14,8 @@ use super::before::{self, PlanBefore};
 use super::places::PlanPlaces;
 use super::steps::{Mark, Step, StepKind, parse_steps, parse_words};
 use super::{BeforeSource, Plan, PlanSource, Presence};
+use crate::paths::is_markdown;
 use crate::session::{ApprovedPlan, Session, Touch};
-use crate::shell;
-use crate::text::normalise::is_markdown;
 
 /// The most that counts of a plan. A log of megabytes under a plan's name is none.
 const PLAN_CAP: usize = 128 << 10;
@@ -130,7 +129,7 @@ impl Finder<'_> {
         let commands =
             commands.filter(|command| self.may_name_plan(&command.line) && command.may_have_effects());
         let by_command = commands.flat_map(|command| {
-            let words = shell::simple_commands(&command.line).into_iter().flatten();
+            let words = command.parsed().commands.into_iter().flat_map(|command| command.words_and_files());
             words
                 .map(|word| (command.at, self.places.absolute(word.trim_start_matches('>'))))
                 .collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::config::PlanGlobs;
-use crate::text::normalise::is_markdown;
+use crate::paths::is_markdown;
 
 /// Where plans live.
 #[derive(Debug)]

@@ -1,84 +1,84 @@
-//! A reader's answer: what `prompts/answer.schema.json` allows, and nothing else. Must not be lenient: an answer that does
-//! not fit is no answer.
+//! A reader's answer, exactly as `prompts/answer.schema.json` has it. Must not be lenient: an
+//! answer that does not fit is no answer.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{Category, ClaimedIn, Kind};
 
-/// The whole answer. Both readers have the same shape, so that the second finds what the first was shown in the provider's
-/// cache; each fills in its own part.
+/// The whole answer. Both readers have the same schema, which is part of the prefix that the
+/// provider caches; each fills in its own lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// What the first reader found.
+    /// The first reader's findings.
     pub findings: Vec<Proposal>,
-    /// What it says of the program's own candidates.
-    pub candidates: Vec<Opinion>,
-    /// What the second reader says of the findings.
+    /// The first reader's opinions on the candidates, which are the facts.
+    pub candidates: Vec<CandidateOpinion>,
+    /// The second reader's verdicts on the findings.
     pub verdicts: Vec<Verdict>,
 }
 
-/// One finding as a reader puts it: a witness's word, not yet a finding of ours.
+/// A finding as the first reader reports it, before the checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proposal {
-    /// What kind of drift.
+    /// The category of drift.
     pub category: Category,
-    /// Whether the reader has no doubt.
+    /// Whether the reader is sure.
     pub sure: bool,
-    /// In which way the world is not as claimed.
+    /// How the claim and the facts differ.
     pub kind: Kind,
-    /// The words it rests on.
+    /// The words that are not so, quoted.
     pub claim: String,
-    /// Where those stand.
+    /// The section that they are quoted from.
     pub claimed_in: ClaimedIn,
-    /// The words that show that it is not so.
+    /// The words of the evidence that show it, quoted; empty where absence shows it.
     pub proof: String,
-    /// The file it speaks of; empty for none.
+    /// The file concerned, or nothing.
     pub path: String,
-    /// What was found.
+    /// What is wrong.
     pub why: String,
-    /// What would settle it.
+    /// What would resolve it.
     pub settle: String,
 }
 
-/// What the first reader says of a candidate.
+/// The first reader's opinion on one candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Opinion {
-    /// Which one, from 1.
+pub struct CandidateOpinion {
+    /// Its number, from 1.
     pub number: usize,
-    /// Whether it is so.
+    /// Whether the candidate is right.
     pub agree: bool,
     /// Why.
     pub why: String,
 }
 
-/// What the second reader says of a finding.
+/// The second reader's verdict on one finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
-    /// Which one, from 1.
+    /// Its number, from 1.
     pub number: usize,
-    /// Whether it survives.
+    /// Whether the finding is right.
     pub uphold: bool,
     /// Why.
     pub why: String,
 }
 
-/// More than this is noise, or an attempt to drown us.
-const MOST_FINDINGS: usize = 20;
-const MOST_VERDICTS: usize = 40;
+/// An answer with more is rejected.
+const MAX_FINDINGS: usize = 20;
+const MAX_VERDICTS: usize = 40;
 
 impl Answer {
-    /// Reads a structured answer.
+    /// Parses an answer.
     pub fn from_json(json: &str) -> Result<Self, String> {
         let answer: Self = parse(json)?;
         for (name, count, most) in [
-            ("findings", answer.findings.len(), MOST_FINDINGS),
-            ("candidates", answer.candidates.len(), MOST_FINDINGS),
-            ("verdicts", answer.verdicts.len(), MOST_VERDICTS),
+            ("findings", answer.findings.len(), MAX_FINDINGS),
+            ("candidates", answer.candidates.len(), MAX_FINDINGS),
+            ("verdicts", answer.verdicts.len(), MAX_VERDICTS),
         ] {
             if count > most {
                 return Err(format!("{count} {name}, more than {most}"));
@@ -87,13 +87,13 @@ impl Answer {
         Ok(answer)
     }
 
-    /// Whether a text is an answer.
+    /// Returns why a text is no answer.
     pub fn check(json: &str) -> Result<(), String> {
         Self::from_json(json).map(drop)
     }
 }
 
-/// Reads JSON of one shape, with the fault in words.
+/// Parses JSON; the error is a text.
 pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_does_not_fit_is_none() {
+    fn an_answer_that_does_not_fit_is_rejected() {
         for json in [
             r"{}".to_owned(),
             r#"{"findings":{},"candidates":[],"verdicts":[]}"#.to_owned(),
@@ -146,18 +146,18 @@ mod tests {
         value.as_array().expect("a list").iter().map(|name| name.as_str().expect("text").to_owned()).collect()
     }
 
-    /// The schema has no other constraint than those compared here.
+    /// Compares every constraint of the schema.
     #[test]
     fn the_schema_and_the_types_agree() {
         let schema: Value = serde_json::from_str(crate::readers::prompt::SCHEMA).expect("a schema");
-        let opinion = Opinion { number: 1, agree: true, why: String::new() };
+        let opinion = CandidateOpinion { number: 1, agree: true, why: String::new() };
         let verdict = Verdict { number: 1, uphold: true, why: String::new() };
         let finding: Value = serde_json::from_str(FINDING).expect("an object");
         assert_eq!(keys(&schema["properties"]), keys(&json!(Answer::default())));
         for (list, one, most) in [
-            ("findings", finding, MOST_FINDINGS),
-            ("candidates", json!(opinion), MOST_FINDINGS),
-            ("verdicts", json!(verdict), MOST_VERDICTS),
+            ("findings", finding, MAX_FINDINGS),
+            ("candidates", json!(opinion), MAX_FINDINGS),
+            ("verdicts", json!(verdict), MAX_VERDICTS),
         ] {
             let list = &schema["properties"][list];
             let item = &list["items"];

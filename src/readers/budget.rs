@@ -1,20 +1,20 @@
-//! A reader that counts: takes another reader and what may still be spent, asks it as long as there is anything left, and
-//! tells what it spent. Must not ask beyond the limit: a spent budget is an outcome like any other failure.
+//! A reader with a budget of calls and money. Must not ask beyond the limit: a spent budget is an
+//! outcome like any other failure.
 
 use std::time::Duration;
 
 use super::{Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable};
 
-/// What may still be spent, and what was.
+/// The limits, and what was spent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Budget {
-    /// How many calls are left in this session, and how many there were to begin with.
+    /// The calls of this session.
     pub calls: Limit<u32>,
-    /// How much money is left today, in dollars; `None` for no limit.
+    /// The dollars of this day; `None` for no limit.
     pub money: Option<Limit<f64>>,
-    /// How many calls were made.
+    /// The calls that were made.
     pub made: u32,
-    /// What they cost, as far as the client tells.
+    /// What they cost, in dollars.
     pub cost: f64,
 }
 
@@ -28,7 +28,7 @@ pub struct Limit<T> {
 }
 
 impl Budget {
-    /// Why nothing more may be asked, if that is so.
+    /// Returns why no call is left.
     pub fn spent(&self) -> Option<String> {
         if self.made >= self.calls.left {
             let calls = match self.calls.most {
@@ -44,11 +44,11 @@ impl Budget {
     }
 }
 
-/// A reader with a budget, which others may share.
+/// A reader with a budget that it may share with others.
 pub struct Budgeted<'a> {
-    /// Who is asked.
+    /// The reader.
     pub reader: &'a mut dyn Reader,
-    /// What may be spent.
+    /// The budget.
     pub budget: &'a std::cell::RefCell<Budget>,
 }
 
@@ -58,7 +58,7 @@ impl Reader for Budgeted<'_> {
             return ReaderRun::not_asked(ReaderOutcome::Unavailable(Unavailable::BudgetSpent(why)));
         }
         let run = self.reader.ask(prompt, deadline);
-        // A client that is not there cost nothing.
+        // A missing client cost nothing.
         if run.client.is_some() || matches!(run.outcome, ReaderOutcome::Answered(_)) {
             let mut budget = self.budget.borrow_mut();
             budget.made += 1;
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_beyond_the_calls_of_a_session() {
+    fn no_call_is_made_beyond_the_limit_of_a_session() {
         let budget = RefCell::new(Budget { calls: Limit { left: 1, most: 60 }, ..Budget::default() });
         let mut reply = RecordedReply(CLEAN);
         let mut reader = Budgeted { reader: &mut reply, budget: &budget };
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_beyond_the_money_of_a_day() {
+    fn no_call_is_made_beyond_the_money_of_a_day() {
         let money = Some(Limit { left: 0.0, most: 2.5 });
         let budget = Budget { calls: Limit { left: 9, most: 9 }, money, ..Budget::default() };
         assert_eq!(

@@ -1,6 +1,6 @@
-//! The checks between the two readers: takes a proposal of the first reader, the evidence and what the disk shows at its
-//! path, says whether it may go on. Pure, and none of them reads prose: whether words are a claim is the second reader's to
-//! say. Contradicted is refuted, unsupported can't be verified; both keep the reason.
+//! The checks between the two readers: whether a proposal of the first is quoted from the evidence
+//! and not contradicted by it. Pure. Must not interpret prose: whether words are a claim is the
+//! second reader's to say.
 
 use crate::evidence::sections::claims_text;
 use crate::evidence::{Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut};
@@ -9,42 +9,34 @@ use crate::paths::is_scratch;
 use crate::plan::Plan;
 use crate::readers::Proposal;
 use crate::session::{Command, Session};
-use crate::shell;
+use crate::shell::CommandLine;
 use crate::text::normalise::{bare, normalised};
 
-/// What the disk shows at a proposal's path.
+/// A proposal's path on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
-    /// How the workspace calls it.
+pub struct PathOnDisk {
+    /// Its name in the workspace.
     pub name: String,
-    /// What stands there.
+    /// What is there.
     pub state: FileState,
 }
 
-/// Why a proposal does not go on.
+/// Why a proposal does not reach the second reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Objection {
-    /// It can't be supported.
+    /// The evidence does not support it: `cannot-verify`.
     Unsupported(String),
-    /// Disk or session say otherwise.
+    /// The disk or the session contradicts it: `refuted`.
     Contradicted(String),
 }
 
-/// What a proposal is checked against.
-#[derive(Debug, Clone, Copy)]
-pub struct Against<'a> {
-    /// Plan, session and disk.
-    pub evidence: &'a Evidence,
-    /// The evidence as the readers were shown it, in letters and digits alone: [`bare`].
-    pub shown: &'a str,
-}
-
-/// Returns the finding that a proposal becomes. One that may go on to the second reader is confirmed until that one has
-/// spoken; one of which the first reader is not sure is shown and never held.
-pub fn check(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> Finding {
-    let claimed_in = place_of_claim(proposal, against.evidence);
+/// Turns a proposal into a finding. One without an objection is confirmed until the second reader
+/// has answered; one that the first reader is not sure of is shown and never blocks. `shown` is the
+/// evidence that the readers had, as [`bare`] writes it.
+pub fn check(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evidence, shown: &str) -> Finding {
+    let claimed_in = place_of_claim(proposal, evidence);
     let objection = match claimed_in {
-        Ok(_) => objection(proposal, look, against),
+        Ok(_) => objection(proposal, look, evidence, shown),
         Err(ref objection) => Some(objection.clone()),
     };
     let (status, check) = match objection {
@@ -57,7 +49,7 @@ pub fn check(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> 
         ),
     };
     let path = look.map(|look| look.name.clone()).or_else(|| Some(proposal.path.clone()));
-    // Words that stand nowhere are nobody's.
+    // Words that are found nowhere are no quote.
     let claim = if claimed_in == Ok(ClaimedIn::Nowhere) { "" } else { proposal.claim.trim() };
     Finding {
         category: proposal.category,
@@ -72,27 +64,31 @@ pub fn check(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> 
         settle: proposal.settle.clone(),
         check,
         second: None,
-        step: step_of(&proposal.claim, against.evidence.plan.as_ref()),
+        step: step_of(&proposal.claim, evidence.plan.as_ref()),
     }
 }
 
-/// What is said of a finding of which the first reader is not sure.
+/// The check of a finding that the first reader is not sure of.
 pub const UNSURE: &str = "the first reader is not sure of it";
 
-fn objection(proposal: &Proposal, look: Option<&Look>, against: Against<'_>) -> Option<Objection> {
-    let evidence = against.evidence;
-    proof_is_shown(proposal, against.shown)
-        .or_else(|| plan_is_there(proposal, evidence))
-        .or_else(|| path_is_ours(look))
-        .or_else(|| is_there(proposal, look))
-        .or_else(|| was_not_changed(proposal, look, evidence))
-        .or_else(|| was_not_shown(proposal, look, evidence))
-        .or_else(|| passed_later(proposal, &evidence.session))
-        .or_else(|| did_run(proposal, &evidence.session))
+fn objection(
+    proposal: &Proposal,
+    look: Option<&PathOnDisk>,
+    evidence: &Evidence,
+    shown: &str,
+) -> Option<Objection> {
+    check_proof(proposal, shown)
+        .or_else(|| check_plan(proposal, evidence))
+        .or_else(|| check_path(look))
+        .or_else(|| check_missing(proposal, look))
+        .or_else(|| check_unplanned(proposal, look, evidence))
+        .or_else(|| check_content(proposal, look, evidence))
+        .or_else(|| check_failed(proposal, &evidence.session))
+        .or_else(|| check_not_run(proposal, &evidence.session))
 }
 
-/// Where the claim stands: in the section it is said to come from, or in another one, if it is there. White space and
-/// Markdown marks do not count, and a part of a longer line is enough.
+/// Finds the section that the claim is quoted from: the one that the proposal names, else any
+/// other. White space and Markdown marks do not count, and a part of a line is enough.
 fn place_of_claim(proposal: &Proposal, evidence: &Evidence) -> Result<ClaimedIn, Objection> {
     let claim = bare(&proposal.claim);
     if claim.is_empty() {
@@ -119,29 +115,29 @@ fn place_of_claim(proposal: &Proposal, evidence: &Evidence) -> Result<ClaimedIn,
     })
 }
 
-/// The parts of a quote between marks of omission, in letters and digits.
+/// Splits a quote at its ellipses.
 fn pieces(quote: &str) -> impl Iterator<Item = String> {
     let parts = quote.split('…').flat_map(|part| part.split("...")).flat_map(|part| part.split("[…]"));
     parts.map(bare).filter(|part| !part.is_empty())
 }
 
-/// The proof stands in the evidence, or is empty where absence is the proof.
-fn proof_is_shown(proposal: &Proposal, shown: &str) -> Option<Objection> {
+/// Objects to a proof that is not in the evidence. An empty one is fine: then absence is the proof.
+fn check_proof(proposal: &Proposal, shown: &str) -> Option<Objection> {
     let is_shown = pieces(&proposal.proof).all(|piece| shown.contains(&piece));
     (!is_shown).then(|| {
         Objection::Unsupported("the words that it gives as proof do not stand in the evidence".to_owned())
     })
 }
 
-/// B, C and D are about a plan.
-fn plan_is_there(proposal: &Proposal, evidence: &Evidence) -> Option<Objection> {
+/// Objects to categories that are about a plan where there is none.
+fn check_plan(proposal: &Proposal, evidence: &Evidence) -> Option<Objection> {
     let needs_plan = matches!(proposal.category, Category::B | Category::C | Category::D);
     (needs_plan && evidence.plan.is_none())
         .then(|| Objection::Unsupported("no plan is in play that it could drift from".to_owned()))
 }
 
-/// The path is in the workspace, and not a place for what is not meant to stay.
-fn path_is_ours(look: Option<&Look>) -> Option<Objection> {
+/// Objects to a path outside the workspace, in a scratch folder, or unreadable.
+fn check_path(look: Option<&PathOnDisk>) -> Option<Objection> {
     let look = look?;
     if is_scratch(&look.name) {
         return Some(Objection::Unsupported(format!(
@@ -158,9 +154,9 @@ fn path_is_ours(look: Option<&Look>) -> Option<Objection> {
     }
 }
 
-/// It is called missing, and it is there. Where the claim names something else in backticks, that may be what is missing
-/// inside of it.
-fn is_there(proposal: &Proposal, look: Option<&Look>) -> Option<Objection> {
+/// Objects to "missing" where the file exists. Where the claim names something else in backticks,
+/// that may be missing inside the file.
+fn check_missing(proposal: &Proposal, look: Option<&PathOnDisk>) -> Option<Objection> {
     let look = look.filter(|_| proposal.kind == Kind::Missing)?;
     if names_a_part(&proposal.claim, &look.name) {
         return None;
@@ -181,16 +177,16 @@ fn names_a_part(claim: &str, path: &str) -> bool {
     spans.any(|span| !span.is_empty() && !path.ends_with(&span) && !span.ends_with(&path))
 }
 
-/// It is called work beyond the plan, and the file is as it was.
-fn was_not_changed(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Option<Objection> {
+/// Objects to work beyond the plan on a file that did not change.
+fn check_unplanned(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evidence) -> Option<Objection> {
     let look = look.filter(|_| proposal.category == Category::B)?;
     let file = evidence.file(&look.name)?;
     (file.change == FileChange::Unchanged)
         .then(|| Objection::Contradicted(format!("{} was not changed in this session", look.name)))
 }
 
-/// Its content is called wrong with nothing quoted from it, and it was not shown, or not all of it.
-fn was_not_shown(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> Option<Objection> {
+/// Objects to "wrong content" without a quote, of a file that the reader did not see whole.
+fn check_content(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evidence) -> Option<Objection> {
     let look = look.filter(|_| proposal.kind == Kind::WrongContent && bare(&proposal.proof).is_empty())?;
     let file: &FileEvidence = evidence.file(&look.name)?;
     let why = match &file.entered {
@@ -205,9 +201,9 @@ fn was_not_shown(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) 
     Some(Objection::Unsupported(format!("{} {why}, and what is not shown proves nothing", look.name)))
 }
 
-/// It is called failed, and the same command succeeded when it was run last. What a command printed may say that something
-/// failed, whatever its exit code; its line alone does not.
-fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
+/// Objects to "failed" where the same command succeeded when it was run last. The output of a
+/// command may show a failure whatever its exit code; its line alone does not.
+fn check_failed(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::Failed {
         return None;
     }
@@ -224,15 +220,15 @@ fn passed_later(proposal: &Proposal, session: &Session) -> Option<Objection> {
     })
 }
 
-/// Whether a proof is a command's line and nothing of what it printed.
+/// Whether a proof is a command's line and nothing of its output.
 fn is_line(proposal: &Proposal, command: &Command) -> bool {
     let proof = bare(&proposal.proof);
     let is_whole = [command.line.as_str(), first_line(&command.line)].iter().any(|line| bare(line) == proof);
     !proof.is_empty() && is_whole && !bare(&command.output).contains(&proof)
 }
 
-/// It is called not run, and a command that the claim itself names in backticks ran and succeeded.
-fn did_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
+/// Objects to "not run" where a command that the claim has in backticks ran and succeeded.
+fn check_not_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
     if proposal.kind != Kind::NotRun {
         return None;
     }
@@ -246,10 +242,11 @@ fn did_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
     })
 }
 
-/// Whether a line runs a command, with whatever arguments; one that only prints or quotes it does not.
+/// Whether a line runs a command, with any arguments; printing or quoting it does not count.
 fn is_run_in(command: &str, line: &str) -> bool {
-    let mut simple = shell::simple_commands(line).into_iter().map(|words| normalised(&words.join(" ")));
-    simple.any(|run| run.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+    let line = CommandLine::parse(line);
+    let mut runs = line.commands.iter().map(|run| normalised(&run.words_and_files().join(" ")));
+    runs.any(|run| run.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
 fn first_line(line: &str) -> &str {
@@ -257,7 +254,7 @@ fn first_line(line: &str) -> &str {
     &first[..first.floor_char_boundary(120)]
 }
 
-/// The number of the plan's step that the words are of.
+/// Returns the number of the plan's step that a claim quotes.
 pub fn step_of(claim: &str, plan: Option<&Plan>) -> Option<usize> {
     let words = bare(claim);
     if words.is_empty() {

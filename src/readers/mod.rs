@@ -1,10 +1,7 @@
-//! The readers: sealed calls of a model that is shown the evidence. The first proposes what drifts, the second tries to
-//! refute what would hold. `sealed` asks the client, `recorded` plays back what was said once, `lying` makes things up, to
-//! see what the checks make of it.
-//!
-//! `prompt` writes the question, `answer` is what may come back, `checks` stands between the two readers. `client` finds the
-//! program, `flags` finds out what it understands, `seal` makes the command line, `reply` reads what comes back. A reader's
-//! failures are values, carried to the decision; none of them is an error of ours.
+//! The two readers of an audit: the first proposes what drifts, the second tries to refute what
+//! would block. [`prompt`] writes their questions, [`answer`] parses what they say, [`checks`]
+//! stands between them, [`second`] applies the verdicts, [`budget`] limits the calls, [`recorded`]
+//! plays back recorded replies. The call itself is the client's.
 
 pub mod answer;
 pub mod budget;
@@ -15,6 +12,6 @@ pub mod second;
 
 pub use crate::client::call::{Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable, Usage};
 pub use crate::client::sealed_call::SealedClient;
-pub use answer::{Answer, Opinion, Proposal, Verdict};
+pub use answer::{Answer, CandidateOpinion, Proposal, Verdict};
 pub use prompt::Prompts;
 pub use recorded::{RecordedReplies, RecordedReply};

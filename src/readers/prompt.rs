@@ -1,6 +1,6 @@
-//! Takes evidence and templates, gives the prompts of both readers: the same system prompt and evidence, then each one's task.
-//! Must not let data pass for instructions: everything from the workspace stands between marks that nobody can know
-//! beforehand.
+//! The prompts of both readers: the same system prompt and evidence, so that the second call reads
+//! them from the provider's cache, then each one's task. Must not let data pass for instructions:
+//! everything from the workspace is between fences with a random word.
 
 use std::path::Path;
 
@@ -13,17 +13,17 @@ use crate::evidence::{Evidence, Sections};
 use crate::finding::Finding;
 use crate::text::template::Template;
 
-/// What the readers are.
+/// The system prompt.
 pub const SYSTEM: &str = include_str!("../../prompts/system.md");
-/// What both are shown.
+/// The template of the evidence.
 pub const EVIDENCE: &str = include_str!("../../prompts/evidence.md");
-/// What the first is asked.
+/// The first reader's task.
 pub const FIRST: &str = include_str!("../../prompts/first.md");
-/// What the second is asked.
+/// The second reader's task.
 pub const SECOND: &str = include_str!("../../prompts/second.md");
-/// What a held agent is told.
+/// The template of a block's reason.
 pub const REASON: &str = include_str!("../../prompts/reason.md");
-/// What the readers may answer.
+/// The schema of an answer.
 pub const SCHEMA: &str = include_str!("../../prompts/answer.schema.json");
 
 /// The texts in use: the built-in ones, or the person's own.
@@ -56,8 +56,8 @@ impl Default for Prompts {
     }
 }
 
-/// What some two dozen fences of 32 letters take beyond their placeholders.
-const FENCES_ROOM: usize = 1_000;
+/// Two dozen fences of 32 letters, less their placeholders.
+const FENCES_BYTES: usize = 1_000;
 
 /// A template of the person's own that can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -65,23 +65,24 @@ pub enum PromptError {
     /// It can't be read.
     #[error("{path}: {why}")]
     Unreadable {
-        /// Which file.
+        /// The file.
         path: String,
-        /// In the system's words.
+        /// The system's error.
         why: std::io::Error,
     },
     /// It can't be filled in.
     #[error("the template {name} can't be filled in: {why}")]
     BadTemplate {
-        /// Which template.
+        /// The template.
         name: &'static str,
-        /// In the engine's words.
+        /// The engine's error.
         why: String,
     },
 }
 
 impl Prompts {
-    /// The built-in texts, each replaced by the file of its name in `folder` where there is one.
+    /// Returns the built-in texts, each replaced by the file of its name in `folder` if there is
+    /// one.
     pub fn with_overrides(folder: &Path) -> Result<Self, PromptError> {
         let text = |name: &str, built_in: &str| {
             let path = folder.join(name);
@@ -110,26 +111,27 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// How much of the prompt the templates themselves take, with every fence in them.
+    /// Returns the length of the templates, with every fence in them.
     pub fn bytes(&self) -> usize {
-        self.system.len() + self.evidence.len() + self.first.len() + self.schema.len() + FENCES_ROOM
+        self.system.len() + self.evidence.len() + self.first.len() + self.schema.len() + FENCES_BYTES
     }
 }
 
-/// What both readers are shown, with the fence that keeps data apart.
+/// The part of the prompt that both readers share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
-    /// What they are.
+pub struct SharedPrompt {
+    /// The system prompt.
     pub system: String,
-    /// The evidence.
+    /// The filled-in evidence.
     pub evidence: String,
-    /// The word that fences data.
+    /// The random word of the fences.
     pub fence: String,
     schema: String,
 }
 
-impl Shown {
-    /// Writes the evidence of one audit, `max_bytes` long at the most together with the first task.
+impl SharedPrompt {
+    /// Fills in the evidence of one audit; together with the first task it is at most `max_bytes`
+    /// long.
     pub fn new(
         prompts: &Prompts,
         sections: &Sections,
@@ -147,7 +149,7 @@ impl Shown {
         values["candidates"] = json!(candidates);
         values["files"] = json!(files_text(&evidence.files, fence, max_bytes.saturating_sub(taken)));
         let text = render("evidence.md", &prompts.evidence, &values)?;
-        // A prompt that starts with `/` is a command to the client: it answers without asking the model.
+        // The client takes a prompt that starts with `/` for a command and does not ask the model.
         let text = if text.trim_start().starts_with('/') { format!("The data.\n{text}") } else { text };
         Ok(Self {
             system: prompts.system.replace("FENCE", fence),
@@ -157,7 +159,7 @@ impl Shown {
         })
     }
 
-    /// The prompt of a task: what both are shown, and the task last.
+    /// Returns the prompt of a task, which comes last.
     pub fn prompt(&self, task: &str) -> Prompt {
         Prompt {
             system: self.system.clone(),
@@ -167,24 +169,24 @@ impl Shown {
         }
     }
 
-    /// The first reader's prompt.
+    /// Returns the first reader's prompt.
     pub fn first(&self, prompts: &Prompts) -> Result<Prompt, PromptError> {
         Ok(self.prompt(&render("first.md", &prompts.first, &json!({ "fence": self.fence }))?))
     }
 
-    /// The second reader's prompt for these findings, as [`super::second`] writes them.
+    /// Returns the second reader's prompt for findings that [`super::second`] has listed.
     pub fn second(&self, prompts: &Prompts, findings: &str) -> Result<Prompt, PromptError> {
         let values = json!({ "fence": self.fence, "findings": findings });
         Ok(self.prompt(&render("second.md", &prompts.second, &values)?))
     }
 }
 
-/// What is left of `max_bytes` for the contents of files, beside the templates, the sections and git.
+/// Returns what templates, sections and git leave of `max_bytes` for the contents of files.
 pub fn room_for_files(prompts: &Prompts, sections: &Sections, max_bytes: usize) -> usize {
     max_bytes.saturating_sub(prompts.bytes() + sections.bytes() + git_room(max_bytes))
 }
 
-/// Fills in a template; nothing is escaped, and what is filled in is never read as a template.
+/// Fills in a template. Nothing is escaped, and values are not read as templates.
 pub fn render(name: &'static str, template: &str, values: &Value) -> Result<String, PromptError> {
     let filled = read(name, template)?.fill(values);
     filled.map_err(|error| PromptError::BadTemplate { name, why: error.to_string() })
@@ -194,7 +196,7 @@ fn read(name: &'static str, template: &str) -> Result<Template, PromptError> {
     Template::parse(template).map_err(|error| PromptError::BadTemplate { name, why: error.to_string() })
 }
 
-/// The schema as an argument: without line breaks.
+/// Returns the schema without line breaks, as an argument.
 pub fn one_line(schema: &str) -> String {
     serde_json::from_str::<Value>(schema).map_or_else(|_| schema.to_owned(), |value| value.to_string())
 }
@@ -204,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_persons_own_text_takes_the_place_of_the_built_in_one() {
+    fn a_file_of_the_person_replaces_the_built_in_text() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("system.md"), "Be kind.").expect("written");
         let prompts = Prompts::with_overrides(folder.path()).expect("readable");
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_can_not_be_read_is_named() {
+    fn a_template_that_can_not_be_parsed_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("reason.md"), "{% for x in %}").expect("written");
         let said = Prompts::with_overrides(folder.path()).expect_err("a fault").to_string();

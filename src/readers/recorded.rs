@@ -1,5 +1,4 @@
-//! Replies that were saved once, as the client printed them or the answers alone: give what they say. Must
-//! not ask anybody.
+//! Recorded replies, as the client printed them or the answers alone. Must not ask a model.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,12 +7,12 @@ use super::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun};
 use crate::client::call::AnswerCheck;
 use crate::client::reply;
 
-/// A reply.
+/// One reply, to every question.
 #[derive(Debug)]
 pub struct RecordedReply<'a>(pub &'a str);
 
 impl RecordedReply<'_> {
-    /// What it says, as the answer of a reader.
+    /// Returns it as the run of a reader.
     pub fn replay(&self) -> ReaderRun {
         self.replay_as(Answer::check)
     }
@@ -39,14 +38,14 @@ impl Reader for RecordedReply<'_> {
     }
 }
 
-/// Several replies, one for each question in the order in which they are asked.
+/// Several replies, one for each question in turn.
 #[derive(Debug)]
 pub struct RecordedReplies<'a> {
     replies: VecDeque<&'a str>,
 }
 
 impl<'a> RecordedReplies<'a> {
-    /// These replies. A question after the last of them is not answered.
+    /// A question after the last reply is not answered.
     pub fn new(replies: &[&'a str]) -> Self {
         Self { replies: replies.iter().copied().collect() }
     }

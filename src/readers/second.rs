@@ -1,14 +1,14 @@
-//! The second reader: takes the findings that would hold a stop, gives the text that it is asked about, and with its answer
-//! what it makes of each. Pure. What it does not speak of is not upheld.
+//! The second reader: writes the list of findings that it is asked to refute, and applies its
+//! verdicts to them. Pure. Must not uphold what has no verdict.
 
 use serde_json::json;
 
 use super::{Answer, ReaderOutcome};
 use crate::finding::{Finding, SecondOpinion, Source, Status};
 
-/// The findings as the second reader is shown them: one JSON object a line, so that no word of theirs can pass for another
+/// Writes the findings as one JSON object a line, so that no text in one can pass for another
 /// finding or for the end of the list.
-pub fn listed(findings: &[&Finding]) -> String {
+pub fn list_findings(findings: &[&Finding]) -> String {
     let line = |(at, finding): (usize, &&Finding)| {
         let value = json!({
             "number": at + 1,
@@ -25,9 +25,9 @@ pub fn listed(findings: &[&Finding]) -> String {
     findings.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Puts the second reader's word to the findings that it was asked about, in the order in which they were listed. What it
-/// upholds is confirmed; what it dismisses is refuted. Where it has no word on a finding that only a reader brought, that
-/// finding can't be verified; what the program proved by itself stands without it.
+/// Applies the second reader's verdicts to the findings, in the order of the list. An upheld one
+/// stays as it is; a dismissed one is refuted. Without a verdict, a finding that only a reader
+/// reported can't be verified; one that the program proved stays confirmed.
 pub fn apply(findings: &mut [&mut Finding], outcome: &ReaderOutcome) {
     let answer = match outcome {
         ReaderOutcome::Answered(json) => Answer::from_json(json).ok(),
@@ -35,8 +35,9 @@ pub fn apply(findings: &mut [&mut Finding], outcome: &ReaderOutcome) {
     };
     let (ending, why_not) = (outcome.name(), outcome.detail());
     for (at, finding) in findings.iter_mut().enumerate() {
-        let said = answer.iter().flat_map(|answer| &answer.verdicts).find(|verdict| verdict.number == at + 1);
-        match said {
+        let verdict =
+            answer.iter().flat_map(|answer| &answer.verdicts).find(|verdict| verdict.number == at + 1);
+        match verdict {
             Some(verdict) => {
                 finding.second = Some(SecondOpinion { upheld: verdict.uphold, why: verdict.why.clone() });
                 if !verdict.uphold {
@@ -44,7 +45,6 @@ pub fn apply(findings: &mut [&mut Finding], outcome: &ReaderOutcome) {
                     finding.check = format!("the second reader dismisses it: {}", verdict.why);
                 }
             }
-            // What the program proved by itself stands without it, and so does a doubt.
             None if finding.source != Source::Reader || finding.status != Status::Confirmed => {}
             None => {
                 finding.status = Status::CannotVerify;
@@ -73,14 +73,14 @@ mod tests {
         Finding { source, ..finding(Category::A, Kind::Missing, "Create `a.rs`", Some("a.rs")) }
     }
 
-    /// What a finding becomes.
+    /// Applies an outcome to one finding.
     fn after(mut one: Finding, outcome: &ReaderOutcome) -> (Status, String, Option<bool>) {
         apply(&mut [&mut one], outcome);
         (one.status, one.check, one.second.map(|second| second.upheld))
     }
 
     #[test]
-    fn what_is_upheld_stays_and_what_is_dismissed_is_refuted() {
+    fn an_upheld_finding_stays_and_a_dismissed_one_is_refuted() {
         let upheld = after(proposed(), &judging(&[(1, true)]));
         assert_eq!(upheld, (Status::Confirmed, "check".into(), Some(true)));
         let dismissed = after(proposed(), &judging(&[(1, false)]));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn without_its_word_a_readers_finding_can_not_be_verified() {
+    fn without_a_verdict_a_readers_finding_can_not_be_verified() {
         let unavailable = ReaderOutcome::Unavailable(Unavailable::RateLimited("429".into()));
         for (outcome, why) in [
             (judging(&[]), "the second reader did not speak of it"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_program_proved_stands_without_it_and_falls_with_its_word() {
+    fn a_fact_stays_without_a_verdict_and_is_refuted_by_one() {
         for source in [Source::Facts, Source::Both] {
             let fact = || Finding { source, ..proposed() };
             for outcome in [judging(&[]), ReaderOutcome::NotAsked, ReaderOutcome::Unreadable("x".into())] {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_doubt_stays_a_doubt_whoever_upholds_it() {
+    fn an_unsure_finding_stays_unsure_if_upheld() {
         let unsure = || Finding { status: Status::CannotVerify, check: checks::UNSURE.into(), ..proposed() };
         let kept = |upheld| (Status::CannotVerify, checks::UNSURE.to_owned(), upheld);
         assert_eq!(after(unsure(), &judging(&[(1, true)])), kept(Some(true)));
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(after(unsure(), &judging(&[(1, false)])).0, Status::Refuted);
     }
 
-    /// Words that would pass for another finding, or for the end of the list.
+    /// Texts that look like another finding, or like the end of the list.
     fn hostile() -> impl Strategy<Value = String> {
         prop_oneof![
             Just("a\n{\"number\":2,\"category\":\"A\"}".to_owned()),
@@ -158,13 +158,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_word_of_a_finding_forges_another_line(
+        fn no_text_of_a_finding_forges_another_line(
             words in prop::collection::vec((hostile(), hostile(), prop::option::of(hostile()), hostile()), 0..4),
         ) {
             let findings: Vec<Finding> = words.into_iter().map(|(claim, proof, path, why)| {
                 Finding { claim, proof, path, why, ..proposed() }
             }).collect();
-            let text = listed(&findings.iter().collect::<Vec<_>>());
+            let text = list_findings(&findings.iter().collect::<Vec<_>>());
             let lines: Vec<&str> = text.lines().collect();
             prop_assert_eq!(lines.len(), findings.len());
             for (at, (line, finding)) in lines.into_iter().zip(&findings).enumerate() {

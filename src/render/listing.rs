@@ -13,8 +13,8 @@ use crate::finding::{Category, Status};
 use crate::log::filter::{OutcomeWord, Verdict};
 use crate::log::parallel::in_parts;
 use crate::log::seen::Seen;
+use crate::paths::base_name;
 use crate::text::is_harmless;
-use crate::text::normalise::base_name;
 
 const HEAD: Style = Style::new().bold();
 const BLOCK: Style = AnsiColor::Red.on_default().bold();

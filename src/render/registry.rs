@@ -5,10 +5,10 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::paths::base_name;
 use crate::registry::{DEFAULT_QUEUE, Event, Status, Task, Worker};
 use crate::render::columns::{Cell, Column, table};
 use crate::render::paragraphs::{LABEL, Page, TITLE};
-use crate::text::normalise::base_name;
 use crate::text::{counted, time_span};
 
 const PLAIN: Style = Style::new();

@@ -6,10 +6,10 @@ use anstyle::{AnsiColor, Style};
 
 use crate::finding::Status;
 use crate::past_sessions::find::short_id;
+use crate::paths::base_name;
 use crate::plan::Mark;
 use crate::render::text::minute;
 use crate::render::{Report, counted};
-use crate::text::normalise::base_name;
 
 const HEAD: Style = Style::new().bold();
 const CONFIRMED: Style = AnsiColor::Red.on_default();

@@ -148,9 +148,9 @@ mod tests {
     /// An edit at 10, a delegation at 20, a test at 30, an edit at 40.
     fn main() -> Session {
         Session {
-            asks: vec![Ask { text: "do it".into(), at: 1, time: Some(100) }].into(),
-            touches: vec![touch("a", 10, Some(200)), touch("b", 40, Some(500))].into(),
-            commands: vec![command("cargo test", 30, Some(400))].into(),
+            asks: vec![Ask { text: "do it".into(), at: 1, time: Some(100) }],
+            touches: vec![touch("a", 10, Some(200)), touch("b", 40, Some(500))],
+            commands: vec![command("cargo test", 30, Some(400))],
             delegations: vec![delegation("x", 20)],
             rows: 50,
             ..Session::default()
@@ -166,8 +166,8 @@ mod tests {
         let mut session = main();
         let touches = vec![touch("s1", 3, Some(350)), touch("s2", 5, Some(450)), touch("s3", 7, Some(900))];
         let subagent = Session {
-            touches: touches.into(),
-            commands: vec![command("cargo build", 4, Some(360))].into(),
+            touches,
+            commands: vec![command("cargo build", 4, Some(360))],
             final_message: Some("It works.".into()),
             ..Session::default()
         };
@@ -185,7 +185,7 @@ mod tests {
     fn work_with_no_time_stands_where_it_was_delegation_or_at_the_end() {
         for (name, at) in [("agent-x", 20), ("agent-y", 50)] {
             let mut session = main();
-            let subagent = Session { touches: vec![touch("s", 3, None)].into(), ..Session::default() };
+            let subagent = Session { touches: vec![touch("s", 3, None)], ..Session::default() };
             session.absorb(subagent, name);
             assert!(places(&session).contains(&("s", at)), "{name}");
             assert!(session.touches.is_sorted_by_key(|touch| touch.at));
@@ -196,7 +196,7 @@ mod tests {
     fn work_from_before_every_entry_of_the_session_is_not_taken_for_its_last() {
         for (name, at) in [("agent-x", 20), ("agent-y", 0)] {
             let mut session = main();
-            let subagent = Session { touches: vec![touch("s", 3, Some(50))].into(), ..Session::default() };
+            let subagent = Session { touches: vec![touch("s", 3, Some(50))], ..Session::default() };
             session.absorb(subagent, name);
             assert!(places(&session).contains(&("s", at)), "{name}");
         }
@@ -206,7 +206,7 @@ mod tests {
     fn a_clock_that_goes_back_does_not_put_work_before_what_it_followed() {
         let mut session = main();
         session.touches.push(touch("c", 45, Some(150)));
-        let subagent = Session { touches: vec![touch("s", 3, Some(250))].into(), ..Session::default() };
+        let subagent = Session { touches: vec![touch("s", 3, Some(250))], ..Session::default() };
         session.absorb(subagent, "agent-x");
         assert_eq!(places(&session), [("a", 10), ("b", 40), ("c", 45), ("s", 45)]);
     }
@@ -215,11 +215,8 @@ mod tests {
     fn a_subagents_own_order_stays_though_its_clock_goes_back() {
         let mut session = main();
         let touches = vec![touch("s1", 3, Some(450)), touch("s2", 7, Some(250)), touch("s3", 9, None)];
-        let subagent = Session {
-            touches: touches.into(),
-            commands: vec![command("cargo build", 5, Some(350))].into(),
-            ..Session::default()
-        };
+        let subagent =
+            Session { touches, commands: vec![command("cargo build", 5, Some(350))], ..Session::default() };
         session.absorb(subagent, "agent-y");
         assert_eq!(places(&session), [("a", 10), ("s1", 30), ("s2", 30), ("s3", 30), ("b", 40)]);
         assert_eq!(session.commands[1].at, 30);

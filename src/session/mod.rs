@@ -18,6 +18,7 @@ pub mod seen_ids;
 
 use serde::{Deserialize, Serialize};
 
+use crate::shell::CommandLine;
 use crate::text::normalise::bare;
 
 pub use crate::session::builder::SessionBuilder;
@@ -392,9 +393,14 @@ impl Session {
 }
 
 impl Command {
+    /// Parses its line. Nothing is cached: masking and retention change the line.
+    pub fn parsed(&self) -> CommandLine {
+        CommandLine::parse(&self.line)
+    }
+
     /// Returns whether it succeeded, and nothing on its line hides a failure.
     pub fn has_passed(&self) -> bool {
-        self.end == CommandEnd::Succeeded && !crate::shell::hides_exit_code(&self.line)
+        self.end == CommandEnd::Succeeded && !self.parsed().hides_exit_status()
     }
 
     /// Returns whether a quote is of its line or of its output; white space and marks do not count.
@@ -407,6 +413,6 @@ impl Command {
 
     /// Returns whether it may have changed anything: it ran, and it does more than look.
     pub fn may_have_effects(&self) -> bool {
-        self.end != CommandEnd::Unanswered && !crate::shell::only_looks(&self.line)
+        self.end != CommandEnd::Unanswered && !self.parsed().only_reads()
     }
 }

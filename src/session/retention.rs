@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Command, CommandEnd, Outcome, Session};
-use crate::shell;
+use crate::shell::CommandLine;
 use crate::text::excerpt::start_and_end;
 use crate::text::{first_part, last_part};
 
@@ -154,7 +154,8 @@ fn shorten_command(command: &mut Command, room: usize) -> usize {
 
 /// Returns whether the output of a command says how the work stands: tests, builds, lints, git and gh.
 fn is_check(line: &str) -> bool {
-    shell::check(line).is_some() || shell::runs_any(line, &["git", "gh"])
+    let line = CommandLine::parse(line);
+    line.check().is_some() || line.runs_any(&["git", "gh"])
 }
 
 fn shorten(text: &mut String, whole: usize, part: impl Fn(&str) -> String) {
@@ -348,11 +349,8 @@ mod tests {
 
     #[test]
     fn a_session_of_ordinary_length_is_left_alone() {
-        let mut session = Session {
-            commands: vec![command(1, "ls")].into(),
-            touches: vec![touch(1, "a")].into(),
-            ..Session::default()
-        };
+        let mut session =
+            Session { commands: vec![command(1, "ls")], touches: vec![touch(1, "a")], ..Session::default() };
         let before = session.clone();
         let mut sizes = Sizes::default();
         assert!(
@@ -488,7 +486,7 @@ mod tests {
         let ask = |at: usize| Ask { time: None, text: "and more of it, please".into(), at };
         let mut session = Session {
             remarks: (0..400).map(|n| remark(2 * n + 1)).collect(),
-            asks: vec![ask(20), ask(100)].into(),
+            asks: vec![ask(20), ask(100)],
             ..Session::default()
         };
         session.masked.remarks = 400;

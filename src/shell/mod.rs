@@ -1,148 +1,193 @@
-//! Takes a shell command line, says what it does at a glance: whether it only looks, what it removes or
-//! moves, whether it works elsewhere. A reading of words, not a shell: must not be used to prove more than
-//! "this name was removed on purpose".
-//!
-//! `parts` cuts a line into commands and joints, `wrappers` finds the program of each, `deeds` says by the
-//! tables in `runners` what it does, `masks` whether the end of the line tells how it ended.
+//! What a command line does: its simple commands, the program of each behind its wrappers, whether it changes
+//! anything, which check it runs, whether its exit status is hidden. Reads words and expands nothing: must not be
+//! used to prove more than what stands there.
 
-pub mod actions;
-pub mod exit_status;
+mod actions;
+mod exit_status;
 mod known_tools;
-mod names;
-pub mod parse;
-pub mod wrappers;
+mod parse;
+mod wrappers;
 
-pub use crate::shell::actions::{Action, Check};
-use crate::shell::parse::{Part, parts};
-use crate::shell::wrappers::program_words;
+use crate::paths::base_name;
+pub use crate::shell::actions::Action;
+use crate::shell::known_tools::{READ_ONLY, READ_ONLY_GIT, REMOTE};
+pub use crate::shell::parse::{Separator, SimpleCommand};
+use crate::shell::wrappers::{is_assignment, program_name};
 
-use crate::text::normalise::base_name;
+/// How deep scripts in scripts (`bash -c "bash -c …"`) are parsed.
+const DEPTH: usize = 3;
 
-/// Programs that change nothing by themselves.
-const LOOKERS: &[&str] = &[
-    "[", "awk", "basename", "cat", "cd", "column", "cut", "date", "df", "diff", "dirname", "du", "echo",
-    "done", "esac", "exit", "export", "false", "fd", "fi", "file", "find", "for", "grep", "head", "hostname",
-    "id", "jq", "less", "ls", "more", "nl", "ps", "printenv", "printf", "pwd", "readlink", "realpath", "rg",
-    "sed", "set", "sleep", "sort", "stat", "tail", "test", "tree", "true", "type", "uname", "uniq", "wc",
-    "which", "whoami", "xxd",
-];
-
-/// `git` subcommands that change nothing.
-const GIT_LOOKERS: &[&str] = &[
-    "blame", "describe", "diff", "grep", "log", "ls-files", "ls-tree", "reflog", "rev-parse", "show",
-    "status",
-];
-
-/// Programs whose effects are on another machine or in a container: this disk can't witness them.
-const REMOTE: &[&str] = &[
-    "ssh", "scp", "sftp", "rsync", "kubectl", "helm", "aws", "gcloud", "az", "fly", "flyctl", "heroku",
-    "vercel", "netlify", "wrangler", "ansible", "ansible-playbook", "terraform",
-];
-
-/// The simple commands of a line: cut at `;`, `&&`, `||`, `|` and newlines outside quotes, each as words. Files
-/// that they read from or write to stand after the others.
-pub fn simple_commands(line: &str) -> Vec<Vec<String>> {
-    let all = parts(line).into_iter().map(|part| [part.words, part.writes, part.reads].concat());
-    all.filter(|words| !words.is_empty()).collect()
+/// A parsed command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine {
+    /// Its simple commands as written, each with the commands of the script that it is given.
+    pub commands: Vec<SimpleCommand>,
 }
 
-/// Whether nothing in the line can have changed a file.
-pub fn only_looks(line: &str) -> bool {
-    parts(line).iter().all(|part| {
-        if writes_a_file(part) {
-            return false;
-        }
-        let words = program_words(&part.words);
-        let Some(program) = words.first() else { return true };
-        let in_place = words.iter().any(|word| {
-            let is_short = word.starts_with('-') && !word.starts_with("--");
-            (is_short && word.contains('i') && base_name(program) == "sed")
-                || word.starts_with("--in-place")
-                || matches!(word.as_str(), "-delete" | "-exec" | "-execdir" | "-ok")
-        });
-        match base_name(program) {
-            "git" => git_subcommand(words).is_some_and(|sub| GIT_LOOKERS.contains(&sub)),
-            "sed" | "find" => !in_place,
-            name => LOOKERS.contains(&name),
-        }
-    })
-}
-
-/// Whether a simple command sends its output to a file.
-fn writes_a_file(part: &Part) -> bool {
-    part.writes.iter().any(|target| !target.starts_with("/dev/"))
-}
-
-/// What a line checks, if it runs a check that changes nothing.
-pub fn check(line: &str) -> Option<Check> {
-    wrappers::flat_parts(line).iter().find_map(|part| {
-        let words = program_words(&part.words);
-        let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.as_str()));
-        let checks = actions::does(words).deeds.into_iter().find_map(|deed| match deed {
-            Action::Check(check) => Some(check),
-            _ => None,
-        });
-        checks.filter(|check| match check {
-            Check::Format => has(&["--check", "-c", "-l", "--list-different", "--diff"]),
-            _ => !has(&["--fix", "--write"]),
-        })
-    })
-}
-
-/// Whether any of these programs runs in a line.
-pub fn runs_any(line: &str, programs: &[&str]) -> bool {
-    // Most lines are told by a look.
-    programs.iter().any(|program| line.contains(program))
-        && wrappers::flat_parts(line).iter().any(|part| {
-            let program = program_words(&part.words).first().map(|program| base_name(program));
-            program.is_some_and(|program| programs.contains(&program))
-        })
-}
-
-/// Programs of version control and of its forges: what they print settles many claims.
-const VERSION_CONTROL: &[&str] = &["gh", "git", "glab", "hg", "hub", "jj", "svn"];
-
-/// Whether a line asks git or the forge for something, or tells them.
-pub fn asks_git_or_forge(line: &str) -> bool {
-    runs_any(line, VERSION_CONTROL)
-}
-
-/// Whether the end of a line hides how a check or another deed in it ended: `npm test | tail` succeeds whatever the tests do.
-pub fn hides_exit_code(line: &str) -> bool {
-    let parts = wrappers::flat_parts(line);
-    (0..parts.len()).any(|at| {
-        !actions::does(program_words(&parts[at].words)).deeds.is_empty()
-            && exit_status::reach(&parts, at).mask.is_some()
-    })
-}
-
-/// The subcommand of a `git` line: the first word that is no option and no option's value.
-fn git_subcommand(words: &[String]) -> Option<&str> {
-    let mut rest = words.iter().skip(1).map(String::as_str);
-    while let Some(word) = rest.next() {
-        match word {
-            "-C" | "-c" => rest.next(),
-            option if option.starts_with('-') => continue,
-            subcommand => return Some(subcommand),
-        };
+impl CommandLine {
+    /// Parses a line.
+    pub fn parse(line: &str) -> Self {
+        let mut commands = parse::parse(line);
+        parse_scripts(&mut commands, DEPTH);
+        Self { commands }
     }
-    None
+
+    /// Returns all simple commands, those of a script after the shell that runs it.
+    pub fn all(&self) -> Vec<&SimpleCommand> {
+        fn add<'a>(commands: &'a [SimpleCommand], all: &mut Vec<&'a SimpleCommand>) {
+            for command in commands {
+                all.push(command);
+                add(&command.script, all);
+            }
+        }
+        let mut all = Vec::new();
+        add(&self.commands, &mut all);
+        all
+    }
+
+    /// Returns the simple commands, those of a script in the place of the shell that runs it.
+    fn flat(&self) -> Vec<&SimpleCommand> {
+        self.all().into_iter().filter(|command| command.script.is_empty()).collect()
+    }
+
+    /// Whether nothing in the line can have changed a file.
+    pub fn only_reads(&self) -> bool {
+        self.commands.iter().all(SimpleCommand::only_reads)
+    }
+
+    /// Returns the check that the line runs, if it is one that changes nothing.
+    pub fn check(&self) -> Option<Action> {
+        self.flat().into_iter().find_map(|command| {
+            let check = command.action().filter(|action| action.is_check())?;
+            let is_read_only = match check {
+                Action::Format => {
+                    ["--check", "-c", "-l", "--list-different", "--diff"].iter().any(|it| command.has(it))
+                }
+                _ => !command.has("--fix") && !command.has("--write"),
+            };
+            is_read_only.then_some(check)
+        })
+    }
+
+    /// Whether one of these programs runs in the line.
+    pub fn runs_any(&self, programs: &[&str]) -> bool {
+        self.flat().iter().any(|command| programs.contains(&command.program()))
+    }
+
+    /// Whether the line calls a program of version control or of a forge.
+    pub fn uses_version_control(&self) -> bool {
+        self.runs_any(&["gh", "git", "glab", "hg", "hub", "jj", "svn"])
+    }
+
+    /// Whether the exit status of the line does not tell how a check or another action in it ended:
+    /// `npm test | tail` succeeds whatever the tests do.
+    pub fn hides_exit_status(&self) -> bool {
+        let commands = self.flat();
+        (0..commands.len()).any(|at| commands[at].action().is_some() && exit_status::is_hidden(&commands, at))
+    }
+
+    /// Whether part of the line works on another machine or in a container.
+    pub fn works_elsewhere(&self) -> bool {
+        self.commands.iter().any(SimpleCommand::works_elsewhere)
+    }
 }
 
-/// Whether any part of the line works on another machine or in a container.
-pub fn works_elsewhere(line: &str) -> bool {
-    parts(line).iter().any(|part| {
-        // `docker exec web touch a` has a program of its own, and works in the container all the same.
-        let starts = [part.words.as_slice(), program_words(&part.words)];
-        starts.iter().any(|words| {
-            let words: Vec<&str> = words
-                .iter()
-                .map(String::as_str)
-                .skip_while(|word| {
-                    word.contains('=') || matches!(*word, "sudo" | "time" | "env" | "then" | "do")
-                })
-                .collect();
-            let second = words.get(1).copied();
+fn parse_scripts(commands: &mut [SimpleCommand], depth: usize) {
+    for command in commands {
+        let Some(script) = wrappers::script(command) else { continue };
+        command.script = parse::parse(&script);
+        for inner in &mut command.script {
+            inner.is_conditional |= command.is_conditional;
+        }
+        if let Some(last) = command.script.last_mut() {
+            last.separator = command.separator;
+        }
+        if depth > 1 {
+            parse_scripts(&mut command.script, depth - 1);
+        }
+    }
+}
+
+impl SimpleCommand {
+    /// Returns its words, and the files that it writes and reads after them.
+    pub fn words_and_files(&self) -> Vec<String> {
+        [self.words.as_slice(), &self.writes, &self.reads].concat()
+    }
+
+    /// Returns its words from the program on, behind assignments, shell words and wrappers.
+    pub fn program_words(&self) -> &[String] {
+        &self.words[self.program_at..]
+    }
+
+    /// Returns the name of its program without the folder; empty where there is none.
+    pub fn program(&self) -> &str {
+        self.program_words().first().map_or("", |program| program_name(program))
+    }
+
+    /// Returns the arguments of its program.
+    pub fn arguments(&self) -> &[String] {
+        self.program_words().get(1..).unwrap_or_default()
+    }
+
+    /// Whether one of the arguments is this.
+    pub fn has(&self, argument: &str) -> bool {
+        self.arguments().iter().any(|word| word == argument)
+    }
+
+    /// Returns the variables that are set for its program, as `NAME=value`.
+    pub fn assignments(&self) -> impl Iterator<Item = &str> {
+        self.words[..self.program_at].iter().map(String::as_str).filter(|word| is_assignment(word))
+    }
+
+    /// Returns what its program does, if it is known.
+    pub fn action(&self) -> Option<Action> {
+        actions::action(self.program_words())
+    }
+
+    /// Returns the subcommand of `git` and what follows it, if that is its program.
+    pub fn git(&self) -> Option<(&str, &[String])> {
+        let arguments = Some(self.arguments()).filter(|_| self.program() == "git")?;
+        let mut at = 0;
+        while let Some(word) = arguments.get(at) {
+            match word.as_str() {
+                "-C" | "-c" | "--git-dir" | "--work-tree" => at += 2,
+                option if option.starts_with('-') => at += 1,
+                subcommand => return Some((subcommand, &arguments[at + 1..])),
+            }
+        }
+        None
+    }
+
+    fn only_reads(&self) -> bool {
+        self.writes.iter().all(|file| file.starts_with("/dev/")) && self.program_only_reads()
+    }
+
+    /// Whether its program changes nothing; its output may still go to a file.
+    pub fn program_only_reads(&self) -> bool {
+        let changes_in_place = || {
+            self.arguments().iter().any(|word| {
+                let is_short = word.starts_with('-') && !word.starts_with("--");
+                (is_short && word.contains('i') && self.program() == "sed")
+                    || word.starts_with("--in-place")
+                    || matches!(word.as_str(), "-delete" | "-exec" | "-execdir" | "-ok")
+            })
+        };
+        match self.program() {
+            "" => true,
+            "git" => self.git().is_some_and(|(subcommand, _)| READ_ONLY_GIT.contains(&subcommand)),
+            "sed" | "find" => !changes_in_place(),
+            program => READ_ONLY.contains(&program),
+        }
+    }
+
+    fn works_elsewhere(&self) -> bool {
+        let is_before = |word: &String| {
+            word.contains('=') || matches!(word.as_str(), "sudo" | "time" | "env" | "then" | "do")
+        };
+        // `docker exec web touch a` runs `touch`, and in the container.
+        let outer = self.words.iter().position(|word| !is_before(word)).unwrap_or(self.words.len());
+        [&self.words[outer..], self.program_words()].iter().any(|words| {
+            let second = words.get(1).map(String::as_str);
             match words.first().map(|program| base_name(program)) {
                 Some("docker" | "podman") => matches!(second, Some("exec" | "cp" | "compose" | "run")),
                 Some("gh") => second == Some("api"),
@@ -150,7 +195,7 @@ pub fn works_elsewhere(line: &str) -> bool {
                 None => false,
             }
         })
-    })
+    }
 }
 
 #[cfg(test)]
@@ -160,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_only_look() {
+    fn lines_that_change_nothing() {
         for line in [
             "ls -la",
             "cd src && cat a.rs | head -5",
@@ -171,7 +216,7 @@ mod tests {
             "for f in *; do cat $f; done",
             "cat a 2> /dev/null",
         ] {
-            assert!(only_looks(line), "{line}");
+            assert!(CommandLine::parse(line).only_reads(), "{line}");
         }
         for line in [
             "cargo build",
@@ -187,49 +232,64 @@ mod tests {
             "rm a",
             "ls && touch b",
         ] {
-            assert!(!only_looks(line), "{line}");
+            assert!(!CommandLine::parse(line).only_reads(), "{line}");
         }
     }
 
     #[test]
-    fn checks_are_told_from_other_commands() {
+    fn checks_and_other_commands() {
         for (line, expected) in [
-            ("npm test", Check::Tests),
-            ("cd web && npx vitest run", Check::Tests),
-            ("npm run test:unit -- a", Check::Tests),
-            ("python -m pytest -q", Check::Tests),
-            ("cargo clippy", Check::Lint),
-            ("npm run build", Check::Build),
-            ("tsc --noEmit", Check::Types),
+            ("npm test", Some(Action::Test)),
+            ("cd web && npx vitest run", Some(Action::Test)),
+            ("npm run test:unit -- a", Some(Action::Test)),
+            ("python -m pytest -q", Some(Action::Test)),
+            ("bash <<EOF\nnpm test\nEOF", Some(Action::Test)),
+            ("cargo clippy", Some(Action::Lint)),
+            ("npm run build", Some(Action::Build)),
+            ("tsc --noEmit", Some(Action::Types)),
+            ("cargo init .", None),
+            ("npx prisma generate", None),
+            ("python codemod.py", None),
+            ("git apply a.diff", None),
+            ("cargo fmt", None),
+            ("cargo clippy --fix", None),
+            ("git add . && git commit -m 'fix test'", None),
+            ("mkdir -p a", None),
+            ("grep test a", None),
         ] {
-            assert_eq!(check(line), Some(expected), "{line}");
-        }
-        for line in
-            ["cargo init .", "npx prisma generate", "python codemod.py", "git apply a.diff", "cargo fmt"]
-        {
-            assert_eq!(check(line), None, "{line}");
-        }
-        for line in ["git add . && git commit -m 'fix test'", "mkdir -p a", "grep test a"] {
-            assert_eq!(check(line), None, "{line}");
+            assert_eq!(CommandLine::parse(line).check(), expected, "{line}");
         }
     }
 
     #[test]
-    fn work_on_other_machines_is_told() {
+    fn work_on_other_machines() {
         for line in
             ["ssh host 'touch a'", "cd x && kubectl apply -f y", "docker exec c touch a", "FOO=1 scp a h:b"]
         {
-            assert!(works_elsewhere(line), "{line}");
+            assert!(CommandLine::parse(line).works_elsewhere(), "{line}");
         }
         for line in ["echo ssh", "docker build .", "cat ~/.ssh/config"] {
-            assert!(!works_elsewhere(line), "{line}");
+            assert!(!CommandLine::parse(line).works_elsewhere(), "{line}");
         }
+    }
+
+    #[test]
+    fn scripts_are_parsed() {
+        let words = |line: &str| {
+            let line = CommandLine::parse(line);
+            line.flat().iter().map(|command| command.words.join(" ")).collect::<Vec<_>>()
+        };
+        assert_eq!(words("bash -c 'cd x && npm test' && b"), ["cd x", "npm test", "b"]);
+        assert_eq!(words("bash -lc \"npm test\""), ["npm test"]);
+        assert_eq!(words("sh <<EOF\nnpm test\nEOF\nb"), ["npm test", "b"]);
+        assert_eq!(words("bash x.sh -c"), ["bash x.sh -c"]);
     }
 
     proptest! {
         #[test]
         fn no_line_makes_it_panic(line in ".{0,200}") {
-            let _ = (only_looks(&line), works_elsewhere(&line));
+            let line = CommandLine::parse(&line);
+            let _ = (line.only_reads(), line.works_elsewhere(), line.check(), line.hides_exit_status());
         }
     }
 }

@@ -1,6 +1,8 @@
-//! Takes a shell command line, gives its simple commands and what joins them. Quotes, substitutions, comments
-//! and here-documents are read as a shell reads them; nothing is expanded. Must not panic on any text: a line
-//! can be cut anywhere.
+//! Splits a command line into simple commands and the separators between them. Reads quotes, substitutions,
+//! comments and here-documents as a shell does; expands nothing. Must not panic on any text: a line can be cut
+//! anywhere.
+
+use crate::shell::wrappers::program_words;
 
 /// What stands between a command and the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,100 +17,122 @@ pub enum Separator {
     Next,
     /// `&`
     Background,
-    /// Nothing: it is the last one.
+    /// The line ends.
     End,
 }
 
 /// One simple command of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// Its words, quotes off, shell words such as `then` included, redirections not.
+pub struct SimpleCommand {
+    /// Its words without quotes and redirections; shell words such as `then` are among them.
     pub words: Vec<String>,
     /// Files that its output goes to, as written.
     pub writes: Vec<String>,
-    /// Files that it reads from by `<`, as written.
+    /// Files that it reads by `<`, as written.
     pub reads: Vec<String>,
+    /// Text that it reads by `<<` or `<<<`.
+    pub input: String,
     /// What comes after it.
-    pub joint: Separator,
-    /// Whether it stands in a condition, a loop or a function: whether it ran, and how it ended, is not told
-    /// by how the line ended.
-    pub is_guarded: bool,
+    pub separator: Separator,
+    /// Whether it is part of a condition, a loop or a function: the exit status of the line says neither whether
+    /// it ran nor how it ended.
+    pub is_conditional: bool,
+    /// The commands of the script that it is given, if it is a shell: `bash -c '…'`, `eval …`, `sh <<EOF`.
+    pub script: Vec<SimpleCommand>,
+    /// Where in `words` the program begins: behind assignments, shell words and wrappers.
+    pub(super) program_at: usize,
 }
 
-/// The simple commands of a line, in order.
-pub fn parts(line: &str) -> Vec<Part> {
+/// Returns the simple commands of a line, in order. Scripts are not parsed.
+pub(super) fn parse(line: &str) -> Vec<SimpleCommand> {
     let mut reader = Reader { text: line, at: 0, heredocs: Vec::new() };
-    let mut found = Vec::new();
-    let mut part = Draft::default();
+    let mut commands = Vec::new();
+    let mut draft = Draft::default();
     while let Some(c) = reader.peek(0) {
         match c {
             '\n' => {
                 reader.at += 1;
-                reader.skip_heredocs();
-                part.end(Separator::Next, &mut found);
+                draft.end(Separator::Next, &mut commands);
+                for (command, text) in reader.take_heredocs() {
+                    if let Some(command) = commands.get_mut(command) {
+                        command.input.push_str(text);
+                    }
+                }
             }
             c if c.is_whitespace() => reader.pass(c),
             '\\' if reader.peek(1) == Some('\n') => reader.at += 2,
             '#' => reader.skip_comment(),
             ';' => {
                 reader.at += 1;
-                part.end(Separator::Next, &mut found);
+                draft.end(Separator::Next, &mut commands);
             }
             '|' => {
-                let joint = if reader.peek(1) == Some('|') { Separator::Or } else { Separator::Pipe };
+                let separator = if reader.peek(1) == Some('|') { Separator::Or } else { Separator::Pipe };
                 reader.at += if matches!(reader.peek(1), Some('|' | '&')) { 2 } else { 1 };
-                part.end(joint, &mut found);
+                draft.end(separator, &mut commands);
             }
-            '&' if reader.peek(1) == Some('>') => part.redirect(&mut reader),
+            '&' if reader.peek(1) == Some('>') => draft.redirect(&mut reader, commands.len()),
             '&' => {
-                let joint = if reader.peek(1) == Some('&') { Separator::And } else { Separator::Background };
-                reader.at += if joint == Separator::And { 2 } else { 1 };
-                part.end(joint, &mut found);
+                let is_and = reader.peek(1) == Some('&');
+                reader.at += if is_and { 2 } else { 1 };
+                draft.end(if is_and { Separator::And } else { Separator::Background }, &mut commands);
             }
-            // A group is read as if its brackets were not there: what joins its last command joins the group.
+            // A group is read as if its brackets were not there: what follows its last command follows the group.
             '(' | ')' => reader.at += 1,
-            '<' | '>' => part.redirect(&mut reader),
-            c if c.is_ascii_digit() && reader.is_numbered_redirection() => part.redirect(&mut reader),
-            _ => part.words.push(reader.word()),
+            '<' | '>' => draft.redirect(&mut reader, commands.len()),
+            c if c.is_ascii_digit() && reader.is_numbered_redirection() => {
+                draft.redirect(&mut reader, commands.len());
+            }
+            _ => draft.words.push(reader.word()),
         }
     }
-    part.end(Separator::End, &mut found);
-    if let Some(last) = found.last_mut().filter(|last| last.joint == Separator::Next) {
-        last.joint = Separator::End;
+    draft.end(Separator::End, &mut commands);
+    if let Some(last) = commands.last_mut().filter(|last| last.separator == Separator::Next) {
+        last.separator = Separator::End;
     }
-    mark_guarded(&mut found);
-    found
+    mark_conditional(&mut commands);
+    commands
 }
 
-/// A command in the making.
+/// A command that is being read.
 #[derive(Default)]
 struct Draft {
     words: Vec<String>,
     writes: Vec<String>,
     reads: Vec<String>,
+    input: String,
 }
 
 impl Draft {
-    fn end(&mut self, joint: Separator, found: &mut Vec<Part>) {
-        let Self { mut words, writes, reads } = std::mem::take(self);
+    fn end(&mut self, separator: Separator, commands: &mut Vec<SimpleCommand>) {
+        let Self { mut words, writes, reads, input } = std::mem::take(self);
         if words.first().is_some_and(|word| word == "}") {
             words.remove(0);
         }
         if words.is_empty() && writes.is_empty() {
-            // `(a) && b`, `a\n\n`: what was said last of the command before counts, unless it was a joint.
-            if let Some(last) = found.last_mut()
-                && last.joint == Separator::Next
-                && joint != Separator::End
+            // `(a) && b`, `a\n\n`: the later separator counts, unless the earlier one is an operator.
+            if let Some(last) = commands.last_mut()
+                && last.separator == Separator::Next
+                && separator != Separator::End
             {
-                last.joint = joint;
+                last.separator = separator;
             }
             return;
         }
-        found.push(Part { words, writes, reads, joint, is_guarded: false });
+        commands.push(SimpleCommand {
+            program_at: words.len() - program_words(&words).len(),
+            words,
+            writes,
+            reads,
+            input,
+            separator,
+            is_conditional: false,
+            script: Vec::new(),
+        });
     }
 
-    /// Reads `2>&1`, `>a`, `&> a`, `< a`, `<<EOF`, `<<< word`.
-    fn redirect(&mut self, reader: &mut Reader<'_>) {
+    /// Reads `2>&1`, `>a`, `&> a`, `< a`, `<<EOF`, `<<< word`. `number` is the place of this command in the line.
+    fn redirect(&mut self, reader: &mut Reader<'_>, number: usize) {
         while reader.peek(0).is_some_and(|c| c.is_ascii_digit() || c == '&') {
             reader.at += 1;
         }
@@ -119,7 +143,7 @@ impl Draft {
             arrows += 1;
         }
         if !is_output && arrows == 2 {
-            reader.open_heredoc();
+            reader.open_heredoc(number);
             return;
         }
         if matches!(reader.peek(0), Some('|' | '&')) {
@@ -131,7 +155,7 @@ impl Draft {
             }
         }
         if reader.peek(0) == Some('(') {
-            // `<(command)`: read as a word.
+            // `<(command)` is one word.
             self.words.push(reader.word());
             return;
         }
@@ -139,10 +163,14 @@ impl Draft {
             reader.at += 1;
         }
         let target = reader.word();
-        if target.is_empty() || arrows == 3 {
+        if target.is_empty() {
             return;
         }
-        if is_output { self.writes.push(target) } else { self.reads.push(target) }
+        match (is_output, arrows) {
+            (true, _) => self.writes.push(target),
+            (false, 3) => self.input.push_str(&target),
+            (false, _) => self.reads.push(target),
+        }
     }
 }
 
@@ -150,29 +178,17 @@ struct Reader<'a> {
     text: &'a str,
     /// In bytes; a backslash at the end takes it past the end.
     at: usize,
-    /// Delimiters of here-documents that begin at the next line.
-    heredocs: Vec<String>,
+    /// Here-documents that begin at the next line: the number of the command that reads it, and its delimiter.
+    heredocs: Vec<(usize, String)>,
 }
 
-/// What can stand in a word and means nothing but itself.
-static IS_PLAIN: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        // As `char::is_whitespace` has it, which knows the vertical tab too.
-        let is_blank = byte.is_ascii_whitespace() || byte == 0x0b;
-        let is_special = matches!(
-            byte,
-            b'\\' | b'\'' | b'"' | b'`' | b'$' | b'(' | b')' | b'|' | b'&' | b';' | b'<' | b'>'
-        );
-        table[byte as usize] = !is_blank && !is_special;
-        byte += 1;
-    }
-    table
-};
+/// Whether a character means something else than itself in a word.
+fn is_special(c: char) -> bool {
+    c.is_whitespace() || r#"\'"`$()|&;<>"#.contains(c)
+}
 
 impl<'a> Reader<'a> {
-    /// The character so many bytes on: those between are ASCII.
+    /// Returns the character so many bytes ahead; those between must be ASCII.
     fn peek(&self, ahead: usize) -> Option<char> {
         let at = self.at + ahead;
         match self.text.as_bytes().get(at)? {
@@ -185,7 +201,7 @@ impl<'a> Reader<'a> {
         self.at += c.len_utf8();
     }
 
-    /// Passes a backslash and what it escapes; gives that.
+    /// Passes a backslash and the character that it escapes, and returns that.
     fn pass_escaped(&mut self) -> Option<char> {
         let escaped = self.peek(1);
         self.at += 1 + escaped.map_or(1, char::len_utf8);
@@ -196,7 +212,7 @@ impl<'a> Reader<'a> {
         &self.text[self.at.min(self.text.len())..]
     }
 
-    /// What is left of the text up to a character, which is passed too.
+    /// Returns the text up to a character, and passes both.
     fn pass_until(&mut self, end: char) -> &'a str {
         let rest = self.rest();
         let length = rest.find(end).unwrap_or(rest.len());
@@ -214,13 +230,13 @@ impl<'a> Reader<'a> {
         matches!(self.peek(digits), Some('<' | '>'))
     }
 
-    /// One word: up to white space or an operator, quotes off. A substitution is kept as it stands.
+    /// Reads a word: up to white space or an operator, without quotes. A substitution stays as written.
     fn word(&mut self) -> String {
         let mut word = String::new();
         let start = self.at;
         loop {
             let rest = self.rest();
-            let plain = rest.bytes().take_while(|byte| IS_PLAIN[usize::from(*byte)]).count();
+            let plain = rest.find(is_special).unwrap_or(rest.len());
             word.push_str(&rest[..plain]);
             self.at += plain;
             let Some(c) = self.peek(0) else { break };
@@ -272,7 +288,7 @@ impl<'a> Reader<'a> {
         self.at += length;
     }
 
-    /// `$( … )` with all that is in it: quotes and here-documents may hold brackets of their own.
+    /// Reads `$( … )`: quotes and here-documents in it may hold brackets of their own.
     fn substitution(&mut self, word: &mut String) {
         let start = self.at;
         let outer = std::mem::take(&mut self.heredocs);
@@ -301,11 +317,11 @@ impl<'a> Reader<'a> {
                 }
                 '<' if self.peek(1) == Some('<') && self.peek(2) != Some('<') => {
                     self.at += 2;
-                    self.open_heredoc();
+                    self.open_heredoc(0);
                 }
                 '\n' => {
                     self.at += 1;
-                    self.skip_heredocs();
+                    self.take_heredocs();
                 }
                 c => self.pass(c),
             }
@@ -331,8 +347,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The delimiter after `<<`; what follows the line is its document.
-    fn open_heredoc(&mut self) {
+    /// Reads the delimiter after `<<`; the document begins on the next line.
+    fn open_heredoc(&mut self, command: usize) {
         if self.peek(0) == Some('-') {
             self.at += 1;
         }
@@ -347,35 +363,42 @@ impl<'a> Reader<'a> {
             self.pass(c);
         }
         if !delimiter.is_empty() {
-            self.heredocs.push(delimiter);
+            self.heredocs.push((command, delimiter));
         }
     }
 
-    /// Passes over the documents that begin here.
-    fn skip_heredocs(&mut self) {
-        for delimiter in std::mem::take(&mut self.heredocs) {
+    /// Reads the documents that begin here, each with the number of the command that it is for.
+    fn take_heredocs(&mut self) -> Vec<(usize, &'a str)> {
+        let mut documents = Vec::new();
+        for (command, delimiter) in std::mem::take(&mut self.heredocs) {
+            let start = self.at.min(self.text.len());
+            let mut end = self.text.len();
             while !self.rest().is_empty() {
+                let line = self.at;
                 if self.pass_until('\n').trim() == delimiter {
+                    end = line;
                     break;
                 }
             }
+            documents.push((command, &self.text[start..end]));
         }
+        documents
     }
 }
 
-/// Shell words that can stand before others of their kind: `then if …`.
+/// Shell words that can come before another one: `then if …`.
 pub(super) const OPENERS: &[&str] = &["then", "do", "else", "{"];
 
-fn mark_guarded(parts: &mut [Part]) {
+fn mark_conditional(commands: &mut [SimpleCommand]) {
     let mut depth = 0usize;
-    for part in parts {
-        let first = part.words.iter().map(String::as_str).find(|word| !OPENERS.contains(word));
+    for command in commands {
+        let first = command.words.iter().map(String::as_str).find(|word| !OPENERS.contains(word));
         match first {
             Some("if" | "for" | "while" | "until" | "case" | "select" | "function") => depth += 1,
             Some("fi" | "done" | "esac") => depth = depth.saturating_sub(1),
             _ => {}
         }
-        part.is_guarded = depth > 0 || first == Some("!");
+        command.is_conditional = depth > 0 || first == Some("!");
     }
 }
 
@@ -384,11 +407,11 @@ mod tests {
     use super::*;
 
     fn shape(line: &str) -> Vec<(String, Separator)> {
-        parts(line).into_iter().map(|part| (part.words.join(" "), part.joint)).collect()
+        parse(line).into_iter().map(|command| (command.words.join(" "), command.separator)).collect()
     }
 
     #[test]
-    fn commands_and_their_joints() {
+    fn commands_and_their_separators() {
         use Separator::{And, Background, End, Next, Or, Pipe};
         let cases: &[(&str, &[(&str, Separator)])] = &[
             ("a b && c", &[("a b", And), ("c", End)]),
@@ -411,17 +434,30 @@ mod tests {
         ];
         for (line, expected) in cases {
             let expected: Vec<_> =
-                expected.iter().map(|(words, joint)| ((*words).to_owned(), *joint)).collect();
+                expected.iter().map(|(words, separator)| ((*words).to_owned(), *separator)).collect();
             assert_eq!(shape(line), expected, "{line}");
         }
     }
 
     #[test]
-    fn a_commit_message_in_a_here_document_holds_no_commands() {
+    fn a_commit_message_in_a_here_document_has_no_commands() {
         let line = "git commit -m \"$(cat <<'EOF'\nfix: don't run \"x\" (again)\n\nrm a && git push\nEOF\n)\" && git push";
         let found = shape(line);
         assert_eq!(found.len(), 2, "{found:?}");
         assert_eq!(found[1].0, "git push");
+    }
+
+    #[test]
+    fn text_that_a_command_reads() {
+        for (line, at, expected) in [
+            ("psql <<EOF | cat\nDROP x;\nEOF\nls", 0, "DROP x;\n"),
+            ("a && psql <<'E' > x && b\none\ntwo\nE", 1, "one\ntwo\n"),
+            ("bash <<< 'git push' && b", 0, "git push"),
+            ("cat <<A <<B\n1\nA\n2\nB\nls", 0, "1\n2\n"),
+            ("cat <<EOF\ncut off", 0, "cut off"),
+        ] {
+            assert_eq!(parse(line)[at].input, expected, "{line}");
+        }
     }
 
     #[test]
@@ -434,23 +470,20 @@ mod tests {
             ("grep 'a > b' x", vec![]),
             ("a 2>&1 >&2 2>&-", vec![]),
         ] {
-            assert_eq!(parts(line)[0].writes, expected, "{line}");
+            assert_eq!(parse(line)[0].writes, expected, "{line}");
         }
     }
 
     #[test]
-    fn what_stands_in_a_condition_or_a_loop_is_guarded() {
+    fn commands_of_a_condition_or_a_loop_are_conditional() {
         for (line, expected) in [
             ("if a; then b; fi; c", vec![true, true, false, false]),
             ("! a", vec![true]),
             ("for f in x; do a; done && b", vec![true, true, false, false]),
             ("a && b", vec![false, false]),
         ] {
-            assert_eq!(
-                parts(line).iter().map(|part| part.is_guarded).collect::<Vec<_>>(),
-                expected,
-                "{line}"
-            );
+            let found: Vec<bool> = parse(line).iter().map(|command| command.is_conditional).collect();
+            assert_eq!(found, expected, "{line}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{StateFolder, lock_file, read_json, write_json};
-use crate::client::settings::registration::Made;
+use crate::client::settings::registration::Created;
 use crate::ids::ContentId;
 
 /// Every switch that is off.
@@ -104,12 +104,12 @@ impl StateFolder {
     }
 
     /// What `install` made in and around a settings file; `None` where nobody remembers.
-    pub fn receipt(&self, settings: &Path) -> Option<BTreeSet<Made>> {
+    pub fn receipt(&self, settings: &Path) -> Option<BTreeSet<Created>> {
         read_json(&self.receipt_file(settings))
     }
 
     /// Remembers it, beside what was made before.
-    pub fn keep_receipt(&self, settings: &Path, made: &[Made]) -> io::Result<()> {
+    pub fn keep_receipt(&self, settings: &Path, made: &[Created]) -> io::Result<()> {
         let mut all = self.receipt(settings).unwrap_or_default();
         all.extend(made);
         write_json(&self.receipt_file(settings), &all)
@@ -176,9 +176,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (state, file) = (StateFolder::at(folder.path()), Path::new("/w/.claude/settings.json"));
         assert_eq!(state.receipt(file), None);
-        state.keep_receipt(file, &[Made::Hooks]).expect("kept");
-        state.keep_receipt(file, &[Made::SubagentStop]).expect("kept");
-        assert_eq!(state.receipt(file), Some([Made::Hooks, Made::SubagentStop].into()));
+        state.keep_receipt(file, &[Created::Hooks]).expect("kept");
+        state.keep_receipt(file, &[Created::SubagentStop]).expect("kept");
+        assert_eq!(state.receipt(file), Some([Created::Hooks, Created::SubagentStop].into()));
         state.drop_receipt(file);
         assert_eq!(state.receipt(file), None);
     }

@@ -70,11 +70,6 @@ pub fn has_any_words(padded: &str, wanted: &[&str]) -> bool {
     })
 }
 
-/// Whether a file is Markdown, by its name.
-pub fn is_markdown(path: &str) -> bool {
-    path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("md"))
-}
-
 /// Whether a text names a file, by its whole name: `test_cache.py` does not name `cache.py`.
 pub fn names_file(text: &str, name: &str) -> bool {
     let is_inside = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
@@ -82,11 +77,6 @@ pub fn names_file(text: &str, name: &str) -> bool {
         && text.match_indices(name).any(|(at, _)| {
             !text[..at].ends_with(is_inside) && !text[at + name.len()..].starts_with(is_inside)
         })
-}
-
-/// The last part of a path, a folder's too.
-pub fn base_name(path: &str) -> &str {
-    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -128,10 +118,5 @@ mod tests {
         assert!(
             names_file("see `app/cache.py`.", "cache.py") && !names_file("tests/test_cache.py", "cache.py")
         );
-    }
-
-    #[test]
-    fn a_folder_has_a_name_too() {
-        assert_eq!([base_name("src/a.rs"), base_name("src/api/"), base_name("a")], ["a.rs", "api", "a"]);
     }
 }

@@ -139,7 +139,7 @@ fn take(fixture: &Path) -> Vec<String> {
     );
     if !asked.is_empty() {
         let listed: Vec<&Finding> = asked.iter().map(|at| &findings[*at]).collect();
-        let prompt = shown.second(brief.prompts(), &second::listed(&listed)).expect("a prompt");
+        let prompt = shown.second(brief.prompts(), &second::list_findings(&listed)).expect("a prompt");
         assert_eq!(
             (&prompt.system, &prompt.schema),
             (&first.system, &first.schema),

@@ -38,14 +38,12 @@ fn a_force_push_that_nobody_asked_for_is_told_once_and_holds_nobody() {
 }
 
 #[test]
-fn what_the_person_asked_for_is_no_news_to_them() {
+fn the_words_never_force_push_silence_nothing() {
     let mut project = forced();
-    project
-        .transcript
-        .asked("Thanks. Yes, the force push was what I wanted: force-push it again if you must.");
+    project.transcript.asked("Thanks. And never force-push.");
     project.says("Good.");
     let run = project.run();
-    run.same(&told(&run).as_str(), &"");
+    run.check(told(&run).contains("git push --force origin main"), "the command is named");
 }
 
 const UNRUN: &str = r#"{"category":"A","sure":true,"kind":"not-run","claim":"All tests pass.","claimed_in":"message","proof":"","path":"","why":"No test was run in this session.","settle":"Run the tests."}"#;

@@ -1,5 +1,6 @@
-//! Settings files on the disk: takes a path, gives what stands there, and replaces it whole, with its permissions,
-//! where a link leads, and with what it was before kept beside it. Must not write where it could not read.
+//! The client's settings files: where they are, and how one is replaced whole, with its
+//! permissions, through links, and with a backup beside it. Must not write to a file that it could
+//! not read.
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -22,20 +23,20 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// All, the nearest first.
+    /// All scopes, the strongest first.
     pub const ALL: [Self; 3] = [Self::Local, Self::Project, Self::User];
 
-    /// Its file. `None` where nobody knows the person's home.
+    /// Returns the file; `None` where the home folder is unknown.
     pub fn file(self, env: &Env, project: &Path) -> Option<PathBuf> {
         match self {
             Self::Local => Some(project.join(".claude").join("settings.local.json")),
             Self::Project => Some(project.join(".claude").join("settings.json")),
-            Self::User => env_vars::config_dir(env).map(|own| own.join("settings.json")),
+            Self::User => env_vars::config_dir(env).map(|folder| folder.join("settings.json")),
         }
     }
 
-    /// In words.
-    pub fn words(self) -> &'static str {
+    /// Says who is affected.
+    pub fn description(self) -> &'static str {
         match self {
             Self::Local => "this project, only for you",
             Self::Project => "this project, for everybody who works on it",
@@ -43,45 +44,36 @@ impl Scope {
         }
     }
 
-    /// In one word.
-    pub fn word(self) -> &'static str {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Local => "local",
             Self::Project => "project",
             Self::User => "user",
         }
     }
-
-    /// As a flag.
-    pub fn flag(self) -> &'static str {
-        match self {
-            Self::Local => "--local",
-            Self::Project => "--project",
-            Self::User => "--user",
-        }
-    }
 }
 
-/// A settings file.
+/// A settings file that is to be changed.
 #[derive(Debug)]
-pub struct Place {
-    /// As it is named.
+pub struct SettingsFile {
+    /// Its path, links not followed.
     pub path: PathBuf,
-    /// What stands in it, without its byte order mark; `None` where there is no file.
+    /// Its text without the byte order mark; `None` where there is no file.
     pub text: Option<String>,
-    /// Where it really is.
+    /// Its path, links followed.
     real: PathBuf,
-    mark: &'static str,
+    byte_order_mark: &'static str,
     permissions: Option<Permissions>,
 }
 
 /// Why a file can't be changed.
 #[derive(Debug, Error)]
-pub enum Fault {
+pub enum FileFault {
     /// It can't be read.
     #[error("{0}: {1}")]
     Unreadable(PathBuf, io::Error),
-    /// It is a link that leads nowhere.
+    /// It is a link to nothing.
     #[error("{0} is a link that leads nowhere")]
     Dangling(PathBuf),
     /// It is a folder, a pipe, or the like.
@@ -90,90 +82,92 @@ pub enum Fault {
     /// It is not text.
     #[error("{0} is not UTF-8 text")]
     NotText(PathBuf),
-    /// Somebody does not want it written.
+    /// It may not be written.
     #[error("{0} is read-only")]
     ReadOnly(PathBuf),
 }
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-impl Place {
-    /// Reads a file that is to be changed.
-    pub fn open(path: &Path) -> Result<Self, Fault> {
+impl SettingsFile {
+    /// Reads a file.
+    pub fn open(path: &Path) -> Result<Self, FileFault> {
         let own = || path.to_path_buf();
-        let unreadable = |error| Fault::Unreadable(own(), error);
+        let unreadable = |error| FileFault::Unreadable(own(), error);
         let real = match fs::canonicalize(path) {
             Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::NotFound && path.is_symlink() => {
-                return Err(Fault::Dangling(own()));
+                return Err(FileFault::Dangling(own()));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self { path: own(), real: own(), text: None, mark: "", permissions: None });
+                let (path, real) = (own(), own());
+                return Ok(Self { path, real, text: None, byte_order_mark: "", permissions: None });
             }
             Err(error) => return Err(unreadable(error)),
         };
         let meta = fs::metadata(&real).map_err(unreadable)?;
         if !meta.is_file() {
-            return Err(Fault::NotAFile(own()));
+            return Err(FileFault::NotAFile(own()));
         }
         if meta.permissions().readonly() {
-            return Err(Fault::ReadOnly(own()));
+            return Err(FileFault::ReadOnly(own()));
         }
         let text = String::from_utf8(fs::read(&real).map_err(unreadable)?);
-        let text = text.map_err(|_| Fault::NotText(own()))?;
-        let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
+        let text = text.map_err(|_| FileFault::NotText(own()))?;
+        let (byte_order_mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
             Some(rest) => (BYTE_ORDER_MARK, rest.to_owned()),
             None => ("", text),
         };
-        Ok(Self { path: own(), real, text: Some(text), mark, permissions: Some(meta.permissions()) })
+        let permissions = Some(meta.permissions());
+        Ok(Self { path: own(), real, text: Some(text), byte_order_mark, permissions })
     }
 
-    /// The file beside it that keeps what it was.
+    /// The backup, beside the file.
     pub fn backup(&self) -> PathBuf {
         let mut name = self.real.file_name().unwrap_or_default().to_owned();
         name.push(".punchlist-backup");
         self.real.with_file_name(name)
     }
 
-    /// Replaces it, whole or not at all; gives where what it was is kept, if it was anything.
+    /// Replaces the file, whole or not at all; returns the backup, if there was a file.
     pub fn replace(&self, text: &str) -> io::Result<Option<PathBuf>> {
-        // The client writes its settings, too, and what it wrote meanwhile would be lost.
+        // The client writes its settings, too, and what it wrote since `open` would be lost.
         let now = fs::read(&self.real).ok();
-        if now != self.text.as_ref().map(|text| format!("{}{text}", self.mark).into_bytes()) {
+        if now != self.text.as_ref().map(|text| format!("{}{text}", self.byte_order_mark).into_bytes()) {
             return Err(io::Error::other("it was changed meanwhile, so try again"));
         }
         fs::create_dir_all(self.folder())?;
-        let kept = self.text.as_ref().map(|old| (self.backup(), old));
-        if let Some((backup, old)) = &kept {
+        let backup = self.text.as_ref().map(|old| (self.backup(), old));
+        if let Some((backup, old)) = &backup {
             self.write(backup, old)?;
         }
         self.write(&self.real, text)?;
-        Ok(kept.map(|(backup, _)| backup))
+        Ok(backup.map(|(backup, _)| backup))
     }
 
-    /// Takes it away, and its folder if that is empty then and may go.
+    /// Removes the file, and on request its folder if that is empty then.
     pub fn remove(&self, with_folder: bool) -> io::Result<()> {
         fs::remove_file(&self.real)?;
         if with_folder {
-            // Not empty: then it stays.
+            // Fails where it is not empty.
             let _ = fs::remove_dir(self.folder());
         }
         Ok(())
     }
 
-    /// The folder that it is in.
+    /// The folder of the file.
     pub fn folder(&self) -> &Path {
         self.real.parent().unwrap_or(Path::new("."))
     }
 
-    /// What the kept one says, without its byte order mark.
-    pub fn kept(&self) -> Option<String> {
-        let kept = fs::read_to_string(self.backup()).ok()?;
-        Some(kept.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&kept).to_owned())
+    /// Returns the backup's text without the byte order mark.
+    pub fn read_backup(&self) -> Option<String> {
+        let text = fs::read_to_string(self.backup()).ok()?;
+        Some(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text).to_owned())
     }
 
-    /// Takes the kept one away.
-    pub fn drop_kept(&self) {
+    /// Removes the backup.
+    pub fn remove_backup(&self) {
         let _ = fs::remove_file(self.backup());
     }
 
@@ -181,17 +175,17 @@ impl Place {
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         {
-            // What the person's umask leaves of it, as with any file.
+            // Temporary files are private; a settings file gets what the umask allows.
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(Permissions::from_mode(0o666));
         }
         let mut file = builder.prefix(".punchlist-").tempfile_in(self.folder())?;
-        file.write_all(self.mark.as_bytes())?;
+        file.write_all(self.byte_order_mark.as_bytes())?;
         file.write_all(text.as_bytes())?;
         if let Some(permissions) = &self.permissions {
             file.as_file().set_permissions(permissions.clone())?;
         }
-        // These are a person's settings: after a power cut there has to be one of the two.
+        // After a power cut the old or the new settings have to be there.
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
         Ok(())
@@ -203,21 +197,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_meanwhile_is_not_lost() {
+    fn a_change_by_somebody_else_is_not_lost() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("settings.json");
-        let place = Place::open(&path).expect("no file");
+        let file = SettingsFile::open(&path).expect("no file");
         fs::write(&path, "{\"a\": 1}").expect("written");
-        let error = place.replace("{}").expect_err("changed");
+        let error = file.replace("{}").expect_err("changed");
         assert_eq!(error.to_string(), "it was changed meanwhile, so try again");
         assert_eq!(fs::read_to_string(&path).expect("there"), "{\"a\": 1}");
-        let place = Place::open(&path).expect("a file");
-        assert_eq!(place.replace("{}").expect("replaced"), Some(place.backup()));
+        let file = SettingsFile::open(&path).expect("a file");
+        assert_eq!(file.replace("{}").expect("replaced"), Some(file.backup()));
         assert_eq!(
-            (place.kept().as_deref(), fs::read_to_string(&path).expect("there").as_str()),
+            (file.read_backup().as_deref(), fs::read_to_string(&path).expect("there").as_str()),
             (Some("{\"a\": 1}"), "{}")
         );
-        place.drop_kept();
+        file.remove_backup();
         assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 1);
     }
 }

@@ -1,10 +1,17 @@
-//! JSON edited where it stands: takes a text and a path in it, gives the text with one value set, added or taken out,
-//! and every other byte as it was: order, indentation, line ends. Pure. Must only be given what a strict parser has
-//! accepted; of a key that stands twice the last one counts, as it does for the client.
+//! Edits JSON in place: sets, appends or removes one value and leaves every other byte as it was.
+//! Pure. Must only be given what a strict parser has accepted. Of a repeated key the last one
+//! counts, as it does for the client.
+//!
+//! `jsonc-parser` finds the values. Its own editor is not used: it writes new objects over several
+//! lines and with spaces, whatever the rest of the file looks like, so that removing the hook would
+//! not restore the file.
 
 use std::ops::Range;
 
-use serde_json::Value;
+use jsonc_parser::ast::{ObjectProp, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::json;
 
 /// One step into a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,45 +22,39 @@ pub enum Step<'a> {
     At(usize),
 }
 
-/// A value that is to be written, its members in the order in which they shall stand.
+/// A value to write, its members in the order given.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Fresh {
-    /// As it is.
-    Plain(Value),
+pub enum NewValue {
+    /// A value of one word.
+    Plain(serde_json::Value),
     /// An object.
-    Object(Vec<(&'static str, Fresh)>),
+    Object(Vec<(&'static str, NewValue)>),
     /// An array.
-    Array(Vec<Fresh>),
+    Array(Vec<NewValue>),
 }
 
-/// A value, and where it stands.
-#[derive(Debug)]
-struct Node {
-    span: Range<usize>,
-    children: Vec<Child>,
-}
-
-/// An element, or a member with its key.
-#[derive(Debug)]
-struct Child {
-    key: Option<String>,
+/// An element of an array, or a member of an object.
+struct Child<'a> {
+    key: Option<&'a str>,
     /// From the key to the end of the value.
     span: Range<usize>,
-    value: Node,
+    value: &'a Value<'a>,
 }
 
-/// Puts a value in the place of the one at `path`; adds it as the last member where its object has none of that name.
-/// `None` where there is no such place.
-pub fn set(text: &str, path: &[Step<'_>], value: &Fresh) -> Option<String> {
+/// Replaces the value at `path`, or adds it as the last member of its object. `None` where there is
+/// no such place.
+pub fn set(text: &str, path: &[Step<'_>], value: &NewValue) -> Option<String> {
     let (last, before) = path.split_last()?;
     let root = parse(text)?;
-    let parent = root.find(before)?;
-    match (parent.child(*last), last) {
+    let parent = find(&root, before)?;
+    let children = children(parent);
+    match (place(&children, *last).map(|at| &children[at]), last) {
         (Some(child), _) => {
             let indent = line_indent(text, child.span.start);
-            let style = Style::of(text, &root);
-            let is_open = text[child.value.span.clone()].contains('\n');
-            Some(replaced(text, child.value.span.clone(), &style.print(value, indent, is_open)))
+            let old = span(child.value);
+            let is_multiline = text[old.clone()].contains('\n');
+            let new = Style::detect(text, &root).print(value, indent, is_multiline);
+            Some(replaced(text, old, &new))
         }
         (None, Step::Key(key)) => Some(added(text, &root, parent, Some(key), value)),
         (None, Step::At(_)) => None,
@@ -61,23 +62,24 @@ pub fn set(text: &str, path: &[Step<'_>], value: &Fresh) -> Option<String> {
 }
 
 /// Adds an element at the end of the array at `path`.
-pub fn push(text: &str, path: &[Step<'_>], value: &Fresh) -> Option<String> {
+pub fn push(text: &str, path: &[Step<'_>], value: &NewValue) -> Option<String> {
     let root = parse(text)?;
-    let array = root.find(path).filter(|node| text[node.span.clone()].starts_with('['))?;
+    let array = find(&root, path).filter(|value| matches!(value, Value::Array(_)))?;
     Some(added(text, &root, array, None, value))
 }
 
-/// Takes the value at `path` out, with its key and its comma.
+/// Removes the value at `path`, with its key and its comma.
 pub fn remove(text: &str, path: &[Step<'_>]) -> Option<String> {
     let (last, before) = path.split_last()?;
     let root = parse(text)?;
-    let parent = root.find(before)?;
-    let at = parent.place(*last)?;
-    let span = |at: usize| parent.children.get(at).map(|child| child.span.clone());
-    let gone = match (at.checked_sub(1).and_then(span), span(at)?, span(at + 1)) {
-        (Some(earlier), own, _) => earlier.end..own.end,
-        (None, own, Some(later)) => own.start..later.start,
-        (None, _, None) => parent.span.start + 1..parent.span.end - 1,
+    let parent = find(&root, before)?;
+    let children = children(parent);
+    let at = place(&children, *last)?;
+    let own = children[at].span.clone();
+    let gone = match (at.checked_sub(1).map(|at| &children[at]), children.get(at + 1)) {
+        (Some(previous), _) => previous.span.end..own.end,
+        (None, Some(next)) => own.start..next.span.start,
+        (None, None) => inside(parent),
     };
     Some(replaced(text, gone, ""))
 }
@@ -86,82 +88,79 @@ fn replaced(text: &str, gone: Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &text[..gone.start], &text[gone.end..])
 }
 
-fn added(text: &str, root: &Node, parent: &Node, key: Option<&str>, value: &Fresh) -> String {
-    let style = Style::of(text, root);
+fn added(text: &str, root: &Value<'_>, parent: &Value<'_>, key: Option<&str>, value: &NewValue) -> String {
+    let style = Style::detect(text, root);
     let named = |value: String| match key {
-        Some(key) => format!("{}:{}{value}", Value::from(key), style.gap),
+        Some(key) => format!("{}:{}{value}", json!(key), style.gap),
         None => value,
     };
-    let own = line_indent(text, parent.span.start);
-    let Some(last) = parent.children.last() else {
-        let inside = parent.span.start + 1..parent.span.end - 1;
-        if !style.is_open {
-            return replaced(text, inside, &named(style.print(value, own, false)));
+    let own = line_indent(text, parent.start());
+    let children = children(parent);
+    let (Some(first), Some(last)) = (children.first(), children.last()) else {
+        if !style.is_multiline {
+            return replaced(text, inside(parent), &named(style.print(value, own, false)));
         }
         let indent = format!("{own}{}", style.unit);
         let value = named(style.print(value, &indent, true));
-        return replaced(text, inside, &format!("{0}{indent}{value}{0}{own}", style.line_end));
+        return replaced(text, inside(parent), &format!("{0}{indent}{value}{0}{own}", style.line_end));
     };
-    let first = &parent.children[0];
-    let is_open = text[parent.span.start..first.span.start].contains('\n');
-    let between = if is_open {
-        format!(",{}{}", style.line_end, line_indent(text, first.span.start))
+    let is_multiline = text[parent.start()..first.span.start].contains('\n');
+    let (indent, comma) = if is_multiline {
+        let indent = line_indent(text, first.span.start);
+        (indent, format!(",{}{indent}", style.line_end))
     } else {
-        format!(",{}", style.gap)
+        (own, format!(",{}", style.gap))
     };
-    let indent = line_indent(text, if is_open { first.span.start } else { parent.span.start });
-    let value = named(style.print(value, indent, is_open));
-    replaced(text, last.span.end..last.span.end, &format!("{between}{value}"))
+    let value = named(style.print(value, indent, is_multiline));
+    replaced(text, last.span.end..last.span.end, &format!("{comma}{value}"))
 }
 
-/// The white space with which the line begins that a place is on.
+/// Returns the white space at the start of the line that a position is on.
 fn line_indent(text: &str, at: usize) -> &str {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = &text[start..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// How the person writes JSON, as far as the file tells.
+/// The formatting of a file.
 struct Style<'a> {
     /// One step of indentation.
     unit: &'a str,
     line_end: &'static str,
-    /// What stands after a colon, and after a comma on the same line.
+    /// After a colon, and after a comma on the same line.
     gap: &'static str,
-    /// Whether it is set over several lines.
-    is_open: bool,
+    /// Whether the file has more than one line.
+    is_multiline: bool,
 }
 
 impl<'a> Style<'a> {
-    fn of(text: &'a str, root: &Node) -> Self {
-        let first = root.children.first();
-        let is_open = first.is_none() || text[root.span.clone()].contains('\n');
+    fn detect(text: &'a str, root: &Value<'_>) -> Self {
+        let children = children(root);
+        let first = children.first();
+        let is_multiline = first.is_none() || text[span(root)].contains('\n');
         let unit = first.map_or("", |child| line_indent(text, child.span.start));
-        let is_tight = first.is_some_and(|child| {
-            let colon = text[child.span.start..child.value.span.start].rfind(':');
-            colon.is_some_and(|at| child.span.start + at + 1 == child.value.span.start)
-        });
+        let is_tight = first.is_some_and(|child| text[..child.value.start()].ends_with(':'));
         Self {
             unit: if unit.is_empty() { "  " } else { unit },
             line_end: if text.contains("\r\n") { "\r\n" } else { "\n" },
             gap: if is_tight { "" } else { " " },
-            is_open,
+            is_multiline,
         }
     }
 
-    fn print(&self, value: &Fresh, indent: &str, is_open: bool) -> String {
+    fn print(&self, value: &NewValue, indent: &str, is_multiline: bool) -> String {
         let inner = format!("{indent}{}", self.unit);
-        let named = |(key, value): &(&str, Fresh)| {
-            format!("{}:{}{}", Value::from(*key), self.gap, self.print(value, &inner, is_open))
+        let named = |(key, value): &(&str, NewValue)| {
+            format!("{}:{}{}", json!(key), self.gap, self.print(value, &inner, is_multiline))
         };
         let (open, close, parts): (_, _, Vec<String>) = match value {
-            Fresh::Plain(value) => return value.to_string(),
-            Fresh::Object(members) => ('{', '}', members.iter().map(named).collect()),
-            Fresh::Array(items) => {
-                ('[', ']', items.iter().map(|item| self.print(item, &inner, is_open)).collect())
+            NewValue::Plain(value) => return value.to_string(),
+            NewValue::Object(members) => ('{', '}', members.iter().map(named).collect()),
+            NewValue::Array(items) => {
+                ('[', ']', items.iter().map(|item| self.print(item, &inner, is_multiline)).collect())
             }
         };
-        if !is_open || parts.is_empty() {
+        if !is_multiline || parts.is_empty() {
             return format!("{open}{}{close}", parts.join(&format!(",{}", self.gap)));
         }
         let end = self.line_end;
@@ -169,116 +168,62 @@ impl<'a> Style<'a> {
     }
 }
 
-impl Node {
-    fn place(&self, step: Step<'_>) -> Option<usize> {
-        match step {
-            Step::Key(key) => self.children.iter().rposition(|child| child.key.as_deref() == Some(key)),
-            Step::At(at) => Some(at).filter(|at| self.children.get(*at).is_some_and(|c| c.key.is_none())),
+fn parse(text: &str) -> Option<Value<'_>> {
+    parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()).ok()?.value
+}
+
+fn span(value: &Value<'_>) -> Range<usize> {
+    value.start()..value.end()
+}
+
+/// The span between the brackets.
+fn inside(container: &Value<'_>) -> Range<usize> {
+    container.start() + 1..container.end() - 1
+}
+
+fn children<'a>(value: &'a Value<'a>) -> Vec<Child<'a>> {
+    match value {
+        Value::Object(object) => {
+            let member = |member: &'a ObjectProp<'a>| Child {
+                key: Some(member.name.as_str()),
+                span: member.start()..member.end(),
+                value: &member.value,
+            };
+            object.properties.iter().map(member).collect()
         }
-    }
-
-    fn child(&self, step: Step<'_>) -> Option<&Child> {
-        self.place(step).map(|at| &self.children[at])
-    }
-
-    fn find(&self, path: &[Step<'_>]) -> Option<&Self> {
-        path.iter().try_fold(self, |node, step| node.child(*step).map(|child| &child.value))
+        Value::Array(array) => {
+            array.elements.iter().map(|value| Child { key: None, span: span(value), value }).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
-fn parse(text: &str) -> Option<Node> {
-    let mut reader = Reader { text, at: 0 };
-    reader.skip_space();
-    reader.value()
+fn place(children: &[Child<'_>], step: Step<'_>) -> Option<usize> {
+    match step {
+        Step::Key(key) => children.iter().rposition(|child| child.key == Some(key)),
+        Step::At(at) => Some(at).filter(|at| children.get(*at).is_some_and(|child| child.key.is_none())),
+    }
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn skip_space(&mut self) {
-        while self.peek().is_some_and(|byte| b" \t\r\n".contains(&byte)) {
-            self.at += 1;
-        }
-    }
-
-    /// A value, and the white space after it.
-    fn value(&mut self) -> Option<Node> {
-        let start = self.at;
-        let mut children = Vec::new();
-        match self.peek()? {
-            open @ (b'{' | b'[') => {
-                self.at += 1;
-                self.skip_space();
-                while !matches!(self.peek()?, b'}' | b']') {
-                    if self.peek() == Some(b',') {
-                        self.at += 1;
-                        self.skip_space();
-                    }
-                    children.push(self.child(open == b'{')?);
-                }
-                self.at += 1;
-            }
-            b'"' => self.string()?,
-            _ => {
-                while self.peek().is_some_and(|byte| !b" \t\r\n,]}".contains(&byte)) {
-                    self.at += 1;
-                }
-            }
-        }
-        let span = start..self.at;
-        self.skip_space();
-        (!span.is_empty()).then_some(Node { span, children })
-    }
-
-    fn child(&mut self, has_key: bool) -> Option<Child> {
-        let start = self.at;
-        let mut key = None;
-        if has_key {
-            self.string()?;
-            key = Some(serde_json::from_str(&self.text[start..self.at]).ok()?);
-            self.skip_space();
-            (self.peek() == Some(b':')).then_some(())?;
-            self.at += 1;
-            self.skip_space();
-        }
-        let value = self.value()?;
-        Some(Child { key, span: start..value.span.end, value })
-    }
-
-    fn string(&mut self) -> Option<()> {
-        (self.peek() == Some(b'"')).then_some(())?;
-        self.at += 1;
-        loop {
-            match self.peek()? {
-                b'"' => break,
-                b'\\' => self.at += 2,
-                _ => self.at += 1,
-            }
-        }
-        self.at += 1;
-        Some(())
-    }
+fn find<'a>(root: &'a Value<'a>, path: &[Step<'_>]) -> Option<&'a Value<'a>> {
+    path.iter().try_fold(root, |value, step| {
+        let children = children(value);
+        Some(children[place(&children, *step)?].value)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::Value;
 
+    use super::Step::{At, Key};
     use super::*;
-    use crate::client::settings::json_edit::Step::{At, Key};
 
-    fn hook() -> Fresh {
+    fn hook() -> NewValue {
         let members =
-            [("type", "command"), ("command", "x")].map(|(key, value)| (key, Fresh::Plain(value.into())));
-        Fresh::Array(vec![Fresh::Object(members.into())])
+            [("type", "command"), ("command", "x")].map(|(key, value)| (key, NewValue::Plain(value.into())));
+        NewValue::Array(vec![NewValue::Object(members.into())])
     }
 
     fn with_hook(text: &str) -> String {
@@ -325,7 +270,7 @@ mod tests {
     #[test]
     fn a_value_is_set_in_place_and_the_last_of_two_keys_counts() {
         let text = r#"{"t": 1, "x": 0, "t": 2}"#;
-        let three = Fresh::Plain(json!(3));
+        let three = NewValue::Plain(json!(3));
         assert_eq!(set(text, &[Key("t")], &three).as_deref(), Some(r#"{"t": 1, "x": 0, "t": 3}"#));
         let pushed = push(r#"{"a": [1]}"#, &[Key("a")], &three);
         assert_eq!(pushed.as_deref(), Some(r#"{"a": [1, 3]}"#));

@@ -1,5 +1,5 @@
-//! The client's settings files, as `install` and `uninstall` change them. `text` edits JSON where it stands and leaves
-//! every other byte alone, `ours` knows what is ours in it, `registration` puts it there and takes it out, `place` finds, reads and
+//! The client's settings files and our hook in them. [`registered_hooks`] recognises it,
+//! [`registration`] adds and removes it, [`json_edit`] changes JSON in place, [`files`] reads and
 //! replaces the files.
 
 pub mod files;

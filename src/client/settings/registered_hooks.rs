@@ -1,5 +1,5 @@
-//! Our hook in the client's settings: takes what stands in a file, gives every place where punchlist is registered and how.
-//! Pure. What counts as ours is said here and nowhere else: `install` edits it, the doctor judges it, a stop complains of it.
+//! Recognises our hook in the client's settings. Pure, and the only place that says which hooks are
+//! ours: `install` edits them, the doctor judges them, a stop complains of faults in them.
 
 use std::time::Duration;
 
@@ -7,74 +7,76 @@ use serde_json::Value;
 
 use crate::client::settings::files::Scope;
 
-/// The events that punchlist is for.
+/// The events that punchlist is registered on.
 pub const EVENTS: [&str; 3] = ["Stop", "SubagentStop", SESSION_START];
 
-/// A session's start: always registered, so that what is set for it later needs no second `install`.
+/// Always registered, so that `[memory]` can be set later without a second `install`.
 pub const SESSION_START: &str = "SessionStart";
 
-/// In a file that teammates share, the program goes by its name, and where it is missing nothing happens.
+/// The program in a file that teammates share: found by its name, and nothing happens where it is
+/// missing.
 pub const ON_PATH: &str = "! command -v punchlist >/dev/null 2>&1 || punchlist";
 
-/// The client's own timeout for a hook, where none is given, in seconds.
+/// The client's default timeout of a hook, in seconds.
 const CLIENT_TIMEOUT: u64 = 600;
 
-/// Whose a file with hooks is.
+/// The owner of a file with hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
-    /// The organisation's.
+    /// The organisation.
     Managed,
-    /// The settings of a person or a project.
+    /// A person or a project.
     Settings(Scope),
-    /// A plugin's; its name.
+    /// A plugin, by its name.
     Plugin(String),
 }
 
 impl Owner {
-    /// In a word or two.
-    pub fn words(&self) -> String {
+    /// Returns its name.
+    pub fn name(&self) -> String {
         match self {
             Self::Managed => "managed".into(),
-            Self::Settings(scope) => scope.word().into(),
+            Self::Settings(scope) => scope.name().into(),
             Self::Plugin(name) => format!("plugin {name}"),
         }
     }
 
-    /// Whether it is our own plugin: its hook is a script, which looks for the program by itself.
+    /// Whether it is our own plugin, whose hook is a script that looks for the program.
     pub fn is_our_plugin(&self) -> bool {
         matches!(self, Self::Plugin(name) if is_our_plugin(name))
     }
 }
 
-/// Whether a plugin is ours, by its name.
+/// Whether a plugin of this name is ours.
 pub fn is_our_plugin(name: &str) -> bool {
     name.split('@').next() == Some("punchlist")
 }
 
-/// One hook of ours, as it is registered.
+/// One registration of our hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OurHook {
-    /// On which event.
+    /// The event.
     pub event: &'static str,
-    /// In which group of the event's, and which of its hooks.
+    /// The index of its group under the event, and its index in the group.
     pub place: (usize, usize),
-    /// The words that are run.
+    /// The command line.
     pub line: String,
-    /// As `install` or the README writes it. Else it is a command line of the person's own.
+    /// Whether it is as `install` or the README writes it, and not a command line of the person's
+    /// own.
     pub is_plain: bool,
-    /// The program, where it can be told and has to be there.
+    /// The program, unless only a shell can resolve it.
     pub program: Option<String>,
-    /// After how many seconds the client ends it.
+    /// The client's timeout, in seconds.
     pub timeout: u64,
-    /// After how many it is told that the client does, where it is.
+    /// The timeout given with `--hook-timeout`, in seconds.
     pub hook_timeout: Option<u64>,
-    /// It is told that nobody waits for it.
+    /// Whether it has `--background`.
     pub is_background: bool,
-    /// The client does not wait for it.
+    /// Whether it has `asyncRewake`: the client does not wait for it.
     pub is_async: bool,
 }
 
-/// Every hook of ours in a file of this owner's.
+/// Returns every hook of ours in a file of this owner.
 pub fn our_hooks(settings: &Value, owner: &Owner) -> Vec<OurHook> {
     let of_event = |event: &'static str| {
         let groups = settings["hooks"][event].as_array().into_iter().flatten().enumerate();
@@ -87,7 +89,7 @@ pub fn our_hooks(settings: &Value, owner: &Owner) -> Vec<OurHook> {
     EVENTS.into_iter().flat_map(of_event).collect()
 }
 
-/// Whether a hook is ours, wherever it stands.
+/// Whether a hook is ours.
 pub fn is_ours(hook: &Value) -> bool {
     our_hook(hook, EVENTS[0], (0, 0), false).is_some()
 }
@@ -98,7 +100,7 @@ fn our_hook(hook: &Value, event: &'static str, place: (usize, usize), is_plugin:
     let is_on_path = command.starts_with(ON_PATH);
     let read =
         if is_on_path { format!("punchlist{}", &command[ON_PATH.len()..]) } else { command.to_owned() };
-    // With `args` no shell reads the command.
+    // With `args` the client runs the command without a shell.
     let mut words = if hook["args"].is_array() { vec![read] } else { shell_words(&read) };
     words.extend(args.iter().map(|arg| (*arg).to_owned()));
     let found = call_in(&words);
@@ -108,7 +110,6 @@ fn our_hook(hook: &Value, event: &'static str, place: (usize, usize), is_plugin:
     let (before, flags) = found.unwrap_or((words.len(), Vec::new()));
     let program = match words.first() {
         _ if is_plugin => Some("punchlist".to_owned()),
-        // What a shell makes of it only a shell can tell.
         Some(first) if before == 0 && !is_on_path && !first.contains(['$', '~', '`']) => Some(first.clone()),
         _ => None,
     };
@@ -121,7 +122,7 @@ fn our_hook(hook: &Value, event: &'static str, place: (usize, usize), is_plugin:
         event,
         place,
         line: std::iter::once(command).chain(args).collect::<Vec<_>>().join(" "),
-        is_plain: before == 0 && are_known(&flags),
+        is_plain: before == 0 && are_hook_flags(&flags),
         program,
         timeout: hook["timeout"]
             .as_f64()
@@ -132,7 +133,7 @@ fn our_hook(hook: &Value, event: &'static str, place: (usize, usize), is_plugin:
     })
 }
 
-/// Where a line calls `punchlist hook`, and what comes after that.
+/// Returns the index of `punchlist` in `punchlist hook`, and the words after that.
 fn call_in(words: &[String]) -> Option<(usize, Vec<String>)> {
     let is_program = |word: &String| {
         let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -142,13 +143,13 @@ fn call_in(words: &[String]) -> Option<(usize, Vec<String>)> {
     if let Some(at) = here {
         return Some((at, words[at + 2..].to_vec()));
     }
-    // What is handed to another shell is one word here.
+    // The script of `sh -c '…'` is one word.
     let inner = words.iter().filter(|word| word.contains(char::is_whitespace)).map(|word| shell_words(word));
     inner.filter_map(|inner| call_in(&inner)).map(|(_, flags)| (words.len(), flags)).next()
 }
 
-/// Whether these are flags of `hook`, and nothing else.
-fn are_known(flags: &[String]) -> bool {
+/// Whether these are flags of `hook` and nothing else.
+fn are_hook_flags(flags: &[String]) -> bool {
     let number = |text: &str| text.parse::<u64>().is_ok();
     let mut flags = flags.iter();
     while let Some(flag) = flags.next() {
@@ -165,8 +166,8 @@ fn are_known(flags: &[String]) -> bool {
 }
 
 impl OurHook {
-    /// What is wrong where it is neither of the two modes, and what to change: the client goes by `asyncRewake`, we go by
-    /// `--background`.
+    /// Returns what is wrong, and what to change, where `asyncRewake`, which the client goes by,
+    /// and `--background`, which we go by, disagree.
     pub fn mode_fault(&self) -> Option<(&'static str, &'static str)> {
         match (self.is_async, self.is_background) {
             (true, false) => Some((
@@ -182,7 +183,7 @@ impl OurHook {
     }
 }
 
-/// The words of a command line, quotes off. A reading, not a shell.
+/// Splits a command line into words and removes quotes. Expands nothing.
 pub(super) fn shell_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_of_ours_is_known_in_every_form() {
+    fn a_hook_of_ours_is_recognised_in_every_form() {
         for (hook, is_plain, program) in [
             (json!({"command": "punchlist hook"}), true, Some("punchlist")),
             (
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_is_told_and_what_the_client_does_stand_side_by_side() {
+    fn flags_and_settings_are_both_read() {
         let ours =
             found(&json!({"command": "punchlist hook --hook-timeout 60 --background", "timeout": 30.5}));
         let ours = ours.expect("ours");
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn our_plugin_is_known_by_its_name_and_every_hook_of_it_is_ours() {
+    fn every_hook_of_our_plugin_is_ours() {
         let content = json!({"hooks": {"Stop": [{"hooks": [{"command": "sh stop.sh"}]}], "PreToolUse": [{"hooks": [{"command": "x"}]}]}});
         let lines = |owner: Owner| {
             let hooks = our_hooks(&content, &owner);

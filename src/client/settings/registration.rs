@@ -1,6 +1,6 @@
-//! What is ours in a settings file: takes its text, gives it with punchlist registered as wanted, or with no punchlist
-//! in it. Pure. Must leave everything else as it is, and checks that it did. A command line that the person made
-//! their own (a variable before it, a wrapper) is known as ours and is not rewritten.
+//! Adds our hook to the text of a settings file, updates it, or removes it. Pure. Must leave
+//! everything else as it is, and verifies that it did. A command line that the person made their
+//! own (a variable before it, a wrapper) is not rewritten.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::client::settings::files::Scope;
 use crate::client::settings::json_edit::Step::{At, Key};
-use crate::client::settings::json_edit::{Fresh, push, remove, set};
+use crate::client::settings::json_edit::{NewValue, push, remove, set};
 use crate::client::settings::registered_hooks::{
     EVENTS, OurHook, Owner, SESSION_START, is_our_plugin, is_ours, our_hooks,
 };
@@ -16,31 +16,32 @@ use crate::client::settings::registered_hooks::{
 /// The timeout that the hook is registered with unless the config needs more, in seconds.
 pub const HOOK_TIMEOUT: u64 = 120;
 
-/// How long a session's start may take, in seconds. It reads a few files.
+/// The timeout of `SessionStart`, which only reads a few files, in seconds.
 const START_TIMEOUT: u64 = 10;
 
 /// How punchlist is to be registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// The program as the shell is to read it.
+    /// The program, quoted for the shell.
     pub program: String,
-    /// The shortest timeout that leaves room for the auditor, in seconds.
-    pub enough: u64,
-    /// The timeout where none is set, or too short a one.
+    /// The shortest timeout that leaves room for the readers, in seconds.
+    pub min_timeout: u64,
+    /// The timeout where there is none, or one below `min_timeout`.
     pub timeout: u64,
-    /// The turn does not wait.
+    /// Whether the turn ends without waiting for the hook.
     pub background: bool,
-    /// Subagents' stops, too.
+    /// Whether to register on `SubagentStop`, too.
     pub subagents: bool,
 }
 
-/// A container that was not there before.
+/// Something that `install` created and `uninstall` may remove. The names are in the receipts on
+/// disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Made {
-    /// The folder of the file.
+pub enum Created {
+    /// The folder of the settings file.
     Folder,
-    /// The file itself.
+    /// The settings file.
     File,
     /// `hooks`.
     Hooks,
@@ -52,59 +53,60 @@ pub enum Made {
     SessionStart,
 }
 
-impl Made {
+impl Created {
     /// The container of each of [`EVENTS`].
     const OF_EVENTS: [Self; EVENTS.len()] = [Self::Stop, Self::SubagentStop, Self::SessionStart];
 }
 
-/// A text that was changed.
+/// A changed text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Edited {
-    /// The text now.
+    /// The new text.
     pub text: String,
-    /// What is new in it and may go again.
-    pub made: Vec<Made>,
-    /// Command lines of the person's own, which were left as they are.
-    pub own: Vec<String>,
+    /// The containers that are new in it.
+    pub created: Vec<Created>,
+    /// Command lines of the person's own, which were not changed.
+    pub custom: Vec<String>,
 }
 
 /// Why a text can't be edited.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum Fault {
-    /// No JSON.
+    /// It is not JSON.
     #[error("is not valid JSON ({0})")]
     NotJson(String),
-    /// Comments, which the client does not read either.
+    /// It has comments, which the client rejects, too.
     #[error("has comments in it, and JSON knows none ({0})")]
     Comments(String),
-    /// Something else stands where a container should be.
+    /// A container has another type.
     #[error("has something else than {wanted} in {place}")]
     Other {
-        /// Where.
+        /// Its name.
         place: String,
-        /// What should be there.
+        /// The type that it should have.
         wanted: &'static str,
     },
-    /// A fault of ours, noticed in time.
+    /// The edit would have changed more than our hook: a bug of ours.
     #[error("could not be edited without changing more than the hook, which is a fault of punchlist")]
     TooMuch,
 }
 
-/// Registers punchlist.
+/// Adds or updates the hook.
 pub fn register(text: &str, wanted: &Wanted) -> Result<Edited, Fault> {
     let before = read(text)?;
-    let mut edited = Edited { text: text.to_owned(), made: Vec::new(), own: Vec::new() };
+    let mut edited = Edited { text: text.to_owned(), created: Vec::new(), custom: Vec::new() };
     for event in EVENTS {
         let is_main = event == EVENTS[0];
         let is_start = event == SESSION_START;
-        // What is there is kept up, whether it was asked for again or not.
+        // A `SubagentStop` that is registered already is updated even if it was not asked for
+        // again.
         if !is_main && !is_start && !wanted.subagents && ours_on(&read(&edited.text)?, event).is_empty() {
             continue;
         }
-        // Woken behind a subagent's back, the main agent would be told of what it did not do.
+        // In the background, a subagent's findings would wake the main agent.
         let wanted = Wanted { background: wanted.background && is_main, ..wanted.clone() };
         let wanted = if is_start {
-            Wanted { enough: START_TIMEOUT, timeout: START_TIMEOUT, ..wanted }
+            Wanted { min_timeout: START_TIMEOUT, timeout: START_TIMEOUT, ..wanted }
         } else {
             wanted
         };
@@ -125,17 +127,17 @@ fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Res
     let (group, at) = first.place;
     let hook = &value["hooks"][event][group]["hooks"][at];
     if !first.is_plain {
-        edited.own.push(first.line.clone());
+        edited.custom.push(first.line.clone());
         return Ok(());
     }
-    let timeout = hook["timeout"].as_u64().filter(|seconds| *seconds >= wanted.enough);
+    let timeout = hook["timeout"].as_u64().filter(|seconds| *seconds >= wanted.min_timeout);
     let timeout = timeout.unwrap_or(wanted.timeout);
     let path = [Key("hooks"), Key(event), At(group), Key("hooks"), At(at)];
     let at = |key| [&path[..], &[Key(key)]].concat();
     let mut change = |key: &'static str, new: Option<Value>| {
         let changed = match new {
             Some(new) if hook.get(key) == Some(&new) => return Ok(()),
-            Some(new) => set(&edited.text, &at(key), &Fresh::Plain(new)),
+            Some(new) => set(&edited.text, &at(key), &NewValue::Plain(new)),
             None if hook.get(key).is_none() => return Ok(()),
             None => remove(&edited.text, &at(key)),
         };
@@ -149,17 +151,17 @@ fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Res
 }
 
 fn add(value: &Value, event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Result<(), Fault> {
-    let group = Fresh::Object(vec![("hooks", Fresh::Array(vec![wanted.hook()]))]);
-    let made = EVENTS.into_iter().zip(Made::OF_EVENTS).find(|(name, _)| *name == event);
-    let made = made.map_or(Made::Stop, |(_, made)| made);
+    let group = NewValue::Object(vec![("hooks", NewValue::Array(vec![wanted.hook()]))]);
+    let created = EVENTS.into_iter().zip(Created::OF_EVENTS).find(|(name, _)| *name == event);
+    let created = created.map_or(Created::Stop, |(_, created)| created);
     let has = |value: &Value, key| value.get(key).is_some();
     let text = &edited.text;
     let added = if !has(value, "hooks") {
-        edited.made.extend([Made::Hooks, made]);
-        set(text, &[Key("hooks")], &Fresh::Object(vec![(event, Fresh::Array(vec![group]))]))
+        edited.created.extend([Created::Hooks, created]);
+        set(text, &[Key("hooks")], &NewValue::Object(vec![(event, NewValue::Array(vec![group]))]))
     } else if !has(&value["hooks"], event) {
-        edited.made.push(made);
-        set(text, &[Key("hooks"), Key(event)], &Fresh::Array(vec![group]))
+        edited.created.push(created);
+        set(text, &[Key("hooks"), Key(event)], &NewValue::Array(vec![group]))
     } else {
         push(text, &[Key("hooks"), Key(event)], &group)
     };
@@ -167,14 +169,14 @@ fn add(value: &Value, event: &'static str, wanted: &Wanted, edited: &mut Edited)
     Ok(())
 }
 
-/// Takes punchlist out, and the containers that are empty then: those that `install` made, or all of them where
-/// nobody remembers what it made.
-pub fn unregister(text: &str, made: Option<&[Made]>) -> Result<String, Fault> {
+/// Removes the hook, and the containers that are empty then: those that `install` created, or all
+/// of them where there is no receipt.
+pub fn unregister(text: &str, created: Option<&[Created]>) -> Result<String, Fault> {
     let before = read(text)?;
     let mut text = text.to_owned();
-    let may_go = |what: Made| made.is_none_or(|made| made.contains(&what));
+    let may_go = |what: Created| created.is_none_or(|created| created.contains(&what));
     let mut is_changed = false;
-    for (event, container) in EVENTS.into_iter().zip(Made::OF_EVENTS) {
+    for (event, container) in EVENTS.into_iter().zip(Created::OF_EVENTS) {
         let here = ours_on(&read(&text)?, event);
         for ours in here.iter().rev() {
             text = without(&text, event, ours.place)?;
@@ -186,7 +188,7 @@ pub fn unregister(text: &str, made: Option<&[Made]>) -> Result<String, Fault> {
         is_changed |= !here.is_empty();
     }
     let is_empty = read(&text)?["hooks"].as_object().is_some_and(Map::is_empty);
-    if is_changed && is_empty && may_go(Made::Hooks) {
+    if is_changed && is_empty && may_go(Created::Hooks) {
         text = remove(&text, &[Key("hooks")]).ok_or(Fault::TooMuch)?;
     }
     same_but_ours(&before, &read(&text)?).then_some(text).ok_or(Fault::TooMuch)
@@ -197,7 +199,7 @@ pub fn is_registered(settings: &Value) -> bool {
     EVENTS.iter().any(|event| !ours_on(settings, event).is_empty())
 }
 
-/// Whether a settings file switches on a plugin that is punchlist; its name.
+/// Returns the name of our plugin, if a settings file enables it.
 pub fn plugin(settings: &Value) -> Option<&str> {
     let plugins = settings["enabledPlugins"].as_object()?;
     let is_on = |value: &Value| !matches!(value, Value::Bool(false) | Value::Null);
@@ -210,19 +212,19 @@ impl Wanted {
         format!("{} hook --hook-timeout {timeout}{background}", self.program)
     }
 
-    fn hook(&self) -> Fresh {
-        let plain = |value: Value| Fresh::Plain(value);
+    fn hook(&self) -> NewValue {
+        let plain = |value: Value| NewValue::Plain(value);
         let mut members = vec![
             ("type", plain("command".into())),
             ("command", plain(self.command(self.timeout).into())),
             ("timeout", plain(self.timeout.into())),
         ];
         members.extend(self.background.then_some(("asyncRewake", plain(true.into()))));
-        Fresh::Object(members)
+        NewValue::Object(members)
     }
 }
 
-/// A path as the shell is to read it.
+/// Quotes a path for the shell, where that is needed.
 pub fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%,=:".contains(c);
     if !path.is_empty() && path.chars().all(is_plain) {
@@ -235,7 +237,7 @@ fn read(text: &str) -> Result<Value, Fault> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
         let place = format!("line {}, column {}", error.line(), error.column());
-        // It stops at the first character that can't be, or at the one after it.
+        // The error is at the first wrong character, or at the one after it.
         let rest = |back| line.get(error.column().saturating_sub(back)..).unwrap_or_default();
         let is_comment =
             [1, 2].iter().any(|back| rest(*back).starts_with("//") || rest(*back).starts_with("/*"));
@@ -257,13 +259,13 @@ fn read(text: &str) -> Result<Value, Fault> {
     Ok(value)
 }
 
-/// Our hooks on an event. Whose file it is makes no difference: a plugin's is not edited.
+/// Returns our hooks on an event. The scope makes no difference.
 fn ours_on(settings: &Value, event: &str) -> Vec<OurHook> {
     let ours = our_hooks(settings, &Owner::Settings(Scope::User));
     ours.into_iter().filter(|ours| ours.event == event).collect()
 }
 
-/// The text without one hook, nor its group where that is empty then and says nothing else.
+/// Returns the text without one hook, and without its group where that has nothing else.
 fn without(text: &str, event: &str, (group, at): (usize, usize)) -> Result<String, Fault> {
     let value = read(text)?;
     let own = &value["hooks"][event][group];
@@ -275,7 +277,7 @@ fn without(text: &str, event: &str, (group, at): (usize, usize)) -> Result<Strin
     remove(text, path).ok_or(Fault::TooMuch)
 }
 
-/// Whether two settings say the same but for our hooks, and for containers that hold nothing.
+/// Whether two settings are equal but for our hooks and empty containers.
 fn same_but_ours(before: &Value, after: &Value) -> bool {
     let rest = |settings: &Value| {
         let mut rest = settings.clone();

@@ -1,6 +1,7 @@
-//! The live test of the gate: plays three sessions through the real hook path in a temporary folder, with recorded replies of
-//! both readers, and runs this very program as a hook once. Gives what was answered. Must not touch anything of the person's, ask
-//! anybody, or go by the person's settings: it tells whether the gate works, and `config` tells how it is set.
+//! The live test of the gate: plays three sessions through the real hook path in a temporary
+//! folder, with recorded replies of both readers, and runs this program as a hook once. Must not
+//! touch anything of the person's, ask a model, or use the person's config: it tests whether the
+//! gate works, not how it is set.
 
 use std::fs;
 use std::io;
@@ -9,10 +10,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::super::demo::{REPLIES, set_the_stage};
+use super::super::demo::{REPLIES, lay_out};
 use crate::child::{self, Ending, Job};
 use crate::client::env_vars;
-use crate::doctor::gate::{GateLook, ProcessLook};
+use crate::doctor::gate::{GateReplies, ProcessReply};
 use crate::env::{self, Env};
 use crate::hook::Reply;
 use crate::hook::stop::{Registered, answer};
@@ -33,7 +34,7 @@ const CHAT: &str = r#"{"type":"user","cwd":"[workspace]","message":{"role":"user
 {"type":"assistant","cwd":"[workspace]","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"It turns a title into a part of an address."}]}}
 "#;
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// Variables of the person's that would make a process of ours look elsewhere.
+/// Variables of the person's that would change what the process does.
 const UNSET: [&str; 9] = [
     env::OFF,
     env::DRY_RUN,
@@ -46,14 +47,14 @@ const UNSET: [&str; 9] = [
     "XDG_STATE_HOME",
 ];
 
-/// Plays all of them.
-pub(super) fn play() -> io::Result<GateLook> {
+/// Plays all sessions; returns the replies.
+pub(super) fn play() -> io::Result<GateReplies> {
     let drifting = Sandbox::new("slugs")?;
-    let stdin = set_the_stage(&drifting)?;
+    let stdin = lay_out(&drifting)?;
     let process = as_process(&drifting, &stdin);
 
     let clean = Sandbox::new("slugs")?;
-    let clean_stdin = set_the_stage(&clean)?;
+    let clean_stdin = lay_out(&clean)?;
     for (name, text) in WORKSPACE {
         let path = clean.workspace().join(name);
         fs::create_dir_all(path.parent().unwrap_or(clean.workspace()))?;
@@ -62,45 +63,39 @@ pub(super) fn play() -> io::Result<GateLook> {
     fs::write(clean.path("transcript.jsonl"), clean.placed_in_json(TRANSCRIPT))?;
 
     let chat = Sandbox::new("slugs")?;
-    let chat_stdin = set_the_stage(&chat)?;
+    let chat_stdin = lay_out(&chat)?;
     fs::write(chat.path("transcript.jsonl"), chat.placed_in_json(CHAT))?;
     let mut chat_stdin: serde_json::Value = serde_json::from_str(&chat_stdin)?;
     chat_stdin["last_assistant_message"] = "It turns a title into a part of an address.".into();
 
-    Ok(GateLook {
+    Ok(GateReplies {
         clean: stop(&clean, &clean_stdin, &[NO_FINDINGS]),
         drifting: stop(&drifting, &stdin, &REPLIES),
-        out_of_scope: stop(&chat, &chat_stdin.to_string(), &REPLIES),
+        idle: stop(&chat, &chat_stdin.to_string(), &REPLIES),
         process,
     })
 }
 
-fn stop(stage: &Sandbox, stdin: &str, replies: &[&str]) -> Reply {
-    let memory = StateFolder::at(stage.path("state"));
-    let env = Env::from_pairs([("HOME", stage.home())]);
+fn stop(sandbox: &Sandbox, stdin: &str, replies: &[&str]) -> Reply {
+    let state = StateFolder::at(sandbox.path("state"));
+    let env = Env::from_pairs([("HOME", sandbox.home())]);
     let mut readers = RecordedReplies::new(replies);
-    answer(
-        stdin.as_bytes(),
-        &env,
-        &memory,
-        Registered::holding(TIMEOUT),
-        Timestamp::now(),
-        Some(&mut readers),
-    )
+    answer(stdin.as_bytes(), &env, &state, Registered::holding(TIMEOUT), Timestamp::now(), Some(&mut readers))
 }
 
-/// Runs this program as the client runs it. It finds no client to ask, and holds on what the disk alone proves.
-fn as_process(stage: &Sandbox, stdin: &str) -> Result<ProcessLook, String> {
+/// Runs this program as the client does. It finds no client to ask, and blocks on what the disk
+/// alone proves.
+fn as_process(sandbox: &Sandbox, stdin: &str) -> Result<ProcessReply, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let set = |name: &str, path: &Path| (name.into(), path.into());
     let ended = child::run(Job {
         program,
         args: vec!["hook".into()],
-        cwd: stage.workspace().to_path_buf(),
+        cwd: sandbox.workspace().to_path_buf(),
         env_set: vec![
-            set("HOME", &stage.home()),
-            set(env::HOME, &stage.path("state-of-process")),
-            set(env::CLAUDE, &stage.path("no-client")),
+            set("HOME", &sandbox.home()),
+            set(env::HOME, &sandbox.path("state-of-process")),
+            set(env::CLAUDE, &sandbox.path("no-client")),
         ],
         env_unset: UNSET.iter().map(Into::into).collect(),
         stdin: stdin.as_bytes().to_vec(),
@@ -111,9 +106,7 @@ fn as_process(stage: &Sandbox, stdin: &str) -> Result<ProcessLook, String> {
     let reply: Option<serde_json::Value> = serde_json::from_slice(&ended.stdout).ok();
     let is_block = reply.is_some_and(|reply| reply["decision"] == "block" && reply["reason"].is_string());
     match ended.how {
-        Ending::Exited(code) => {
-            Ok(ProcessLook { code: Some(code), is_block, ms: ended.duration.as_millis() })
-        }
+        Ending::Exited(code) => Ok(ProcessReply { code, is_block, ms: ended.duration.as_millis() }),
         Ending::NotStarted(error) => Err(error.to_string()),
         how => Err(format!("{how:?}")),
     }
@@ -123,11 +116,11 @@ fn as_process(stage: &Sandbox, stdin: &str) -> Result<ProcessLook, String> {
 mod tests {
     use super::*;
 
-    /// The process is tried by `tests/hook/doctor.rs`: here this program is the test itself.
+    /// Not the process: here this program is the test.
     #[test]
     fn the_gate_does_what_it_should_with_each_session() {
-        let look = play().expect("a temporary folder");
-        assert_eq!((look.clean, look.out_of_scope), (Reply::Silent, Reply::Silent));
-        assert!(matches!(look.drifting, Reply::Block(_)));
+        let replies = play().expect("a temporary folder");
+        assert_eq!((replies.clean, replies.idle), (Reply::Silent, Reply::Silent));
+        assert!(matches!(replies.drifting, Reply::Block(_)));
     }
 }

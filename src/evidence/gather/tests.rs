@@ -329,7 +329,7 @@ fn what_was_judged_before_and_has_not_changed_is_not_shown_again() {
     folder.write("old.rs", "x\n");
     folder.write("new.rs", "y\n");
     let mut session = session();
-    session.touches = vec![touch("old.rs", Original::Absent), touch("new.rs", Original::Absent)].into();
+    session.touches = vec![touch("old.rs", Original::Absent), touch("new.rs", Original::Absent)];
     let then = gathered(&folder, session.clone(), None).changed_files();
     folder.write("new.rs", "z\n");
     let scope = Scope { judged: Some(JudgedUntil { at: 3, files: then }), ..PLENTY };

@@ -1,4 +1,5 @@
-//! One proposal against one piece of evidence: what goes on to the second reader, and what each check says of the rest.
+//! One proposal against one piece of evidence: what goes on to the second reader, and what each
+//! check says of the rest.
 
 use proptest::prelude::*;
 
@@ -18,17 +19,17 @@ fn evidence() -> Evidence {
 
 const MISSING: FileState = FileState::Missing { elsewhere: None };
 
-fn at(name: &str, state: FileState) -> Look {
-    Look { name: name.to_owned(), state }
+fn at(name: &str, state: FileState) -> PathOnDisk {
+    PathOnDisk { name: name.to_owned(), state }
 }
 
 /// What a proposal becomes; the readers were shown the plan and, beside it, `words`.
-fn found(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence, words: &str) -> Finding {
+fn found(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evidence, words: &str) -> Finding {
     let shown = bare(&format!("{PLAN}\n{words}"));
-    check(proposal, look, Against { evidence, shown: &shown })
+    check(proposal, look, evidence, &shown)
 }
 
-fn becomes(proposal: &Proposal, look: Option<&Look>, evidence: &Evidence) -> (Status, String) {
+fn becomes(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evidence) -> (Status, String) {
     let found = found(proposal, look, evidence, "");
     (found.status, found.check)
 }
@@ -242,7 +243,7 @@ fn after(commands: Vec<Command>, proof: &str) -> (Status, String) {
     let mut evidence = evidence();
     let words: String =
         commands.iter().map(|run| format!("$ {}\n{}\n=> FAILED\n", run.line, run.output)).collect();
-    evidence.session.commands = commands.into();
+    evidence.session.commands = commands;
     let claim = "Run `cargo test` until it passes";
     let proposal = Proposal { proof: proof.into(), ..proposal(Kind::Failed, claim, "") };
     let found = found(&proposal, None, &evidence, &words);
@@ -306,7 +307,7 @@ fn a_command_that_is_called_not_run_and_was_run_is_refuted() {
 }
 
 #[test]
-fn what_the_reader_is_not_sure_of_never_holds() {
+fn a_proposal_that_the_reader_is_not_sure_of_never_blocks() {
     let unsure = Proposal { sure: false, ..missing_a() };
     assert_eq!(becomes(&unsure, Some(&at("src/a.rs", MISSING)), &evidence()), unsupported(UNSURE));
     // A harder objection comes first.
@@ -316,7 +317,7 @@ fn what_the_reader_is_not_sure_of_never_holds() {
 }
 
 #[test]
-fn a_claim_is_of_the_step_whose_words_it_has() {
+fn a_claim_belongs_to_the_step_that_it_quotes() {
     let plan = plan("- [x] Go\n- [x] Go to `b.rs` and mend it\n- [ ] Write the docs\n");
     assert_eq!(step_of("- [x] Go to b.rs and mend it", Some(&plan)), Some(2));
     assert_eq!(step_of("mend it", Some(&plan)), Some(2));
@@ -356,7 +357,7 @@ proptest! {
         sure in any::<bool>(),
         look in prop::option::of(("[a-z/.]{0,8}", any_state())),
     ) {
-        let look = look.map(|(name, state)| Look { name, state });
+        let look = look.map(|(name, state)| PathOnDisk { name, state });
         let texts = (String::new(), String::new());
         let proposal = Proposal {
             category, sure, kind, claim: claim.clone(), claimed_in, proof: proof.clone(), path, why: texts.0, settle: texts.1,

@@ -1,6 +1,7 @@
 //! Adds tool calls and their results to the session. Pure.
 
 use crate::client::row::Block;
+use crate::paths::is_markdown;
 use crate::session::builder::pending_calls::Call;
 use crate::session::builder::tool::{Tool, ToolInput, change_of, todos_of};
 use crate::session::builder::{Position, SessionBuilder};
@@ -12,7 +13,6 @@ use crate::session::{
 };
 use crate::text::excerpt::start_and_end;
 use crate::text::first_part;
-use crate::text::normalise::is_markdown;
 
 /// How much of one command line is kept.
 const COMMAND_CAP: usize = 4 << 10;

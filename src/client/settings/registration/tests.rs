@@ -6,7 +6,13 @@ use super::*;
 use crate::client::settings::registered_hooks::{ON_PATH, shell_words};
 
 fn wanted() -> Wanted {
-    Wanted { program: "/opt/punchlist".into(), enough: 60, timeout: 120, background: false, subagents: false }
+    Wanted {
+        program: "/opt/punchlist".into(),
+        min_timeout: 60,
+        timeout: 120,
+        background: false,
+        subagents: false,
+    }
 }
 
 fn registered(text: &str) -> Edited {
@@ -52,8 +58,12 @@ fn it_is_added_beside_everything_else_and_taken_out_to_the_byte() {
             assert_eq!(hooks_of(&edited.text, "SubagentStop").len(), usize::from(subagents));
             assert_eq!(hooks_of(&edited.text, "SessionStart").len(), 1);
             let again = register(&edited.text, &wanted()).expect("registered");
-            assert_eq!((again.text.as_str(), &again.made[..]), (edited.text.as_str(), &[][..]), "idempotent");
-            let back = unregister(&edited.text, Some(&edited.made)).expect("taken out");
+            assert_eq!(
+                (again.text.as_str(), &again.created[..]),
+                (edited.text.as_str(), &[][..]),
+                "idempotent"
+            );
+            let back = unregister(&edited.text, Some(&edited.created)).expect("taken out");
             let wanted = if text == "{\n}\n" { "{}\n" } else { text };
             assert_eq!(back, wanted, "{}", edited.text);
         }
@@ -129,14 +139,14 @@ fn an_older_registration_gets_the_sessions_start_beside_it() {
     let start =
         json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 10", "timeout": 10 });
     assert_eq!(
-        (hooks_of(&edited.text, "SessionStart"), &edited.made[..]),
-        (vec![start], &[Made::SessionStart][..])
+        (hooks_of(&edited.text, "SessionStart"), &edited.created[..]),
+        (vec![start], &[Created::SessionStart][..])
     );
     // The person's own hook on the same event stays, with its container.
     let both = r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"hello"}]}]}}"#;
     let edited = registered(both);
     assert_eq!(hooks_of(&edited.text, "SessionStart").len(), 2);
-    assert_eq!(unregister(&edited.text, Some(&edited.made)).as_deref(), Ok(both));
+    assert_eq!(unregister(&edited.text, Some(&edited.created)).as_deref(), Ok(both));
 }
 
 #[test]
@@ -156,7 +166,7 @@ fn a_command_line_of_the_persons_own_is_left_alone_and_still_taken_out() {
         .to_string();
     let edited = registered(&text);
     assert_eq!(
-        (hooks_of(&edited.text, "Stop"), &edited.own[..]),
+        (hooks_of(&edited.text, "Stop"), &edited.custom[..]),
         (hooks_of(&text, "Stop"), &[command.to_owned()][..])
     );
     assert_eq!(unregister(&text, None).as_deref(), Ok("{}"));

@@ -16,7 +16,7 @@ use super::truth::Truth;
 const STARTED: u64 = 1_772_442_000_000;
 
 /// A session that is being told.
-pub(super) struct StopReport<'a> {
+pub(super) struct SessionWriter<'a> {
     pub(super) spec: &'a Spec,
     pub(super) pools: &'a Pools,
     pub(super) chance: Chance,
@@ -49,7 +49,7 @@ pub(super) fn tell(spec: &Spec, transcript: &Path, workspace: &Path) -> io::Resu
         .collect();
     let plan = (spec.plan_steps > 0).then(|| PlanFile::new(&root, spec.plan_steps, &files));
     let sink = Sink::open(transcript, false, spec.odd, spec.seed)?;
-    let mut story = StopReport {
+    let mut session = SessionWriter {
         rows: Rows::new(sink, spec.seed, &session, &root, STARTED, None),
         spec,
         pools,
@@ -70,9 +70,9 @@ pub(super) fn tell(spec: &Spec, transcript: &Path, workspace: &Path) -> io::Resu
         compactions: 0,
         long_line_is_out: false,
     };
-    story.tell_main()?;
-    write_out(workspace, &story.files, story.plan.as_ref(), pools)?;
-    let mut truth = story.truth;
+    session.tell_main()?;
+    write_out(workspace, &session.files, session.plan.as_ref(), pools)?;
+    let mut truth = session.truth;
     for number in 0..spec.subagents {
         tell_subagent(spec, number, transcript, workspace, pools, &mut truth)?;
     }
@@ -83,7 +83,7 @@ pub(super) fn tell(spec: &Spec, transcript: &Path, workspace: &Path) -> io::Resu
 /// How many batches the steps of a plan are ticked in.
 const TICKS: usize = 10;
 
-impl StopReport<'_> {
+impl SessionWriter<'_> {
     fn tell_main(&mut self) -> io::Result<()> {
         self.rows.bare("summary", |out| {
             text(out, "summary", "Limits of the readers");
@@ -364,7 +364,7 @@ fn tell_subagent(
     std::fs::write(folder.join(format!("agent-{name}.meta.json")), "{\"agentType\":\"general-purpose\"}")?;
     let root = workspace.display().to_string();
     let file = SourceFile::new(1000 + number, &root, pools, 2_000, false);
-    let mut story = StopReport {
+    let mut session = SessionWriter {
         rows: Rows::new(sink, seed, &truth.session, &root, STARTED, Some(&name)),
         spec,
         pools,
@@ -380,19 +380,19 @@ fn tell_subagent(
         compactions: 0,
         long_line_is_out: true,
     };
-    story.rows.own_user_row("Look at the units and add the missing one.", "")?;
+    session.rows.own_user_row("Look at the units and add the missing one.", "")?;
     for _ in 0..3 {
-        story.rows.new_message();
-        story.command()?;
+        session.rows.new_message();
+        session.command()?;
     }
-    while story.changed.is_empty() {
-        story.edit()?;
+    while session.changed.is_empty() {
+        session.edit()?;
     }
-    story.rows.new_message();
-    story.rows.words("Added.")?;
-    story.rows.finish()?;
-    write_out(workspace, &story.files, None, pools)?;
-    truth.touches.extend(story.truth.touches);
-    truth.commands.extend(story.truth.commands);
+    session.rows.new_message();
+    session.rows.words("Added.")?;
+    session.rows.finish()?;
+    write_out(workspace, &session.files, None, pools)?;
+    truth.touches.extend(session.truth.touches);
+    truth.commands.extend(session.truth.commands);
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! A made-up session laid out as the client would have it: a home with its transcript, the workspace, a scripted
-//! auditor, and a state folder of our own. Everything is in one temporary folder, which goes with this value.
+//! reader, and a state folder of our own. Everything is in one temporary folder, which goes with this value.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,15 +16,15 @@ use crate::transcripts::{Later, Spec, Truth, generate};
 
 /// The program that is measured.
 pub(crate) const PUNCHLIST: &str = env!("CARGO_BIN_EXE_punchlist");
-/// The scripted auditor.
-pub(crate) const AUDITOR: &str = env!("CARGO_BIN_EXE_fake-claude");
+/// The scripted reader.
+pub(crate) const READER: &str = env!("CARGO_BIN_EXE_fake-claude");
 
 const SESSION: &str = "5e551000-0000-4000-8000-000000000001";
 const SCRIPT: &str = "help --tools --system-prompt --json-schema\nchecklist answer {\"claimed\":[],\"finished\":false}\nfirst answer {\"findings\":[],\"candidates\":[],\"verdicts\":[]}\n";
 
-/// The scene.
+/// The project.
 pub(crate) struct BenchProject {
-    stage: Sandbox,
+    sandbox: Sandbox,
     /// The session's transcript.
     pub(crate) transcript: PathBuf,
     /// What is in it, as it was at first.
@@ -36,34 +36,27 @@ pub(crate) struct BenchProject {
 impl BenchProject {
     /// Lays out a session.
     pub(crate) fn of(spec: &Spec) -> Result<Self, Fault> {
-        let told = |why: std::io::Error| format!("a scene of {} bytes: {why}", spec.bytes);
-        let stage = empty_stage().map_err(told)?;
-        let transcript = project_folder(&stage).join(format!("{SESSION}.jsonl"));
-        let truth = generate(spec, &transcript, stage.workspace()).map_err(told)?;
+        let told = |why: std::io::Error| format!("a project of {} bytes: {why}", spec.bytes);
+        let sandbox = empty_sandbox().map_err(told)?;
+        let transcript = project_folder(&sandbox).join(format!("{SESSION}.jsonl"));
+        let truth = generate(spec, &transcript, sandbox.workspace()).map_err(told)?;
         let later = Later::of(&transcript, &truth);
-        Ok(Self { stage, transcript, truth, later })
+        Ok(Self { sandbox, transcript, truth, later })
     }
 
     /// The workspace.
     pub(crate) fn workspace(&self) -> &Path {
-        self.stage.workspace()
+        self.sandbox.workspace()
     }
 
     /// The state folder.
     pub(crate) fn state(&self) -> PathBuf {
-        self.stage.path("state")
+        self.sandbox.path("state")
     }
 
-    /// Writes the person's own config.
-    pub(crate) fn configure(&self, toml: &str) -> Result<(), Fault> {
-        let folder = self.stage.home().join(".config/punchlist");
-        let written = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join("config.toml"), toml));
-        written.map_err(|why| format!("{}: {why}", folder.display()))
-    }
-
-    /// A program in this scene, with nothing of the caller's environment but the path.
+    /// A program in this project, with nothing of the caller's environment but the path.
     pub(crate) fn command(&self, program: &str, args: &[&str]) -> Command {
-        command(&self.stage, program, args)
+        command(&self.sandbox, program, args)
     }
 
     /// `punchlist hook`.
@@ -100,31 +93,31 @@ impl BenchProject {
     }
 }
 
-/// A stage with a scripted auditor on it.
-pub(crate) fn empty_stage() -> std::io::Result<Sandbox> {
-    let stage = Sandbox::new("workspace")?;
-    fs::create_dir_all(stage.path("state"))?;
-    fs::write(stage.path("script"), SCRIPT)?;
-    Ok(stage)
+/// Returns a sandbox with a scripted reader in it.
+pub(crate) fn empty_sandbox() -> std::io::Result<Sandbox> {
+    let sandbox = Sandbox::new("workspace")?;
+    fs::create_dir_all(sandbox.path("state"))?;
+    fs::write(sandbox.path("script"), SCRIPT)?;
+    Ok(sandbox)
 }
 
-/// Where the client keeps the transcripts of the stage's workspace.
-pub(crate) fn project_folder(stage: &Sandbox) -> PathBuf {
-    stage.home().join(".claude/projects").join(project_name(stage.workspace()))
+/// Where the client keeps the transcripts of the sandbox's workspace.
+pub(crate) fn project_folder(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join(".claude/projects").join(project_name(sandbox.workspace()))
 }
 
-/// A program on a stage.
-pub(crate) fn command(stage: &Sandbox, program: &str, args: &[&str]) -> Command {
+/// A program on a sandbox.
+pub(crate) fn command(sandbox: &Sandbox, program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command
         .args(args)
-        .current_dir(stage.workspace())
+        .current_dir(sandbox.workspace())
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", stage.home())
-        .env("PUNCHLIST_HOME", stage.path("state"))
-        .env("PUNCHLIST_CLAUDE", AUDITOR)
-        .env("FAKE_CLAUDE_SCRIPT", stage.path("script"));
+        .env("HOME", sandbox.home())
+        .env("PUNCHLIST_HOME", sandbox.path("state"))
+        .env("PUNCHLIST_CLAUDE", READER)
+        .env("FAKE_CLAUDE_SCRIPT", sandbox.path("script"));
     command
 }
 

@@ -5,14 +5,14 @@ use std::process::Command;
 
 use crate::bench::Bench;
 use crate::measure::{Fault, Runner, heard, in_turns, timed};
+use crate::project::PUNCHLIST;
 use crate::rows::{Row, Unit};
 use crate::sample_log::write_year;
-use crate::scene::PUNCHLIST;
 
 /// How many decisions a small team makes in a year.
 const RECORDS: usize = 20_000;
-/// What may be taken beside three times `wc -l`, in milliseconds.
-const BESIDE_MS: f64 = 30.0;
+/// How much more than `wc -l` a command may take, in milliseconds.
+const MORE_MS: f64 = 300.0;
 
 fn punchlist(state: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(PUNCHLIST);
@@ -48,12 +48,12 @@ pub(crate) fn log(bench: &mut Bench) -> Result<(), Fault> {
         let counter: Runner<'_> = Box::new(|| Ok(timed(&mut wc(&files), b"")?.time));
         let reader: Runner<'_> = Box::new(|| Ok(timed(&mut punchlist(state, args), b"")?.time));
         let [lines, read] = in_turns(bench.sizes.rounds, [counter, reader])?;
-        let ratio = read.least() / (3.0 * lines.least() + BESIDE_MS);
-        let name = format!("log {name} of {RECORDS} decisions, over 3 × wc -l and {BESIDE_MS:.0} ms");
+        let name = format!("log {name} of {RECORDS} decisions, more than wc -l");
+        let more = read.least() - lines.least();
         let row = if has_to_hold {
-            Row::new(&name, ratio, Unit::Times, 1.0)
+            Row::new(name, more, Unit::Milliseconds, MORE_MS)
         } else {
-            Row::beside(&name, ratio, Unit::Times)
+            Row::without_limit(name, more, Unit::Milliseconds)
         };
         let note = format!("{:.1} ms, wc {:.1} ms, least of {}", read.least(), lines.least(), read.rounds());
         bench.rows.push(row.note(note));

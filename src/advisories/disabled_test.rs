@@ -1,15 +1,15 @@
-//! Tests that a session's edits switched off: marks of test frameworks that the new text has and the old one had not.
+//! A test was switched off: an edit added a mark of a test framework.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Action, short};
+use super::{Line, advisory};
 use crate::evidence::Evidence;
-use crate::finding::AdvisoryKind;
-use crate::paths::{is_test, seen_from};
+use crate::finding::{Advisory, AdvisoryKind};
+use crate::paths::{is_test, seen_from, without_shared_folders};
 
-/// What switches a test off where it stands. Conditions (`skipif`) are left out: they say when.
+/// Marks that switch a test off. Conditions (`skipif`) are left out: they say when.
 static OFF: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\b(?:it|test|describe|context|suite|specify)\.(?:skip|fixme)\b",
@@ -20,10 +20,10 @@ static OFF: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-pub(super) fn deeds(evidence: &Evidence) -> Vec<Action> {
+pub(super) fn find(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
     let root = evidence.session.cwd.as_deref();
-    let disabled = evidence.session.done_touches().filter_map(|touch| {
-        let path = seen_from(root, &touch.path);
+    let shown = evidence.session.done_touches().filter_map(|touch| {
+        let path = without_shared_folders(root, &touch.path);
         let change = touch.change.as_ref().filter(|_| is_test(path) || is_rust(path))?;
         // A new file takes nothing away.
         if change.old.is_empty() {
@@ -31,12 +31,13 @@ pub(super) fn deeds(evidence: &Evidence) -> Vec<Action> {
         }
         let now = OFF.find_iter(&change.new).count();
         let mark = OFF.find(&change.new).filter(|_| now > OFF.find_iter(&change.old).count())?;
-        Some(Action { kind: AdvisoryKind::DisabledTest, shown: short(&format!("{path}: {}", mark.as_str())) })
+        Some(format!("{}: {}", seen_from(root, &touch.path), mark.as_str()))
     });
-    disabled.collect()
+    let shown = shown.last()?;
+    Some(advisory(AdvisoryKind::DisabledTest, "The session switched a test off.", &shown))
 }
 
-/// In Rust tests stand beside the code.
+/// In Rust, tests are in the same files as the code.
 fn is_rust(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| ending == "rs")
 }

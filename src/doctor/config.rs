@@ -1,4 +1,4 @@
-//! The config: takes every value with its source, gives what differs from the built-in ones, and what is wrong. Pure.
+//! The config: what is wrong in it, and which values differ from the built-in ones. Pure.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,9 @@ use super::Check;
 use crate::config::CheckConfig;
 use crate::config::sources::{Source, Sources};
 
-/// The person's switch, where it is off for the folder that is looked at. `folders` are those that it was thrown for.
-pub fn switch(folders: &[PathBuf]) -> Option<Check> {
+/// Reports the person's switch where it is off. `folders` are those with a switch that cover the
+/// project.
+pub fn switch_check(folders: &[PathBuf]) -> Option<Check> {
     let off = folders.first()?;
     let next = "punchlist on".to_owned();
     Some(Check::note(
@@ -17,8 +18,8 @@ pub fn switch(folders: &[PathBuf]) -> Option<Check> {
     ))
 }
 
-/// The commands that a project's file asks for, where nobody has allowed them.
-pub fn commands(asked: &[CheckConfig], is_allowed: bool) -> Option<Check> {
+/// Reports the commands of a project's file that the person has not allowed.
+pub fn unallowed_check(asked: &[CheckConfig], is_allowed: bool) -> Option<Check> {
     let names: Vec<_> =
         asked.iter().filter(|check| check.is_projects).map(|check| check.name.as_str()).collect();
     if is_allowed || names.is_empty() {
@@ -28,7 +29,7 @@ pub fn commands(asked: &[CheckConfig], is_allowed: bool) -> Option<Check> {
     Some(Check::note("checks", format!("the project's do not run yet: {}", names.join(", ")), Some(next)))
 }
 
-/// The checks.
+/// Checks the config files and the values in force.
 pub fn checks(sources: &Sources) -> Vec<Check> {
     const NAME: &str = "config";
     let mut checks: Vec<Check> = Vec::new();
@@ -73,7 +74,7 @@ mod tests {
     use crate::doctor::Mark;
     use crate::env::{self, Env};
 
-    fn told(own: &str, variable: &str) -> Vec<(Mark, String)> {
+    fn checked(own: &str, variable: &str) -> Vec<(Mark, String)> {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("punchlist/config.toml");
         std::fs::create_dir_all(file.parent().expect("a parent")).expect("made");
@@ -85,32 +86,32 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_that_is_off_is_told() {
-        assert_eq!(switch(&[]), None);
-        let told = switch(&["/w".into()]).expect("a check");
+    fn a_switch_that_is_off_is_a_note() {
+        assert_eq!(switch_check(&[]), None);
+        let check = switch_check(&["/w".into()]).expect("a check");
         assert_eq!(
-            (told.mark, told.found.as_str()),
+            (check.mark, check.found.as_str()),
             (Mark::Note, "off for /w: every stop there goes through")
         );
     }
 
     #[test]
-    fn a_projects_checks_that_nobody_allowed_are_told() {
+    fn commands_of_a_project_that_are_not_allowed_are_a_note() {
         let mut config = crate::config::Config::default();
         let file = "[[check]]\nname = \"test\"\nrun = \"make\"\n";
         config.apply(crate::config::file::ConfigFile::parse(file, "x").expect("a config file"));
-        assert_eq!(commands(&config.checks, false), None, "one's own need no leave");
+        assert_eq!(unallowed_check(&config.checks, false), None, "one's own need no leave");
         config.checks[0].is_projects = true;
-        assert_eq!(commands(&config.checks, true), None);
-        let told = commands(&config.checks, false).expect("a check");
-        assert_eq!((told.mark, told.found.as_str()), (Mark::Note, "the project's do not run yet: test"));
+        assert_eq!(unallowed_check(&config.checks, true), None);
+        let check = unallowed_check(&config.checks, false).expect("a check");
+        assert_eq!((check.mark, check.found.as_str()), (Mark::Note, "the project's do not run yet: test"));
     }
 
     #[test]
-    fn only_what_differs_is_told() {
-        assert_eq!(told("[gates]\nmax_blocks = 3\n", "X"), [(Mark::Fine, "all as built in".into())]);
+    fn only_values_that_differ_are_listed() {
+        assert_eq!(checked("[gates]\nmax_blocks = 3\n", "X"), [(Mark::Fine, "all as built in".into())]);
         assert_eq!(
-            told("[gates]\nmax_blocks = 1\n", env::DRY_RUN),
+            checked("[gates]\nmax_blocks = 1\n", env::DRY_RUN),
             [
                 (Mark::Fine, "gates.dry_run = true (PUNCHLIST_DRY_RUN), gates.max_blocks = 1 (yours)".into()),
                 (Mark::Note, "a dry run: everything is done, and nothing is held".into())
@@ -119,8 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_and_a_switch_are_told() {
-        let all = told("[gates]\nmax_block = 1\n", env::OFF);
+    fn a_fault_and_a_disabled_gate_are_listed() {
+        let all = checked("[gates]\nmax_block = 1\n", env::OFF);
         assert_eq!(
             all.iter().map(|(mark, _)| *mark).collect::<Vec<_>>(),
             [Mark::Fault, Mark::Fine, Mark::Note]

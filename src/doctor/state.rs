@@ -1,14 +1,27 @@
-//! What the log tells of the last days: takes its records, gives what failed in them. Pure.
+//! The state folder and the log in it: whether they can be written, and what failed in the last
+//! days. Pure.
 
 use super::{Check, Mark};
 use crate::decision::{Cause, Held};
 use crate::log::Record;
-use crate::text::{counted, first_part};
+use crate::text::{counted, first_part, in_bytes};
 
-/// How many days are looked at.
+/// How many days of the log are looked at.
 pub const DAYS: i64 = 7;
 
-/// What is to be done where a cause of failure is the newest word.
+/// Checks the folder: its path, its size, and why it can't be written if so.
+pub fn folder_check(path: &str, bytes: u64, unwritable: Option<&str>) -> Check {
+    match unwritable {
+        None => Check::fine("state", format!("{path}, {}", in_bytes(bytes))),
+        Some(why) => Check::fault(
+            "state",
+            format!("{path} can't be written: {why}"),
+            "make it yours: a gate that can't count its blocks does not block (PUNCHLIST_HOME names another)",
+        ),
+    }
+}
+
+/// Returns what to do about a cause that is a failure; `None` for the others.
 fn next_step(cause: Cause) -> Option<&'static str> {
     Some(match cause {
         Cause::AuditorTimeout => {
@@ -33,22 +46,22 @@ fn next_step(cause: Cause) -> Option<&'static str> {
     })
 }
 
-/// Whether an audit came to an end, good or bad, that tells whether auditing works.
-fn is_telling(cause: Cause) -> bool {
+/// Whether a cause says that auditing works, or that it does not.
+fn is_conclusive(cause: Cause) -> bool {
     next_step(cause).is_some() || matches!(cause, Cause::Findings | Cause::Clean | Cause::OnlyUnverified)
 }
 
-/// The check. The records are those of the last days, oldest first; `ever` is whether there are older ones.
-pub fn check(records: &[Record], ever: bool) -> Check {
+/// Checks the records of the last days, oldest first; `has_older` if there are any before them.
+pub fn log_check(records: &[Record], has_older: bool) -> Check {
     const NAME: &str = "log";
     let days = format!("in {DAYS} days");
     if records.is_empty() {
-        let found = if ever { format!("no stop {days}") } else { "no stop yet".into() };
+        let found = if has_older { format!("no stop {days}") } else { "no stop yet".into() };
         let next = "end a turn of a session that did something, then look at `punchlist log`".to_owned();
         return Check::note(NAME, found, Some(next));
     }
-    let held = records.iter().filter(|record| record.decision == Held::Block).count();
-    let stops = format!("{} {days}, {held} held", counted(records.len(), "stop", "stops"));
+    let blocks = records.iter().filter(|record| record.decision == Held::Block).count();
+    let stops = format!("{} {days}, {blocks} held", counted(records.len(), "stop", "stops"));
     let failed: Vec<_> = records.iter().filter(|record| next_step(record.cause).is_some()).collect();
     let Some(last) = failed.last() else { return Check::fine(NAME, format!("{stops}, no failure")) };
     let mut causes: Vec<(&str, usize)> = Vec::new();
@@ -60,7 +73,7 @@ pub fn check(records: &[Record], ever: bool) -> Check {
     }
     let causes: Vec<_> = causes.iter().map(|(name, count)| format!("{count} {name}")).collect();
     let why = last.detail.as_deref().map(|why| format!(" ({})", first_part(why, 160))).unwrap_or_default();
-    let newest = records.iter().rev().find(|record| is_telling(record.cause));
+    let newest = records.iter().rev().find(|record| is_conclusive(record.cause));
     let is_over = newest.is_some_and(|newest| next_step(newest.cause).is_none());
     let found = format!(
         "{stops}; {}, the last at {}{why}",
@@ -86,26 +99,34 @@ mod tests {
     }
 
     #[test]
-    fn no_stop_is_told_apart_from_none_lately() {
-        assert_eq!(check(&[], false).found, "no stop yet");
-        assert_eq!(check(&[], true).found, "no stop in 7 days");
+    fn a_log_without_stops_is_a_note() {
+        assert_eq!(log_check(&[], false).found, "no stop yet");
+        assert_eq!(log_check(&[], true).found, "no stop in 7 days");
     }
 
     #[test]
     fn what_failed_last_is_a_fault_and_what_is_over_is_a_note() {
         let fine = [record(Cause::Clean, None), record(Cause::Findings, None), record(Cause::Off, None)];
-        assert_eq!(check(&fine, true), Check::fine("log", "3 stops in 7 days, 1 held, no failure"));
+        assert_eq!(log_check(&fine, true), Check::fine("log", "3 stops in 7 days, 1 held, no failure"));
         let late = record(Cause::AuditorTimeout, Some("the first reader gave no answer in 45 s"));
         let failing = [record(Cause::Clean, None), late.clone(), late.clone(), record(Cause::Off, None)];
-        let fault = check(&failing, true);
+        let fault = log_check(&failing, true);
         assert_eq!(fault.mark, Mark::Fault);
         assert_eq!(
             fault.found,
             "4 stops in 7 days, 0 held; 2 auditor-timeout, the last at 2026-11-01 09:30 (the first reader gave no answer in 45 s)"
         );
         assert!(fault.next.is_some_and(|next| next.starts_with("raise `[auditor] timeout`")));
-        let over = check(&[late, record(Cause::Clean, None)], true);
+        let over = log_check(&[late, record(Cause::Clean, None)], true);
         assert_eq!(over.mark, Mark::Note);
         assert!(over.found.ends_with("; the audits since then went well"), "{}", over.found);
+    }
+
+    #[test]
+    fn a_folder_that_can_not_be_written_is_a_fault() {
+        assert_eq!(folder_check("/s", 1_500_000, None), Check::fine("state", "/s, 1.5 MB"));
+        let fault = folder_check("/s", 0, Some("Read-only file system"));
+        let found = "/s can't be written: Read-only file system";
+        assert_eq!((fault.mark, fault.found.as_str()), (Mark::Fault, found));
     }
 }
