@@ -70,7 +70,7 @@ mod tests {
     use crate::session::builder::Role;
 
     fn resume_point() -> ResumePoint {
-        let mut builder = SessionBuilder::of_file(Role::Main, "/t/s.jsonl");
+        let mut builder = SessionBuilder::for_file(Role::Main, "/t/s.jsonl");
         for row in [
             r#"{"type":"user","uuid":"1","sessionId":"s","cwd":"/w","message":{"content":"add the file a.rs to it all"}}"#,
             r#"{"type":"assistant","uuid":"5","timestamp":"2026-01-01T00:00:00Z","message":{"id":"m","content":[{"type":"text","text":"on it"}]}}"#,

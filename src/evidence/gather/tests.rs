@@ -152,8 +152,7 @@ fn touches_are_noted_in_their_order_and_counted_in_a_row() {
     let failed = Touch { outcome: Outcome::Failed("no such text".into()), ..write(9) };
     let absolute = folder.root().join("a.rs").display().to_string();
     session.touches =
-        vec![write(1), touch("./a.rs", Original::Unknown), touch(&absolute, Original::Unknown), failed]
-            .into();
+        vec![write(1), touch("./a.rs", Original::Unknown), touch(&absolute, Original::Unknown), failed];
     let evidence = gathered(&folder, session, None);
     let notes: Vec<_> =
         evidence.files[0].touches.iter().map(|note| (note.tool.as_str(), note.times)).collect();
