@@ -96,6 +96,7 @@ pub mod files;
 pub mod finding;
 pub mod followup;
 pub mod gates;
+pub mod globs;
 pub mod hook;
 pub mod ids;
 pub mod log;

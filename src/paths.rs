@@ -1,19 +1,19 @@
-//! What kind of file a path is, by its name and its folders alone: a test, a document, a lock or generated file, scratch.
-//! The one place that says so. Must not look at the disk.
+//! What kind of file a path names, by its components alone: a test, a document, a generated file,
+//! scratch. The one place that says so. Must not look at the disk.
 
-/// Endings of files that nobody writes by hand.
+/// Endings of lock files and of generated files.
 const GENERATED: &[&str] = &[
     ".lock", "-lock.json", "-lock.yaml", ".lockb", ".sum", ".min.js", ".min.css", ".map", ".snap", ".pb.go",
     "_pb2.py", ".g.dart", ".generated.ts", "npm-shrinkwrap.json", ".tsbuildinfo",
 ];
 
-/// Folders whose files nobody writes by hand.
+/// Folders of generated and vendored files.
 const GENERATED_FOLDERS: &[&str] = &[
     ".git", ".next", "__generated__", "__pycache__", "__snapshots__", "dist", "generated", "node_modules",
     "target", "third_party", "vendor",
 ];
 
-/// Folders for what is not meant to stay.
+/// Folders of temporary files.
 const SCRATCH: &[&str] = &["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/"];
 
 /// Folders of tests.
@@ -26,7 +26,7 @@ pub fn is_generated(path: &str) -> bool {
         || path.split('/').rev().skip(1).any(|folder| GENERATED_FOLDERS.contains(&folder))
 }
 
-/// Returns whether a path is in a folder for what is not meant to stay.
+/// Returns whether a path is in a folder of temporary files.
 pub fn is_scratch(path: &str) -> bool {
     let with_end = format!("{}/", path.trim_end_matches('/'));
     SCRATCH.iter().any(|folder| with_end.starts_with(folder))
@@ -34,8 +34,8 @@ pub fn is_scratch(path: &str) -> bool {
         || ["$TMP", "${TMP", "$(mktemp"].iter().any(|start| path.starts_with(start))
 }
 
-/// Returns whether a file is one of tests, by its name or a folder above it. `path` is seen from the workspace, so that
-/// the folders above that do not count.
+/// Returns whether a file holds tests, by its name or a folder above it. `path` is relative to the
+/// workspace, so that the folders above the workspace do not count.
 pub fn is_test(path: &str) -> bool {
     let file = base_name(path);
     let mut folders = path.split('/').rev().skip(1);
@@ -46,7 +46,7 @@ pub fn is_test(path: &str) -> bool {
         || stem.len() > 4 && (stem.ends_with("Test") || stem.ends_with("Tests") || stem.ends_with("Spec"))
 }
 
-/// Returns whether a file is one of words for people.
+/// Returns whether a file is a document for people.
 pub fn is_document(path: &str) -> bool {
     let ending = base_name(path).rsplit_once('.').map_or("", |(_, ending)| ending);
     matches!(ending.to_lowercase().as_str(), "md" | "mdx" | "rst" | "adoc" | "txt")
@@ -62,14 +62,15 @@ pub fn base_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns a path as seen from a folder, where it is below it.
+/// Returns a path relative to a folder if it is below it, and as it is otherwise.
 pub fn seen_from<'a>(folder: Option<&str>, path: &'a str) -> &'a str {
     let below = folder.and_then(|folder| path.strip_prefix(folder.trim_end_matches('/')));
     below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
 }
 
-/// Returns a path without the folders that it shares with the workspace, for judging what kind of file it is: the
-/// folders above a project, which may be called `dist` or `test`, say nothing about its files.
+/// Returns a path without the folders that it shares with the workspace, for judging what kind of
+/// file it is: the folders above a project, which may be called `dist` or `test`, say nothing about
+/// its files.
 pub fn without_shared_folders<'a>(workspace: Option<&str>, path: &'a str) -> &'a str {
     let workspace = workspace.unwrap_or_default().split('/');
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders).split('/');
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_told_by_its_name_and_its_own_folders() {
+    fn the_kind_of_a_file_by_its_name_and_folders() {
         assert!(is_generated("Cargo.lock") && is_generated("web/node_modules/a/index.js"));
         assert!(!is_generated("src/lock.rs") && !is_generated("distance.rs"));
         assert!(is_test("src/a.test.ts") && is_test("tests/a.rs") && is_test("src/ParserTest.java"));
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_seen_from_the_folder_that_it_is_below() {
+    fn a_path_is_relative_only_to_a_folder_above_it() {
         assert_eq!(seen_from(Some("/home/me/shop"), "/home/me/shop/src/a.rs"), "src/a.rs");
         assert_eq!(seen_from(Some("/home/me/shop"), "/home/me/shopping/a.rs"), "/home/me/shopping/a.rs");
     }

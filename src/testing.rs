@@ -10,13 +10,31 @@ use std::time::Duration;
 use crate::evidence::{
     Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace,
 };
+use crate::feature_loop::features;
+use crate::feature_loop::{Feature, LoopState};
 use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
+use crate::log::summary::Summary;
+use crate::log::{self, Annotated, Record};
 use crate::plan::steps::parse_steps;
-use crate::plan::{BeforeSource, Plan, PlanBefore, PlanSource};
+use crate::plan::{BeforeSource, Plan, PlanBefore, PlanPlaces, PlanSource};
 use crate::readers::{Answer, CandidateOpinion, Prompt, Proposal, Reader, ReaderOutcome, ReaderRun, Verdict};
 use crate::session::{
     Ask, Change, Command, CommandEnd, Delegation, EditTool, Original, Outcome, Remark, Session, Todo, Touch,
 };
+
+/// The least that a record can be.
+pub(crate) fn record(id: &str) -> Record {
+    let least = r#"{"schema":1,"id":"ID","time":"2026-10-01T00:00:00Z","session":null,"project":null,
+        "event":"Stop","decision":"allow","cause":"clean"}"#;
+    serde_json::from_str(&least.replace("ID", id)).expect("a record")
+}
+
+/// The decisions of a log, all of whose lines must be readable.
+pub(crate) fn annotated(log: &str) -> Vec<Annotated<Summary>> {
+    let found = log::reader::parse(log);
+    assert_eq!((found.torn, found.newer), (0, 0), "{log}");
+    found.decisions
+}
 
 /// Where the session of [`session`] works.
 pub(crate) const ROOT: &str = "/w";
@@ -105,6 +123,14 @@ pub(crate) fn plan_from(before: &str, now: &str) -> Plan {
     Plan { before: Some(before), ..plan(now) }
 }
 
+/// Plans of a workspace at [`ROOT`] and of a home `/home/me`, with these globs besides the built-in
+/// ones.
+pub(crate) fn plan_places(more: &[&str]) -> PlanPlaces {
+    let globs = ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"];
+    let globs: Vec<String> = globs.iter().chain(more).map(|glob| (*glob).to_owned()).collect();
+    PlanPlaces::new(ROOT.into(), vec!["/home/me/.claude/plans".into()], &globs)
+}
+
 /// A file of which nothing was shown.
 pub(crate) fn file(name: &str, state: FileState) -> FileEvidence {
     let why = match state {
@@ -145,7 +171,7 @@ pub(crate) fn touched() -> Vec<TouchNote> {
 
 /// Evidence of a session without a plan, and of no file.
 pub(crate) fn evidence(session: Session) -> Evidence {
-    Evidence { plan: None, session, files: Vec::new(), repository: None, judged: None }
+    Evidence { plan: None, session, files: Vec::new(), unlisted: 0, repository: None, judged: None }
 }
 
 /// A repository on `main` in which nothing differs.
@@ -322,4 +348,22 @@ impl Folder {
         let (root, home) = (self.root(), self.path().join("home"));
         Workspace::new(&root, &root, Some(home.clone()), &[home.join(".claude/plans")])
     }
+}
+
+/// The features of a list in JSON.
+pub(crate) fn features(list: &str) -> Vec<Feature> {
+    features::parse(list).expect("features")
+}
+
+/// A loop that was started at time 0 with this list, may take 10 iterations, and whose workspace
+/// has the fingerprint `a`.
+pub(crate) fn started_loop(list: &str) -> LoopState {
+    let mut state = LoopState {
+        max: 10,
+        features: "feature_list.json".into(),
+        progress: "progress.txt".into(),
+        ..LoopState::default()
+    };
+    state.begin(&features(list), Some("a".into()), 0);
+    state
 }

@@ -32,14 +32,14 @@ impl Sizes {
         rounds: Rounds { many: 20, few: 5 },
         slack: 1.2,
     };
-    /// Small sizes and few rounds, which say less: see that everything works, and that nothing is far off.
+    /// Small sizes and few rounds: everything has to work, but no time is judged.
     pub(crate) const QUICK: Self = Self {
         small: 1_000_000,
         middle: 10_000_000,
         large: 40_000_000,
         sessions: 50,
         rounds: Rounds { many: 5, few: 2 },
-        slack: 2.0,
+        slack: f64::INFINITY,
     };
 }
 

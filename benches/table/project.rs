@@ -125,7 +125,7 @@ pub(crate) fn command(sandbox: &Sandbox, program: &str, args: &[&str]) -> Comman
 pub(crate) fn last_record(state: &Path, causes: &[Cause]) -> Result<Record, Fault> {
     let mut last = None;
     DecisionLog::in_folder(state)
-        .read(|record, _| last = Some(record))
+        .read(|record| last = Some(record))
         .map_err(|why| format!("the decision log: {why}"))?;
     let record = last.ok_or("nothing was decided")?;
     if causes.contains(&record.cause) {

@@ -1,5 +1,5 @@
-//! A table or a database was dropped or emptied. A file of SQL that is written, searched or printed drops nothing:
-//! a client has to run it.
+//! A table or a database was dropped or emptied. A file of SQL that is written, searched or printed
+//! drops nothing: a client has to run it.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! The agent ran `punchlist allow --yes` in the person's place. Without the flag the command asks, and only the
-//! person can answer.
+//! The agent ran `punchlist allow --yes` in the person's place. Without the flag the command asks,
+//! and only the person can answer.
 
 use super::switched_off::own_subcommand;
 use super::{Line, advisory, newest};

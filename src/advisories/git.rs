@@ -1,12 +1,12 @@
-//! What the rules about git share: the `git` commands of a session that took effect, and their options. Must not
-//! judge them.
+//! What the rules about git share: the `git` commands of a session that took effect, and their
+//! options. Must not judge them.
 
 use super::Line;
 use crate::paths::is_scratch;
 use crate::shell::SimpleCommand;
 
-/// Returns the newest `git` command, as written, for which this holds, given its subcommand and the words after
-/// it. Repositories in scratch folders do not count.
+/// Returns the newest `git` command, as written, for which this holds, given its subcommand and the
+/// words after it. Repositories in scratch folders do not count.
 pub(super) fn newest(
     lines: &[Line<'_>],
     is_it: impl Fn(&str, &[String], &SimpleCommand) -> bool,

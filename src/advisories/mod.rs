@@ -1,6 +1,7 @@
-//! What the person should know about a session and what never blocks it: evidence in, advisories out, the newest
-//! of each kind. One file a rule; a new one is its file and its line in [`RULES`]. Pure. Must not guess whether
-//! somebody wanted what was done: that takes a reader of words, and the person knows.
+//! What the person should know about a session and what never blocks it: evidence in, advisories
+//! out, the newest of each kind. One file a rule; a new one is its file and its line in [`RULES`].
+//! Pure. Must not guess whether somebody wanted what was done: that takes a reader of words, and
+//! the person knows.
 
 mod disabled_test;
 mod dropped_table;
@@ -41,6 +42,11 @@ const RULES: &[Rule] = &[
     gave_leave::find,
 ];
 
+/// Whether an advisory may depend on what git tracks: an edit wrote what looks like a secret.
+pub fn need_git(evidence: &Evidence) -> bool {
+    secret_written::has_secret(evidence)
+}
+
 /// Returns what the person should know: at most one of each kind.
 pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
     let lines = lines(&evidence.session);
@@ -55,7 +61,8 @@ struct Line<'a> {
     parsed: CommandLine,
 }
 
-/// Returns the commands that ran and did not fail. One that was sent to the background was at least begun.
+/// Returns the commands that ran and did not fail. One that was sent to the background was at least
+/// begun.
 fn lines(session: &Session) -> Vec<Line<'_>> {
     let has_run = |command: &&Command| matches!(command.end, CommandEnd::Succeeded | CommandEnd::Background);
     let commands = session.commands.iter().filter(has_run);

@@ -1,5 +1,5 @@
-//! A secret was written to a file that git may track. Examples, tests and documents hold made-up secrets, and files
-//! that are made for secrets are seldom tracked.
+//! A secret was written to a file that git may track. Examples, tests and documents hold made-up
+//! secrets, and files that are made for secrets are seldom tracked.
 
 use super::{Line, advisory};
 use crate::evidence::{Evidence, FileState};
@@ -31,6 +31,12 @@ pub(super) fn find(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
     let shown = shown.last()?;
     let text = "The session wrote what looks like a secret to a file that git may track.";
     Some(advisory(AdvisoryKind::SecretWritten, text, &shown))
+}
+
+/// Whether an edit wrote what looks like a secret, wherever.
+pub(super) fn has_secret(evidence: &Evidence) -> bool {
+    let mut changes = evidence.session.done_touches().filter_map(|touch| touch.change.as_ref());
+    changes.any(|change| new_secret(&change.old, &change.new).is_some())
 }
 
 /// Returns the first masked line with a secret that the old text lacked.

@@ -1,5 +1,5 @@
-//! A check ran before the last edit and not again: "it passes" was said about something else. Known by the order of
-//! commands and edits alone.
+//! A check ran before the last edit and not again: "it passes" was said about something else. Known
+//! by the order of commands and edits alone.
 
 use super::{Line, advisory};
 use crate::evidence::Evidence;

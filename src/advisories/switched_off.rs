@@ -1,5 +1,6 @@
-//! The agent switched punchlist off: by `punchlist off` or `punchlist uninstall`, by `PUNCHLIST_OFF` for other
-//! commands, or in a file that an edit or a command wrote: the client's settings, or a config of ours.
+//! The agent switched punchlist off: by `punchlist off` or `punchlist uninstall`, by
+//! `PUNCHLIST_OFF` for other commands, or in a file that an edit or a command wrote: the client's
+//! settings, or a config of ours.
 
 use super::{Line, advisory, lines, newest};
 use crate::env::{OFF, is_no};
@@ -30,8 +31,8 @@ pub fn switched_off_by(session: &Session) -> Option<Advisory> {
     newest(&lines(session), switches_off).map(|command| switched_off(&command.words.join(" ")))
 }
 
-/// Returns the newest edit or command with which they wrote that into a file. The texts that the edits replaced
-/// have to be in the session.
+/// Returns the newest edit or command with which they wrote that into a file. The texts that the
+/// edits replaced have to be in the session.
 pub fn switched_off_in_a_file_by(session: &Session) -> Option<Advisory> {
     let by_command = || {
         let lines = lines(session);
@@ -87,7 +88,8 @@ impl SwitchFile {
     }
 }
 
-/// Returns what a key is set to, wherever it is in a text: JSON, TOML, or a command that writes them.
+/// Returns what a key is set to, wherever it is in a text: JSON, TOML, or a command that writes
+/// them.
 fn values<'a>(text: &'a str, key: &'static str) -> impl Iterator<Item = &'a str> {
     text.match_indices(key).filter_map(move |(at, _)| {
         let rest = &text[at + key.len()..];

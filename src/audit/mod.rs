@@ -9,11 +9,10 @@ pub mod reading;
 pub mod reason;
 pub mod seen;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::advisories;
-use crate::config::{AuditConfig, plan_globs};
+use crate::config::AuditConfig;
 use crate::evidence::gather::Scope;
 use crate::evidence::masking::{mask_plan, mask_session};
 use crate::evidence::{self, Evidence, FileCache, JudgedUntil, Sections, Workspace};
@@ -30,8 +29,7 @@ use crate::session::{Session, Touch};
 
 /// Where plans live in a workspace.
 pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
-    let globs = plan_globs(&config.plan).unwrap_or_default();
-    PlanPlaces::new(workspace.root().to_path_buf(), workspace.plan_folders().to_vec(), globs)
+    PlanPlaces::new(workspace.root().to_path_buf(), workspace.plan_folders().to_vec(), &config.plan)
 }
 
 /// The plan in play, as the session and the workspace tell it.
@@ -47,16 +45,10 @@ pub fn plan_in_play(session: &mut Session, workspace: &Workspace, places: &PlanP
     let started = session.started.clone();
     let read = plan::Read {
         now: &|path| workspace.plan_text(path),
-        first_read: &|path| first_read(session, workspace, path),
+        first_read: &|read| file_history::text_of_read(session, read),
         committed: &|path| workspace.text_before(path, started.as_deref()),
     };
     plan::find(session, places, read)
-}
-
-/// What a file held when the session first read it whole.
-fn first_read(session: &Session, workspace: &Workspace, path: &Path) -> Option<String> {
-    let read = session.reads.iter().find(|read| workspace.root().join(&read.path) == path)?;
-    file_history::text_of_read(session, read)
 }
 
 /// Everything that an audit rests on. All text in it is masked.
@@ -98,6 +90,37 @@ impl AuditInput {
         let file_bytes = prompt::room_for_files(&prompts, &sections, max_bytes);
         let scope = Scope { file_bytes, judged };
         let evidence = evidence::gather(session, plan, workspace, scope, memory);
+        Self::with_facts(evidence, masked, prompts, sections, max_bytes)
+    }
+
+    /// Puts together what a report needs where no reader is asked. The disk and git are looked at only
+    /// if a fact or an advisory may depend on them; there are no sections for a prompt.
+    pub fn without_readers(
+        mut session: Session,
+        mut plan: Option<Plan>,
+        workspace: &Workspace,
+        config: &AuditConfig,
+    ) -> Self {
+        let masked = mask_session(&mut session) + plan.as_mut().map_or(0, mask_plan);
+        file_history::fetch(&mut session, |_| Wanted::Change);
+        let evidence =
+            Evidence { plan, session, files: Vec::new(), unlisted: 0, repository: None, judged: None };
+        if facts::need_files(&evidence) || advisories::need_git(&evidence) {
+            let Evidence { session, plan, .. } = evidence;
+            let cache = &mut FileCache::default();
+            return Self::new(session, plan, workspace, Prompts::default(), config, None, cache);
+        }
+        let (prompts, sections) = (Prompts::default(), Sections::default());
+        Self::with_facts(evidence, masked, prompts, sections, config.max_prompt_bytes)
+    }
+
+    fn with_facts(
+        evidence: Evidence,
+        masked: usize,
+        prompts: Prompts,
+        sections: Sections,
+        max_bytes: usize,
+    ) -> Self {
         let begun = Instant::now();
         let facts = facts::facts(&evidence);
         let advisories = advisories::advisories(&evidence);

@@ -3,7 +3,7 @@
 
 use crate::evidence::Evidence;
 use crate::log::Snapshot;
-use crate::log::snapshot::{FileSeen, StepSeen};
+use crate::log::snapshot::{FileSnapshot, StepSnapshot};
 use crate::plan::{Mark, Step};
 use crate::text::first_part;
 
@@ -62,27 +62,27 @@ fn without_files(evidence: &Evidence) -> Snapshot {
     }
 }
 
-fn seen(step: &Step, state: Option<&str>) -> StepSeen {
+fn seen(step: &Step, state: Option<&str>) -> StepSnapshot {
     let by_mark = match step.mark {
         Mark::Ticked => "ticked",
         Mark::Abandoned => "dropped",
         Mark::None | Mark::Open => "open",
     };
-    StepSeen {
+    StepSnapshot {
         number: step.number,
         text: first_part(&step.text, STEP_CAP),
         state: state.unwrap_or(by_mark).to_owned(),
     }
 }
 
-fn files(evidence: &Evidence, room: usize) -> Vec<FileSeen> {
+fn files(evidence: &Evidence, room: usize) -> Vec<FileSnapshot> {
     let mut left = room;
     let shown = evidence.files.iter().filter(|file| !file.text.is_empty());
     shown
         .map_while(|file| {
             let text = first_part(&file.text, left);
             left = left.saturating_sub(file.text.len());
-            (!text.is_empty() && room > 0).then(|| FileSeen { path: file.name.clone(), text })
+            (!text.is_empty() && room > 0).then(|| FileSnapshot { path: file.name.clone(), text })
         })
         .take_while(|_| room > 0)
         .collect()
@@ -113,7 +113,7 @@ mod tests {
         );
         let states: Vec<_> = scene.steps.iter().map(|step| (step.number, step.state.as_str())).collect();
         assert_eq!(states, [(1, "ticked"), (2, "open"), (3, "dropped"), (4, "dropped")]);
-        assert_eq!(scene.files, [FileSeen { path: "a.rs".into(), text: "fn a() {}\n".into() }]);
+        assert_eq!(scene.files, [FileSnapshot { path: "a.rs".into(), text: "fn a() {}\n".into() }]);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::gates::check::CheckConfig;
-use crate::config::plan_globs;
+use crate::config::CheckConfig;
+use crate::globs;
 use crate::ids::ContentId;
 
 /// Touched files by their names in the workspace, each with what tells whether it is as it was: when it was changed and how long
@@ -30,7 +30,7 @@ pub enum NotDue {
 /// Whether a check is due; if so, the name under which its pass is to be remembered.
 pub fn due(check: &CheckConfig, touched: &Touched, last: Option<&Passed>) -> Result<Passed, NotDue> {
     // A glob that could not be read was a fault of the config file already.
-    let globs = plan_globs(&check.when).unwrap_or_default();
+    let globs = globs::anywhere(&check.when).unwrap_or_default();
     let cares = |name: &str| check.when.is_empty() || globs.is_match(name);
     let mut name = ContentId::default();
     name.add(&check.run);
@@ -51,14 +51,14 @@ pub fn due(check: &CheckConfig, touched: &Touched, last: Option<&Passed>) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::gates::check::CheckOn;
+    use crate::config::CheckOn;
 
     fn check(when: &[&str]) -> CheckConfig {
         CheckConfig {
             name: "test".into(),
             run: "cargo test".into(),
             when: when.iter().map(|glob| (*glob).to_owned()).collect(),
-            timeout: crate::config::gates::check::CHECK_TIMEOUT,
+            timeout: crate::config::CHECK_TIMEOUT,
             on: CheckOn::Stop,
             is_projects: false,
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::excerpt::excerpt;
 use crate::child::{Ended, Ending};
-use crate::config::gates::check::CheckConfig;
+use crate::config::CheckConfig;
 use crate::redact::mask;
 
 /// What a check comes to.
@@ -125,7 +125,7 @@ pub fn unchecked(ran: &[Ran]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::gates::check::{CHECK_TIMEOUT, CheckOn};
+    use crate::config::{CHECK_TIMEOUT, CheckOn};
 
     fn check() -> CheckConfig {
         CheckConfig {

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
 
 use super::help;
-use crate::eval::case::Part;
-use crate::eval::run::{ReaderChoice, SecondChoice};
 
 /// Arguments of `eval`.
 #[derive(Debug, Args)]
@@ -36,7 +35,7 @@ pub struct EvalArgs {
     pub record: Option<String>,
     /// Only the cases of this part
     #[arg(long, value_enum)]
-    pub part: Option<Part>,
+    pub part: Option<PartChoice>,
     /// Only this case
     #[arg(long, value_name = "NAME")]
     pub case: Option<String>,
@@ -49,6 +48,42 @@ pub struct EvalArgs {
     /// Exits with 1 when a goal is missed
     #[arg(long)]
     pub strict: bool,
+}
+
+/// Who the first reader is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReaderChoice {
+    /// Nobody: what the disk proves by itself
+    None,
+    /// The answers that are stored with the cases
+    Recorded,
+    /// Plausible false findings that are stored with the clean cases
+    Sloppy,
+    /// Made-up findings, in the clean cases
+    Lying,
+    /// The client, really: it costs
+    Claude,
+}
+
+/// Who the second reader is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecondChoice {
+    /// The answers that are stored with the cases; with `--reader claude` the client
+    #[default]
+    Recorded,
+    /// Nobody: what the checks let through holds
+    Off,
+}
+
+/// Which cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PartChoice {
+    /// Looked at while the rules are made
+    Tuning,
+    /// Never looked at: it tells how good the rules are
+    HeldOut,
 }
 
 /// What else can be done with cases.

@@ -8,8 +8,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::decision::Cause;
 use crate::finding::Category;
-use crate::log::filter::{OutcomeWord, Verdict};
-use crate::log::time_arg::Moment;
+use crate::log::filter::{DecisionKind, OutcomeFilter};
+use crate::log::time_arg::TimeArg;
 
 /// Arguments of `log`.
 #[derive(Debug, Args)]
@@ -193,13 +193,13 @@ pub struct FilterArgs {
     pub session: Option<String>,
     /// Only from then on: 7d, 36h, 2026-10-01, 2026-10, "2026-10-01 14:00", today, yesterday
     #[arg(long, value_name = "WHEN")]
-    pub since: Option<Moment>,
+    pub since: Option<TimeArg>,
     /// Only up to then; a day or a month is meant with all of it
     #[arg(long, value_name = "WHEN")]
-    pub until: Option<Moment>,
+    pub until: Option<TimeArg>,
     /// Only those that were decided so
     #[arg(long, value_enum, value_delimiter = ',', value_name = "DECISION")]
-    pub decision: Vec<Verdict>,
+    pub decision: Vec<DecisionKind>,
     /// Only with a finding of this category that was not refuted
     #[arg(long, value_delimiter = ',', value_name = "CATEGORY", value_parser = categories(), ignore_case = true)]
     pub category: Vec<Category>,
@@ -208,7 +208,7 @@ pub struct FilterArgs {
     pub cause: Vec<Cause>,
     /// Only where that became of a finding, or where a person says so
     #[arg(long, value_enum, value_delimiter = ',', value_name = "OUTCOME")]
-    pub outcome: Vec<OutcomeWord>,
+    pub outcome: Vec<OutcomeFilter>,
     /// Only where this text stands in the record or in what was said of it later, in whatever case
     #[arg(long, value_name = "TEXT")]
     pub grep: Option<String>,
@@ -226,7 +226,7 @@ fn causes() -> impl TypedValueParser<Value = Cause> {
         .try_map(|name| Cause::ALL.into_iter().find(|cause| cause.name() == name).ok_or("no cause"))
 }
 
-impl ValueEnum for Verdict {
+impl ValueEnum for DecisionKind {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
     }
@@ -236,7 +236,7 @@ impl ValueEnum for Verdict {
     }
 }
 
-impl ValueEnum for OutcomeWord {
+impl ValueEnum for OutcomeFilter {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
     }

@@ -1,4 +1,4 @@
-//! One call of a model: the question, the trait of whoever answers it, and every way in which it
+//! One call of a model: the question, the trait that answers it, and every way in which it
 //! can end. Failures are values that the decision is made from; none of them is an error of ours.
 
 use std::path::PathBuf;

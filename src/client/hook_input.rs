@@ -138,7 +138,7 @@ impl HookInput {
         }
     }
 
-    /// The transcript of whoever is stopping.
+    /// Returns the transcript of the agent or subagent that is stopping.
     pub fn own_transcript(&self) -> Option<&Path> {
         match self.event {
             Event::SubagentStop => self.agent_transcript_path.as_deref(),
@@ -146,7 +146,7 @@ impl HookInput {
         }
     }
 
-    /// What runs on after this stop. A `SubagentStop` lists the agent that is stopping, too.
+    /// Returns the tasks that run on after this stop. A `SubagentStop` lists the stopping agent, too.
     pub fn running_tasks(&self) -> impl Iterator<Item = &BackgroundTask> {
         self.background_tasks
             .iter()
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn todays_input_is_read_whole() {
+    fn current_input_is_parsed_whole() {
         let input = parse(
             r#"{"session_id":"s","transcript_path":"/t.jsonl","cwd":"/w","permission_mode":"default",
                 "hook_event_name":"SubagentStop","stop_hook_active":true,"last_assistant_message":"Done.",
@@ -206,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_other_types_and_unknown_ones_are_passed_over() {
+    fn unknown_fields_and_other_types_are_ignored() {
         let input = parse(r#"{"session_id":7,"stop_hook_active":"yes","background_tasks":{"x":1},"new":[]}"#);
         assert_eq!((input.session_id, input.stop_hook_active, input.event), (None, false, Event::Stop));
         assert!(input.background_tasks.is_empty());
     }
 
     #[test]
-    fn what_is_not_an_object_says_so() {
+    fn input_that_is_no_object_is_an_error() {
         assert_eq!(HookInput::parse(b" \n"), Err(InputError::Empty));
         assert_eq!(
             HookInput::parse(b"[1]").expect_err("a list").to_string(),

@@ -2,13 +2,13 @@
 //! variables. Only this client is supported; another agent's CLI would need a folder like this one,
 //! which provides:
 //!
-//! | what | here |
-//! | --- | --- |
-//! | what a hook is given, and the reply that blocks a stop or speaks to the person | [`hook_input::HookInput`], [`hook_reply::Reply`] |
-//! | a transcript's rows: asks, messages, tool calls and their results | [`row`], read with [`json_scan`] |
-//! | where plans, transcripts and the open session are found | [`folders`], [`env_vars`] |
-//! | the hook's registration: read, added, removed, everything else left alone | [`settings`] |
-//! | a call of the model with no tools, hooks, settings or memory | [`sealed_call::SealedClient`], an implementation of [`call::Reader`] |
+//! - what a hook is given, and the reply that blocks a stop or speaks to the person
+//!   ([`hook_input::HookInput`], [`hook_reply::Reply`]);
+//! - a transcript's rows: asks, messages, tool calls and their results ([`row`], [`json_scan`]);
+//! - where plans, transcripts and the open session are found ([`folders`], [`env_vars`]);
+//! - the hook's registration: read, added, removed, everything else left alone ([`settings`]);
+//! - a call of the model without tools, hooks, settings or memory, as a [`call::Reader`]
+//!   ([`sealed_call::SealedClient`]).
 //!
 //! The sealed call consists of [`program`] (finds the program and its flags), [`claude_args`] (the
 //! command line and environment) and [`reply`] (what came back).

@@ -134,7 +134,7 @@ fn checked(answer: Result<&str, String>) -> ReaderOutcome {
 }
 
 /// Finds the answer in a text, for clients that can't enforce a schema. Exactly one JSON object in
-/// it may pass the check: of two, nobody can tell which is meant.
+/// it may pass the check: of two, it is unknown which is meant.
 fn find_in_text(text: &str, check: AnswerCheck) -> Result<&str, String> {
     let mut found = None;
     let mut last_fault = None;
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_saved_reply_may_be_a_result_an_answer_or_a_text() {
+    fn a_recorded_reply_may_be_a_result_an_answer_or_a_text() {
         let said = serde_json::json!(format!("Sure: {NOTHING}"));
         let result = |rest: &str| format!(r#"{{"subtype":"success","is_error":false,{rest}}}"#);
         for text in [
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_cost_is_read() {
+    fn usage_is_parsed() {
         let read = usage(br#"{"total_cost_usd":0.0012,"usage":{"input_tokens":100,"output_tokens":20}}"#);
         assert_eq!((read.input, read.output, read.cost_usd), (100, 20, Some(0.0012)));
         assert_eq!(usage(b"noise"), Usage::default());

@@ -15,8 +15,8 @@ use crate::finding::Status;
 use crate::readers::Prompts;
 use crate::render::Report;
 use crate::render::markdown::markdown;
+use crate::render::report_text::text;
 use crate::render::sarif::sarif;
-use crate::render::text::text;
 use crate::session::Session;
 
 use super::{complain, progress};

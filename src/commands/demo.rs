@@ -75,7 +75,7 @@ pub fn play() -> io::Result<String> {
     let first = stop(&stdin, &REPLIES);
     let log = DecisionLog::in_folder(state.root());
     let mut findings = Vec::new();
-    let _ = log.read(|record, _| findings.extend(record.findings));
+    let _ = log.read(|record| findings.extend(record.findings));
     let (judged, dropped): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.second.is_some());
     say(
@@ -99,10 +99,7 @@ pub fn play() -> io::Result<String> {
         }
     }
 
-    let (name, content) = FIXED_FILE;
-    let path = sandbox.workspace().join(name);
-    fs::create_dir_all(path.parent().unwrap_or(sandbox.workspace()))?;
-    fs::write(path, content)?;
+    write_files(&sandbox, &[FIXED_FILE])?;
     let mut next: serde_json::Value = serde_json::from_str(&stdin)?;
     next["stop_hook_active"] = true.into();
     next["last_assistant_message"] = SECOND_MESSAGE.into();
@@ -118,7 +115,7 @@ pub fn play() -> io::Result<String> {
             say(&mut text, "This time it was not let go. It should have been.");
         }
     }
-    let _ = log.read(|record, _| {
+    let _ = log.read(|record| {
         let _ = writeln!(text, "    {}", super::log::one_line(&record));
     });
     quote(&mut text, &outcomes(&log).iter().map(outcome_line).collect::<String>());
@@ -136,13 +133,19 @@ fn outcomes(log: &DecisionLog) -> Vec<OutcomeNote> {
 
 /// Writes the recorded workspace and transcript; returns the hook's input.
 pub(super) fn lay_out(sandbox: &Sandbox) -> io::Result<String> {
-    for (name, text) in WORKSPACE {
+    write_files(sandbox, WORKSPACE)?;
+    fs::write(sandbox.path("transcript.jsonl"), sandbox.placed_in_json(TRANSCRIPT))?;
+    Ok(sandbox.placed_in_json(HOOK_INPUT))
+}
+
+/// Writes files into a sandbox's workspace.
+pub(super) fn write_files(sandbox: &Sandbox, files: &[(&str, &str)]) -> io::Result<()> {
+    for (name, text) in files {
         let path = sandbox.workspace().join(name);
         fs::create_dir_all(path.parent().unwrap_or(sandbox.workspace()))?;
         fs::write(path, text)?;
     }
-    fs::write(sandbox.path("transcript.jsonl"), sandbox.placed_in_json(TRANSCRIPT))?;
-    Ok(sandbox.placed_in_json(HOOK_INPUT))
+    Ok(())
 }
 
 /// The widest line.
@@ -218,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_play_shows_each_way_of_a_finding_and_ends_as_told() {
+    fn the_demo_shows_every_outcome_of_a_finding() {
         let text = play().expect("a temporary folder");
         for shown in [
             "    [A] README.md was never written.\n        refuted: README.md is there, 89 bytes\n",

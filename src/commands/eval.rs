@@ -56,7 +56,7 @@ fn recorded_cases(
 
 fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, String> {
     let folder = args.folder.as_deref().ok_or("no folder of cases is named")?;
-    let (cases, not_recorded) = recorded_cases(folder, args.part, args.case.as_deref())?;
+    let (cases, not_recorded) = recorded_cases(folder, args.part.map(Part::from), args.case.as_deref())?;
     let new = args.replies.as_deref().zip(args.key.as_deref());
     let new = new.map(|(folder, key)| replies::open(folder, key)).transpose()?;
     let default = if new.is_some() { ReaderChoice::Recorded } else { ReaderChoice::None };

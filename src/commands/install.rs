@@ -64,7 +64,7 @@ struct Target<'a> {
 impl<'a> Target<'a> {
     fn open(scope: Scope, env: &'a Env) -> Result<Self, String> {
         let project = std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
-        let path = scope.file(env, &project).ok_or("nobody knows your home folder: set HOME")?;
+        let path = scope.file(env, &project).ok_or("the home folder is unknown: set HOME")?;
         let file = SettingsFile::open(&path).map_err(|fault| format!("{fault}; nothing was changed"))?;
         Ok(Self { scope, project, file, state: StateFolder::find(env), env })
     }
@@ -77,13 +77,13 @@ impl<'a> Target<'a> {
     fn install(&self, wanted: &Wanted, dry_run: bool, config: &Config) -> Result<String, String> {
         let edited = register(self.text(), wanted).map_err(|fault| self.by_hand(&fault, wanted))?;
         let path = self.named(&self.file.path);
-        let mut said = String::new();
+        let mut text = String::new();
         let is_new = Some(&edited.text) != self.file.text.as_ref();
         if !is_new {
-            let _ = writeln!(said, "Registered already: {path} ({})", self.scope.description());
+            let _ = writeln!(text, "Registered already: {path} ({})", self.scope.description());
         } else if dry_run {
-            let _ = writeln!(said, "Would register the hook in {path} ({}):\n", self.scope.description());
-            self.show_diff(&mut said, &edited.text);
+            let _ = writeln!(text, "Would register the hook in {path} ({}):\n", self.scope.description());
+            self.show_diff(&mut text, &edited.text);
         } else {
             let had_folder = self.file.folder().is_dir();
             let backup = self.replace(&edited.text)?;
@@ -94,21 +94,21 @@ impl<'a> Target<'a> {
                 // Then `uninstall` removes every empty container.
                 tracing::debug!(%error, "no receipt of what was created");
             }
-            let _ = writeln!(said, "Registered the hook in {path} ({}):\n", self.scope.description());
-            self.show_diff(&mut said, &edited.text);
+            let _ = writeln!(text, "Registered the hook in {path} ({}):\n", self.scope.description());
+            self.show_diff(&mut text, &edited.text);
             if let Some(backup) = backup {
-                self.show_backup(&mut said, &backup);
+                self.show_backup(&mut text, &backup);
             }
         }
         for own in &edited.custom {
-            let _ = writeln!(said, "Left as it is, since it is a command line of your own: {own}");
+            let _ = writeln!(text, "Left as it is, since it is a command line of your own: {own}");
         }
         let notes = self.notes(wanted, config);
         if !notes.is_empty() {
-            said.push('\n');
+            text.push('\n');
         }
         for note in notes {
-            let _ = writeln!(said, "! {note}");
+            let _ = writeln!(text, "! {note}");
         }
         if is_new && !dry_run {
             let flag =
@@ -120,13 +120,13 @@ impl<'a> Target<'a> {
                 }
             };
             let _ = write!(
-                said,
+                text,
                 "\n{whose} now ends at the gate;\none that is open already may have to be started again.\n\
                  `punchlist log` shows what was decided, `punchlist off` lets everything through, and\n\
                  `punchlist uninstall{flag}` takes it out again.\n"
             );
         }
-        Ok(said)
+        Ok(text)
     }
 
     fn uninstall(&self, dry_run: bool) -> Result<String, String> {
@@ -136,24 +136,24 @@ impl<'a> Target<'a> {
             self.state.receipt(&self.file.path).map(|created| created.into_iter().collect::<Vec<_>>());
         let after = unregister(before, created.as_deref())
             .map_err(|fault| format!("{path} {fault}; nothing was changed"))?;
-        let mut said = String::new();
+        let mut text = String::new();
         if self.file.text.is_none() || after == before {
-            let _ = writeln!(said, "Not registered in {path}: nothing to take out.");
+            let _ = writeln!(text, "Not registered in {path}: nothing to take out.");
         } else {
             let created = created.unwrap_or_default();
             let goes = created.contains(&Created::File) && after.trim() == "{}";
             let verb = if dry_run { "Would take" } else { "Took" };
-            let _ = writeln!(said, "{verb} the hook out of {path} ({}):\n", self.scope.description());
-            self.show_diff(&mut said, if goes { "" } else { &after });
+            let _ = writeln!(text, "{verb} the hook out of {path} ({}):\n", self.scope.description());
+            self.show_diff(&mut text, if goes { "" } else { &after });
             if !dry_run {
                 let with_folder = created.contains(&Created::Folder);
-                said.push_str(&if goes { self.remove(with_folder) } else { self.restore(&after) }?);
+                text.push_str(&if goes { self.remove(with_folder) } else { self.restore(&after) }?);
                 self.state.drop_receipt(&self.file.path);
             }
         }
         for (scope, file) in self.elsewhere() {
             let _ = writeln!(
-                said,
+                text,
                 "! It is registered in {} as well: punchlist uninstall --{}",
                 self.named(&file),
                 scope.name()
@@ -161,12 +161,12 @@ impl<'a> Target<'a> {
         }
         if let Some((plugin, file)) = self.plugin() {
             let _ = writeln!(
-                said,
+                text,
                 "! {} switches the plugin {plugin} on: claude plugin disable {plugin}",
                 self.named(&file)
             );
         }
-        Ok(said)
+        Ok(text)
     }
 
     /// Removes a file that `install` created.
@@ -188,11 +188,11 @@ impl<'a> Target<'a> {
             self.file.remove_backup();
             return Ok("\nThe file is what it was before.\n".to_owned());
         }
-        let mut said = String::new();
+        let mut text = String::new();
         if let Some(backup) = backup {
-            self.show_backup(&mut said, &backup);
+            self.show_backup(&mut text, &backup);
         }
-        Ok(said)
+        Ok(text)
     }
 
     /// Shortens a path below the home folder.
@@ -204,10 +204,10 @@ impl<'a> Target<'a> {
         self.file.replace(text).map_err(|error| self.failed(&error))
     }
 
-    fn show_backup(&self, said: &mut String, backup: &Path) {
+    fn show_backup(&self, text: &mut String, backup: &Path) {
         let is_visible = self.scope != Scope::User && is_visible_to_git(&self.project, backup);
         let note = if is_visible { " (git does not ignore it: delete it when you are content)" } else { "" };
-        let _ = writeln!(said, "\nThe file as it was: {}{note}", self.named(backup));
+        let _ = writeln!(text, "\nThe file as it was: {}{note}", self.named(backup));
     }
 
     fn failed(&self, error: &io::Error) -> String {
@@ -222,21 +222,21 @@ impl<'a> Target<'a> {
     }
 
     /// Shows the change as a diff.
-    fn show_diff(&self, said: &mut String, after: &str) {
+    fn show_diff(&self, text: &mut String, after: &str) {
         let before = self.file.text.as_deref().unwrap_or_default();
         let (red, green, dim) =
             (AnsiColor::Red.on_default(), AnsiColor::Green.on_default(), Style::new().dimmed());
         let diff = TextDiff::from_lines(before, after);
         for (at, group) in diff.grouped_ops(3).iter().enumerate() {
             if at > 0 {
-                let _ = writeln!(said, "  {dim}…{dim:#}");
+                let _ = writeln!(text, "  {dim}…{dim:#}");
             }
             for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
                 let line = change.value().trim_end_matches(['\r', '\n']);
                 let _ = match change.tag() {
-                    ChangeTag::Equal => writeln!(said, "    {line}"),
-                    ChangeTag::Insert => writeln!(said, "  {green}+ {line}{green:#}"),
-                    ChangeTag::Delete => writeln!(said, "  {red}- {line}{red:#}"),
+                    ChangeTag::Equal => writeln!(text, "    {line}"),
+                    ChangeTag::Insert => writeln!(text, "  {green}+ {line}{green:#}"),
+                    ChangeTag::Delete => writeln!(text, "  {red}- {line}{red:#}"),
                 };
             }
         }

@@ -1,64 +1,69 @@
-//! `punchlist log`: what was decided, read by people. Nothing but `label` and `prune` changes anything.
+//! `punchlist log`: what was decided, read by people. Only `label` and `prune` change anything.
 
-mod choice;
-mod export;
+mod filter_args;
 mod follow;
 mod label;
 mod list;
-mod out;
-mod path;
+mod output;
 mod prune;
 mod replay;
 mod report;
 mod show;
-mod stats;
 
 use std::io;
 use std::path::PathBuf;
 
+use serde_json::json;
+
 use super::complain;
 use crate::cli::LogCommand;
-use crate::cli::log::LogArgs;
+use crate::cli::log::{ExportArgs, ExportFormat, LogArgs, StatsArgs};
 use crate::config::LogConfig;
 use crate::env::Env;
 use crate::exit;
-use crate::log::DecisionLog;
-use crate::log::decision_ref::{HELD, LAST, NotOne, Which};
-use crate::log::filter::{Filter, Verdict};
-use crate::log::reader::{Lines, Look, Pages};
-use crate::log::seen::Seen;
+use crate::log::decision_ref::{DecisionRef, DecisionRefError, HELD, LAST};
+use crate::log::filter::{DecisionKind, Filter};
+use crate::log::reader::Found;
+use crate::log::stats::stats;
+use crate::log::summary::Summary;
+use crate::log::{Annotated, DecisionLog};
+use crate::render::charts::{Setting, charts};
+use crate::render::{csv, json as json_lines};
 use crate::state::StateFolder;
 use crate::text::counted;
 
 pub(super) use list::one_line;
 
-/// Why something could not be done, in words.
-type Refusal = String;
+/// An error is a sentence for the person.
+type Result<T = ()> = std::result::Result<T, String>;
 
-/// What all of them work with.
+/// The widest that text is set, and how wide it is set where the terminal does not say.
+const MAX_WIDTH: usize = 100;
+
+/// What all of the commands need.
 #[derive(Debug)]
-struct Desk<'a> {
+struct Context<'a> {
     env: &'a Env,
     state: PathBuf,
     log: DecisionLog,
 }
 
-/// Runs it on this process's stdout.
+/// Runs the command on this process's stdout.
 pub fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> u8 {
     let state = StateFolder::find(env).root().to_path_buf();
-    let desk = Desk { env, log: DecisionLog::in_folder(&state), state };
-    let done = match &args.command {
-        None => list::run(&args.list, &desk),
-        Some(LogCommand::List(args)) => list::run(args, &desk),
-        Some(LogCommand::Stats(args)) => stats::run(args, &desk),
-        Some(LogCommand::Label(args)) => label::run(args, &desk),
-        Some(LogCommand::Export(args)) => export::run(args, &desk),
-        Some(LogCommand::Prune(args)) => prune::run(args, config, &desk),
-        Some(LogCommand::Path { json }) => path::run(*json, &desk),
-        Some(LogCommand::Show(args)) => show::run(args, &desk),
-        Some(LogCommand::Report(args)) => report::run(args, &desk),
+    let context = Context { env, log: DecisionLog::in_folder(&state), state };
+    let result = match &args.command {
+        None => list::run(&args.list, &context),
+        Some(LogCommand::List(args)) => list::run(args, &context),
+        Some(LogCommand::Stats(args)) => print_stats(args, &context),
+        Some(LogCommand::Label(args)) => label::run(args, &context),
+        Some(LogCommand::Export(args)) => export(args, &context),
+        Some(LogCommand::Prune(args)) => prune::run(args, config, &context),
+        Some(LogCommand::Path { json }) => print_path(*json, &context),
+        Some(LogCommand::Show(args)) => show::run(args, &context),
+        Some(LogCommand::Report(args)) => report::run(args, &context),
     };
-    match done {
+    match result {
         Ok(()) => exit::OK,
         Err(why) => {
             complain(&why);
@@ -67,61 +72,92 @@ pub fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> u8 {
     }
 }
 
-impl Desk<'_> {
-    /// The decision that a person names, and which of its findings, counted from 0.
-    fn the_one<'p>(
-        &self,
-        pages: &'p Pages,
-        words: &str,
-        lines: Lines,
-    ) -> Result<(Seen<'p>, Option<usize>), Refusal> {
-        let refusal = |why: NotOne| match why {
-            NotOne::Empty => self.nothing_yet(),
-            why => why.to_string(),
+fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
+    let now = filter_args::now();
+    let found = context.query(&filter_args::filter(&args.filter, &now)?, None)?;
+    let stats = stats(&found.decisions, now.time_zone());
+    if args.json {
+        return output::print_json(&stats);
+    }
+    if found.decisions.is_empty() {
+        context.complain_of_nothing(&found);
+        return Ok(());
+    }
+    let width = output::width();
+    let setting = Setting { width: width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH), blocks: width.is_some() };
+    output::page(&charts(&stats, setting), context.env)
+}
+
+fn export(args: &ExportArgs, context: &Context<'_>) -> Result {
+    let found = context.query(&filter_args::filter(&args.filter, &filter_args::now())?, None)?;
+    match args.format {
+        ExportFormat::Jsonl => output::print(json_lines::lines(&found.decisions).as_bytes()),
+        ExportFormat::Csv => output::print(&csv::csv(&found.decisions).map_err(|error| error.to_string())?),
+    }
+}
+
+fn print_path(as_json: bool, context: &Context<'_>) -> Result {
+    let folder = context.log.folder();
+    if !as_json {
+        return output::print(format!("{}\n", folder.display()).as_bytes());
+    }
+    let files: Vec<_> = context.log.files().iter().map(|file| file.display().to_string()).collect();
+    let audits = context.state.join("audits").display().to_string();
+    output::print_json(&json!({ "folder": folder.display().to_string(), "files": files, "audits": audits }))
+}
+
+impl Context<'_> {
+    /// Queries the log, and says on stderr which lines had to be skipped.
+    fn query(&self, filter: &Filter, last: Option<usize>) -> Result<Found> {
+        let found = self.log.query(filter, last).map_err(|error| self.unreadable(&error))?;
+        let lines = |count: usize, words: &str| {
+            (count > 0).then(|| format!("{} {words}", counted(count, "line", "lines")))
         };
-        let which = Which::of(words).map_err(refusal)?;
-        let newest = (which.id == LAST || which.id == HELD).then_some(1);
-        let verdicts = if which.id == HELD { vec![Verdict::Block] } else { Vec::new() };
-        let filter = Filter { verdicts, ..Filter::default() };
-        let look = pages.look(&filter, newest, lines).map_err(|error| self.unreadable(&error))?;
-        let place = which.place(look.seen.iter().map(|seen| seen.glance.id.as_ref())).map_err(refusal)?;
-        let Some(seen) = look.seen.into_iter().nth(place) else { return Err(self.nothing_yet()) };
-        let finding = which.finding_of(&seen.glance.id, seen.glance.findings.len()).map_err(refusal)?;
-        Ok((seen, finding))
+        let skipped =
+            [lines(found.torn, "that can't be read"), lines(found.newer, "written by a newer punchlist")];
+        let skipped: Vec<_> = skipped.into_iter().flatten().collect();
+        if !skipped.is_empty() {
+            complain(&format!("passed over in {}: {}", self.log.folder().display(), skipped.join(", ")));
+        }
+        Ok(found)
     }
 
-    /// Says that there is no decision at all.
-    fn nothing_yet(&self) -> Refusal {
+    /// Returns the decision that a person names, and the position of its finding, if one is named.
+    fn find_one(&self, words: &str) -> Result<(Annotated<Summary>, Option<usize>)> {
+        let refuse = |error: DecisionRefError| match error {
+            DecisionRefError::Empty => self.nothing_yet(),
+            error => error.to_string(),
+        };
+        let reference = DecisionRef::parse(words).map_err(refuse)?;
+        let last = (reference.id == LAST || reference.id == HELD).then_some(1);
+        let decisions = if reference.id == HELD { vec![DecisionKind::Block] } else { Vec::new() };
+        let found = self.log.query(&Filter { decisions, ..Filter::default() }, last);
+        let mut decisions = found.map_err(|error| self.unreadable(&error))?.decisions;
+        let ids: Vec<&str> = decisions.iter().map(|annotated| annotated.decision.id.as_str()).collect();
+        let annotated = decisions.swap_remove(reference.position(&ids).map_err(refuse)?);
+        let summary = &annotated.decision;
+        let finding = reference.finding_position(&summary.id, summary.findings.len()).map_err(refuse)?;
+        Ok((annotated, finding))
+    }
+
+    fn nothing_yet(&self) -> String {
         format!(
             "{}: once the hook is registered, each stop of a session adds one, in {}",
-            NotOne::Empty,
+            DecisionRefError::Empty,
             self.log.folder().display()
         )
     }
 
-    /// Says that the log can't be read.
-    fn unreadable(&self, error: &io::Error) -> Refusal {
+    fn unreadable(&self, error: &io::Error) -> String {
         format!("the log in {} can't be read: {error}", self.log.folder().display())
     }
 
-    /// Says on stderr what had to be passed over.
-    fn tell_of_noise(&self, look: &Look<'_>) {
-        let torn =
-            (look.torn > 0).then(|| format!("{} that can't be read", counted(look.torn, "line", "lines")));
-        let newer = (look.newer > 0)
-            .then(|| format!("{} written by a newer punchlist", counted(look.newer, "line", "lines")));
-        let noise: Vec<_> = torn.into_iter().chain(newer).collect();
-        if !noise.is_empty() {
-            complain(&format!("passed over in {}: {}", self.log.folder().display(), noise.join(", ")));
-        }
-    }
-
     /// Says on stderr why there is nothing to show.
-    fn tell_of_nothing(&self, look: &Look<'_>) {
-        if look.decisions > 0 {
+    fn complain_of_nothing(&self, found: &Found) {
+        if found.scanned > 0 {
             complain(&format!(
                 "none of the {} in the log that were looked at is meant by these filters",
-                counted(look.decisions, "decision", "decisions")
+                counted(found.scanned, "decision", "decisions")
             ));
         } else {
             complain(&self.nothing_yet());

@@ -10,10 +10,9 @@ use crate::config::Config;
 use crate::env::{self, Env};
 use crate::exit;
 use crate::gates::configured::{Configured, configured};
-use crate::log::DecisionLog;
 use crate::log::filter::Filter;
-use crate::log::reader::{Lines, Pages};
-use crate::log::seen::Seen;
+use crate::log::summary::Summary;
+use crate::log::{Annotated, DecisionLog};
 use crate::registry::{Fault, Patience, Registry, Status, Worker, wire};
 use crate::render::listing::Setting;
 use crate::render::status::{Screen, SessionLine, text};
@@ -42,16 +41,10 @@ pub fn run(as_json: bool, env: &Env) -> u8 {
         .map(|(id, at_ms, state)| SessionLine { id, at_ms, state })
         .collect();
     let log = DecisionLog::in_folder(state.root());
-    let pages = Pages::of(&log);
-    let look = pages.look(&Filter::default(), Some(SHOWN), Lines::Unwanted).unwrap_or_default();
+    let found = log.query(&Filter::default(), Some(SHOWN)).unwrap_or_default();
     let gates = configured(&config);
     let off = off(&config, env, &state.switches().covering(&project));
-    let setting = Setting {
-        zone: TimeZone::system(),
-        width: terminal_width(),
-        head: true,
-        colours: anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never,
-    };
+    let setting = Setting { zone: TimeZone::system(), width: terminal_width(), head: true, indent: 2 };
     let screen = Screen {
         gates: &gates,
         off,
@@ -60,7 +53,7 @@ pub fn run(as_json: bool, env: &Env) -> u8 {
         workers: &workers,
         tasks: &tasks,
         registry_fault,
-        decisions: &look.seen,
+        decisions: &found.decisions,
         setting: &setting,
         now_ms: now,
     };
@@ -105,15 +98,15 @@ fn as_value(screen: &Screen<'_>, config: &Config) -> Value {
             "held_by": line.state.held_by,
         })
     };
-    let decision = |seen: &Seen<'_>| {
-        let glance = &seen.glance;
+    let decision = |annotated: &Annotated<Summary>| {
+        let summary = &annotated.decision;
         json!({
-            "id": glance.id,
-            "time": glance.time,
-            "session": glance.session,
-            "project": glance.project,
-            "decision": glance.verdict.name(),
-            "cause": glance.cause,
+            "id": summary.id,
+            "time": summary.time,
+            "session": summary.session,
+            "project": summary.project,
+            "decision": summary.decision().name(),
+            "cause": summary.cause,
         })
     };
     let tasks: Map<String, Value> =

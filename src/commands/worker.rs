@@ -52,7 +52,7 @@ fn register(args: &RegisterArgs, config: &Config, env: &Env, registry: &mut Regi
     match (&worker.session, config.worker.keep_alive) {
         (Some(_), true) => text.push_str(&format!(
             "This session is kept at work for {} without a task.\n",
-            time_span(config.worker.idle_ms_of(&worker.kind))
+            time_span(config.worker.idle_ms(&worker.kind))
         )),
         (None, true) => text.push_str(
             "No session is bound to it: start the session with PUNCHLIST_WORKER set to this name, and it is kept at work.\n",

@@ -1,117 +1,115 @@
-//! What may be set, told from the types: takes [`ConfigFile`]'s schema and the built-in settings, gives the schema for editors, the
-//! commented file of `config init` and `docs/config.md`. Must not say anything of a key that does not stand on its type.
+//! The settings described: the schema for editors, the commented file of `config init`, the README's
+//! list and `docs/config.md`, all made of [`Config`]'s doc comments and defaults. Must not say
+//! anything of a key that does not stand on its type.
 
 use std::fmt::Write as _;
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-use super::DEFAULTS;
-use super::file::ConfigFile;
+use super::Config;
+use super::project::is_own_file_only;
 use crate::env;
 
-/// The mark in the schema of what a project may not set.
-const OWN_FILE_ONLY: &str = "x-own-file-only";
-
-/// One key, with all there is to say of it.
+/// One key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// Which table it is in.
+    /// Its table.
     pub table: String,
-    /// Its own name.
+    /// Its name in the table.
     pub key: String,
     /// What it does.
     pub about: String,
-    /// What it may be, in words.
+    /// The type of its value, in words.
     pub kind: String,
-    /// Which words it may be, each with what it means; none where any will do.
+    /// The words it may be, each with its meaning; empty where any text will do.
     pub words: Vec<(String, String)>,
-    /// What it is where nobody sets it.
+    /// The built-in value.
     pub default: Option<toml::Value>,
-    /// What it may be, where nothing is built in.
+    /// A value to show where none is built in.
     pub example: Option<toml::Value>,
     /// Whether it counts only from the person's own file.
     pub own_file_only: bool,
-    /// Whether its table may stand there many times: `[[table]]`.
+    /// Whether its table is a list: `[[table]]`.
     pub is_of_many: bool,
 }
 
 impl Setting {
-    /// The head of its table.
+    /// Returns the head of its table.
     pub fn head(&self) -> String {
         if self.is_of_many { format!("[[{}]]", self.table) } else { format!("[{}]", self.table) }
     }
 
-    /// Its whole name.
+    /// Returns its whole name.
     pub fn path(&self) -> String {
         let dot = if self.key.is_empty() { "" } else { "." };
         format!("{}{dot}{}", self.table, self.key)
     }
-
-    /// Its built-in value, as a file writes it.
-    pub fn default_text(&self) -> String {
-        self.default.as_ref().map_or_else(|| "not set".to_owned(), ToString::to_string)
-    }
 }
 
-/// The JSON schema of a config file, with the built-in values.
+/// Returns the built-in values as a file has them, in the order of the types.
+fn default_table() -> toml::Table {
+    toml::Table::try_from(Config::default()).unwrap_or_default()
+}
+
+/// Returns the JSON schema of a config file, with the built-in values.
 pub fn schema() -> Value {
-    // Draft 7 is what editors of TOML know.
+    // Editors of TOML support draft 7.
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings.into_generator().into_root_schema_for::<ConfigFile>().to_value();
+    let mut schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
     for setting in settings_of(&schema) {
-        let of_many = if setting.is_of_many { "/items" } else { "" };
-        let at = format!("/properties/{}{of_many}/properties/{}", setting.table, setting.key);
-        let default = setting.default.and_then(|value| serde_json::to_value(value).ok());
-        if let Some(Value::Object(of)) = schema.pointer_mut(&at) {
-            // What the types themselves say is "nothing": that a key may be missing.
-            of.remove("default");
-            of.extend(default.map(|value| ("default".to_owned(), value)));
+        let items = if setting.is_of_many { "/items" } else { "" };
+        let at = format!("/properties/{}{items}/properties/{}", setting.table, setting.key);
+        if let Some(Value::Object(key)) = schema.pointer_mut(&at) {
+            key.remove("default");
+            let default = setting.default.and_then(|value| serde_json::to_value(value).ok());
+            key.extend(default.map(|value| ("default".to_owned(), value)));
+            key.extend(setting.own_file_only.then(|| ("x-own-file-only".to_owned(), true.into())));
         }
     }
     if let Some(Value::Object(tables)) = schema.pointer_mut("/properties") {
-        for of in tables.values_mut().filter_map(Value::as_object_mut) {
-            of.remove("default");
+        for table in tables.values_mut().filter_map(Value::as_object_mut) {
+            table.remove("default");
         }
     }
     schema
 }
 
-/// Every key, in the order of the built-in settings; what has no built-in value comes last in its table.
+/// Returns every key in the order of the types; those without a built-in value come last in their
+/// table.
 pub fn settings() -> Vec<Setting> {
     settings_of(&schema())
 }
 
 fn settings_of(schema: &Value) -> Vec<Setting> {
-    let defaults: toml::Table = DEFAULTS.parse().unwrap_or_default();
+    let defaults = default_table();
     let mut settings = Vec::new();
     for (table, inner) in properties(schema) {
         let is_of_many = inner["items"].is_object();
         let inner = if is_of_many { &inner["items"] } else { inner };
         for (key, of) in properties(inner) {
-            let default = defaults.get(table).and_then(|table| table.get(key)).cloned();
             let text = |of: &Value, key: &str| of[key].as_str().unwrap_or_default().replace('\n', " ");
-            let alternatives = if of["items"].is_object() { &of["items"]["oneOf"] } else { &of["oneOf"] };
-            let alternatives = alternatives.as_array().into_iter().flatten();
+            let words = if of["items"].is_object() { &of["items"]["oneOf"] } else { &of["oneOf"] };
+            let words = words.as_array().into_iter().flatten();
             settings.push(Setting {
                 table: table.clone(),
                 key: key.clone(),
                 about: text(of, "description"),
                 kind: kind(of),
-                words: alternatives.map(|word| (text(word, "const"), text(word, "description"))).collect(),
-                default,
+                words: words.map(|word| (text(word, "const"), text(word, "description"))).collect(),
+                default: defaults.get(table).and_then(|table| table.get(key)).cloned(),
                 example: of["examples"].get(0).and_then(|one| toml::Value::try_from(one).ok()),
-                own_file_only: of[OWN_FILE_ONLY] == true,
+                own_file_only: is_own_file_only(table, key),
                 is_of_many,
             });
         }
     }
-    let place = |setting: &Setting| {
-        let table = DEFAULTS.find(&format!("[{}]", setting.table)).unwrap_or(usize::MAX);
-        let key = DEFAULTS.get(table..).and_then(|rest| rest.find(&format!("\n{} =", setting.key)));
-        (table, setting.default.is_none(), key)
-    };
-    settings.sort_by_key(place);
+    let position =
+        |table: &toml::Table, key: &str| table.keys().position(|other| other == key).unwrap_or(usize::MAX);
+    settings.sort_by_key(|setting| {
+        let keys = defaults.get(&setting.table).and_then(toml::Value::as_table);
+        (position(&defaults, &setting.table), keys.map(|keys| position(keys, &setting.key)))
+    });
     settings
 }
 
@@ -135,7 +133,7 @@ fn kind(of: &Value) -> String {
     }
 }
 
-/// What a table is for.
+/// Returns what a table is for.
 fn about_table(schema: &Value, table: &str) -> String {
     schema["properties"][table]["description"].as_str().unwrap_or_default().replace('\n', " ")
 }
@@ -151,7 +149,35 @@ pub const VARIABLES: [(&str, &str); 7] = [
     ("XDG_CONFIG_HOME", "moves `~/.config`, and your own file with it"),
 ];
 
-/// A file with everything in it and nothing set.
+/// The column of the comments in [`defaults`].
+const COMMENT_COLUMN: usize = 45;
+
+/// Returns a file with the built-in values and a short comment on each, as the README shows it.
+pub fn defaults() -> String {
+    let schema = schema();
+    let mut text = String::new();
+    let mut line = |left: &str, about: &str| {
+        let about = about.split_inclusive(". ").next().unwrap_or_default().trim_end().trim_end_matches('.');
+        // A long value has no room for a comment.
+        let comment = if left.len() < COMMENT_COLUMN { about } else { "" };
+        let _ = writeln!(text, "{}", format!("{left:<COMMENT_COLUMN$}# {comment}").trim_end_matches("# "));
+    };
+    let mut table = String::new();
+    for setting in settings() {
+        let Some(default) = &setting.default else { continue };
+        if setting.table != table {
+            if !table.is_empty() {
+                line("", "");
+            }
+            setting.table.clone_into(&mut table);
+            line(&setting.head(), &about_table(&schema, &table));
+        }
+        line(&format!("{} = {default}", setting.key), &setting.about);
+    }
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// Returns a file with everything in it and nothing set, for `config init`.
 pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
     let schema = schema();
     let mut text = format!("#:schema {schema_file}\n");
@@ -166,7 +192,7 @@ pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
     for setting in settings().iter().filter(|setting| !(is_projects && setting.own_file_only)) {
         if setting.table != table {
             setting.table.clone_into(&mut table);
-            // What may be there many times can't be there with nothing in it.
+            // An empty `[[table]]` would lack the keys that it must have.
             let comment = if setting.is_of_many { "# " } else { "" };
             let _ = writeln!(text, "\n# {}\n{comment}{}", about_table(&schema, &table), setting.head());
         }
@@ -184,14 +210,15 @@ pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
     text
 }
 
-/// `docs/config.md`.
+/// Returns `docs/config.md`.
 pub fn markdown() -> String {
     let schema = schema();
     let mut text = String::from(
         "# Config\n\n\
-         <!-- Made of the types in src/config/file.rs by `PUNCHLIST_BLESS=1 cargo test --lib config::reference`. -->\n\n\
+         <!-- Made of the types in src/config by `PUNCHLIST_BLESS=1 cargo test --lib config::reference`. -->\n\n\
          Two files, both optional: `.claude/punchlist.toml` in the project, and `~/.config/punchlist/config.toml` for yourself. The project's\n\
-         wins over yours, and variables win over both. A file with a fault counts as absent: one line on stderr, `config_error` in the log.\n\n\
+         wins over yours, key by key, and variables win over both; a list replaces the other, but `[[check]]` is merged by name.\n\
+         A file with an error counts as absent: one line on stderr, `config_error` in the log.\n\n\
          \x20   punchlist config show          # every value, and where it comes from\n\
          \x20   punchlist config init --user   # a commented file to begin with; --project for this project's\n\
          \x20   punchlist config check         # what is wrong with them, with line and column\n\
@@ -203,14 +230,9 @@ pub fn markdown() -> String {
             setting.table.clone_into(&mut table);
             let _ = writeln!(text, "\n## `{}`\n\n{}", setting.head(), about_table(&schema, &table));
         }
-        let _ = writeln!(text, "\n### `{}`\n\n{}\n", setting.key, setting.about);
-        if setting.words.is_empty() {
-            let _ = writeln!(text, "- What: {}", setting.kind);
-        } else {
-            let _ = writeln!(text, "- What: {}", setting.kind);
-            for (word, about) in &setting.words {
-                let _ = writeln!(text, "  - `\"{word}\"`: {about}");
-            }
+        let _ = writeln!(text, "\n### `{}`\n\n{}\n\n- What: {}", setting.key, setting.about, setting.kind);
+        for (word, about) in &setting.words {
+            let _ = writeln!(text, "  - `\"{word}\"`: {about}");
         }
         if let Some(example) = &setting.example {
             let _ = writeln!(text, "- Such as: `{example}`");
@@ -235,19 +257,32 @@ pub fn markdown() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+
+    /// Compares a file with its generated text; with `PUNCHLIST_BLESS` set, writes it first.
+    #[track_caller]
+    fn assert_generated(file: &str, generate: impl Fn(&str) -> String) {
+        let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+        let read = || std::fs::read_to_string(&path).unwrap_or_default();
+        if std::env::var_os("PUNCHLIST_BLESS").is_some() {
+            std::fs::write(&path, generate(&read())).expect("written");
+        }
+        let text = read();
+        assert_eq!(text, generate(&text), "{file}: PUNCHLIST_BLESS=1 cargo test --lib config::reference");
+    }
 
     #[test]
     fn the_reference_is_current() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/config.md");
-        if std::env::var_os("PUNCHLIST_BLESS").is_some() {
-            std::fs::write(path, markdown()).expect("written");
-        }
-        assert_eq!(
-            std::fs::read_to_string(path).unwrap_or_default(),
-            markdown(),
-            "docs/config.md: PUNCHLIST_BLESS=1 cargo test --lib config::reference"
-        );
+        assert_generated("docs/config.md", |_| markdown());
+    }
+
+    #[test]
+    fn the_readme_shows_the_built_in_values() {
+        assert_generated("README.md", |text| {
+            let (before, rest) = text.split_once("```toml\n[gates]").expect("a list of settings");
+            let (_, after) = rest.split_once("```").expect("its end");
+            format!("{before}```toml\n{}```{after}", defaults())
+        });
+        assert_eq!(Config::parse(&defaults(), "x"), Ok(Config::default()));
     }
 
     #[test]
@@ -263,24 +298,14 @@ mod tests {
             assert_eq!(setting.default.is_none(), has_none, "{setting:?}");
         }
         let order: Vec<_> = settings.iter().map(Setting::path).collect();
-        assert_eq!(order[0].as_str(), "gates.enabled");
-    }
-
-    #[test]
-    fn what_a_project_may_not_set_is_what_is_taken_out_of_its_file() {
-        let marked: Vec<_> = settings().into_iter().filter(|setting| setting.own_file_only).collect();
-        let text: String = marked.iter().map(|setting| format!("{} = \"/x\"\n", setting.path())).collect();
-        let mut file = ConfigFile::parse(&text, "x").expect("a config file");
-        assert_eq!(file.take_out_own_keys(), marked.iter().map(Setting::path).collect::<Vec<_>>());
+        assert_eq!((order[0].as_str(), order[3].as_str()), ("gates.enabled", "loop.features"));
     }
 
     #[test]
     fn a_new_file_sets_nothing_and_names_everything() {
         for is_projects in [false, true] {
             let text = commented_file("x.schema.json", is_projects);
-            let mut config = Config::default();
-            config.apply(ConfigFile::parse(&text, "x").expect("a config file"));
-            assert_eq!(config, Config::default());
+            assert_eq!(Config::parse(&text, "x"), Ok(Config::default()));
             for setting in settings() {
                 let is_there = text.contains(&format!("\n# {} = ", setting.key));
                 assert_eq!(is_there, !(is_projects && setting.own_file_only), "{}", setting.path());
@@ -292,7 +317,7 @@ mod tests {
                 .filter(|line| line.starts_with('[') || line.contains(" = "))
                 .map(|line| format!("{line}\n"))
                 .collect();
-            ConfigFile::parse(&set, "x").expect("every line is right");
+            Config::parse(&set, "x").expect("every line is right");
         }
         insta::assert_snapshot!(commented_file("punchlist.schema.json", true));
     }
@@ -302,7 +327,8 @@ mod tests {
         let schema = schema();
         assert_eq!(schema["properties"]["gates"]["properties"]["max_blocks"]["default"], 3);
         assert_eq!(schema["properties"]["audit"]["properties"]["max_prompt_bytes"]["minimum"], 10_000);
-        assert_eq!(schema["properties"]["auditor"]["properties"]["client"].get("default"), None);
+        let client = &schema["properties"]["auditor"]["properties"]["client"];
+        assert_eq!((client.get("default"), &client["x-own-file-only"]), (None, &true.into()));
         assert_eq!(schema["additionalProperties"], false);
         for (table, of) in properties(&schema) {
             let of = if of["items"].is_object() { &of["items"] } else { of };

@@ -1,13 +1,14 @@
-//! Where each setting comes from: takes both files and the environment, gives every value with its source. Must come to the
-//! same as [`Config::load`](super::Config::load), which reads without telling; a test holds the two together.
+//! Where settings come from: reads the person's file, the project's file and the variables as layers
+//! of TOML, merges them, and says which layer each value is from. Must not accept from a project
+//! what [`project`] refuses.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use toml::{Table, Value};
 
-use super::file::ConfigFile;
 use super::reference::{Setting, settings};
-use super::{ConfigError, own_file, project_file};
+use super::{Config, ConfigError, own_file, parse, project, project_file};
 use crate::env::{self, Env};
 
 /// Where a value comes from.
@@ -20,225 +21,214 @@ pub enum Source {
     Own,
     /// The project's file.
     Project,
-    /// A variable.
+    /// An environment variable.
     Variable,
 }
 
 /// A setting in force.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sourced {
-    /// Which.
+    /// Which setting.
     pub setting: Setting,
-    /// Its value; `None` where it has none.
-    pub value: Option<toml::Value>,
-    /// Where that comes from.
+    /// Its value; `None` where it is not set.
+    pub value: Option<Value>,
+    /// Where the value comes from.
     pub source: Source,
-    /// The file or the variable, where it is one.
+    /// The file or the variable that it comes from.
     pub place: Option<String>,
 }
 
 impl Sourced {
-    /// Its value, as a file writes it.
+    /// Returns its value as a file writes it.
     pub fn value_text(&self) -> String {
         self.value.as_ref().map_or_else(|| "not set".to_owned(), ToString::to_string)
     }
 }
 
-/// All of it.
+/// Every setting with its source, for `config show`.
 #[derive(Debug)]
 pub struct Sources {
     /// Every setting.
     pub settings: Vec<Sourced>,
-    /// The person's own file, and whether it is there.
+    /// The person's own file, and whether it exists.
     pub own: Option<(PathBuf, bool)>,
-    /// The project's file, and whether it is there.
+    /// The project's file, and whether it exists.
     pub project: (PathBuf, bool),
-    /// What is wrong with them. A file with a fault counts as absent.
+    /// What is wrong with the files. A file with an error counts as absent.
     pub faults: Vec<ConfigError>,
 }
 
-/// Reads both files and the environment.
-pub fn sources(env: &Env, project: &Path) -> Sources {
-    let mut all: Vec<Sourced> = one_for_each_list(settings())
-        .into_iter()
-        .map(|setting| Sourced {
-            value: setting.default.clone(),
-            source: Source::Default,
-            place: None,
-            setting,
-        })
-        .collect();
-    let mut faults = Vec::new();
-    let (own, of_project) = (own_file(env), project_file(project));
-    let files = own.iter().map(|path| (path, Source::Own)).chain([(&of_project, Source::Project)]);
-    for (path, source) in files {
-        let Some((text, taken)) = read(path, source, own.as_deref(), &mut faults) else { continue };
-        let is_taken = |path: &str| taken.iter().any(|key| key.split(' ').next() == Some(path));
-        let table: toml::Table = text.parse().unwrap_or_default();
-        for sourced in &mut all {
-            let key = &sourced.setting;
-            let value = table.get(&key.table);
-            let value = if key.is_of_many { value } else { value.and_then(|table| table.get(&key.key)) };
-            if let Some(value) = value.filter(|_| !is_taken(&key.path())) {
-                let before = sourced.value.take().filter(|_| key.is_of_many);
-                sourced.value = Some(before.map_or_else(|| value.clone(), |before| joined(before, value)));
-                sourced.source = source;
-                sourced.place = Some(path.display().to_string());
-            }
-        }
-    }
-    let client = env.path(env::CLAUDE).map(|path| toml::Value::from(path.display().to_string()));
-    for (variable, path, value) in [
-        (env::OFF, "gates.enabled", env.switch(env::OFF).then(|| false.into())),
-        (env::DRY_RUN, "gates.dry_run", env.switch(env::DRY_RUN).then(|| true.into())),
-        (env::CLAUDE, "auditor.client", client),
-    ] {
-        let Some(sourced) = all.iter_mut().find(|sourced| sourced.setting.path() == path) else { continue };
-        if let Some(value) = value {
-            *sourced = Sourced {
-                value: Some(value),
-                source: Source::Variable,
-                place: Some(variable.to_owned()),
-                setting: sourced.setting.clone(),
-            };
-        }
-    }
-    let there = |path: PathBuf| {
-        let is_there = path.exists();
-        (path, is_there)
-    };
-    Sources { settings: all, own: own.map(there), project: there(of_project), faults }
-}
-
-/// A table that may be there many times is one setting, with all of them as its value.
-fn one_for_each_list(settings: Vec<Setting>) -> Vec<Setting> {
-    let mut all: Vec<Setting> = Vec::new();
-    for setting in settings {
-        if !setting.is_of_many {
-            all.push(setting);
-        } else if all.last().is_none_or(|last| last.table != setting.table) {
-            all.push(Setting { key: String::new(), ..setting });
-        }
-    }
-    all
-}
-
-/// Two lists of tables; one of the second that has the name of one of the first takes its place.
-fn joined(first: toml::Value, second: &toml::Value) -> toml::Value {
-    let (toml::Value::Array(mut all), toml::Value::Array(second)) = (first, second) else {
-        return second.clone();
-    };
-    for table in second {
-        match all.iter_mut().find(|known| known.get("name") == table.get("name")) {
-            Some(known) => *known = table.clone(),
-            None => all.push(table.clone()),
-        }
-    }
-    toml::Value::Array(all)
-}
-
-/// The text of a file that counts, and the keys in it that do not; what is wrong with it is added to the faults.
-fn read(
-    path: &Path,
+/// The settings of one file or variable.
+#[derive(Debug)]
+struct Layer {
     source: Source,
-    own: Option<&Path>,
-    faults: &mut Vec<ConfigError>,
-) -> Option<(String, Vec<&'static str>)> {
-    let mut taken = Vec::new();
-    match ConfigFile::read(path) {
-        Ok(file) => {
-            let mut file = file?;
-            if source == Source::Project {
-                let not_its_own = file.not_the_projects(path, own);
-                taken.extend(not_its_own.iter().filter_map(|fault| match fault {
-                    ConfigError::NotTheProjects { key, .. } => Some(*key),
-                    ConfigError::Bad { .. } | ConfigError::Unreadable { .. } => None,
-                }));
-                faults.extend(not_its_own);
+    place: String,
+    table: Table,
+}
+
+/// All layers, the one that wins last.
+#[derive(Debug)]
+pub(super) struct Layers {
+    layers: Vec<Layer>,
+    pub(super) errors: Vec<ConfigError>,
+}
+
+impl Layers {
+    /// Reads both files and the environment.
+    pub(super) fn read(env: &Env, project: &Path) -> Self {
+        let (own, of_project) = (own_file(env), project_file(project));
+        let (mut layers, mut errors) = (Vec::new(), Vec::new());
+        let files = own.iter().map(|path| (path, Source::Own)).chain([(&of_project, Source::Project)]);
+        for (path, source) in files {
+            match parse::read(path) {
+                Ok(Some(mut table)) => {
+                    if source == Source::Project {
+                        errors.extend(project::remove_refused(&mut table, path, own.as_deref()));
+                    }
+                    layers.push(Layer { source, place: path.display().to_string(), table });
+                }
+                Ok(None) => {}
+                Err(error) => errors.push(error),
             }
         }
-        Err(fault) => {
-            faults.push(fault);
-            return None;
+        for (variable, table, key, value) in [
+            (env::OFF, "gates", "enabled", env.switch(env::OFF).then_some(Value::Boolean(false))),
+            (env::DRY_RUN, "gates", "dry_run", env.switch(env::DRY_RUN).then_some(Value::Boolean(true))),
+            (
+                env::CLAUDE,
+                "auditor",
+                "client",
+                env.path(env::CLAUDE).map(|path| Value::String(path.display().to_string())),
+            ),
+        ] {
+            let Some(value) = value else { continue };
+            let keys = Table::from_iter([(key.to_owned(), value)]);
+            let table = Table::from_iter([(table.to_owned(), Value::Table(keys))]);
+            layers.push(Layer { source: Source::Variable, place: variable.to_owned(), table });
+        }
+        Self { layers, errors }
+    }
+
+    /// Returns all layers as one table.
+    fn merged(&self) -> Table {
+        let mut all = Table::from_iter([(CHECKS.to_owned(), Value::Array(Vec::new()))]);
+        for layer in &self.layers {
+            merge(&mut all, &layer.table);
+        }
+        all
+    }
+
+    /// Returns the settings in force.
+    pub(super) fn config(&mut self) -> Config {
+        let mut config: Config = match self.merged().try_into() {
+            Ok(config) => config,
+            // Not reached: each layer was checked by itself, and merging makes no new value.
+            Err(error) => {
+                let (file, why) = ("the merged settings".to_owned(), error.to_string());
+                self.errors.push(ConfigError::Unreadable { file, why });
+                Config::default()
+            }
+        };
+        for layer in self.layers.iter().filter(|layer| layer.source == Source::Project) {
+            let checks = layer.table.get(CHECKS).and_then(Value::as_array).into_iter().flatten();
+            let names: Vec<_> = checks.filter_map(|check| check.get("name")?.as_str()).collect();
+            for check in &mut config.checks {
+                check.is_projects |= names.contains(&check.name.as_str());
+            }
+        }
+        config
+    }
+}
+
+/// The one list whose entries are merged, by their names. Other lists replace each other.
+const CHECKS: &str = "check";
+
+/// Merges a table into another, key by key.
+fn merge(into: &mut Table, from: &Table) {
+    for (key, value) in from {
+        match (into.get_mut(key), value) {
+            (Some(Value::Table(into)), Value::Table(from)) => merge(into, from),
+            (Some(Value::Array(into)), Value::Array(from)) if key == CHECKS => {
+                for check in from {
+                    match into.iter_mut().find(|other| other.get("name") == check.get("name")) {
+                        Some(other) => *other = check.clone(),
+                        None => into.push(check.clone()),
+                    }
+                }
+            }
+            _ => {
+                into.insert(key.clone(), value.clone());
+            }
         }
     }
-    Some((std::fs::read_to_string(path).ok()?, taken))
+}
+
+/// Returns the value of a setting in a table; a `[[table]]` is one value.
+fn lookup<'t>(table: &'t Table, setting: &Setting) -> Option<&'t Value> {
+    let value = table.get(&setting.table)?;
+    if setting.is_of_many { Some(value) } else { value.get(&setting.key) }
+}
+
+/// Reads both files and the environment, and says where each value comes from.
+pub fn sources(env: &Env, project: &Path) -> Sources {
+    let layers = Layers::read(env, project);
+    let merged = layers.merged();
+    let mut all = Vec::new();
+    for setting in settings() {
+        // A `[[table]]` is shown once, with all its entries.
+        let setting = if setting.is_of_many { Setting { key: String::new(), ..setting } } else { setting };
+        if all.last().is_some_and(|last: &Sourced| last.setting.path() == setting.path()) {
+            continue;
+        }
+        let layer = layers.layers.iter().rfind(|layer| lookup(&layer.table, &setting).is_some());
+        all.push(Sourced {
+            value: layer.map_or_else(|| setting.default.clone(), |_| lookup(&merged, &setting).cloned()),
+            source: layer.map_or(Source::Default, |layer| layer.source),
+            place: layer.map(|layer| layer.place.clone()),
+            setting,
+        });
+    }
+    let existing = |path: PathBuf| {
+        let exists = path.exists();
+        (path, exists)
+    };
+    Sources {
+        settings: all,
+        own: own_file(env).map(existing),
+        project: existing(project_file(project)),
+        faults: layers.errors,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
-    use crate::config::Config;
-
-    fn scene(own: &str, project: &str) -> (tempfile::TempDir, Env, PathBuf) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (home, work) = (folder.path().join("home"), folder.path().join("w"));
-        for (path, text) in [
-            (home.join(".config/punchlist/config.toml"), own),
-            (work.join(".claude/punchlist.toml"), project),
-        ] {
-            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            fs::write(path, text).expect("written");
-        }
-        let env = Env::from_pairs([("HOME", home.as_os_str()), (env::DRY_RUN, "1".as_ref())]);
-        (folder, env, work)
-    }
-
-    /// The settings as told, put together again as a file.
-    fn told(sources: &Sources) -> Config {
-        let mut config = Config::default();
-        for sourced in &sources.settings {
-            let Some(value) = &sourced.value else { continue };
-            let line = format!("{} = {value}\n", sourced.setting.path());
-            config.apply(ConfigFile::parse(&line, "told").expect(&line));
-        }
-        config
-    }
-
-    #[test]
-    fn what_is_told_is_what_counts() {
-        for (own, project) in [
-            ("", ""),
-            (
-                "[gates]\nmax_blocks = 1\n[audit]\nblock_on = [\"A\"]\n[auditor]\nclient = \"/c\"\n",
-                "[gates]\nmax_blocks = 2\n",
-            ),
-            (
-                "[auditor]\ntimeout = \"2m\"\n[log]\nkeep = \"7d\"\n",
-                "[auditor]\nclient = \"/evil\"\nmodel = \"opus\"\n",
-            ),
-            ("[gates]\nmax_blocks = 1\n", "[gates]\nmax_blocks = \"many\"\n"),
-            ("[audit\n", "[log]\nmax_size = \"1GB\"\n"),
-            (
-                "[[check]]\nname = \"a\"\nrun = \"x\"\n[[check]]\nname = \"b\"\nrun = \"y\"\n",
-                "[[check]]\nname = \"a\"\nrun = \"z\"\nwhen = [\"src/**\"]\n[[check]]\nname = \"c\"\nrun = \"w\"\n",
-            ),
-            ("[memory]\nfiles = [\"~/n.md\"]\n", "[memory]\nfiles = [\"/etc/hosts\"]\nmax_lines = 5\n"),
-        ] {
-            let (_folder, env, work) = scene(own, project);
-            let sources = sources(&env, &work);
-            let (mut config, faults) = Config::load(&env, &work);
-            // Whose a check is stands on the whole list, not on each of them.
-            config.checks.iter_mut().for_each(|check| check.is_projects = false);
-            assert_eq!((told(&sources), &sources.faults), (config, &faults), "{own} {project}");
-        }
-    }
+    use crate::config::tests::Files;
 
     #[test]
     fn each_value_says_where_it_comes_from() {
-        let (_folder, env, work) =
-            scene("[gates]\nmax_blocks = 1\n[audit]\nmode = \"hold\"\n", "[gates]\nmax_blocks = 2\n");
-        let all = sources(&env, &work).settings;
-        let of = |path: &str| {
+        let files = Files::with(
+            Some(
+                "[gates]\nmax_blocks = 1\n[audit]\nmode = \"hold\"\n[worker.kinds.a]\nidle = \"1h\"\n\
+                 [[check]]\nname = \"a\"\nrun = \"x\"\n[[check]]\nname = \"b\"\nrun = \"y\"\n",
+            ),
+            Some(
+                "[gates]\nmax_blocks = 2\n[auditor]\nclient = \"/evil\"\n[worker.kinds.b]\nidle = \"2h\"\n\
+                 [[check]]\nname = \"a\"\nrun = \"z\"\n",
+            ),
+        );
+        let all = sources(&files.env(&[(env::DRY_RUN, "1")]), &files.project()).settings;
+        for (path, value, source) in [
+            ("gates.max_blocks", "2", Source::Project),
+            ("audit.mode", "\"hold\"", Source::Own),
+            ("gates.dry_run", "true", Source::Variable),
+            ("auditor.client", "not set", Source::Default),
+            ("log.keep", "\"90d\"", Source::Default),
+            ("worker.kinds", "{ a = { idle = \"1h\" }, b = { idle = \"2h\" } }", Source::Project),
+            ("check", "[{ name = \"a\", run = \"z\" }, { name = \"b\", run = \"y\" }]", Source::Project),
+        ] {
             let found = all.iter().find(|one| one.setting.path() == path).expect(path);
-            (found.value_text(), found.source)
-        };
-        assert_eq!(of("gates.max_blocks"), ("2".into(), Source::Project));
-        assert_eq!(of("audit.mode"), ("\"hold\"".into(), Source::Own));
-        assert_eq!(of("gates.dry_run"), ("true".into(), Source::Variable));
-        assert_eq!(of("auditor.client"), ("not set".into(), Source::Default));
-        assert_eq!(of("log.keep"), ("\"90d\"".into(), Source::Default));
+            assert_eq!((found.value_text().as_str(), found.source), (value, source), "{path}");
+        }
     }
 }

@@ -1,86 +1,10 @@
 //! What people see when a config is wrong, and what wins when it is not.
 
 use super::*;
+use crate::env;
 
 fn said(text: &str) -> String {
-    ConfigFile::parse(text, "punchlist.toml").expect_err("a fault").to_string()
-}
-
-#[test]
-fn the_built_in_settings_are_the_file_that_the_readme_shows() {
-    // Everything is set to something else first, so that a key that the file leaves out is seen.
-    let mut config = Config {
-        gates: GatesConfig { enabled: false, dry_run: true, max_blocks: 0 },
-        checks: Vec::new(),
-        feature_loop: LoopConfig {
-            features: String::new(),
-            progress: String::new(),
-            max_iterations: 0,
-            limits: crate::feature_loop::Limits { stall_after: 0, context: 0.0 },
-            window: 0,
-        },
-        tasks: TasksConfig {
-            source: TaskSource::Http,
-            file: PathBuf::new(),
-            command: None,
-            url: None,
-            token_variable: None,
-            agent: "x".into(),
-            timeout: Duration::ZERO,
-            retries: 0,
-            max_holds: 0,
-            dry_run: true,
-        },
-        worker: WorkerConfig {
-            keep_alive: true,
-            idle: Duration::ZERO,
-            lease: Duration::ZERO,
-            ..WorkerConfig::default()
-        },
-        audit: AuditConfig {
-            enabled: false,
-            block_on: Vec::new(),
-            plan: Vec::new(),
-            max_prompt_bytes: 0,
-            unrun_checks: UnrunChecks::Block,
-            planless: Planless::Off,
-            mode: Mode::Background,
-        },
-        subagents: SubagentsConfig {
-            types: Vec::new(),
-            skip: vec!["x".into()],
-            audit: false,
-            max_prompt_bytes: 0,
-        },
-        auditor: AuditorConfig {
-            client: None,
-            model: String::new(),
-            second_reader: SecondReader::Off,
-            timeout: Duration::ZERO,
-            max_calls_per_session: 0,
-            max_cost_per_day: None,
-            prompts: None,
-        },
-        checklist: ChecklistConfig {
-            plan: true,
-            files: vec!["x".into()],
-            todos: true,
-            require_section: "# x".into(),
-        },
-        memory: MemoryConfig {
-            files: vec!["x".into()],
-            mandates: vec!["x".into()],
-            mandates_file: "x".into(),
-            file_lines: 0,
-            file_bytes: 0,
-            max_lines: 0,
-            max_bytes: 0,
-        },
-        log: LogConfig { keep: Duration::ZERO, max_size: 0 },
-    };
-    config.apply(ConfigFile::parse(DEFAULTS, "the built-in settings").expect("a config file"));
-    assert_eq!(config, Config::default());
-    assert!(include_str!("../../README.md").contains(DEFAULTS.trim()), "README.md shows defaults.toml");
+    Config::parse(text, "punchlist.toml").expect_err("a fault").to_string()
 }
 
 #[test]
@@ -129,7 +53,7 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
 #[test]
 fn every_fault_of_a_file_is_told_with_its_line_and_column() {
     let text = "[gates]\nmax_block = 3\n[audit]\nmode = \"held\"\nblock_on = [\"A\", \"Ask\"]\n\n[auditor]\n  timeout = 5\nmodel = \"opus\"\n\n[logs]\nkeep = 1\n";
-    let faults: Vec<_> = ConfigFile::faults(text, "x")
+    let faults: Vec<_> = parse::errors(text, "x")
         .into_iter()
         .map(|fault| match fault {
             ConfigError::Bad { line, column, key, why, .. } => {
@@ -149,14 +73,15 @@ fn every_fault_of_a_file_is_told_with_its_line_and_column() {
             "11:2 logs did you mean `log`?",
         ]
     );
-    assert_eq!(ConfigFile::faults(DEFAULTS, "x"), []);
-    assert_eq!(ConfigFile::faults("a b", "x").len(), 1);
+    assert_eq!(parse::errors(&reference::defaults(), "x"), []);
+    assert_eq!(parse::errors("a b", "x").len(), 1);
 }
 
-struct Files(tempfile::TempDir);
+/// A home folder and a project, each with a config file or none.
+pub(super) struct Files(tempfile::TempDir);
 
 impl Files {
-    fn with(own: Option<&str>, project: Option<&str>) -> Self {
+    pub(super) fn with(own: Option<&str>, project: Option<&str>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         for (path, text) in
             [("home/.config/punchlist/config.toml", own), ("w/.claude/punchlist.toml", project)]
@@ -170,12 +95,20 @@ impl Files {
         Self(folder)
     }
 
-    fn load(&self, vars: &[(&str, &str)]) -> (Config, Vec<String>) {
+    pub(super) fn env(&self, vars: &[(&str, &str)]) -> Env {
         let home = ("HOME".to_owned(), self.0.path().join("home").display().to_string());
-        let vars = vars.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).chain([home]);
-        let (config, faults) = Config::load(&Env::from_pairs(vars), &self.0.path().join("w"));
+        let vars = vars.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        Env::from_pairs(vars.chain([home]))
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.0.path().join("w")
+    }
+
+    fn load(&self, vars: &[(&str, &str)]) -> (Config, Vec<String>) {
+        let (config, errors) = Config::load(&self.env(vars), &self.project());
         let folder = self.0.path().display().to_string();
-        (config, faults.iter().map(|fault| fault.to_string().replace(&folder, "[folder]")).collect())
+        (config, errors.iter().map(|error| error.to_string().replace(&folder, "[folder]")).collect())
     }
 }
 
@@ -266,21 +199,92 @@ fn what_a_session_is_given_stays_in_the_project_where_the_project_chooses() {
 }
 
 #[test]
-fn files_and_sections_that_make_no_sense_are_told() {
+fn values_that_make_no_sense_are_refused() {
+    for (text, expected) in [
+        (
+            "[checklist]\nfiles = [\"/etc/*.md\"]\n",
+            "line 2: checklist.files: \"/etc/*.md\" leads out of the project; name files from the project's folder on",
+        ),
+        (
+            "[memory]\nfiles = [\"../x.md\"]\n",
+            "line 2: memory.files: \"../x.md\" is not a glob: it names no file, or goes up with `..`",
+        ),
+        (
+            "[checklist]\nrequire_section = \"Plan Completion Check\"\n",
+            "line 2: checklist.require_section: \"Plan Completion Check\" is no heading; write one line like \
+             \"## Plan Completion Check\"",
+        ),
+        ("[[check]]\nname = \"test\"\n", "line 1: check[0]: missing field `run`"),
+        ("[[check]]\nname = \"\"\nrun = \"x\"\n", "line 2: check[0].name: a name that is empty"),
+        (
+            "[[check]]\nname = \"a\"\nrun = \"x\"\non = \"start\"\n",
+            "line 4: check[0].on: unknown variant `start`, expected one of `stop`, `subagent`, `both`",
+        ),
+        ("[loop]\nmax_iterations = 0\n", "line 2: loop.max_iterations: 0 is too little; at least 1"),
+        ("[loop]\ncontext = 80.0\n", "line 2: loop.context: 80 is not a part of 1; write it like 0.8"),
+    ] {
+        assert_eq!(said(text), format!("punchlist.toml, {expected}"));
+    }
+    for name in ["/etc/passwd", "../list.json", "a/../../b", ""] {
+        let expected = format!(
+            "punchlist.toml, line 2: loop.features: \"{name}\" is not a file in the loop's folder; write it like \
+             \"docs/features.json\""
+        );
+        assert_eq!(said(&format!("[loop]\nfeatures = \"{name}\"\n")), expected);
+    }
+    assert!(said("[check]\nname = \"a\"\n").starts_with("punchlist.toml, line 1: check: invalid type: map"));
+}
+
+#[test]
+fn a_later_file_adds_checks_and_replaces_those_it_names() {
+    let check = |name: &str, run: &str| format!("[[check]]\nname = \"{name}\"\nrun = \"{run}\"\n");
+    let own = check("test", "cargo test") + &check("lint", "cargo clippy");
+    let project = check("test", "make test") + &check("docs", "make docs") + &check("docs", "make all");
+    let (config, errors) = Files::with(Some(&own), Some(&project)).load(&[]);
+    let checks: Vec<_> =
+        config.checks.iter().map(|check| (&*check.name, &*check.run, check.is_projects)).collect();
     assert_eq!(
-        said("[checklist]\nfiles = [\"/etc/*.md\"]\n"),
-        "punchlist.toml, line 2: checklist.files: \"/etc/*.md\" leads out of the project; name files from the project's \
-         folder on"
+        checks,
+        [("test", "make test", true), ("lint", "cargo clippy", false), ("docs", "make all", true)]
     );
-    assert_eq!(
-        said("[memory]\nfiles = [\"../x.md\"]\n"),
-        "punchlist.toml, line 2: memory.files: \"../x.md\" is not a glob: it names no file, or goes up with `..`"
+    assert_eq!(errors, [""; 0]);
+}
+
+#[test]
+fn tables_merge_key_by_key_and_lists_replace_each_other() {
+    let files = Files::with(
+        Some(
+            "[worker.kinds.a]\nidle = \"1h\"\n[audit]\nplan = [\"a\", \"b\"]\n[auditor]\ntimeout = \"2m\"\n",
+        ),
+        Some(
+            "[worker.kinds.b]\nidle = \"2h\"\n[audit]\nplan = [\"c\"]\n[auditor]\nsecond_reader = \"opus\"\n",
+        ),
     );
-    assert_eq!(
-        said("[checklist]\nrequire_section = \"Plan Completion Check\"\n"),
-        "punchlist.toml, line 2: checklist.require_section: \"Plan Completion Check\" is no heading; write one line like \
-         \"## Plan Completion Check\""
-    );
+    let (config, _) = files.load(&[]);
+    assert_eq!((config.worker.idle_ms("a"), config.worker.idle_ms("b")), (3_600_000, 7_200_000));
+    assert_eq!((config.worker.idle_ms("c"), config.audit.plan), (600_000, vec!["c".to_owned()]));
+    assert_eq!(config.auditor.timeout, Duration::from_secs(120));
+    assert_eq!(config.auditor.second_reader, SecondReader::Model("opus".into()));
+}
+
+#[test]
+fn subagents_are_chosen_by_globs_of_their_types() {
+    let config = SubagentsConfig {
+        types: vec!["code-*".into(), "general-purpose".into()],
+        skip: vec!["code-reader".into()],
+        ..SubagentsConfig::default()
+    };
+    for (agent_type, is_included) in [
+        ("code-writer", true),
+        ("Code-Writer", true),
+        ("general-purpose", true),
+        ("code-reader", false),
+        ("Explore", false),
+        ("", false),
+    ] {
+        assert_eq!(config.includes(agent_type), is_included, "{agent_type}");
+    }
+    assert!(SubagentsConfig::default().includes("") && SubagentsConfig::default().includes("a:b/c"));
 }
 
 /// A config that can be pasted: every block of TOML in the gates' pages.
@@ -293,7 +297,7 @@ fn every_config_in_the_gates_pages_is_right() {
         for block in text.split("```toml\n").skip(1) {
             let block = block.split("```").next().unwrap_or_default();
             let file = format!("docs/gates/{}", page.file_name().to_string_lossy());
-            assert_eq!(ConfigFile::faults(block, &file), [], "{block}");
+            assert_eq!(parse::errors(block, &file), [], "{block}");
             blocks += 1;
         }
     }

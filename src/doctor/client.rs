@@ -116,7 +116,7 @@ pub fn model_check(run: Option<&ReaderRun>, model: &str) -> Check {
             Check::fault(NAME, why.to_string(), "until it can be asked, only what the disk proves is held")
         }
         ReaderOutcome::NotAsked | ReaderOutcome::Superseded | ReaderOutcome::Interrupted(_) => {
-            Check::fault(NAME, format!("{model} was not heard: interrupted"), "try it again")
+            Check::fault(NAME, format!("{model} gave no answer: interrupted"), "try it again")
         }
     }
 }

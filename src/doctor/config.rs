@@ -97,9 +97,8 @@ mod tests {
 
     #[test]
     fn commands_of_a_project_that_are_not_allowed_are_a_note() {
-        let mut config = crate::config::Config::default();
         let file = "[[check]]\nname = \"test\"\nrun = \"make\"\n";
-        config.apply(crate::config::file::ConfigFile::parse(file, "x").expect("a config file"));
+        let mut config = crate::config::Config::parse(file, "x").expect("a config file");
         assert_eq!(unallowed_check(&config.checks, false), None, "one's own need no leave");
         config.checks[0].is_projects = true;
         assert_eq!(unallowed_check(&config.checks, true), None);

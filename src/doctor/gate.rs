@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn each_session_is_judged_by_itself() {
+    fn each_session_has_its_own_check() {
         let fine = GateReplies {
             clean: Reply::Silent,
             drifting: Reply::Block("x".into()),

@@ -26,18 +26,6 @@ struct Registration {
     hook: OurHook,
 }
 
-impl Registration {
-    /// The timeout that the hook itself counts on, in seconds.
-    fn expected_timeout(&self) -> u64 {
-        self.hook.hook_timeout.unwrap_or(HOOK_TIMEOUT)
-    }
-
-    /// The time that the hook has, in seconds.
-    fn time(&self) -> u64 {
-        self.expected_timeout().min(self.hook.timeout)
-    }
-}
-
 fn registrations(files: &[HookFile]) -> Vec<Registration> {
     let of_file = |file: &HookFile| {
         let hooks = file.content.as_ref().map(|content| our_hooks(content, &file.owner)).unwrap_or_default();
@@ -111,33 +99,24 @@ fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -
         };
         fault(format!("there is no program {program}"), next);
     }
-    if one.hook.timeout < one.expected_timeout() {
-        let next = format!(
-            "raise \"timeout\" to {}, or register `--hook-timeout {}`",
-            one.expected_timeout(),
-            one.hook.timeout
-        );
+    let (timeout, expected) = (one.hook.timeout, one.hook.hook_timeout.unwrap_or(HOOK_TIMEOUT));
+    if timeout < expected {
         fault(
-            format!(
-                "the client ends it after {} s, but it counts on {} s",
-                one.hook.timeout,
-                one.expected_timeout()
-            ),
-            &next,
+            format!("the client ends it after {timeout} s, but it counts on {expected} s"),
+            &format!("raise \"timeout\" to {expected}, or register `--hook-timeout {timeout}`"),
         );
     }
     if let Some((what, next)) = one.hook.mode_fault() {
         fault(format!("registered with {what}"), next);
-    } else if one.hook.is_async && one.hook.event == SESSION_START {
-        fault(
-            "a session does not wait for what it is to be given in the background".into(),
-            "register SessionStart without --background and without \"asyncRewake\"",
-        );
-    } else if one.hook.is_async && one.hook.event == "SubagentStop" {
-        fault(
-            "a subagent is gone when its audit ends in the background".into(),
-            "register SubagentStop without --background and without \"asyncRewake\"",
-        );
+    } else if one.hook.is_async && one.hook.event != "Stop" {
+        let event = one.hook.event;
+        let found = if event == SESSION_START {
+            "a session does not wait for what it is to be given in the background"
+        } else {
+            "a subagent is gone when its audit ends in the background"
+        };
+        let next = format!("register {event} without --background and without \"asyncRewake\"");
+        fault(found.to_owned(), &next);
     }
     let registered = if one.hook.is_background { Mode::Background } else { Mode::Hold };
     if one.hook.event == "Stop"
@@ -150,21 +129,19 @@ fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -
     if one.hook.event == SESSION_START {
         return checks;
     }
-    let auditor = config.auditor.timeout.as_secs();
-    if auditor >= one.time() {
-        let found = format!("the first reader may take {auditor} s, but the hook has {} s", one.time());
+    let time = timeout.min(expected);
+    let (reader, longest) = (config.auditor.timeout.as_secs(), config.longest_stop().as_secs());
+    if reader >= time {
+        let found = format!("the first reader may take {reader} s, but the hook has {time} s");
         let next = format!(
-            "raise \"timeout\" and --hook-timeout over {auditor}, or lower `[auditor] timeout`: it is cut short until then"
+            "raise \"timeout\" and --hook-timeout over {reader}, or lower `[auditor] timeout`: it is cut short until then"
         );
-        checks.push(Check { mark: Mark::Note, ..Check::fault("hook", found, next) });
-    } else if !config.checks.is_empty() && config.longest_stop().as_secs() >= one.time() {
-        let found = format!(
-            "checks and first reader together may take {} s, but the hook has {} s",
-            config.longest_stop().as_secs(),
-            one.time()
-        );
+        checks.push(Check::note("hook", found, Some(next)));
+    } else if !config.checks.is_empty() && longest >= time {
+        let found =
+            format!("checks and first reader together may take {longest} s, but the hook has {time} s");
         let next = "`punchlist install` raises it: a check that takes long is cut short until then";
-        checks.push(Check { mark: Mark::Note, ..Check::fault("hook", found, next) });
+        checks.push(Check::note("hook", found, Some(next.to_owned())));
     }
     checks
 }
@@ -231,24 +208,12 @@ mod tests {
     }
 
     #[test]
-    fn a_registration_is_found_in_every_form() {
-        for (hook, line) in [
-            (json!({"command": "punchlist hook", "timeout": 120}), "`punchlist hook`, 120 s"),
-            (json!({"command": "/x/punchlist", "args": ["hook"]}), "`/x/punchlist hook`, 600 s"),
-            (
-                json!({"command": "\"/a b/punchlist\" hook --hook-timeout=60", "timeout": 60}),
-                "`\"/a b/punchlist\" hook --hook-timeout=60`, 60 s",
-            ),
-            (
-                json!({"command": "command -v punchlist >/dev/null && punchlist hook", "timeout": 120}),
-                "`command -v punchlist >/dev/null && punchlist hook`, 120 s",
-            ),
-        ] {
-            assert_eq!(
-                lines(&[file(Owner::Settings(Scope::User), with(&hook))]),
-                [format!("+ Stop in /user.json (user): {line}")]
-            );
-        }
+    fn a_registration_is_listed_and_its_absence_is_a_fault() {
+        let hook = json!({"command": "/x/punchlist", "args": ["hook"]});
+        assert_eq!(
+            lines(&[file(Owner::Settings(Scope::User), with(&hook))]),
+            ["+ Stop in /user.json (user): `/x/punchlist hook`, 600 s"]
+        );
         let none = "- not registered on Stop in any settings file or plugin -> `punchlist install` registers it for this \
                     project, `punchlist install --user` for all of yours";
         assert_eq!(lines(&[]), [none]);
@@ -256,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn our_plugin_is_known_by_its_name_and_needs_the_program_on_the_path() {
+    fn our_plugin_needs_the_program_on_the_path() {
         let hook = json!({"command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"", "timeout": 120});
         let content = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
         let plugin = |name: &str| [file(Owner::Plugin(name.into()), content.clone())];
@@ -273,13 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said_with_what_to_change() {
+    fn each_fault_says_what_to_change() {
         let hook = json!({"command": "/gone/punchlist hook", "timeout": 30, "asyncRewake": true});
         insta::assert_snapshot!(lines(&[file(Owner::Settings(Scope::Local), with(&hook))]).join("\n"));
     }
 
     #[test]
-    fn a_sessions_start_is_looked_at_for_what_it_is() {
+    fn session_start_has_checks_of_its_own() {
         let stop = json!({"command": "punchlist hook", "timeout": 120});
         let with_start = |start: Value| {
             let mut content = with(&stop);
@@ -318,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn two_registrations_a_plugin_and_what_switches_hooks_off_are_told() {
+    fn two_registrations_a_plugin_and_disabled_hooks_are_reported() {
         let hook = json!({"command": "punchlist hook", "timeout": 120});
         let mut managed = json!({"allowManagedHooksOnly": true});
         managed["disableAllHooks"] = json!(true);

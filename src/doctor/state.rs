@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_last_is_a_fault_and_what_is_over_is_a_note() {
+    fn a_failure_is_a_fault_until_an_audit_works_again() {
         let fine = [record(Cause::Clean, None), record(Cause::Findings, None), record(Cause::Off, None)];
         assert_eq!(log_check(&fine, true), Check::fine("log", "3 stops in 7 days, 1 held, no failure"));
         let late = record(Cause::AuditorTimeout, Some("the first reader gave no answer in 45 s"));

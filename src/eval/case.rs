@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::cli::eval::PartChoice;
 use crate::finding::{AdvisoryKind, Category};
 
 /// What kind of session it is.
@@ -22,9 +23,7 @@ pub enum Kind {
 }
 
 /// Which part of the cases it belongs to.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// Looked at while the rules are made.
@@ -39,6 +38,15 @@ impl Part {
         match self {
             Self::Tuning => "tuning",
             Self::HeldOut => "held-out",
+        }
+    }
+}
+
+impl From<PartChoice> for Part {
+    fn from(choice: PartChoice) -> Self {
+        match choice {
+            PartChoice::Tuning => Self::Tuning,
+            PartChoice::HeldOut => Self::HeldOut,
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::case::Truth;
 use crate::finding::{Advisory, AdvisoryKind, Finding};
 use crate::plan::Plan;
-use crate::text::normalise::{has_words, names_file, normalised, padded};
+use crate::text::normalise::{names_file, normalised};
 
 /// The truths that a finding speaks of, the one that it agrees with most first. The plan tells the
 /// words of a step.
@@ -55,7 +55,8 @@ fn overlap(one: &str, other: &str) -> bool {
     if one.is_empty() || other.is_empty() {
         return false;
     }
-    if has_words(&padded(&one), &other) || has_words(&padded(&other), &one) {
+    let has_words = |text: &str, words: &str| format!(" {text} ").contains(&format!(" {words} "));
+    if has_words(&one, &other) || has_words(&other, &one) {
         return true;
     }
     let (one, other): (Vec<&str>, Vec<&str>) = (one.split(' ').collect(), other.split(' ').collect());

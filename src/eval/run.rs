@@ -20,6 +20,7 @@ use super::stored::FindingKey;
 use super::told::{self, Checked, Passed};
 use crate::audit::reading::{Readers, Second};
 use crate::child;
+pub use crate::cli::eval::{ReaderChoice, SecondChoice};
 use crate::config::Config;
 use crate::decision::{Cause, Held};
 use crate::env::Env;
@@ -29,24 +30,8 @@ use crate::readers::prompt::{PromptError, SharedPrompt};
 use crate::readers::{Answer, Prompts, Proposal, RecordedReply, SealedClient};
 use crate::state::StateFolder;
 
-/// Who the first reader is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReaderChoice {
-    /// Nobody: what the disk proves by itself
-    None,
-    /// The answers that are stored with the cases
-    Recorded,
-    /// Plausible false findings that are stored with the clean cases
-    Sloppy,
-    /// Made-up findings, in the clean cases
-    Lying,
-    /// The client, really: it costs
-    Claude,
-}
-
 impl ReaderChoice {
-    /// As it is written.
+    /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -57,21 +42,10 @@ impl ReaderChoice {
         }
     }
 
-    /// Whether all that it says is false: then it is asked about clean cases only.
+    /// Whether all its findings are false: then only clean cases are run.
     pub fn is_false(self) -> bool {
         matches!(self, Self::Sloppy | Self::Lying)
     }
-}
-
-/// Who the second reader is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum SecondChoice {
-    /// The answers that are stored with the cases; with `--reader claude` the client
-    #[default]
-    Recorded,
-    /// Nobody: what the checks let through holds
-    Off,
 }
 
 /// How cases are run.

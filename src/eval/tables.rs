@@ -6,7 +6,7 @@ use super::case::Part;
 use super::run::{CaseResult, Fate, ReaderChoice, Weighed};
 use super::score::{self, Count, Fates, Score};
 use crate::finding::{AdvisoryKind, Finding, Status};
-use crate::render::counted;
+use crate::text::counted;
 
 /// Everything: a table for each part and for all, then what was missed and what is not true.
 pub fn report(results: &[CaseResult], reader: ReaderChoice, verbose: bool) -> String {

@@ -4,11 +4,11 @@
 
 use crate::plan::Plan;
 use crate::plan::steps::parse_steps;
-use crate::redact::masked;
+use crate::redact::mask;
 use crate::session::{Masked, Outcome, Session};
 
 fn mask_in_place(text: &mut String) -> usize {
-    let Some(masked) = masked(text) else { return 0 };
+    let masked = mask(text);
     *text = masked.text;
     masked.count
 }

@@ -193,6 +193,9 @@ pub struct Evidence {
     pub session: Session,
     /// What the disk shows, what is claimed first.
     pub files: Vec<FileEvidence>,
+    /// How many more files changed that nobody names and no edit tool touched.
+    #[serde(default)]
+    pub unlisted: usize,
     /// What git says; `None` where there is no repository, or it did not answer.
     pub repository: Option<Repository>,
     /// Up to where all of it was judged before, at a stop that was found clean.

@@ -1,15 +1,15 @@
-//! Takes session, plan, files and git, gives the words that the readers read, each section within its share of the prompt.
-//! Pure. Must not leave a file's name out, whatever becomes of its content, and must not let a value that stands in a line
-//! pass for another line.
+//! Writes the sections of a prompt from session, plan, files and git, each within its share of the
+//! room. Pure. Must not leave out a file's name, even without its content, and must not let a value
+//! inside a line pass for another line.
 
 use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::budget::Budget;
+use super::budget::{both_ends_within, end_within, newest_within, start_within};
 use super::timeline::{both_ends, timeline};
 use super::{Entered, Evidence, FileChange, FileEvidence, FileState, JudgedUntil, NamedIn, Repository};
-use crate::finding::Finding;
+use crate::finding::{ClaimedIn, Finding};
 use crate::paths::seen_from;
 use crate::plan::Plan;
 use crate::session::{Outcome, Session};
@@ -23,12 +23,12 @@ const TIMELINE_SHARE: usize = 28;
 const GIT_SHARE: usize = 5;
 const MESSAGE_SHARE: usize = 12;
 /// No ask is longer than this, however much room there is.
-const MOST_OF_ASK: usize = 8 << 10;
+const MAX_OF_ASK: usize = 8 << 10;
 /// No ask is cut below this, however many there are.
-const LEAST_OF_ASK: usize = 160;
+const MIN_OF_ASK: usize = 160;
 /// How much is shown of an ask that was judged before.
 const JUDGED_ASK: usize = 240;
-/// Room for what is said of a file beside its name and its content.
+/// Room for a file's line and the marks around its content, without its name.
 pub const FILE_HEADER: usize = 170;
 
 /// The sections of a prompt that do not depend on file contents.
@@ -64,25 +64,25 @@ impl Sections {
             asks: asks_text(session, judged, share(ASKS_SHARE)),
             tasks: tasks_text(session, share(TASKS_SHARE)),
             timeline: timeline(session, judged, share(TIMELINE_SHARE)),
-            message: Budget::new(share(MESSAGE_SHARE)).both_ends_of(message, usize::MAX).text,
+            message: both_ends_within(message, share(MESSAGE_SHARE)).text,
         }
     }
 
-    /// How much of the prompt they take.
+    /// How many bytes of the prompt they take.
     pub fn bytes(&self) -> usize {
         let all = [&self.plan, &self.plan_diff, &self.asks, &self.tasks, &self.timeline, &self.message];
         all.iter().map(|part| part.len()).sum()
     }
 }
 
-/// What git may take, which is known only when it was asked.
+/// Returns the room for [`git_text`].
 pub fn git_room(max_bytes: usize) -> usize {
     max_bytes * GIT_SHARE / 100
 }
 
 fn plan_text(plan: Option<&Plan>, cwd: Option<&str>, room: usize) -> String {
     let Some(plan) = plan else { return "(no plan is in play)".to_owned() };
-    let text = Budget::new(room).both_ends_of(plan.text.trim_end(), usize::MAX).text;
+    let text = both_ends_within(plan.text.trim_end(), room).text;
     match &plan.path {
         Some(path) => format!("(its file: {})\n{text}", one_line(seen_from(cwd, path))),
         None => text,
@@ -95,11 +95,11 @@ fn plan_diff(plan: Option<&Plan>, room: usize) -> String {
         (None, _) => String::new(),
         (Some(plan), None) if plan.before.is_some() => "(nothing)".to_owned(),
         (Some(_), None) => "(what it was before is not known)".to_owned(),
-        (Some(_), Some(diff)) => Budget::new(room).both_ends_of(diff.trim_end(), usize::MAX).text,
+        (Some(_), Some(diff)) => both_ends_within(diff.trim_end(), room).text,
     }
 }
 
-/// Every ask, with its number; a long one gives way before a short one does, so that none is pushed out.
+/// Every ask, with its number; long ones are cut before short ones, so that none is left out.
 fn asks_text(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> String {
     let asks: Vec<(usize, &str, bool)> = session
         .asks
@@ -114,19 +114,19 @@ fn asks_text(session: &Session, judged: Option<&JudgedUntil>, room: usize) -> St
     if session.forgotten.asks > 0 {
         text.push_str("[… older asks are not kept …]\n");
     }
-    let written = |cap: usize| asks.iter().map(|ask| written_ask(*ask, cap)).collect::<String>();
-    let mut cap = MOST_OF_ASK;
-    let mut entries = written(cap);
-    while cap > LEAST_OF_ASK && text.len() + entries.len() > room {
-        cap = (cap * 3 / 4).max(LEAST_OF_ASK);
-        entries = written(cap);
+    let write_asks = |cap: usize| asks.iter().map(|ask| write_ask(*ask, cap)).collect::<String>();
+    let mut cap = MAX_OF_ASK;
+    let mut entries = write_asks(cap);
+    while cap > MIN_OF_ASK && text.len() + entries.len() > room {
+        cap = (cap * 3 / 4).max(MIN_OF_ASK);
+        entries = write_asks(cap);
     }
     text.push_str(&entries);
-    Budget::new(room.max(LEAST_OF_ASK)).end_of(text.trim_end(), usize::MAX).text
+    end_within(text.trim_end(), room.max(MIN_OF_ASK)).text
 }
 
 /// An ask with its number. Each further line is indented, so that none passes for another ask.
-fn written_ask((number, ask, was_judged): (usize, &str, bool), cap: usize) -> String {
+fn write_ask((number, ask, was_judged): (usize, &str, bool), cap: usize) -> String {
     let cap = if was_judged { cap.min(JUDGED_ASK) } else { cap };
     format!("{number}. {}\n", both_ends(ask, cap).lines().collect::<Vec<_>>().join("\n   "))
 }
@@ -135,15 +135,12 @@ fn tasks_text(session: &Session, room: usize) -> String {
     if session.todos.is_empty() {
         return "(the session kept none)".to_owned();
     }
-    let last = session
-        .todos
-        .iter()
-        .rev()
-        .map(|todo| format!("- [{}] {}\n", one_line(&todo.status), one_line(&todo.text)));
-    Budget::new(room).newest_of(session.todos.len(), last, usize::MAX)
+    let tasks = session.todos.iter();
+    let tasks = tasks.map(|todo| format!("- [{}] {}\n", one_line(&todo.status), one_line(&todo.text)));
+    newest_within(&tasks.collect::<Vec<_>>(), room)
 }
 
-/// What git says, within `room` bytes.
+/// Writes what git says, within `room` bytes.
 pub fn git_text(repository: Option<&Repository>, room: usize) -> String {
     let Some(git) = repository else { return "(no git repository, or it did not answer)".to_owned() };
     let mut text = format!("branch: {}", git.branch.as_deref().map_or("(none: detached)".into(), one_line));
@@ -192,10 +189,10 @@ pub fn git_text(repository: Option<&Repository>, room: usize) -> String {
     for stash in git.stashes.iter().take(10) {
         let _ = writeln!(text, "stashed: {} {}", stash.name, one_line(&stash.subject));
     }
-    Budget::new(room).start_of(text.trim_end(), usize::MAX).text
+    start_within(text.trim_end(), room).text
 }
 
-/// What stands at a path and what became of it in the session.
+/// What is at a path, and what happened to it in the session.
 pub fn on_disk(file: &FileEvidence) -> String {
     let state = match &file.state {
         FileState::File { bytes } => format!("exists ({bytes} bytes)"),
@@ -257,8 +254,9 @@ fn named_in(file: &FileEvidence) -> String {
     by.join(", ")
 }
 
-/// Every file: a line for those without content, then those with it, within `max_bytes`.
-pub fn files_text(files: &[FileEvidence], fence: &str, max_bytes: usize) -> String {
+/// Writes a line for every file, then the content of those that have any, within `room` bytes.
+pub fn files_text(evidence: &Evidence, fence: &str, room: usize) -> String {
+    let files = &evidence.files;
     if files.is_empty() {
         return "(no file changed, and none is named)".to_owned();
     }
@@ -274,6 +272,13 @@ pub fn files_text(files: &[FileEvidence], fence: &str, max_bytes: usize) -> Stri
             Entered::LeftOut(_) => String::new(),
         };
         let _ = writeln!(text, "{}: {}{named}{shown}", one_line(&file.name), on_disk(file));
+    }
+    if evidence.unlisted > 0 {
+        let _ = writeln!(
+            text,
+            "[… {} more files that changed, by no edit tool and named by nobody, are not listed …]",
+            evidence.unlisted
+        );
     }
     for file in files.iter().filter(|file| !file.text.is_empty()) {
         let shown = match &file.entered {
@@ -291,10 +296,10 @@ pub fn files_text(files: &[FileEvidence], fence: &str, max_bytes: usize) -> Stri
             file.text.trim_end()
         );
     }
-    Budget::new(max_bytes).start_of(text.trim_end(), usize::MAX).text
+    start_within(text.trim_end(), room).text
 }
 
-/// What the program found by itself, numbered, for the reader to agree with or to dispute.
+/// Writes what the program found by itself, numbered, for the reader to agree with or to dispute.
 pub fn candidates_text(facts: &[Finding]) -> String {
     let lines: Vec<_> = facts
         .iter()
@@ -313,7 +318,7 @@ pub fn candidates_text(facts: &[Finding]) -> String {
     if lines.is_empty() { "(none)".to_owned() } else { lines.join("\n") }
 }
 
-/// A value that stands in a line: without line ends and other white space that could forge another line.
+/// A value inside a line: without line ends and other white space that could forge another line.
 pub fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|part| !part.is_empty())
@@ -321,9 +326,8 @@ pub fn one_line(text: &str) -> String {
         .join(" ")
 }
 
-/// Everything that the readers were shown of the plan, the message, the tasks and the asks, for looking up a claim.
-pub fn claims_text(evidence: &Evidence, claimed_in: crate::finding::ClaimedIn) -> String {
-    use crate::finding::ClaimedIn;
+/// Returns the text in which a claim must be found: the plan's, the message's, the tasks' or the asks'.
+pub fn claims_text(evidence: &Evidence, claimed_in: ClaimedIn) -> String {
     let session = &evidence.session;
     match claimed_in {
         ClaimedIn::Plan => {

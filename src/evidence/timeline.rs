@@ -1,6 +1,6 @@
-//! What happened, in order: edits, commands with how each ended and the end of what it printed, subagents, what the agent
-//! told the person, and where each ask stands. Takes a session, returns the text of that section. Pure. Must not reorder
-//! anything, nor leave an entry out without a mark.
+//! What happened, in order: edits, commands with how each ended and the end of its output, subagents,
+//! what the agent told the person, and the place of each ask. Takes a session, returns the text of
+//! that section. Pure. Must not reorder anything, nor leave an entry out without a mark.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,13 +9,14 @@ use super::JudgedUntil;
 use crate::paths::seen_from;
 use crate::session::{Command, CommandEnd, Delegation, Outcome, Remark, Session, Touch};
 use crate::shell::Action;
+use crate::text::ends;
 use crate::text::{first_part, last_part};
 
-/// How much is shown of what a command printed: of a check, of git and of whatever failed; of any other; of one that only
-/// looks.
+/// How much is shown of a command's output: of a check, of git and of any failure; of any other; of
+/// one that only reads.
 const TELLING_OUTPUT: usize = 900;
 const PLAIN_OUTPUT: usize = 280;
-const LOOKING_OUTPUT: usize = 200;
+const READING_OUTPUT: usize = 200;
 /// And where there is little room.
 const TELLING_OUTPUT_SHORT: usize = 300;
 /// How much is shown of a command line, of a message and of a report.
@@ -45,7 +46,7 @@ enum Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// How much an entry tells: what tells least is shortened first.
+    /// How much an entry tells: those that tell least are shortened first.
     fn weight(&self) -> u8 {
         match self {
             Self::Run(command) if command.parsed().only_reads() && !has_failed(command) => 0,
@@ -69,30 +70,31 @@ pub fn timeline(session: &Session, judged: Option<&JudgedUntil>, room: usize) ->
         text.push_str("[… this session is long: its oldest edits and commands are not kept …]\n");
     }
     let room = room.saturating_sub(text.len());
-    let written = fitted(&entries, session.cwd.as_deref(), room);
-    let is_looker = |entry: &Entry<'_>| entry.weight() == 0;
-    let left_out_lookers =
-        entries.iter().zip(&written).filter(|(entry, text)| text.is_none() && is_looker(entry)).count();
-    if left_out_lookers > 0 {
-        let _ = writeln!(text, "[… {left_out_lookers} commands that only look are not shown …]");
+    let texts = fit(&entries, session.cwd.as_deref(), room);
+    let only_reads = |entry: &Entry<'_>| entry.weight() == 0;
+    let reads_left_out =
+        entries.iter().zip(&texts).filter(|(entry, text)| text.is_none() && only_reads(entry)).count();
+    if reads_left_out > 0 {
+        let _ = writeln!(text, "[… {reads_left_out} commands that only look are not shown …]");
     }
     let mut left_out = 0;
-    for (entry, text_of_entry) in entries.iter().zip(written) {
-        let Some(entry) = text_of_entry else {
-            left_out += usize::from(!is_looker(entry));
+    for (entry, entry_text) in entries.iter().zip(texts) {
+        let Some(entry_text) = entry_text else {
+            left_out += usize::from(!only_reads(entry));
             continue;
         };
         mark_left_out(&mut text, &mut left_out);
-        text.push_str(&entry);
+        text.push_str(&entry_text);
     }
     mark_left_out(&mut text, &mut left_out);
     if text.is_empty() { "(nothing was done)".to_owned() } else { text.trim_end().to_owned() }
 }
 
-/// The entries as they are written, all of them within `room` bytes; `None` for those that are left out. What tells least gives
-/// way first, the oldest before the newest.
-fn fitted(entries: &[Entry<'_>], cwd: Option<&str>, room: usize) -> Vec<Option<String>> {
-    let texts = |detail| -> Vec<String> { entries.iter().map(|entry| written(entry, detail, cwd)).collect() };
+/// Writes the entries within `room` bytes; `None` for those that are left out. Those that tell least
+/// give way first, the oldest before the newest.
+fn fit(entries: &[Entry<'_>], cwd: Option<&str>, room: usize) -> Vec<Option<String>> {
+    let texts =
+        |detail| -> Vec<String> { entries.iter().map(|entry| write_entry(entry, detail, cwd)).collect() };
     let full = texts(Detail::Full);
     let mut bytes: usize = full.iter().map(String::len).sum();
     if bytes <= room {
@@ -112,7 +114,7 @@ fn fitted(entries: &[Entry<'_>], cwd: Option<&str>, room: usize) -> Vec<Option<S
                 if bytes <= room {
                     break 'fitting;
                 }
-                let may_go = detail == Detail::Short || weight < 3 || at + KEPT_AT_LEAST < entries.len();
+                let may_go = detail == Detail::Short || weight < 3 || at + NEWEST < entries.len();
                 if weights[at] == weight && details[at] > detail && may_go {
                     bytes = bytes + length(at, detail) - length(at, details[at]);
                     details[at] = detail;
@@ -132,17 +134,17 @@ fn fitted(entries: &[Entry<'_>], cwd: Option<&str>, room: usize) -> Vec<Option<S
     chosen.collect()
 }
 
-/// What a mark of entries that are left out takes.
+/// The length of a mark of entries that are left out.
 const MARK: usize = 48;
 
-/// How many of an entry's neighbours are left out: with each of them it shares a mark.
+/// How many of an entry's neighbours are left out: it shares a mark with each of them.
 fn neighbours_left_out(details: &[Detail], at: usize) -> usize {
     let is_left_out = |at: Option<usize>| at.and_then(|at| details.get(at)) == Some(&Detail::Nothing);
     usize::from(is_left_out(at.checked_sub(1))) + usize::from(is_left_out(Some(at + 1)))
 }
 
-/// So many of the newest entries are never left out.
-const KEPT_AT_LEAST: usize = 12;
+/// How many of the newest entries are never left out.
+const NEWEST: usize = 12;
 
 fn mark_left_out(text: &mut String, left_out: &mut usize) {
     if *left_out > 0 {
@@ -151,7 +153,7 @@ fn mark_left_out(text: &mut String, left_out: &mut usize) {
     }
 }
 
-/// The entries from a place of the session on, in order. Edits of one file in a row are one entry.
+/// The entries from a row of the session on, in order. Edits of one file in a row are one entry.
 fn entries(session: &Session, from: usize) -> Vec<Entry<'_>> {
     let mut all: Vec<(usize, u8, Entry<'_>)> = Vec::new();
     let asks = session.asks.iter().enumerate().filter(|(_, ask)| ask.at >= from);
@@ -182,7 +184,7 @@ fn entries(session: &Session, from: usize) -> Vec<Entry<'_>> {
     entries
 }
 
-fn written(entry: &Entry<'_>, detail: Detail, root: Option<&str>) -> String {
+fn write_entry(entry: &Entry<'_>, detail: Detail, root: Option<&str>) -> String {
     let is_short = detail == Detail::Short;
     let cap = |full: usize, short: usize| if is_short { short } else { full };
     match entry {
@@ -231,7 +233,7 @@ fn output_cap(command: &Command, is_short: bool) -> usize {
     } else if is_short {
         0
     } else if command.parsed().only_reads() {
-        LOOKING_OUTPUT
+        READING_OUTPUT
     } else {
         PLAIN_OUTPUT
     }
@@ -241,14 +243,14 @@ fn has_failed(command: &Command) -> bool {
     matches!(command.end, CommandEnd::Failed(_) | CommandEnd::Interrupted)
 }
 
-/// Whether what a command printed is likely to settle something: a check, git, the forge, or a failure.
+/// Whether a command's output is likely to settle something: a check, git, the forge, or a failure.
 fn is_telling(command: &Command) -> bool {
     let line = command.parsed();
     has_failed(command) || line.check().is_some() || line.uses_version_control()
 }
 
-/// A command with how it ended and the end of what it printed. A command of several lines is one entry: each further line
-/// is indented, so that none passes for an entry of its own.
+/// A command with how it ended and the end of its output. Each further line of a long command is
+/// indented, so that none passes for an entry of its own.
 fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
     let line = both_ends(command.line.trim(), line_cap);
     let mut text = format!("$ {}", line.lines().collect::<Vec<_>>().join("\n    "));
@@ -274,7 +276,7 @@ fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
     text
 }
 
-/// What was done before the place from which on the timeline tells, in a few lines.
+/// What was done before the timeline begins, in a few lines.
 fn summary(session: &Session, from: usize) -> String {
     let asks = session.asks.iter().filter(|ask| ask.at < from).count();
     let root = session.cwd.as_deref();
@@ -311,14 +313,14 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The start and the end of a text that is too long.
+/// The start and the end of a text that is too long. Its mark and its shares are part of the recorded
+/// prompts.
 pub(super) fn both_ends(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
     }
-    let start = text.floor_char_boundary(cap * 2 / 3);
-    let end = text.ceil_char_boundary(text.len() - cap / 3);
-    format!("{} [… {} bytes cut …] {}", &text[..start], end - start, &text[end..])
+    let (start, end) = ends(text, cap * 2 / 3, cap / 3);
+    format!("{start} [… {} bytes cut …] {end}", text.len() - start.len() - end.len())
 }
 
 #[cfg(test)]

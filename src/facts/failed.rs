@@ -1,13 +1,13 @@
 //! A ticked item names a command that failed when it was run last.
 
-use super::{Ticked, fact};
+use super::{TickedItem, fact};
 use crate::evidence::Evidence;
 use crate::finding::{Finding, Kind};
 use crate::session::{Command, CommandEnd};
 use crate::text::normalise::normalised;
 
 /// Returns the commands that failed.
-pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {
+pub(super) fn findings(evidence: &Evidence, ticked: &[TickedItem]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for item in ticked {
         for named in item.text.split('`').skip(1).step_by(2).filter(|named| named.trim().contains(' ')) {
@@ -23,8 +23,8 @@ pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {
     findings
 }
 
-/// Returns the newest run of a command, unless a check of the same kind has passed since: the same tests may have
-/// passed under another name.
+/// Returns the newest run of a command, unless a check of the same kind has passed since: the same
+/// tests may have passed under another name.
 fn last_run<'a>(commands: &'a [Command], named: &str) -> Option<&'a Command> {
     let wanted = normalised(named);
     let runs = |command: &&Command| {

@@ -1,16 +1,16 @@
 //! A ticked item names a file that does not exist, never did, and that nothing in the session
 //! removed, moved or put on another branch.
 
-use super::{Ticked, fact};
+use super::{TickedItem, fact};
 use crate::evidence::{Evidence, FileEvidence, FileState};
 use crate::finding::{Finding, Kind};
 use crate::paths::base_name;
 
 /// Returns the files that are missing.
-pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {
+pub(super) fn findings(evidence: &Evidence, ticked: &[TickedItem]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for item in ticked {
-        // An item that names several paths may name examples, sources and old names beside what it promises.
+        // One that names several paths may name examples and old names beside what it promises.
         let [path] = item.paths.as_slice() else { continue };
         if names_a_pattern(&item.text) || !is_plainly_a_file(path) {
             continue;
@@ -32,9 +32,8 @@ fn file_of<'a>(evidence: &'a Evidence, path: &str) -> Option<&'a FileEvidence> {
     evidence.files.iter().find(|file| file.name == plain || file.name == path)
 }
 
-/// A path with a folder and an ending, in the letters that such a path has. A bare name may be of a
-/// thing that is made elsewhere, a folder of what is built; `app:src/a.ts` is a path of another
-/// place.
+/// Whether a path has a folder and an extension, and only characters of paths. A bare name may be
+/// of something that is made elsewhere; `app:src/a.ts` is a path in another place.
 fn is_plainly_a_file(path: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '@' | '+');
     let name = base_name(path);
@@ -44,14 +43,14 @@ fn is_plainly_a_file(path: &str) -> bool {
         && name.rsplit_once('.').is_some_and(|(stem, _)| !stem.is_empty())
 }
 
-/// Whether an item holds a pattern of paths among its code: then a path beside it may be an example.
+/// Whether an item has a pattern of paths in backticks: then a path beside it may be an example.
 fn names_a_pattern(text: &str) -> bool {
     let mut spans = text.split('`').skip(1).step_by(2);
     spans.any(|span| span.contains('/') && span.contains(['*', '<', '{', '…']))
 }
 
-/// Whether the session changed a file of the same name with another ending: `src/retry.ts` is the
-/// `src/retry.js` of the plan.
+/// Whether the session changed a file of the same name with another extension: `src/retry.ts` is
+/// the `src/retry.js` of the plan.
 fn has_another_ending(evidence: &Evidence, name: &str) -> bool {
     let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
     let wanted = stem(name);
@@ -59,7 +58,7 @@ fn has_another_ending(evidence: &Evidence, name: &str) -> bool {
     wanted.is_some() && evidence.files.iter().any(|file| is_there(file) && stem(&file.name) == wanted)
 }
 
-/// Whether a file is nowhere, was not there before, and nothing that the session did speaks of it.
+/// Whether a file does not exist, never did, and nothing in the session has to do with it.
 fn never_was(evidence: &Evidence, file: &FileEvidence) -> bool {
     let is_missing = file.state == FileState::Missing { elsewhere: None };
     let is_untouched = file.touches.is_empty() && !file.was_changed();
@@ -73,8 +72,8 @@ fn is_on_another_branch(evidence: &Evidence, file: &FileEvidence) -> bool {
     })
 }
 
-/// A command that names the file may have made, moved, removed or shipped it; one that works
-/// elsewhere may have done anything there.
+/// Whether a command may have made, moved, removed or shipped it: it names the file, or works
+/// elsewhere.
 fn is_in_a_command(evidence: &Evidence, file: &FileEvidence) -> bool {
     let name = base_name(&file.name);
     let stem = name.split('.').next().unwrap_or(name);

@@ -1,7 +1,8 @@
-//! What the disk, git or an exit code proves with no reading of prose: evidence in, findings out, one file a rule. Pure.
+//! What the disk, git or an exit code proves: evidence in, findings out, one file a rule. Pure.
 //!
-//! They go to the first reader as numbered candidates that it may dispute; where no reader is to be had, they are all that
-//! can hold a stop. A rule that needs a list of words of any language is not a fact.
+//! They go to the first reader as numbered candidates that it may dispute; with no reader they are
+//! all that can block a stop. Must not read prose: a rule that needs a list of words of any
+//! language is not a fact.
 
 mod failed;
 mod missing;
@@ -11,10 +12,10 @@ mod undone;
 use crate::evidence::Evidence;
 use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
 
-/// More than this is no list that anybody works off.
+/// A longer list is of no use to anybody.
 const MOST: usize = 12;
 
-/// Everything that is proven.
+/// Returns everything that is proven.
 pub fn facts(evidence: &Evidence) -> Vec<Finding> {
     let ticked = ticked::ticked(evidence);
     let mut findings = missing::findings(evidence, &ticked);
@@ -24,12 +25,15 @@ pub fn facts(evidence: &Evidence) -> Vec<Finding> {
     findings
 }
 
-/// A claim by a mark: something that this session ticked.
+/// Whether a fact may depend on a file: something that was ticked names one.
+pub fn need_files(evidence: &Evidence) -> bool {
+    ticked::ticked(evidence).iter().any(|item| item.paths.len() == 1)
+}
+
+/// Something that this session ticked: a claim by a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Ticked {
-    /// Its words.
+struct TickedItem {
     text: String,
-    /// Where it stands.
     place: ClaimedIn,
     /// The plan's step.
     step: Option<usize>,
@@ -37,8 +41,15 @@ struct Ticked {
     paths: Vec<String>,
 }
 
-/// A fact on something that was ticked.
-fn fact(ticked: &Ticked, kind: Kind, path: Option<&str>, proof: &str, why: String, settle: &str) -> Finding {
+/// Returns a finding about a ticked item.
+fn fact(
+    ticked: &TickedItem,
+    kind: Kind,
+    path: Option<&str>,
+    proof: &str,
+    why: String,
+    settle: &str,
+) -> Finding {
     Finding {
         category: Category::A,
         status: Status::Confirmed,

@@ -1,18 +1,18 @@
-//! What this session ticked: steps of the plan whose mark it set, tasks that it finished, and items with a tick in its final
-//! message. By marks alone; what else a text claims is for the readers.
+//! What this session ticked: steps of the plan, tasks that it finished, and ticked items in its
+//! final message. Must go by marks alone; what else a text claims is for the readers.
 
-use super::Ticked;
+use super::TickedItem;
 use crate::evidence::Evidence;
 use crate::finding::ClaimedIn;
 use crate::plan::Mark;
 use crate::plan::mentions::paths_named;
 use crate::plan::steps::parse_steps;
 
-/// States of a task that was finished.
+/// The status of a finished task.
 const FINISHED: &str = "completed";
 
 /// Returns everything that this session ticked.
-pub(super) fn ticked(evidence: &Evidence) -> Vec<Ticked> {
+pub(super) fn ticked(evidence: &Evidence) -> Vec<TickedItem> {
     let mut all = Vec::new();
     if let Some(plan) = &evidence.plan {
         let steps = plan.steps.iter().filter(|step| plan.ticked_now(step));
@@ -26,7 +26,7 @@ pub(super) fn ticked(evidence: &Evidence) -> Vec<Ticked> {
     all
 }
 
-fn ticked_item(text: &str, place: ClaimedIn, step: Option<usize>) -> Ticked {
+fn ticked_item(text: &str, place: ClaimedIn, step: Option<usize>) -> TickedItem {
     let paths = paths_named(text).into_iter().filter(|named| named.marked).map(|named| named.path).collect();
-    Ticked { text: text.to_owned(), place, step, paths }
+    TickedItem { text: text.to_owned(), place, step, paths }
 }

@@ -1,11 +1,11 @@
 //! A ticked item names a file that the session edited, and the file is as it was before.
 
-use super::{Ticked, fact};
+use super::{TickedItem, fact};
 use crate::evidence::{Evidence, FileChange};
 use crate::finding::{Finding, Kind};
 
 /// Returns the files whose edits are no longer there.
-pub(super) fn findings(evidence: &Evidence, ticked: &[Ticked]) -> Vec<Finding> {
+pub(super) fn findings(evidence: &Evidence, ticked: &[TickedItem]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for item in ticked {
         let [path] = item.paths.as_slice() else { continue };

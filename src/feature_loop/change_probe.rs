@@ -1,6 +1,5 @@
-//! Whether anything moved: takes a folder, gives a name for how it looks now, which is another one when a file in it changed
-//! or something was committed. Must not depend on a clock: times of files are compared, never counted with, and only where
-//! there is too much to read.
+//! A fingerprint of a folder: it differs when a file changed or something was committed. Must not
+//! depend on the clock; modification times count only for files too large to read.
 
 use std::fs;
 use std::path::Path;
@@ -11,19 +10,19 @@ use walkdir::WalkDir;
 use crate::ids::ContentId;
 use crate::workspace::git::git;
 
-/// How many files are looked at, where there is no git to ask.
-const MOST: usize = 20_000;
+/// How many files are visited where there is no git.
+const MAX_FILES: usize = 20_000;
 
-/// How much is read of files that changed, of one and of all: of more than that, size and time have to do.
-const READ_OF_ONE: u64 = 256 << 10;
-const READ: u64 = 8 << 20;
+/// How much is read of one file and of all; beyond that, size and time have to do.
+const MAX_FILE_BYTES: u64 = 256 << 10;
+const MAX_BYTES: u64 = 8 << 20;
 
-/// Folders full of what is made of other files, or fetched.
-const PASSED_OVER: [&str; 8] =
+/// Folders of generated or downloaded files.
+const SKIPPED_FOLDERS: [&str; 8] =
     [".git", "node_modules", "target", ".venv", "__pycache__", "dist", "build", ".claude"];
 
-/// How a folder looks; `None` where that can't be told. `except` are the loop's own files, which are looked at otherwise.
-pub fn trace(folder: &Path, except: &[&str]) -> Option<String> {
+/// Returns the fingerprint of a folder without the files in `except`; `None` where git fails.
+pub fn fingerprint(folder: &Path, except: &[&str]) -> Option<String> {
     let is_under_git = folder.ancestors().any(|above| above.join(".git").exists());
     if is_under_git { by_git(folder, except) } else { by_walking(folder, except) }
 }
@@ -34,10 +33,10 @@ fn by_git(folder: &Path, except: &[&str]) -> Option<String> {
     let printed = git(folder, &args, String::new())?;
     let top = folder.ancestors().find(|above| above.join(".git").exists())?;
     let except: Vec<_> = except.iter().map(|name| folder.join(name)).collect();
-    let mut look = Look::default();
+    let mut hash = FileHash::default();
     for entry in printed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
         let entry = String::from_utf8_lossy(entry);
-        // The first of these is the newest commit; the others tell of branches elsewhere.
+        // `branch.oid` is the newest commit; the other headers are about the remote branch.
         if entry.starts_with("# ") && !entry.starts_with("# branch.oid ") {
             continue;
         }
@@ -45,15 +44,16 @@ fn by_git(folder: &Path, except: &[&str]) -> Option<String> {
         if path.as_ref().is_some_and(|path| except.contains(path)) {
             continue;
         }
-        look.name.add(entry.as_bytes());
+        hash.id.add(entry.as_bytes());
         if let Some(path) = path {
-            look.add(&path);
+            hash.add_file(&path);
         }
     }
-    Some(look.name.finish())
+    Some(hash.id.finish())
 }
 
-/// The path in a line of `status --porcelain=v2`: it stands behind as many words as its kind has.
+/// The path in a line of `status --porcelain=v2`, which follows a number of fields that depends on
+/// the line's kind.
 fn path_of(entry: &str) -> Option<&str> {
     let words = match entry.as_bytes().first()? {
         b'1' => 8,
@@ -66,48 +66,47 @@ fn path_of(entry: &str) -> Option<&str> {
 
 fn by_walking(folder: &Path, except: &[&str]) -> Option<String> {
     let except: Vec<_> = except.iter().map(|name| folder.join(name)).collect();
-    let mut look = Look::default();
-    let is_work = |entry: &walkdir::DirEntry| {
+    let mut hash = FileHash::default();
+    let is_source = |entry: &walkdir::DirEntry| {
         !entry.file_type().is_dir()
             || entry.depth() == 0
-            || !PASSED_OVER.iter().any(|name| entry.file_name() == *name)
+            || !SKIPPED_FOLDERS.iter().any(|name| entry.file_name() == *name)
     };
-    let entries = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_work);
+    let entries = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(is_source);
     let files = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
-    for entry in files.take(MOST).filter(|entry| !except.iter().any(|own| own == entry.path())) {
-        look.name.add(entry.path().to_string_lossy().as_bytes());
-        look.add(entry.path());
+    for entry in files.take(MAX_FILES).filter(|entry| !except.iter().any(|own| own == entry.path())) {
+        hash.id.add(entry.path().to_string_lossy().as_bytes());
+        hash.add_file(entry.path());
     }
-    folder.is_dir().then(|| look.name.finish())
+    folder.is_dir().then(|| hash.id.finish())
 }
 
-/// What was looked at.
-struct Look {
-    name: ContentId,
+struct FileHash {
+    id: ContentId,
     /// How many bytes may still be read.
-    left: u64,
+    budget: u64,
 }
 
-impl Default for Look {
+impl Default for FileHash {
     fn default() -> Self {
-        Self { name: ContentId::default(), left: READ }
+        Self { id: ContentId::default(), budget: MAX_BYTES }
     }
 }
 
-impl Look {
-    /// A file that was only written again is the same file, as far as it can be read.
-    fn add(&mut self, path: &Path) {
-        let Ok(meta) = fs::symlink_metadata(path) else { return self.name.add("gone") };
-        self.name.add(meta.len().to_le_bytes());
+impl FileHash {
+    /// Adds a file by its content, so that writing the same text again changes nothing.
+    fn add_file(&mut self, path: &Path) {
+        let Ok(meta) = fs::symlink_metadata(path) else { return self.id.add("gone") };
+        self.id.add(meta.len().to_le_bytes());
         if meta.is_file()
-            && meta.len() <= self.left.min(READ_OF_ONE)
+            && meta.len() <= self.budget.min(MAX_FILE_BYTES)
             && let Ok(bytes) = fs::read(path)
         {
-            self.left -= meta.len();
-            return self.name.add(bytes);
+            self.budget -= meta.len();
+            return self.id.add(bytes);
         }
         let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-        self.name.add(format!("{:?}", since.map(|since| since.as_nanos())));
+        self.id.add(format!("{:?}", since.map(|since| since.as_nanos())));
     }
 }
 
@@ -127,9 +126,9 @@ mod tests {
     }
 
     fn changes(folder: &Path, what: &str, change: impl FnOnce()) {
-        let before = trace(folder, &["progress.txt"]).expect("a trace");
+        let before = fingerprint(folder, &["progress.txt"]).expect("a fingerprint");
         change();
-        let after = trace(folder, &["progress.txt"]).expect("a trace");
+        let after = fingerprint(folder, &["progress.txt"]).expect("a fingerprint");
         assert_eq!(before != after, !what.starts_with("not"), "{what}");
     }
 
@@ -139,7 +138,7 @@ mod tests {
         fs::write(path, text).expect("written");
     }
 
-    fn looks(folder: &Path) {
+    fn check_folder(folder: &Path) {
         let folder = fs::canonicalize(folder).expect("there");
         changes(&folder, "a new file", || write(&folder, "src/a b.rs", "1"));
         changes(&folder, "its text", || write(&folder, "src/a b.rs", "22"));
@@ -156,7 +155,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         run_git(folder.path(), &["init", "--quiet"]);
         write(folder.path(), ".gitignore", "out/\n");
-        looks(folder.path());
+        check_folder(folder.path());
         changes(folder.path(), "not what is ignored", || write(folder.path(), "out/x", "1"));
         changes(folder.path(), "a commit", || {
             run_git(folder.path(), &["add", "."]);
@@ -168,15 +167,15 @@ mod tests {
         // Another folder of the same repository.
         let inner = folder.path().join("app");
         write(&inner, "a", "1");
-        looks(&inner);
+        check_folder(&inner);
         changes(&inner, "not the work beside it", || write(folder.path(), "other/b", "1"));
     }
 
     #[test]
     fn any_other_folder_moves_with_its_files() {
         let folder = tempfile::tempdir().expect("a folder");
-        looks(folder.path());
+        check_folder(folder.path());
         changes(folder.path(), "not what was fetched", || write(folder.path(), "node_modules/x", "1"));
-        assert_eq!(trace(&folder.path().join("none"), &[]), None);
+        assert_eq!(fingerprint(&folder.path().join("none"), &[]), None);
     }
 }

@@ -1,5 +1,5 @@
-//! How full a session is, by the transcript's own counts: takes the end of a transcript, gives how many tokens the last
-//! answer had before and in it, and of how many. Must not read more of the file than a bounded part of its end.
+//! How full a session's context is, from the token counts of the transcript's last answer. Must
+//! not read more than a bounded part of the file's end.
 
 use std::fmt;
 use std::fs::File;
@@ -10,31 +10,31 @@ use serde::Deserialize;
 
 use crate::files::{open_regular, read_at};
 
-/// The window of those that are named with `[1m]`.
-const LARGE: u64 = 1_000_000;
+/// The window of models whose name ends in `[1m]`.
+const LARGE_WINDOW: u64 = 1_000_000;
 
-/// How much is read at once, and in all: rows with pictures in them are long, and an answer stands before them.
-const PIECE: u64 = 128 << 10;
-const MOST: u64 = 8 << 20;
+/// How much is read at once and in all. Rows with pictures are long, and the answer is before them.
+const CHUNK: u64 = 128 << 10;
+const MAX_READ: u64 = 8 << 20;
 
-/// How full it is.
+/// How full a context is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fill {
-    /// What the last answer had before and in it.
+pub struct ContextFill {
+    /// The tokens of the last answer and everything before it.
     pub tokens: u64,
-    /// Of how many.
+    /// The size of the context window.
     pub window: u64,
 }
 
-impl Fill {
-    /// As a part of 1.
+impl ContextFill {
+    /// As a fraction of 1.
     #[expect(clippy::cast_precision_loss, reason = "counts of tokens are small")]
     pub fn part(self) -> f64 {
         self.tokens as f64 / self.window.max(1) as f64
     }
 }
 
-impl fmt::Display for Fill {
+impl fmt::Display for ContextFill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} %", self.tokens.saturating_mul(100) / self.window.max(1))
     }
@@ -65,80 +65,83 @@ struct Message {
 #[derive(Deserialize)]
 struct Usage {
     #[serde(default, rename = "input_tokens")]
-    fresh: u64,
+    input: u64,
     #[serde(default, rename = "cache_read_input_tokens")]
-    cached: u64,
+    cache_read: u64,
     #[serde(default, rename = "cache_creation_input_tokens")]
-    kept: u64,
+    cache_write: u64,
     #[serde(default, rename = "output_tokens")]
-    said: u64,
+    output: u64,
 }
 
-/// What one row says.
-enum Said {
-    Nothing,
-    /// What stands before it was summed up, and is no part of the context any more.
-    SummedUp,
-    Answer(u64, Option<String>),
+/// What a row says about the context.
+enum RowKind {
+    Other,
+    /// Everything before it was compacted, and is no longer in the context.
+    Compacted,
+    Answer {
+        tokens: u64,
+        model: Option<String>,
+    },
 }
 
-fn said(line: &[u8]) -> Said {
-    // Few rows are of interest, and most others are long.
+fn classify(line: &[u8]) -> RowKind {
+    // Most rows are neither, and long: look for the bytes before parsing.
     let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
     if !has(b"\"assistant\"") && !has(b"compact") && !has(b"isCompactSummary") {
-        return Said::Nothing;
+        return RowKind::Other;
     }
-    let Ok(row) = serde_json::from_slice::<Row>(line) else { return Said::Nothing };
+    let Ok(row) = serde_json::from_slice::<Row>(line) else { return RowKind::Other };
     if row.is_summary || row.kind == "system" && row.subtype.as_deref() == Some("compact_boundary") {
-        return Said::SummedUp;
+        return RowKind::Compacted;
     }
     if row.kind != "assistant" || row.is_sidechain {
-        return Said::Nothing;
+        return RowKind::Other;
     }
-    let Some(message) = row.message else { return Said::Nothing };
+    let Some(message) = row.message else { return RowKind::Other };
     let tokens = message.usage.map_or(0, |usage| {
-        let before = usage.fresh.saturating_add(usage.cached);
-        before.saturating_add(usage.kept).saturating_add(usage.said)
+        let cached = usage.cache_read.saturating_add(usage.cache_write);
+        usage.input.saturating_add(cached).saturating_add(usage.output)
     });
-    // What the client writes itself, such as after an error, has no count.
-    if tokens == 0 { Said::Nothing } else { Said::Answer(tokens, message.model) }
+    // The client's own messages, such as after an error, count no tokens.
+    if tokens == 0 { RowKind::Other } else { RowKind::Answer { tokens, model: message.model } }
 }
 
-/// The window of a model by its name. One that was filled further than the usual one has a larger one.
+/// The window of a model. One that was filled further than the usual window has the large one.
 fn window_of(model: Option<&str>, chosen: Option<&str>, tokens: u64, window: u64) -> u64 {
     let is_large = [model, chosen].into_iter().flatten().any(|name| name.ends_with("[1m]"));
-    if is_large || tokens > window { LARGE.max(window) } else { window }
+    if is_large || tokens > window { LARGE_WINDOW.max(window) } else { window }
 }
 
-/// How full the session of a transcript is; `None` where that can't be told. `window` is that of an ordinary model,
-/// `chosen` the one that the environment names.
-pub fn fill_of(path: &Path, window: u64, chosen: Option<&str>) -> Option<Fill> {
+/// Returns how full the session of a transcript is, if that is known. `window` is the usual model's,
+/// `chosen` the model that the environment names.
+pub fn read_fill(path: &Path, window: u64, chosen: Option<&str>) -> Option<ContextFill> {
     let file = open_regular(path).ok()?;
     let (tokens, model) = last_answer(&file).ok()??;
-    Some(Fill { tokens, window: window_of(model.as_deref(), chosen, tokens, window) })
+    Some(ContextFill { tokens, window: window_of(model.as_deref(), chosen, tokens, window) })
 }
 
-/// Goes back from the end, row by row.
+/// Reads backwards, row by row, to the last answer.
 fn last_answer(file: &File) -> io::Result<Option<(u64, Option<String>)>> {
     let end = file.metadata()?.len();
     let (mut from, mut rest) = (end, Vec::new());
-    while from > 0 && end - from < MOST {
-        let bytes = PIECE.min(from);
+    while from > 0 && end - from < MAX_READ {
+        let bytes = CHUNK.min(from);
         from -= bytes;
-        let mut piece = read_at(file, from, bytes)?;
-        piece.append(&mut rest);
-        // What stands before the first line end is the end of a row that begins further up.
+        let mut chunk = read_at(file, from, bytes)?;
+        chunk.append(&mut rest);
+        // Before the first line end is the end of a row that starts in an earlier chunk.
         let start =
-            if from == 0 { 0 } else { memchr::memchr(b'\n', &piece).map_or(piece.len(), |at| at + 1) };
-        for line in piece[start..].rsplit(|byte| *byte == b'\n') {
-            match said(line) {
-                Said::Nothing => {}
-                Said::SummedUp => return Ok(None),
-                Said::Answer(tokens, model) => return Ok(Some((tokens, model))),
+            if from == 0 { 0 } else { memchr::memchr(b'\n', &chunk).map_or(chunk.len(), |at| at + 1) };
+        for line in chunk[start..].rsplit(|byte| *byte == b'\n') {
+            match classify(line) {
+                RowKind::Other => {}
+                RowKind::Compacted => return Ok(None),
+                RowKind::Answer { tokens, model } => return Ok(Some((tokens, model))),
             }
         }
-        piece.truncate(start);
-        rest = piece;
+        chunk.truncate(start);
+        rest = chunk;
     }
     Ok(None)
 }
@@ -157,7 +160,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("t.jsonl");
         std::fs::write(&path, text).expect("written");
-        fill_of(&path, window, chosen).map(|fill| (fill.tokens, fill.window))
+        read_fill(&path, window, chosen).map(|fill| (fill.tokens, fill.window))
     }
 
     #[test]
@@ -169,7 +172,7 @@ mod tests {
             + "{\"type\":\"user\",\"message\":{\"content\":\"what an assistant is\"}}\n{\"type\":\"assis";
         assert_eq!(fill(&text, 200_000, None), Some((130, 200_000)));
         assert_eq!(fill("", 200_000, None), None);
-        assert_eq!(fill_of(Path::new("/nowhere"), 200_000, None), None);
+        assert_eq!(read_fill(Path::new("/nowhere"), 200_000, None), None);
     }
 
     #[test]
@@ -183,12 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_found_behind_long_rows_and_in_pieces() {
+    fn an_answer_is_found_behind_long_rows_and_in_chunks() {
         let long = format!("{{\"type\":\"user\",\"x\":\"{}\"}}\n", "é".repeat(200_000));
         assert_eq!(fill(&(answer(7, "") + &long + &long), 200_000, None), Some((130, 200_000)));
         for pad in 0..130 {
             let row =
-                format!("{{\"x\":\"{}\"}}\n", "a".repeat(usize::try_from(PIECE).expect("small") - 200 + pad));
+                format!("{{\"x\":\"{}\"}}\n", "a".repeat(usize::try_from(CHUNK).expect("small") - 200 + pad));
             assert_eq!(fill(&(answer(7, "") + &row), 200_000, None), Some((130, 200_000)), "{pad}");
         }
     }
@@ -202,7 +205,7 @@ mod tests {
 
     #[test]
     fn it_is_told_in_whole_parts_of_a_hundred() {
-        assert_eq!(Fill { tokens: 161_999, window: 200_000 }.to_string(), "80 %");
-        assert!(Fill { tokens: 1, window: 0 }.part() > 0.0);
+        assert_eq!(ContextFill { tokens: 161_999, window: 200_000 }.to_string(), "80 %");
+        assert!(ContextFill { tokens: 1, window: 0 }.part() > 0.0);
     }
 }

@@ -1,5 +1,5 @@
-//! The two files on disk: takes a folder and a name in it, gives the text, and writes it back whole. Others write them at
-//! the same time: what is half written is read again, briefly, and what changed meanwhile is never written over.
+//! Reads and writes a loop's two files. Sessions write them at the same time: a half-written file
+//! is read again, and a file that changed since it was read is never overwritten.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -8,18 +8,18 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::features::{self, Feature};
-use super::progress;
+use super::progress::{self, LoopProgress};
 use crate::files::open_regular;
 
-/// How often a file is read again that is not whole, and how long after.
+/// How often an unreadable file is tried, and the pause between tries.
 const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// More than this is no list that anybody works off.
-const CAP: u64 = 16 << 20;
+/// Longer files are refused.
+const MAX_BYTES: u64 = 16 << 20;
 
-/// The file of a name, if it stands in the folder: links must not lead out of it. One that is not there is where it would be.
-pub fn place(folder: &Path, name: &str) -> Result<PathBuf, String> {
+/// Returns the path of a file, which need not exist. Refuses a link that leads out of the folder.
+fn resolve(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let path = folder.join(name);
     match fs::canonicalize(&path) {
         Ok(real) => {
@@ -31,21 +31,20 @@ pub fn place(folder: &Path, name: &str) -> Result<PathBuf, String> {
 }
 
 fn read_text(path: &Path) -> Result<String, String> {
-    let file = open_regular(path).map_err(|error| in_words(&error))?;
+    let file = open_regular(path).map_err(|error| describe(&error))?;
     let mut bytes = Vec::new();
-    file.take(CAP + 1).read_to_end(&mut bytes).map_err(|error| in_words(&error))?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > CAP) {
-        return Err(format!("it is longer than {CAP} bytes"));
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_BYTES) {
+        return Err(format!("it is longer than {MAX_BYTES} bytes"));
     }
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".into())
 }
 
-fn in_words(error: &io::Error) -> String {
+fn describe(error: &io::Error) -> String {
     if error.kind() == ErrorKind::NotFound { "it is not there".into() } else { error.to_string() }
 }
 
-/// Reads until it can be read, a few times.
-fn patiently<T>(name: &str, read: impl Fn() -> Result<T, String>) -> Result<T, String> {
+fn retry<T>(name: &str, read: impl Fn() -> Result<T, String>) -> Result<T, String> {
     let mut tries = 1;
     loop {
         match read() {
@@ -56,34 +55,34 @@ fn patiently<T>(name: &str, read: impl Fn() -> Result<T, String>) -> Result<T, S
     }
 }
 
-/// The list.
-pub fn features(folder: &Path, name: &str) -> Result<Vec<Feature>, String> {
-    let path = place(folder, name)?;
-    patiently(name, || features::read(&read_text(&path)?))
+/// Reads the feature list.
+pub fn read_features(folder: &Path, name: &str) -> Result<Vec<Feature>, String> {
+    let path = resolve(folder, name)?;
+    retry(name, || features::parse(&read_text(&path)?))
 }
 
-/// The progress file; nothing where there is none.
-pub fn progress(folder: &Path, name: &str) -> Result<String, String> {
-    let path = place(folder, name)?;
+/// Reads the progress file; empty where there is none.
+pub fn read_progress(folder: &Path, name: &str) -> Result<String, String> {
+    let path = resolve(folder, name)?;
     if !path.exists() {
         return Ok(String::new());
     }
-    patiently(name, || read_text(&path))
+    retry(name, || read_text(&path))
 }
 
-/// Says in the progress file how the loop stands.
-pub fn write_progress(folder: &Path, name: &str, standing: &progress::LoopProgress) -> Result<(), String> {
-    change(folder, name, |text| Ok(progress::write(text, standing)))
+/// Updates the head of the progress file.
+pub fn write_progress(folder: &Path, name: &str, progress: &LoopProgress) -> Result<(), String> {
+    edit_file(folder, name, |text| Ok(progress::update(text, progress)))
 }
 
 /// Sets the mark of one feature in the list.
-pub fn mark(folder: &Path, name: &str, which: &str, passes: bool) -> Result<(), String> {
-    change(folder, name, |text| features::with_mark(text, which, passes))
+pub fn set_passes(folder: &Path, name: &str, which: &str, passes: bool) -> Result<(), String> {
+    edit_file(folder, name, |text| features::set_passes(text, which, passes))
 }
 
-/// Changes a file. Whatever was written to it meanwhile is what is changed.
-fn change(folder: &Path, name: &str, edit: impl Fn(&str) -> Result<String, String>) -> Result<(), String> {
-    let path = place(folder, name)?;
+/// Edits a file, starting over where somebody else wrote it meanwhile.
+fn edit_file(folder: &Path, name: &str, edit: impl Fn(&str) -> Result<String, String>) -> Result<(), String> {
+    let path = resolve(folder, name)?;
     let failed = |error: &io::Error| format!("{name} can't be written: {error}");
     let read = || match read_text(&path) {
         Err(_) if !path.exists() => Ok(None),
@@ -95,8 +94,8 @@ fn change(folder: &Path, name: &str, edit: impl Fn(&str) -> Result<String, Strin
         if before.as_deref() == Some(after.as_str()) {
             return Ok(());
         }
-        let file = beside(&path, after.as_bytes()).map_err(|error| failed(&error))?;
-        // As late as can be: the moment between this and the next line is all that is left to somebody else.
+        let file = temp_file_beside(&path, after.as_bytes()).map_err(|error| failed(&error))?;
+        // As late as possible: only a write between this line and the rename is lost.
         if read()? != before {
             sleep(PAUSE);
             continue;
@@ -106,14 +105,14 @@ fn change(folder: &Path, name: &str, edit: impl Fn(&str) -> Result<String, Strin
     Err(format!("{name} can't be written: somebody else writes it all the time"))
 }
 
-/// A new file; false where there is one already, which is left as it is.
+/// Creates a file; returns false, and leaves it alone, where there is one.
 pub fn create(folder: &Path, name: &str, text: &str) -> Result<bool, String> {
     let path = folder.join(name);
     let failed = |error: &io::Error| format!("{name} can't be written: {error}");
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(|error| failed(&error))?;
     }
-    let file = beside(&path, text.as_bytes()).map_err(|error| failed(&error))?;
+    let file = temp_file_beside(&path, text.as_bytes()).map_err(|error| failed(&error))?;
     match file.persist_noclobber(&path) {
         Ok(_) => Ok(true),
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(false),
@@ -121,8 +120,8 @@ pub fn create(folder: &Path, name: &str, text: &str) -> Result<bool, String> {
     }
 }
 
-/// A file beside another one, with the same rights as that has, or as any new file.
-fn beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+/// A temporary file in the same folder, with the permissions of the file that it will replace.
+fn temp_file_beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".punchlist-");
@@ -134,7 +133,7 @@ fn beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     );
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(bytes)?;
-    // What the umask took away.
+    // The umask may have taken some away.
     if let Some(old) = old {
         file.as_file().set_permissions(old)?;
     }
@@ -144,9 +143,9 @@ fn beside(path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature_loop::progress::{LoopProgress, Status};
+    use crate::feature_loop::progress::Status;
 
-    fn standing() -> LoopProgress {
+    fn progress() -> LoopProgress {
         LoopProgress {
             iteration: 1,
             max: 9,
@@ -168,14 +167,14 @@ mod tests {
     #[test]
     fn what_is_missing_or_broken_is_said() {
         let folder = tempfile::tempdir().expect("a folder");
-        let read = || features(folder.path(), "f.json").expect_err("none");
+        let read = || read_features(folder.path(), "f.json").expect_err("none");
         assert_eq!(read(), "f.json can't be read: it is not there");
         fs::write(folder.path().join("f.json"), "[{").expect("written");
         assert_eq!(
             read(),
             "f.json can't be read: it is not JSON: EOF while parsing an object at line 1 column 2"
         );
-        assert_eq!(progress(folder.path(), "p.txt"), Ok(String::new()));
+        assert_eq!(read_progress(folder.path(), "p.txt"), Ok(String::new()));
     }
 
     #[test]
@@ -187,7 +186,7 @@ mod tests {
             sleep(PAUSE);
             fs::write(&path, "[{\"id\":1}]").expect("written");
         });
-        assert_eq!(features(folder.path(), "f.json").expect("whole").len(), 1);
+        assert_eq!(read_features(folder.path(), "f.json").expect("whole").len(), 1);
         writer.join().expect("written");
     }
 
@@ -199,7 +198,7 @@ mod tests {
         let path = folder.path().join("p.txt");
         fs::write(&path, "a note\n").expect("written");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).expect("set");
-        write_progress(folder.path(), "p.txt", &standing()).expect("written");
+        write_progress(folder.path(), "p.txt", &progress()).expect("written");
         assert!(fs::read_to_string(&path).expect("text").ends_with("updated: now\n\na note\n"));
         assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o664);
         assert_eq!(names(folder.path()), ["p.txt"]);
@@ -210,7 +209,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("p.txt"), [0xff, 0xfe]).expect("written");
         assert_eq!(
-            write_progress(folder.path(), "p.txt", &standing()).expect_err("left alone"),
+            write_progress(folder.path(), "p.txt", &progress()).expect_err("left alone"),
             "p.txt can't be read: it is not UTF-8"
         );
         assert_eq!(fs::read(folder.path().join("p.txt")).expect("there"), [0xff, 0xfe]);
@@ -224,9 +223,9 @@ mod tests {
         let target = other.path().join("secret");
         fs::write(&target, "[]").expect("written");
         std::os::unix::fs::symlink(&target, folder.path().join("f.json")).expect("a link");
-        let said = features(folder.path(), "f.json").expect_err("out");
-        assert_eq!(said, "f.json leads out of the folder");
-        assert!(write_progress(folder.path(), "f.json", &standing()).is_err());
+        let error = read_features(folder.path(), "f.json").expect_err("out");
+        assert_eq!(error, "f.json leads out of the folder");
+        assert!(write_progress(folder.path(), "f.json", &progress()).is_err());
         assert_eq!(fs::read_to_string(target).expect("there"), "[]");
     }
 
@@ -243,10 +242,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let list: Vec<_> = (0..8).map(|at| serde_json::json!({ "id": at, "passes": false })).collect();
         create(folder.path(), "f.json", &serde_json::to_string(&list).expect("text")).expect("made");
-        mark(folder.path(), "f.json", "3", true).expect("marked");
-        mark(folder.path(), "f.json", "5", true).expect("marked");
+        set_passes(folder.path(), "f.json", "3", true).expect("marked");
+        set_passes(folder.path(), "f.json", "5", true).expect("marked");
         let passing: Vec<_> =
-            features(folder.path(), "f.json").expect("read").iter().map(|f| f.passes).collect();
+            read_features(folder.path(), "f.json").expect("read").iter().map(|f| f.passes).collect();
         assert_eq!(passing, [false, false, false, true, false, true, false, false]);
     }
 }

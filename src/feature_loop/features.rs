@@ -1,5 +1,5 @@
-//! The list of features: takes the text of `feature_list.json`, as people and agents write it, gives the features in
-//! their order; and changes one mark in it where it stands. Pure. Must not lose a byte of what it does not change.
+//! The feature list: parses `feature_list.json` as people and agents write it, and changes one
+//! feature's mark in place. Pure. Must not change any other byte of the text.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -9,118 +9,120 @@ use serde_json::value::RawValue;
 
 use crate::ids::ContentId;
 
-/// The names under which a list of features is found in an object, in the order of trust.
+/// Fields that may hold the list, most trusted first.
 const LISTS: [&str; 8] =
     ["features", "userStories", "user_stories", "stories", "tasks", "items", "requirements", "tests"];
-/// The names of what tells that a feature works.
+/// Fields that say, as a boolean, that a feature passes.
 const PASSES: [&str; 6] = ["passes", "passed", "passing", "done", "completed", "complete"];
-/// The same for a word.
+/// Fields that say it as a word.
 const STATES: [&str; 2] = ["status", "state"];
-/// What such a word is when it works.
-const WORDS: [&str; 10] =
+/// Words that mean "passes".
+const PASS_WORDS: [&str; 10] =
     ["true", "yes", "pass", "passes", "passed", "passing", "done", "complete", "completed", "verified"];
-/// The names of a feature's title and of its description.
 const TITLES: [&str; 2] = ["title", "name"];
 const DESCRIPTIONS: [&str; 5] = ["description", "story", "feature", "summary", "text"];
-/// The names of how it is tried.
 const STEPS: [&str; 7] = [
     "steps", "acceptance", "acceptanceCriteria", "acceptance_criteria", "criteria", "test_steps", "testSteps",
 ];
 
-/// How deep groups of features may stand in each other.
-const DEEPEST: usize = 4;
+/// How deep groups of features may be nested.
+const MAX_DEPTH: usize = 4;
 
 /// One feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feature {
-    /// What it is known by: its id, else a name made of its words.
+    /// Unique in the list: its id, else a hash of its description.
     pub key: String,
     /// Its id, as the file has it.
     pub id: Option<String>,
-    /// What it is, in one line.
+    /// On one line.
     pub description: String,
-    /// How it is tried.
+    /// How to try it.
     pub steps: Vec<String>,
     /// Whether it works.
     pub passes: bool,
 }
 
 impl Feature {
-    /// A name made of what is asked for: another one when that is rewritten.
-    pub fn content(&self) -> String {
-        let mut name = ContentId::default();
-        name.add(&self.description);
-        self.steps.iter().for_each(|step| name.add(step));
-        name.finish()
+    /// A hash of what is asked for.
+    pub fn content_id(&self) -> String {
+        let mut id = ContentId::default();
+        id.add(&self.description);
+        self.steps.iter().for_each(|step| id.add(step));
+        id.finish()
     }
 
-    /// What people call it: its id, else its first words.
-    pub fn called(&self) -> String {
-        self.id.clone().unwrap_or_else(|| shortened(&self.description))
+    /// Its id, else its first words.
+    pub fn display_name(&self) -> String {
+        self.id.clone().unwrap_or_else(|| shorten(&self.description))
     }
 }
 
 /// The first words of a description.
-pub(crate) fn shortened(text: &str) -> String {
-    const LETTERS: usize = 48;
-    if text.chars().count() <= LETTERS {
+pub(crate) fn shorten(text: &str) -> String {
+    const MAX_CHARS: usize = 48;
+    if text.chars().count() <= MAX_CHARS {
         return text.to_owned();
     }
-    format!("{}…", text.chars().take(LETTERS - 1).collect::<String>().trim_end())
+    format!("{}…", text.chars().take(MAX_CHARS - 1).collect::<String>().trim_end())
 }
 
-/// Reads a list.
-pub fn read(text: &str) -> Result<Vec<Feature>, String> {
-    let text = without_mark(text);
+/// Parses a list.
+pub fn parse(text: &str) -> Result<Vec<Feature>, String> {
+    Ok(entries(text)?.into_iter().map(|entry| entry.feature).collect())
+}
+
+/// A feature and where it stands in the text.
+struct Entry<'a> {
+    feature: Feature,
+    raw: &'a str,
+}
+
+type RawObject<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+
+fn entries(text: &str) -> Result<Vec<Entry<'_>>, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim_matches(['\0', ' ', '\n', '\r', '\t']).is_empty() {
         return Err("it is empty".into());
     }
     let value: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-    let list = list_in(&value).ok_or("there is no list of features in it")?;
-    let mut features = Vec::new();
-    gather(list, 0, &mut features);
-    tell_apart(&mut features);
-    Ok(features)
-}
-
-/// Some editors begin a file with a mark that is no part of it.
-fn without_mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
-}
-
-/// The list in what a file holds.
-fn list_in(value: &Value) -> Option<&Value> {
-    match value {
-        Value::Array(_) => Some(value),
-        Value::Object(fields) => {
-            LISTS.iter().find_map(|name| fields.get(*name).filter(|list| list.is_array() || list.is_object()))
+    let list = match value {
+        Value::Array(_) => Some(text),
+        Value::Object(_) => {
+            let fields: RawObject<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+            let is_list = |raw: &&str| raw.starts_with(['[', '{']);
+            LISTS.iter().find_map(|name| fields.get(*name).map(|raw| raw.get()).filter(is_list))
         }
         _ => None,
-    }
+    };
+    let mut entries = Vec::new();
+    collect(list.ok_or("there is no list of features in it")?, 0, &mut entries);
+    make_keys_unique(&mut entries);
+    Ok(entries)
 }
 
-fn gather(list: &Value, depth: usize, into: &mut Vec<Feature>) {
-    let each: Vec<(Option<&str>, &Value)> = match list {
-        Value::Array(list) => list.iter().map(|one| (None, one)).collect(),
-        Value::Object(fields) => fields.iter().map(|(name, one)| (Some(name.as_str()), one)).collect(),
-        _ => return,
+/// Collects the features of a JSON array, or of an object whose keys are their ids.
+fn collect<'a>(list: &'a str, depth: usize, into: &mut Vec<Entry<'a>>) {
+    let items: Vec<(Option<Cow<'a, str>>, &'a RawValue)> = if list.trim_start().starts_with('[') {
+        let items: Vec<&RawValue> = serde_json::from_str(list).unwrap_or_default();
+        items.into_iter().map(|raw| (None, raw)).collect()
+    } else {
+        let fields: RawObject<'a> = serde_json::from_str(list).unwrap_or_default();
+        fields.into_iter().map(|(name, raw)| (Some(name), raw)).collect()
     };
-    for (name, one) in each {
-        match one {
-            Value::String(text) if !text.trim().is_empty() => {
-                into.push(feature(name, text, &[], false));
+    for (name, raw) in items {
+        let (name, raw) = (name.as_deref(), raw.get());
+        match serde_json::from_str(raw) {
+            Ok(Value::String(text)) if !text.trim().is_empty() => {
+                into.push(Entry { feature: feature(name, &text, &[], false), raw });
             }
-            Value::Object(fields) => {
+            Ok(Value::Object(fields)) => {
                 // A group, such as a phase with its features.
-                let inner =
-                    LISTS.iter().find_map(|list| fields.get(*list).filter(|inner| holds_features(inner)));
-                match inner {
-                    Some(inner)
-                        if depth < DEEPEST && !PASSES.iter().any(|name| fields.contains_key(*name)) =>
-                    {
-                        gather(inner, depth + 1, into);
-                    }
-                    _ => into.push(of_fields(name, fields)),
+                let is_group = depth < MAX_DEPTH && !PASSES.iter().any(|name| fields.contains_key(*name));
+                let inner = LISTS.iter().find(|list| fields.get(**list).is_some_and(holds_features));
+                match inner.filter(|_| is_group).and_then(|inner| raw_field(raw, inner)) {
+                    Some(inner) => collect(inner, depth + 1, into),
+                    None => into.push(Entry { feature: parse_feature(name, &fields), raw }),
                 }
             }
             _ => {}
@@ -128,7 +130,12 @@ fn gather(list: &Value, depth: usize, into: &mut Vec<Feature>) {
     }
 }
 
-/// Whether a list holds objects that say whether they work; steps in words are no features.
+fn raw_field<'a>(object: &'a str, name: &str) -> Option<&'a str> {
+    let fields: RawObject<'a> = serde_json::from_str(object).ok()?;
+    fields.get(name).map(|raw| raw.get())
+}
+
+/// Whether every item has a mark, an id or steps. A list of plain steps is no list of features.
 fn holds_features(list: &Value) -> bool {
     let is_feature = |one: &Value| {
         let marks = PASSES.iter().chain(&STATES).chain(&["id", "steps"]);
@@ -141,7 +148,7 @@ fn holds_features(list: &Value) -> bool {
     }
 }
 
-fn of_fields(name: Option<&str>, fields: &serde_json::Map<String, Value>) -> Feature {
+fn parse_feature(name: Option<&str>, fields: &serde_json::Map<String, Value>) -> Feature {
     let text = |names: &[&str]| {
         names
             .iter()
@@ -154,10 +161,10 @@ fn of_fields(name: Option<&str>, fields: &serde_json::Map<String, Value>) -> Fea
         (Some(title), Some(description)) if title != description => format!("{title}: {description}"),
         (title, description) => description.or(title).unwrap_or_default().to_owned(),
     };
-    let steps = STEPS.iter().find_map(|name| fields.get(*name)).map(steps_of).unwrap_or_default();
+    let steps = STEPS.iter().find_map(|name| fields.get(*name)).map(parse_steps).unwrap_or_default();
     let mark = PASSES.iter().find_map(|name| fields.get(*name));
     let mark = mark.or_else(|| STATES.iter().find_map(|name| fields.get(*name)));
-    feature(id.as_deref(), &description, &steps, mark.is_some_and(is_yes))
+    feature(id.as_deref(), &description, &steps, mark.is_some_and(means_pass))
 }
 
 fn feature(id: Option<&str>, description: &str, steps: &[String], passes: bool) -> Feature {
@@ -179,16 +186,16 @@ fn as_text(value: &Value) -> Option<String> {
     }
 }
 
-fn is_yes(value: &Value) -> bool {
+fn means_pass(value: &Value) -> bool {
     match value {
-        Value::Bool(yes) => *yes,
+        Value::Bool(passes) => *passes,
         Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
-        Value::String(word) => WORDS.contains(&word.trim().to_lowercase().as_str()),
+        Value::String(word) => PASS_WORDS.contains(&word.trim().to_lowercase().as_str()),
         _ => false,
     }
 }
 
-fn steps_of(value: &Value) -> Vec<String> {
+fn parse_steps(value: &Value) -> Vec<String> {
     let one = |value: &Value| match value {
         Value::Object(fields) => {
             let names = DESCRIPTIONS.iter().chain(&TITLES).chain(&["step", "action"]);
@@ -204,11 +211,11 @@ fn steps_of(value: &Value) -> Vec<String> {
     steps.iter().map(|step| one_line(step)).filter(|step| !step.is_empty()).collect()
 }
 
-/// Two features of one key are two features all the same.
-fn tell_apart(features: &mut [Feature]) {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    for feature in features {
-        let count = seen.entry(feature.key.clone()).or_default();
+/// Numbers the later ones of features that share a key.
+fn make_keys_unique(entries: &mut [Entry<'_>]) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for Entry { feature, .. } in entries {
+        let count = counts.entry(feature.key.clone()).or_default();
         *count += 1;
         if *count > 1 {
             feature.key = format!("{}~{count}", feature.key);
@@ -216,104 +223,40 @@ fn tell_apart(features: &mut [Feature]) {
     }
 }
 
-/// The same text with the mark of one feature set, and not another byte changed. `which` is its id or its key.
-pub fn with_mark(text: &str, which: &str, passes: bool) -> Result<String, String> {
-    let features = read(text)?;
-    let at = features.iter().position(|feature| feature.id.as_deref() == Some(which) || feature.key == which);
-    let at = at.ok_or_else(|| {
-        let known: Vec<_> = features.iter().map(Feature::called).collect();
-        format!("there is no feature \"{which}\" in it; there are {}", known.join(", "))
+/// Returns the text with the mark of one feature set; `which` is its id or key.
+pub fn set_passes(text: &str, which: &str, passes: bool) -> Result<String, String> {
+    let entries = entries(text)?;
+    let is_it = |entry: &Entry<'_>| entry.feature.id.as_deref() == Some(which) || entry.feature.key == which;
+    let at = entries.iter().position(is_it).ok_or_else(|| {
+        let names: Vec<_> = entries.iter().map(|entry| entry.feature.display_name()).collect();
+        format!("there is no feature \"{which}\" in it; there are {}", names.join(", "))
     })?;
-    let mut places = Vec::new();
-    let body = without_mark(text);
-    let whole: &RawValue = serde_json::from_str(body).map_err(|error| error.to_string())?;
-    let list = raw_list(whole.get()).ok_or("there is no list of features in it")?;
-    raw_features(list, 0, &mut places);
-    let place = *places.get(at).ok_or("the feature can't be found in it again")?;
-    let word = if passes { "true" } else { "false" };
-    let changed = match raw_mark(place) {
-        Some(Mark::Yes(old)) => replaced(text, old, word),
-        Some(Mark::Word(old)) => replaced(text, old, if passes { "\"done\"" } else { "\"open\"" }),
-        None => {
-            let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(place)
-                .map_err(|_| "the feature is not an object, and has no room for a mark")?;
-            let comma = if fields.is_empty() { "" } else { ", " };
-            replaced(text, &place[..1], &format!("{{\"passes\": {word}{comma}"))
-        }
+    let raw = entries[at].raw;
+    let fields: RawObject<'_> =
+        serde_json::from_str(raw).map_err(|_| "the feature is not an object, and has no room for a mark")?;
+    let field = |names: &[&str]| names.iter().find_map(|name| fields.get(*name)).map(|raw| raw.get());
+    let changed = if let Some(old) = field(&PASSES) {
+        replace_slice(text, old, if passes { "true" } else { "false" })
+    } else if let Some(old) = field(&STATES) {
+        replace_slice(text, old, if passes { "\"done\"" } else { "\"open\"" })
+    } else {
+        let comma = if fields.is_empty() { "" } else { ", " };
+        replace_slice(text, &raw[..1], &format!("{{\"passes\": {passes}{comma}"))
     };
-    let again = read(&changed)?;
-    if again.get(at).is_some_and(|feature| feature.passes == passes) {
+    if parse(&changed)?.get(at).is_some_and(|feature| feature.passes == passes) {
         Ok(changed)
     } else {
         Err("the mark did not take".into())
     }
 }
 
-enum Mark<'a> {
-    Yes(&'a str),
-    Word(&'a str),
+/// Replaces a part of a text; `part` must be a slice of it.
+fn replace_slice(text: &str, part: &str, new: &str) -> String {
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    format!("{}{new}{}", &text[..start], &text[start + part.len()..])
 }
 
-fn raw_mark(feature: &str) -> Option<Mark<'_>> {
-    let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(feature).ok()?;
-    let find = |names: &[&str]| names.iter().find_map(|name| fields.get(*name)).map(|raw| raw.get());
-    find(&PASSES).map(Mark::Yes).or_else(|| find(&STATES).map(Mark::Word))
-}
-
-/// A text with a part of itself replaced; `old` has to be a slice of it.
-fn replaced(text: &str, old: &str, new: &str) -> String {
-    let at = (old.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    format!("{}{new}{}", &text[..at], &text[at + old.len()..])
-}
-
-/// The list, as [`list_in`] finds it, in the text itself.
-fn raw_list(text: &str) -> Option<&str> {
-    if text.starts_with('[') {
-        return Some(text);
-    }
-    let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(text).ok()?;
-    LISTS
-        .iter()
-        .find_map(|name| fields.get(*name).map(|raw| raw.get()).filter(|raw| raw.starts_with(['[', '{'])))
-}
-
-/// The features of a list, as [`gather`] finds them, in the text itself.
-fn raw_features<'a>(list: &'a str, depth: usize, into: &mut Vec<&'a str>) {
-    let each: Vec<&str> = if list.starts_with('[') {
-        serde_json::from_str::<Vec<&RawValue>>(list).unwrap_or_default().iter().map(|raw| raw.get()).collect()
-    } else {
-        raw_values(list)
-    };
-    for one in each {
-        let Ok(value) = serde_json::from_str::<Value>(one) else { continue };
-        match &value {
-            Value::String(text) if !text.trim().is_empty() => into.push(one),
-            Value::Object(fields) => {
-                let inner = LISTS.iter().find(|list| fields.get(**list).is_some_and(holds_features));
-                let inner = inner
-                    .filter(|_| depth < DEEPEST && !PASSES.iter().any(|name| fields.contains_key(*name)));
-                let raw = inner.and_then(|name| {
-                    let raw: BTreeMap<Cow<'_, str>, &'a RawValue> = serde_json::from_str(one).ok()?;
-                    raw.get(*name).map(|raw| raw.get())
-                });
-                match raw {
-                    Some(raw) => raw_features(raw, depth + 1, into),
-                    None => into.push(one),
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The values of an object, in the order in which [`Value`] has them: by their names.
-fn raw_values(object: &str) -> Vec<&str> {
-    let fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(object).unwrap_or_default();
-    fields.into_values().map(RawValue::get).collect()
-}
-
-/// A list of features made of a Markdown list: what stands in a line of its own is a feature, what is indented below it
-/// is a step.
+/// Makes features of a Markdown list; indented items are the steps of the item above.
 pub fn from_markdown(text: &str) -> Vec<Value> {
     let mut features: Vec<(String, bool, Vec<String>)> = Vec::new();
     for line in text.lines() {
@@ -344,4 +287,166 @@ fn numbered(line: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn summaries(text: &str) -> Vec<(String, bool, usize)> {
+        let features = parse(text).expect("features");
+        features.into_iter().map(|feature| (feature.key, feature.passes, feature.steps.len())).collect()
+    }
+
+    fn one(text: &str) -> Feature {
+        let mut features = parse(text).expect("features");
+        assert_eq!(features.len(), 1, "{features:?}");
+        features.remove(0)
+    }
+
+    #[test]
+    fn a_list_and_an_object_with_a_list_are_parse() {
+        let plain =
+            r#"[{"category":"functional","description":"New chat","steps":["Open","Click"],"passes":false}]"#;
+        let feature = one(plain);
+        assert_eq!((feature.id, feature.description.as_str()), (None, "New chat"));
+        assert_eq!((feature.steps, feature.passes), (vec!["Open".to_owned(), "Click".into()], false));
+        let ralph = r#"{"branchName":"ralph/x","userStories":[{"id":"US-001","title":"Add a field","description":"As a user …",
+            "acceptanceCriteria":["Typecheck passes"],"priority":1,"passes":true,"notes":""}]}"#;
+        let feature = one(ralph);
+        assert_eq!(
+            (feature.id.as_deref(), feature.description.as_str()),
+            (Some("US-001"), "Add a field: As a user …")
+        );
+        assert_eq!((feature.steps.len(), feature.passes), (1, true));
+        let statuses = r#"{"project":"x","rules":{"valid_status":["pending","done"]},"features":[
+            {"id":1,"name":"auth","title":"Login","description":"JWT","acceptance":["401"],"status":"done"},
+            {"id":2,"name":"b","description":"c","status":"in_progress"}, {"id":2,"description":"again"}]}"#;
+        assert_eq!(
+            summaries(statuses),
+            [("1".into(), true, 1), ("2".into(), false, 0), ("2~2".into(), false, 0)]
+        );
+        let phases = r#"{"phases":[{"id":"P0"}],"features":[{"name":"Base","features":[{"id":"a","done":true},{"id":"b","steps":"one\n\ntwo"}]},"c"]}"#;
+        let words = ContentId::of("c")[..12].to_owned();
+        assert_eq!(summaries(phases), [("a".into(), true, 0), ("b".into(), false, 2), (words, false, 0)]);
+        let by_id = r#"{"features":{"F1":{"description":"x","passes":"yes"},"F2":{"description":"y","passes":null}}}"#;
+        assert_eq!(summaries(by_id), [("F1".into(), true, 0), ("F2".into(), false, 0)]);
+        assert_eq!(summaries("\u{feff}[]"), []);
+    }
+
+    #[test]
+    fn what_is_no_list_says_what_is_wrong() {
+        for (text, said) in [
+            ("", "it is empty"),
+            (" \n\0", "it is empty"),
+            ("[{\"id\": 1,", "it is not JSON: EOF while parsing a value at line 1 column 10"),
+            ("{\"version\": 1}", "there is no list of features in it"),
+            ("7", "there is no list of features in it"),
+        ] {
+            assert_eq!(parse(text).expect_err("a fault"), said, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_mark_is_set_where_it_stands_and_nothing_else_changes() {
+        let text = "{\n  \"v\": 1e2, \"features\": [\n    {\"id\": 7, \"x\": {\"b\": [1,2],\"a\":1},\"passes\" :false },\n    { \"id\":\"b\" },\n    {}, {\"id\":\"s\",\"status\": \"in_progress\"}\n  ],\"z\":null}\r\n";
+        let seven = set_passes(text, "7", true).expect("changed");
+        assert_eq!(seven, text.replace("\"passes\" :false", "\"passes\" :true"));
+        assert_eq!(set_passes(&seven, "7", false).expect("back"), text);
+        let b = set_passes(text, "b", true).expect("changed");
+        assert_eq!(b, text.replace("{ \"id\":\"b\" }", "{\"passes\": true,  \"id\":\"b\" }"));
+        let s = set_passes(text, "s", true).expect("changed");
+        assert_eq!(s, text.replace("\"in_progress\"", "\"done\""));
+        assert_eq!(
+            set_passes("[{\"id\":\"a\"},{\"description\":\"later\"}]", "c", true).expect_err("none"),
+            "there is no feature \"c\" in it; there are a, later"
+        );
+        assert!(set_passes("[\"words\"]", &ContentId::of("words")[..12], true).is_err());
+    }
+
+    #[test]
+    fn a_markdown_list_becomes_features() {
+        let made = from_markdown(
+            "# Shop\n\n- [x] Log in\n  - open the page\n  - type\n- [ ] Log out\n1. Pay\n\nwords\n",
+        );
+        let list = parse(&json!({ "features": made }).to_string()).expect("features");
+        let summary: Vec<_> = list
+            .iter()
+            .map(|f| (f.display_name(), f.description.as_str(), f.passes, f.steps.len()))
+            .collect();
+        assert_eq!(
+            summary,
+            [
+                ("F001".to_owned(), "Log in", true, 2),
+                ("F002".into(), "Log out", false, 0),
+                ("F003".into(), "Pay", false, 0)
+            ]
+        );
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "[a-z \\n\"\\\\é]{0,8}".prop_map(Value::from),
+        ];
+        let names = prop_oneof![
+            Just("features".to_owned()),
+            Just("id".into()),
+            Just("passes".into()),
+            Just("status".into()),
+            Just("steps".into()),
+            Just("description".into()),
+            Just("tasks".into()),
+            "[a-z\"\\\\]{0,4}".prop_map(String::from),
+        ];
+        leaf.prop_recursive(5, 60, 6, move |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                proptest::collection::vec((names.clone(), inner), 0..6)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn remove_marks(value: &mut Value) {
+        match value {
+            Value::Array(list) => list.iter_mut().for_each(remove_marks),
+            Value::Object(fields) => {
+                PASSES.iter().chain(&STATES).for_each(|name| drop(fields.remove(*name)));
+                fields.values_mut().for_each(remove_marks);
+            }
+            _ => {}
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = parse(&String::from_utf8_lossy(&bytes));
+        }
+
+        #[test]
+        fn whatever_is_marked_only_its_mark_changes(value in any_json(), passes in any::<bool>()) {
+            let text = serde_json::to_string_pretty(&value).expect("text");
+            for feature in parse(&text).unwrap_or_default() {
+                let Ok(changed) = set_passes(&text, &feature.key, passes) else { continue };
+                let (before, after) = (parse(&text).expect("before"), parse(&changed).expect("after"));
+                prop_assert_eq!(before.len(), after.len());
+                let at = before.iter().position(|one| one.key == feature.key || one.id.as_ref() == Some(&feature.key));
+                for (index, (old, new)) in before.iter().zip(&after).enumerate() {
+                    if Some(index) == at {
+                        prop_assert_eq!(&Feature { passes, ..old.clone() }, new);
+                    } else {
+                        prop_assert_eq!(old, new);
+                    }
+                }
+                let (mut before, mut after): (Value, Value) = (value.clone(), serde_json::from_str(&changed).expect("JSON"));
+                remove_marks(&mut before);
+                remove_marks(&mut after);
+                prop_assert_eq!(before, after, "what is not known is kept");
+            }
+        }
+    }
+}

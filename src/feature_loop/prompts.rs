@@ -1,5 +1,5 @@
-//! What is said to whoever works: takes a loop and its next feature, gives the words of a hold and the prompt of a fresh
-//! session, both from templates. Pure, but for the person's own templates.
+//! The texts that hand a feature to a session: the reason of a block, and the prompt of a fresh
+//! session. Both are templates that a person may replace. Must not decide anything.
 
 use std::path::Path;
 
@@ -7,23 +7,23 @@ use serde_json::{Value, json};
 
 use crate::feature_loop::features::Feature;
 use crate::feature_loop::progress::{Progress, Status};
-use crate::feature_loop::state::{Changes, Loop};
+use crate::feature_loop::state::{ListChanges, LoopState};
 use crate::text::template::Template;
 use crate::text::{first_part, last_part};
 
-/// What a held session is told.
-pub const HOLD: &str = include_str!("../../prompts/loop-hold.md");
-/// What a fresh session is told.
-pub const SESSION: &str = include_str!("../../prompts/loop.md");
+/// The reason of a block.
+pub const BLOCK_PROMPT: &str = include_str!("../../prompts/loop-hold.md");
+/// The prompt of a fresh session.
+pub const SESSION_PROMPT: &str = include_str!("../../prompts/loop.md");
 
-/// How much of the notes a fresh session gets, from their end.
-const NOTES: usize = 4_000;
-/// How long a description or a step may be, and how many steps are told: the file has the rest.
-const LONGEST: usize = 2_000;
-const STEPS: usize = 40;
+/// How many bytes of the notes a fresh session gets, from their end.
+const MAX_NOTES: usize = 4_000;
+/// How long a description or step may be, and how many steps are shown. The file has the rest.
+const MAX_TEXT: usize = 2_000;
+const MAX_STEPS: usize = 40;
 
-/// One of the two texts: the person's own where there is one, with what is wrong with it where it can't be used.
-pub fn template(folder: Option<&Path>, name: &str, built_in: &'static str) -> (String, Option<String>) {
+/// Returns the person's own template, or the built-in one and why their own can't be used.
+pub fn load_template(folder: Option<&Path>, name: &str, built_in: &'static str) -> (String, Option<String>) {
     let Some(folder) = folder else { return (built_in.into(), None) };
     let path = folder.join(name);
     match std::fs::read_to_string(&path) {
@@ -36,55 +36,55 @@ pub fn template(folder: Option<&Path>, name: &str, built_in: &'static str) -> (S
     }
 }
 
-/// What there is to say.
+/// What a template is filled with.
 #[derive(Debug)]
-pub struct Told<'a> {
-    /// The loop, with the iteration that begins now.
-    pub memory: &'a Loop,
-    /// The list.
+pub struct PromptValues<'a> {
+    /// The loop, in the iteration that starts now.
+    pub state: &'a LoopState,
+    /// The feature list.
     pub features: &'a [Feature],
-    /// The next one, by its place; `None` where only what was removed is left.
+    /// The next feature's index; `None` where only removed features are left.
     pub at: Option<usize>,
-    /// What is not as it was.
-    pub changes: &'a Changes,
-    /// What the progress file says.
+    /// How the list has changed.
+    pub changes: &'a ListChanges,
+    /// The progress file, parsed.
     pub progress: &'a Progress,
-    /// Its text.
+    /// The progress file's text.
     pub notes: &'a str,
 }
 
-impl Told<'_> {
+impl PromptValues<'_> {
     fn values(&self) -> Value {
         let feature = self.at.and_then(|at| self.features.get(at)).map(|feature| {
             let steps: Vec<_> =
-                feature.steps.iter().take(STEPS).map(|step| first_part(step, LONGEST)).collect();
+                feature.steps.iter().take(MAX_STEPS).map(|step| first_part(step, MAX_TEXT)).collect();
             json!({
-                "name": feature.called(),
+                "name": feature.display_name(),
                 "has_id": feature.id.is_some(),
-                "description": first_part(&feature.description, LONGEST),
+                "description": first_part(&feature.description, MAX_TEXT),
                 "steps": steps,
-                "more_steps": feature.steps.len().saturating_sub(STEPS),
+                "more_steps": feature.steps.len().saturating_sub(MAX_STEPS),
             })
         });
         let open = self.features.iter().filter(|feature| !feature.passes).count();
         json!({
-            "iteration": self.memory.iteration,
-            "max": self.memory.max,
+            "iteration": self.state.iteration,
+            "max": self.state.max,
             "passing": self.features.len() - open,
             "total": self.features.len() + self.changes.gone.len(),
             "open": open,
             "feature": feature,
-            "features_file": self.memory.features,
-            "progress_file": self.memory.progress,
+            "features_file": self.state.features,
+            "progress_file": self.state.progress,
             "said_complete": self.progress.status == Some(Status::Complete),
             "gone": self.changes.gone.join(", "),
             "rewritten": self.changes.rewritten.join(", "),
-            "still": self.memory.still,
-            "notes": last_part(self.notes.trim(), NOTES),
+            "still": self.state.stalled_rounds,
+            "notes": last_part(self.notes.trim(), MAX_NOTES),
         })
     }
 
-    /// Fills in a template; one that can't be read gives way to the built-in one.
+    /// Fills a template, or the built-in one where that fails.
     pub fn fill(&self, template: &str, built_in: &str) -> String {
         let values = self.values();
         let filled = |text: &str| Template::parse(text).and_then(|template| template.fill(&values));
@@ -95,20 +95,26 @@ impl Told<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature_loop::features::read;
     use crate::feature_loop::progress;
+    use crate::testing::features;
 
-    fn told(list: &str, at: Option<usize>, changes: &Changes, notes: &str, built_in: &'static str) -> String {
-        let features = read(list).expect("features");
-        let memory = Loop {
+    fn fill(
+        list: &str,
+        at: Option<usize>,
+        changes: &ListChanges,
+        notes: &str,
+        built_in: &'static str,
+    ) -> String {
+        let features = features(list);
+        let state = LoopState {
             iteration: 3,
             max: 50,
             features: "feature_list.json".into(),
             progress: "progress.txt".into(),
-            ..Loop::default()
+            ..LoopState::default()
         };
-        let progress = progress::read(notes);
-        Told { memory: &memory, features: &features, at, changes, progress: &progress, notes }
+        let progress = progress::parse(notes);
+        PromptValues { state: &state, features: &features, at, changes, progress: &progress, notes }
             .fill(built_in, built_in)
     }
 
@@ -119,31 +125,34 @@ mod tests {
     fn a_held_session_is_told_the_next_feature_and_what_to_update() {
         insta::assert_snapshot!(
             "hold",
-            told(LIST, Some(1), &Changes::default(), "status: IN_PROGRESS", HOLD)
+            fill(LIST, Some(1), &ListChanges::default(), "status: IN_PROGRESS", BLOCK_PROMPT)
         );
-        let changes = Changes { gone: vec!["F9".into()], rewritten: vec!["F2".into(), "F1".into()] };
+        let changes = ListChanges { gone: vec!["F9".into()], rewritten: vec!["F2".into(), "F1".into()] };
         insta::assert_snapshot!(
             "hold_gone",
-            told(r#"[{"id":"F1","passes":true}]"#, None, &changes, "status: COMPLETE", HOLD)
+            fill(r#"[{"id":"F1","passes":true}]"#, None, &changes, "status: COMPLETE", BLOCK_PROMPT)
         );
     }
 
     #[test]
     fn a_fresh_session_is_told_how_things_stand() {
         let notes = "iteration: 2\nstatus: IN_PROGRESS\n\nThe cart is half done.\n";
-        insta::assert_snapshot!("session", told(LIST, Some(1), &Changes::default(), notes, SESSION));
+        insta::assert_snapshot!(
+            "session",
+            fill(LIST, Some(1), &ListChanges::default(), notes, SESSION_PROMPT)
+        );
     }
 
     #[test]
     fn a_template_of_ones_own_is_taken_and_a_broken_one_is_said() {
         let folder = tempfile::tempdir().expect("a folder");
-        let take = || template(Some(folder.path()), "loop.md", SESSION);
-        assert_eq!(take(), (SESSION.to_owned(), None));
+        let take = || load_template(Some(folder.path()), "loop.md", SESSION_PROMPT);
+        assert_eq!(take(), (SESSION_PROMPT.to_owned(), None));
         std::fs::write(folder.path().join("loop.md"), "Do {{ feature.name }}.").expect("written");
         assert_eq!(take().0, "Do {{ feature.name }}.");
         std::fs::write(folder.path().join("loop.md"), "{% for x in %}").expect("written");
         let (text, fault) = take();
-        assert_eq!(text, SESSION);
+        assert_eq!(text, SESSION_PROMPT);
         assert!(fault.expect("a fault").starts_with("the template loop.md can't be filled in: syntax error"));
     }
 }

@@ -1,301 +1,291 @@
-//! What a loop remembers: whose it is, which features there were, how often the work was handed out and whether anything
-//! came of it. Takes what is seen now, gives what that means. Pure: no clock, no disk.
+//! What is saved of a loop between rounds, and what a new look at its files changes in it.
+//! Pure: no clock, no disk.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature_loop::features::{Feature, shortened};
+use crate::feature_loop::features::{Feature, shorten};
 use crate::feature_loop::progress::{LoopProgress, Status};
 
-/// One loop, as it is kept.
+/// One loop, as it is saved. The names in the file are older than some of the names here.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Loop {
-    /// The folder of its files. They are named once, so that a config that changes in between mixes nothing up.
+pub struct LoopState {
+    /// The folder of its files. Fixed at the start: a config that changes later has no effect.
     pub folder: PathBuf,
-    /// The list, from there.
+    /// The feature list, relative to the folder.
     pub features: String,
-    /// The progress file, from there.
+    /// The progress file, relative to the folder.
     pub progress: String,
-    /// When it was begun, in milliseconds since 1970.
+    /// When it was started, in milliseconds since 1970.
     pub begun_ms: i64,
-    /// The session that it is bound to: nobody else's stops are held.
+    /// The session that it is bound to; only its stops are blocked.
     pub session: Option<String>,
-    /// A word that the session to be bound has printed, where the client does not tell its id.
+    /// Printed by the session to be bound, where the client does not pass its id to commands.
     pub token: Option<String>,
-    /// How often the work was handed out.
+    /// How often a feature was handed out.
     pub iteration: u32,
-    /// How often it may be.
+    /// How often one may be handed out.
     pub max: u32,
-    /// Every feature that there was.
-    pub known: Vec<Known>,
-    /// Those that passed when it was looked at last.
+    /// Every feature that was ever in the list.
+    #[serde(rename = "known")]
+    pub known_features: Vec<KnownFeature>,
+    /// Keys of the features that passed at the last look.
     pub passing: BTreeSet<String>,
-    /// How the workspace looked when the work was handed out last; `None` where nobody can tell.
-    pub trace: Option<String>,
-    /// Whether work was handed out that nobody has looked at since.
-    pub is_out: bool,
-    /// How often in a row nothing came of it.
-    pub still: u32,
-    /// When something came of it last.
+    /// The workspace's fingerprint at the last hand-out; `None` where it can't be taken.
+    #[serde(rename = "trace")]
+    pub fingerprint: Option<String>,
+    /// Whether work was handed out since the last look.
+    #[serde(rename = "is_out")]
+    pub is_handed_out: bool,
+    /// How many rounds in a row changed nothing.
+    #[serde(rename = "still")]
+    pub stalled_rounds: u32,
+    /// When something changed last, in milliseconds since 1970.
     pub moved_ms: i64,
-    /// Why it is over, if it is.
-    pub ended: Option<Ended>,
-    /// What `loop run` has spent on it.
+    /// Set when the loop is over.
+    pub ended: Option<LoopEnd>,
+    /// What all runs of `loop run` have spent together.
     pub spent: Spent,
 }
 
-/// A feature that there was.
+/// A feature as it was first seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Known {
-    /// What it is known by.
+pub struct KnownFeature {
+    /// [`Feature::key`].
     pub key: String,
-    /// What it was, in one line.
+    /// [`Feature::description`].
     pub description: String,
-    /// A name made of its description and its steps.
+    /// [`Feature::content_id`].
     pub content: String,
 }
 
-impl Known {
-    fn of(feature: &Feature) -> Self {
+impl KnownFeature {
+    fn new(feature: &Feature) -> Self {
         let description = feature.description.clone();
-        Self { key: feature.key.clone(), description, content: feature.content() }
+        Self { key: feature.key.clone(), description, content: feature.content_id() }
     }
 
-    /// What people call it.
-    pub fn called(&self) -> String {
-        let is_word = self.key.len() == 12 && self.key.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if is_word { shortened(&self.description) } else { self.key.clone() }
+    /// Its id, or the first words of its description where the key is only a hash.
+    pub fn display_name(&self) -> String {
+        let is_hash = self.key.len() == 12 && self.key.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_hash { shorten(&self.description) } else { self.key.clone() }
+    }
+
+    fn find_in<'a>(&self, features: &'a [Feature]) -> Option<&'a Feature> {
+        let same_key = features.iter().find(|feature| feature.key == self.key);
+        same_key.or_else(|| features.iter().find(|feature| self.has_description_of(feature)))
+    }
+
+    fn has_description_of(&self, feature: &Feature) -> bool {
+        !self.description.is_empty() && self.description == feature.description
     }
 }
 
 /// How a loop ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Ended {
-    /// The status, as the progress file has it.
+pub struct LoopEnd {
+    /// [`Status::as_str`].
     pub status: String,
-    /// In words.
+    /// The reason, for a person.
     pub why: String,
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// In which session.
+    /// The session that was bound then.
     pub session: Option<String>,
 }
 
-/// What `loop run` has spent: all its runs together, so that one that was cut off is not forgotten.
+/// What `loop run` has spent, over all its runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spent {
     /// How many sessions it started.
     pub sessions: u32,
-    /// What they cost, in dollars.
+    /// Their cost in dollars.
     pub usd: f64,
-    /// How long they took, in milliseconds.
+    /// Their duration in milliseconds.
     pub ms: u64,
     /// The session that runs now, or that ran when its run was cut off.
-    pub child: Option<Child>,
+    pub child: Option<SessionProcess>,
 }
 
-/// A session that `loop run` has started.
+/// The process of a session that `loop run` started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Child {
-    /// Its id.
+pub struct SessionProcess {
+    /// The session's id.
     pub session: String,
-    /// Its process.
+    /// The process id.
     pub pid: u32,
-    /// When that process began, as the system counts: a number that was given away again has another one.
-    pub born: Option<u64>,
+    /// The kernel's start time of the process, which tells a reused process id apart.
+    #[serde(rename = "born")]
+    pub started: Option<u64>,
 }
 
-/// What is to be told of the list beside its open features.
+/// How the list differs from the features that are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// Features that were there and are not any more.
+pub struct ListChanges {
+    /// Features that were removed.
     pub gone: Vec<String>,
-    /// Features whose words or steps are others than before.
+    /// Features whose description or steps changed.
     pub rewritten: Vec<String>,
 }
 
-impl Loop {
-    /// Begins to remember: this is the list that is to be worked off.
-    pub fn begin(&mut self, features: &[Feature], trace: Option<String>, now_ms: i64) {
-        self.known = features.iter().map(Known::of).collect();
-        self.passing = passing(features);
-        (self.trace, self.is_out, self.still) = (trace, false, 0);
-        (self.moved_ms, self.ended) = (now_ms, None);
+impl LoopState {
+    /// Starts over with this list.
+    pub fn begin(&mut self, features: &[Feature], fingerprint: Option<String>, now_ms: i64) {
+        self.known_features = features.iter().map(KnownFeature::new).collect();
+        self.passing = passing_keys(features);
+        self.fingerprint = fingerprint;
+        self.is_handed_out = false;
+        self.stalled_rounds = 0;
+        self.moved_ms = now_ms;
+        self.ended = None;
     }
 
-    /// What is not as it was. A feature that has another id and the same words is the same feature.
-    pub fn changes(&self, features: &[Feature]) -> Changes {
-        let same = |known: &&Known| {
-            features.iter().find(|feature| feature.key == known.key).or_else(|| {
-                let is_same = |feature: &&Feature| {
-                    !known.description.is_empty() && feature.description == known.description
-                };
-                features.iter().find(is_same)
-            })
-        };
-        let gone = self.known.iter().filter(|known| same(known).is_none());
-        let rewritten =
-            self.known.iter().filter(|known| same(known).is_some_and(|now| now.content() != known.content));
-        Changes { gone: gone.map(Known::called).collect(), rewritten: rewritten.map(Known::called).collect() }
-    }
-
-    /// Looks at what came of the work that was handed out; says whether anything did. Work that was looked at already, or a
-    /// workspace that nobody can look at, is no sign of standing still.
-    pub fn look(&mut self, features: &[Feature], trace: Option<&str>, now_ms: i64) -> bool {
-        let now = passing(features);
-        let can_tell = self.trace.is_some() && trace.is_some();
-        let moved = now != self.passing || (can_tell && self.trace.as_deref() != trace);
-        if moved {
-            self.still = 0;
-            self.moved_ms = now_ms;
-        } else if self.is_out && can_tell {
-            self.still += 1;
-        }
-        self.is_out = false;
-        self.passing = now;
-        if trace.is_some() {
-            self.trace = trace.map(String::from);
-        }
-        let changes = self.changes(features);
-        for feature in features {
-            let is_known = self.known.iter().any(|known| known.key == feature.key);
-            let is_renamed = self
-                .known
-                .iter()
-                .any(|known| !known.description.is_empty() && known.description == feature.description);
-            if !is_known && !is_renamed {
-                self.known.push(Known::of(feature));
+    /// Compares the list with the known features. A new id with an old description is the same
+    /// feature.
+    pub fn changes(&self, features: &[Feature]) -> ListChanges {
+        let mut changes = ListChanges::default();
+        for known in &self.known_features {
+            match known.find_in(features) {
+                None => changes.gone.push(known.display_name()),
+                Some(feature) if feature.content_id() != known.content => {
+                    changes.rewritten.push(known.display_name());
+                }
+                Some(_) => {}
             }
         }
-        debug_assert_eq!(changes, self.changes(features), "what is new is not changed");
-        moved
+        changes
     }
 
-    /// Hands the work out once more.
-    pub fn hand_out(&mut self, trace: Option<String>) {
+    /// Records what the last round changed, and returns whether it changed anything. A round
+    /// counts as stalled only once, and only if the workspace could be fingerprinted.
+    pub fn record_round(&mut self, features: &[Feature], fingerprint: Option<&str>, now_ms: i64) -> bool {
+        let passing = passing_keys(features);
+        let can_compare = self.fingerprint.is_some() && fingerprint.is_some();
+        let has_moved =
+            passing != self.passing || (can_compare && self.fingerprint.as_deref() != fingerprint);
+        if has_moved {
+            self.stalled_rounds = 0;
+            self.moved_ms = now_ms;
+        } else if self.is_handed_out && can_compare {
+            self.stalled_rounds += 1;
+        }
+        self.is_handed_out = false;
+        self.passing = passing;
+        if fingerprint.is_some() {
+            self.fingerprint = fingerprint.map(String::from);
+        }
+        for feature in features {
+            let is_known =
+                |known: &KnownFeature| known.key == feature.key || known.has_description_of(feature);
+            if !self.known_features.iter().any(is_known) {
+                self.known_features.push(KnownFeature::new(feature));
+            }
+        }
+        has_moved
+    }
+
+    /// Counts one more hand-out.
+    pub fn hand_out(&mut self, fingerprint: Option<String>) {
         self.iteration += 1;
-        self.is_out = true;
-        if trace.is_some() {
-            self.trace = trace;
+        self.is_handed_out = true;
+        if fingerprint.is_some() {
+            self.fingerprint = fingerprint;
         }
     }
 
-    /// It is over, or this session's part of it is: nobody is bound any more.
+    /// Ends the loop and unbinds its session.
     pub fn end(&mut self, status: &Status, why: &str, now_ms: i64) {
         let session = self.session.take();
-        self.ended = Some(Ended { status: status.word().into(), why: why.into(), at_ms: now_ms, session });
+        self.ended =
+            Some(LoopEnd { status: status.as_str().into(), why: why.into(), at_ms: now_ms, session });
         self.token = None;
-        self.is_out = false;
+        self.is_handed_out = false;
     }
 
-    /// How it stands, if it is over.
-    pub fn ended_as(&self) -> Option<Status> {
-        self.ended.as_ref().and_then(|ended| Status::read(&ended.status))
+    /// The status it ended with, if it did.
+    pub fn end_status(&self) -> Option<Status> {
+        self.ended.as_ref().and_then(|ended| Status::parse(&ended.status))
     }
 
     /// What the progress file should say.
-    pub fn standing(&self, features: &[Feature], status: Status, updated: String) -> LoopProgress {
+    pub fn to_progress(&self, features: &[Feature], status: Status, updated: String) -> LoopProgress {
         let gone = self.changes(features).gone;
-        let left = features.iter().filter(|feature| !feature.passes).map(Feature::called);
-        let is_over = !matches!(status, Status::InProgress);
-        LoopProgress {
-            iteration: self.iteration,
-            max: self.max,
-            passing: (self.passing.len(), features.len() + gone.len()),
-            left: if is_over { left.chain(gone).collect() } else { Vec::new() },
-            status,
-            updated,
-        }
+        let passing = (self.passing.len(), features.len() + gone.len());
+        let open = features.iter().filter(|feature| !feature.passes).map(Feature::display_name);
+        let left = if status == Status::InProgress { Vec::new() } else { open.chain(gone).collect() };
+        LoopProgress { iteration: self.iteration, max: self.max, passing, left, status, updated }
     }
 }
 
-fn passing(features: &[Feature]) -> BTreeSet<String> {
+fn passing_keys(features: &[Feature]) -> BTreeSet<String> {
     features.iter().filter(|feature| feature.passes).map(|feature| feature.key.clone()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature_loop::features::read;
-
-    fn list(text: &str) -> Vec<Feature> {
-        read(text).expect("features")
-    }
-
-    fn begun(features: &[Feature]) -> Loop {
-        let mut memory = Loop { max: 10, ..Loop::default() };
-        memory.begin(features, Some("a".into()), 1);
-        memory
-    }
+    use crate::testing::{features, started_loop};
 
     const TWO: &str = r#"[{"id":"a","description":"x","steps":["1"]},{"id":"b","description":"y"}]"#;
+    const B_PASSES: &str =
+        r#"[{"id":"a","description":"x","steps":["1"]},{"id":"b","description":"y","passes":true}]"#;
 
     #[test]
     fn what_moved_is_a_feature_or_the_workspace_and_an_unknown_workspace_is_no_standstill() {
-        let two = list(TWO);
-        let mut memory = begun(&two);
-        assert!(!memory.look(&two, Some("a"), 2));
-        assert_eq!((memory.still, memory.moved_ms), (0, 1), "nothing was handed out yet");
-        memory.hand_out(Some("a".into()));
-        assert!(!memory.look(&two, Some("a"), 3));
-        assert_eq!(memory.still, 1);
-        assert!(!memory.look(&two, Some("a"), 3), "nothing was handed out meanwhile");
-        assert_eq!(memory.still, 1);
-        memory.hand_out(Some("a".into()));
-        assert!(!memory.look(&two, Some("a"), 4));
-        assert_eq!((memory.still, memory.iteration), (2, 2));
-        memory.hand_out(Some("a".into()));
-        assert!(memory.look(&two, Some("b"), 5), "the workspace moved");
-        assert_eq!((memory.still, memory.moved_ms), (0, 5));
-        memory.hand_out(Some("b".into()));
-        assert!(
-            memory.look(&list(&TWO.replace("\"y\"", "\"y\",\"passes\":true")), Some("b"), 6),
-            "a feature passes"
-        );
-        memory.hand_out(None);
-        assert!(!memory.look(&list(&TWO.replace("\"y\"", "\"y\",\"passes\":true")), None, 7));
-        assert_eq!(memory.still, 0, "nobody can tell");
+        let mut state = started_loop(TWO);
+        // Handed out before the look, list, fingerprint; has it moved, stalled rounds, moved at.
+        let rounds = [
+            (false, TWO, Some("a"), false, 0, 0),
+            (true, TWO, Some("a"), false, 1, 0),
+            (false, TWO, Some("a"), false, 1, 0),
+            (true, TWO, Some("a"), false, 2, 0),
+            (true, TWO, Some("b"), true, 0, 5),
+            (true, B_PASSES, Some("b"), true, 0, 6),
+            (true, B_PASSES, None, false, 0, 6),
+        ];
+        for (round, (is_handed_out, list, now, has_moved, stalled, moved_ms)) in (1_i64..).zip(rounds) {
+            if is_handed_out {
+                state.hand_out(None);
+            }
+            assert_eq!(state.record_round(&features(list), now, round), has_moved, "round {round}");
+            assert_eq!((state.stalled_rounds, state.moved_ms), (stalled, moved_ms), "round {round}");
+        }
+        assert_eq!(state.iteration, 5);
     }
 
     #[test]
     fn features_that_are_gone_or_rewritten_are_told() {
-        let memory = begun(&list(TWO));
-        let without = list(r#"[{"id":"a","description":"x","steps":["2"],"passes":true}]"#);
-        let changes = memory.changes(&without);
+        let state = started_loop(TWO);
+        let without = features(r#"[{"id":"a","description":"x","steps":["2"],"passes":true}]"#);
+        let changes = state.changes(&without);
         assert_eq!((changes.gone, changes.rewritten), (vec!["b".to_owned()], vec!["a".to_owned()]));
-        let renamed = list(r#"[{"id":"A1","description":"x","steps":["1"]},{"id":"b","description":"y"}]"#);
-        assert_eq!(memory.changes(&renamed), Changes::default());
+        let renamed =
+            features(r#"[{"id":"A1","description":"x","steps":["1"]},{"id":"b","description":"y"}]"#);
+        assert_eq!(state.changes(&renamed), ListChanges::default());
     }
 
     #[test]
     fn what_came_later_is_remembered_too() {
-        let mut memory = begun(&list(TWO));
-        memory.look(
-            &list(
-                &TWO.replace(']', ",{\"description\":\"a third\"}]")
-                    .replace("\"1\",{\"description\":\"a third\"}]", "\"1\"]"),
-            ),
-            Some("b"),
-            2,
-        );
-        assert_eq!(memory.changes(&list(TWO)).gone, ["a third"]);
+        let mut state = started_loop(TWO);
+        let third = TWO.replace("\"y\"}]", "\"y\"},{\"description\":\"a third\"}]");
+        state.record_round(&features(&third), Some("b"), 2);
+        assert_eq!(state.changes(&features(TWO)).gone, ["a third"]);
     }
 
     #[test]
     fn what_is_left_stands_in_the_file_when_it_is_over() {
-        let mut memory = begun(&list(TWO));
-        memory.iteration = 10;
-        let one = list(r#"[{"id":"a","description":"x","steps":["1"]}]"#);
-        memory.look(&one, Some("b"), 2);
-        let standing = memory.standing(&one, Status::ReachedLimit, "now".into());
-        assert_eq!((standing.left, standing.passing), (vec!["a".to_owned(), "b".into()], (0, 2)));
-        assert_eq!(memory.standing(&one, Status::InProgress, "now".into()).left, Vec::<String>::new());
+        let mut state = started_loop(TWO);
+        let one = features(r#"[{"id":"a","description":"x","steps":["1"]}]"#);
+        state.record_round(&one, Some("b"), 2);
+        let progress = state.to_progress(&one, Status::ReachedLimit, "now".into());
+        assert_eq!((progress.left, progress.passing), (vec!["a".to_owned(), "b".into()], (0, 2)));
+        assert!(state.to_progress(&one, Status::InProgress, "now".into()).left.is_empty());
     }
 }

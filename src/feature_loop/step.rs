@@ -1,10 +1,11 @@
-//! What comes next: takes a loop, its list, what the progress file says and how full the session is, gives the one step.
-//! Pure: the only place that decides it, for the gate at a stop and for `loop run` between two sessions.
+//! Decides what comes next in a loop, for the gate at a stop and for `loop run` between two
+//! sessions. Pure, and the only place that decides it.
 
-use super::context::Fill;
+use super::context::ContextFill;
 use super::features::Feature;
 use super::progress::{Progress, Status};
-use crate::feature_loop::state::{Changes, Loop};
+use super::state::{ListChanges, LoopState};
+use crate::config::LoopConfig;
 use crate::text::counted;
 
 /// How far a loop may go.
@@ -16,80 +17,86 @@ pub struct Limits {
     pub context: f64,
 }
 
-/// What is seen of a loop.
-#[derive(Debug)]
-pub struct Look<'a> {
-    /// The loop, after it was looked at what came of the work.
-    pub memory: &'a Loop,
-    /// The list.
-    pub features: &'a [Feature],
-    /// What the progress file says.
-    pub progress: &'a Progress,
-    /// What its author says about it, where the status is not ours.
-    pub note: Option<&'a str>,
-    /// How full the session is, where that is known.
-    pub fill: Option<Fill>,
+impl From<&LoopConfig> for Limits {
+    fn from(config: &LoopConfig) -> Self {
+        Self { stall_after: config.stall_after, context: config.context }
+    }
 }
 
-/// The next step.
+/// What the decision is made from.
+#[derive(Debug)]
+pub struct StepInput<'a> {
+    /// The loop, with the last round recorded.
+    pub state: &'a LoopState,
+    /// The feature list.
+    pub features: &'a [Feature],
+    /// The progress file.
+    pub progress: &'a Progress,
+    /// The session's note beside a status of its own.
+    pub note: Option<&'a str>,
+    /// How full the session's context is, if known.
+    pub fill: Option<ContextFill>,
+}
+
+/// What comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Hand out this feature.
+    /// Hand out a feature.
     Work {
-        /// Which, by its place in the list; `None` where only what was removed is left.
+        /// Its index in the list; `None` where only removed features are left.
         at: Option<usize>,
-        /// What is not as it was.
-        changes: Changes,
+        /// How the list has changed.
+        changes: ListChanges,
     },
-    /// Let go: it is over, or it is for a fresh session to go on.
+    /// Let the session go: the loop is over, or a fresh session continues it.
     End {
-        /// How it stands.
+        /// The status for the progress file.
         status: Status,
-        /// In words.
+        /// The reason, for a person.
         why: String,
     },
-    /// There is nothing to hold anybody for.
-    Nothing,
+    /// The list is empty.
+    NoFeatures,
 }
 
-/// Decides.
-pub fn next(look: &Look<'_>, limits: Limits) -> Step {
-    let Look { memory, features, progress, .. } = *look;
+/// Returns the next step.
+pub fn next_step(input: &StepInput<'_>, limits: Limits) -> Step {
+    let StepInput { state, features, progress, .. } = *input;
     let end = |status: Status, why: String| Step::End { status, why };
-    let changes = memory.changes(features);
+    let changes = state.changes(features);
     if features.is_empty() && changes.gone.is_empty() {
-        return Step::Nothing;
+        return Step::NoFeatures;
     }
     let at = features.iter().position(|feature| !feature.passes);
     if at.is_none() && changes.gone.is_empty() {
         let count = counted(features.len(), "feature passes", "features pass");
-        return end(Status::Complete, format!("all {count}, after {}", iterations(memory.iteration)));
+        return end(Status::Complete, format!("all {count}, after {}", iterations(state.iteration)));
     }
     let open = features.iter().filter(|feature| !feature.passes).count() + changes.gone.len();
     let open = format!("{} still open", counted(open, "feature is", "features are"));
     if let Some(status @ (Status::Blocked | Status::Paused)) = &progress.status {
-        let note = look.note.map(|note| format!(": {note}")).unwrap_or_default();
-        return end(status.clone(), format!("{} says {status}{note}; {open}", memory.progress));
+        let note = input.note.map(|note| format!(": {note}")).unwrap_or_default();
+        return end(status.clone(), format!("{} says {status}{note}; {open}", state.progress));
     }
-    // Whoever works may set the limit lower, and never higher.
-    let max = progress.max.filter(|max| *max > 0).map_or(memory.max, |max| max.min(memory.max));
-    if memory.iteration >= max {
+    // The session may lower the limit in the progress file, but not raise it.
+    let max = progress.max.filter(|max| *max > 0).map_or(state.max, |max| max.min(state.max));
+    if state.iteration >= max {
         return end(Status::ReachedLimit, format!("the limit of {} is reached; {open}", iterations(max)));
     }
-    if memory.still >= limits.stall_after {
-        let times = iterations(memory.still);
+    if state.stalled_rounds >= limits.stall_after {
+        let times = iterations(state.stalled_rounds);
         let why = format!(
             "nothing moved for {times}: no feature passed, no file changed, nothing was committed; {open}"
         );
         return end(Status::Stalled, why);
     }
-    if let Some(fill) = look.fill.filter(|fill| fill.part() >= limits.context) {
+    if let Some(fill) = input.fill.filter(|fill| fill.part() >= limits.context) {
         return end(Status::HandedOver, format!("the context is {fill} full; {open}, for a fresh session"));
     }
     Step::Work { at, changes }
 }
 
-/// So many iterations, in words.
+/// "1 iteration", "2 iterations".
 pub fn iterations(count: u32) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), "iteration", "iterations")
 }
@@ -97,27 +104,28 @@ pub fn iterations(count: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature_loop::features::read;
     use crate::feature_loop::progress;
-
-    const LIMITS: Limits = Limits { stall_after: 3, context: 0.8 };
-
-    fn step(list: &str, change: impl FnOnce(&mut Loop), said: &str, tokens: u64) -> Step {
-        let features = read(list).expect("features");
-        let before =
-            read(r#"[{"id":"a","description":"x"},{"id":"b","description":"y"}]"#).expect("features");
-        let mut memory = Loop { max: 10, iteration: 4, progress: "progress.txt".into(), ..Loop::default() };
-        memory.begin(&before, None, 0);
-        change(&mut memory);
-        let progress = progress::read(said);
-        let note = progress::note_on_status(said);
-        let fill = Some(Fill { tokens, window: 200_000 });
-        let look =
-            Look { memory: &memory, features: &features, progress: &progress, note: note.as_deref(), fill };
-        next(&look, LIMITS)
-    }
+    use crate::testing::{features, started_loop};
 
     const OPEN: &str = r#"[{"id":"a","description":"x","passes":true},{"id":"b","description":"y"}]"#;
+
+    /// The step of a loop in iteration 4 of 10.
+    fn step(list: &str, change: impl FnOnce(&mut LoopState), notes: &str, tokens: u64) -> Step {
+        let mut state = started_loop(r#"[{"id":"a","description":"x"},{"id":"b","description":"y"}]"#);
+        state.iteration = 4;
+        change(&mut state);
+        let (features, progress) = (features(list), progress::parse(notes));
+        let note = progress::status_note(notes);
+        let fill = Some(ContextFill { tokens, window: 200_000 });
+        let input = StepInput {
+            state: &state,
+            features: &features,
+            progress: &progress,
+            note: note.as_deref(),
+            fill,
+        };
+        next_step(&input, Limits { stall_after: 3, context: 0.8 })
+    }
 
     fn end(status: Status, why: &str) -> Step {
         Step::End { status, why: why.into() }
@@ -125,65 +133,50 @@ mod tests {
 
     #[test]
     fn the_first_open_feature_is_handed_out() {
-        assert_eq!(step(OPEN, |_| (), "", 0), Step::Work { at: Some(1), changes: Changes::default() });
-        assert_eq!(step("[]", |memory| memory.known.clear(), "", 0), Step::Nothing);
+        let first = Step::Work { at: Some(1), changes: ListChanges::default() };
+        assert_eq!(step(OPEN, |_| (), "", 159_999), first);
+        assert_eq!(step(OPEN, |state| state.stalled_rounds = 2, "", 0), first);
+        // Neither an unknown status nor the session's word for "done" ends a loop.
+        for notes in ["status: COMPLETE", "status: WAITING"] {
+            assert_eq!(step(OPEN, |_| (), notes, 0), first, "{notes}");
+        }
+        assert_eq!(step("[]", |state| state.known_features.clear(), "", 0), Step::NoFeatures);
     }
 
     #[test]
-    fn all_that_pass_is_complete_and_a_word_alone_is_not() {
+    fn all_that_pass_is_complete_whatever_else_is_so() {
         let all = OPEN.replace("\"y\"", "\"y\",\"passes\":true");
-        assert_eq!(
-            step(&all, |_| (), "", 0),
-            end(Status::Complete, "all 2 features pass, after 4 iterations")
-        );
-        let full =
-            step(&all, |memory| (memory.iteration, memory.still) = (10, 9), "status: BLOCKED", 199_000);
-        assert!(matches!(full, Step::End { status: Status::Complete, .. }), "{full:?}");
-        assert!(matches!(step(OPEN, |_| (), "status: COMPLETE", 0), Step::Work { .. }));
+        let complete =
+            |count| end(Status::Complete, &format!("all 2 features pass, after {count} iterations"));
+        assert_eq!(step(&all, |_| (), "", 0), complete(4));
+        let exhausted = |state: &mut LoopState| (state.iteration, state.stalled_rounds) = (10, 9);
+        assert_eq!(step(&all, exhausted, "status: BLOCKED", 199_000), complete(10));
     }
 
     #[test]
     fn features_that_were_taken_out_keep_it_open() {
         let one = r#"[{"id":"a","description":"x","passes":true}]"#;
-        let Step::Work { at: None, changes } = step(one, |_| (), "status: COMPLETE", 0) else {
-            panic!("open")
-        };
-        assert_eq!(changes.gone, ["b"]);
-        let Step::Work { at: None, changes } = step("[]", |_| (), "", 0) else { panic!("open") };
-        assert_eq!(changes.gone, ["a", "b"]);
+        for (list, gone) in [(one, vec!["b"]), ("[]", vec!["a", "b"])] {
+            let Step::Work { at: None, changes } = step(list, |_| (), "status: COMPLETE", 0) else {
+                panic!("open")
+            };
+            assert_eq!(changes.gone, gone);
+        }
     }
 
     #[test]
-    fn limits_end_it_and_may_be_set_lower_by_anybody() {
-        let limit = "the limit of 10 iterations is reached; 1 feature is still open";
-        assert_eq!(step(OPEN, |memory| memory.iteration = 10, "", 0), end(Status::ReachedLimit, limit));
-        assert_eq!(
-            step(OPEN, |memory| memory.iteration = 10, "max: 99", 0),
-            end(Status::ReachedLimit, limit)
-        );
-        let lower = "the limit of 4 iterations is reached; 1 feature is still open";
-        assert_eq!(step(OPEN, |_| (), "max: 4", 0), end(Status::ReachedLimit, lower));
-    }
-
-    #[test]
-    fn standing_still_ends_it() {
+    fn limits_a_standstill_a_full_context_and_a_blocked_session_end_it() {
+        let limit = |max| format!("the limit of {max} iterations is reached; 1 feature is still open");
+        let at_limit = |state: &mut LoopState| state.iteration = 10;
+        assert_eq!(step(OPEN, at_limit, "", 0), end(Status::ReachedLimit, &limit(10)));
+        assert_eq!(step(OPEN, at_limit, "max: 99", 0), end(Status::ReachedLimit, &limit(10)));
+        assert_eq!(step(OPEN, |_| (), "max: 4", 0), end(Status::ReachedLimit, &limit(4)));
         let why = "nothing moved for 3 iterations: no feature passed, no file changed, nothing was committed; 1 feature is still open";
-        assert_eq!(step(OPEN, |memory| memory.still = 3, "", 0), end(Status::Stalled, why));
-        assert!(matches!(step(OPEN, |memory| memory.still = 2, "", 0), Step::Work { .. }));
-    }
-
-    #[test]
-    fn a_full_context_is_for_a_fresh_session() {
+        assert_eq!(step(OPEN, |state| state.stalled_rounds = 3, "", 0), end(Status::Stalled, why));
         let why = "the context is 80 % full; 1 feature is still open, for a fresh session";
         assert_eq!(step(OPEN, |_| (), "", 160_000), end(Status::HandedOver, why));
-        assert!(matches!(step(OPEN, |_| (), "", 159_999), Step::Work { .. }));
-    }
-
-    #[test]
-    fn whoever_is_blocked_is_let_go_with_its_words() {
-        let said = "status: BLOCKED\nThe API key is missing.\n";
+        let notes = "status: BLOCKED\nThe API key is missing.\n";
         let why = "progress.txt says BLOCKED: The API key is missing.; 1 feature is still open";
-        assert_eq!(step(OPEN, |_| (), said, 0), end(Status::Blocked, why));
-        assert!(matches!(step(OPEN, |_| (), "status: WAITING", 0), Step::Work { .. }));
+        assert_eq!(step(OPEN, |_| (), notes, 0), end(Status::Blocked, why));
     }
 }

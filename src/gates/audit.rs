@@ -178,7 +178,7 @@ fn ask(
     // The reader takes longer than to write down what it is asked.
     story
         .chores
-        .run(move || artifacts::keep_asked(&root, &id, &asked.whole(), &scene_of(&evidence.evidence)));
+        .run(move || artifacts::write_prompt(&root, &id, &asked.whole(), &scene_of(&evidence.evidence)));
     let deadline = stop.deadline.checked_sub(ROOM_TO_ANSWER).unwrap_or_else(Instant::now);
     let (first_model, backend) = (readers.first.model().to_owned(), readers.first.backend());
     let second_model = match &stop.config.auditor.second_reader {

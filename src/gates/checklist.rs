@@ -20,7 +20,7 @@ use crate::evidence::masking::mask_session;
 use crate::files::open_regular;
 use crate::finding::Finding;
 use crate::followup::PendingBlock;
-use crate::plan::steps::parse_words;
+use crate::plan::steps::parse_steps;
 use crate::readers::ReaderOutcome;
 use crate::redact::is_secret_file;
 use crate::text::normalise::normalised;
@@ -143,7 +143,7 @@ fn read_lists(stop: &StopContext<'_>, known: &Known) -> (Vec<Checklist>, Vec<(St
         let mut bytes = Vec::new();
         match open_regular(&file.path).and_then(|open| open.take(READ_CAP).read_to_end(&mut bytes)) {
             Ok(_) => {
-                let boxes = parse_words(&String::from_utf8_lossy(&bytes));
+                let boxes = parse_steps(&String::from_utf8_lossy(&bytes));
                 lists.push(Checklist { name: file.name, steps: boxes });
             }
             Err(error) => unreadable.push((file.name, error.to_string())),

@@ -9,7 +9,7 @@ use crate::audit::reason::SWITCH;
 use crate::checks::due::{NotDue, Touched, due};
 use crate::checks::{Passed, Ran, Verdict, ran};
 use crate::child::{self, Job};
-use crate::config::gates::check::{CheckConfig, CheckOn};
+use crate::config::{CheckConfig, CheckOn};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::hook::Event;
@@ -17,7 +17,6 @@ use crate::ids::ContentId;
 use crate::redact::mask;
 use crate::session::Command;
 use crate::timing;
-use crate::workspace::Folders;
 
 /// What is left to finish in after the checks and the audit.
 const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
@@ -130,10 +129,9 @@ fn pass(idle: &[(&CheckConfig, NotDue)], ran: &[Ran]) -> Outcome {
 /// in the workspace is newer than the session.
 fn touched(known: &Known) -> Touched {
     let Known { session, workspace, .. } = known;
-    let mut folders = Folders::default();
     let mut touched = Touched::new();
     for touch in session.done_touches() {
-        if let Some(place) = workspace.locate_among(&touch.path, &mut folders) {
+        if let Some(place) = workspace.locate(&touch.path) {
             let stamp = workspace.stamp(&place).map(|stamp| (stamp.bytes, stamp.changed_ns));
             touched.insert(place.name, stamp);
         }

@@ -33,7 +33,7 @@ pub fn configured(config: &Config) -> Vec<Configured> {
         });
     }
     if config.worker.keep_alive {
-        let span = |kind: &str| time_span(config.worker.idle_ms_of(kind));
+        let span = |kind: &str| time_span(config.worker.idle_ms(kind));
         let mut words = format!("workers, {} without work", time_span(ms(config.worker.idle)));
         for kind in config.worker.kinds.keys() {
             words.push_str(&format!(", {kind} {}", span(kind)));
@@ -70,14 +70,11 @@ fn ms(time: std::time::Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::file::ConfigFile;
 
     #[test]
     fn each_gate_that_is_set_says_what_it_goes_by() {
         let lines = |toml: &str| -> Vec<String> {
-            let mut config = Config::default();
-            config.tasks.apply(ConfigFile::parse(toml, "x").expect("a config").tasks);
-            config.worker.apply(ConfigFile::parse(toml, "x").expect("a config").worker);
+            let config = Config::parse(toml, "x").expect("a config");
             configured(&config).into_iter().map(|gate| format!("{}: {}", gate.name, gate.words)).collect()
         };
         assert_eq!(lines(""), ["audit: haiku, the session waits"]);

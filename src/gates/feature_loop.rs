@@ -7,12 +7,12 @@ use std::path::Path;
 use super::{Gate, ReaderPair, StopContext, StopReport};
 use crate::client::env_vars;
 use crate::decision::{Cause, Outcome};
-use crate::feature_loop::context::fill_of;
+use crate::feature_loop::context::read_fill;
 use crate::feature_loop::prompts;
-use crate::feature_loop::prompts::HOLD;
-use crate::feature_loop::round::{Seen, now_ms, see};
+use crate::feature_loop::prompts::BLOCK_PROMPT;
+use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
 use crate::feature_loop::step::iterations;
-use crate::feature_loop::{Loop, Status, Step};
+use crate::feature_loop::{LoopState, Status, Step};
 use crate::files::end_of;
 use crate::gates::consecutive_blocks;
 use crate::hook::Event;
@@ -26,7 +26,7 @@ const TAIL: u64 = 4 << 20;
 /// The gate, for a session that is bound to a loop.
 #[derive(Debug)]
 pub struct FeatureLoopGate {
-    found: Loop,
+    found: LoopState,
 }
 
 impl FeatureLoopGate {
@@ -45,7 +45,7 @@ impl FeatureLoopGate {
 
 /// Whether this is the session in which a loop was begun: clients before 2.1.136 do not tell a command which session runs it,
 /// but what it printed stands in the transcript of that session alone.
-fn has_printed(stop: &StopContext<'_>, one: &Loop) -> bool {
+fn has_printed(stop: &StopContext<'_>, one: &LoopState) -> bool {
     let Some(token) = one.token.as_deref().filter(|token| token.len() > 8) else { return false };
     let project = std::fs::canonicalize(stop.project).unwrap_or_else(|_| stop.project.to_path_buf());
     let is_near = project.starts_with(&one.folder) || one.folder.starts_with(&project);
@@ -78,22 +78,22 @@ impl Gate for FeatureLoopGate {
 
 impl FeatureLoopGate {
     fn round(&self, stop: &StopContext<'_>, story: &mut StopReport) -> Result<Outcome, String> {
-        let seen = see(&self.found)?;
+        let seen = LoopSnapshot::read(&self.found)?;
         if stop.config.gates.dry_run {
             return Ok(step(stop, story, &seen, &mut self.found.clone()).0);
         }
         let session = stop.input.session_id.as_deref();
         stop.state.change_loop(&self.found.folder, |kept| {
-            let ours = |one: &&mut Loop| {
+            let ours = |one: &&mut LoopState| {
                 one.session.as_deref() == session || one.token == self.found.token && one.token.is_some()
             };
-            let Some(memory) = kept.as_mut().filter(ours) else {
+            let Some(state) = kept.as_mut().filter(ours) else {
                 let detail = Some("the loop is another session's by now".to_owned());
                 return Ok(Outcome::Pass { cause: Cause::LoopOver, detail });
             };
-            (memory.session, memory.token) = (session.map(String::from), None);
-            let (mut outcome, status) = step(stop, story, &seen, memory);
-            let written = status.map_or(Ok(()), |status| seen.write(memory, status));
+            (state.session, state.token) = (session.map(String::from), None);
+            let (mut outcome, status) = step(stop, story, &seen, state);
+            let written = status.map_or(Ok(()), |status| seen.write_progress(state, status));
             // What is remembered counts; the file is for people and for the next session.
             if let (Err(why), Outcome::Advise { message, .. }) = (&written, &mut outcome) {
                 message.push_str(&format!(" ({why})"));
@@ -107,15 +107,15 @@ impl FeatureLoopGate {
 fn step(
     stop: &StopContext<'_>,
     story: &mut StopReport,
-    seen: &Seen,
-    memory: &mut Loop,
+    seen: &LoopSnapshot,
+    state: &mut LoopState,
 ) -> (Outcome, Option<Status>) {
     let config = &stop.config.feature_loop;
     let chosen = stop.env.text(env_vars::MODEL);
     let transcript = stop.input.own_transcript();
-    let fill = transcript.and_then(|path| fill_of(path, config.window, chosen.as_deref()));
+    let fill = transcript.and_then(|path| read_fill(path, config.window, chosen.as_deref()));
     let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
-    let mut next = seen.next(memory, fill, config.limits);
+    let mut next = seen.next_step(state, fill, config.into());
     if matches!(next, Step::Work { .. }) && !consecutive_blocks::may_hold_on(stop, held) {
         let why = format!(
             "the session was held {} times in a row and used no tool",
@@ -124,27 +124,27 @@ fn step(
         next = Step::End { status: Status::Stalled, why };
     }
     match next {
-        Step::Nothing => {
-            let detail = format!("{} has no features", memory.features);
+        Step::NoFeatures => {
+            let detail = format!("{} has no features", state.features);
             (Outcome::Pass { cause: Cause::LoopOver, detail: Some(detail) }, None)
         }
         Step::Work { at, changes } => {
             let (template, fault) =
-                prompts::template(stop.config.auditor.prompts.as_deref(), "loop-hold.md", HOLD);
+                prompts::load_template(stop.config.auditor.prompts.as_deref(), "loop-hold.md", BLOCK_PROMPT);
             story.config_faults.extend(fault);
-            let reason = seen.hand_out(memory, at, &changes, &template, HOLD);
+            let reason = seen.hand_out(state, at, &changes, &template, BLOCK_PROMPT);
             (Outcome::Hold { cause: Cause::FeatureOpen, reason }, Some(Status::InProgress))
         }
         Step::End { status, why } => {
-            memory.end(&status, &why, now_ms());
-            let message = told(memory, &status, &why);
+            state.end(&status, &why, now_ms());
+            let message = told(state, &status, &why);
             (Outcome::Advise { cause: Cause::LoopOver, message }, Some(status))
         }
     }
 }
 
 /// What the person is told.
-fn told(memory: &Loop, status: &Status, why: &str) -> String {
+fn told(state: &LoopState, status: &Status, why: &str) -> String {
     let on = match status {
         Status::HandedOver => ": `punchlist loop start` there, or `punchlist loop run`",
         Status::ReachedLimit => "; `punchlist loop start --max` sets it higher",
@@ -153,7 +153,7 @@ fn told(memory: &Loop, status: &Status, why: &str) -> String {
     let so_far = if *status == Status::Complete {
         String::new()
     } else {
-        format!(", after {}", iterations(memory.iteration))
+        format!(", after {}", iterations(state.iteration))
     };
     format!("feature loop {status}{so_far}: {why}{on}")
 }

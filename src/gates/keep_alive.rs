@@ -48,7 +48,7 @@ impl Gate for KeepAlive {
         let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
         let at_queue = AtQueue {
             idle_ms: worker.idle_ms(stop.started_ms),
-            most_ms: stop.config.worker.idle_ms_of(&worker.kind),
+            most_ms: stop.config.worker.idle_ms(&worker.kind),
             may_hold: may_hold_on(stop, held),
             worker: &worker,
             in_hand: &in_hand,

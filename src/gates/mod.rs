@@ -162,7 +162,7 @@ pub fn look(
     readers: &mut ReaderPair<'_>,
 ) -> MergedResult {
     let agent_type = stop.input.agent_type.as_deref().unwrap_or_default();
-    if stop.input.event == Event::SubagentStop && !stop.config.subagents.looks_at(agent_type) {
+    if stop.input.event == Event::SubagentStop && !stop.config.subagents.includes(agent_type) {
         let why = format!("agents of type \"{agent_type}\" are not looked at ([subagents])");
         let outcome = Outcome::Pass { cause: Cause::NothingToAudit, detail: Some(why) };
         return MergedResult { outcome, uses_budget: false };

@@ -25,7 +25,7 @@ use crate::hook::session_start::Start;
 use crate::hook::skip::{Skip, aside};
 use crate::hook::{Event, HookInput, Reply};
 use crate::ids::new_id;
-use crate::log::{DecisionLog, Record, Snapshot, artifacts};
+use crate::log::{DecisionLog, Record, Snapshot, artifacts, prune};
 use crate::readers::budget::{Budget, Budgeted, Limit};
 use crate::readers::{Reader, SealedClient};
 use crate::state::{NewestStop, SessionState, StateFolder};
@@ -390,16 +390,16 @@ impl ToWrite {
     fn keep_artifacts(&self, stop: &StopContext<'_>) {
         let root = stop.state.root();
         if let Some(scene) = &self.scene {
-            artifacts::keep_scene(root, stop.id, scene);
+            artifacts::write_snapshot(root, stop.id, scene);
         }
         if let Some(reply) = &self.reply {
-            artifacts::keep_reply(root, stop.id, reply);
+            artifacts::write_reply(root, stop.id, reply);
         }
         if let Some((task, reply)) = &self.second {
-            artifacts::keep_second(root, stop.id, task, reply);
+            artifacts::write_second(root, stop.id, task, reply);
         }
         if self.scene.is_some() || self.reply.is_some() {
-            artifacts::tidy(root, stop.config.log.keep, stop.config.log.max_size);
+            prune::tidy(root, stop.config.log.keep, stop.config.log.max_size);
         }
     }
 }

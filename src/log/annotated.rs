@@ -1,136 +1,156 @@
-//! Takes decisions and what was said of them later, gives each decision with all that is known of it. Pure.
+//! A decision joined with the notes on it. Pure.
 
-use std::collections::HashMap;
-
-use crate::log::note::{FindingOutcome, Judgement};
+use crate::log::note::{FindingOutcome, Label, NoteLine};
+use crate::log::summary::Summary;
 use crate::log::{LabelNote, Note, OutcomeNote, Record};
 
-/// A decision, and what is known of it by now.
+/// A decision and the notes on it: a [`Summary`] where many are listed or counted, a [`Record`] where it is shown whole.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct Annotated<D> {
     /// The decision.
-    pub record: Record,
-    /// What became of each of its findings, in their order.
-    pub fates: Vec<Fate>,
+    pub decision: D,
+    /// All notes on it, oldest first.
+    pub notes: Vec<NoteLine>,
+    /// What the notes say of each of its findings, in their order.
+    pub findings: Vec<FindingNotes>,
     /// What a person says of it as a whole.
     pub label: Option<LabelNote>,
 }
 
-/// What is known of one finding by now.
+/// What the notes say of one finding: the newest of each kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Fate {
+pub struct FindingNotes {
     /// What became of it.
     pub outcome: Option<OutcomeNote>,
     /// What a person says of it, or of the decision as a whole.
     pub label: Option<LabelNote>,
 }
 
-impl Fate {
-    /// Whether the finding was right, as far as that is known.
-    pub fn was_right(&self) -> Option<bool> {
-        let outcome = self.outcome.as_ref();
-        let was_wrong = outcome.and_then(|note| note.was_wrong);
-        was_right(outcome.map(|note| note.outcome), was_wrong, self.label.as_ref().map(|note| note.label))
-    }
-}
-
-/// Whether a finding was right: a person's word counts before the agent's. A dispute makes it wrong, unless a reader that
-/// was asked again does not agree (`was_wrong` is `Some(false)`): then one word stands against another, and nothing is
-/// known. What was ignored says nothing.
-pub fn was_right(
-    outcome: Option<FindingOutcome>,
-    was_wrong: Option<bool>,
-    label: Option<Judgement>,
-) -> Option<bool> {
-    match (label, outcome) {
-        (Some(label), _) => Some(label == Judgement::Right),
-        (None, Some(FindingOutcome::Fixed)) => Some(true),
-        (None, Some(FindingOutcome::Disputed)) => (was_wrong != Some(false)).then_some(false),
-        (None, Some(FindingOutcome::Ignored) | None) => None,
-    }
-}
-
-/// Puts each note to its decision; both come oldest first, and the newest note of several counts. A note on what is
-/// not there is passed over.
-pub fn join(records: Vec<Record>, notes: Vec<Note>) -> Vec<Told> {
-    let mut all: Vec<_> = records
-        .into_iter()
-        .map(|record| Told { fates: vec![Fate::default(); record.findings.len()], record, label: None })
-        .collect();
-    let places: HashMap<String, usize> =
-        all.iter().enumerate().map(|(at, told)| (told.record.id.clone(), at)).collect();
-    for note in notes {
-        let (of, finding) = match &note {
-            Note::Outcome(note) => (&note.of, Some(note.finding)),
-            Note::Label(note) => (&note.of, note.finding),
-        };
-        let Some(told) = places.get(of).map(|&at| &mut all[at]) else { continue };
-        let fate = finding.map(|number| number.checked_sub(1).and_then(|at| told.fates.get_mut(at)));
-        match (note, fate) {
-            (Note::Outcome(note), Some(Some(fate))) => fate.outcome = Some(note),
-            (Note::Label(note), Some(Some(fate))) => fate.label = Some(note),
-            (Note::Label(note), None) => {
-                told.fates.iter_mut().for_each(|fate| fate.label = Some(note.clone()));
-                told.label = Some(note);
+impl<D> Annotated<D> {
+    /// Joins a decision that has `findings` findings with its notes, oldest first. A note on a finding that is not there
+    /// counts for nothing.
+    fn join(decision: D, findings: usize, notes: Vec<NoteLine>) -> Self {
+        let mut findings = vec![FindingNotes::default(); findings];
+        let mut label = None;
+        for line in &notes {
+            let number = match &line.note {
+                Note::Outcome(note) => Some(note.finding),
+                Note::Label(note) => note.finding,
+            };
+            let about = match number {
+                Some(number) => number.checked_sub(1).and_then(|at| findings.get_mut(at..=at)),
+                None => Some(&mut findings[..]),
+            };
+            for finding in about.unwrap_or_default() {
+                match &line.note {
+                    Note::Outcome(note) => finding.outcome = Some(note.clone()),
+                    Note::Label(note) => finding.label = Some(note.clone()),
+                }
             }
-            (_, Some(None)) | (Note::Outcome(_), None) => (),
+            if let Note::Label(note) = &line.note
+                && note.finding.is_none()
+            {
+                label = Some(note.clone());
+            }
+        }
+        Self { decision, notes, findings, label }
+    }
+}
+
+impl Annotated<Summary> {
+    /// A decision with its notes, oldest first.
+    pub fn new(summary: Summary, notes: Vec<NoteLine>) -> Self {
+        let findings = summary.findings.len();
+        Self::join(summary, findings, notes)
+    }
+
+    /// The same decision with its whole record.
+    pub fn into_record(self) -> serde_json::Result<Annotated<Record>> {
+        let decision = serde_json::from_str(&self.decision.line)?;
+        Ok(Annotated { decision, notes: self.notes, findings: self.findings, label: self.label })
+    }
+}
+
+impl FindingNotes {
+    /// What became of the finding.
+    pub fn outcome(&self) -> Option<FindingOutcome> {
+        self.outcome.as_ref().map(|note| note.outcome)
+    }
+
+    /// What a person says of it.
+    pub fn label(&self) -> Option<Label> {
+        self.label.as_ref().map(|note| note.label)
+    }
+
+    /// Whether the finding was right, as far as that is known. A person's word counts before the agent's. A dispute makes
+    /// it wrong, unless a reader that was asked again does not agree: then nothing is known. What was ignored says
+    /// nothing either way.
+    pub fn was_right(&self) -> Option<bool> {
+        if let Some(label) = self.label() {
+            return Some(label == Label::Right);
+        }
+        let note = self.outcome.as_ref()?;
+        match note.outcome {
+            FindingOutcome::Fixed => Some(true),
+            FindingOutcome::Disputed => (note.was_wrong != Some(false)).then_some(false),
+            FindingOutcome::Ignored => None,
         }
     }
-    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::record::tests::record;
+    use crate::testing::annotated;
 
-    fn note(json: &str) -> Note {
-        let json = json.replacen('{', r#"{"schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","#, 1);
-        serde_json::from_str(&json).expect("a note")
-    }
-
-    fn block() -> Record {
-        let finding = r#"{"category":"A","status":"confirmed","source":"facts","kind":"missing",
-            "claim":"q","path":null,"why":"w","settle":"s","check":"c","step":null}"#;
-        let finding: crate::finding::Finding = serde_json::from_str(finding).expect("a finding");
-        Record { findings: vec![finding.clone(), finding], ..record("b") }
-    }
+    const LOG: &str = r#"
+{"id":"a","time":"2026-10-01T00:00:00Z","decision":"allow","cause":"clean"}
+{"id":"b","time":"2026-10-01T00:00:01Z","decision":"block","findings":[{"category":"A"},{"category":"A"}]}
+{"kind":"outcome","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","finding":1,"outcome":"ignored"}
+{"kind":"outcome","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","finding":1,"outcome":"fixed"}
+{"kind":"label","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","label":"wrong"}
+{"kind":"label","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","finding":2,"label":"right"}
+{"kind":"outcome","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","finding":3,"outcome":"fixed"}
+{"kind":"outcome","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","finding":0,"outcome":"fixed"}
+{"kind":"label","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"a","label":"wrong"}
+{"kind":"label","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"gone","label":"wrong"}"#;
 
     #[test]
     fn each_note_finds_its_finding_and_the_newest_counts() {
-        let notes = vec![
-            note(r#"{"kind":"outcome","finding":1,"outcome":"ignored"}"#),
-            note(r#"{"kind":"outcome","finding":1,"outcome":"fixed"}"#),
-            note(r#"{"kind":"label","label":"wrong"}"#),
-            note(r#"{"kind":"label","finding":2,"label":"right"}"#),
-            note(r#"{"kind":"outcome","finding":3,"outcome":"fixed"}"#),
-            note(r#"{"kind":"outcome","finding":0,"outcome":"fixed"}"#),
-        ];
-        let told = join(vec![record("a"), block()], notes);
-        assert_eq!((told[0].fates.len(), &told[0].label), (0, &None));
-        let outcomes: Vec<_> =
-            told[1].fates.iter().map(|fate| fate.outcome.as_ref().map(|note| note.outcome)).collect();
+        let all = annotated(LOG);
+        assert_eq!((all.len(), all[0].findings.len(), all[0].notes.len()), (2, 0, 1));
+        let block = &all[1];
+        let outcomes: Vec<_> = block.findings.iter().map(FindingNotes::outcome).collect();
         assert_eq!(outcomes, [Some(FindingOutcome::Fixed), None]);
-        assert_eq!(told[1].fates.iter().map(Fate::was_right).collect::<Vec<_>>(), [Some(false), Some(true)]);
-        assert_eq!(told[1].label.as_ref().map(|note| note.label), Some(Judgement::Wrong));
+        let right: Vec<_> = block.findings.iter().map(FindingNotes::was_right).collect();
+        assert_eq!(right, [Some(false), Some(true)]);
+        assert_eq!(block.label.as_ref().map(|note| note.label), Some(Label::Wrong));
+        let whole = block.clone().into_record().expect("a record");
+        assert_eq!((whole.findings, whole.decision.findings.len()), (block.findings.clone(), 2));
     }
 
     #[test]
-    fn what_was_ignored_says_nothing_of_who_was_right() {
-        assert_eq!(was_right(Some(FindingOutcome::Ignored), Some(false), None), None);
-        assert_eq!(was_right(None, None, None), None);
-        assert_eq!(was_right(Some(FindingOutcome::Fixed), Some(false), None), Some(true));
-    }
-
-    #[test]
-    fn a_dispute_counts_unless_a_reader_that_was_asked_again_says_otherwise() {
-        let disputed = |was_wrong, label| was_right(Some(FindingOutcome::Disputed), was_wrong, label);
-        assert_eq!(disputed(None, None), Some(false), "nobody was asked");
-        assert_eq!(disputed(Some(true), None), Some(false));
-        assert_eq!(disputed(Some(false), None), None);
-        for was_wrong in [None, Some(true), Some(false)] {
-            assert_eq!(disputed(was_wrong, Some(Judgement::Right)), Some(true));
-            assert_eq!(disputed(was_wrong, Some(Judgement::Wrong)), Some(false));
+    fn a_persons_word_counts_first_and_a_dispute_unless_a_reader_disagrees() {
+        for (outcome, label, expected) in [
+            ("", "", None),
+            (r#""ignored""#, "", None),
+            (r#""fixed""#, "", Some(true)),
+            (r#""disputed""#, "", Some(false)),
+            (r#""disputed","was_wrong":true"#, "", Some(false)),
+            (r#""disputed","was_wrong":false"#, "", None),
+            (r#""disputed","was_wrong":false"#, "wrong", Some(false)),
+            (r#""disputed","was_wrong":true"#, "right", Some(true)),
+        ] {
+            let mut log =
+                r#"{"id":"b","time":"2026-10-01T00:00:01Z","findings":[{"category":"A"}]}"#.to_owned();
+            let note = r#"{"schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","finding":1,"#;
+            if !outcome.is_empty() {
+                log += &format!("\n{note}\"kind\":\"outcome\",\"outcome\":{outcome}}}");
+            }
+            if !label.is_empty() {
+                log += &format!("\n{note}\"kind\":\"label\",\"label\":\"{label}\"}}");
+            }
+            assert_eq!(annotated(&log)[0].findings[0].was_right(), expected, "{outcome} {label}");
         }
     }
 }

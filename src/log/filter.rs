@@ -1,29 +1,28 @@
-//! Which decisions are meant: takes one and what was said of it later, says whether it is. Pure. Filters combine; one with
-//! several values takes any of them.
+//! Which decisions match: filters combine, and one with several values takes any of them. Pure.
 
-use aho_corasick::AhoCorasick;
+use jiff::Timestamp;
 use serde_json::Value;
 
-use super::note::{FindingOutcome, Judgement};
-use super::seen::Seen;
 use crate::decision::Cause;
 use crate::finding::{Category, Status};
-use crate::log::summary::{FindingSummary, Summary};
+use crate::log::Annotated;
+use crate::log::annotated::FindingNotes;
+use crate::log::note::{FindingOutcome, Label};
+use crate::log::summary::Summary;
 use crate::paths::base_name;
 
 /// What was decided, as a person calls it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
-    /// The stop was held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DecisionKind {
+    /// The stop was blocked.
     Block,
-    /// It went through, and would not have but for a dry run or a block that could not be counted.
+    /// It went through, but would have been blocked without a dry run or a counter that could not be written.
     WouldBlock,
     /// It went through.
-    #[default]
     Allow,
 }
 
-impl Verdict {
+impl DecisionKind {
     /// All of them, in order.
     pub const ALL: [Self; 3] = [Self::Block, Self::WouldBlock, Self::Allow];
 
@@ -39,103 +38,106 @@ impl Verdict {
 
 /// What became of a finding, or what a person says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutcomeWord {
+pub enum OutcomeFilter {
     /// What became of it.
-    FindingOutcome(FindingOutcome),
+    Outcome(FindingOutcome),
     /// What a person says.
-    Said(Judgement),
+    Label(Label),
 }
 
-impl OutcomeWord {
+impl OutcomeFilter {
     /// All of them, in order.
     pub const ALL: [Self; 5] = [
-        Self::FindingOutcome(FindingOutcome::Fixed),
-        Self::FindingOutcome(FindingOutcome::Disputed),
-        Self::FindingOutcome(FindingOutcome::Ignored),
-        Self::Said(Judgement::Right),
-        Self::Said(Judgement::Wrong),
+        Self::Outcome(FindingOutcome::Fixed),
+        Self::Outcome(FindingOutcome::Disputed),
+        Self::Outcome(FindingOutcome::Ignored),
+        Self::Label(Label::Right),
+        Self::Label(Label::Wrong),
     ];
 
-    /// As the log writes it.
+    /// Its name in the log.
     pub fn name(self) -> &'static str {
         match self {
-            Self::FindingOutcome(became) => became.name(),
-            Self::Said(judgement) => judgement.name(),
+            Self::Outcome(outcome) => outcome.name(),
+            Self::Label(label) => label.name(),
+        }
+    }
+
+    /// Whether the notes on a finding say so.
+    pub fn matches(self, notes: &FindingNotes) -> bool {
+        match self {
+            Self::Outcome(outcome) => notes.outcome() == Some(outcome),
+            Self::Label(label) => notes.label() == Some(label),
         }
     }
 }
 
 /// Which project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WhichProject {
+pub enum ProjectFilter {
     /// By its folder's name.
     Named(String),
     /// By its path, or a folder above it.
     At(String),
 }
 
-/// Which decisions are meant; every one of them by default.
+/// Which decisions match; every one of them by default.
 #[derive(Debug, Default)]
+#[expect(missing_docs, reason = "the options of `punchlist log` document them")]
 pub struct Filter {
-    /// Of which project.
-    pub project: Option<WhichProject>,
+    pub project: Option<ProjectFilter>,
     /// How the session's id starts.
     pub session: Option<String>,
-    /// From then on, in milliseconds since 1970.
-    pub since: Option<i64>,
+    /// From then on.
+    pub since: Option<Timestamp>,
     /// Before then.
-    pub until: Option<i64>,
-    /// Decided how.
-    pub verdicts: Vec<Verdict>,
-    /// With a finding of which category.
+    pub until: Option<Timestamp>,
+    pub decisions: Vec<DecisionKind>,
+    /// With a finding of which category that was not refuted.
     pub categories: Vec<Category>,
-    /// For which cause.
     pub causes: Vec<Cause>,
-    /// With which outcome.
-    pub outcomes: Vec<OutcomeWord>,
-    /// In which words.
-    pub text: Option<Words>,
+    pub outcomes: Vec<OutcomeFilter>,
+    /// Words in any text of the decision or its notes, in any case.
+    pub text: Option<String>,
 }
 
 impl Filter {
-    /// Whether a decision may be meant, with no look at what was said of it later.
-    pub fn may_take(&self, glance: &Summary<'_>) -> bool {
-        let any = |wanted: bool, is_empty: bool| is_empty || wanted;
-        let shown = |finding: &FindingSummary<'_>| finding.status != Some(Status::Refuted);
-        let categories =
-            || glance.findings.iter().filter(|finding| shown(finding)).filter_map(|f| f.category);
-        self.since.is_none_or(|since| glance.ms >= since)
-            && self.until.is_none_or(|until| glance.ms < until)
-            && any(self.verdicts.contains(&glance.verdict), self.verdicts.is_empty())
-            && any(self.causes.iter().any(|cause| cause.name() == glance.cause), self.causes.is_empty())
-            && any(categories().any(|one| self.categories.contains(&one)), self.categories.is_empty())
-            && self.session.as_deref().is_none_or(|start| {
-                glance.session.as_deref().is_some_and(|session| session.starts_with(start))
-            })
-            && self
-                .project
-                .as_ref()
-                .is_none_or(|wanted| glance.project.as_deref().is_some_and(|p| wanted.is(p)))
-    }
-
-    /// Whether it is meant, with all that is known of it.
-    pub fn takes(&self, seen: &Seen<'_>) -> bool {
-        let has = |wanted: &OutcomeWord| match wanted {
-            OutcomeWord::FindingOutcome(became) => seen.fates.iter().any(|fate| fate.became == Some(*became)),
-            OutcomeWord::Said(said) => {
-                seen.label == Some(*said) || seen.fates.iter().any(|fate| fate.label == Some(*said))
-            }
+    /// Whether a decision matches.
+    pub fn matches(&self, annotated: &Annotated<Summary>) -> bool {
+        let summary = &annotated.decision;
+        let has_category = |wanted: &Category| {
+            let findings = summary.findings.iter();
+            findings.filter(|f| f.status != Some(Status::Refuted)).any(|f| f.category == Some(*wanted))
         };
-        self.may_take(&seen.glance)
-            && (self.outcomes.is_empty() || self.outcomes.iter().any(has))
+        let has_outcome = |wanted: &OutcomeFilter| match (wanted, &annotated.label) {
+            (OutcomeFilter::Label(label), Some(note)) if note.label == *label => true,
+            _ => annotated.findings.iter().any(|notes| wanted.matches(notes)),
+        };
+        let session = summary.session.as_deref();
+        self.since.is_none_or(|since| summary.at >= since)
+            && self.until.is_none_or(|until| summary.at < until)
+            && any_of(&self.decisions, |kind| *kind == summary.decision())
+            && any_of(&self.causes, |cause| cause.name() == summary.cause)
+            && any_of(&self.categories, has_category)
+            && any_of(&self.outcomes, has_outcome)
+            && self.session.as_ref().is_none_or(|start| session.is_some_and(|id| id.starts_with(start)))
+            && self.project.as_ref().is_none_or(|wanted| {
+                summary.project.as_deref().is_some_and(|project| wanted.matches(project))
+            })
             && self.text.as_ref().is_none_or(|words| {
-                words.stand_in(seen.glance.line) || seen.notes.iter().any(|noted| words.stand_in(noted.line))
+                let words = words.to_lowercase();
+                let mut notes = annotated.notes.iter();
+                has_words(&summary.line, &words) || notes.any(|note| has_words(&note.line, &words))
             })
     }
 }
 
-impl WhichProject {
-    fn is(&self, project: &str) -> bool {
+fn any_of<T>(wanted: &[T], matches: impl Fn(&T) -> bool) -> bool {
+    wanted.is_empty() || wanted.iter().any(matches)
+}
+
+impl ProjectFilter {
+    fn matches(&self, project: &str) -> bool {
         match self {
             Self::Named(name) => base_name(project) == name || project == name,
             Self::At(path) => {
@@ -146,92 +148,64 @@ impl WhichProject {
     }
 }
 
-/// Words to look for in what a line says, in whatever case; never in the names of its fields.
-#[derive(Debug)]
-pub struct Words {
-    lower: String,
-    /// Finds lines that are worth a closer look.
-    quick: Option<AhoCorasick>,
-}
-
-impl Words {
-    /// Gets ready to look for them.
-    pub fn new(words: &str) -> Self {
-        // Beyond ASCII there are letters whose case the search does not know: there every line gets the closer look.
-        let as_written = serde_json::to_string(words).unwrap_or_default();
-        let inner = as_written.get(1..as_written.len().saturating_sub(1)).unwrap_or_default();
-        let quick =
-            words.is_ascii().then(|| AhoCorasick::builder().ascii_case_insensitive(true).build([inner]));
-        Self { lower: words.to_lowercase(), quick: quick.and_then(Result::ok) }
-    }
-
-    /// Whether they stand in a line of the log.
-    pub fn stand_in(&self, line: &[u8]) -> bool {
-        if self.quick.as_ref().is_some_and(|quick| !quick.is_match(line)) {
-            return false;
-        }
-        serde_json::from_slice::<Value>(line).is_ok_and(|value| self.stand_in_value(&value))
-    }
-
-    fn stand_in_value(&self, value: &Value) -> bool {
+/// Whether a line of the log has words, given in lower case, in one of its texts; the names of its fields do not count.
+fn has_words(line: &str, words: &str) -> bool {
+    fn in_value(value: &Value, words: &str) -> bool {
         match value {
-            Value::String(text) => text.to_lowercase().contains(&self.lower),
-            Value::Array(items) => items.iter().any(|item| self.stand_in_value(item)),
-            Value::Object(fields) => fields.values().any(|field| self.stand_in_value(field)),
+            Value::String(text) => text.to_lowercase().contains(words),
+            Value::Array(items) => items.iter().any(|item| in_value(item, words)),
+            Value::Object(fields) => fields.values().any(|field| in_value(field, words)),
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }
+    serde_json::from_str(line).is_ok_and(|value| in_value(&value, words))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::summary::Line;
+    use crate::testing::annotated;
 
-    const LINE: &str = r#"{"schema":1,"id":"b","time":"2026-10-01T00:00:00.000Z","session":"abc-1","project":"/w/shop",
-        "decision":"block","cause":"findings","detail":"Say \"Hi\" to ÉMILE",
-        "findings":[{"category":"A","status":"confirmed"},{"category":"C","status":"refuted"}]}"#;
+    const LINE: &str = r#"{"schema":1,"id":"b","time":"2026-10-01T00:00:00.000Z","session":"abc-1","project":"/w/shop","decision":"block","cause":"findings","detail":"Say \"Hi\" to ÉMILE","findings":[{"category":"A","status":"confirmed"},{"category":"C","status":"refuted"}]}"#;
 
-    fn takes(filter: &Filter) -> bool {
-        let line = LINE.replace('\n', "");
-        let Some(Line::Decision(glance)) = Line::of(line.as_bytes()) else { panic!("no decision") };
-        filter.takes(&Seen::new(*glance, Vec::new()))
+    fn is(filter: &Filter) -> bool {
+        filter.matches(&annotated(LINE)[0])
     }
 
     #[test]
     fn filters_combine_and_several_values_are_any_of_them() {
-        assert!(takes(&Filter::default()));
-        let is = |filter: Filter| takes(&filter);
-        let day = 1_790_812_800_000;
-        assert!(is(Filter { since: Some(day), until: Some(day + 1), ..Filter::default() }));
-        assert!(!is(Filter { since: Some(day + 1), ..Filter::default() }));
-        assert!(!is(Filter { until: Some(day), ..Filter::default() }));
-        assert!(is(Filter { verdicts: vec![Verdict::Allow, Verdict::Block], ..Filter::default() }));
-        assert!(!is(Filter { verdicts: vec![Verdict::Allow], ..Filter::default() }));
-        assert!(is(Filter { causes: vec![Cause::Findings], ..Filter::default() }));
-        assert!(!is(Filter {
-            causes: vec![Cause::Clean],
-            verdicts: vec![Verdict::Block],
-            ..Filter::default()
-        }));
-        assert!(is(Filter { categories: vec![Category::A, Category::B], ..Filter::default() }));
-        assert!(!is(Filter { categories: vec![Category::C], ..Filter::default() }), "it was refuted");
-        assert!(is(Filter { session: Some("abc".into()), ..Filter::default() }));
-        assert!(!is(Filter { session: Some("bc".into()), ..Filter::default() }));
-        assert!(!is(Filter { outcomes: vec![OutcomeWord::ALL[0]], ..Filter::default() }));
+        let at = |ms: i64| Timestamp::from_millisecond(1_790_812_800_000 + ms).ok();
+        let all = Filter::default;
+        for (expected, filter) in [
+            (true, all()),
+            (true, Filter { since: at(0), until: at(1), ..all() }),
+            (false, Filter { since: at(1), ..all() }),
+            (false, Filter { until: at(0), ..all() }),
+            (true, Filter { decisions: vec![DecisionKind::Allow, DecisionKind::Block], ..all() }),
+            (false, Filter { decisions: vec![DecisionKind::Allow], ..all() }),
+            (true, Filter { causes: vec![Cause::Findings], ..all() }),
+            (false, Filter { causes: vec![Cause::Clean], decisions: vec![DecisionKind::Block], ..all() }),
+            (true, Filter { categories: vec![Category::A, Category::B], ..all() }),
+            (false, Filter { categories: vec![Category::C], ..all() }),
+            (true, Filter { session: Some("abc".into()), ..all() }),
+            (false, Filter { session: Some("bc".into()), ..all() }),
+            (false, Filter { outcomes: vec![OutcomeFilter::ALL[0]], ..all() }),
+        ] {
+            assert_eq!(is(&filter), expected, "{filter:?}");
+        }
     }
 
     #[test]
     fn a_project_is_known_by_its_name_or_its_path() {
-        let is = |project| takes(&Filter { project: Some(project), ..Filter::default() });
-        assert!(is(WhichProject::Named("shop".into())) && !is(WhichProject::Named("sho".into())));
-        assert!(is(WhichProject::At("/w/shop".into())) && is(WhichProject::At("/w/".into())));
-        assert!(!is(WhichProject::At("/w/sho".into())) && !is(WhichProject::At("/w/shop/a".into())));
+        let is = |project| is(&Filter { project: Some(project), ..Filter::default() });
+        assert!(is(ProjectFilter::Named("shop".into())) && !is(ProjectFilter::Named("sho".into())));
+        assert!(is(ProjectFilter::At("/w/shop".into())) && is(ProjectFilter::At("/w/".into())));
+        assert!(!is(ProjectFilter::At("/w/sho".into())) && !is(ProjectFilter::At("/w/shop/a".into())));
     }
 
     #[test]
     fn words_are_found_in_what_is_said_and_not_in_the_names_of_fields() {
-        let has = |words: &str| takes(&Filter { text: Some(Words::new(words)), ..Filter::default() });
+        let has = |words: &str| is(&Filter { text: Some(words.into()), ..Filter::default() });
         assert!(has("say \"hi\"") && has("émile") && has("SHOP") && has("confirmed"));
         assert!(!has("decision") && !has("nothing"));
     }

@@ -1,6 +1,6 @@
-//! What is said of a decision later: what became of its findings at the session's next stop, and what a person says of
-//! it. Lines of the same log as the decisions, told apart by their `kind`; a decision has none. A disk format, as
-//! [`super::record`].
+//! Notes on earlier decisions: what became of a finding at the session's next stop, and what a person says of a decision.
+//! Lines of the same log, with a `kind`, which decisions do not have. A disk format, as [`super::record`].
+#![expect(missing_docs, reason = "docs/log-json.md documents each field")]
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Record;
 use crate::ids::new_id;
 
-/// The number of the format of notes: a punchlist that knows only decisions passes them over.
+/// The number of the format of notes: a punchlist that knows only decisions skips them.
 pub const SCHEMA: u32 = 2;
 
 /// What became of one finding after the block that named it.
@@ -24,10 +24,9 @@ pub enum FindingOutcome {
 }
 
 impl FindingOutcome {
-    /// All of them, in order.
     pub const ALL: [Self; 3] = [Self::Fixed, Self::Disputed, Self::Ignored];
 
-    /// As the log writes it.
+    /// Its name in the log.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
@@ -40,15 +39,13 @@ impl FindingOutcome {
 /// What a person says of a decision or of one of its findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Judgement {
-    /// It was right.
+pub enum Label {
     Right,
-    /// It was not.
     Wrong,
 }
 
-impl Judgement {
-    /// As the log writes it.
+impl Label {
+    /// Its name in the log.
     pub fn name(self) -> &'static str {
         match self {
             Self::Right => "right",
@@ -60,40 +57,33 @@ impl Judgement {
 /// What became of one finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutcomeNote {
-    /// [`SCHEMA`]
     pub schema: u32,
-    /// Its own short name.
     pub id: String,
-    /// When, in UTC.
     pub time: String,
-    /// The session.
     #[serde(default)]
     pub session: Option<String>,
-    /// The project's folder.
     #[serde(default)]
     pub project: Option<String>,
     /// The block's id.
     pub of: String,
     /// Which of its findings, counted from 1.
     pub finding: usize,
-    /// What became of it.
     pub outcome: FindingOutcome,
-    /// How that is known, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The start of what the agent said, where it disputes; masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
-    /// Whether a reader that was asked once more says that the finding was never right; nothing where none was asked.
+    /// Whether a reader that was asked again says that the finding was never right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was_wrong: Option<bool>,
-    /// The decision on the stop that told it.
+    /// The decision on the stop at which it was found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_by: Option<String>,
 }
 
 impl OutcomeNote {
-    /// What became of finding `number` (from 1) of a block, with nothing said of why.
+    /// The outcome of finding `number` (from 1) of a block, without a reason.
     pub fn new(block: &Record, number: usize, outcome: FindingOutcome, time: Timestamp) -> Self {
         Self {
             schema: SCHEMA,
@@ -115,32 +105,57 @@ impl OutcomeNote {
 /// What a person says. The newest of several counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelNote {
-    /// [`SCHEMA`]
     pub schema: u32,
-    /// Its own short name.
     pub id: String,
-    /// When, in UTC.
     pub time: String,
     /// The decision's id.
     pub of: String,
-    /// Which of its findings, counted from 1; all of it where none is named.
+    /// Which of its findings, counted from 1; without it, the decision as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<usize>,
-    /// Right or wrong.
-    pub label: Judgement,
-    /// In words.
+    pub label: Label,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// A note, as it stands in the log.
+impl LabelNote {
+    /// A person's word on a decision, or on its finding `finding` (from 1).
+    pub fn new(of: &str, finding: Option<usize>, label: Label, time: Timestamp) -> Self {
+        let (of, time) = (of.to_owned(), format!("{time:.3}"));
+        Self { schema: SCHEMA, id: new_id(), time, of, finding, label, note: None }
+    }
+}
+
+/// A note as the log has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Note {
-    /// What became of a finding.
     Outcome(OutcomeNote),
-    /// What a person says.
     Label(LabelNote),
+}
+
+impl Note {
+    /// The id of the decision that it is about.
+    pub fn of(&self) -> &str {
+        match self {
+            Self::Outcome(note) => &note.of,
+            Self::Label(note) => &note.of,
+        }
+    }
+
+    pub fn time(&self) -> &str {
+        match self {
+            Self::Outcome(note) => &note.time,
+            Self::Label(note) => &note.time,
+        }
+    }
+}
+
+/// A note and its line of the log, which may have fields that we do not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteLine {
+    pub note: Note,
+    pub line: String,
 }
 
 #[cfg(test)]
@@ -149,20 +164,13 @@ mod tests {
 
     #[test]
     fn a_note_says_its_kind_and_comes_back() {
-        let line = r#"{"kind":"outcome","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","session":null,"project":null,"of":"b","finding":2,"outcome":"disputed","sentence":"It is in lib.rs."}"#;
-        let note: Note = serde_json::from_str(line).expect("a note");
-        assert_eq!(serde_json::to_string(&note).expect("json"), line);
-        let Note::Outcome(outcome) = note else { panic!("no outcome") };
-        assert_eq!((outcome.outcome, outcome.told_by), (FindingOutcome::Disputed, None));
-        let line =
-            r#"{"kind":"label","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","label":"wrong"}"#;
-        let note: Note = serde_json::from_str(line).expect("a note");
-        assert_eq!(serde_json::to_string(&note).expect("json"), line);
-    }
-
-    #[test]
-    fn a_decision_is_no_note() {
-        let record = super::super::record::tests::record("x");
-        assert!(serde_json::from_str::<Note>(&serde_json::to_string(&record).expect("json")).is_err());
+        for line in [
+            r#"{"kind":"outcome","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","session":null,"project":null,"of":"b","finding":2,"outcome":"disputed","sentence":"It is in lib.rs."}"#,
+            r#"{"kind":"label","schema":2,"id":"n","time":"2026-10-01T00:00:00Z","of":"b","label":"wrong"}"#,
+        ] {
+            let note: Note = serde_json::from_str(line).expect("a note");
+            assert_eq!(serde_json::to_string(&note).expect("json"), line);
+            assert_eq!((note.of(), note.time()), ("b", "2026-10-01T00:00:00Z"));
+        }
     }
 }

@@ -1,24 +1,52 @@
-//! Taking out what is old or too much because a person asks for it: what [`crate::log::artifacts`] does by itself, and besides,
-//! of the month in which the time to keep begins, all that is older. Gives what was or would be taken out.
+//! Removing what is old or too much from the state folder: whole files, once a day and quietly ([`tidy`]), or because a
+//! person asks for it, and then the old lines of the oldest month, too ([`prune`]). Never removes the newest month.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use jiff::Timestamp;
+use walkdir::WalkDir;
 
 use super::DecisionLog;
 use crate::files::write_whole;
-use crate::log::artifacts::{Kept, Kind, too_old_or_too_much};
 use crate::log::summary::Line;
 
-/// What was or would be taken out.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// The extensions of files that can be rebuilt from transcripts and files, and how long they are worth their room.
+const CACHES: [&str; 2] = ["cursor", "files"];
+const KEEP_CACHES: Duration = Duration::from_secs(14 * 24 * 3600);
+
+/// What a file of the state folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileKind {
+    /// It can be rebuilt.
+    Cache,
+    /// An artifact of an audit.
+    Audit,
+    /// The state of a session.
+    Session,
+    /// A month of the log.
+    Month,
+}
+
+/// A file of the state folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct StoredFile {
+    path: PathBuf,
+    kind: FileKind,
+    age: Duration,
+    bytes: u64,
+}
+
+/// What was removed, or would be.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Whole files, by what they are.
-    pub files: Vec<(Kind, PathBuf, u64)>,
-    /// Lines of months that stay: how many, and their bytes.
+    /// Whole files and their bytes.
+    pub files: Vec<(FileKind, PathBuf, u64)>,
+    /// Of months that stay: how many lines, and their bytes.
     pub lines: Vec<(PathBuf, usize, u64)>,
     /// How many bytes are left.
     pub left: u64,
@@ -32,58 +60,202 @@ impl Pruned {
     }
 }
 
-/// Takes it out, or only looks.
+/// Removes whole files that are too old or too much, at most once a day.
+pub fn tidy(state: &Path, keep: Duration, max_size: u64) {
+    let stamp = state.join("tidied");
+    let now = SystemTime::now();
+    let tidied = fs::metadata(&stamp).and_then(|meta| meta.modified());
+    let is_recent = tidied.is_ok_and(|at| now.duration_since(at).unwrap_or_default() < DAY);
+    if !is_recent && fs::write(&stamp, "").is_ok() {
+        tidy_now(state, keep, max_size, now);
+    }
+}
+
+fn tidy_now(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
+    for file in surplus(state, keep, max_size, now, &BTreeMap::new()).0 {
+        let _ = fs::remove_file(&file.path);
+    }
+}
+
+/// Removes files and lines that are too old, and files that are too much; with `dry_run`, only says which.
 pub fn prune(
     state: &Path,
     keep: Duration,
     max_size: u64,
     now: Timestamp,
-    for_real: bool,
+    dry_run: bool,
 ) -> io::Result<Pruned> {
     let log = DecisionLog::in_folder(state);
     let mut pruned = Pruned::default();
-    let since = now.as_millisecond().saturating_sub(i64::try_from(keep.as_millis()).unwrap_or(i64::MAX));
-    let month = Timestamp::from_millisecond(since).map(|since| since.strftime("%Y-%m").to_string());
-    let month = month.unwrap_or_default();
-    let is_kept = |line: &[u8]| match Line::of(line) {
-        Some(Line::Decision(glance)) => glance.ms >= since,
-        Some(Line::Note(noted)) => noted.ms().is_some_and(|ms| ms >= since),
+    let since = now.checked_sub(keep).unwrap_or(Timestamp::MIN);
+    let month = since.strftime("%Y-%m").to_string();
+    let is_recent = |line: &[u8]| match Line::parse(&String::from_utf8_lossy(line)) {
+        Some(Line::Decision(summary)) => summary.at >= since,
+        Some(Line::Note(note)) => note.note.time().parse::<Timestamp>().is_ok_and(|at| at >= since),
         // Not ours to judge.
         Some(Line::Newer) => true,
         Some(Line::Torn) | None => false,
     };
-    // A file holds nothing that is newer than its month, whenever it was written last.
+    // A file has nothing that is newer than its month, whenever it was written last.
     for path in log.files() {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if name > month {
             continue;
         }
-        let length = std::fs::metadata(&path)?.len();
-        let (lines, bytes) = log.cut(&path, for_real, is_kept)?;
+        let length = fs::metadata(&path)?.len();
+        let (lines, bytes) = log.cut_before(&path, dry_run, is_recent)?;
         if lines > 0 && bytes == length {
-            pruned.files.push((Kind::Month, path, bytes));
+            pruned.files.push((FileKind::Month, path, bytes));
         } else if lines > 0 {
             pruned.lines.push((path, lines, bytes));
         }
     }
-    // What was only looked at is still there.
+    // In a dry run these bytes are still there.
     let lines = pruned.lines.iter().map(|(path, _, bytes)| (path.clone(), *bytes));
     let months = pruned.files.iter().map(|(_, path, bytes)| (path.clone(), *bytes));
-    let already = if for_real { BTreeMap::new() } else { lines.chain(months).collect() };
-    let (gone, left) = too_old_or_too_much(state, keep, max_size, SystemTime::from(now), &already);
-    for Kept { path, kind, bytes, .. } in gone {
-        if for_real {
-            match std::fs::remove_file(&path) {
-                // Somebody else tidies, too.
+    let gone = if dry_run { lines.chain(months).collect() } else { BTreeMap::new() };
+    let (surplus, left) = surplus(state, keep, max_size, SystemTime::from(now), &gone);
+    for StoredFile { path, kind, bytes, .. } in surplus {
+        if !dry_run {
+            match fs::remove_file(&path) {
+                // A stop tidies at the same time.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 removed => removed?,
             }
         }
         pruned.files.push((kind, path, bytes));
     }
-    if for_real {
+    if !dry_run {
         write_whole(&state.join("tidied"), b"")?;
     }
     pruned.left = left;
     Ok(pruned)
+}
+
+/// The files that are too old, and the oldest of those that are too much, and how many bytes are left without them:
+/// caches first, then artifacts, then sessions, then months. `gone` are bytes of files that do not count any more.
+fn surplus(
+    state: &Path,
+    keep: Duration,
+    max_size: u64,
+    now: SystemTime,
+    gone: &BTreeMap<PathBuf, u64>,
+) -> (Vec<StoredFile>, u64) {
+    let list = |name: &str, kind: FileKind| {
+        let entries = WalkDir::new(state.join(name)).min_depth(1).max_depth(1).into_iter();
+        let files = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
+        let stored = files.filter_map(|entry| {
+            let meta = entry.metadata().ok()?;
+            let age = now.duration_since(meta.modified().ok()?).unwrap_or_default();
+            let gone = gone.get(entry.path()).copied().unwrap_or(0);
+            let bytes = meta.len().saturating_sub(gone);
+            let is_cache =
+                entry.path().extension().is_some_and(|ext| CACHES.iter().any(|cache| ext == *cache));
+            let kind = if kind == FileKind::Session && is_cache { FileKind::Cache } else { kind };
+            (gone == 0 || bytes > 0).then(|| StoredFile { path: entry.into_path(), kind, age, bytes })
+        });
+        let mut stored: Vec<StoredFile> = stored.collect();
+        stored.sort_by_key(|file| std::cmp::Reverse(file.age));
+        stored
+    };
+    let (audits, sessions) = (list("audits", FileKind::Audit), list("sessions", FileKind::Session));
+    let mut months = list("decisions", FileKind::Month);
+    let mut total: u64 = audits.iter().chain(&sessions).chain(&months).map(|file| file.bytes).sum();
+    months.pop();
+    let (caches, sessions): (Vec<_>, Vec<_>) =
+        sessions.into_iter().partition(|file| file.kind == FileKind::Cache);
+    // The counters of a session that was blocked must not go while it may go on.
+    let sessions = sessions.into_iter().filter(|file| file.age > keep);
+    let files = caches.into_iter().chain(audits).chain(sessions).chain(months);
+    let mut surplus = Vec::new();
+    for file in files {
+        let keep = if file.kind == FileKind::Cache { keep.min(KEEP_CACHES) } else { keep };
+        if file.age > keep || total > max_size {
+            total -= file.bytes;
+            surplus.push(file);
+        }
+    }
+    (surplus, total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes files of some bytes and days of age, tidies, and returns what is left.
+    fn tidied(files: &[(&str, usize, u64)], max_size: u64) -> Vec<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, bytes, days_old) in files {
+            write(folder.path(), name, *bytes, *days_old);
+        }
+        tidy_now(folder.path(), 90 * DAY, max_size, SystemTime::now());
+        left(folder.path())
+    }
+
+    fn write(state: &Path, name: &str, bytes: usize, days_old: u64) {
+        let path = state.join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(&path, vec![b'x'; bytes]).expect("written");
+        let then = SystemTime::now() - Duration::from_secs(days_old * 24 * 3600);
+        fs::File::options().write(true).open(&path).and_then(|file| file.set_modified(then)).expect("dated");
+    }
+
+    fn left(state: &Path) -> Vec<String> {
+        let files = WalkDir::new(state).sort_by_file_name().into_iter().filter_map(Result::ok);
+        files
+            .filter(|entry| entry.file_type().is_file())
+            .map(|entry| entry.path().strip_prefix(state).expect("below").display().to_string())
+            .collect()
+    }
+
+    #[test]
+    fn caches_go_first() {
+        let files = [
+            ("sessions/old.cursor", 10, 15),
+            ("sessions/old.json", 10, 15),
+            ("sessions/new.cursor", 10, 3),
+            ("sessions/new.files", 900, 2),
+            ("audits/a.prompt.md", 10, 60),
+        ];
+        assert_eq!(tidied(&files, 100), ["audits/a.prompt.md", "sessions/old.json"]);
+    }
+
+    #[test]
+    fn what_is_old_goes_and_the_newest_month_stays() {
+        let files = [
+            ("audits/a.prompt.md", 10, 100),
+            ("audits/b.prompt.md", 10, 1),
+            ("decisions/2026-01.jsonl", 10, 120),
+            ("decisions/2026-02.jsonl", 10, 95),
+            ("sessions/a.json", 10, 100),
+            ("sessions/b.json", 10, 1),
+        ];
+        assert_eq!(
+            tidied(&files, 1_000),
+            ["audits/b.prompt.md", "decisions/2026-02.jsonl", "sessions/b.json"]
+        );
+    }
+
+    #[test]
+    fn what_is_too_much_goes_oldest_first_and_no_counter_with_it() {
+        let files = [
+            ("audits/a", 100, 3),
+            ("audits/b", 100, 2),
+            ("audits/c", 100, 1),
+            ("sessions/s.json", 100, 5),
+            ("decisions/x.jsonl", 100, 5),
+        ];
+        assert_eq!(tidied(&files, 300), ["audits/c", "decisions/x.jsonl", "sessions/s.json"]);
+    }
+
+    #[test]
+    fn it_is_done_once_a_day() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(folder.path(), "audits/a", 10, 100);
+        tidy(folder.path(), 90 * DAY, 1_000);
+        assert_eq!(left(folder.path()), ["tidied"]);
+        write(folder.path(), "audits/b", 10, 100);
+        tidy(folder.path(), 90 * DAY, 1_000);
+        assert_eq!(left(folder.path()), ["audits/b", "tidied"]);
+    }
 }

@@ -1,5 +1,5 @@
-//! What one audit looked at, kept beside the log under the decision's id, so that a person can go from a finding to the
-//! very words. Plain data; whatever goes in is masked and bounded already. A disk format: fields may be added.
+//! What one audit looked at, stored beside the log under the decision's id, so that a person can go from a finding to the
+//! very words. Plain data, masked and bounded before it comes here. A disk format: fields may be added.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,17 +10,17 @@ pub struct Snapshot {
     /// What the person asked for, oldest first.
     pub asks: Vec<String>,
     /// The plan's steps, in its order.
-    pub steps: Vec<StepSeen>,
-    /// What the agent said last.
+    pub steps: Vec<StepSnapshot>,
+    /// The agent's final message.
     pub final_message: Option<String>,
     /// The files whose content was shown.
-    pub files: Vec<FileSeen>,
+    pub files: Vec<FileSnapshot>,
 }
 
 /// One step of the plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct StepSeen {
+pub struct StepSnapshot {
     /// Its number, as findings name it.
     pub number: usize,
     /// Its words.
@@ -32,8 +32,8 @@ pub struct StepSeen {
 /// One file, as it was shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct FileSeen {
-    /// Its path, as the decision's own list of files has it.
+pub struct FileSnapshot {
+    /// Its path, as the decision's list of files has it.
     pub path: String,
     /// What was shown of it: a diff, or the text.
     pub text: String,

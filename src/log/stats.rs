@@ -1,27 +1,28 @@
-//! What the log comes to: takes decisions and all that is known of them, gives figures. Pure: values in, values out. A
-//! suggestion is only ever one; nothing is learned from what people dispute.
+//! Figures over many decisions: how often, how right, how fast, how dear. Pure. What people dispute leads to a suggestion
+//! and changes nothing by itself.
+#![expect(missing_docs, reason = "docs/log-json.md documents each field")]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::filter::Verdict;
-use super::note::{FindingOutcome, Judgement};
-use super::seen::Seen;
 use crate::decision::could_not_check;
 use crate::finding::{Category, Kind, Source, Status};
-use crate::log::summary::ReaderSummary;
+use crate::log::Annotated;
+use crate::log::annotated::FindingNotes;
+use crate::log::filter::DecisionKind;
+use crate::log::note::{FindingOutcome, Label};
+use crate::log::record::ReaderRecord;
+use crate::log::summary::{FindingSummary, Summary};
 
 /// The number of this format. Fields may be added under it; none is renamed or given another meaning.
 pub const SCHEMA: u32 = 1;
-/// How often a project has to dispute the same before it is told.
+/// How often a project has to dispute the same before it is suggested.
 pub const OFTEN: usize = 3;
 
 /// All figures. `docs/log-json.md` documents each field, and a test holds the two together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct Stats {
     pub schema: u32,
     pub from: Option<String>,
@@ -46,17 +47,15 @@ pub struct Stats {
     pub repeats: Vec<Repeat>,
 }
 
-/// How often something was there.
+/// How often something occurred.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct Count {
     pub name: String,
     pub count: usize,
 }
 
-/// What became of the confirmed findings of blocks, and what people say.
+/// The outcomes of the confirmed findings of blocks, and what people say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct Outcomes {
     pub findings: usize,
     pub fixed: usize,
@@ -70,7 +69,6 @@ pub struct Outcomes {
 
 /// How often confirmed findings were right.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct Precision {
     pub overall: Share,
     pub by_category: Vec<Named>,
@@ -80,16 +78,14 @@ pub struct Precision {
 
 /// A share with a name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct Named {
     pub name: String,
     #[serde(flatten)]
     pub share: Share,
 }
 
-/// So many of so many, and between what the true share lies with 95 % confidence.
+/// A share, and the interval in which the true one lies with 95 % confidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct Share {
     pub right: usize,
     pub wrong: usize,
@@ -100,7 +96,6 @@ pub struct Share {
 
 /// How a reader answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct ReaderStats {
     pub asked: usize,
     pub answered: usize,
@@ -109,7 +104,6 @@ pub struct ReaderStats {
 
 /// The second reader, and what it said of findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct SecondStats {
     #[serde(flatten)]
     pub reader: ReaderStats,
@@ -119,7 +113,6 @@ pub struct SecondStats {
 
 /// How long things took.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct Latency {
     pub ours_aside: Option<Percentiles>,
     pub ours_audited: Option<Percentiles>,
@@ -128,7 +121,6 @@ pub struct Latency {
 
 /// In milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct Percentiles {
     pub count: usize,
     pub p50_ms: f64,
@@ -138,7 +130,6 @@ pub struct Percentiles {
 
 /// What was spent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct Spent {
     pub name: String,
     pub audits: usize,
@@ -149,7 +140,6 @@ pub struct Spent {
 
 /// What one project disputes again and again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "each is documented in docs/log-json.md")]
 pub struct Repeat {
     pub project: String,
     pub category: Category,
@@ -163,41 +153,38 @@ pub struct Repeat {
     pub line: String,
 }
 
-/// Works them out. Days are those of the zone.
-pub fn stats(all: &[Seen<'_>], zone: &TimeZone) -> Stats {
-    let (mut sessions, mut projects) = (HashSet::new(), HashSet::new());
-    let mut causes: HashMap<&str, usize> = HashMap::new();
-    let mut verdicts: BTreeMap<Verdict, usize> = BTreeMap::new();
-    let (mut audited, mut unchecked) = (0, 0);
-    for seen in all {
-        let glance = &seen.glance;
-        sessions.extend(glance.session.as_deref());
-        projects.extend(glance.project.as_deref());
-        *causes.entry(if glance.cause.is_empty() { "unknown" } else { &glance.cause }).or_default() += 1;
-        *verdicts.entry(glance.verdict).or_default() += 1;
-        audited += usize::from(was_audited(seen));
-        unchecked += usize::from(glance.verdict == Verdict::Allow && could_not_check(&glance.cause));
-    }
-    let count = |verdict: Verdict| verdicts.get(&verdict).copied().unwrap_or(0);
-    let blocks = count(Verdict::Block);
-    let time = |seen: Option<&Seen<'_>>| seen.map(|seen| seen.glance.time.to_string());
+/// A decision as it is counted here.
+type Decision = Annotated<Summary>;
+
+/// Counts decisions, oldest first. Days are those of the zone.
+pub fn stats(all: &[Decision], zone: &TimeZone) -> Stats {
+    let summaries = || all.iter().map(|annotated| &annotated.decision);
+    let count = |kind: DecisionKind| summaries().filter(|summary| summary.decision() == kind).count();
+    let cause =
+        |summary: &'_ Summary| if summary.cause.is_empty() { "unknown" } else { &summary.cause }.to_owned();
+    let is_unchecked =
+        |summary: &&Summary| summary.decision() == DecisionKind::Allow && could_not_check(&summary.cause);
+    let distinct =
+        |of: fn(&Summary) -> Option<&str>| summaries().filter_map(of).collect::<HashSet<_>>().len();
+    let blocks = count(DecisionKind::Block);
+    let audited = summaries().filter(|summary| was_audited(summary)).count();
     Stats {
         schema: SCHEMA,
-        from: time(all.first()),
-        to: time(all.last()),
+        from: summaries().next().map(|summary| summary.time.clone()),
+        to: summaries().next_back().map(|summary| summary.time.clone()),
         decisions: all.len(),
-        sessions: sessions.len(),
-        projects: projects.len(),
+        sessions: distinct(|summary| summary.session.as_deref()),
+        projects: distinct(|summary| summary.project.as_deref()),
         blocks,
-        would_block: count(Verdict::WouldBlock),
-        allows: count(Verdict::Allow),
-        could_not_check: unchecked,
+        would_block: count(DecisionKind::WouldBlock),
+        allows: count(DecisionKind::Allow),
+        could_not_check: summaries().filter(is_unchecked).count(),
         audited,
-        block_rate: share(blocks, audited),
-        causes: most_first(causes),
+        block_rate: ratio(blocks, audited),
+        causes: most_first(summaries().map(cause)),
         outcomes: outcomes(all),
         precision: precision(all),
-        auditor: reader(all.iter().filter_map(|seen| seen.glance.auditor.as_ref())),
+        auditor: reader(summaries().filter_map(|summary| summary.auditor.as_ref())),
         second_reader: second_reader(all),
         latency: latency(all),
         days: days(all, zone),
@@ -207,69 +194,67 @@ pub fn stats(all: &[Seen<'_>], zone: &TimeZone) -> Stats {
 }
 
 /// Whether plan, session and disk were looked at.
-fn was_audited(seen: &Seen<'_>) -> bool {
-    seen.glance.auditor.is_some()
-        || matches!(seen.glance.cause.as_ref(), "clean" | "findings" | "only-unverified" | "moved-on")
+fn was_audited(summary: &Summary) -> bool {
+    summary.auditor.is_some()
+        || matches!(summary.cause.as_str(), "clean" | "findings" | "only-unverified" | "moved-on")
 }
 
-fn share(part: usize, whole: usize) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "so many decisions nobody has")]
+fn ratio(part: usize, whole: usize) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "no log has so many decisions")]
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-fn most_first(counts: HashMap<&str, usize>) -> Vec<Count> {
-    let mut counts: Vec<_> =
-        counts.into_iter().map(|(name, count)| Count { name: name.to_owned(), count }).collect();
+fn most_first(names: impl Iterator<Item = String>) -> Vec<Count> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut counts: Vec<_> = counts.into_iter().map(|(name, count)| Count { name, count }).collect();
     counts.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.name.cmp(&other.name)));
     counts
 }
 
-fn outcomes(all: &[Seen<'_>]) -> Outcomes {
+/// The confirmed findings of a decision, with the notes on each.
+fn confirmed(annotated: &Decision) -> impl Iterator<Item = (&FindingSummary, &FindingNotes)> {
+    let findings = annotated.decision.findings.iter().zip(&annotated.findings);
+    findings.filter(|(finding, _)| finding.status == Some(Status::Confirmed))
+}
+
+fn outcomes(all: &[Decision]) -> Outcomes {
     let mut outcomes = Outcomes::default();
-    for seen in all {
-        let is_block = seen.glance.verdict == Verdict::Block;
-        let mut has_confirmed = false;
-        for (at, finding) in seen.glance.findings.iter().enumerate() {
-            if finding.status != Some(Status::Confirmed) {
-                continue;
-            }
-            has_confirmed = true;
-            let fate = seen.fate(at);
-            match fate.label {
-                Some(Judgement::Right) => outcomes.said_right += 1,
-                Some(Judgement::Wrong) => outcomes.said_wrong += 1,
+    for annotated in all {
+        let is_block = annotated.decision.decision() == DecisionKind::Block;
+        for (_, notes) in confirmed(annotated) {
+            match notes.label() {
+                Some(Label::Right) => outcomes.said_right += 1,
+                Some(Label::Wrong) => outcomes.said_wrong += 1,
                 None => {}
             }
             if is_block {
                 outcomes.findings += 1;
-                match fate.became {
-                    Some(FindingOutcome::Fixed) => outcomes.fixed += 1,
-                    Some(FindingOutcome::Disputed) => outcomes.disputed += 1,
-                    Some(FindingOutcome::Ignored) => outcomes.ignored += 1,
-                    None => outcomes.open += 1,
-                }
+                *match notes.outcome() {
+                    Some(FindingOutcome::Fixed) => &mut outcomes.fixed,
+                    Some(FindingOutcome::Disputed) => &mut outcomes.disputed,
+                    Some(FindingOutcome::Ignored) => &mut outcomes.ignored,
+                    None => &mut outcomes.open,
+                } += 1;
             }
         }
-        // Wrong to let it go: something was there, and nobody saw it.
-        outcomes.missed += usize::from(!has_confirmed && seen.label == Some(Judgement::Wrong));
+        // Wrong to let it go: something was there that nothing found.
+        let is_wrong = annotated.label.as_ref().is_some_and(|note| note.label == Label::Wrong);
+        outcomes.missed += usize::from(is_wrong && confirmed(annotated).next().is_none());
     }
     outcomes
 }
 
 impl Share {
     fn add(&mut self, right: bool) {
-        if right {
-            self.right += 1;
-        } else {
-            self.wrong += 1;
-        }
+        *if right { &mut self.right } else { &mut self.wrong } += 1;
     }
 
-    /// With the interval of Wilson, which holds for few and for shares near 0 and 1, too.
-    #[expect(clippy::cast_precision_loss, reason = "so many findings nobody has")]
-    fn worked_out(self) -> Self {
+    /// Adds the share and Wilson's interval, which also holds for few findings and for shares near 0 and 1.
+    #[expect(clippy::cast_precision_loss, reason = "no log has so many findings")]
+    fn with_interval(self) -> Self {
         let count = self.right + self.wrong;
-        let Some(share) = share(self.right, count) else { return self };
+        let Some(share) = ratio(self.right, count) else { return self };
         let (n, z) = (count as f64, 1.959_964);
         let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
         let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt() / (1.0 + z * z / n);
@@ -282,15 +267,14 @@ impl Share {
     }
 }
 
-fn precision(all: &[Seen<'_>]) -> Precision {
+fn precision(all: &[Decision]) -> Precision {
     let mut overall = Share::default();
     let mut categories: BTreeMap<Category, Share> = BTreeMap::new();
     let mut sources: HashMap<Source, Share> = HashMap::new();
     let mut models: BTreeMap<&str, Share> = BTreeMap::new();
-    for seen in all {
-        for (at, finding) in seen.glance.findings.iter().enumerate() {
-            let is_confirmed = finding.status == Some(Status::Confirmed);
-            let Some(right) = seen.fate(at).was_right().filter(|_| is_confirmed) else { continue };
+    for annotated in all {
+        for (finding, notes) in confirmed(annotated) {
+            let Some(right) = notes.was_right() else { continue };
             overall.add(right);
             if let Some(category) = finding.category {
                 categories.entry(category).or_default().add(right);
@@ -298,59 +282,49 @@ fn precision(all: &[Seen<'_>]) -> Precision {
             let Some(source) = finding.source else { continue };
             sources.entry(source).or_default().add(right);
             // What the facts alone found says nothing of a model.
-            let model = seen.glance.auditor.as_ref().filter(|_| source != Source::Facts);
-            if let Some(auditor) = model {
+            if let Some(auditor) = annotated.decision.auditor.as_ref().filter(|_| source != Source::Facts) {
                 models.entry(&auditor.model).or_default().add(right);
             }
         }
     }
-    let named = |name: &str, share: Share| Named { name: name.to_owned(), share: share.worked_out() };
+    let named = |name: &str, share: Share| Named { name: name.to_owned(), share: share.with_interval() };
     let of_source = |source: Source| Some(named(source.name(), *sources.get(&source)?));
     Precision {
-        overall: overall.worked_out(),
+        overall: overall.with_interval(),
         by_category: categories.into_iter().map(|(category, share)| named(category.name(), share)).collect(),
         by_source: Source::ALL.into_iter().filter_map(of_source).collect(),
         by_model: models.into_iter().map(|(model, share)| named(model, share)).collect(),
     }
 }
 
-fn reader<'a>(runs: impl Iterator<Item = &'a ReaderSummary<'a>>) -> ReaderStats {
-    let mut failures: HashMap<&str, usize> = HashMap::new();
-    let (mut asked, mut answered) = (0, 0);
-    for run in runs.filter(|run| run.was_asked()) {
-        match run.outcome.as_ref() {
-            "answered" => answered += 1,
-            failure => {
-                *failures.entry(if failure.is_empty() { "unknown" } else { failure }).or_default() += 1;
-            }
-        }
-        asked += 1;
+fn reader<'a>(runs: impl Iterator<Item = &'a ReaderRecord>) -> ReaderStats {
+    let (answered, failed): (Vec<_>, Vec<_>) =
+        runs.filter(|run| run.was_asked()).partition(|run| run.outcome == "answered");
+    let failure =
+        |run: &&ReaderRecord| if run.outcome.is_empty() { "unknown".to_owned() } else { run.outcome.clone() };
+    ReaderStats {
+        asked: answered.len() + failed.len(),
+        answered: answered.len(),
+        failures: most_first(failed.iter().map(failure)),
     }
-    ReaderStats { asked, answered, failures: most_first(failures) }
 }
 
-fn second_reader(all: &[Seen<'_>]) -> SecondStats {
-    let findings = all.iter().flat_map(|seen| &seen.glance.findings);
-    let (mut upheld, mut dismissed) = (0, 0);
-    for was_upheld in findings.filter_map(|finding| finding.upheld) {
-        *if was_upheld { &mut upheld } else { &mut dismissed } += 1;
-    }
-    let runs = all.iter().filter_map(|seen| seen.glance.second_reader.as_ref());
-    SecondStats { reader: reader(runs), upheld, dismissed }
+fn second_reader(all: &[Decision]) -> SecondStats {
+    let findings = all.iter().flat_map(|annotated| &annotated.decision.findings);
+    let (upheld, dismissed): (Vec<bool>, Vec<bool>) =
+        findings.filter_map(|finding| Some(finding.second?.upheld)).partition(|upheld| *upheld);
+    let runs = all.iter().filter_map(|annotated| annotated.decision.second_reader.as_ref());
+    SecondStats { reader: reader(runs), upheld: upheld.len(), dismissed: dismissed.len() }
 }
 
-fn latency(all: &[Seen<'_>]) -> Latency {
+fn latency(all: &[Decision]) -> Latency {
     let (mut aside, mut audits, mut readers) = (Vec::new(), Vec::new(), Vec::new());
-    for seen in all {
-        let glance = &seen.glance;
-        let asked: Vec<f64> =
-            glance.readers().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms).collect();
-        if !asked.is_empty() {
-            readers.push(asked.iter().sum());
-        }
-        let Some(total) = glance.total_ms else { continue };
-        let theirs = glance.readers_ms().unwrap_or(0.0);
-        if was_audited(seen) { &mut audits } else { &mut aside }.push((total - theirs).max(0.0));
+    for Annotated { decision, .. } in all {
+        let asked = decision.readers().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms);
+        readers.extend(asked.reduce(|one, other| one + other));
+        let Some(total) = decision.phases_ms.total else { continue };
+        let ours = (total - decision.readers_ms().unwrap_or(0.0)).max(0.0);
+        if was_audited(decision) { &mut audits } else { &mut aside }.push(ours);
     }
     Latency {
         ours_aside: percentiles(aside),
@@ -359,7 +333,7 @@ fn latency(all: &[Seen<'_>]) -> Latency {
     }
 }
 
-/// By rank: each is a time that something really took.
+/// By rank, so that each is a time that something really took.
 fn percentiles(mut times: Vec<f64>) -> Option<Percentiles> {
     let count = times.len();
     times.sort_unstable_by(f64::total_cmp);
@@ -367,55 +341,49 @@ fn percentiles(mut times: Vec<f64>) -> Option<Percentiles> {
     Some(Percentiles { count, p50_ms: rank(50)?, p90_ms: rank(90)?, p99_ms: rank(99)? })
 }
 
-fn add_spent(spent: &mut Spent, seen: &Seen<'_>) {
-    spent.audits += usize::from(seen.glance.auditor.is_some());
-    for reader in seen.glance.readers() {
-        spent.tokens_in += reader.tokens_in;
-        spent.tokens_out += reader.tokens_out;
-        spent.cost_usd += reader.cost_usd.unwrap_or(0.0);
+impl Spent {
+    fn add(&mut self, decision: &Summary) {
+        self.audits += 1;
+        for reader in decision.readers() {
+            self.tokens_in += reader.usage.total_input();
+            self.tokens_out += reader.usage.output;
+            self.cost_usd += reader.usage.cost_usd.unwrap_or(0.0);
+        }
     }
 }
 
-fn days(all: &[Seen<'_>], zone: &TimeZone) -> Vec<Spent> {
-    let mut days: Vec<Spent> = Vec::new();
-    for seen in all.iter().filter(|seen| seen.glance.auditor.is_some()) {
-        let Ok(time) = Timestamp::from_millisecond(seen.glance.ms) else { continue };
-        let name = zone.to_datetime(time).date().to_string();
-        if days.last().is_none_or(|day| day.name != name) {
-            days.push(Spent { name, ..Spent::default() });
-        }
-        if let Some(day) = days.last_mut() {
-            add_spent(day, seen);
-        }
+fn audits(all: &[Decision]) -> impl Iterator<Item = &Summary> {
+    all.iter().map(|annotated| &annotated.decision).filter(|summary| summary.auditor.is_some())
+}
+
+fn days(all: &[Decision], zone: &TimeZone) -> Vec<Spent> {
+    let mut days: BTreeMap<String, Spent> = BTreeMap::new();
+    for summary in audits(all) {
+        days.entry(zone.to_datetime(summary.at).date().to_string()).or_default().add(summary);
     }
-    days
+    days.into_iter().map(|(name, spent)| Spent { name, ..spent }).collect()
 }
 
 /// Those that cost most first.
-fn by_project(all: &[Seen<'_>]) -> Vec<Spent> {
-    let mut projects: HashMap<&str, Spent> = HashMap::new();
-    for seen in all.iter().filter(|seen| seen.glance.auditor.is_some()) {
-        let name = seen.glance.project.as_deref().unwrap_or("unknown");
-        add_spent(projects.entry(name).or_default(), seen);
+fn by_project(all: &[Decision]) -> Vec<Spent> {
+    let mut projects: BTreeMap<&str, Spent> = BTreeMap::new();
+    for summary in audits(all) {
+        projects.entry(summary.project.as_deref().unwrap_or("unknown")).or_default().add(summary);
     }
     let mut projects: Vec<_> =
         projects.into_iter().map(|(name, spent)| Spent { name: name.to_owned(), ..spent }).collect();
-    projects.sort_by(|one, other| {
-        other.cost_usd.total_cmp(&one.cost_usd).then_with(|| one.name.cmp(&other.name))
-    });
+    projects.sort_by(|one, other| other.cost_usd.total_cmp(&one.cost_usd));
     projects
 }
 
-/// Findings of one kind that one project says are wrong, again and again and more often than not; most often first.
-fn repeats(all: &[Seen<'_>]) -> Vec<Repeat> {
+/// Kinds of findings that one project calls wrong often and more often than not; most often first.
+fn repeats(all: &[Decision]) -> Vec<Repeat> {
     let mut groups: BTreeMap<(&str, Category, &str, Option<&str>), Group<'_>> = BTreeMap::new();
     let mut right_in_category: HashMap<(&str, Category), usize> = HashMap::new();
-    for seen in all {
-        let Some(project) = seen.glance.project.as_deref() else { continue };
-        for (at, finding) in seen.glance.findings.iter().enumerate() {
-            let is_confirmed = finding.status == Some(Status::Confirmed);
-            let known = seen.fate(at).was_right().filter(|_| is_confirmed);
-            let (Some(right), Some(category)) = (known, finding.category) else { continue };
+    for annotated in all {
+        let Some(project) = annotated.decision.project.as_deref() else { continue };
+        for (finding, notes) in confirmed(annotated) {
+            let (Some(right), Some(category)) = (notes.was_right(), finding.category) else { continue };
             let path = finding.path.as_deref();
             let folder = path.map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
             let key = (project, category, finding.kind.map_or("", Kind::name), folder);
@@ -426,7 +394,7 @@ fn repeats(all: &[Seen<'_>]) -> Vec<Repeat> {
                 continue;
             }
             group.count += 1;
-            group.newest = &seen.glance.id;
+            group.newest = &annotated.decision.id;
             group.kind = finding.kind;
             group.paths.extend(path);
         }

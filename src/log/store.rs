@@ -1,8 +1,7 @@
-//! The log's files: takes records, appends each in one write; gives them back, oldest first. Must not be
-//! broken by many writers, a torn line or a full disk, and must not hold a decision up.
+//! Appending to the log, and cutting its start off. Many writers, a torn line or a full disk must not break it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -51,7 +50,7 @@ impl DecisionLog {
         self.append_all(std::slice::from_ref(record), now)
     }
 
-    /// Appends what is said of decisions, all of it in one write.
+    /// Appends notes, all of them in one write.
     pub fn append_notes(&self, notes: &[Note], now: Timestamp) -> io::Result<()> {
         self.append_all(notes, now)
     }
@@ -70,93 +69,55 @@ impl DecisionLog {
             })?;
             file.lock()?;
             let meta = file.metadata()?;
-            // Whoever had the lock before may have put another file in its place.
+            // While we waited for the lock, `cut_before` may have put another file in its place.
             if !is_gone(&meta) {
                 return append_lines(&mut file, meta.len(), &bytes);
             }
         }
     }
 
-    /// Takes out of a file of the log all that stands before the first line that `is_kept`, and gives how many lines and
-    /// bytes that were; with `for_real` not set, only says so. Whoever writes meanwhile waits, and loses nothing.
-    pub fn cut(
+    /// Removes all lines of a file before the first one that `is_recent`, and returns how many lines and bytes that are;
+    /// with `dry_run`, only counts them. Writers wait meanwhile, and lose nothing.
+    pub fn cut_before(
         &self,
         path: &Path,
-        for_real: bool,
-        is_kept: impl Fn(&[u8]) -> bool,
+        dry_run: bool,
+        is_recent: impl Fn(&[u8]) -> bool,
     ) -> io::Result<(usize, u64)> {
         let file = OpenOptions::new().append(true).read(true).open(path)?;
         file.lock()?;
         let text = fs::read(path)?;
         let (mut lines, mut from) = (0, 0);
         for line in text.split_inclusive(|byte| *byte == b'\n') {
-            if is_kept(line) {
+            if is_recent(line) {
                 break;
             }
             lines += 1;
             from += line.len();
         }
-        if for_real && from == text.len() {
+        if !dry_run && from == text.len() {
             fs::remove_file(path)?;
-        } else if for_real && from > 0 {
+        } else if !dry_run && from > 0 {
             write_whole(path, &text[from..])?;
         }
         Ok((lines, from as u64))
     }
-
-    /// Gives every record to `each`, oldest first, with its line as it stands; what can't be read is passed
-    /// over. Gives how many lines that were. What was said of a decision later is none, and is not counted.
-    pub fn read(&self, mut each: impl FnMut(Record, &str)) -> io::Result<usize> {
-        let mut torn = 0;
-        for path in self.files() {
-            let mut reader = BufReader::new(File::open(path)?);
-            let mut line = Vec::new();
-            loop {
-                line.clear();
-                if reader.read_until(b'\n', &mut line)? == 0 {
-                    break;
-                }
-                let text = String::from_utf8_lossy(&line);
-                let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
-                if text.is_empty() {
-                    continue;
-                }
-                if is_note(text) {
-                    continue;
-                }
-                match serde_json::from_str::<Record>(text) {
-                    Ok(record) => each(record, text),
-                    Err(_) => torn += 1,
-                }
-            }
-        }
-        Ok(torn)
-    }
 }
 
-/// Whether a line is about a decision, and none itself.
-fn is_note(line: &str) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Marked {
-        kind: Option<serde::de::IgnoredAny>,
-    }
-    serde_json::from_str::<Marked>(line).is_ok_and(|line| line.kind.is_some())
-}
-
-/// Whether a file that is open has no name any more.
+/// Whether an open file was unlinked.
 #[cfg(unix)]
 fn is_gone(meta: &fs::Metadata) -> bool {
     std::os::unix::fs::MetadataExt::nlink(meta) == 0
 }
 
-/// Elsewhere a file that is open keeps its name.
+/// On other systems an open file can't be unlinked.
 #[cfg(not(unix))]
 fn is_gone(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Appends under the lock. A line that an earlier writer left torn is ended first, and one that does not fit
-/// on the disk is taken back: neither must swallow a neighbour.
+/// Appends under the lock. A line that an earlier writer left torn is ended first, and one that does not fit on the disk
+/// is removed again, so that neither spoils another line.
 fn append_lines(file: &mut File, length: u64, lines: &[u8]) -> io::Result<()> {
     let is_torn = length > 0 && byte_at(file, length - 1)? != b'\n';
     let written = if is_torn { file.write_all(&[b"\n", lines].concat()) } else { file.write_all(lines) };
@@ -174,12 +135,12 @@ fn byte_at(file: &File, offset: u64) -> io::Result<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::note::{Judgement, LabelNote};
-    use crate::log::record::tests::record;
+    use crate::log::note::{Label, LabelNote};
+    use crate::testing::record;
 
     fn ids(log: &DecisionLog) -> (Vec<String>, usize) {
         let mut ids = Vec::new();
-        let torn = log.read(|record, _| ids.push(record.id)).expect("readable");
+        let torn = log.read(|record| ids.push(record.id)).expect("readable");
         (ids, torn)
     }
 
@@ -187,22 +148,13 @@ mod tests {
         time.parse().expect("a time")
     }
 
-    /// Seen in the doctor, which told of four stops where there were two.
     #[test]
-    fn what_became_of_a_decision_is_no_decision() {
+    fn a_note_was_counted_as_a_decision() {
         let folder = tempfile::tempdir().expect("a folder");
         let log = DecisionLog::in_folder(folder.path());
         let now = at("2026-10-01T00:00:00Z");
         log.append(&record("a"), now).expect("written");
-        let note = Note::Label(LabelNote {
-            schema: crate::log::note::SCHEMA,
-            id: "n".into(),
-            time: "2026-10-01T00:00:00Z".into(),
-            of: "a".into(),
-            finding: None,
-            label: Judgement::Wrong,
-            note: None,
-        });
+        let note = Note::Label(LabelNote::new("a", None, Label::Wrong, now));
         log.append_notes(&[note], now).expect("written");
         assert_eq!(ids(&log), (vec!["a".to_owned()], 0));
     }
@@ -245,7 +197,7 @@ mod tests {
         }
         let path = log.files()[0].clone();
         let is_new = |line: &[u8]| !String::from_utf8_lossy(line).contains("old-");
-        assert_eq!(log.cut(&path, false, is_new).expect("counted").0, 50);
+        assert_eq!(log.cut_before(&path, true, is_new).expect("counted").0, 50);
         assert_eq!(ids(&log).0.len(), 50, "nothing is taken out yet");
         std::thread::scope(|scope| {
             for writer in 0..4 {
@@ -258,7 +210,7 @@ mod tests {
             }
             for _ in 0..30 {
                 if path.exists() {
-                    log.cut(&path, true, is_new).expect("cut");
+                    log.cut_before(&path, false, is_new).expect("cut");
                 }
             }
         });

@@ -1,4 +1,4 @@
-//! Times as people write them: takes words, gives a moment once it is known what time it is and where. Pure.
+//! Times as people write them in arguments, and what they mean now and here. Pure.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use jiff::{Span, Timestamp, ToSpan, Zoned};
 
 /// A time as it was written.
 #[derive(Debug, Clone, Copy)]
-pub enum Moment {
+pub enum TimeArg {
     /// So long before now.
     Ago(Span),
     /// A whole day, so many days before today.
@@ -17,21 +17,21 @@ pub enum Moment {
     Day(Date),
     /// A whole month, by its first day.
     Month(Date),
-    /// A time of a day, wherever we are.
+    /// A time of a day, in the local time zone.
     Local(DateTime),
     /// A time with its zone.
     Exact(Timestamp),
 }
 
-/// What is written is no time.
+/// It is not a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("write it like 7d, 36h, 2026-10-01, 2026-10, \"2026-10-01 14:00\", today or yesterday")]
-pub struct NoMoment;
+pub struct TimeArgError;
 
-impl FromStr for Moment {
-    type Err = NoMoment;
+impl FromStr for TimeArg {
+    type Err = TimeArgError;
 
-    fn from_str(text: &str) -> Result<Self, NoMoment> {
+    fn from_str(text: &str) -> Result<Self, TimeArgError> {
         let text = text.trim();
         match text.to_ascii_lowercase().as_str() {
             "today" => return Ok(Self::DaysBefore(0)),
@@ -43,7 +43,7 @@ impl FromStr for Moment {
         }
         let is_date = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
         if is_date {
-            return text.parse().map(Self::Day).map_err(|_| NoMoment);
+            return text.parse().map(Self::Day).map_err(|_| TimeArgError);
         }
         let is_month = text.len() == 7 && text.as_bytes()[4] == b'-';
         if is_month && let Ok(first) = format!("{text}-01").parse() {
@@ -52,15 +52,15 @@ impl FromStr for Moment {
         if let Ok(local) = text.parse() {
             return Ok(Self::Local(local));
         }
-        let span: Span = text.parse().map_err(|_| NoMoment)?;
-        if span.is_positive() { Ok(Self::Ago(span)) } else { Err(NoMoment) }
+        let span: Span = text.parse().map_err(|_| TimeArgError)?;
+        if span.is_positive() { Ok(Self::Ago(span)) } else { Err(TimeArgError) }
     }
 }
 
-impl Moment {
-    /// Where it begins.
+impl TimeArg {
+    /// The first moment of it.
     pub fn start(self, now: &Zoned) -> Option<Timestamp> {
-        let midnight = |day: Date| starting(day, now.time_zone());
+        let midnight = |day: Date| midnight(day, now.time_zone());
         match self {
             Self::Ago(span) => now.checked_sub(span).ok().map(|then| then.timestamp()),
             Self::DaysBefore(days) => midnight(now.date().checked_sub(days.days()).ok()?),
@@ -70,9 +70,9 @@ impl Moment {
         }
     }
 
-    /// What comes right behind it.
+    /// The first moment after it.
     pub fn end(self, now: &Zoned) -> Option<Timestamp> {
-        let midnight = |day: Date| starting(day, now.time_zone());
+        let midnight = |day: Date| midnight(day, now.time_zone());
         match self {
             Self::DaysBefore(days) => midnight(now.date().checked_sub((days - 1).days()).ok()?),
             Self::Day(day) => midnight(day.checked_add(1.day()).ok()?),
@@ -82,7 +82,7 @@ impl Moment {
     }
 }
 
-fn starting(day: Date, zone: &TimeZone) -> Option<Timestamp> {
+fn midnight(day: Date, zone: &TimeZone) -> Option<Timestamp> {
     day.to_zoned(zone.clone()).ok().map(|at| at.timestamp())
 }
 
@@ -93,9 +93,9 @@ mod tests {
     fn both(text: &str) -> (String, String) {
         let zone = TimeZone::fixed(jiff::tz::offset(2));
         let now = "2026-10-15T12:30:00Z".parse::<Timestamp>().expect("a time").to_zoned(zone);
-        let moment: Moment = text.parse().expect(text);
+        let time_arg: TimeArg = text.parse().expect(text);
         let text = |time: Option<Timestamp>| time.expect("in range").to_string();
-        (text(moment.start(&now)), text(moment.end(&now)))
+        (text(time_arg.start(&now)), text(time_arg.end(&now)))
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn anything_else_is_no_time() {
         for text in ["", "soon", "-7d", "2026-13-01", "2026-02-30", "0s", "7"] {
-            assert_eq!(text.parse::<Moment>().map(|_| ()), Err(NoMoment), "{text}");
+            assert_eq!(text.parse::<TimeArg>().map(|_| ()), Err(TimeArgError), "{text}");
         }
     }
 }

@@ -148,7 +148,7 @@ fn promised_in(
     Ok(Promised { session, plan, passed_over })
 }
 
-/// A project of which many sessions are judged: what they have in common is found out once.
+/// A project of which many sessions are judged: config, plan folders and git are read once.
 #[derive(Debug)]
 pub struct Project {
     /// Its folder.
@@ -167,14 +167,20 @@ impl Project {
         Self { folder: folder.to_path_buf(), config: config.audit, workspace, places }
     }
 
-    /// Judges a session by disk and session alone.
-    pub fn judge(&self, transcript: &Path, loaded: Loaded) -> Result<Audited, String> {
+    /// Judges a session with no reader. Its files are looked at if the report lists them, or if a
+    /// finding may depend on them.
+    pub fn judge(&self, transcript: &Path, loaded: Loaded, lists_files: bool) -> Result<Audited, String> {
         let mut story = StopReport::default();
         let promised = promised_in(loaded, transcript, &self.workspace, &self.places, &mut story, |_| None)?;
         let Promised { session, plan, passed_over } = promised;
         let brief = story.phase(timing::EVIDENCE, |_| {
-            let memory = &mut FileCache::default();
-            AuditInput::new(session, plan, &self.workspace, Prompts::default(), &self.config, None, memory)
+            let (workspace, config) = (&self.workspace, &self.config);
+            if lists_files {
+                let cache = &mut FileCache::default();
+                AuditInput::new(session, plan, workspace, Prompts::default(), config, None, cache)
+            } else {
+                AuditInput::without_readers(session, plan, workspace, config)
+            }
         });
         story.tell_evidence(&brief);
         let reading = Reading::without_readers(&brief, ReaderOutcome::NotAsked);

@@ -1,16 +1,13 @@
-//! Whether the disk is still the one that a session left: takes a workspace and when the session ended, says what
-//! has happened since. Asks git; must not change anything.
+//! Whether the disk is still as a session left it: takes a workspace and when the session ended, says
+//! what has happened since. Asks git; must not change anything.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::child::{self, Ending, Job};
+use crate::workspace::git::Git;
 
-const DEADLINE: Duration = Duration::from_secs(2);
-
-/// What has happened since, if anything has. `later` is how many sessions of the project ended after this one.
+/// Returns what has happened since, if anything has. `later` is how many sessions of the project ended after this one.
 pub fn moved_on(workspace: &Path, ended: Option<&str>, later: usize) -> Option<String> {
     if !workspace.is_dir() {
         return Some("its folder is gone".to_owned());
@@ -19,7 +16,7 @@ pub fn moved_on(workspace: &Path, ended: Option<&str>, later: usize) -> Option<S
         return Some(later_sessions(later));
     }
     let ended: Timestamp = ended?.parse().ok()?;
-    let newest = newest_commit(workspace)?;
+    let newest = Git::new(workspace.to_path_buf()).newest_commit()?;
     (newest > ended.as_second()).then(|| "the repository has newer commits".to_owned())
 }
 
@@ -28,25 +25,6 @@ pub fn later_sessions(later: usize) -> String {
     match later {
         1 => "a later session of this project exists".to_owned(),
         _ => format!("{later} later sessions of this project exist"),
-    }
-}
-
-/// When the newest commit was made, in seconds since 1970.
-fn newest_commit(workspace: &Path) -> Option<i64> {
-    let ended = child::run(Job {
-        program: PathBuf::from("git"),
-        args: ["-c", "core.fsmonitor=false", "log", "-1", "--format=%ct"].map(Into::into).to_vec(),
-        cwd: workspace.to_path_buf(),
-        env_set: vec![("GIT_OPTIONAL_LOCKS".into(), "0".into()), ("GIT_TERMINAL_PROMPT".into(), "0".into())],
-        env_unset: Vec::new(),
-        stdin: Vec::new(),
-        deadline: DEADLINE,
-        stdout_cap: 1 << 10,
-        stderr_cap: 1 << 10,
-    });
-    match ended.how {
-        Ending::Exited(0) => String::from_utf8_lossy(&ended.stdout).trim().parse().ok(),
-        _ => None,
     }
 }
 

@@ -1,17 +1,15 @@
-//! What a plan was when the session began, when it was approved or when the session first wrote it, and
-//! which of its ticks are older than the session. Must not read a file itself.
+//! What a plan was when the session began, when it was approved or when the session first wrote it,
+//! and which of its ticks are older than the session. Pure; must not read a file.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
-use super::find::{Read, capped};
-use super::places::PlanPlaces;
-use super::steps::{Mark, Step, parse_words};
+use super::find::capped;
+use super::steps::{Mark, Step, parse_steps};
 use crate::session::file_history::CHANGE_CAP;
-use crate::session::{Original, Session, Touch};
+use crate::session::{Original, Touch};
 use crate::text::normalise::normalised;
 
 /// What a plan was.
@@ -40,7 +38,7 @@ pub enum BeforeSource {
 }
 
 impl PlanBefore {
-    fn new(text: &str, from: BeforeSource) -> Self {
+    pub(super) fn new(text: &str, from: BeforeSource) -> Self {
         Self { text: capped(text).to_owned(), from }
     }
 
@@ -57,27 +55,11 @@ impl PlanBefore {
         }
     }
 
-    /// What the session wrote first, where it made the file. A text that was cut tells nothing.
-    fn first_written(first: &Touch) -> Option<Self> {
+    /// What the session wrote first, where it made the file; `None` where that text was cut.
+    pub(super) fn first_written(first: &Touch) -> Option<Self> {
         let change = first.change.as_ref()?;
         let is_whole = change.old.is_empty() && change.new.len() < CHANGE_CAP;
         is_whole.then(|| Self::new(&change.new, BeforeSource::FirstWritten))
-    }
-
-    /// What a file was when the session began, or when the session first wrote it.
-    pub(super) fn of_file(
-        session: &Session,
-        places: &PlanPlaces,
-        path: &Path,
-        files: Read<'_>,
-    ) -> Option<Self> {
-        let first = session.done_touches().find(|touch| places.is_at(&touch.path, path));
-        if let Some(touch) = first.filter(|touch| touch.original == Original::Absent) {
-            return Self::first_written(touch);
-        }
-        let read = || (files.first_read)(path).map(|text| Self::new(&text, BeforeSource::FirstRead));
-        let committed = || (files.committed)(path).map(|text| Self::new(&text, BeforeSource::Commit));
-        Self::original(first).or_else(read).or_else(committed)
     }
 }
 
@@ -87,7 +69,7 @@ pub(super) fn ticked_before(plan: &Plan, before: &str) -> Vec<usize> {
         let ticked = steps.iter().filter(|step| step.mark == Mark::Ticked);
         ticked.map(|step| (step.number, normalised(&step.text))).collect()
     };
-    let then: HashSet<String> = ticked(&parse_words(before)).into_iter().map(|(_, words)| words).collect();
+    let then: HashSet<String> = ticked(&parse_steps(before)).into_iter().map(|(_, words)| words).collect();
     ticked(&plan.steps)
         .into_iter()
         .filter(|(_, words)| then.contains(words))
@@ -99,7 +81,7 @@ pub(super) fn ticked_before(plan: &Plan, before: &str) -> Vec<usize> {
 /// mark where none was, do not count.
 pub(super) fn marks_changed(before: &str, now: &str) -> bool {
     let marks = |text: &str| -> HashMap<String, Mark> {
-        let marked = parse_words(text).into_iter().filter(|step| step.mark != Mark::None);
+        let marked = parse_steps(text).into_iter().filter(|step| step.mark != Mark::None);
         marked.map(|step| (normalised(&step.text), step.mark)).collect()
     };
     let then = marks(before);

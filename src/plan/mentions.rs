@@ -6,11 +6,10 @@
 
 mod names;
 mod paths;
-mod symbols;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use paths::Written;
@@ -29,22 +28,14 @@ pub struct Named {
 /// Returns the paths that a text names, each once, in order. Fenced code and HTML comments name
 /// nothing.
 pub fn paths_named(text: &str) -> Vec<Named> {
-    collect(text).named
-}
-
-/// The paths and the identifiers that a text names.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mentions {
-    /// Files and folders, as in [`paths_named`].
-    pub paths: Vec<String>,
-    /// Identifiers and flags in backticks; calls without their parentheses.
-    pub symbols: Vec<String>,
-}
-
-/// Returns the paths and the identifiers that a text names.
-pub fn mentions(text: &str) -> Mentions {
-    let found = collect(text);
-    Mentions { paths: found.named.into_iter().map(|named| named.path).collect(), symbols: found.symbols }
+    let mut found = Collector::default();
+    for piece in pieces(text) {
+        match piece {
+            Piece::Code(code) => found.code(code),
+            Piece::Prose(prose) => found.prose(prose),
+        }
+    }
+    found.named
 }
 
 /// Whether a path ends like one: with an extension, a slash, or a name that needs neither.
@@ -53,24 +44,11 @@ pub fn is_surely_a_path(path: &str) -> bool {
     paths::has_an_end(path)
 }
 
-fn collect(text: &str) -> Collector {
-    let mut found = Collector::default();
-    for piece in pieces(text) {
-        match piece {
-            Piece::Code(code) => found.code(code),
-            Piece::Prose(prose) => found.prose(prose),
-        }
-    }
-    found
-}
-
 #[derive(Default)]
 struct Collector {
     named: Vec<Named>,
-    symbols: Vec<String>,
-    /// Where each path stands in `named`; symbols are there without a place.
+    /// The index of each path in `named`.
     seen: HashMap<String, usize>,
-    seen_symbols: HashSet<String>,
 }
 
 impl Collector {
@@ -97,10 +75,6 @@ impl Collector {
             .is_some_and(|(_, before)| before.iter().flatten().all(|path| paths::has_an_end(path)));
         if is_list && paths.iter().all(|paths| !paths.is_empty()) {
             paths.into_iter().flatten().for_each(|path| self.path(path, Written::InCode));
-        } else if let Some(symbol) = symbols::symbol(code.trim())
-            && self.seen_symbols.insert(symbol.to_owned())
-        {
-            self.symbols.push(symbol.to_owned());
         }
     }
 

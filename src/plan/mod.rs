@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
-use crate::text::normalise::{has_words, normalised, padded};
+use crate::text::normalise::normalised;
 pub use before::{BeforeSource, PlanBefore};
 pub use find::{Read, ReadText, find, given};
 pub use places::PlanPlaces;
@@ -73,13 +73,9 @@ impl Plan {
         let Some(before) = self.before.as_ref().filter(|before| before.text != self.text) else {
             return Vec::new();
         };
-        let is_there = Presence::new(&self.text, &self.steps).find(&steps::parse_words(&before.text));
-        // Most plans lose nothing, and then no paths have to be looked for.
-        if is_there.iter().all(|there| *there) {
-            return Vec::new();
-        }
-        let steps = steps::parse_steps(&before.text).into_iter().zip(is_there);
-        let gone = steps.filter(|(_, there)| !there).map(|(step, _)| step);
+        let steps = steps::parse_steps(&before.text);
+        let is_there = Presence::new(&self.text, &self.steps).find(&steps);
+        let gone = steps.into_iter().zip(is_there).filter(|(_, there)| !there).map(|(step, _)| step);
         (self.steps.len() + 1..).zip(gone).map(|(number, step)| Step { number, ..step }).collect()
     }
 
@@ -115,7 +111,7 @@ const MOST_SEARCHED: usize = 256;
 impl Presence {
     fn new(text: &str, steps: &[Step]) -> Self {
         let steps = steps.iter().map(|step| normalised(&step.text)).collect();
-        Self { steps, whole: padded(&normalised(text)) }
+        Self { steps, whole: format!(" {} ", normalised(text)) }
     }
 
     /// Whether each of the steps is there.
@@ -125,7 +121,7 @@ impl Presence {
             let words = normalised(&step.text);
             self.steps.contains(&words) || {
                 searched += 1;
-                searched <= MOST_SEARCHED && has_words(&self.whole, &words)
+                searched <= MOST_SEARCHED && self.whole.contains(&format!(" {words} "))
             }
         };
         steps.iter().map(&mut is_there).collect()

@@ -1,19 +1,46 @@
-//! Where plans live, by the names of files and folders. Must not read a file.
+//! What a plan file is, by the names of files and folders. Must not read a file.
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::config::PlanGlobs;
+use globset::GlobSet;
+use memchr::memmem::Finder;
+
+use crate::globs;
 use crate::paths::is_markdown;
 
 /// Where plans live.
 #[derive(Debug)]
 pub struct PlanPlaces {
-    /// The workspace.
-    pub root: PathBuf,
+    root: PathBuf,
     /// The client's own plan folders, the newest convention first.
-    pub folders: Vec<PathBuf>,
-    /// Which files of the workspace are plans.
-    pub globs: PlanGlobs,
+    pub(super) folders: Vec<PathBuf>,
+    globs: GlobSet,
+    /// Texts of which one occurs in every path that a glob matches; `None` if a glob has none.
+    literals: Option<Vec<Finder<'static>>>,
+}
+
+/// A file that may be a plan. What the session did with it decides, unless `is_plan`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanFile {
+    /// Its whole path.
+    pub path: PathBuf,
+    /// It is in a plan folder of the client, or a glob of the config matches it.
+    pub is_plan: bool,
+    /// It is in a folder called `plan` or `plans`. Below `.planning` there is much else.
+    pub is_in_plan_folder: bool,
+}
+
+impl PlanFile {
+    /// Whether its own name contains the word "plan".
+    pub fn is_called_plan(&self) -> bool {
+        self.path.file_stem().is_some_and(|stem| says_plan(&stem.to_string_lossy()))
+    }
+
+    /// Whether nearly every workspace has such a file, so that reading it makes it no plan.
+    pub fn is_common_page(&self) -> bool {
+        let name = self.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+        name.is_some_and(|name| PAGES.contains(&name.as_str()))
+    }
 }
 
 /// Folders of other people's files.
@@ -22,53 +49,59 @@ const VENDORED: &[&str] = &[
     "third_party", "vendor", "vendored", "venv",
 ];
 
-/// Folders of the client's settings that hold prompts: code, however it is called.
+/// Folders of the client's settings that hold prompts, which are code whatever their names.
 const PROMPTS: &[&str] = &["agents", "commands", "skills"];
 
-/// Pages that are there for everybody, whatever is to be done.
+/// Pages that nearly every workspace has.
 const PAGES: &[&str] = &["agents.md", "changelog.md", "claude.md", "readme.md"];
 
 impl PlanPlaces {
-    /// Plans in a workspace, in these folders of the client, and where the globs say.
-    pub fn new(root: PathBuf, folders: Vec<PathBuf>, globs: PlanGlobs) -> Self {
-        Self { root, folders, globs }
+    /// Plans of a workspace, in these folders of the client, and where the globs say. A glob that
+    /// does not compile was reported with the config, and matches nothing.
+    pub fn new(root: PathBuf, folders: Vec<PathBuf>, globs: &[String]) -> Self {
+        let literals = globs.iter().map(|glob| literal(glob)).collect();
+        Self { root, folders, globs: globs::anywhere(globs).unwrap_or_default(), literals }
     }
 
-    /// Whether a file is a plan by its name and place alone.
-    pub fn is_plan(&self, path: &Path) -> bool {
-        let in_folder = self.folders.iter().any(|folder| path.starts_with(folder));
-        (in_folder && path.extension().is_some_and(|ext| ext == "md"))
-            || self.globs.is_match(self.relative(path)) && !is_code(self.relative(path))
+    /// Returns the file that is written so, if it may be a plan: one of the client's or the
+    /// config's, or any Markdown of the workspace that is not code.
+    pub fn file(&self, written: &str) -> Option<PlanFile> {
+        // A session touches and reads hundreds of files, and few of them can be plans.
+        if !self.may_name_plan(written) {
+            return None;
+        }
+        let path = self.absolute(written);
+        let relative = path.strip_prefix(&self.root).ok();
+        let name = relative.unwrap_or(&path);
+        let is_page = relative.and_then(Path::to_str).is_some_and(is_markdown);
+        let is_clients = path.extension().is_some_and(|ending| ending == "md")
+            && self.folders.iter().any(|folder| path.starts_with(folder));
+        let is_code = is_code(name);
+        let is_plan = is_clients || self.globs.is_match(name) && !is_code;
+        if !is_plan && (!is_page || is_code) {
+            return None;
+        }
+        let folder = name.parent().and_then(Path::file_name);
+        let is_in_plan_folder =
+            folder.is_some_and(|name| ["plan", "plans"].iter().any(|plan| name.eq_ignore_ascii_case(plan)));
+        Some(PlanFile { path, is_plan, is_in_plan_folder })
     }
 
-    /// Whether any other file may be a plan, if what the session did with it says so: Markdown of
-    /// the workspace that is not code.
-    pub fn may_be_plan(&self, path: &Path) -> bool {
-        let Ok(relative) = path.strip_prefix(&self.root) else { return false };
-        relative.to_str().is_some_and(is_markdown) && !is_code(relative)
-    }
-
-    /// Whether the file's own name says that it is a plan.
-    pub fn is_named_plan(&self, path: &Path) -> bool {
-        path.file_stem().is_some_and(|stem| says_plan(&stem.to_string_lossy()))
-    }
-
-    /// Whether it stands in a folder of plans. Below `.planning` there is much else.
-    pub fn is_in_plan_folder(&self, path: &Path) -> bool {
-        let folder = self.relative(path).parent().and_then(Path::file_name);
-        folder
-            .is_some_and(|folder| folder.eq_ignore_ascii_case("plan") || folder.eq_ignore_ascii_case("plans"))
-    }
-
-    /// Whether the file is one that nearly every workspace has, and no plan for being read.
-    pub fn is_common_page(&self, path: &Path) -> bool {
-        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
-        name.is_some_and(|name| PAGES.contains(&name.as_str()))
+    /// Whether a text, or a path, may name a plan: a cheap test that never misses one.
+    pub(super) fn may_name_plan(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let is_markdown =
+            |at: usize| bytes.get(at + 1..at + 3).is_some_and(|two| two.eq_ignore_ascii_case(b"md"));
+        memchr::memchr_iter(b'.', bytes).any(is_markdown)
+            || self
+                .literals
+                .as_ref()
+                .is_none_or(|literals| literals.iter().any(|literal| literal.find(bytes).is_some()))
     }
 
     /// The manifests whose presence would make the file a prompt of a plugin: `commands/` and its
     /// like beside a `.claude-plugin/`.
-    pub fn plugin_manifests(&self, path: &Path) -> Vec<PathBuf> {
+    pub(super) fn plugin_manifests(&self, path: &Path) -> Vec<PathBuf> {
         let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root));
         let prompts =
             folders.filter(|folder| folder.file_name().is_some_and(|name| is_one_of(PROMPTS, name)));
@@ -87,15 +120,15 @@ impl PlanPlaces {
         }
         whole
     }
+}
 
-    /// Whether what is written so is that file. Most are told by their names.
-    pub(super) fn is_at(&self, written: &str, path: &Path) -> bool {
-        Path::new(written).file_name() == path.file_name() && self.absolute(written) == path
+/// The longest text between the stars and slashes of a glob that has no other special characters.
+fn literal(glob: &str) -> Option<Finder<'static>> {
+    if glob.contains(['?', '[', ']', '{', '}', '\\']) {
+        return None;
     }
-
-    fn relative<'p>(&self, path: &'p Path) -> &'p Path {
-        path.strip_prefix(&self.root).unwrap_or(path)
-    }
+    let longest = glob.split(['*', '/']).max_by_key(|piece| piece.len())?;
+    (!longest.is_empty()).then(|| Finder::new(longest).into_owned())
 }
 
 fn is_one_of(names: &[&str], name: &std::ffi::OsStr) -> bool {
@@ -107,14 +140,12 @@ fn is_one_of(names: &[&str], name: &std::ffi::OsStr) -> bool {
 fn is_code(relative: &Path) -> bool {
     let parts: Vec<_> = relative.iter().collect();
     let prompts = parts.windows(2).any(|pair| pair[0] == ".claude" && is_one_of(PROMPTS, pair[1]));
-    let is_template = |part: &&std::ffi::OsStr| {
-        let part = part.to_string_lossy();
-        memchr::memmem::find(part.to_ascii_lowercase().as_bytes(), b"template").is_some()
-    };
+    let is_template =
+        |part: &&std::ffi::OsStr| part.to_string_lossy().to_ascii_lowercase().contains("template");
     prompts || parts.iter().any(|part| is_one_of(VENDORED, part)) || parts.iter().any(is_template)
 }
 
-/// Whether a name has "plan" in it as a word, or at the end of one: `plan-auth`,
+/// Whether a name contains "plan" as a word, or at the end of one: `plan-auth`,
 /// `IMPLEMENTATION_PLAN`, `buildPlan`, `.planning`, but not `explanation` or `planets`.
 fn says_plan(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
@@ -135,12 +166,7 @@ fn says_plan(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, plan_globs};
-
-    fn places() -> PlanPlaces {
-        let globs = plan_globs(&Config::default().audit.plan).expect("globs");
-        PlanPlaces::new("/w".into(), vec!["/home/me/.claude/plans".into()], globs)
-    }
+    use crate::testing::plan_places;
 
     #[test]
     fn names_that_say_plan() {
@@ -156,29 +182,47 @@ mod tests {
     }
 
     #[test]
-    fn prompts_templates_and_vendored_files_are_code() {
-        for path in [
-            ".claude/commands/dev/make-plan.md",
-            ".claude/agents/plan.md",
-            ".claude/skills/x/plan.md",
-            "templates/plan.md",
-            "docs/plan-template.md",
-            "node_modules/x/plan.md",
-            "vendor/x/PLAN.md",
+    fn files_of_the_workspace_may_be_plans_and_code_may_not() {
+        for code in [
+            "/w/.claude/commands/dev/make-plan.md",
+            "/w/.claude/agents/plan.md",
+            "/w/.claude/skills/x/plan.md",
+            "/w/templates/plan.md",
+            "/w/docs/plan-template.md",
+            "/w/node_modules/x/plan.md",
+            "/w/vendor/x/PLAN.md",
+            "/other/tasks.md",
+            "../other/tasks.md",
+            "/w/src/a.rs",
         ] {
-            let path = Path::new("/w").join(path);
-            assert!(!places().is_plan(&path) && !places().may_be_plan(&path), "{path:?}");
+            assert_eq!(plan_places(&[]).file(code), None, "{code}");
         }
-        assert!(places().is_plan(Path::new("/w/.claude/plans/x.md")));
-        assert!(places().may_be_plan(Path::new("/w/.impl/tasks.md")));
-        assert!(!places().may_be_plan(Path::new("/other/tasks.md")));
-        assert!(!places().may_be_plan(&places().absolute("../other/tasks.md")));
+        let is_plan = |path: &str| plan_places(&[]).file(path).map(|file| file.is_plan);
+        for (path, expected) in [
+            ("/w/.claude/plans/x.md", true),
+            ("docs/plans/x/y.txt", true),
+            ("/home/me/.claude/plans/x.md", true),
+            ("/w/.impl/tasks.md", false),
+        ] {
+            assert_eq!(is_plan(path), Some(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn globs_of_any_form_are_matched() {
+        for (glob, path) in
+            [("todo.txt", "/w/a/todo.txt"), ("{todo,plan}.txt", "/w/todo.txt"), ("*", "/w/x"), ("**", "/w/x")]
+        {
+            assert!(plan_places(&[glob]).file(path).is_some_and(|file| file.is_plan), "{glob}");
+            assert_eq!(plan_places(&[]).file(path), None, "{path}");
+        }
     }
 
     #[test]
     fn a_plugins_prompts_are_told_by_its_manifest() {
-        let manifests = places().plugin_manifests(Path::new("/w/tools/commands/x/plan.md"));
+        let places = plan_places(&[]);
+        let manifests = places.plugin_manifests(Path::new("/w/tools/commands/x/plan.md"));
         assert_eq!(manifests, [PathBuf::from("/w/tools/.claude-plugin/plugin.json")]);
-        assert!(places().plugin_manifests(Path::new("/w/docs/plan.md")).is_empty());
+        assert!(places.plugin_manifests(Path::new("/w/docs/plan.md")).is_empty());
     }
 }

@@ -17,7 +17,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use super::mentions::{Mentions, mentions};
+use super::mentions::paths_named;
 use reader::Draft;
 
 /// One step of a plan.
@@ -41,8 +41,6 @@ pub struct Step {
     /// Files that it names, in its text, in further paragraphs of its item, or on a `File:` line
     /// below its heading.
     pub paths: Vec<String>,
-    /// Symbols that it names, likewise.
-    pub symbols: Vec<String>,
 }
 
 /// What the plan says about a step's state.
@@ -79,15 +77,6 @@ pub enum StepKind {
 
 /// Returns the steps of a plan.
 pub fn parse_steps(markdown: &str) -> Vec<Step> {
-    read(markdown, mentions)
-}
-
-/// Returns the steps of a plan without the paths that they name, which take the longest to find.
-pub fn parse_words(markdown: &str) -> Vec<Step> {
-    read(markdown, |_| Mentions::default())
-}
-
-fn read(markdown: &str, look: impl Fn(&str) -> Mentions) -> Vec<Step> {
     let mut drafts = reader::drafts(markdown);
     drafts.sort_by_key(|draft| draft.words.start);
 
@@ -95,7 +84,7 @@ fn read(markdown: &str, look: impl Fn(&str) -> Mentions) -> Vec<Step> {
     let mut abandoned_until = 0;
     let mut steps = Vec::with_capacity(drafts.len());
     for draft in drafts {
-        let Some(mut step) = step(markdown, &draft, &look) else {
+        let Some(mut step) = step(markdown, &draft) else {
             continue;
         };
         step.number = steps.len() + 1;
@@ -113,7 +102,7 @@ fn read(markdown: &str, look: impl Fn(&str) -> Mentions) -> Vec<Step> {
 
 /// Returns `None` if nothing is left beside the marker. Number and line are the caller's to fill
 /// in.
-fn step(markdown: &str, draft: &Draft, look: &impl Fn(&str) -> Mentions) -> Option<Step> {
+fn step(markdown: &str, draft: &Draft) -> Option<Step> {
     let words = one_line(&markdown[draft.words.clone()]);
     let marked = match draft.kind {
         StepKind::Heading => marks::of_heading(&words),
@@ -130,7 +119,6 @@ fn step(markdown: &str, draft: &Draft, look: &impl Fn(&str) -> Mentions) -> Opti
         named.push('\n');
         named.push_str(&markdown[range.clone()]);
     }
-    let named = look(&named);
     Some(Step {
         number: 0,
         line: 0,
@@ -142,8 +130,7 @@ fn step(markdown: &str, draft: &Draft, look: &impl Fn(&str) -> Mentions) -> Opti
         },
         depth: draft.depth,
         section: draft.section.clone(),
-        paths: named.paths,
-        symbols: named.symbols,
+        paths: paths_named(&named).into_iter().map(|named| named.path).collect(),
     })
 }
 

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_fits_counts() {
+    fn an_answer_that_fits_is_parsed() {
         assert_eq!(Answer::from_json(&one()).expect("fits").findings[0].path, "b");
         assert_eq!(
             Answer::from_json(r#"{"findings":[],"candidates":[],"verdicts":[]}"#),

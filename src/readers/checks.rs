@@ -263,7 +263,7 @@ pub fn step_of(claim: &str, plan: Option<&Plan>) -> Option<usize> {
     let steps: Vec<(usize, String)> =
         plan?.steps.iter().map(|step| (step.number, bare(&step.text))).collect();
     let find = |is_meant: &dyn Fn(&str) -> bool| steps.iter().find(|(_, step)| is_meant(step));
-    // A quote with the step's mark, or of more than the step: the longest step that stands in it.
+    // A quote with the step's mark, or of more than the step: the longest step that it contains.
     let within = steps.iter().filter(|(_, step)| !step.is_empty() && words.contains(step.as_str()));
     let step = find(&|step| step == words)
         .or_else(|| find(&|step| step.contains(&words)))

@@ -147,7 +147,7 @@ impl SharedPrompt {
         values["fence"] = json!(fence);
         values["git"] = json!(git);
         values["candidates"] = json!(candidates);
-        values["files"] = json!(files_text(&evidence.files, fence, max_bytes.saturating_sub(taken)));
+        values["files"] = json!(files_text(evidence, fence, max_bytes.saturating_sub(taken)));
         let text = render("evidence.md", &prompts.evidence, &values)?;
         // The client takes a prompt that starts with `/` for a command and does not ask the model.
         let text = if text.trim_start().starts_with('/') { format!("The data.\n{text}") } else { text };

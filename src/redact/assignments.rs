@@ -1,76 +1,54 @@
-//! Text -> values of keys that are named like secrets, in the forms that config, code, shells, URLs
-//! and markup write them. Gives the value's range only: the key's name stays readable.
-//! Must not judge values (that is `values`) and must not look further than a bounded stretch.
+//! Finds the values of keys that are named like secrets, in the forms that config, code, shells,
+//! URLs and markup write them. The name of the key stays readable. Must not judge values (that is
+//! `values`) and must not look further than a bounded stretch.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::redact::Find;
-use crate::redact::candidates::{Candidates, KEY_OWNERS, What};
 use crate::redact::values;
 use crate::redact::values::{Family, Form};
 
-/// The end of a key's name that begins here, and its family. The key's name must end here, so that `token_count`,
-/// `tokenizer` and `PASSWORD_FILE` are other words.
-fn keyword_at(bytes: &[u8], at: usize) -> Option<(Family, usize)> {
-    let rest = bytes.get(at..)?;
-    let reads = |rest: &[u8], wanted: &str| {
-        rest.get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(wanted.as_bytes()))
-    };
-    let longest = |rest: &[u8], words: &[&str]| -> usize {
-        words.iter().find(|word| reads(rest, word)).map_or(0, |word| word.len())
-    };
-    let dash = |rest: &[u8]| usize::from(matches!(rest.first(), Some(b'_' | b'-')));
-    let password = longest(rest, &["password", "passwd", "passphrase", "pwd"]);
-    if password > 0 {
-        return Some((Family::Password, at + password));
-    }
-    if dash(rest) == 1 && reads(&rest[1..], "pass") {
-        return Some((Family::Password, at + 5 + longest(&rest[5..], &["word", "wd", "phrase"])));
-    }
-    let owner = longest(rest, KEY_OWNERS);
-    let key = owner + dash(&rest[owner..]);
-    if owner > 0 && reads(&rest[key..], "key") {
-        let end = key + 3;
-        return Some((Family::Secret, at + end));
-    }
-    if reads(rest, "secret") {
-        return Some((Family::Secret, at + 6));
-    }
-    reads(rest, "token").then_some((Family::Token, at + 5))
-}
+/// Names of keys, by family. What follows must not go on with the name, so that `token_count`,
+/// `tokenizer` and `PASSWORD_FILE` are other words; `value_after` sees to that.
+static KEYWORD: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i-u)(passw(?:or)?d|passphrase|pwd|[_-]pass(?:w(?:or)?d|phrase)?)",
+        r"|((?:secret|access|api|private|signing|encryption|account|auth|master|shared)[_-]?key",
+        r"|secret(?:[_-]key[_-]base)?)",
+        r"|(token)",
+    ))
+    .expect("a valid pattern")
+});
 
-/// No name and no value is looked at beyond this: it keeps crafted text from costing more than a
-/// pass or two, and what is left of a longer value is for `entropy`.
+/// No name and no value is read beyond this: it keeps crafted text from costing more than a pass or
+/// two, and the rest of a longer value is for `entropy`.
 const REACH: usize = 1024;
 
-pub(super) fn finds(text: &str, candidates: &Candidates) -> Vec<Find> {
+pub(super) fn finds(text: &str) -> Vec<Find> {
     let mut finds = Vec::new();
     let mut from = 0;
-    for at in candidates.of_kind(What::Keyword) {
-        let Some((family, end)) = (at >= from).then(|| keyword_at(text.as_bytes(), at)).flatten() else {
-            continue;
+    while let Some(captures) = KEYWORD.captures_at(text, from) {
+        let keyword = captures.get_match();
+        let (family, kind) = match (captures.get(1), captures.get(2)) {
+            (Some(_), _) => (Family::Password, "password"),
+            (_, Some(_)) => (Family::Secret, "secret"),
+            _ => (Family::Token, "token"),
         };
-        from = end;
-        let Some((form, value)) = value_after(text, at..end) else {
-            continue;
-        };
-        let name = &text[name_start(text, at)..end];
+        from = keyword.end();
+        let Some((form, value)) = value_after(text, keyword.range()) else { continue };
+        let name = &text[name_start(text, keyword.start())..keyword.end()];
         if values::is_secret(family, form, name, &text[value.clone()]) {
             from = value.end;
-            finds.push(Find {
-                range: value,
-                kind: match family {
-                    Family::Password => "password",
-                    Family::Secret => "secret",
-                    Family::Token => "token",
-                },
-            });
+            finds.push(Find { range: value, kind });
         }
     }
     finds
 }
 
-pub(super) fn name_start(text: &str, at: usize) -> usize {
+fn name_start(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let mut start = at;
     while start > 0 && at - start < REACH && is_name_byte(bytes[start - 1]) {
@@ -83,8 +61,8 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// The value assigned to the key that ends with `keyword`, if anything is.
-pub(super) fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)> {
+/// Returns the value that is assigned to the key that ends with `keyword`, and how.
+fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)> {
     let bytes = text.as_bytes();
     let start = name_start(text, keyword.start);
     let mut at = skip(bytes, keyword.end, |b| b.is_ascii_digit());
@@ -149,7 +127,8 @@ fn skip(bytes: &[u8], from: usize, keep: impl Fn(u8) -> bool) -> usize {
     (from..end).find(|at| !keep(bytes[*at])).unwrap_or(end.max(from))
 }
 
-/// From `from` to the first byte that ends it, the line or the reach; always whole characters.
+/// Returns what is between `from` and the first byte that ends it, the line or the reach; always
+/// whole characters.
 fn until(text: &str, from: usize, ends: impl Fn(u8) -> bool) -> Range<usize> {
     let bytes = text.as_bytes();
     let limit = text.floor_char_boundary(bytes.len().min(from + REACH));
@@ -157,7 +136,7 @@ fn until(text: &str, from: usize, ends: impl Fn(u8) -> bool) -> Range<usize> {
     from..end.unwrap_or(limit)
 }
 
-/// A literal at `at`: the quote it is in, if any, and what is inside.
+/// Returns the literal at `at`: its quote, if any, and what is inside.
 fn literal(text: &str, at: usize) -> Option<(Option<u8>, Range<usize>)> {
     let bytes = text.as_bytes();
     // `b"…"`, `f"…"`, `@"…"`.
@@ -170,7 +149,7 @@ fn literal(text: &str, at: usize) -> Option<(Option<u8>, Range<usize>)> {
         if closed {
             return (!value.is_empty()).then_some((Some(quote), value));
         }
-        // The text was cut inside the literal: what is there of it still counts.
+        // The text was cut inside of the literal: its start still counts.
         let value = until(text, open + 1, ends_bare);
         return (!value.is_empty()).then_some((Some(quote), value));
     }
@@ -205,7 +184,7 @@ fn ends_bare(byte: u8) -> bool {
         || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'&' | b'<' | b'>' | b')' | b'}' | b'|')
 }
 
-/// `password: str = "…"`: the literal behind a type.
+/// Returns the literal behind a type: `password: str = "…"`.
 fn typed_literal(text: &str, at: usize) -> Option<Range<usize>> {
     const LONGEST_TYPE: usize = 60;
     let bytes = text.as_bytes();
@@ -221,13 +200,14 @@ fn typed_literal(text: &str, at: usize) -> Option<Range<usize>> {
     }
 }
 
-/// Nothing but blanks or a comment between here and the end of the line.
+/// Whether only blanks or a comment follow on the line.
 fn is_alone(bytes: &[u8], at: usize) -> bool {
     let at = skip(bytes, at, is_blank);
     matches!(bytes.get(at), None | Some(b'\n' | b'\r' | b'#'))
 }
 
-/// Only blanks and list markers before the key, as in YAML, or a listing's line number (`12→`).
+/// Whether only blanks and list markers come before the key, as in YAML, or a listing's line number
+/// (`12→`).
 fn starts_line(bytes: &[u8], at: usize) -> bool {
     bytes[..at]
         .iter()

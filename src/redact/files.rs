@@ -1,119 +1,56 @@
-//! A path -> whether the file's content must never enter an audit, by its name alone.
-//! Must not open the file.
+//! Says whether the content of a file must never enter an audit, by its path alone. Must not open
+//! the file.
 
 use std::path::Path;
 
-/// How a rule meets a path; everything is compared in lower case.
-enum Rule {
-    /// The file's whole name.
-    Name(&'static str),
-    /// How the file's name begins and ends.
-    Affix(&'static str, &'static str),
-    /// A folder on the way, with everything below it.
-    Folder(&'static str),
-    /// A file in a folder of that name.
-    In(&'static str, &'static str),
-}
+// Everything is compared in lower case. Templates such as `.env.example` count too: people do put
+// real values there.
 
-use Rule::{Affix, Folder, In, Name};
-
-/// Templates such as `.env.example` are in it too: people do put real values there.
-const RULES: &[Rule] = &[
-    // Environment files.
-    Affix(".env", ""),
-    Affix("", ".env"),
-    Name(".flaskenv"),
-    Name(".dev.vars"),
-    // Keys and key stores. A public half says little and is rarely evidence.
-    Affix("", ".pem"),
-    Affix("", ".key"),
-    Affix("", ".p8"),
-    Affix("", ".p12"),
-    Affix("", ".pfx"),
-    Affix("", ".pkcs12"),
-    Affix("", ".ppk"),
-    Affix("", ".jks"),
-    Affix("", ".jceks"),
-    Affix("", ".bks"),
-    Affix("", ".keystore"),
-    Affix("", ".keychain"),
-    Affix("", ".keychain-db"),
-    Affix("", ".kdbx"),
-    Affix("", ".kdb"),
-    Affix("", ".agekey"),
-    Affix("", ".gpg"),
-    Affix("", ".ovpn"),
-    Affix("", ".mobileprovision"),
-    Affix("id_rsa", ""),
-    Affix("id_dsa", ""),
-    Affix("id_ecdsa", ""),
-    Affix("id_ed25519", ""),
+/// Names of files.
+#[rustfmt::skip]
+const NAMES: &[&str] = &[
+    // Environments.
+    ".flaskenv", ".dev.vars",
     // Credentials of tools.
-    Name(".netrc"),
-    Name("_netrc"),
-    Name(".npmrc"),
-    Name(".yarnrc.yml"),
-    Name(".pypirc"),
-    Name(".pgpass"),
-    Name("pgpass.conf"),
-    Name(".my.cnf"),
-    Name(".git-credentials"),
-    Name(".htpasswd"),
-    Name(".dockercfg"),
-    Name(".boto"),
-    Name(".s3cfg"),
-    Name(".vault-token"),
-    Name(".vault-pass"),
-    Name(".vault_pass"),
-    Name("kubeconfig"),
-    Name("master.key"),
-    Name("credentials.yml.enc"),
-    Affix("", ".kubeconfig"),
-    In(".kube", "config"),
-    In(".docker", "config.json"),
-    In("gh", "hosts.yml"),
-    In(".cargo", "credentials.toml"),
-    In(".m2", "settings.xml"),
-    In("gcloud", "credentials.db"),
-    In("gcloud", "access_tokens.db"),
-    Folder(".aws"),
-    Folder(".azure"),
-    Folder(".ssh"),
-    Folder(".gnupg"),
-    Folder(".password-store"),
+    ".netrc", "_netrc", ".npmrc", ".yarnrc.yml", ".pypirc", ".pgpass", "pgpass.conf", ".my.cnf", ".git-credentials",
+    ".htpasswd", ".dockercfg", ".boto", ".s3cfg", ".vault-token", ".vault-pass", ".vault_pass", "kubeconfig",
+    "master.key", "credentials.yml.enc", "application_default_credentials.json",
     // Credentials of projects.
-    Name("credentials"),
-    Name(".credentials"),
-    Name("credentials.json"),
-    Name(".credentials.json"),
-    Name("credentials.toml"),
-    Name("credentials.yml"),
-    Name("credentials.yaml"),
-    Name("secrets.yml"),
-    Name("secrets.yaml"),
-    Name("secrets.json"),
-    Name("secrets.toml"),
-    Name("secret.yml"),
-    Name("secret.yaml"),
-    Name("secret.json"),
-    Name(".secrets"),
-    Affix("client_secret", ".json"),
-    Affix("service-account", ".json"),
-    Affix("service_account", ".json"),
-    Affix("serviceaccount", ".json"),
-    Name("application_default_credentials.json"),
-    Name("terraform.tfvars"),
-    Affix("", ".auto.tfvars"),
-    Affix("", ".tfstate"),
-    Affix("", ".tfstate.backup"),
+    "credentials", ".credentials", "credentials.json", ".credentials.json", "credentials.toml", "credentials.yml",
+    "credentials.yaml", "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml", "secret.yml", "secret.yaml",
+    "secret.json", ".secrets", "terraform.tfvars",
     // What was typed at a prompt.
-    Name(".bash_history"),
-    Name(".zsh_history"),
-    Name(".psql_history"),
-    Name(".mysql_history"),
+    ".bash_history", ".zsh_history", ".psql_history", ".mysql_history",
 ];
 
-/// Files whose content never enters, by name alone.
+/// How names of files begin.
+const STARTS: &[&str] = &[".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+
+/// How names of files end. The public half of a key says little and is rarely evidence.
+const ENDS: &[&str] = &[
+    ".env", ".pem", ".key", ".p8", ".p12", ".pfx", ".pkcs12", ".ppk", ".jks", ".jceks", ".bks", ".keystore",
+    ".keychain", ".keychain-db", ".kdbx", ".kdb", ".agekey", ".gpg", ".ovpn", ".mobileprovision",
+    ".kubeconfig", ".auto.tfvars", ".tfstate", ".tfstate.backup",
+];
+
+/// How names of JSON files begin.
+const JSON_STARTS: &[&str] = &["client_secret", "service-account", "service_account", "serviceaccount"];
+
+/// Folders, with everything below them.
+const FOLDERS: &[&str] = &[".aws", ".azure", ".ssh", ".gnupg", ".password-store"];
+
+/// Files in a folder of that name.
+const IN_FOLDERS: &[(&str, &str)] = &[
+    (".kube", "config"),
+    (".docker", "config.json"),
+    ("gh", "hosts.yml"),
+    (".cargo", "credentials.toml"),
+    (".m2", "settings.xml"),
+    ("gcloud", "credentials.db"),
+    ("gcloud", "access_tokens.db"),
+];
+
+/// Returns whether the content of a file never enters an audit.
 pub fn is_secret_file(path: &Path) -> bool {
     // Paths come from transcripts, so one written on Windows must be understood anywhere.
     let path = path.to_string_lossy().to_lowercase();
@@ -122,14 +59,13 @@ pub fn is_secret_file(path: &Path) -> bool {
         return false;
     };
     let folders: Vec<&str> = parts.collect();
-    RULES.iter().any(|rule| match rule {
-        Name(whole) => name == *whole,
-        Affix(start, end) => {
-            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
-        }
-        Folder(folder) => folders.contains(folder),
-        In(folder, file) => name == *file && folders.last() == Some(folder),
-    })
+    let json = name.strip_suffix(".json").unwrap_or_default();
+    NAMES.contains(&name)
+        || STARTS.iter().any(|start| name.starts_with(start))
+        || ENDS.iter().any(|end| name.ends_with(end))
+        || JSON_STARTS.iter().any(|start| json.starts_with(start))
+        || FOLDERS.iter().any(|folder| folders.contains(folder))
+        || IN_FOLDERS.iter().any(|(folder, file)| name == *file && folders.last() == Some(folder))
 }
 
 #[cfg(test)]
@@ -137,34 +73,17 @@ mod tests {
     use super::*;
 
     #[test]
+    #[rustfmt::skip]
     fn secret_files_are_known_by_name() {
         for path in [
-            ".env",
-            "app/.env.local",
-            ".ENV.Production",
-            "deploy/prod.env",
-            ".envrc",
-            "certs/server.pem",
-            "TLS.KEY",
-            "release.keystore",
-            "/home/me/.ssh/config",
-            "/home/me/.ssh/keys/a/b",
-            "id_rsa",
-            "id_ed25519.pub",
-            ".npmrc",
-            "_netrc",
-            "config/credentials",
-            "client_secret_123.apps.json",
-            "service-account-prod.json",
-            "secrets.yaml",
-            "/home/me/.aws/credentials",
-            "/home/me/.kube/config",
-            ".docker/config.json",
-            "infra/terraform.tfstate",
-            r"C:\Users\me\.aws\config",
-            r"C:\work\.env",
+            ".env", "app/.env.local", ".ENV.Production", "deploy/prod.env", ".envrc", "certs/server.pem",
+            "TLS.KEY", "release.keystore", "/home/me/.ssh/config", "/home/me/.ssh/keys/a/b", "id_rsa",
+            "id_ed25519.pub", ".npmrc", "_netrc", "config/credentials", "client_secret_123.apps.json",
+            "service-account-prod.json", "secrets.yaml", "/home/me/.aws/credentials",
+            "/home/me/.kube/config", ".docker/config.json", "infra/terraform.tfstate",
+            r"C:\Users\me\.aws\config", r"C:\work\.env",
         ] {
-            assert!(is_secret_file(Path::new(path)), "{path} should stay out");
+            assert!(is_secret_file(Path::new(path)), "{path} is secret");
         }
     }
 
@@ -175,7 +94,7 @@ mod tests {
             "config.json", "src/config", "kube/config", "src/.kube/other", "ssh/mod.rs", "monkey.rs",
             "keystore.py", "src/token.rs",
         ] {
-            assert!(!is_secret_file(Path::new(path)), "{path} should be read");
+            assert!(!is_secret_file(Path::new(path)), "{path} is not secret");
         }
     }
 }

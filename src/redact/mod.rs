@@ -1,21 +1,20 @@
-//! Text that is about to leave the process -> the same text, each secret replaced by `[masked:<kind>]`.
+//! Masks secrets in text that is about to leave the process: each is replaced by `[masked:<kind>]`.
 //! Must not read the disk or the environment, must not panic on any input, and must keep every line
-//! where it was, so that line numbers quoted by the auditor stay true.
+//! where it was, so that line numbers quoted by a reader stay true.
 //!
-//! A missed secret leaves the machine and a masked word only costs the auditor a detail, so doubt
-//! goes to masking, except in what code and plans are full of: identifiers, paths, hashes, types.
+//! A missed secret leaves the machine and a masked word only costs the reader a detail, so in doubt
+//! it is masked, except what code and plans are full of: identifiers, paths, hashes, types.
 //!
 //! Left alone on purpose: UUIDs, 40 and 64 digit hex (git, sha256) with no secret-like key before
 //! them, lockfile integrity values (`sha512-…`, `h1:…`), hashes in names of files, and literals
 //! inside a call (`Some("…")`) that have no token shape.
+//!
+//! A new shape of a token is a line in `tokens`, a new secret file a word in `files`.
 
 mod assignments;
-mod candidates;
 mod entropy;
 mod files;
 mod pem;
-#[cfg(test)]
-mod reference;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -23,7 +22,6 @@ mod values;
 
 use std::ops::Range;
 
-use crate::redact::candidates::Candidates;
 pub use crate::redact::files::is_secret_file;
 
 /// A text without its secrets, and how many there were.
@@ -35,7 +33,7 @@ pub struct Masked {
     pub count: usize,
 }
 
-/// One secret in a text: the bytes to replace, and what to call them.
+/// One secret in a text: the bytes to replace, and its name.
 struct Find {
     range: Range<usize>,
     kind: &'static str,
@@ -43,51 +41,32 @@ struct Find {
 
 /// Order matters: a private key holds high-entropy lines, and a token with a known shape deserves
 /// its own name rather than the name of the key that it is assigned to.
-const PASSES: [fn(&str, &Candidates) -> Vec<Find>; 4] =
-    [pem::finds, tokens::finds, assignments::finds, |text, _| entropy::finds(text)];
+const PASSES: [fn(&str) -> Vec<Find>; 4] = [pem::finds, tokens::finds, assignments::finds, entropy::finds];
 
-/// A replacement can uncover a neighbour (`x` no longer touches it), so passes repeat until a round
-/// finds nothing. Two rounds are the rule; the bound only keeps a crafted text from costing more.
+/// A replacement can uncover a neighbour, so passes repeat until a round finds nothing. Two rounds
+/// are usual; the bound keeps a crafted text from costing more.
 const MAX_ROUNDS: usize = 8;
 
-/// Masks every secret in `text`. Masking twice changes nothing.
+/// Masks every secret in a text. Masking twice changes nothing.
 pub fn mask(text: &str) -> Masked {
-    masked(text).unwrap_or_else(|| Masked { text: text.to_owned(), count: 0 })
-}
-
-/// Masks every secret in a text that is one's own: it stays what it is where there is none.
-pub fn mask_owned(text: String) -> Masked {
-    masked(&text).unwrap_or(Masked { text, count: 0 })
-}
-
-/// The text without its secrets, if it has any. Most have none, and are only read.
-pub fn masked(text: &str) -> Option<Masked> {
-    let mut candidates = Candidates::of(text);
-    if candidates.is_empty() && entropy::runs(text).next().is_none() {
-        return None;
-    }
-    let mut masked: Option<Masked> = None;
+    let mut masked = Masked { text: text.to_owned(), count: 0 };
     for _ in 0..MAX_ROUNDS {
-        let mut is_done = true;
+        let before = masked.count;
         for pass in PASSES {
-            let now = masked.as_ref().map_or(text, |masked| &masked.text);
-            let finds = pass(now, &candidates);
-            if finds.is_empty() {
-                continue;
+            let finds = pass(&masked.text);
+            if !finds.is_empty() {
+                let (text, count) = replaced(&masked.text, finds);
+                masked = Masked { text, count: masked.count + count };
             }
-            let (text, count) = replaced(now, finds);
-            candidates = Candidates::of(&text);
-            masked = Some(Masked { text, count: count + masked.map_or(0, |masked| masked.count) });
-            is_done = false;
         }
-        if is_done {
+        if masked.count == before {
             break;
         }
     }
     masked
 }
 
-/// The text with a mark in the place of each find, and how many there are.
+/// Returns the text with a mark in the place of each find, and how many marks there are.
 fn replaced(source: &str, mut finds: Vec<Find>) -> (String, usize) {
     // Where two rules hit the same text, the one that starts first and reaches further wins.
     finds.sort_by_key(|find| (find.range.start, std::cmp::Reverse(find.range.end)));

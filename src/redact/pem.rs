@@ -1,4 +1,4 @@
-//! Text -> the private key blocks in it, whole, or as far as they go where the text was cut.
+//! Finds private key blocks, whole, or as far as they go where the text was cut.
 //! Must not take a mere mention of the `BEGIN` line in prose or code for a key.
 
 use std::sync::LazyLock;
@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::redact::Find;
-use crate::redact::candidates::{Candidates, What};
 
 static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a valid pattern")
@@ -24,15 +23,11 @@ const SHORTEST_BODY: usize = 16;
 /// A base64 line shorter than this is a key's last line, or no key material at all.
 const FULL_LINE: usize = 20;
 
-pub(super) fn finds(text: &str, candidates: &Candidates) -> Vec<Find> {
+pub(super) fn finds(text: &str) -> Vec<Find> {
     let mut finds = Vec::new();
     let mut from = 0;
-    let places = candidates.of_kind(What::Pem);
-    if places.is_empty() {
-        return finds;
-    }
     for begin in BEGIN.find_iter(text).map(|found| found.range()) {
-        // Inside a block that was found before.
+        // Inside of a block that was already found.
         if begin.start < from {
             continue;
         }
@@ -45,8 +40,8 @@ pub(super) fn finds(text: &str, candidates: &Candidates) -> Vec<Find> {
     finds
 }
 
-/// Where the block that opens before `start` ends, if there is key material in it.
-pub(super) fn body_end(text: &str, start: usize) -> Option<usize> {
+/// Returns where the block that opens before `start` ends, if there is key material in it.
+fn body_end(text: &str, start: usize) -> Option<usize> {
     let (mut material, mut short_lines) = (0, 0);
     let (mut at, mut end) = (start, start);
     while at < text.len() {
@@ -80,14 +75,14 @@ pub(super) fn body_end(text: &str, start: usize) -> Option<usize> {
     (material >= SHORTEST_BODY).then_some(end)
 }
 
-/// The end of the line at `at`, or a marker before it. Looks no further than that, so that a text
-/// full of markers costs no more than its length.
+/// Returns the end of the line at `at`, or a marker before it. Looks no further than that, so that
+/// a text full of markers costs no more than its length.
 fn line_or_marker(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     (at..bytes.len()).find(|i| bytes[*i] == b'\n' || bytes[*i..].starts_with(b"-----")).unwrap_or(bytes.len())
 }
 
-/// A line without what a diff, a listing, a comment or a string literal puts around it.
+/// Returns a line without what a diff, a listing, a comment or a string literal puts around it.
 fn bare(line: &str) -> &str {
     let line = line.trim();
     let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());

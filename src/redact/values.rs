@@ -1,5 +1,5 @@
-//! A value that follows a secret-like key -> whether it is the secret itself.
-//! Must not mask what only stands for one: a reference, a placeholder, a type, an expression, prose.
+//! Says whether a value that follows a secret-like key is the secret itself. Must not mask what
+//! only stands for one: a reference, a placeholder, a type, an expression, prose.
 
 use crate::redact::entropy::mean_chunk;
 

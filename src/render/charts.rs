@@ -1,31 +1,27 @@
-//! The figures for a terminal: takes them and a width, gives text with small bar charts, coloured or plain. Pure.
+//! The figures of the log for a terminal, with small bar charts. Pure.
 
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use unicode_width::UnicodeWidthStr;
 
-use crate::log::projects;
+use crate::log::project_names;
 use crate::log::stats::{
     Count, Latency, Named, Outcomes, Percentiles, Precision, ReaderStats, Repeat, Share, Spent, Stats,
 };
-use crate::render::listing::{Dollars, Milliseconds, cut, push_clean};
-use crate::text::{counted, grouped};
+use crate::render::paragraphs::{LABEL, Paragraphs, TITLE, UNVERIFIED};
+use crate::render::table::{Cell, Column, Table, clean};
+use crate::render::units::{dollars, milliseconds, number, number_of, percent, short};
 
-const TITLE: Style = Style::new().bold();
 const BAR: Style = AnsiColor::Cyan.on_default();
-const LOUD: Style = AnsiColor::Yellow.on_default().bold();
-const QUIET: Style = Style::new().dimmed();
+const PLAIN: Style = Style::new();
 
-/// The widest that a bar may be.
+/// How wide a bar is at most, and at least.
 const WIDEST_BAR: usize = 40;
-/// The narrowest that is worth its room.
 const LEAST_BAR: usize = 4;
 /// From this many days on, months are shown.
 const MANY_DAYS: usize = 31;
-/// How many projects are shown.
+/// How many projects, and how many kinds of disputed findings, are shown.
 const MOST_PROJECTS: usize = 12;
-/// How many kinds of disputed findings are shown.
 const MOST_REPEATS: usize = 5;
 
 /// How figures are set.
@@ -33,28 +29,26 @@ const MOST_REPEATS: usize = 5;
 pub struct Setting {
     /// How wide they may be.
     pub width: usize,
-    /// Whether they may have colours and block characters.
-    pub colours: bool,
-    /// Whether bars are made of blocks; of `#` otherwise.
+    /// Whether bars are made of block characters; of `#` otherwise.
     pub blocks: bool,
 }
 
-/// All of them.
-pub fn figures(stats: &Stats, setting: Setting) -> String {
-    let mut page = Page { text: String::new(), setting };
-    page.summary(stats);
-    page.counts("Why", &stats.causes, stats.decisions);
-    page.outcomes(&stats.outcomes);
-    page.precision(&stats.precision);
-    page.readers(stats);
-    page.latency(&stats.latency);
-    page.spent(stats);
-    page.repeats(&stats.repeats);
-    page.text
+/// Sets all figures.
+pub fn charts(stats: &Stats, setting: Setting) -> String {
+    let mut charts = Charts { page: Paragraphs::new(setting.width), setting };
+    charts.summary(stats);
+    charts.counts("Why", &stats.causes, stats.decisions);
+    charts.outcomes(&stats.outcomes);
+    charts.precision(&stats.precision);
+    charts.readers(stats);
+    charts.latency(&stats.latency);
+    charts.spent(stats);
+    charts.repeats(&stats.repeats);
+    charts.page.text
 }
 
-struct Page {
-    text: String,
+struct Charts {
+    page: Paragraphs,
     setting: Setting,
 }
 
@@ -66,61 +60,36 @@ struct Row {
     share: f64,
 }
 
-impl Page {
-    fn styled(&self, style: Style, words: &str) -> String {
-        if self.setting.colours { format!("{style}{words}{style:#}") } else { words.to_owned() }
-    }
-
+impl Charts {
     fn title(&mut self, words: &str) {
-        let wrapped = textwrap::wrap(words, self.setting.width.max(20));
-        let wrapped: Vec<_> = wrapped.iter().map(|line| self.styled(TITLE, line)).collect();
-        let _ = writeln!(self.text, "\n{}", wrapped.join("\n"));
+        self.page.gap();
+        self.page.wrapped(words, TITLE, "");
     }
 
-    fn wrapped(&mut self, words: &str, indent: &str) {
-        let options = textwrap::Options::new(self.setting.width.max(20)).break_words(false);
-        // A path that is cut at a hyphen can't be copied.
-        let options = options.word_splitter(textwrap::WordSplitter::NoHyphenation);
-        let options = options.initial_indent(indent).subsequent_indent(indent);
-        for line in textwrap::wrap(words, options) {
-            let _ = writeln!(self.text, "{}", line.trim_end());
-        }
+    fn indented(&mut self, words: &str, style: Style, indent: &str) {
+        self.page.wrapped(&format!("{indent}{words}"), style, indent);
     }
 
-    fn wrapped_in(&mut self, style: Style, words: &str, indent: &str) {
-        let from = self.text.len();
-        self.wrapped(words, indent);
-        let lines = self.text.split_off(from);
-        for line in lines.lines() {
-            let line = self.styled(style, line);
-            let _ = writeln!(self.text, "{line}");
-        }
-    }
-
-    /// Names, figures and bars under each other. Where there is no room for bars there are none.
+    /// Names, figures and bars below each other. Where there is no room for bars there are none.
     fn chart(&mut self, rows: &[Row]) {
-        let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
-        let widest = |column: usize| {
-            rows.iter().filter_map(|row| row.cells.get(column)).map(|cell| cell.width()).max()
-        };
-        let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or(0)).collect();
-        let figures: usize = widths.iter().map(|width| width + 2).sum();
-        let longest = rows.iter().map(|row| row.name.width()).max().unwrap_or(0);
+        let Some(first) = rows.first() else { return };
+        let columns =
+            [&[Column::fixed("")][..], &vec![Column::fixed("").right(); first.cells.len()]].concat();
+        let cells = |row: &Row| std::iter::once(&row.name).chain(&row.cells).map(Cell::from).collect();
+        let table = Table::new(&columns, rows.iter().map(cells).collect(), 2, false);
+        let figures: usize = (1..columns.len()).map(|at| table.natural_width(at) + 2).sum();
         let room = self.setting.width.saturating_sub(figures + 2);
-        let names = longest.min(room.max(8));
+        let names = table.natural_width(0).min(room.max(8));
         let bars = room.saturating_sub(names + 2).min(WIDEST_BAR);
-        for row in rows {
-            let name = if row.name.width() > names { cut(&row.name, names) } else { row.name.clone() };
-            let gap = names.saturating_sub(name.width());
-            let mut line = format!("  {name}{}", " ".repeat(gap));
-            for (cell, width) in row.cells.iter().zip(&widths) {
-                let _ = write!(line, "  {}{cell}", " ".repeat(width.saturating_sub(cell.width())));
-            }
+        let widths: Vec<_> = (0..columns.len())
+            .map(|at| (at, if at == 0 { names } else { table.natural_width(at) }))
+            .collect();
+        for (row, line) in rows.iter().zip(table.draw(&widths).lines()) {
+            self.page.text += line;
             if bars >= LEAST_BAR && row.share > 0.0 {
-                let bar = self.bar(row.share, bars);
-                let _ = write!(line, "  {}", self.styled(BAR, &bar));
+                let _ = write!(self.page.text, "  {BAR}{}{BAR:#}", self.bar(row.share, bars));
             }
-            let _ = writeln!(self.text, "{}", line.trim_end());
+            self.page.gap();
         }
     }
 
@@ -151,7 +120,7 @@ impl Page {
             number_of(stats.sessions, "session", "sessions"),
             number_of(stats.projects, "project", "projects"),
         );
-        self.wrapped(&head, "");
+        self.indented(&head, PLAIN, "");
         let dry = match stats.would_block {
             0 => String::new(),
             count => {
@@ -169,7 +138,7 @@ impl Page {
             percent(ratio(stats.blocks, stats.audited)),
             number(stats.audited),
         );
-        self.wrapped(&stops, "");
+        self.indented(&stops, PLAIN, "");
     }
 
     fn counts(&mut self, title: &str, counts: &[Count], all: usize) {
@@ -208,8 +177,9 @@ impl Page {
                 count => format!(" {} stops that went through should not have.", number(count)),
             };
             let (right, wrong) = (number(outcomes.said_right), number(outcomes.said_wrong));
-            self.wrapped(
+            self.indented(
                 &format!("People call {right} of all findings right and {wrong} wrong.{missed}"),
+                PLAIN,
                 "  ",
             );
         }
@@ -232,7 +202,7 @@ impl Page {
         self.chart(&rows);
         let known = precision.overall.right + precision.overall.wrong;
         if known < 30 {
-            self.wrapped("So few are known that the interval says more than the share.", "  ");
+            self.indented("So few are known that the interval says more than the share.", PLAIN, "  ");
         }
     }
 
@@ -242,8 +212,9 @@ impl Page {
         self.reader("second", &second.reader);
         if second.upheld + second.dismissed > 0 {
             let findings = number_of(second.upheld + second.dismissed, "finding", "findings");
-            self.wrapped(
+            self.indented(
                 &format!("Of {findings} it upheld {} and dismissed {}.", second.upheld, second.dismissed),
+                PLAIN,
                 "  ",
             );
         }
@@ -277,7 +248,7 @@ impl Page {
         self.title("How long it took: half of the stops at the most, 90 %, 99 %");
         let row = |(name, times): &(&str, Percentiles)| Row {
             name: (*name).to_owned(),
-            cells: [times.p50_ms, times.p90_ms, times.p99_ms].map(|ms| Milliseconds(ms).to_string()).to_vec(),
+            cells: [times.p50_ms, times.p90_ms, times.p99_ms].map(milliseconds).to_vec(),
             share: 0.0,
         };
         self.chart(&shown.iter().map(row).collect::<Vec<_>>());
@@ -290,7 +261,7 @@ impl Page {
         let all = sum("", &stats.days);
         self.title(&format!(
             "{} for {}: {} tokens read, {} written",
-            Dollars(all.cost_usd),
+            dollars(all.cost_usd),
             number_of(all.audits, "audit", "audits"),
             short(all.tokens_in),
             short(all.tokens_out),
@@ -303,10 +274,10 @@ impl Page {
             &stats.days
         };
         self.chart(&spent_rows(times));
-        self.text.push('\n');
+        self.page.gap();
         let mut projects: Vec<Spent> = stats.by_project.iter().take(MOST_PROJECTS).cloned().collect();
         let paths: Vec<&str> = stats.by_project.iter().map(|spent| spent.name.as_str()).collect();
-        for (spent, name) in projects.iter_mut().zip(projects::names(&paths)) {
+        for (spent, name) in projects.iter_mut().zip(project_names::names(&paths)) {
             spent.name = name;
         }
         let mut rows = spent_rows(&projects);
@@ -328,7 +299,7 @@ impl Page {
         }
         if repeats.len() > MOST_REPEATS {
             let more = number_of(repeats.len() - MOST_REPEATS, "other kind", "other kinds");
-            self.wrapped(&format!("{more} in --json."), "  ");
+            self.indented(&format!("{more} in --json."), PLAIN, "  ");
         }
     }
 
@@ -343,10 +314,9 @@ impl Page {
             if repeat.right == 0 { "never".to_owned() } else { format!("{} ×", number(repeat.right)) },
             clean(&repeat.newest),
         );
-        self.wrapped_in(LOUD, &head, "  ");
-        self.wrapped(&format!("If you agree, under [audit] in {}:", clean(&repeat.file)), "    ");
-        let line = self.styled(TITLE, &repeat.line);
-        let _ = writeln!(self.text, "        {line}");
+        self.indented(&head, UNVERIFIED, "  ");
+        self.indented(&format!("If you agree, under [audit] in {}:", clean(&repeat.file)), PLAIN, "    ");
+        let _ = writeln!(self.page.text, "        {TITLE}{}{TITLE:#}", repeat.line);
         let effect = if repeat.line.starts_with("block_on") {
             let right = match repeat.right_in_category {
                 0 => "none of them has been right so far".to_owned(),
@@ -359,7 +329,7 @@ impl Page {
         } else {
             "Such a claim is only told then, and holds no stop.".to_owned()
         };
-        self.wrapped_in(QUIET, &effect, "    ");
+        self.indented(&effect, LABEL, "    ");
     }
 }
 
@@ -381,7 +351,7 @@ fn spent_rows(all: &[Spent]) -> Vec<Row> {
     let row = |spent: &Spent| Row {
         name: clean(&spent.name),
         cells: vec![
-            if most < 1.0 { Dollars(spent.cost_usd).to_string() } else { format!("${:.2}", spent.cost_usd) },
+            if most < 1.0 { dollars(spent.cost_usd) } else { format!("${:.2}", spent.cost_usd) },
             format!("{} in", short(spent.tokens_in)),
             format!("{} out", short(spent.tokens_out)),
             format!("{} ×", number(spent.audits)),
@@ -407,38 +377,7 @@ fn by_month(days: &[Spent]) -> Vec<Spent> {
     days.chunk_by(|one, other| month(one) == month(other)).map(|days| sum(&month(&days[0]), days)).collect()
 }
 
-fn clean(word: &str) -> String {
-    let mut text = String::new();
-    push_clean(&mut text, word);
-    text
-}
-
-#[expect(clippy::cast_precision_loss, reason = "so many decisions nobody has")]
+#[expect(clippy::cast_precision_loss, reason = "no log has so many decisions")]
 fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent > 0.0 && percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
-}
-
-fn number_of(count: usize, one: &str, many: &str) -> String {
-    let counted = counted(count, one, many);
-    counted.replacen(&count.to_string(), &number(count), 1)
-}
-
-fn number(count: usize) -> String {
-    grouped(count as u64)
-}
-
-/// A large number in few letters.
-#[expect(clippy::cast_precision_loss, reason = "only its first digits are shown")]
-fn short(count: u64) -> String {
-    match count {
-        0..1_000 => count.to_string(),
-        1_000..1_000_000 => format!("{:.1} k", count as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} M", count as f64 / 1e6),
-        _ => format!("{:.1} G", count as f64 / 1e9),
-    }
 }

@@ -1,5 +1,5 @@
-//! The whole story of one decision, for a terminal: takes the decision with all that was said of it and what its audit
-//! looked at, gives lines. Pure: no clock, no disk. Must not leave out what decided it.
+//! One decision for a terminal: what was asked, planned and said, what was found and what became of it, what it cost. Pure.
+//! Never leaves out what decided it.
 
 use std::fmt::Write as _;
 
@@ -10,64 +10,62 @@ use jiff::tz::TimeZone;
 use crate::decision::Held;
 use crate::evidence::Entered;
 use crate::finding::{ClaimedIn, Finding, Status};
-use crate::log::annotated::Fate;
-use crate::log::note::Judgement;
-use crate::log::record::{FileRecord, ReaderRecord};
-use crate::log::{LabelNote, Record, Snapshot, Told};
+use crate::log::annotated::FindingNotes;
+use crate::log::record::{self, FileRecord, ReaderRecord};
+use crate::log::{Annotated, LabelNote, Record, Snapshot};
 use crate::plan::PlanSource;
-use crate::readers::Usage;
-use crate::render::listing::Milliseconds;
-use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, Page, TITLE, UNVERIFIED};
-use crate::render::{by_whom, check_words, counted, second_words};
-use crate::text::{first_part, grouped, harmless};
+use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, Paragraphs, TITLE, UNVERIFIED};
+use crate::render::units::milliseconds;
+use crate::render::wording::{by_whom, check_words, quoted, second_words};
+use crate::text::{counted, first_part, grouped, harmless};
 use crate::timing;
 
-/// How much of an ask and of the final message is shown.
+/// How many bytes of an ask and of the final message are shown.
 const ASK_SHOWN: usize = 1_200;
 const MESSAGE_SHOWN: usize = 2_000;
-/// How many asks, the newest, and files.
+/// How many of the newest asks, and how many files, are shown.
 const ASKS_SHOWN: usize = 12;
 const FILES_SHOWN: usize = 60;
 
-/// How it is set.
+/// How a decision is set.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// How wide.
+    /// How wide it may be.
     pub width: usize,
-    /// In which time zone.
+    /// The person's time zone.
     pub zone: TimeZone,
     /// Only this finding, by its place.
     pub finding: Option<usize>,
 }
 
-/// The story.
-pub fn text(told: &Told, scene: Option<&Snapshot>, setting: &Setting) -> String {
-    let mut page = Page::new(setting.width);
-    page.head(told, setting);
+/// Sets a decision.
+pub fn text(annotated: &Annotated<Record>, snapshot: Option<&Snapshot>, setting: &Setting) -> String {
+    let mut page = Paragraphs::new(setting.width);
+    page.head(annotated, setting);
     if let Some(at) = setting.finding {
-        page.finding(at, &told.record, &told.fates[at], setting);
+        page.finding(at, &annotated.decision, &annotated.findings[at], setting);
         return page.text;
     }
-    page.gates(&told.record);
-    page.asked(&told.record, scene);
-    page.plan(&told.record, scene);
-    page.said(scene);
-    page.every_finding(told, setting);
-    page.files(&told.record);
-    page.worth_knowing(&told.record);
-    page.costs(&told.record);
-    page.further(&told.record);
+    page.gates(&annotated.decision);
+    page.asked(&annotated.decision, snapshot);
+    page.plan(&annotated.decision, snapshot);
+    page.said(snapshot);
+    page.every_finding(annotated, setting);
+    page.files(&annotated.decision);
+    page.worth_knowing(&annotated.decision);
+    page.costs(&annotated.decision);
+    page.further(&annotated.decision);
     page.text
 }
 
-impl Page {
+impl Paragraphs {
     fn heading(&mut self, words: &str) {
         self.gap();
         self.wrapped(words, TITLE, "  ");
     }
 
-    fn head(&mut self, told: &Told, setting: &Setting) {
-        let record = &told.record;
+    fn head(&mut self, annotated: &Annotated<Record>, setting: &Setting) {
+        let record = &annotated.decision;
         let (word, style) = match (record.decision, record.would_block) {
             (Held::Block, _) => ("block", CONFIRMED),
             (Held::Allow, true) => ("would block", UNVERIFIED),
@@ -86,7 +84,7 @@ impl Page {
         self.labelled_at(2, "because", record.detail.as_deref().unwrap_or_default());
         self.labelled_at(2, "dry run", if record.dry_run { "yes: nobody was held" } else { "" });
         self.labelled_at(2, "config", record.config_error.as_deref().unwrap_or_default());
-        self.labelled_at(2, "label", &told.label.as_ref().map(label_words).unwrap_or_default());
+        self.labelled_at(2, "label", &annotated.label.as_ref().map(label_words).unwrap_or_default());
         let client = record.client_version.as_ref().map(|version| format!("client {version}"));
         let ours = (!record.version.is_empty()).then(|| format!("punchlist {}", record.version));
         let versions: Vec<_> = client.into_iter().chain(ours).collect();
@@ -107,15 +105,15 @@ impl Page {
             let words =
                 format!("  {}: {} ({}, {:.0} ms)", gate.gate, gate.outcome, gate.cause.name(), gate.took_ms);
             self.wrapped(&words, style, "    ");
-            // What the agent was given is given here as it was, line by line.
+            // As the agent got it, line by line.
             for line in gate.detail.iter().flat_map(|detail| detail.lines()) {
                 self.wrapped(&format!("    {line}"), Style::new(), "      ");
             }
         }
     }
 
-    fn asked(&mut self, record: &Record, scene: Option<&Snapshot>) {
-        let Some(scene) = scene else {
+    fn asked(&mut self, record: &Record, snapshot: Option<&Snapshot>) {
+        let Some(snapshot) = snapshot else {
             if !record.findings.is_empty() || record.plan.is_some() {
                 self.gap();
                 let words = "What was asked and the plan's steps were not kept, or are gone by now.";
@@ -123,21 +121,21 @@ impl Page {
             }
             return;
         };
-        if scene.asks.is_empty() {
+        if snapshot.asks.is_empty() {
             return;
         }
-        self.heading(&format!("Asked ({})", scene.asks.len()));
-        let from = scene.asks.len().saturating_sub(ASKS_SHOWN);
+        self.heading(&format!("Asked ({})", snapshot.asks.len()));
+        let from = snapshot.asks.len().saturating_sub(ASKS_SHOWN);
         if from > 0 {
             self.wrapped(&format!("  … {} before these", counted(from, "ask", "asks")), LABEL, "  ");
         }
-        for (at, ask) in scene.asks.iter().enumerate().skip(from) {
+        for (at, ask) in snapshot.asks.iter().enumerate().skip(from) {
             let words = first_part(&squeezed(ask), ASK_SHOWN);
             self.wrapped(&format!("  {}. {words}", at + 1), Style::new(), "     ");
         }
     }
 
-    fn plan(&mut self, record: &Record, scene: Option<&Snapshot>) {
+    fn plan(&mut self, record: &Record, snapshot: Option<&Snapshot>) {
         let Some(plan) = &record.plan else { return };
         let name = plan.path.as_deref().unwrap_or("without a file");
         let dropped = if plan.dropped > 0 { format!(", {} dropped", plan.dropped) } else { String::new() };
@@ -147,7 +145,7 @@ impl Page {
             plan.ticked,
             how_in_play(plan.source)
         ));
-        for step in scene.iter().flat_map(|scene| &scene.steps) {
+        for step in snapshot.iter().flat_map(|snapshot| &snapshot.steps) {
             let mark = match step.state.as_str() {
                 "ticked" => "[x]",
                 "dropped" => "[-]",
@@ -171,8 +169,8 @@ impl Page {
         }
     }
 
-    fn said(&mut self, scene: Option<&Snapshot>) {
-        let Some(message) = scene.and_then(|scene| scene.final_message.as_deref()) else { return };
+    fn said(&mut self, snapshot: Option<&Snapshot>) {
+        let Some(message) = snapshot.and_then(|snapshot| snapshot.final_message.as_deref()) else { return };
         self.heading("Said at the end");
         let message = first_part(message.trim(), MESSAGE_SHOWN);
         for line in message.lines() {
@@ -184,8 +182,8 @@ impl Page {
         }
     }
 
-    fn every_finding(&mut self, told: &Told, setting: &Setting) {
-        let findings = &told.record.findings;
+    fn every_finding(&mut self, annotated: &Annotated<Record>, setting: &Setting) {
+        let findings = &annotated.decision.findings;
         if findings.is_empty() {
             return;
         }
@@ -196,12 +194,12 @@ impl Page {
             count(Status::CannotVerify),
             count(Status::Refuted)
         ));
-        for (at, fate) in told.fates.iter().enumerate() {
-            self.finding(at, &told.record, fate, setting);
+        for (at, notes) in annotated.findings.iter().enumerate() {
+            self.finding(at, &annotated.decision, notes, setting);
         }
     }
 
-    fn finding(&mut self, at: usize, record: &Record, fate: &Fate, setting: &Setting) {
+    fn finding(&mut self, at: usize, record: &Record, notes: &FindingNotes, setting: &Setting) {
         let finding = &record.findings[at];
         let (word, style) = match finding.status {
             Status::Confirmed => ("confirmed", CONFIRMED),
@@ -227,7 +225,7 @@ impl Page {
         let reader = record.second_reader.as_ref().map(|reader| reader.outcome.as_str());
         let second = second_words(finding.second.as_ref(), finding.status, &finding.check, reader);
         self.labelled("second", &second);
-        if let Some(outcome) = &fate.outcome {
+        if let Some(outcome) = &notes.outcome {
             let why = outcome.why.as_deref().map_or_else(String::new, |why| format!(": {why}"));
             let by =
                 outcome.told_by.as_deref().map_or_else(String::new, |stop| format!(", told by stop {stop}"));
@@ -237,7 +235,7 @@ impl Page {
             self.labelled("agent", &sentence.unwrap_or_default());
             self.labelled("again", asked_again(outcome.was_wrong));
         }
-        self.labelled("label", &fate.label.as_ref().map(label_words).unwrap_or_default());
+        self.labelled("label", &notes.label.as_ref().map(label_words).unwrap_or_default());
     }
 
     fn files(&mut self, record: &Record) {
@@ -306,12 +304,12 @@ impl Page {
             let of_all = |name: &str| name == timing::TOTAL;
             let parts = record.phases_ms.iter().filter(|(name, _)| !of_all(name));
             let parts: Vec<String> =
-                parts.map(|(name, ms)| format!("{name} {}", Milliseconds(*ms))).collect();
+                parts.map(|(name, ms)| format!("{name} {}", milliseconds(*ms))).collect();
             if !parts.is_empty() {
                 self.wrapped(&format!("  {}", parts.join(", ")), Style::new(), "  ");
             }
             if let Some(total) = record.phases_ms.get(timing::TOTAL) {
-                self.wrapped(&format!("  all of it {}", Milliseconds(*total)), TITLE, "  ");
+                self.wrapped(&format!("  all of it {}", milliseconds(*total)), TITLE, "  ");
             }
         }
     }
@@ -334,7 +332,7 @@ fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A time of the log, where the reader is.
+/// A time of the log in a time zone.
 fn when(time: &str, zone: &TimeZone) -> String {
     let Ok(at) = time.parse::<Timestamp>() else { return time.to_owned() };
     at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
@@ -351,12 +349,9 @@ fn how_in_play(source: PlanSource) -> &'static str {
 }
 
 fn label_words(label: &LabelNote) -> String {
-    let word = match label.label {
-        Judgement::Right => "right",
-        Judgement::Wrong => "wrong",
-    };
     let of = if label.finding.is_none() { ", said of the decision as a whole" } else { "" };
-    label.note.as_deref().map_or_else(|| format!("{word}{of}"), |note| format!("{word}{of}: {note}"))
+    let note = label.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+    format!("{}{of}{note}", label.label.name())
 }
 
 fn entered_words(file: &FileRecord) -> String {
@@ -380,12 +375,7 @@ fn entered_words(file: &FileRecord) -> String {
     format!("{how}{touched}{masked}")
 }
 
-/// A quote, or nothing where there is none.
-fn quoted(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("\"{text}\"") }
-}
-
-/// Where the words of a finding stand; nothing where nobody claims it.
+/// Where a finding quotes its claim from.
 fn said_in(finding: &Finding) -> &'static str {
     match finding.claimed_in {
         _ if finding.claim.is_empty() => "",
@@ -410,15 +400,15 @@ fn reader_words(reader: &ReaderRecord) -> String {
     let usage = &reader.usage;
     let mut words = vec![
         format!("{} {}", reader.backend, reader.model).trim().to_owned(),
-        format!("{} in {}", reader.outcome, Milliseconds(reader.duration_ms)),
+        format!("{} in {}", reader.outcome, milliseconds(reader.duration_ms)),
     ];
-    words.extend(tokens_words(usage));
+    words.extend(tokens_words(reader));
     words.extend(usage.cost_usd.map(|cost| format!("${cost:.4}")));
     words.join(", ")
 }
 
-fn tokens_words(usage: &Usage) -> Option<String> {
-    let read = usage.total_input();
+fn tokens_words(reader: &ReaderRecord) -> Option<String> {
+    let (read, usage) = (reader.usage.total_input(), &reader.usage);
     let cached = match usage.cache_read {
         0 => String::new(),
         cached => format!(" ({} of them from the provider's cache)", grouped(cached)),
@@ -431,8 +421,8 @@ fn tokens_words(usage: &Usage) -> Option<String> {
 fn both_readers(record: &Record) -> Option<String> {
     let mut words = Vec::new();
     if let (Some(first), Some(second)) = (&record.auditor, &record.second_reader) {
-        words.push(format!("both together {}", Milliseconds(first.duration_ms + second.duration_ms)));
-        let cost = [first.usage.cost_usd, second.usage.cost_usd].into_iter().flatten().reduce(|a, b| a + b);
+        words.push(format!("both together {}", milliseconds(first.duration_ms + second.duration_ms)));
+        let cost = record::total_cost([first, second].into_iter());
         words.extend(cost.map(|cost| format!("${cost:.4}")));
     }
     if record.prompt_bytes > 0 {
@@ -447,8 +437,7 @@ fn both_readers(record: &Record) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::Note;
-    use crate::log::annotated::join;
+    use crate::testing::annotated;
 
     const BLOCK: &str = r#"{"schema":1,"id":"k3f92m7q1x","time":"2026-10-01T21:04:05.123Z","session":"1f2e3d4c",
         "project":"/home/me/shop","event":"Stop","decision":"block","cause":"findings",
@@ -490,13 +479,12 @@ mod tests {
         r#"{"kind":"label","schema":2,"id":"n3","time":"2026-10-02T09:00:00Z","of":"k3f92m7q1x","finding":2,"label":"wrong","note":"the agent is right"}"#,
     ];
 
-    fn told() -> Told {
-        let record: Record = serde_json::from_str(BLOCK).expect("a record");
-        let notes: Vec<Note> = NOTES.iter().map(|line| serde_json::from_str(line).expect("a note")).collect();
-        join(vec![record], notes).remove(0)
+    fn block() -> Annotated<Record> {
+        let log = format!("{}\n{}", BLOCK.replace('\n', ""), NOTES.join("\n"));
+        annotated(&log).remove(0).into_record().expect("a record")
     }
 
-    fn scene() -> Snapshot {
+    fn snapshot() -> Snapshot {
         serde_json::from_str(
             r#"{"asks":["Make a plan in PLAN.md, then create alpha.txt and beta.txt.","and add a LICENSE"],
                 "steps":[{"number":1,"text":"Create `alpha.txt`","state":"ticked"},
@@ -506,12 +494,12 @@ mod tests {
                 "final_message":"All done: I created alpha.txt and beta.txt.\n\nAnything else?",
                 "files":[]}"#,
         )
-        .expect("a scene")
+        .expect("a snapshot")
     }
 
-    fn set(scene: Option<&Snapshot>, width: usize, finding: Option<usize>) -> String {
+    fn set(snapshot: Option<&Snapshot>, width: usize, finding: Option<usize>) -> String {
         let zone = TimeZone::posix("CEST-2").expect("a zone");
-        text(&told(), scene, &Setting { width, zone, finding })
+        text(&block(), snapshot, &Setting { width, zone, finding })
     }
 
     fn plain(text: &str) -> String {
@@ -520,16 +508,16 @@ mod tests {
 
     #[test]
     fn the_whole_story_of_a_block() {
-        insta::assert_snapshot!(plain(&set(Some(&scene()), 100, None)));
+        insta::assert_snapshot!(plain(&set(Some(&snapshot()), 100, None)));
     }
 
     #[test]
     fn the_story_on_a_narrow_terminal() {
-        insta::assert_snapshot!(plain(&set(Some(&scene()), 48, None)));
+        insta::assert_snapshot!(plain(&set(Some(&snapshot()), 48, None)));
     }
 
     #[test]
-    fn the_story_where_the_scene_is_gone() {
+    fn a_decision_whose_snapshot_is_gone() {
         let text = plain(&set(None, 100, None));
         assert!(
             text.contains("What was asked and the plan's steps were not kept, or are gone by now."),
@@ -540,23 +528,27 @@ mod tests {
 
     #[test]
     fn one_finding_alone() {
-        insta::assert_snapshot!(plain(&set(Some(&scene()), 100, Some(1))));
+        insta::assert_snapshot!(plain(&set(Some(&snapshot()), 100, Some(1))));
     }
 
     #[test]
     fn what_decided_it_has_its_colour() {
-        insta::assert_snapshot!(set(Some(&scene()), 100, Some(0)).replace('\u{1b}', "␛"));
+        insta::assert_snapshot!(set(Some(&snapshot()), 100, Some(0)).replace('\u{1b}', "␛"));
     }
 
     #[test]
     fn a_stop_that_was_none_of_our_business_is_told_in_few_lines() {
-        let mut told = told();
+        let mut quiet_stop = block();
         let quiet = r#"{"schema":1,"id":"q","time":"2026-10-01T21:04:05Z","session":null,"project":"/home/me/shop",
             "event":"Stop","decision":"allow","cause":"loop-guard","detail":"the session was held already and goes on because of it",
             "phases_ms":{"total":0.5}}"#;
-        told.record = serde_json::from_str(quiet).expect("a record");
-        told.fates.clear();
+        quiet_stop.decision = serde_json::from_str(quiet).expect("a record");
+        quiet_stop.findings.clear();
         let zone = TimeZone::UTC;
-        insta::assert_snapshot!(plain(&text(&told, None, &Setting { width: 100, zone, finding: None })));
+        insta::assert_snapshot!(plain(&text(
+            &quiet_stop,
+            None,
+            &Setting { width: 100, zone, finding: None }
+        )));
     }
 }

@@ -1,23 +1,22 @@
-//! The doctor's findings for a terminal: takes checks and a width, gives one line or two for each, with colours that whoever
-//! prints them takes out where they do not belong. Pure.
+//! The doctor's checks for a terminal, a line or two for each. Pure.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::doctor::{Check, Diagnosis, Mark};
-use crate::render::counted;
 use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, TITLE, UNVERIFIED};
+use crate::text::counted;
 use crate::text::harmless;
 
-/// How far marks and names reach.
+/// The width of marks and names.
 const LEFT: usize = 11;
 
-/// All of it. Paths below `home` are written with a `~`.
+/// Sets all checks. Paths below `home` are written with a `~`.
 pub fn text(diagnosis: &Diagnosis, width: usize, home: Option<&Path>) -> String {
     let mut text = format!("{TITLE}punchlist {}{TITLE:#}\n\n", diagnosis.version);
     let mut last = "";
     for check in &diagnosis.checks {
-        // A name stands once, before the first of its lines.
+        // A name is written once, before the first of its checks.
         let name = if check.name == last { "" } else { check.name };
         last = check.name;
         line(&mut text, check, name, width, home);

@@ -1,16 +1,15 @@
-//! The report for a comment on a pull request: takes a report, gives Markdown. Pure. Must not let the words of a
-//! workspace become markup, links or mentions of people.
+//! The report of an audit as Markdown, for a comment on a pull request. Pure. The words of a workspace must not become
+//! markup, links or mentions of people.
 
 use std::fmt::Write as _;
 
 use crate::finding::Status;
 use crate::past_sessions::find::short_id;
-use crate::render::text::second_said;
-use crate::render::{
-    FindingReport, Report, by_whom, check_words, cost_words, counted, reader_words, verdict,
-};
+use crate::render::report::{FindingReport, Report};
+use crate::render::wording::{by_whom, check_words, cost_words, decision_words, reader_words, second_said};
+use crate::text::counted;
 
-/// The whole report.
+/// Sets the whole report.
 pub fn markdown(report: &Report) -> String {
     let confirmed = report.count(Status::Confirmed);
     let mut text = match confirmed {
@@ -24,7 +23,8 @@ pub fn markdown(report: &Report) -> String {
             format!("plan {name} ({})", counted(plan.steps, "step", "steps"))
         }
     };
-    let _ = writeln!(text, "Session {}, {plan}. {}", code(&short_id(&report.session.id)), verdict(report));
+    let _ =
+        writeln!(text, "Session {}, {plan}. {}", code(&short_id(&report.session.id)), decision_words(report));
     for caution in &report.cautions {
         let _ = writeln!(text, "\n**Caution:** {}", escaped(caution));
     }
@@ -88,7 +88,7 @@ fn item(finding: &FindingReport, report: &Report) -> String {
     text
 }
 
-/// Words that stand before a full stop.
+/// Words before a full stop.
 fn sentence(words: &str) -> String {
     escaped(words.trim_end_matches('.'))
 }
@@ -102,7 +102,7 @@ fn code(words: &str) -> String {
     format!("{fence}{room}{words}{room}{fence}")
 }
 
-/// Words as plain words: code spans stay, everything else loses its meaning.
+/// Words as plain text: code spans stay, all other markup is escaped.
 fn escaped(words: &str) -> String {
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts: Vec<&str> = words.split('`').collect();

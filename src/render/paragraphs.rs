@@ -1,6 +1,5 @@
-//! A page of text for a terminal: takes paragraphs and labelled lines, gives them wrapped, with colours that whoever
-//! prints them takes out where they do not belong. Pure. What came from a workspace must not steer a terminal: control
-//! characters are shown as a mark.
+//! Wrapped paragraphs and labelled lines for a terminal. The text has colours, which whoever prints it strips where they do
+//! not belong. Pure. What came from a workspace must not steer a terminal: control characters are shown as a mark.
 
 use std::fmt::Write as _;
 
@@ -14,16 +13,16 @@ pub(super) const UNVERIFIED: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const CLEAN: Style = AnsiColor::Green.on_default().bold();
 pub(super) const LABEL: Style = Style::new().dimmed();
 
-/// How far the labels reach.
+/// How wide labels are.
 const LABELS: usize = 9;
 
-/// The page.
-pub(super) struct Page {
+/// The text so far.
+pub(super) struct Paragraphs {
     pub(super) text: String,
     pub(super) width: usize,
 }
 
-impl Page {
+impl Paragraphs {
     pub(super) fn new(width: usize) -> Self {
         Self { text: String::new(), width }
     }
@@ -32,7 +31,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A paragraph in one style, its further lines under an indent.
+    /// A paragraph in one style, with an indent from the second line on.
     pub(super) fn wrapped(&mut self, words: &str, style: Style, indent: &str) {
         let options = options(self.width.max(20)).subsequent_indent(indent);
         for line in textwrap::wrap(&harmless(words), options) {
@@ -40,12 +39,12 @@ impl Page {
         }
     }
 
-    /// A label and what stands behind it, its further lines under the first.
+    /// A label and its words, further lines under the first; nothing where there are no words.
     pub(super) fn labelled(&mut self, label: &str, words: &str) {
         self.labelled_at(5, label, words);
     }
 
-    /// The same, so far from the left.
+    /// The same with another indent.
     pub(super) fn labelled_at(&mut self, left: usize, label: &str, words: &str) {
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         if words.is_empty() {
@@ -61,7 +60,7 @@ impl Page {
     }
 }
 
-/// How lines are wrapped: never within a word, for a path that is cut, be it at a hyphen, can't be copied.
+/// Lines are never broken within a word, not even at a hyphen: a path must stay one piece to be copied.
 fn options<'a>(width: usize) -> textwrap::Options<'a> {
     textwrap::Options::new(width).break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation)
 }
@@ -72,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_path_is_never_cut() {
-        let mut page = Page::new(40);
+        let mut page = Paragraphs::new(40);
         page.labelled("path", "see the-folder-of/many-words-and-hyphens.md");
         let plain = anstream::adapter::strip_str(&page.text).to_string();
         assert_eq!(plain, "     path     see\n              the-folder-of/many-words-and-hyphens.md\n");
@@ -80,7 +79,7 @@ mod tests {
 
     #[test]
     fn what_steers_a_terminal_is_shown_as_a_mark() {
-        let mut page = Page::new(60);
+        let mut page = Paragraphs::new(60);
         page.labelled("words", "a\u{1b}[2Jb\u{7}");
         page.wrapped("x\u{9b}31m", Style::new(), "");
         let plain = anstream::adapter::strip_str(&page.text).to_string();

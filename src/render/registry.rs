@@ -1,4 +1,4 @@
-//! Tasks and workers for a terminal: takes them, what time it is and a width, gives tables and pages. Pure.
+//! Tasks and workers for a terminal. Pure.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Style};
 
 use crate::paths::base_name;
 use crate::registry::{DEFAULT_QUEUE, Event, Status, Task, Worker};
-use crate::render::columns::{Cell, Column, table};
-use crate::render::paragraphs::{LABEL, Page, TITLE};
+use crate::render::paragraphs::{LABEL, Paragraphs, TITLE};
+use crate::render::table::{Cell, Column, Table};
 use crate::text::{counted, time_span};
 
 const PLAIN: Style = Style::new();
@@ -18,7 +18,7 @@ const GIVEN: Style = AnsiColor::Yellow.on_default();
 const DONE: Style = AnsiColor::Green.on_default();
 const FAILED: Style = AnsiColor::Red.on_default();
 
-/// How a status looks.
+/// The colour of a status.
 pub fn style(status: Status) -> Style {
     match status {
         Status::Open => PLAIN,
@@ -29,22 +29,22 @@ pub fn style(status: Status) -> Style {
     }
 }
 
-/// For how long something is so.
+/// How long ago.
 fn since(then_ms: i64, now_ms: i64) -> String {
     time_span(now_ms.saturating_sub(then_ms))
 }
 
-/// Tasks, one a line. A queue or a project is named where not all are of the usual one.
+/// Tasks, one a line. Queues are named where not all tasks are in the default one.
 pub fn tasks(all: &[Task], projects: bool, now_ms: i64, width: Option<usize>) -> String {
     let columns = [
-        Column::stays("id"),
-        Column::stays("status"),
-        Column::leaves("worker", 1),
-        Column::leaves("since", 3).right(),
-        Column::leaves("priority", 5).right(),
-        Column::leaves("queue", 4),
-        Column::leaves("project", 2),
-        Column::stays("title"),
+        Column::fixed("id"),
+        Column::fixed("status"),
+        Column::droppable("worker", 1),
+        Column::droppable("since", 3).right(),
+        Column::droppable("priority", 5).right(),
+        Column::droppable("queue", 4),
+        Column::droppable("project", 2),
+        Column::fixed("title"),
     ];
     let has_queues = all.iter().any(|task| task.queue != DEFAULT_QUEUE);
     let rows: Vec<Vec<Cell>> = all
@@ -63,16 +63,16 @@ pub fn tasks(all: &[Task], projects: bool, now_ms: i64, width: Option<usize>) ->
             ]
         })
         .collect();
-    table(&columns, &rows, width, 0, 24)
+    Table::new(&columns, rows, 0, true).dropping(width, 24)
 }
 
 fn base_name_of(path: &Path) -> &str {
     path.to_str().map_or("?", base_name)
 }
 
-/// One task, with what happened to it.
+/// One task with its events.
 pub fn task(task: &Task, events: &[Event], now_ms: i64, width: usize) -> String {
-    let mut page = Page::new(width);
+    let mut page = Paragraphs::new(width);
     let status = style(task.status);
     page.wrapped(&format!("{}  {}", task.id, task.title), TITLE, "    ");
     let whose = task.assignee.as_deref().map(|worker| format!(", {worker}")).unwrap_or_default();
@@ -123,17 +123,17 @@ pub fn workers(
     in_hand: impl Fn(&str) -> usize,
     now_ms: i64,
     width: Option<usize>,
-    left: usize,
+    indent: usize,
 ) -> String {
     let columns = [
-        Column::stays("worker"),
-        Column::stays("is"),
-        Column::leaves("heard of", 2).right(),
-        Column::leaves("kind", 4),
-        Column::leaves("queue", 5),
-        Column::leaves("tasks", 1).right(),
-        Column::leaves("project", 6),
-        Column::stays("last"),
+        Column::fixed("worker"),
+        Column::fixed("is"),
+        Column::droppable("heard of", 2).right(),
+        Column::droppable("kind", 4),
+        Column::droppable("queue", 5),
+        Column::droppable("tasks", 1).right(),
+        Column::droppable("project", 6),
+        Column::fixed("last"),
     ];
     let rows: Vec<Vec<Cell>> = all
         .iter()
@@ -152,7 +152,7 @@ pub fn workers(
             ]
         })
         .collect();
-    table(&columns, &rows, width, left, 32)
+    Table::new(&columns, rows, indent, true).dropping(width, 32)
 }
 
 #[cfg(test)]

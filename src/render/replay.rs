@@ -1,4 +1,4 @@
-//! What today's rules make of an audit of then, for a terminal. Pure.
+//! How a past audit differs from today's rules, for a terminal. Pure.
 
 use std::fmt::Write as _;
 
@@ -6,39 +6,39 @@ use anstyle::Style;
 
 use crate::decision::Held;
 use crate::finding::{Finding, Status};
-use crate::log::replayed::{Compared, Difference, Replayed};
-use crate::render::counted;
-use crate::render::paragraphs::{CLEAN, CONFIRMED, Page, TITLE, UNVERIFIED};
+use crate::log::replay_diff::{Difference, FindingDiff, ReplayDiff};
+use crate::render::paragraphs::{CLEAN, CONFIRMED, Paragraphs, TITLE, UNVERIFIED};
+use crate::text::counted;
 
-/// The whole comparison.
-pub fn text(replayed: &Replayed, width: usize) -> String {
-    let mut page = Page::new(width);
-    let version = if replayed.version_then == replayed.version_now || replayed.version_then.is_empty() {
-        format!("punchlist {}", replayed.version_now)
+/// Sets the whole comparison.
+pub fn text(diff: &ReplayDiff, width: usize) -> String {
+    let mut page = Paragraphs::new(width);
+    let version = if diff.version_then == diff.version_now || diff.version_then.is_empty() {
+        format!("punchlist {}", diff.version_now)
     } else {
-        format!("punchlist {}; it was decided by {}", replayed.version_now, replayed.version_then)
+        format!("punchlist {}; it was decided by {}", diff.version_now, diff.version_then)
     };
-    page.wrapped(&format!("Replay of {} with {version}", replayed.id), TITLE, "  ");
-    for caution in &replayed.cautions {
+    page.wrapped(&format!("Replay of {} with {version}", diff.id), TITLE, "  ");
+    for caution in &diff.cautions {
         page.wrapped(&format!("Caution: {caution}"), UNVERIFIED, "  ");
     }
-    if replayed.findings.is_empty() {
+    if diff.findings.is_empty() {
         page.gap();
         page.wrapped("No findings, then and now.", Style::new(), "");
     }
-    for one in &replayed.findings {
-        page.compared(one);
+    for one in &diff.findings {
+        page.finding_diff(one);
     }
-    let differing = replayed.findings.iter().filter(|one| one.difference != Difference::Same).count();
+    let differing = diff.findings.iter().filter(|one| one.difference != Difference::Same).count();
     let differ = if differing == 1 { "1 differs".to_owned() } else { format!("{differing} differ") };
     let said = format!(
         "Then: {}. Today: {}. {}, {differ}.",
-        word(replayed.then),
-        word(replayed.now),
-        counted(replayed.findings.len(), "finding", "findings")
+        word(diff.then),
+        word(diff.now),
+        counted(diff.findings.len(), "finding", "findings")
     );
     page.gap();
-    page.wrapped(&said, if differing == 0 && replayed.then == replayed.now { CLEAN } else { UNVERIFIED }, "");
+    page.wrapped(&said, if differing == 0 && diff.then == diff.now { CLEAN } else { UNVERIFIED }, "");
     page.text
 }
 
@@ -57,8 +57,8 @@ fn status_word(status: Status) -> &'static str {
     }
 }
 
-impl Page {
-    fn compared(&mut self, one: &Compared) {
+impl Paragraphs {
+    fn finding_diff(&mut self, one: &FindingDiff) {
         let Some(finding) = one.then.as_ref().or(one.now.as_ref()) else { return };
         let style = match one.difference {
             Difference::Same => Style::new(),
@@ -95,7 +95,7 @@ impl Page {
 mod tests {
     use super::*;
     use crate::finding::{Category, Kind};
-    use crate::log::replayed::compare;
+    use crate::log::replay_diff::compare;
     use crate::testing::finding;
 
     fn replayed(width: usize) -> String {
@@ -119,7 +119,7 @@ mod tests {
             judged("Write the docs", None, Status::CannotVerify, "it names no file to look for"),
             judged("", Some("d\u{1b}[31m.txt"), Status::Confirmed, "no such file on disk"),
         ];
-        let replayed = Replayed {
+        let replayed = ReplayDiff {
             id: "k3f92m7q1x".into(),
             version_then: "0.1.0".into(),
             version_now: "0.2.0".into(),
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn where_nothing_was_found_that_is_said() {
-        let nothing = Replayed {
+        let nothing = ReplayDiff {
             id: "k3f92m7q1x".into(),
             version_then: "0.1.0".into(),
             version_now: "0.1.0".into(),

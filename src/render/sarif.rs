@@ -1,5 +1,4 @@
-//! The report as SARIF 2.1.0, for code scanning: takes a report, gives the log. Pure. A finding that was refuted is
-//! no result.
+//! The report of an audit as SARIF 2.1.0, for code scanning. Pure. A refuted finding is no result.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::finding::{AdvisoryKind, Category, Source, Status};
 use crate::ids::ContentId;
-use crate::render::text::second_said;
-use crate::render::{FindingReport, Report, check_words};
+use crate::render::report::{FindingReport, Report};
+use crate::render::wording::{check_words, reader_words, second_said};
 
 /// The name under which viewers know the root of the sources.
 const ROOT: &str = "%SRCROOT%";
@@ -38,7 +37,7 @@ pub fn sarif(report: &Report) -> Value {
             "invocations": [{
                 "executionSuccessful": !failed,
                 "toolExecutionNotifications": report.cautions.iter().cloned()
-                    .chain(crate::render::reader_words(report))
+                    .chain(reader_words(report))
                     .map(|text| json!({ "level": "note", "message": { "text": text } }))
                     .collect::<Vec<_>>(),
             }],
@@ -81,7 +80,7 @@ fn pascal_case(id: &str) -> String {
 fn finding_result(finding: &FindingReport, report: &Report) -> Value {
     let level = match (finding.status, finding.source) {
         (Status::Confirmed, _) => "error",
-        // Nobody but us has looked at it yet.
+        // No reader has looked at it yet.
         (_, Source::Facts) => "note",
         _ => "warning",
     };
@@ -116,7 +115,7 @@ fn finding_result(finding: &FindingReport, report: &Report) -> Value {
     result(finding.category.name(), level, &text, &[&finding.claim, path], &more)
 }
 
-/// A result; what makes it the same finding in the next run is hashed.
+/// A result. Its fingerprint is a hash of what makes it the same finding in the next run.
 fn result(rule: &str, level: &str, text: &str, same: &[&str], more: &Value) -> Value {
     let mut name = ContentId::default();
     name.add(rule);

@@ -1,12 +1,12 @@
-//! The settings for a terminal and for programs: takes values with their sources, gives text or JSON. Pure.
+//! The settings with their sources, as text and as JSON. Pure.
 
 use serde_json::{Value, json};
 
 use crate::config::ConfigError;
 use crate::config::sources::{Source, Sources};
-use crate::render::paragraphs::{Page, TITLE};
+use crate::render::paragraphs::{Paragraphs, TITLE};
 
-/// How a source is called on a line of its own.
+/// The label of a source.
 fn label(source: Source) -> &'static str {
     match source {
         Source::Default => "default",
@@ -16,9 +16,9 @@ fn label(source: Source) -> &'static str {
     }
 }
 
-/// The whole of it.
+/// Sets all settings.
 pub fn text(sources: &Sources, width: usize) -> String {
-    let mut page = Page::new(width);
+    let mut page = Paragraphs::new(width);
     let mut table = "";
     for sourced in &sources.settings {
         let setting = &sourced.setting;
@@ -68,7 +68,7 @@ pub fn text(sources: &Sources, width: usize) -> String {
     page.text
 }
 
-/// The same for programs.
+/// The same as JSON.
 pub fn json(sources: &Sources) -> Value {
     let settings = sources.settings.iter().map(|sourced| {
         json!({
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_fault_is_written_as_compilers_write_it() {
-        let fault = &crate::config::file::ConfigFile::faults("[audit]\nmod = 1\n", "x.toml")[0];
+        let fault = &crate::config::parse::errors("[audit]\nmod = 1\n", "x.toml")[0];
         assert_eq!(
             fault_line(fault),
             "x.toml:2:1: audit.mod: unknown field `mod`, expected one of `enabled`, `block_on`, \

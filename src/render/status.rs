@@ -1,16 +1,17 @@
-//! Everything at a glance, for a terminal: takes what was looked up, gives a screen of it. Pure.
+//! `punchlist status`: gates, sessions, workers, tasks and the newest decisions on one screen. Pure.
 
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
 use crate::gates::configured::Configured;
-use crate::log::seen::Seen;
+use crate::log::Annotated;
+use crate::log::summary::Summary;
 use crate::registry::{Status, Worker};
-use crate::render::columns::{Cell, Column, table};
 use crate::render::listing::{Setting, listing};
 use crate::render::paragraphs::{LABEL, TITLE};
 use crate::render::registry::{style, workers};
+use crate::render::table::{Cell, Column, Table};
 use crate::state::SessionState;
 use crate::text::{harmless, time_span};
 
@@ -18,46 +19,46 @@ const PLAIN: Style = Style::new();
 const ASIDE: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default().bold();
 
-/// How much of a session's id tells it from the others.
+/// How many letters of a session's id are shown.
 const ID: usize = 8;
 
-/// What is remembered of a session that stopped lately.
+/// A session that stopped lately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionLine {
     /// Its id.
     pub id: String,
-    /// When something was remembered of it last, in milliseconds since 1970.
+    /// When its state was written last, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What.
+    /// Its state.
     pub state: SessionState,
 }
 
-/// All that is shown.
+/// What the screen shows.
 #[derive(Debug)]
 pub struct Screen<'a> {
     /// The gates that are set.
     pub gates: &'a [Configured],
-    /// Why none of them holds anybody, where that is so.
+    /// Why none of them blocks, where that is so.
     pub off: Option<String>,
-    /// How often a session may be held.
+    /// How often a session may be blocked.
     pub max_blocks: u32,
     /// The sessions, newest first.
     pub sessions: &'a [SessionLine],
     /// The workers.
     pub workers: &'a [Worker],
-    /// How many tasks stand where.
+    /// How many tasks have which status.
     pub tasks: &'a [(Status, i64)],
-    /// What is wrong with the registry, where something is.
+    /// What is wrong with the registry.
     pub registry_fault: Option<String>,
     /// The newest decisions, oldest first.
-    pub decisions: &'a [Seen<'a>],
-    /// How they are set.
+    pub decisions: &'a [Annotated<Summary>],
+    /// How the decisions are set.
     pub setting: &'a Setting,
     /// What time it is, in milliseconds since 1970.
     pub now_ms: i64,
 }
 
-/// The screen.
+/// Sets the screen.
 pub fn text(screen: &Screen<'_>) -> String {
     let width = screen.setting.width;
     let mut text = String::new();
@@ -70,7 +71,8 @@ pub fn text(screen: &Screen<'_>) -> String {
     } else {
         let rows: Vec<Vec<Cell>> =
             screen.gates.iter().map(|gate| vec![gate.name.into(), Cell::from(&gate.words)]).collect();
-        text.push_str(&table(&[Column::stays("gate"), Column::stays("goes by")], &rows, width, 2, 24));
+        let columns = [Column::fixed("gate"), Column::fixed("goes by")];
+        text.push_str(&Table::new(&columns, rows, 2, true).dropping(width, 24));
     }
     head(&mut text, "Sessions");
     if screen.sessions.is_empty() {
@@ -82,7 +84,7 @@ pub fn text(screen: &Screen<'_>) -> String {
     if screen.workers.is_empty() {
         none(&mut text, "none is registered");
     } else {
-        // What each has in hand is in the line of the tasks below.
+        // Their tasks are counted in the line below.
         text.push_str(&workers(screen.workers, |_| 0, screen.now_ms, width, 2));
     }
     head(&mut text, "Tasks");
@@ -97,14 +99,7 @@ pub fn text(screen: &Screen<'_>) -> String {
     if screen.decisions.is_empty() {
         none(&mut text, "none yet");
     } else {
-        let setting = Setting {
-            width: width.map(|width| width.saturating_sub(2)),
-            head: true,
-            ..screen.setting.clone()
-        };
-        for line in listing(screen.decisions, &setting).lines() {
-            let _ = writeln!(text, "  {line}");
-        }
+        text.push_str(&listing(screen.decisions, screen.setting));
     }
     text
 }
@@ -120,10 +115,10 @@ fn none(text: &mut String, words: &str) {
 
 fn sessions(screen: &Screen<'_>) -> String {
     let columns = [
-        Column::stays("session"),
-        Column::stays("held").right(),
-        Column::leaves("last stop", 1).right(),
-        Column::stays("by"),
+        Column::fixed("session"),
+        Column::fixed("held").right(),
+        Column::droppable("last stop", 1).right(),
+        Column::fixed("by"),
     ];
     let rows: Vec<Vec<Cell>> = screen
         .sessions
@@ -144,7 +139,7 @@ fn sessions(screen: &Screen<'_>) -> String {
             ]
         })
         .collect();
-    table(&columns, &rows, screen.setting.width, 2, 24)
+    Table::new(&columns, rows, 2, true).dropping(screen.setting.width, 24)
 }
 
 /// `3 open · 1 in_progress`, on as many lines as it needs.
@@ -178,8 +173,8 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::gates::configured::configured;
-    use crate::log::summary::Line;
     use crate::registry::Activity;
+    use crate::testing::annotated;
 
     const NOW: i64 = 1_790_900_000_000;
     const MINUTE: i64 = 60_000;
@@ -192,13 +187,7 @@ mod tests {
         config.tasks.source = crate::config::TaskSource::Registry;
         config.worker.keep_alive = true;
         let gates = configured(&config);
-        let seen: Vec<Seen<'_>> = LOG
-            .lines()
-            .filter_map(|line| match Line::of(line.as_bytes())? {
-                Line::Decision(glance) => Some(Seen::new(*glance, Vec::new())),
-                _ => None,
-            })
-            .collect();
+        let decisions = annotated(LOG);
         let held_by = BTreeMap::from([("pending-tasks".to_owned(), 2), ("audit".to_owned(), 1)]);
         let session = |id: &str, minutes: i64, state| SessionLine {
             id: id.into(),
@@ -223,7 +212,7 @@ mod tests {
         let workers = [worker("w1", 1), worker("w2", 40)];
         let tasks: Vec<_> =
             Status::ALL.into_iter().zip([3, 1, 0, 1, 12, 2]).filter(|(_, count)| *count > 0).collect();
-        let setting = Setting { zone: TimeZone::UTC, width, head: true, colours: false };
+        let setting = Setting { zone: TimeZone::UTC, width, head: true, indent: 2 };
         let screen = Screen {
             gates: if is_empty { &[] } else { &gates },
             off: is_empty.then(|| "off: PUNCHLIST_OFF is set".to_owned()),
@@ -232,7 +221,7 @@ mod tests {
             workers: if is_empty { &[] } else { &workers },
             tasks: if is_empty { &[] } else { &tasks },
             registry_fault: None,
-            decisions: if is_empty { &[] } else { &seen },
+            decisions: if is_empty { &[] } else { &decisions },
             setting: &setting,
             now_ms: NOW,
         };

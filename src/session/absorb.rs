@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::session::results::REPORT_CAP;
 use crate::session::{ChangeAt, Command, Delegation, Original, Session, Touch};
-use crate::text::excerpt::start_and_end;
+use crate::text::start_and_end;
 
 /// Finds the newest entry of the session at a time.
 struct Timeline {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::client::json_scan::Raw;
 use crate::client::row::{Block, Content, Field, record};
 use crate::session::{CommandEnd, Original, Outcome, Recorded};
-use crate::text::excerpt::start_and_end;
 use crate::text::last_part;
+use crate::text::start_and_end;
 
 /// How long a file's text before the session may be, as the transcript writes it, to be of use.
 const ORIGINAL_CAP: usize = 512 << 10;

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::session::{Command, CommandEnd, Outcome, Session};
 use crate::shell::CommandLine;
-use crate::text::excerpt::start_and_end;
-use crate::text::{first_part, last_part};
+use crate::text::{first_part, last_part, start_and_end};
 
 /// What was dropped from a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
-//! Says what a program does of what people claim to have done: test, build, lint, commit, push and so on. Knows
-//! tools by the tables in `known_tools` and scripts of the project by their names. Must not take an unknown
-//! program for harmless.
+//! Says what a program does of what people claim to have done: test, build, lint, commit, push and
+//! so on. Knows tools by the tables in `known_tools` and scripts of the project by their names.
+//! Must not take an unknown program for harmless.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

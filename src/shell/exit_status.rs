@@ -1,5 +1,5 @@
-//! Says of a command in a line whether the exit status of the line tells how that command ended: `pytest || true`
-//! always succeeds. Pure. In doubt it does not.
+//! Says of a command in a line whether the exit status of the line tells how that command ended:
+//! `pytest || true` always succeeds. Pure. In doubt it does not.
 
 use crate::shell::parse::{Separator, SimpleCommand};
 

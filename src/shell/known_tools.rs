@@ -1,4 +1,5 @@
-//! Which program does what, as data: add a tool in one place, here. `actions` reads it. Must not hold code.
+//! Which program does what, as data: add a tool in one place, here. `actions` reads it. Must not
+//! hold code.
 
 use crate::shell::actions::Action;
 
@@ -6,8 +7,9 @@ use Action::{Build, Commit, Deploy, Format, Install, Issue, Lint, PullRequest, P
 
 /// Programs with the words that follow them, by what they do.
 ///
-/// Words are compared without options. `*` stands for any start or ending of a word, `…` for any words between.
-/// Of the entries for one program the first that matches counts: the longer one comes first.
+/// Words are compared without options. `*` stands for any start or ending of a word, `…` for any
+/// words between. Of the entries for one program the first that matches counts: the longer one
+/// comes first.
 #[rustfmt::skip]
 pub(super) const TOOLS: &[(Action, &[&str])] = &[
     // Rust
@@ -187,7 +189,8 @@ pub(super) const TOOLS: &[(Action, &[&str])] = &[
     ]),
 ];
 
-/// Programs that run a script of the project by its name, with the words before that name; `…` is any word.
+/// Programs that run a script of the project by its name, with the words before that name; `…` is
+/// any word.
 pub(super) const SCRIPT_RUNNERS: &[&str] = &[
     "npm run", "npm run-script", "npm rum", "pnpm run", "pnpm", "yarn run", "yarn workspace …",
     "yarn workspaces …", "yarn", "bun run", "deno task", "npm-run-all", "run-s", "run-p", "make", "gmake",

@@ -1,6 +1,6 @@
-//! What a command line does: its simple commands, the program of each behind its wrappers, whether it changes
-//! anything, which check it runs, whether its exit status is hidden. Reads words and expands nothing: must not be
-//! used to prove more than what stands there.
+//! What a command line does: its simple commands, the program of each behind its wrappers, whether
+//! it changes anything, which check it runs, whether its exit status is hidden. Reads words and
+//! expands nothing: must not be used to prove more than what stands there.
 
 mod actions;
 mod exit_status;

@@ -1,6 +1,6 @@
-//! Splits a command line into simple commands and the separators between them. Reads quotes, substitutions,
-//! comments and here-documents as a shell does; expands nothing. Must not panic on any text: a line can be cut
-//! anywhere.
+//! Splits a command line into simple commands and the separators between them. Reads quotes,
+//! substitutions, comments and here-documents as a shell does; expands nothing. Must not panic on
+//! any text: a line can be cut anywhere.
 
 use crate::shell::wrappers::program_words;
 
@@ -34,10 +34,11 @@ pub struct SimpleCommand {
     pub input: String,
     /// What comes after it.
     pub separator: Separator,
-    /// Whether it is part of a condition, a loop or a function: the exit status of the line says neither whether
-    /// it ran nor how it ended.
+    /// Whether it is part of a condition, a loop or a function: the exit status of the line says
+    /// neither whether it ran nor how it ended.
     pub is_conditional: bool,
-    /// The commands of the script that it is given, if it is a shell: `bash -c '…'`, `eval …`, `sh <<EOF`.
+    /// The commands of the script that it is given, if it is a shell: `bash -c '…'`, `eval …`, `sh
+    /// <<EOF`.
     pub script: Vec<SimpleCommand>,
     /// Where in `words` the program begins: behind assignments, shell words and wrappers.
     pub(super) program_at: usize,
@@ -77,7 +78,8 @@ pub(super) fn parse(line: &str) -> Vec<SimpleCommand> {
                 reader.at += if is_and { 2 } else { 1 };
                 draft.end(if is_and { Separator::And } else { Separator::Background }, &mut commands);
             }
-            // A group is read as if its brackets were not there: what follows its last command follows the group.
+            // A group is read as if its brackets were not there: what follows its last command
+            // follows the group.
             '(' | ')' => reader.at += 1,
             '<' | '>' => draft.redirect(&mut reader, commands.len()),
             c if c.is_ascii_digit() && reader.is_numbered_redirection() => {
@@ -110,7 +112,8 @@ impl Draft {
             words.remove(0);
         }
         if words.is_empty() && writes.is_empty() {
-            // `(a) && b`, `a\n\n`: the later separator counts, unless the earlier one is an operator.
+            // `(a) && b`, `a\n\n`: the later separator counts, unless the earlier one is an
+            // operator.
             if let Some(last) = commands.last_mut()
                 && last.separator == Separator::Next
                 && separator != Separator::End
@@ -131,7 +134,8 @@ impl Draft {
         });
     }
 
-    /// Reads `2>&1`, `>a`, `&> a`, `< a`, `<<EOF`, `<<< word`. `number` is the place of this command in the line.
+    /// Reads `2>&1`, `>a`, `&> a`, `< a`, `<<EOF`, `<<< word`. `number` is the place of this
+    /// command in the line.
     fn redirect(&mut self, reader: &mut Reader<'_>, number: usize) {
         while reader.peek(0).is_some_and(|c| c.is_ascii_digit() || c == '&') {
             reader.at += 1;
@@ -178,7 +182,8 @@ struct Reader<'a> {
     text: &'a str,
     /// In bytes; a backslash at the end takes it past the end.
     at: usize,
-    /// Here-documents that begin at the next line: the number of the command that reads it, and its delimiter.
+    /// Here-documents that begin at the next line: the number of the command that reads it, and its
+    /// delimiter.
     heredocs: Vec<(usize, String)>,
 }
 
@@ -230,7 +235,8 @@ impl<'a> Reader<'a> {
         matches!(self.peek(digits), Some('<' | '>'))
     }
 
-    /// Reads a word: up to white space or an operator, without quotes. A substitution stays as written.
+    /// Reads a word: up to white space or an operator, without quotes. A substitution stays as
+    /// written.
     fn word(&mut self) -> String {
         let mut word = String::new();
         let start = self.at;
@@ -302,7 +308,8 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     self.pass_until('\'');
                 }
-                // Not by `double_quoted`: substitutions in quotes in substitutions would nest without bound.
+                // Not by `double_quoted`: substitutions in quotes in substitutions would nest
+                // without bound.
                 '"' => self.flat_double_quoted(),
                 '(' => {
                     depth += 1;

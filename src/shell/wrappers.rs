@@ -1,6 +1,6 @@
-//! Finds the program that a simple command really runs, behind assignments, shell words and programs that run
-//! another one (`sudo`, `timeout 60`, `uv run`, `docker exec web`). Must not guess: a wrapper that is not in the
-//! table is a program like any other.
+//! Finds the program that a simple command really runs, behind assignments, shell words and
+//! programs that run another one (`sudo`, `timeout 60`, `uv run`, `docker exec web`). Must not
+//! guess: a wrapper that is not in the table is a program like any other.
 
 use crate::paths::base_name;
 use crate::shell::parse::{OPENERS, SimpleCommand};
@@ -13,7 +13,8 @@ const PLAIN_WRAPPERS: &[&str] = &[
     "yarn exec",
 ];
 
-/// Wrappers with their options that take a value, and how many operands come before the wrapped program.
+/// Wrappers with their options that take a value, and how many operands come before the wrapped
+/// program.
 const WRAPPERS: &[(&str, &str, usize)] = &[
     ("bunx", "-p --package", 0),
     ("c8", "-r --reporter", 0),
@@ -118,8 +119,8 @@ fn interpreted(words: &[String]) -> &[String] {
     words
 }
 
-/// Returns where the words go on after a wrapper's name. Options may come between the words of the name:
-/// `docker compose -f x run`.
+/// Returns where the words go on after a wrapper's name. Options may come between the words of the
+/// name: `docker compose -f x run`.
 fn after_name(words: &[String], name: &str) -> Option<usize> {
     let mut wanted = name.split(' ');
     if program_name(words.first()?) != wanted.next()? {

@@ -76,7 +76,7 @@ impl StateFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::gates::check::{CHECK_TIMEOUT, CheckOn};
+    use crate::config::{CHECK_TIMEOUT, CheckOn};
 
     fn check(run: &str, is_projects: bool) -> CheckConfig {
         CheckConfig {

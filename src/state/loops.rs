@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{StateFolder, lock_file, read_json, write_json};
-use crate::feature_loop::Loop;
+use crate::feature_loop::LoopState;
 use crate::ids::ContentId;
 
 /// A loop in which nothing moved for so long is forgotten.
@@ -33,12 +33,12 @@ impl StateFolder {
     }
 
     /// The loop of a folder.
-    pub fn loop_of(&self, folder: &Path) -> Option<Loop> {
+    pub fn loop_of(&self, folder: &Path) -> Option<LoopState> {
         read_json(&self.loop_file(folder))
     }
 
     /// Every loop.
-    pub fn all_loops(&self) -> Vec<Loop> {
+    pub fn all_loops(&self) -> Vec<LoopState> {
         let Ok(entries) = fs::read_dir(self.loops()) else { return Vec::new() };
         let paths = entries.flatten().map(|entry| entry.path());
         paths
@@ -50,8 +50,8 @@ impl StateFolder {
     /// Forgets loops that nobody will go on with: their folder is gone, or they stand still for a long time. Every stop looks at
     /// all that are there.
     pub fn tidy_loops(&self, now_ms: i64) {
-        let is_old = |one: &Loop| now_ms.saturating_sub(one.moved_ms.max(one.begun_ms)) > FORGET_MS;
-        let is_over = |one: &Loop| !one.folder.is_dir() || is_old(one) && one.session.is_none();
+        let is_old = |one: &LoopState| now_ms.saturating_sub(one.moved_ms.max(one.begun_ms)) > FORGET_MS;
+        let is_over = |one: &LoopState| !one.folder.is_dir() || is_old(one) && one.session.is_none();
         for one in self.all_loops().into_iter().filter(is_over) {
             // By the name that it has: the folder may be gone, and links in its path with it.
             let name = ContentId::of(one.folder.to_string_lossy().as_bytes());
@@ -66,13 +66,13 @@ impl StateFolder {
     pub fn change_loop<T>(
         &self,
         folder: &Path,
-        change: impl FnOnce(&mut Option<Loop>) -> Result<T, String>,
+        change: impl FnOnce(&mut Option<LoopState>) -> Result<T, String>,
     ) -> Result<T, String> {
         let path = self.loop_file(folder);
         let failed = |error: io::Error| format!("{}: {error}", path.display());
         let turn = lock_file(&path.with_extension("lock")).map_err(failed)?;
         turn.lock().map_err(failed)?;
-        let mut kept: Option<Loop> = read_json(&path);
+        let mut kept: Option<LoopState> = read_json(&path);
         let before = kept.clone();
         let result = change(&mut kept)?;
         match &kept {
@@ -139,8 +139,8 @@ mod tests {
         let (one, other) = (folder.path().join("one"), folder.path().join("other"));
         fs::create_dir(&one).expect("made");
         assert_eq!((state.loop_of(&one), state.all_loops().len()), (None, 0));
-        let begin = |kept: &mut Option<Loop>| {
-            *kept = Some(Loop { max: 7, ..Loop::default() });
+        let begin = |kept: &mut Option<LoopState>| {
+            *kept = Some(LoopState { max: 7, ..LoopState::default() });
             Ok(())
         };
         state.change_loop(&one, begin).expect("written");
@@ -177,11 +177,11 @@ mod tests {
         for (name, session) in [("gone", None), ("old", None), ("bound", Some("s")), ("new", None)] {
             fs::create_dir(root.join(name)).expect("made");
             let begun_ms = if name == "new" { FORGET_MS } else { 0 };
-            let one = Loop {
+            let one = LoopState {
                 folder: root.join(name),
                 begun_ms,
                 session: session.map(String::from),
-                ..Loop::default()
+                ..LoopState::default()
             };
             state
                 .change_loop(&root.join(name), |kept| {

@@ -201,12 +201,12 @@ impl StateFolder {
     pub fn evidence(&self, session: &str, agent: &str) -> FileCache {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let kept = fs::read(self.stop_file(session, agent, "files")).unwrap_or_default();
-        FileCache::of(&kept, now.as_nanos())
+        FileCache::decode(&kept, now.as_nanos())
     }
 
     /// Remembers what this audit looked at.
     pub fn keep_evidence(&self, session: &str, agent: &str, memory: FileCache, chores: &mut Chores) {
-        chores.add(self.stop_file(session, agent, "files"), move || memory.to_keep());
+        chores.add(self.stop_file(session, agent, "files"), move || memory.encode());
     }
 
     /// What is remembered of the transcripts of one agent of a session, as bytes; empty if nothing is.

@@ -1,14 +1,12 @@
-//! Cutting text to size: takes a text and a number of bytes, gives as much of it as may stay. Must
-//! not split a character, and must not cut without a mark that says how much is missing. And
-//! counting in words, and taking out what would steer a terminal.
+//! Text for people: cutting it to size, counting in words, taking out what would steer a terminal.
+//! A cut must not split a character, and must say how much is missing.
 
-pub mod excerpt;
 pub mod normalise;
 pub mod template;
 
 use std::path::Path;
 
-/// The first `cap` bytes or a little less.
+/// Returns the text, or where it is longer its first `cap` bytes or a little less, with a mark.
 pub fn first_part(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
@@ -17,11 +15,30 @@ pub fn first_part(text: &str, cap: usize) -> String {
     format!("{}[… {} bytes cut …]", &text[..end], text.len() - end)
 }
 
-/// As much of a word that the cut goes through is dropped with it: what is left of a path or a
-/// number would mislead.
+/// Returns at most so many bytes of the start and of the end of a text, without splitting a
+/// character.
+pub fn ends(text: &str, start: usize, end: usize) -> (&str, &str) {
+    let start = text.floor_char_boundary(start);
+    let end = text.ceil_char_boundary(text.len().saturating_sub(end));
+    (&text[..start], &text[end..])
+}
+
+/// Returns the text, or where it is longer than `cap` bytes its start and its end, half of that
+/// each, with a mark between them. People say what they want before or after a log that they paste,
+/// and a report says what came of it at either end.
+pub fn start_and_end(text: &str, cap: usize) -> String {
+    if text.len() <= cap {
+        return text.to_owned();
+    }
+    let (start, end) = ends(text, cap / 2, cap / 2);
+    format!("{start}[… {} bytes cut …]{end}", text.len() - start.len() - end.len())
+}
+
+/// The longest rest of a word that is dropped after a cut: half a path or a number would mislead.
 const CUT_WORD: usize = 200;
 
-/// The last `cap` bytes or a little less, from the start of a word where one is near.
+/// Returns the text, or where it is longer its last `cap` bytes or a little less, from the start of
+/// a word where one is near, with a mark.
 pub fn last_part(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
@@ -34,13 +51,12 @@ pub fn last_part(text: &str, cap: usize) -> String {
     format!("[… {from} bytes cut …]{}", &text[from..])
 }
 
-/// One of something, or several.
+/// Returns a number with its noun.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// A number of bytes, as people say it. With whole numbers alone: one logarithm, and every start of
-/// the program would load a library for it.
+/// Returns a number of bytes as people write it: `1.3 kB`.
 pub(crate) fn in_bytes(bytes: u64) -> String {
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
     // Tenths of the unit, rounded.
@@ -57,7 +73,7 @@ pub(crate) fn in_bytes(bytes: u64) -> String {
     }
 }
 
-/// A span of time, as people say it: whole, and rounded down.
+/// Returns a span of time as people write it, rounded down: `2 h 5 min`.
 pub(crate) fn time_span(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -70,7 +86,7 @@ pub(crate) fn time_span(ms: i64) -> String {
     }
 }
 
-/// 1234567 as 1,234,567.
+/// Returns 1234567 as 1,234,567.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -83,21 +99,21 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Whether a letter neither steers a terminal nor turns the direction in which what is around it is read.
+/// Whether a character neither steers a terminal nor changes the direction of the text around it.
 pub(crate) fn is_harmless(letter: char) -> bool {
     let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     !letter.is_control() && !turns && !matches!(letter, '\u{2028}' | '\u{2029}')
 }
 
-/// A text of several lines, with a mark in the place of what would steer a terminal.
+/// Returns a text of several lines with a mark in the place of what would steer a terminal.
 pub(crate) fn harmless(text: &str) -> String {
     let may_stay = |letter: char| is_harmless(letter) || letter == '\n' || letter == '\t';
-    // A line end of two letters, as tables for spreadsheets have them, is one.
+    // CSV has line ends of two characters.
     let text = text.replace("\r\n", "\n");
     text.chars().map(|letter| if may_stay(letter) { letter } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// A path as people write it: `~` for their home.
+/// Returns a path as people write it: with `~` for their home.
 pub fn from_home(path: &Path, home: Option<&Path>) -> String {
     match home.filter(|home| home.components().count() > 1).and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
@@ -145,6 +161,9 @@ mod tests {
         assert_eq!(first_part("äöüß", 8), "äöüß");
         assert_eq!(first_part("äöüß", 4), "äö[… 4 bytes cut …]");
         assert_eq!(first_part("äöüß", 5), "äö[… 4 bytes cut …]");
+        assert_eq!(start_and_end("äöüß", 8), "äöüß");
+        assert_eq!(start_and_end("äöüßäöüß", 8), "äö[… 8 bytes cut …]üß");
+        assert_eq!(start_and_end("äöüßäöüß", 7), "ä[… 12 bytes cut …]ß");
         assert_eq!(last_part("äöüß", 8), "äöüß");
         assert_eq!(last_part("äöüß", 4), "[… 4 bytes cut …]üß");
         assert_eq!(last_part("äöüß", 5), "[… 4 bytes cut …]üß");

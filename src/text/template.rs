@@ -1,21 +1,21 @@
-//! The texts with places to fill in, in Jinja's language: takes a template and the values, gives the text. Must not read
-//! what is filled in as a template, nor escape it; what is not there is filled in as nothing.
+//! Templates in Jinja's language, as minijinja renders them. Values must not be read as templates
+//! nor escaped; a value that is missing renders as nothing.
 
 use minijinja::{Environment, Error, UndefinedBehavior};
 use serde_json::Value;
 
-/// A template that was read.
+/// A template without syntax errors.
 #[derive(Debug)]
 pub struct Template(String);
 
 impl Template {
-    /// Reads a template; says what is wrong with it, and where.
+    /// Parses a template; the error says what is wrong, and where.
     pub fn parse(text: &str) -> Result<Self, Error> {
         environment().template_from_str(text)?;
         Ok(Self(text.to_owned()))
     }
 
-    /// Fills it in.
+    /// Renders it with these values.
     pub fn fill(&self, values: &Value) -> Result<String, Error> {
         environment().render_str(&self.0, minijinja::Value::from(minijinja::value::Serde(values)))
     }
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_filled_in_as_they_are_and_never_read() {
+    fn values_are_neither_escaped_nor_read_as_templates() {
         let values = json!({ "a": "<{{ b }}>", "n": 3, "yes": true, "o": { "in": "deep" }, "none": null });
         assert_eq!(
             filled("{{ a }}|{{n}}|{{ yes }}|{{ o.in }}|{{ none }}{{ no.such }}|\n", &values),
@@ -53,13 +53,13 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_told_with_its_line() {
+    fn a_syntax_error_names_its_line() {
         let said = Template::parse("a\n{{ x").expect_err("a fault").to_string();
         assert!(said.starts_with("syntax error: ") && said.ends_with(":2)"), "{said}");
     }
 
     #[test]
-    fn a_filter_that_nobody_has_is_an_error_and_no_panic() {
+    fn an_unknown_filter_is_an_error() {
         let template = Template::parse("{{ a | frobnicate }}");
         assert!(template.and_then(|template| template.fill(&json!({ "a": 1 }))).is_err());
     }

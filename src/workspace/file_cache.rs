@@ -1,42 +1,41 @@
-//! What was seen of files at the last audit: takes a file's stamp and what is asked of it, gives what it showed then, if
-//! nothing of that has changed. Pure. Must not vouch for a file that may have changed since it was looked at, and must
-//! not hold what was not masked.
+//! What files showed at the last audit, by their names: spares reading, comparing and masking a file
+//! that has not changed. Pure. Must not vouch for a file that may have changed since it was read,
+//! and must not hold text that is not masked.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use serde::{Deserialize, Serialize};
 
 use crate::cache_codec;
 
-/// The number goes up with every change of what is kept.
+/// The number goes up with every change of what is stored.
 const SHAPE: cache_codec::Shape = *b"memory\0\x04";
 
-/// A file that was changed less than this before it was looked at may have been changed again with the same time on it:
-/// some systems count in steps of two seconds.
+/// A file that was changed less than this before it was read may be changed again with the same
+/// time on it: some file systems count in steps of two seconds.
 const SETTLED_NS: u128 = 2_000_000_000;
-/// Where a time is no multiple of this, it was not counted in steps that are as long or longer.
+/// A time that is no multiple of this was not counted in steps as long as that, and needs a shorter
+/// wait.
 const COARSE_NS: u128 = 10_000_000;
-/// And then so much is enough.
 const FINE_SETTLED_NS: u128 = 2 * COARSE_NS;
 
-/// How much of one file is remembered, and of all of them.
-const MOST_OF_ONE: usize = 64 << 10;
-const MOST: usize = 2 << 20;
+/// How many bytes are stored of one file, and of all of them.
+const MAX_OF_ONE: usize = 64 << 10;
+const MAX_OF_ALL: usize = 2 << 20;
 
-/// What tells whether a file is as it was.
+/// Shows whether a file has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
-    /// The file's own number.
+    /// The file's inode.
     pub inode: u64,
-    /// How long it is.
+    /// Its length.
     pub bytes: u64,
     /// When it was changed, in nanoseconds since 1970.
     pub changed_ns: u128,
 }
 
 impl Stamp {
-    /// Whether a file that has this stamp at `now_ns` will have another one when it is changed.
+    /// Whether a change after `now_ns` is sure to give the file another stamp.
     fn is_settled(&self, now_ns: u128) -> bool {
         let is_coarse = self.changed_ns.is_multiple_of(COARSE_NS);
         let wait = if is_coarse { SETTLED_NS } else { FINE_SETTLED_NS };
@@ -44,8 +43,8 @@ impl Stamp {
     }
 }
 
-/// What a file showed: all that costs something to work out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a file showed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSummary {
     /// A hash of what is on disk.
     pub digest: String,
@@ -53,105 +52,79 @@ pub struct FileSummary {
     pub is_same: bool,
     /// Its text or its diff, masked, before anything is cut.
     pub text: String,
-    /// Whether that is a diff.
+    /// Whether `text` is a diff.
     pub is_diff: bool,
     /// How many secrets were masked in it.
     pub masked: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Remembered {
+struct Entry {
     stamp: Stamp,
-    /// A hash of what was asked of it.
-    question: u64,
-    digest: String,
-    is_same: bool,
-    text: String,
-    is_diff: bool,
-    masked: usize,
+    /// A hash of what the file was compared with.
+    compared_with: String,
+    summary: FileSummary,
 }
 
-/// What is remembered, by the files' names.
+/// The cache of one session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileCache {
-    then: HashMap<String, Remembered>,
-    now: HashMap<String, Remembered>,
-    /// How many of those were looked at just now.
-    news: usize,
+    loaded: HashMap<String, Entry>,
+    /// What this audit asked for: only that is stored again.
+    used: HashMap<String, Entry>,
+    used_bytes: usize,
+    /// How many entries of `used` are new.
+    added: usize,
     now_ns: u128,
-    bytes: usize,
 }
 
 impl FileCache {
-    /// A memory at a time, in nanoseconds since 1970; empty if the bytes can't be read.
-    pub fn of(bytes: &[u8], now_ns: u128) -> Self {
-        Self { then: cache_codec::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
+    /// Decodes a cache at a time in nanoseconds since 1970; empty where the bytes are of no use.
+    pub fn decode(bytes: &[u8], now_ns: u128) -> Self {
+        Self { loaded: cache_codec::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
     }
 
-    /// What is to be remembered next; `None` if that is what is remembered already, but for files that are of no use any more.
-    pub fn to_keep(&self) -> Option<Vec<u8>> {
-        let is_much_the_same = self.news == 0 && self.then.len() * 2 <= self.now.len();
-        if is_much_the_same { None } else { cache_codec::encode(SHAPE, &self.now) }
+    /// Returns what is to be stored; `None` where that differs in no more than a few entries that
+    /// nothing asked for.
+    pub fn encode(&self) -> Option<Vec<u8>> {
+        let is_much_the_same = self.added == 0 && self.loaded.len() * 2 <= self.used.len();
+        if is_much_the_same { None } else { cache_codec::encode(SHAPE, &self.used) }
     }
 
-    /// What a file showed, if it is as it was and the same is asked of it; else what `look` sees now.
-    pub fn recall(
+    /// Returns what a file showed, if neither it nor what it is compared with has changed; else what
+    /// `look` returns now.
+    pub fn get_or_look(
         &mut self,
         name: &str,
         stamp: Option<Stamp>,
-        question: u64,
+        compared_with: String,
         look: impl FnOnce() -> Option<FileSummary>,
     ) -> Option<FileSummary> {
-        if let Entry::Occupied(known) = self.then.entry(name.to_owned())
-            && Some(known.get().stamp) == stamp
-            && known.get().question == question
+        let is_valid = |entry: &Entry| Some(entry.stamp) == stamp && entry.compared_with == compared_with;
+        if self.loaded.get(name).is_some_and(is_valid)
+            && let Some(entry) = self.loaded.remove(name)
         {
-            let known = known.remove();
-            let shows = known.shows();
-            self.keep(name, known);
-            return Some(shows);
+            let summary = entry.summary.clone();
+            self.store(name, entry);
+            return Some(summary);
         }
-        let shows = look()?;
+        let summary = look()?;
         if let Some(stamp) = stamp.filter(|stamp| stamp.is_settled(self.now_ns)) {
-            let is_kept = self.keep(name, Remembered::of(stamp, question, &shows));
-            self.news += usize::from(is_kept);
+            let is_stored = self.store(name, Entry { stamp, compared_with, summary: summary.clone() });
+            self.added += usize::from(is_stored);
         }
-        Some(shows)
+        Some(summary)
     }
 
-    /// Whether there is room for it.
-    fn keep(&mut self, name: &str, remembered: Remembered) -> bool {
-        let bytes = remembered.text.len();
-        let has_room = bytes <= MOST_OF_ONE && self.bytes + bytes <= MOST;
+    /// Stores an entry, if there is room for it.
+    fn store(&mut self, name: &str, entry: Entry) -> bool {
+        let bytes = entry.summary.text.len();
+        let has_room = bytes <= MAX_OF_ONE && self.used_bytes + bytes <= MAX_OF_ALL;
         if has_room {
-            self.bytes += bytes;
-            self.now.insert(name.to_owned(), remembered);
+            self.used_bytes += bytes;
+            self.used.insert(name.to_owned(), entry);
         }
         has_room
-    }
-}
-
-impl Remembered {
-    fn of(stamp: Stamp, question: u64, shows: &FileSummary) -> Self {
-        Self {
-            stamp,
-            question,
-            digest: shows.digest.clone(),
-            is_same: shows.is_same,
-            text: shows.text.clone(),
-            is_diff: shows.is_diff,
-            masked: shows.masked,
-        }
-    }
-
-    fn shows(&self) -> FileSummary {
-        FileSummary {
-            digest: self.digest.clone(),
-            is_same: self.is_same,
-            text: self.text.clone(),
-            is_diff: self.is_diff,
-            masked: self.masked,
-        }
     }
 }
 
@@ -162,84 +135,78 @@ mod tests {
     const STAMP: Stamp = Stamp { inode: 1, bytes: 9, changed_ns: 1_000 };
     const LATER: u128 = 9_000_000_000;
 
-    fn shows(text: &str) -> FileSummary {
-        let text = text.to_owned();
-        FileSummary { digest: "d".into(), is_same: false, text, is_diff: true, masked: 1 }
+    fn summary(text: &str) -> FileSummary {
+        FileSummary { digest: "d".into(), is_same: false, text: text.to_owned(), is_diff: true, masked: 1 }
     }
 
-    /// A memory of one file that was looked at then.
-    fn memory(at: u128, stamp: Option<Stamp>) -> FileCache {
-        let mut memory = FileCache::of(&[], at);
-        memory.recall("a.rs", stamp, 7, || Some(shows("old")));
-        FileCache::of(&memory.to_keep().unwrap_or_default(), LATER)
+    fn get(cache: &mut FileCache, name: &str, stamp: Option<Stamp>, with: &str, text: &str) -> String {
+        cache.get_or_look(name, stamp, with.to_owned(), || Some(summary(text))).expect("a summary").text
     }
 
-    fn recalled(memory: &mut FileCache, stamp: Stamp, question: u64) -> String {
-        let shows = memory.recall("a.rs", Some(stamp), question, || Some(shows("new"))).expect("shown");
-        shows.text
-    }
-
-    #[test]
-    fn a_file_that_is_as_it_was_is_not_looked_at() {
-        let mut memory = memory(LATER, Some(STAMP));
-        assert_eq!(recalled(&mut memory, STAMP, 7), "old");
-        assert_eq!(memory.to_keep(), None, "nothing is new");
+    /// The cache of one file that was read at that time.
+    fn cached(at: u128, stamp: Option<Stamp>) -> FileCache {
+        let mut cache = FileCache::decode(&[], at);
+        get(&mut cache, "a.rs", stamp, "before", "old");
+        FileCache::decode(&cache.encode().unwrap_or_default(), LATER)
     }
 
     #[test]
-    fn a_file_that_changed_is_remembered_at_once_and_one_of_no_use_is_not_missed() {
-        let mut many = FileCache::of(&[], LATER);
+    fn only_a_file_that_is_as_it_was_is_not_read_again() {
+        let mut same = cached(LATER, Some(STAMP));
+        assert_eq!(get(&mut same, "a.rs", Some(STAMP), "before", "new"), "old");
+        assert_eq!(same.encode(), None, "nothing is new");
+        for (stamp, with) in [
+            (Stamp { inode: 2, ..STAMP }, "before"),
+            (Stamp { bytes: 8, ..STAMP }, "before"),
+            (Stamp { changed_ns: 1_001, ..STAMP }, "before"),
+            (STAMP, "another"),
+        ] {
+            let mut changed = cached(LATER, Some(STAMP));
+            assert_eq!(get(&mut changed, "a.rs", Some(stamp), with, "new"), "new");
+            assert!(changed.encode().is_some());
+        }
+    }
+
+    #[test]
+    fn a_new_entry_is_stored_at_once_and_a_few_unused_ones_are_not_dropped() {
+        let mut many = FileCache::decode(&[], LATER);
         let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
         for name in &names {
-            many.recall(name, Some(STAMP), 7, || Some(shows("old")));
+            get(&mut many, name, Some(STAMP), "before", "old");
         }
-        let kept = many.to_keep().expect("all is new");
-        for (changed, gone, is_kept) in [(0, 0, false), (1, 0, true), (0, 10, false), (0, 30, true)] {
-            let mut many = FileCache::of(&kept, LATER);
-            for (at, name) in names.iter().enumerate().skip(gone) {
-                many.recall(name, Some(STAMP), if at < changed { 8 } else { 7 }, || Some(shows("new")));
+        let stored = many.encode().expect("all is new");
+        for (changed, unused, is_stored) in [(0, 0, false), (1, 0, true), (0, 10, false), (0, 30, true)] {
+            let mut many = FileCache::decode(&stored, LATER);
+            for (at, name) in names.iter().enumerate().skip(unused) {
+                let with = if at < changed { "another" } else { "before" };
+                get(&mut many, name, Some(STAMP), with, "new");
             }
-            assert_eq!(many.to_keep().is_some(), is_kept, "{changed} changed, {gone} gone");
-        }
-    }
-
-    #[test]
-    fn a_file_that_changed_or_of_which_something_else_is_asked_is_looked_at() {
-        for (stamp, question) in [
-            (Stamp { inode: 2, ..STAMP }, 7),
-            (Stamp { bytes: 8, ..STAMP }, 7),
-            (Stamp { changed_ns: 1_001, ..STAMP }, 7),
-            (STAMP, 8),
-        ] {
-            let mut memory = memory(LATER, Some(STAMP));
-            assert_eq!(recalled(&mut memory, stamp, question), "new");
-            assert!(memory.to_keep().is_some());
+            assert_eq!(many.encode().is_some(), is_stored, "{changed} changed, {unused} unused");
         }
     }
 
     #[test]
     fn a_file_that_was_just_changed_may_change_again_unseen() {
-        assert_eq!(recalled(&mut memory(1_500, Some(STAMP)), STAMP, 7), "new");
-        assert_eq!(recalled(&mut memory(30_000_000, Some(STAMP)), STAMP, 7), "old");
+        let get_at =
+            |at: u128, stamp: Stamp| get(&mut cached(at, Some(stamp)), "a.rs", Some(stamp), "before", "new");
+        assert_eq!(get_at(1_500, STAMP), "new");
+        assert_eq!(get_at(30_000_000, STAMP), "old");
         // On a disk that counts in whole seconds, or in two of them.
         let coarse = Stamp { changed_ns: 1_000_000_000, ..STAMP };
-        assert_eq!(recalled(&mut memory(2_900_000_000, Some(coarse)), coarse, 7), "new");
-        assert_eq!(recalled(&mut memory(3_100_000_000, Some(coarse)), coarse, 7), "old");
-        assert_eq!(recalled(&mut memory(LATER, None), STAMP, 7), "new");
+        assert_eq!(get_at(2_900_000_000, coarse), "new");
+        assert_eq!(get_at(3_100_000_000, coarse), "old");
+        assert_eq!(get(&mut cached(LATER, None), "a.rs", Some(STAMP), "before", "new"), "new");
     }
 
     #[test]
-    fn a_file_that_is_too_long_to_be_remembered_is_no_news() {
-        let mut same = memory(LATER, Some(STAMP));
-        assert_eq!(recalled(&mut same, STAMP, 7), "old");
-        same.recall("b.rs", Some(STAMP), 7, || Some(shows(&"x".repeat(MOST_OF_ONE + 1))));
-        assert_eq!(same.to_keep(), None);
-    }
-
-    #[test]
-    fn what_is_no_longer_asked_for_is_forgotten_and_so_is_too_much() {
-        let mut idle = memory(LATER, Some(STAMP));
-        idle.recall("b.rs", Some(STAMP), 7, || Some(shows(&"x".repeat(MOST_OF_ONE + 1))));
-        assert_eq!(FileCache::of(&idle.to_keep().expect("changed"), LATER).then.len(), 0);
+    fn a_file_that_is_too_long_is_not_stored() {
+        let long = "x".repeat(MAX_OF_ONE + 1);
+        let mut same = cached(LATER, Some(STAMP));
+        assert_eq!(get(&mut same, "a.rs", Some(STAMP), "before", "new"), "old");
+        get(&mut same, "b.rs", Some(STAMP), "before", &long);
+        assert_eq!(same.encode(), None);
+        let mut unused = cached(LATER, Some(STAMP));
+        get(&mut unused, "b.rs", Some(STAMP), "before", &long);
+        assert_eq!(FileCache::decode(&unused.encode().expect("changed"), LATER).loaded.len(), 0);
     }
 }

@@ -1,9 +1,10 @@
-//! What git says of a workspace: the branch, what differs from the commit before the session, the session's own commits,
-//! what is unpushed or stashed. Must not change anything, must not wait long, and a folder that is no repository is no
-//! error.
+//! What git says of a workspace: the branch, what differs from the commit before the session, the
+//! session's own commits, what is unpushed or stashed. Must not change anything, must not wait long,
+//! and a folder that is no repository is no error.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -14,7 +15,7 @@ use crate::child::{self, Ending, Job};
 const DEADLINE: Duration = Duration::from_secs(2);
 const OUTPUT_CAP: usize = 16 << 20;
 /// How many commits of a session are read.
-const MOST_COMMITS: usize = 60;
+const MAX_COMMITS: usize = 60;
 /// Clocks of a transcript and of git may differ by a little, and a stop comes after the last row.
 const SLACK: i64 = 120;
 
@@ -124,82 +125,117 @@ pub(crate) fn git(root: &Path, args: &[&str], stdin: String) -> Option<Vec<u8>> 
     matches!(ended.how, Ending::Exited(0)).then_some(ended.stdout)
 }
 
-/// Returns the text that each of these files had in a commit, for those that were in it. `paths` are relative to `root`.
-pub fn texts_at(root: &Path, commit: &str, paths: &[&str]) -> HashMap<String, String> {
-    if paths.is_empty() {
-        return HashMap::new();
-    }
-    let asked: Vec<_> =
-        paths.iter().filter(|path| !path.contains('\n')).map(|path| format!("{commit}:./{path}")).collect();
-    let printed = git(root, &["cat-file", "--batch"], asked.join("\n") + "\n");
-    printed.map(|printed| parse_batch(&printed, paths)).unwrap_or_default()
+/// Git in one workspace. What does not depend on a session is asked once, for all of its sessions.
+#[derive(Debug)]
+pub struct Git {
+    root: PathBuf,
+    /// The state of the working tree; `None` where there is no repository.
+    status: OnceLock<Option<Repository>>,
+    /// The commit before each session, by when the session began.
+    bases: Mutex<HashMap<String, Option<String>>>,
 }
 
-/// Returns the newest commit of the branch that is older than a session, which began at a time in the client's words;
-/// `HEAD` where that is not known.
-pub fn commit_before(root: &Path, started: Option<&str>) -> String {
-    started
-        .and_then(seconds)
-        .and_then(|started| newest_before(root, started))
-        .unwrap_or_else(|| "HEAD".to_owned())
-}
+impl Git {
+    /// Git in the workspace at `root`.
+    pub fn new(root: PathBuf) -> Self {
+        Self { root, status: OnceLock::new(), bases: Mutex::default() }
+    }
 
-/// The newest commit of the branch that is older than a time; `None` where all are newer.
-fn newest_before(root: &Path, started: i64) -> Option<String> {
-    let until = format!("--before={}", git_time(started));
-    let printed = git(root, &["rev-list", "-n", "1", &until, "HEAD"], String::new())?;
-    Some(String::from_utf8_lossy(&printed).trim().to_owned()).filter(|id| !id.is_empty())
-}
+    /// Returns the text that each of these files had in a commit, for those that were in it. The
+    /// paths are relative to the workspace.
+    pub fn texts_at(&self, commit: &str, paths: &[&str]) -> HashMap<String, String> {
+        if paths.is_empty() {
+            return HashMap::new();
+        }
+        let asked: Vec<_> = paths
+            .iter()
+            .filter(|path| !path.contains('\n'))
+            .map(|path| format!("{commit}:./{path}"))
+            .collect();
+        let printed = git(&self.root, &["cat-file", "--batch"], asked.join("\n") + "\n");
+        printed.map(|printed| parse_batch(&printed, paths)).unwrap_or_default()
+    }
 
-/// Returns what git says of the workspace for a session that lasted from `started` to `ended` (times in the client's
-/// words); `None` where there is no repository.
-pub fn repository(root: &Path, started: Option<&str>, ended: Option<&str>) -> Option<Repository> {
-    let status = ["status", "--porcelain=v2", "--branch", "--show-stash", "-z", "--no-renames"];
-    let all = [&status[..], &["--untracked-files=all", "--", "."]].concat();
-    let few = [&status[..], &["--", "."]].concat();
-    let printed = git(root, &all, String::new()).or_else(|| git(root, &few, String::new()))?;
-    let prefix = prefix(root);
-    let (mut repository, has_stash) = parse_status(&printed, &prefix);
-    if has_stash {
-        let list = ["stash", "list", "--format=%gd%x00%ct%x00%s"];
-        repository.stashes =
-            git(root, &list, String::new()).map(|out| parse_stashes(&out)).unwrap_or_default();
+    /// Returns the newest commit of the branch that is older than a session, which began at a time
+    /// as the client writes it; `None` where all commits are newer.
+    pub fn base(&self, started: &str) -> Option<String> {
+        let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        let ask = || {
+            let until = format!("--before={}", git_time(seconds(started)?));
+            let printed = self.ask(&["rev-list", "-n", "1", &until, "HEAD"])?;
+            Some(printed.trim().to_owned()).filter(|id| !id.is_empty())
+        };
+        bases.entry(started.to_owned()).or_insert_with(ask).clone()
     }
-    let Some(started) = started.and_then(seconds) else { return Some(repository) };
-    // What was committed after the session tells nothing about it. (A live session has not ended.)
-    let until = ended.and_then(seconds).map_or(i64::MAX, |ended| ended.saturating_add(SLACK));
-    let since = format!("--since={}", git_time(started));
-    let most = MOST_COMMITS.to_string();
-    let format = "--format=%x01%h%x00%ct%x00%s";
-    let log = |which: &str| {
-        let args = ["log", "-n", &most, &since, format, "--name-only", "--relative", which];
-        git(root, &args, String::new()).map(|out| parse_log(&out, until)).unwrap_or_default()
-    };
-    let on_branch = log("HEAD");
-    let mut commits = log("--branches");
-    let known = |commit: &Commit| on_branch.iter().any(|own| own.id == commit.id);
-    for commit in &mut commits {
-        commit.is_on_branch = known(commit);
+
+    /// Returns when the newest commit was made, in seconds since 1970.
+    pub fn newest_commit(&self) -> Option<i64> {
+        self.ask(&["log", "-1", "--format=%ct"])?.trim().parse().ok()
     }
-    commits.extend(on_branch.into_iter().map(|own| Commit { is_on_branch: true, ..own }));
-    commits.sort_by_key(|commit| std::cmp::Reverse(commit.time));
-    let mut seen = std::collections::HashSet::new();
-    commits.retain(|commit| seen.insert(commit.id.clone()));
-    repository.commits = commits;
-    let base = newest_before(root, started);
-    // Of a repository that was begun in the session everything is new.
-    let against = base.clone().or_else(|| {
-        let empty = git(root, &["hash-object", "-t", "tree", "--stdin"], String::new())?;
-        Some(String::from_utf8_lossy(&empty).trim().to_owned())
-    });
-    if let Some(against) = against {
-        let diff = ["diff", "--name-status", "-z", "--no-renames", "--relative", &against, "--", "."];
-        repository.changed = git(root, &diff, String::new()).map(|out| parse_diff(&out)).unwrap_or_default();
+
+    /// Returns what git says for a session that lasted from `started` to `ended`, as the client
+    /// writes times; `None` where there is no repository.
+    pub fn repository(&self, started: Option<&str>, ended: Option<&str>) -> Option<Repository> {
+        let mut repository = self.status.get_or_init(|| self.ask_status()).clone()?;
+        let Some((started, started_at)) = started.and_then(|started| Some((started, seconds(started)?)))
+        else {
+            return Some(repository);
+        };
+        repository.commits = self.commits(started_at, ended);
+        let base = self.base(started);
+        // In a repository that was begun in the session everything is new.
+        let empty_tree = || self.ask(&["hash-object", "-t", "tree", "--stdin"]);
+        if let Some(against) = base.clone().or_else(empty_tree) {
+            let against = against.trim();
+            let diff = ["diff", "--name-status", "-z", "--no-renames", "--relative", against, "--", "."];
+            repository.changed = self.ask(&diff).map(|printed| parse_diff(&printed)).unwrap_or_default();
+        }
+        let untracked = repository.uncommitted.iter().filter(|file| file.letters == "??");
+        repository.changed.extend(untracked.map(|file| (file.path.clone(), Change::Added)));
+        repository.base = base;
+        Some(repository)
     }
-    let untracked = repository.uncommitted.iter().filter(|file| file.letters == "??");
-    repository.changed.extend(untracked.map(|file| (file.path.clone(), Change::Added)));
-    repository.base = base;
-    Some(repository)
+
+    /// The branch, what is not committed and what is stashed.
+    fn ask_status(&self) -> Option<Repository> {
+        let status = ["status", "--porcelain=v2", "--branch", "--show-stash", "-z", "--no-renames"];
+        let all = [&status[..], &["--untracked-files=all", "--", "."]].concat();
+        let few = [&status[..], &["--", "."]].concat();
+        let printed = self.ask(&all).or_else(|| self.ask(&few))?;
+        let (mut repository, has_stash) = parse_status(&printed, &prefix(&self.root));
+        if has_stash {
+            let printed = self.ask(&["stash", "list", "--format=%gd%x00%ct%x00%s"]);
+            repository.stashes = printed.map(|printed| parse_stashes(&printed)).unwrap_or_default();
+        }
+        Some(repository)
+    }
+
+    /// The commits of a session's time on any branch, newest first.
+    fn commits(&self, started: i64, ended: Option<&str>) -> Vec<Commit> {
+        // Commits made after the session say nothing about it. A live session has not ended.
+        let until = ended.and_then(seconds).map_or(i64::MAX, |ended| ended.saturating_add(SLACK));
+        let since = format!("--since={}", git_time(started));
+        let max = MAX_COMMITS.to_string();
+        let format = "--format=%x01%h%x00%ct%x00%s";
+        let log = |which: &str| {
+            let printed = self.ask(&["log", "-n", &max, &since, format, "--name-only", "--relative", which]);
+            printed.map(|printed| parse_log(&printed, until)).unwrap_or_default()
+        };
+        let on_branch = log("HEAD");
+        let mut commits = log("--branches");
+        for commit in &mut commits {
+            commit.is_on_branch = on_branch.iter().any(|own| own.id == commit.id);
+        }
+        commits.extend(on_branch.into_iter().map(|own| Commit { is_on_branch: true, ..own }));
+        commits.sort_by_key(|commit| std::cmp::Reverse(commit.time));
+        let mut seen = HashSet::new();
+        commits.retain(|commit| seen.insert(commit.id.clone()));
+        commits
+    }
+
+    fn ask(&self, args: &[&str]) -> Option<String> {
+        git(&self.root, args, String::new()).map(|printed| String::from_utf8_lossy(&printed).into_owned())
+    }
 }
 
 /// A time as git reads it.
@@ -221,8 +257,7 @@ fn prefix(root: &Path) -> String {
 }
 
 /// Reads `status --porcelain=v2 --branch -z`, with paths from the repository's top, and whether anything is stashed.
-fn parse_status(printed: &[u8], prefix: &str) -> (Repository, bool) {
-    let printed = String::from_utf8_lossy(printed);
+fn parse_status(printed: &str, prefix: &str) -> (Repository, bool) {
     let mut repository = Repository::default();
     let (mut upstream, mut counts, mut has_stash) = (None, (0, 0), false);
     for entry in printed.split('\0') {
@@ -261,8 +296,7 @@ fn file_status(entry: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads `diff --name-status -z`.
-fn parse_diff(printed: &[u8]) -> BTreeMap<String, Change> {
-    let printed = String::from_utf8_lossy(printed);
+fn parse_diff(printed: &str) -> BTreeMap<String, Change> {
     let mut fields = printed.split('\0');
     let mut changed = BTreeMap::new();
     while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
@@ -278,8 +312,7 @@ fn parse_diff(printed: &[u8]) -> BTreeMap<String, Change> {
 }
 
 /// Reads our log format: a line for each commit, then the names of its files.
-fn parse_log(printed: &[u8], until: i64) -> Vec<Commit> {
-    let printed = String::from_utf8_lossy(printed);
+fn parse_log(printed: &str, until: i64) -> Vec<Commit> {
     let mut commits: Vec<Commit> = Vec::new();
     for part in printed.split('\u{1}').skip(1) {
         let mut lines = part.lines();
@@ -304,8 +337,7 @@ fn parse_log(printed: &[u8], until: i64) -> Vec<Commit> {
     commits
 }
 
-fn parse_stashes(printed: &[u8]) -> Vec<Stash> {
-    let printed = String::from_utf8_lossy(printed);
+fn parse_stashes(printed: &str) -> Vec<Stash> {
     let stash = |line: &str| {
         let mut fields = line.split('\0');
         let (name, time, subject) = (fields.next()?, fields.next()?.parse().ok()?, fields.next()?);
@@ -357,8 +389,7 @@ mod tests {
 
     #[test]
     fn branch_upstream_and_files_are_read_from_the_status() {
-        let printed =
-            b"# branch.oid 1234\0# branch.head main\0# branch.upstream origin/main\0# branch.ab +2 -1\0\
+        let printed = "# branch.oid 1234\0# branch.head main\0# branch.upstream origin/main\0# branch.ab +2 -1\0\
             # stash 1\x001 .M N... 100644 100644 100644 aa bb pkg/a b.rs\0? pkg/new.rs\0? other.rs\0";
         let (repository, has_stash) = parse_status(printed, "pkg/");
         assert!(has_stash);
@@ -373,16 +404,16 @@ mod tests {
     #[test]
     fn commits_after_the_session_do_not_count() {
         let printed = "\u{1}c\x00300\0late\n\nlate.rs\n\u{1}b\x00200\0Add a\n\na.rs\nb c.rs\n\u{1}a\x00100\0First\n\na.rs\n";
-        let commits = parse_log(printed.as_bytes(), 250);
+        let commits = parse_log(printed, 250);
         let read: Vec<_> =
             commits.iter().map(|c| (c.id.as_str(), c.subject.as_str(), c.files.len())).collect();
         assert_eq!(read, [("b", "Add a", 2), ("a", "First", 1)]);
-        assert!(parse_log(b"", 250).is_empty());
+        assert!(parse_log("", 250).is_empty());
     }
 
     #[test]
     fn what_changed_is_told_by_its_letter() {
-        let changed = parse_diff(b"M\0a.rs\0D\0b c.rs\0A\0d.rs\0");
+        let changed = parse_diff("M\0a.rs\0D\0b c.rs\0A\0d.rs\0");
         assert_eq!(
             changed.into_iter().collect::<Vec<_>>(),
             [

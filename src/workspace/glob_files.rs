@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use walkdir::WalkDir;
 
-use crate::config::globs::FileGlob;
+use crate::globs::FileGlob;
 use crate::workspace::NOT_SEARCHED;
 
 /// How many entries below a glob's folder are looked at: who starts a session waits for it.
@@ -32,7 +32,7 @@ pub fn globbed(project: &Path, home: Option<&Path>, globs: &[String]) -> Vec<Glo
     let mut found = Vec::new();
     for glob in globs {
         // What is no glob was told when the config was read.
-        let Ok(glob) = FileGlob::of(glob) else { continue };
+        let Ok(glob) = FileGlob::new(glob) else { continue };
         let Some(start) = start_of(&glob, &root, home) else { continue };
         let is_own = glob.start.starts_with(['/', '~']);
         for path in below(&start, &glob) {
@@ -72,7 +72,7 @@ fn below(start: &Path, glob: &FileGlob) -> Vec<PathBuf> {
     });
     let entries = walk.take(MOST_ENTRIES).filter_map(Result::ok).filter(|entry| !entry.file_type().is_dir());
     let fitting =
-        entries.filter(|entry| entry.path().strip_prefix(start).is_ok_and(|below| glob.fits_below(below)));
+        entries.filter(|entry| entry.path().strip_prefix(start).is_ok_and(|below| glob.matches_below(below)));
     fitting.map(walkdir::DirEntry::into_path).collect()
 }
 

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
 use self::file_cache::Stamp;
+use self::git::Git;
 use crate::files::{inode_of, open_regular};
 use crate::redact::is_secret_file;
 
@@ -74,21 +75,6 @@ pub struct Place {
     pub name: String,
 }
 
-/// What a look at a path shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sight {
-    /// Where it leads; `None` is outside.
-    pub place: Option<Place>,
-    /// What stands there.
-    pub state: FileState,
-    /// What tells whether it is as it was, where that was seen at the same time.
-    pub stamp: Option<Stamp>,
-}
-
-/// Where folders lead, links followed, as far as that was asked.
-#[derive(Debug, Default)]
-pub struct Folders(HashMap<PathBuf, Option<PathBuf>>);
-
 /// The workspace of one session, or of several.
 #[derive(Debug)]
 pub struct Workspace {
@@ -96,18 +82,26 @@ pub struct Workspace {
     cwd: PathBuf,
     home: Option<PathBuf>,
     plan_folders: Vec<PathBuf>,
+    git: Git,
 }
 
 impl Workspace {
     /// A workspace at `root`, with the session at `cwd`; `plan_folders` may be read as well.
     pub fn new(root: &Path, cwd: &Path, home: Option<PathBuf>, plan_folders: &[PathBuf]) -> Self {
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let root = real(root);
         Self {
-            root: real(root),
+            git: Git::new(root.clone()),
+            root,
             cwd: real(cwd),
             home,
             plan_folders: plan_folders.iter().map(|folder| real(folder)).collect(),
         }
+    }
+
+    /// Git in the workspace.
+    pub fn git(&self) -> &Git {
+        &self.git
     }
 
     /// Where the workspace is.
@@ -141,59 +135,6 @@ impl Workspace {
             let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
             Place { name, path: real }
         })
-    }
-
-    /// The same for many paths at one time: where the folders lead in which they stand is asked once.
-    pub fn locate_among(&self, written: &str, folders: &mut Folders) -> Option<Place> {
-        self.plain_file(written, folders).map(|(place, _)| place).or_else(|| self.locate(written))
-    }
-
-    /// The place of a file that stands in the workspace by the very name that is written, and what is known of it.
-    fn plain_file(&self, written: &str, folders: &mut Folders) -> Option<(Place, fs::Metadata)> {
-        let path = self.root.join(written);
-        let (Some(folder), Some(Component::Normal(name))) = (path.parent(), path.components().next_back())
-        else {
-            return None;
-        };
-        // Elsewhere a name may have other letters on disk than it is written with.
-        let is_plain = cfg!(target_os = "linux")
-            && !written.starts_with('~')
-            && written.trim() == written
-            && !written.ends_with(['/', '.']);
-        let real =
-            self.real_folder(folder, folders).filter(|real| is_plain && real.starts_with(&self.root))?;
-        let real = real.join(name);
-        // A link may lead anywhere, and what is not here may be meant elsewhere.
-        let meta = fs::symlink_metadata(&real).ok().filter(fs::Metadata::is_file)?;
-        let name = real.strip_prefix(&self.root).unwrap_or(&real).to_string_lossy().into_owned();
-        Some((Place { path: real, name }, meta))
-    }
-
-    /// Where a folder leads. Of one inside the workspace, whose own links are followed, only its own steps are looked at.
-    fn real_folder<'f>(&self, folder: &Path, folders: &'f mut Folders) -> Option<&'f Path> {
-        if !folders.0.contains_key(folder) {
-            let is_step = matches!(folder.components().next_back(), Some(Component::Normal(_)));
-            let above = folder.parent().filter(|above| is_step && above.starts_with(&self.root));
-            let is_plain = above.is_some_and(|above| self.real_folder(above, folders) == Some(above));
-            let is_folder = || fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir());
-            let real = if is_plain && is_folder() {
-                Some(folder.to_path_buf())
-            } else {
-                fs::canonicalize(folder).ok()
-            };
-            folders.0.insert(folder.to_path_buf(), real);
-        }
-        folders.0.get(folder)?.as_deref()
-    }
-
-    /// Where a path leads, as one of many, and what stands there.
-    pub fn look(&self, written: &str, folders: &mut Folders) -> Sight {
-        if let Some((place, meta)) = self.plain_file(written, folders) {
-            let state = FileState::File { bytes: meta.len() };
-            return Sight { place: Some(place), state, stamp: stamp_of(&meta) };
-        }
-        let place = self.locate(written);
-        Sight { state: self.state(place.as_ref()), place, stamp: None }
     }
 
     /// What stands at a place; `None` is one that is outside.
@@ -311,8 +252,8 @@ impl Workspace {
     /// The text of a file in the last commit before a time, which is in the client's words.
     pub fn text_before(&self, path: &Path, time: Option<&str>) -> Option<String> {
         let place = self.locate(path.to_str()?).filter(|place| place.path.starts_with(&self.root))?;
-        let commit = git::commit_before(&self.root, time);
-        git::texts_at(&self.root, &commit, &[&place.name]).remove(&place.name)
+        let base = time.and_then(|time| self.git.base(time)).unwrap_or_else(|| "HEAD".to_owned());
+        self.git.texts_at(&base, &[&place.name]).remove(&place.name)
     }
 }
 
@@ -412,34 +353,6 @@ fn text_of(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
 mod tests {
     use super::*;
     use crate::testing::Folder;
-
-    #[cfg(unix)]
-    #[test]
-    fn a_path_leads_to_the_same_place_among_others() {
-        let folder =
-            Folder::around(&[("w/src/a.rs", "x"), ("w/b.md", "x"), ("out/c.rs", "x"), ("home/d.md", "x")]);
-        let link = |to: &str, at: &str| {
-            std::os::unix::fs::symlink(folder.path().join(to), folder.path().join(at)).expect("linked");
-        };
-        link("out", "w/away");
-        link("w/src", "w/other");
-        link("out/c.rs", "w/src/c.rs");
-        link("w/b.md", "w/src/e.rs");
-        let workspace = folder.workspace();
-        let mut folders = Folders::default();
-        let absolute = folder.path().join("w/src/a.rs").display().to_string();
-        for written in [
-            "src/a.rs", "./src/a.rs", "src/../src/a.rs", "src/../../out/c.rs", "other/a.rs", "away/c.rs",
-            "src/c.rs", "src/e.rs", "src/none.rs", "none/a.rs", "b.md", " b.md", "b.md/", "src/.", "..",
-            "~/d.md", "/etc/hosts", "", "src", "a.rs", &absolute,
-        ] {
-            assert_eq!(
-                workspace.locate_among(written, &mut folders),
-                workspace.locate(written),
-                "{written:?}"
-            );
-        }
-    }
 
     fn state(workspace: &Workspace, written: &str) -> FileState {
         workspace.state(workspace.locate(written).as_ref())

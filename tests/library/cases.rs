@@ -116,7 +116,7 @@ fn many_sessions_at_a_glance_come_to_what_each_comes_to_by_itself() {
         let project = Project::at(laid_out.workspace(), &env);
         for _ in 0..2 {
             let loaded = load_saved(&laid_out.transcript);
-            let among = project.judge(&laid_out.transcript, loaded).expect("judged");
+            let among = project.judge(&laid_out.transcript, loaded, false).expect("judged");
             assert_eq!(among.findings(), alone.findings(), "{}", case.name);
             assert_eq!(among.story.advisories, alone.story.advisories, "{}", case.name);
             assert_eq!((among.decision, among.cause), (alone.decision, alone.cause), "{}", case.name);

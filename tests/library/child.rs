@@ -512,7 +512,7 @@ impl<'a> Supervisor<'a> {
         // Only for the script that it writes.
         let _ = stage.fake(script);
         let process = Command::new(std::env::current_exe().expect("this binary"))
-            .args(["--ignored", "--exact", "supervisor"])
+            .args(["--ignored", "--exact", "child::supervisor"])
             .env(SUPERVISE, stage.dir.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())

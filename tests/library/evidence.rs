@@ -149,7 +149,7 @@ fn the_room_is_spent_on_what_the_plan_names_first_and_the_rest_is_listed_as_left
     let left_out =
         evidence.files.iter().filter(|file| file.entered == Entered::LeftOut(LeftOut::NoRoom)).count();
     assert!(left_out >= 5, "{left_out} left out");
-    let text = files_text(&evidence.files, "FENCE", 10_000);
+    let text = files_text(&evidence, "FENCE", 10_000);
     for name in &names {
         assert!(
             text.lines().any(|line| line.starts_with(&format!("{name}: exists"))),

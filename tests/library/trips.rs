@@ -178,7 +178,7 @@ fn whole_way(trip: &mut Trip, findings: &[Finding]) {
     trip.stage("stdout.json", &answer.stdout().map(|text| text + "\n").unwrap_or_default());
     trip.stage("stderr.txt", &answer.stderr().map(|text| format!("{text}\n")).unwrap_or_default());
     let mut record = None;
-    DecisionLog::in_folder(state.root()).read(|found, _| record = Some(found)).expect("a log");
+    DecisionLog::in_folder(state.root()).read(|found| record = Some(found)).expect("a log");
     let mut record = record.expect("a record");
     record.id = "[id]".into();
     record.time = "[time]".into();

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use punchlist::decision::{Cause, Held};
 use punchlist::evidence::{Entered, FileState, LeftOut};
 use punchlist::finding::{Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
-use punchlist::log::note::{FindingOutcome, Judgement, LabelNote, SCHEMA};
+use punchlist::log::note::{FindingOutcome, Label, LabelNote, SCHEMA};
 use punchlist::log::record::{FileRecord, PlanRecord, ReaderRecord, TranscriptRecord};
 use punchlist::log::{Note, OutcomeNote, Record};
 use punchlist::plan::PlanSource;
@@ -481,7 +481,7 @@ impl Maker {
         let later = time + 3_600_000 + self.chance.below(3 * DAY_MS);
         let finding =
             (is_block && self.chance.happens(700)).then(|| 1 + self.chance.index(record.findings.len()));
-        let label = if is_block && self.chance.happens(800) { Judgement::Right } else { Judgement::Wrong };
+        let label = if is_block && self.chance.happens(800) { Label::Right } else { Label::Wrong };
         let note = self.chance.happens(400).then(|| "looked at it with the team".to_owned());
         let id = self.chance.id();
         let what = LabelNote {

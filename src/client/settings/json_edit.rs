@@ -25,7 +25,7 @@ pub enum Step<'a> {
 /// A value to write, its members in the order given.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NewValue {
-    /// A value of one word.
+    /// A string, a number, a boolean or null.
     Plain(serde_json::Value),
     /// An object.
     Object(Vec<(&'static str, NewValue)>),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_stands_as_the_rest_does() {
+    fn a_new_value_is_formatted_like_the_file() {
         for (text, wanted) in [
             (
                 "{}",
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_takes_its_comma_along() {
+    fn a_value_is_removed_with_its_comma() {
         let text = "{\n  \"a\": [1, 2, 3],\n  \"b\": {\"c\": \"}\\\"\"}\n}";
         for (path, wanted) in [
             (&[Key("a"), At(0)][..], "{\n  \"a\": [2, 3],\n  \"b\": {\"c\": \"}\\\"\"}\n}"),
@@ -295,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_added_and_taken_out_leaves_every_byte_as_it_was(
+        fn adding_and_removing_leaves_every_byte_as_it_was(
             rest in prop::collection::btree_map("[a-z\"\\\\ ]{0,4}", any_json(), 1..5),
             pretty: bool,
         ) {

@@ -257,8 +257,9 @@ mod tests {
             (ours.timeout, ours.hook_timeout, ours.is_background, ours.is_async),
             (30, Some(60), true, false)
         );
-        let fault = ours.mode_fault().expect("neither mode");
-        assert_eq!(fault.0, "--background without \"asyncRewake\"");
+        assert_eq!(ours.mode_fault().expect("neither mode").0, "--background without \"asyncRewake\"");
+        let awaited = found(&json!({"command": "punchlist hook", "asyncRewake": true})).expect("ours");
+        assert_eq!(awaited.mode_fault().expect("neither mode").0, "\"asyncRewake\" without --background");
         let plain = found(&json!({"command": "punchlist hook"})).expect("ours");
         assert_eq!((plain.timeout, plain.hook_timeout, plain.mode_fault()), (CLIENT_TIMEOUT, None, None));
     }

@@ -1,10 +1,10 @@
-//! Every saved session of a project, or of all: audited on all cores with nobody asked, printed as a table. What
-//! rests on a disk that has moved on since is not trusted.
+//! Every saved session of a project, or of all: audited on all cores without a reader, printed as a
+//! table. Must not trust what rests on a disk that has moved on since.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Refusal, code_of, has_conversation, json, print, progress, project};
 use crate::child;
@@ -16,7 +16,7 @@ use crate::past_sessions::audit::Project;
 use crate::past_sessions::find::{Found, Shelf};
 use crate::past_sessions::moved_on::moved_on;
 use crate::render::Report;
-use crate::render::table::table;
+use crate::render::sessions::sessions;
 use crate::session::load::load_saved;
 
 /// Runs it.
@@ -24,34 +24,37 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
     let shelf = Shelf::of(env).map_err(|why| why.to_string())?;
     let found = if args.all_projects { shelf.all() } else { shelf.of_project(&project(args)?) };
     let found = found.map_err(|why| why.to_string())?;
-    let mut reports = audit_all(&found, args.cwd.as_deref(), env)?;
+    let mut reports = audit_all(&found, args, env)?;
     reports.sort_by(|one, other| {
         (&one.session.ended, &one.session.id).cmp(&(&other.session.ended, &other.session.id))
     });
     doubt_old_disks(&mut reports, env);
     match args.format {
         Format::Json => print(&json(&reports)?)?,
-        _ => print(&table(&reports, args.all_projects))?,
+        _ => print(&sessions(&reports, args.all_projects))?,
     }
     Ok(code_of(&reports))
 }
 
+/// The projects of the sessions, by their folders.
+type Projects = Mutex<HashMap<PathBuf, Arc<Project>>>;
+
 /// Audits them, on as many threads as there are cores.
-fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Report>, Refusal> {
+fn audit_all(found: &[Found], args: &AuditArgs, env: &Env) -> Result<Vec<Report>, Refusal> {
     let bar = progress::bar(found.len(), "sessions");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, reports) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let projects = Projects::default();
     let interrupted = child::watch_interrupts();
     std::thread::scope(|scope| {
         for _ in 0..cores {
             scope.spawn(|| {
-                let mut projects = HashMap::new();
                 while let Some(found) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if interrupted.load(Ordering::Relaxed) {
                         break;
                     }
-                    let report = audit(found, cwd, env, &mut projects);
-                    reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(report);
+                    let report = audit(found, args, env, &projects);
+                    reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
                     bar.inc();
                 }
             });
@@ -61,7 +64,7 @@ fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Repor
     if interrupted.load(Ordering::Relaxed) {
         return Err("interrupted".to_owned());
     }
-    let reports = reports.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let reports = reports.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut good = Vec::new();
     for report in reports {
         match report {
@@ -73,24 +76,22 @@ fn audit_all(found: &[Found], cwd: Option<&Path>, env: &Env) -> Result<Vec<Repor
     Ok(good)
 }
 
-/// One of them; `None` if nothing was said in it.
-fn audit(
-    found: &Found,
-    cwd: Option<&Path>,
-    env: &Env,
-    projects: &mut HashMap<PathBuf, Project>,
-) -> Result<Option<Report>, String> {
+/// Audits one of them; `None` if nothing was said in it.
+fn audit(found: &Found, args: &AuditArgs, env: &Env, projects: &Projects) -> Result<Option<Report>, String> {
     let loaded = load_saved(&found.transcript);
     if loaded.problem.is_none() && !has_conversation(&loaded.session) {
         return Ok(None);
     }
     let own = loaded.session.cwd.as_ref().map(PathBuf::from);
-    let workspace = cwd.map(Path::to_path_buf).or(own).unwrap_or_default();
+    let workspace = args.cwd.clone().or(own).unwrap_or_default();
+    let mut projects = projects.lock().unwrap_or_else(PoisonError::into_inner);
     let project = projects.entry(workspace).or_insert_with_key(|folder| {
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
-        Project::at(&folder, env)
+        Arc::new(Project::at(&folder, env))
     });
-    let audited = project.judge(&found.transcript, loaded)?;
+    let project = Arc::clone(project);
+    drop(projects);
+    let audited = project.judge(&found.transcript, loaded, args.format == Format::Json)?;
     Ok(Some(Report::new(&found.id, &found.transcript, &project.folder, &audited)))
 }
 

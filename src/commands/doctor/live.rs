@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::super::demo::{REPLIES, lay_out};
+use super::super::demo::{REPLIES, lay_out, write_files};
 use crate::child::{self, Ending, Job};
 use crate::client::env_vars;
 use crate::doctor::gate::{GateReplies, ProcessReply};
@@ -55,11 +55,7 @@ pub(super) fn play() -> io::Result<GateReplies> {
 
     let clean = Sandbox::new("slugs")?;
     let clean_stdin = lay_out(&clean)?;
-    for (name, text) in WORKSPACE {
-        let path = clean.workspace().join(name);
-        fs::create_dir_all(path.parent().unwrap_or(clean.workspace()))?;
-        fs::write(path, text)?;
-    }
+    write_files(&clean, WORKSPACE)?;
     fs::write(clean.path("transcript.jsonl"), clean.placed_in_json(TRANSCRIPT))?;
 
     let chat = Sandbox::new("slugs")?;

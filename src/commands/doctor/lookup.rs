@@ -176,7 +176,7 @@ pub(super) fn state_folder(state: &StateFolder) -> Check {
 pub(super) fn recent_records(state: &StateFolder) -> (Vec<Record>, bool) {
     let since = Timestamp::now().checked_sub((DAYS * 24).hours()).unwrap_or(Timestamp::UNIX_EPOCH);
     let (mut records, mut has_any) = (Vec::new(), false);
-    let _ = DecisionLog::in_folder(state.root()).read(|record, _| {
+    let _ = DecisionLog::in_folder(state.root()).read(|record| {
         has_any = true;
         if record.time.parse::<Timestamp>().is_ok_and(|time| time >= since) {
             records.push(record);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_folder_is_tried_and_left_as_it_was() {
+    fn checking_the_state_folder_leaves_it_as_it_was() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("a"), "12345").expect("written");
         let check = state_folder(&StateFolder::at(folder.path()));

@@ -1,46 +1,36 @@
-//! `punchlist log list`: the decisions that are meant, one a line. Must not change anything.
+//! `punchlist log list`: decisions, one a line. Changes nothing.
 
 use jiff::tz::TimeZone;
 
-use super::{Desk, Refusal, choice, follow, out};
+use super::{Context, Result, filter_args, follow, output};
 use crate::cli::log::ListArgs;
-use crate::log::Record;
-use crate::log::reader::{Lines, Pages};
-use crate::log::seen::Seen;
-use crate::log::summary::Line;
+use crate::log::{Record, reader};
+use crate::render::json;
 use crate::render::listing::{Setting, listing};
 
-/// Runs it.
-pub(super) fn run(args: &ListArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
+/// Runs the command.
+pub(super) fn run(args: &ListArgs, context: &Context<'_>) -> Result {
     if args.follow {
-        return follow::run(args, desk);
+        return follow::run(args, context);
     }
-    let now = choice::now();
-    let filter = choice::filter(&args.filter, &now)?;
-    let pages = Pages::of(&desk.log);
-    let lines = if args.json { Lines::Wanted } else { Lines::Unwanted };
-    let look = pages.look(&filter, args.last, lines).map_err(|error| desk.unreadable(&error))?;
-    desk.tell_of_noise(&look);
+    let now = filter_args::now();
+    let found = context.query(&filter_args::filter(&args.filter, &now)?, args.last)?;
     if args.json {
-        return out::print_records(&look.seen);
+        return output::print(json::lines(&found.decisions).as_bytes());
     }
-    if look.seen.is_empty() {
-        desk.tell_of_nothing(&look);
+    if found.decisions.is_empty() {
+        context.complain_of_nothing(&found);
         return Ok(());
     }
-    let width = out::width();
-    let setting =
-        Setting { zone: now.time_zone().clone(), width, head: width.is_some(), colours: out::colours() };
-    let text = listing(&look.seen, &setting);
-    // The process ends here: to give each of thousands back would take longer than to leave them.
-    std::mem::forget(look);
-    out::page_from_end(&text, desk.env)
+    let width = output::width();
+    let setting = Setting { zone: now.time_zone().clone(), width, head: width.is_some(), indent: 0 };
+    output::page_from_end(&listing(&found.decisions, &setting), context.env)
 }
 
-/// A decision at a glance.
+/// One decision as a line of the list.
 pub(in crate::commands) fn one_line(record: &Record) -> String {
-    let json = serde_json::to_vec(record).unwrap_or_default();
-    let Some(Line::Decision(glance)) = Line::of(&json) else { return String::new() };
-    let setting = Setting { zone: TimeZone::system(), width: None, head: false, colours: false };
-    listing(&[Seen::new(*glance, Vec::new())], &setting).trim_end().to_owned()
+    let log = serde_json::to_string(record).unwrap_or_default();
+    let setting = Setting { zone: TimeZone::system(), width: None, head: false, indent: 0 };
+    let line = listing(&reader::parse(&log).decisions, &setting);
+    anstream::adapter::strip_str(line.trim_end()).to_string()
 }

@@ -1,27 +1,27 @@
-//! `punchlist log prune`: takes out what is old or too much, and says what that was.
+//! `punchlist log prune`: removes what is old or too much, and says what that was.
 
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::{Desk, Refusal, out};
+use super::{Context, Result, output};
 use crate::cli::log::PruneArgs;
 use crate::config::LogConfig;
-use crate::log::artifacts::Kind;
-use crate::log::prune::{Pruned, prune};
+use crate::log::prune::{FileKind, Pruned, prune};
 use crate::text::{counted, in_bytes};
 
-/// Runs it.
-pub(super) fn run(args: &PruneArgs, config: &LogConfig, desk: &Desk<'_>) -> Result<(), Refusal> {
+/// Runs the command.
+pub(super) fn run(args: &PruneArgs, config: &LogConfig, context: &Context<'_>) -> Result {
     let (keep, max_size) = (args.keep.unwrap_or(config.keep), args.max_size.unwrap_or(config.max_size));
-    let pruned = prune(&desk.state, keep, max_size, Timestamp::now(), !args.dry_run)
-        .map_err(|error| format!("{} can't be tidied: {error}", desk.state.display()))?;
+    let pruned = prune(&context.state, keep, max_size, Timestamp::now(), args.dry_run)
+        .map_err(|error| format!("{} can't be tidied: {error}", context.state.display()))?;
     if args.json {
-        return out::print(format!("{:#}\n", as_json(&pruned, args.dry_run)).as_bytes());
+        return output::print_json(&as_json(&pruned, args.dry_run));
     }
     let limits = format!("kept are {} and {}", days(keep), in_bytes(max_size));
-    out::print(words(&pruned, &limits, args.dry_run, &desk.state.display().to_string()).as_bytes())
+    output::print(words(&pruned, &limits, args.dry_run, &context.state.display().to_string()).as_bytes())
 }
 
 fn words(pruned: &Pruned, limits: &str, dry_run: bool, state: &str) -> String {
@@ -34,8 +34,8 @@ fn words(pruned: &Pruned, limits: &str, dry_run: bool, state: &str) -> String {
     let mut text =
         format!("{} {state} ({limits}):\n", if dry_run { "Would be taken out of" } else { "Taken out of" });
     for (path, lines, bytes) in &pruned.lines {
-        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        text += &format!("  {} of {name} ({})\n", counted(*lines, "line", "lines"), in_bytes(*bytes));
+        let lines = counted(*lines, "line", "lines");
+        text += &format!("  {lines} of {} ({})\n", stem(path), in_bytes(*bytes));
     }
     for (kind, one, many) in KINDS {
         let these: Vec<_> = pruned.files.iter().filter(|(other, _, _)| *other == kind).collect();
@@ -43,37 +43,35 @@ fn words(pruned: &Pruned, limits: &str, dry_run: bool, state: &str) -> String {
             continue;
         }
         let bytes = these.iter().map(|(_, _, bytes)| bytes).sum();
-        let names = if kind == Kind::Month {
-            let name =
-                |path: &std::path::PathBuf| path.file_stem().map(|name| name.to_string_lossy().into_owned());
-            let names: Vec<_> = these.iter().filter_map(|(_, path, _)| name(path)).collect();
-            format!(": {}", names.join(", "))
-        } else {
-            String::new()
-        };
+        let names: Vec<_> = these.iter().map(|(_, path, _)| stem(path)).collect();
+        let names = if kind == FileKind::Month { format!(": {}", names.join(", ")) } else { String::new() };
         text += &format!("  {} ({}){names}\n", counted(these.len(), one, many), in_bytes(bytes));
     }
     let left = if dry_run { "would be left" } else { "are left" };
     text + &format!("{} in all; {} {left}.\n", in_bytes(pruned.bytes()), in_bytes(pruned.left))
 }
 
-const KINDS: [(Kind, &str, &str); 4] = [
-    (Kind::Month, "whole month of the log", "whole months of the log"),
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+const KINDS: [(FileKind, &str, &str); 4] = [
+    (FileKind::Month, "whole month of the log", "whole months of the log"),
     (
-        Kind::Audit,
+        FileKind::Audit,
         "file of what an audit sent, got and looked at",
         "files of what audits sent, got and looked at",
     ),
-    (Kind::Session, "file of what is remembered of a session", "files of what is remembered of sessions"),
-    (Kind::Cache, "file that can be made again", "files that can be made again"),
+    (FileKind::Session, "file of what is remembered of a session", "files of what is remembered of sessions"),
+    (FileKind::Cache, "file that can be made again", "files that can be made again"),
 ];
 
 fn as_json(pruned: &Pruned, dry_run: bool) -> serde_json::Value {
-    let kind = |kind: Kind| match kind {
-        Kind::Month => "month",
-        Kind::Audit => "audit",
-        Kind::Session => "session",
-        Kind::Cache => "cache",
+    let kind = |kind: FileKind| match kind {
+        FileKind::Month => "month",
+        FileKind::Audit => "audit",
+        FileKind::Session => "session",
+        FileKind::Cache => "cache",
     };
     let files = pruned.files.iter().map(|(what, path, bytes)| {
         json!({ "kind": kind(*what), "path": path.display().to_string(), "bytes": bytes })

@@ -1,13 +1,12 @@
-//! `punchlist log show --replay`: an audit of then, judged once more by today's rules: the transcript as far as it was
-//! read then, the saved reply, today's disk. Must not ask anybody, and must not write to the log or to what is
-//! remembered of a session.
+//! `punchlist log show --replay`: judges a past audit by today's rules, with the transcript as far as it was read then, the
+//! saved reply and today's disk. Calls no model, and writes neither to the log nor to a session's state.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::super::complain;
-use super::{Desk, Refusal};
+use super::{Context, Result};
 use crate::audit::outcome::outcome_of;
 use crate::audit::reading::{self, Setting};
 use crate::audit::seen::scene_of;
@@ -17,7 +16,7 @@ use crate::config::{Config, SecondReader};
 use crate::decision::Held;
 use crate::evidence::{Evidence, FileCache, Workspace};
 use crate::finding::{Finding, Source, Status};
-use crate::log::replayed::{Replayed, compare};
+use crate::log::replay_diff::{ReplayDiff, compare};
 use crate::log::{Record, Snapshot, artifacts};
 use crate::past_sessions::find::Shelf;
 use crate::readers::{Prompts, ReaderOutcome, ReaderRun, RecordedReply};
@@ -25,7 +24,7 @@ use crate::session::builder::Role;
 use crate::session::load;
 
 /// Judges an audit once more.
-pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refusal> {
+pub(super) fn replay(record: &Record, context: &Context<'_>) -> Result<ReplayDiff> {
     let mut cautions = Vec::new();
     let id = &record.id;
     let Some(read) = &record.transcript else {
@@ -42,7 +41,7 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
         ));
     }
     let transcript =
-        read.path.as_ref().map(PathBuf::from).map_or_else(|| by_session(record, &project, desk), Ok)?;
+        read.path.as_ref().map(PathBuf::from).map_or_else(|| by_session(record, &project, context), Ok)?;
     let then = as_it_was(&transcript, read.bytes).map_err(|error| {
         format!(
             "the transcript is gone or can't be read, and nothing can be replayed without it: {}: {error}",
@@ -50,25 +49,26 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
         )
     })?;
     cautions.extend(then.caution.clone());
-    let scene = artifacts::scene(desk.log.state(), id);
-    let (answer, caution) = answer_of(record, desk);
+    let snapshot = artifacts::snapshot(&context.state, id);
+    let (answer, caution) = answer_of(record, context);
     cautions.extend(caution);
 
-    let (config, faults) = Config::load(desk.env, &project);
+    let (config, faults) = Config::load(context.env, &project);
     for fault in &faults {
         complain(&format!("{fault} (the default is used)"));
     }
     let is_subagent = record.agent.is_some();
     let role = if is_subagent { Role::Subagent } else { Role::Main };
-    let message = scene.as_ref().and_then(|scene| scene.final_message.as_deref());
+    let message = snapshot.as_ref().and_then(|snapshot| snapshot.final_message.as_deref());
     let loaded = load::load(Some(&then.path), role, message);
     if let Some(problem) = loaded.problem {
         return Err(format!("the transcript can't be read: {problem}"));
     }
     let mut session = loaded.session;
-    let folders = folders::plan_folders(desk.env, &project);
+    let folders = folders::plan_folders(context.env, &project);
     let cwd = session.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_dir());
-    let workspace = Workspace::new(&project, cwd.as_deref().unwrap_or(&project), desk.env.home(), &folders);
+    let workspace =
+        Workspace::new(&project, cwd.as_deref().unwrap_or(&project), context.env.home(), &folders);
     // A subagent is asked for a part: the rest of the plan is not its promise.
     let plan = if is_subagent {
         None
@@ -80,13 +80,13 @@ pub(super) fn replay(record: &Record, desk: &Desk<'_>) -> Result<Replayed, Refus
     let findings = judged(&brief, &answer, record, &workspace, &config)?;
     let outcome = outcome_of(&answer, &findings, &config.audit, (&brief.prompts().reason, id));
 
-    let changed = changed_since(record, scene.as_ref(), &brief.evidence);
+    let changed = changed_since(record, snapshot.as_ref(), &brief.evidence);
     if !changed.is_empty() {
         cautions
             .push(format!("changed since then: {}; a difference may rest on the disk", changed.join(", ")));
     }
     let was_held = record.decision == Held::Block || record.would_block;
-    Ok(Replayed {
+    Ok(ReplayDiff {
         id: id.clone(),
         version_then: record.version.clone(),
         version_now: env!("CARGO_PKG_VERSION").to_owned(),
@@ -106,7 +106,7 @@ fn judged(
     record: &Record,
     workspace: &Workspace,
     config: &Config,
-) -> Result<Vec<Finding>, Refusal> {
+) -> Result<Vec<Finding>> {
     let (shown, _) = brief.shown().map_err(|error| error.to_string())?;
     let setting = Setting { workspace, config: &config.audit, is_disputed: &|_| false };
     let run = ReaderRun::not_asked(answer.clone());
@@ -132,21 +132,13 @@ fn judged(
     Ok(findings)
 }
 
-/// The comparison of one finding of then, where one is meant.
-pub(super) fn only(mut replayed: Replayed, finding: Option<usize>) -> Replayed {
-    if let Some(at) = finding {
-        replayed.findings.retain(|one| one.number == Some(at + 1));
-    }
-    replayed
-}
-
 /// What the first reader said, and what to keep in mind of it.
-fn answer_of(record: &Record, desk: &Desk<'_>) -> (ReaderOutcome, Option<String>) {
+fn answer_of(record: &Record, context: &Context<'_>) -> (ReaderOutcome, Option<String>) {
     let answered = record.auditor.as_ref().is_some_and(|reader| reader.outcome == "answered");
     if !answered {
         return (ReaderOutcome::NotAsked, None);
     }
-    let Ok(reply) = artifacts::reply(desk.log.state(), &record.id) else {
+    let Ok(reply) = artifacts::reply(&context.state, &record.id) else {
         let caution =
             "the first reader's reply is gone: only what disk and session show by themselves is compared";
         return (ReaderOutcome::NotAsked, Some(caution.to_owned()));
@@ -164,10 +156,10 @@ fn answer_of(record: &Record, desk: &Desk<'_>) -> (ReaderOutcome, Option<String>
 }
 
 /// An older record does not say where its transcript was: the client's own shelf may.
-fn by_session(record: &Record, project: &Path, desk: &Desk<'_>) -> Result<PathBuf, Refusal> {
+fn by_session(record: &Record, project: &Path, context: &Context<'_>) -> Result<PathBuf> {
     let unknown = || format!("decision {} does not say where its transcript is", record.id);
     let session = record.session.as_deref().ok_or_else(unknown)?;
-    let found = Shelf::of(desk.env).and_then(|shelf| shelf.by_id(session, project));
+    let found = Shelf::of(context.env).and_then(|shelf| shelf.by_id(session, project));
     found.map(|found| found.transcript).map_err(|why| format!("{}, and it was not found: {why}", unknown()))
 }
 
@@ -207,7 +199,7 @@ fn as_it_was(transcript: &Path, bytes: u64) -> io::Result<Then> {
 
 fn copy_agents(from: &Path, to: &Path) -> io::Result<()> {
     let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
-    for entry in entries.filter_map(Result::ok) {
+    for entry in entries.flatten() {
         let name = entry.file_name();
         let is_agent =
             name.to_string_lossy().starts_with("agent-") && name.to_string_lossy().ends_with(".jsonl");
@@ -221,14 +213,14 @@ fn copy_agents(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// The names of what is not as it was: files by their content as it was shown, or by what stands there, and the plan.
-fn changed_since(record: &Record, scene: Option<&Snapshot>, now: &Evidence) -> Vec<String> {
+fn changed_since(record: &Record, snapshot: Option<&Snapshot>, now: &Evidence) -> Vec<String> {
     let shown_now = scene_of(now);
-    let shown = |scene: &Snapshot, path: &str| {
-        scene.files.iter().find(|file| file.path == path).map(|file| file.text.clone())
+    let shown = |snapshot: &Snapshot, path: &str| {
+        snapshot.files.iter().find(|file| file.path == path).map(|file| file.text.clone())
     };
     let is_changed = |path: &str, state| {
         let file = now.file(path);
-        let by_content = scene.is_some_and(|then| shown(then, path) != shown(&shown_now, path));
+        let by_content = snapshot.is_some_and(|then| shown(then, path) != shown(&shown_now, path));
         file.map(|file| &file.state) != Some(state) || by_content
     };
     let mut changed: Vec<String> = record
@@ -237,7 +229,7 @@ fn changed_since(record: &Record, scene: Option<&Snapshot>, now: &Evidence) -> V
         .filter(|file| is_changed(&file.path, &file.state))
         .map(|file| file.path.clone())
         .collect();
-    if scene.is_some_and(|then| then.steps != shown_now.steps) {
+    if snapshot.is_some_and(|then| then.steps != shown_now.steps) {
         changed.push("the plan".to_owned());
     }
     changed

@@ -1,94 +1,77 @@
-//! `punchlist log show`: one decision with all there is to know of it. Must not change anything.
+//! `punchlist log show`: one decision whole. Changes nothing.
 
 use std::io::{self, IsTerminal};
 
 use serde_json::{Value, json};
 
-use super::{Desk, Refusal, choice, out, replay};
+use super::{Context, MAX_WIDTH, Result, filter_args, output, replay};
 use crate::cli::log::ShowArgs;
-use crate::log::annotated;
-use crate::log::annotated::Told;
-use crate::log::artifacts;
-use crate::log::reader::{Lines, Pages};
-use crate::log::seen::Seen;
-use crate::log::{Note, Record};
+use crate::log::summary::Summary;
+use crate::log::{Annotated, Note, Record, Snapshot, artifacts};
 use crate::render::decision;
-use crate::render::decision::Setting;
 use crate::text::harmless;
 
-/// The widest that text is set; where nobody knows how wide the terminal is, it is set so.
-const WIDEST: usize = 100;
-
-/// Runs it.
-pub(super) fn run(args: &ShowArgs, desk: &Desk<'_>) -> Result<(), Refusal> {
-    let pages = Pages::of(&desk.log);
-    let (seen, finding) = desk.the_one(&pages, &args.which, Lines::Wanted)?;
-    let told = told_of(&seen)?;
+/// Runs the command.
+pub(super) fn run(args: &ShowArgs, context: &Context<'_>) -> Result {
+    let (summary, finding) = context.find_one(&args.which)?;
+    let unreadable =
+        |error: serde_json::Error| format!("decision {} can't be read: {error}", summary.decision.id);
+    let annotated = summary.clone().into_record().map_err(unreadable)?;
+    let record = &annotated.decision;
     if args.prompt || args.reply {
-        return print_kept(args, &told.record, desk);
+        return print_artifact(args, record, context);
     }
-    let width = out::width().unwrap_or(WIDEST).clamp(40, WIDEST);
+    let width = output::width().unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH);
     if args.replay {
-        let replayed = replay::replay(&told.record, desk)?;
-        let replayed = replay::only(replayed, finding);
-        if args.json {
-            return print_json(&replayed);
+        let mut diff = replay::replay(record, context)?;
+        if let Some(at) = finding {
+            diff.findings.retain(|one| one.number == Some(at + 1));
         }
-        return out::page_plainly(&crate::render::replay::text(&replayed, width), desk.env);
+        if args.json {
+            return output::print_json(&diff);
+        }
+        return output::page(&crate::render::replay::text(&diff, width), context.env);
     }
-    let scene = artifacts::scene(desk.log.state(), &told.record.id);
+    let snapshot = artifacts::snapshot(&context.state, &record.id);
     if args.json {
         return match finding {
-            Some(at) => print_json(&json!({
-                "of": told.record.id,
+            Some(at) => output::print_json(&json!({
+                "of": record.id,
                 "number": at + 1,
-                "finding": told.record.findings[at],
-                "outcome": told.fates[at].outcome,
-                "label": told.fates[at].label,
+                "finding": record.findings[at],
+                "outcome": annotated.findings[at].outcome,
+                "label": annotated.findings[at].label,
             })),
-            None => print_json(&whole(&seen, scene.as_ref().map(|scene| json!(scene)))?),
+            None => output::print_json(&whole(&summary, snapshot.as_ref()).map_err(unreadable)?),
         };
     }
-    let setting = Setting { width, zone: choice::now().time_zone().clone(), finding };
-    out::page_plainly(&decision::text(&told, scene.as_ref(), &setting), desk.env)
+    let zone = filter_args::now().time_zone().clone();
+    let setting = decision::Setting { width, zone, finding };
+    output::page(&decision::text(&annotated, snapshot.as_ref(), &setting), context.env)
 }
 
-/// A decision with what was said of it, whole.
-fn told_of(seen: &Seen<'_>) -> Result<Told, Refusal> {
-    let record: Record = serde_json::from_slice(seen.glance.line)
-        .map_err(|error| format!("decision {} can't be read: {error}", seen.glance.id))?;
-    let notes: Vec<Note> = seen.notes.iter().map(|noted| noted.note.clone()).collect();
-    annotated::join(vec![record], notes).pop().ok_or_else(|| "no decision".to_owned())
-}
-
-/// The record as it stands, with what was said of it and what its audit looked at.
-fn whole(seen: &Seen<'_>, scene: Option<Value>) -> Result<Value, Refusal> {
-    let mut value: Value = serde_json::from_slice(seen.glance.line)
-        .map_err(|error| format!("decision {} can't be read: {error}", seen.glance.id))?;
-    let notes = |takes: fn(&Note) -> bool| {
-        let taken = seen.notes.iter().map(|noted| &noted.note).filter(|note| takes(note));
-        json!(taken.collect::<Vec<_>>())
+/// The record as it stands, with the notes on it and what its audit looked at.
+fn whole(annotated: &Annotated<Summary>, snapshot: Option<&Snapshot>) -> serde_json::Result<Value> {
+    let mut value: Value = serde_json::from_str(&annotated.decision.line)?;
+    let notes = |is_wanted: fn(&Note) -> bool| {
+        let notes = annotated.notes.iter().map(|line| &line.note).filter(|note| is_wanted(note));
+        json!(notes.collect::<Vec<_>>())
     };
     value["outcomes"] = notes(|note| matches!(note, Note::Outcome(_)));
     value["labels"] = notes(|note| matches!(note, Note::Label(_)));
-    value["scene"] = scene.unwrap_or(Value::Null);
+    value["scene"] = json!(snapshot);
     Ok(value)
 }
 
-fn print_json(value: &impl serde::Serialize) -> Result<(), Refusal> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| error.to_string())?;
-    out::print(format!("{text}\n").as_bytes())
-}
-
-/// What was sent, or what came back, as it is, of both readers; what would steer a terminal is shown as a mark on one.
-fn print_kept(args: &ShowArgs, record: &Record, desk: &Desk<'_>) -> Result<(), Refusal> {
-    let state = desk.log.state();
-    let (what, kept) = if args.prompt {
+/// Prints what was sent to the readers, or what came back.
+fn print_artifact(args: &ShowArgs, record: &Record, context: &Context<'_>) -> Result {
+    let state = &context.state;
+    let (what, text) = if args.prompt {
         ("prompt", artifacts::prompt(state, &record.id))
     } else {
         ("reply", artifacts::reply(state, &record.id))
     };
-    let mut text = kept.map_err(|error| gone(what, record, &error))?;
+    let mut text = text.map_err(|error| gone(what, record, &error))?;
     if let Ok((task, reply)) = artifacts::second(state, &record.id) {
         let (title, second) = if args.prompt {
             ("What the second reader was asked, after the same evidence", task)
@@ -101,13 +84,13 @@ fn print_kept(args: &ShowArgs, record: &Record, desk: &Desk<'_>) -> Result<(), R
         text.push('\n');
     }
     if io::stdout().is_terminal() {
-        return out::page_plainly(&harmless(&text), desk.env);
+        return output::page(&harmless(&text), context.env);
     }
-    out::print(text.as_bytes())
+    output::print(text.as_bytes())
 }
 
 /// Why there is no prompt or reply.
-fn gone(what: &str, record: &Record, error: &io::Error) -> Refusal {
+fn gone(what: &str, record: &Record, error: &io::Error) -> String {
     let id = &record.id;
     match (&record.auditor, error.kind()) {
         (None, _) => format!("decision {id} has no {what}: no reader was asked ({})", record.cause.name()),

@@ -1,480 +1,416 @@
-//! `loop run`: works the list off, one session of the client after another, each with a fresh context and told where things
-//! stand. Takes budgets, gives an exit code. Everything that counts is on disk before a session begins, so that whoever runs
-//! it again after a crash goes on, and no two runs of one folder are at work at once.
+//! `loop run`: works through the list with one fresh session of the client after another. All
+//! counts are saved before a session starts, so a run after a crash continues where it was, and a
+//! lock keeps two runs out of one folder.
 
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::super::progress::{Progress, spinner};
-use super::super::say::{say, width};
-use super::Desk;
-use super::outside::{Budget, Ended, Failures};
-use super::session::{Start, born, is_alive};
-use super::show::{BAD, GOOD, LABEL, OPEN, dollars, length};
+use super::super::progress::spinner;
+use super::super::say::say;
+use super::LoopContext;
+use super::client_session::{ClientSession, is_alive, start_time};
+use super::format::{BAD, GOOD, LABEL, dollars, duration};
+use super::outcome::{Budget, Failures, SessionOutcome};
+use super::run_display::{LiveLine, SessionLabel};
 use crate::child;
 use crate::cli::loops::LoopRunArgs;
 use crate::client::program;
 use crate::exit;
-use crate::feature_loop::prompts;
-use crate::feature_loop::prompts::SESSION;
-use crate::feature_loop::round::{Seen, now_ms, see};
-use crate::feature_loop::state::{Changes, Child};
-use crate::feature_loop::{Loop, Status, Step, disk, features};
+use crate::feature_loop::prompts::{self, SESSION_PROMPT};
+use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
+use crate::feature_loop::state::{ListChanges, SessionProcess};
+use crate::feature_loop::{LoopState, Status, Step};
 use crate::ids::new_session;
-use crate::text::{counted, first_part, harmless};
+use crate::text::{counted, harmless};
 
-/// How often somebody who waits looks whether to go on.
-const LOOK: Duration = Duration::from_millis(100);
-/// After a session in the terminal the person has so long to say that they meant the loop.
-const PAUSE: Duration = Duration::from_secs(4);
+/// How often a wait checks whether to end.
+const POLL: Duration = Duration::from_millis(100);
+/// The pause after a session in the terminal, in which the person can end the loop.
+const INTERACTIVE_PAUSE: Duration = Duration::from_secs(4);
 
-/// A run.
 struct Runner<'a> {
-    desk: &'a Desk<'a>,
+    context: &'a LoopContext<'a>,
     args: &'a LoopRunArgs,
     folder: PathBuf,
     client: PathBuf,
     budget: Budget,
-    asked_to_end: Arc<AtomicBool>,
+    interrupted: Arc<AtomicBool>,
     failures: Failures,
-    /// Since when the time was not added up.
-    since: Instant,
+    /// The time up to here is already counted as spent.
+    counted_until: Instant,
 }
 
 /// How a run ended.
-struct Over {
+struct RunEnd {
     status: Status,
     why: String,
 }
 
-/// Runs it.
-pub(super) fn run(desk: &Desk<'_>, args: &LoopRunArgs) -> Result<u8, String> {
-    let folder = desk.folder();
-    let client =
-        program::find(desk.env, desk.config.auditor.client.as_deref()).map_err(|why| why.to_string())?;
+/// Runs `loop run`.
+pub(super) fn run(context: &LoopContext<'_>, args: &LoopRunArgs) -> Result<u8, String> {
+    let folder = context.folder();
+    let client = program::find(context.env, context.config.auditor.client.as_deref())
+        .map_err(|why| why.to_string())?;
     if args.dry_run {
-        return dry_run(desk, args, &folder, &client);
+        return dry_run(context, args, &folder, &client);
     }
-    let _place = desk.state.run_loop(&folder)?;
+    let _lock = context.state.run_loop(&folder)?;
     let mut runner = Runner {
-        desk,
+        context,
         args,
         folder,
         client,
         budget: Budget { usd: args.max_cost, time: args.max_time },
-        asked_to_end: child::watch_interrupts(),
+        interrupted: child::watch_interrupts(),
         failures: Failures::default(),
-        since: Instant::now(),
+        counted_until: Instant::now(),
     };
     runner.begin()?;
-    let over = runner.rounds()?;
-    let memory = runner.memory()?;
-    let spent = &memory.spent;
+    let end = runner.run_sessions()?;
+    let spent = runner.state()?.spent;
     let sessions = counted(usize::try_from(spent.sessions).unwrap_or(usize::MAX), "session", "sessions");
     let cost = if args.interactive { String::new() } else { format!(", {}", dollars(spent.usd)) };
-    let style = if over.status == Status::Complete { GOOD } else { BAD };
+    let (style, code) = if end.status == Status::Complete { (GOOD, exit::OK) } else { (BAD, exit::FAILED) };
     let text = format!(
         "{style}{}{style:#}: {} {LABEL}({sessions}{cost}, {}){LABEL:#}\n",
-        over.status,
-        harmless(&over.why),
-        length(Duration::from_millis(spent.ms))
+        end.status,
+        harmless(&end.why),
+        duration(Duration::from_millis(spent.ms))
     );
-    Ok(say(&text, if over.status == Status::Complete { exit::OK } else { exit::FAILED }))
+    Ok(say(&text, code))
 }
 
-/// What a session would be told, and how it would be started.
-fn dry_run(desk: &Desk<'_>, args: &LoopRunArgs, folder: &Path, client: &Path) -> Result<u8, String> {
-    let mut memory = desk.state.loop_of(folder).unwrap_or_else(|| desk.new_loop(folder));
-    memory.max = args.max_iterations.unwrap_or(memory.max);
-    memory.is_out = false;
-    let seen = see(&memory)?;
-    let prompt = match seen.next(&mut memory, None, desk.config.feature_loop.limits) {
-        Step::Work { at, changes } => prompt(desk, &seen, &mut memory, at, &changes),
+/// Shows the command and prompt of the next session.
+fn dry_run(
+    context: &LoopContext<'_>,
+    args: &LoopRunArgs,
+    folder: &Path,
+    client: &Path,
+) -> Result<u8, String> {
+    let mut state = context.state.loop_of(folder).unwrap_or_else(|| context.new_loop(folder));
+    state.max = args.max_iterations.unwrap_or(state.max);
+    state.is_handed_out = false;
+    let snapshot = LoopSnapshot::read(&state)?;
+    let prompt = match snapshot.next_step(&mut state, None, (&context.config.feature_loop).into()) {
+        Step::Work { at, changes } => hand_out(context, &snapshot, &mut state, at, &changes),
         Step::End { status, why } => {
-            return Ok(say(
-                &format!("No session would be started. {status}: {}\n", harmless(&why)),
-                exit::OK,
-            ));
+            let text = format!("No session would be started. {status}: {}\n", harmless(&why));
+            return Ok(say(&text, exit::OK));
         }
-        Step::Nothing => return Err(no_features(&memory)),
+        Step::NoFeatures => return Err(no_features(&state)),
     };
-    let session = "SESSION-ID";
-    let start = Start { client, folder, session, prompt: &prompt, args: &args.client, time: None };
-    let shown: Vec<_> =
-        start.arguments(args.interactive).iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let shown = if args.interactive {
-        shown[..shown.len() - 1].join(" ") + " PROMPT"
-    } else {
-        shown.join(" ") + " < PROMPT"
+    let session = ClientSession {
+        client,
+        folder,
+        session: "SESSION-ID",
+        prompt: &prompt,
+        args: &args.client,
+        time: None,
     };
-    let text = format!("cd {}\n{} {shown}\n\nPROMPT:\n{prompt}\n", folder.display(), client.display());
+    let mut shown: Vec<_> =
+        session.arguments(args.interactive).iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    if args.interactive {
+        shown.pop();
+    }
+    let how = if args.interactive { "PROMPT" } else { "< PROMPT" };
+    let text = format!(
+        "cd {}\n{} {} {how}\n\nPROMPT:\n{prompt}\n",
+        folder.display(),
+        client.display(),
+        shown.join(" ")
+    );
     Ok(say(&harmless(&text), exit::OK))
 }
 
-fn prompt(desk: &Desk<'_>, seen: &Seen, memory: &mut Loop, at: Option<usize>, changes: &Changes) -> String {
-    let (template, fault) = prompts::template(desk.config.auditor.prompts.as_deref(), "loop.md", SESSION);
-    if let Some(fault) = fault {
-        super::complain(&format!("{fault} (the built-in text is used)"));
+/// Hands a feature out, and returns the prompt of a fresh session.
+fn hand_out(
+    context: &LoopContext<'_>,
+    snapshot: &LoopSnapshot,
+    state: &mut LoopState,
+    at: Option<usize>,
+    changes: &ListChanges,
+) -> String {
+    let folder = context.config.auditor.prompts.as_deref();
+    let (template, error) = prompts::load_template(folder, "loop.md", SESSION_PROMPT);
+    if let Some(error) = error {
+        super::complain(&format!("{error} (the built-in text is used)"));
     }
-    seen.hand_out(memory, at, changes, &template, SESSION)
+    snapshot.hand_out(state, at, changes, &template, SESSION_PROMPT)
 }
 
-fn no_features(memory: &Loop) -> String {
-    format!("{} has no features yet; put some in, or let a session do it", memory.features)
+fn no_features(state: &LoopState) -> String {
+    format!("{} has no features yet; put some in, or let a session do it", state.features)
 }
 
 impl Runner<'_> {
-    fn memory(&self) -> Result<Loop, String> {
-        self.desk.state.loop_of(&self.folder).ok_or_else(|| "what was remembered of the loop is gone".into())
+    fn state(&self) -> Result<LoopState, String> {
+        self.context
+            .state
+            .loop_of(&self.folder)
+            .ok_or_else(|| "what was remembered of the loop is gone".into())
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Loop) -> T) -> Result<T, String> {
-        self.desk.state.change_loop(&self.folder, |kept| {
-            let memory = kept.as_mut().ok_or("what was remembered of the loop is gone")?;
-            Ok(change(memory))
+    fn change<T>(&self, change: impl FnOnce(&mut LoopState) -> T) -> Result<T, String> {
+        self.context.state.change_loop(&self.folder, |saved| {
+            let state = saved.as_mut().ok_or("what was remembered of the loop is gone")?;
+            Ok(change(state))
         })
     }
 
-    fn is_asked_to_end(&self) -> bool {
-        self.asked_to_end.load(Ordering::Relaxed)
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Begins, or goes on where the last run ended or was cut off.
+    /// Starts the loop, or continues where the last run ended or was cut off.
     fn begin(&self) -> Result<(), String> {
-        let fresh = self.desk.new_loop(&self.folder);
-        let seen = see(&self.desk.state.loop_of(&self.folder).unwrap_or_else(|| fresh.clone()))
+        let fresh = self.context.new_loop(&self.folder);
+        let saved = self.context.state.loop_of(&self.folder);
+        let snapshot = LoopSnapshot::read(saved.as_ref().unwrap_or(&fresh))
             .map_err(|why| format!("{why}; `punchlist loop init` begins a loop"))?;
-        let left = self.desk.state.change_loop(&self.folder, |kept| {
-            let other = kept.as_ref().filter(|kept| kept.ended.is_none() && kept.spent.child.is_none());
-            if let Some(session) = other.and_then(|kept| kept.session.as_ref()) {
+        let left_over = self.context.state.change_loop(&self.folder, |saved| {
+            let bound = saved.as_ref().filter(|saved| saved.ended.is_none() && saved.spent.child.is_none());
+            if let Some(session) = bound.and_then(|saved| saved.session.as_ref()) {
                 return Err(format!(
                     "the loop is bound to session {session}; `punchlist loop stop` lets that one go"
                 ));
             }
-            let memory = kept.get_or_insert_with(|| {
-                let mut memory = Loop { iteration: seen.progress.iteration.unwrap_or_default(), ..fresh };
-                memory.begin(&seen.features, seen.trace.clone(), now_ms());
-                memory.is_out = false;
-                memory
+            let state = saved.get_or_insert_with(|| {
+                let iteration = snapshot.progress.iteration.unwrap_or_default();
+                let mut state = LoopState { iteration, ..fresh };
+                state.begin(&snapshot.features, snapshot.fingerprint.clone(), now_ms());
+                state
             });
-            memory.max = self.args.max_iterations.unwrap_or(memory.max);
-            // Nobody was at work on what was handed out before, or it is looked at now as any other work.
-            memory.is_out = false;
-            // A person who runs it again wants to know whether it moves now.
-            if memory.ended.take().is_some_and(|ended| ended.status == Status::Stalled.word()) {
-                memory.still = 0;
+            state.max = self.args.max_iterations.unwrap_or(state.max);
+            // The round before this run must not count as stalled.
+            state.is_handed_out = false;
+            if state.ended.take().is_some_and(|ended| ended.status == Status::Stalled.as_str()) {
+                state.stalled_rounds = 0;
             }
-            (memory.token, memory.trace) = (None, memory.trace.take().or_else(|| seen.trace.clone()));
-            Ok(memory.spent.child.clone())
+            state.token = None;
+            state.fingerprint = state.fingerprint.take().or_else(|| snapshot.fingerprint.clone());
+            Ok(state.spent.child.clone())
         })?;
-        // What stood there of a limit or of somebody who was blocked is over: this person runs it again.
-        seen.write(&self.memory()?, Status::InProgress)?;
-        if let Some(child) = left {
-            self.outlive(&child)?;
-        }
-        Ok(())
+        // Replaces a status such as BLOCKED, which this person has seen, and runs the loop again.
+        snapshot.write_progress(&self.state()?, Status::InProgress)?;
+        left_over.map_or(Ok(()), |process| self.wait_for_left_over(&process))
     }
 
-    /// The last run was cut off, and its session may be at work still: two at once would get into each other's way.
-    fn outlive(&self, child: &Child) -> Result<(), String> {
-        let session = &child.session;
-        let is_there = is_alive(child);
-        let what = if is_there {
-            format!("its session goes on (process {}), and is waited for", child.pid)
+    /// Waits for the session of a run that was cut off: two at once would get in each other's way.
+    fn wait_for_left_over(&self, process: &SessionProcess) -> Result<(), String> {
+        let what = if is_alive(process) {
+            format!("its session goes on (process {}), and is waited for", process.pid)
         } else {
             "going on".into()
         };
-        say(&format!("The last run was cut off in session {session}; {what}.\n"), exit::OK);
-        while is_alive(child) && !self.is_asked_to_end() {
-            sleep(LOOK);
+        say(&format!("The last run was cut off in session {}; {what}.\n", process.session), exit::OK);
+        while is_alive(process) && !self.is_interrupted() {
+            sleep(POLL);
         }
-        if self.is_asked_to_end() {
+        if self.is_interrupted() {
             return Err("asked to end".into());
         }
-        self.change(|memory| (memory.spent.child, memory.session) = (None, None))
+        self.change(|state| (state.spent.child, state.session) = (None, None))
     }
 
-    /// One session after another, until it is over.
-    fn rounds(&mut self) -> Result<Over, String> {
+    /// Runs one session after another until the loop ends.
+    fn run_sessions(&mut self) -> Result<RunEnd, String> {
         loop {
-            let begun = Instant::now();
-            if let Some(over) = self.round()? {
-                return Ok(over);
+            let started = Instant::now();
+            if let Some(end) = self.run_round()? {
+                return Ok(end);
             }
             let pause = match self.args.every {
-                Some(every) => every.saturating_sub(begun.elapsed()),
-                None if self.args.interactive => PAUSE,
+                Some(every) => every.saturating_sub(started.elapsed()),
+                None if self.args.interactive => INTERACTIVE_PAUSE,
                 None => self.failures.pause(self.args.retry_after),
             };
-            if let Some(over) = self.wait(pause)? {
-                return Ok(over);
+            if let Some(end) = self.wait(pause)? {
+                return Ok(end);
             }
         }
     }
 
-    /// Ends, and writes down how.
-    fn over(&self, seen: Option<&Seen>, status: Status, why: String) -> Result<Over, String> {
-        let memory = self.change(|memory| {
-            memory.end(&status, &why, now_ms());
-            memory.clone()
-        })?;
-        if let Some(seen) = seen {
-            seen.write(&memory, status.clone())?;
+    fn run_round(&mut self) -> Result<Option<RunEnd>, String> {
+        if self.is_interrupted() {
+            return self.end_interrupted().map(Some);
         }
-        Ok(Over { status, why })
-    }
-
-    fn round(&mut self) -> Result<Option<Over>, String> {
-        if self.is_asked_to_end() {
-            return self.interrupted().map(Some);
-        }
-        let seen = match see(&self.memory()?) {
-            Ok(seen) => seen,
-            Err(why) => return self.over(None, Status::Failed, why).map(Some),
+        let snapshot = match LoopSnapshot::read(&self.state()?) {
+            Ok(snapshot) => snapshot,
+            Err(why) => return self.end_with(None, Status::Failed, why).map(Some),
         };
-        let limits = self.desk.config.feature_loop.limits;
+        let limits = (&self.context.config.feature_loop).into();
         let session = new_session();
-        let mut told = None;
-        let step = self.change(|memory| {
-            let step = seen.next(memory, None, limits);
-            let time = Duration::from_millis(memory.spent.ms) + self.since.elapsed();
-            if let (Step::Work { .. }, Some(why)) = (&step, self.budget.spent(memory.spent.usd, time)) {
-                return Step::End { status: Status::OverBudget, why };
-            }
+        let mut prompt = None;
+        let step = self.change(|state| {
+            let step = snapshot.next_step(state, None, limits);
             if let Step::Work { at, changes } = &step {
-                told = Some((prompt(self.desk, &seen, memory, *at, changes), *at));
-                memory.session = Some(session.clone());
-                memory.spent.sessions += 1;
+                let time = Duration::from_millis(state.spent.ms) + self.counted_until.elapsed();
+                if let Some(why) = self.budget.exceeded(state.spent.usd, time) {
+                    return Step::End { status: Status::OverBudget, why };
+                }
+                prompt = Some((hand_out(self.context, &snapshot, state, *at, changes), *at));
+                state.session = Some(session.clone());
+                state.spent.sessions += 1;
             }
             step
         })?;
-        match (step, told) {
-            (Step::End { status: Status::Complete, .. }, _) if self.args.every.is_some() => {
-                let memory = self.memory()?;
-                seen.write(&memory, Status::Complete)?;
+        let repeats = self.args.every.is_some();
+        match (step, prompt) {
+            (Step::End { status: Status::Complete, .. }, _) if repeats => {
+                snapshot.write_progress(&self.state()?, Status::Complete)?;
                 Ok(None)
             }
-            (Step::End { status, why }, _) => self.over(Some(&seen), status, why).map(Some),
-            (Step::Nothing, _) if self.args.every.is_some() => Ok(None),
+            (Step::End { status, why }, _) => self.end_with(Some(&snapshot), status, why).map(Some),
+            (Step::NoFeatures, _) if repeats => Ok(None),
             (Step::Work { .. }, Some((prompt, at))) => {
-                seen.write(&self.memory()?, Status::InProgress)?;
-                self.session(&seen, &session, &prompt, at)
+                snapshot.write_progress(&self.state()?, Status::InProgress)?;
+                self.run_session(&snapshot, &session, &prompt, at)
             }
-            (Step::Nothing | Step::Work { .. }, _) => Err(no_features(&self.memory()?)),
+            (Step::NoFeatures | Step::Work { .. }, _) => Err(no_features(&self.state()?)),
         }
     }
 
     /// Runs one session, and counts what it cost.
-    fn session(
+    fn run_session(
         &mut self,
-        seen: &Seen,
+        snapshot: &LoopSnapshot,
         session: &str,
         prompt: &str,
         at: Option<usize>,
-    ) -> Result<Option<Over>, String> {
-        let memory = self.memory()?;
-        let spent_time = Duration::from_millis(memory.spent.ms) + self.since.elapsed();
-        let time = self.budget.time.map(|most| most.saturating_sub(spent_time));
-        let start = Start {
+    ) -> Result<Option<RunEnd>, String> {
+        let state = self.state()?;
+        let spent_time = Duration::from_millis(state.spent.ms) + self.counted_until.elapsed();
+        let client_session = ClientSession {
             client: &self.client,
             folder: &self.folder,
             session,
             prompt,
             args: &self.args.client,
-            time,
+            time: self.budget.time.map(|max| max.saturating_sub(spent_time)),
         };
-        let name = at.and_then(|at| seen.features.get(at)).map_or("what was removed".into(), |feature| {
-            let id = feature.id.as_ref().map(|id| format!("{id} ")).unwrap_or_default();
-            first_line(&format!("{id}{}", feature.description))
-        });
-        let head = format!("iteration {} of {}", memory.iteration, memory.max);
-        let started = |pid| {
-            let child = Child { session: session.to_owned(), pid, born: born(pid) };
-            // Only a run after a crash would miss it.
-            let _ = self.change(|memory| memory.spent.child = Some(child));
+        let on_start = |pid| {
+            let process = SessionProcess { session: session.to_owned(), pid, started: start_time(pid) };
+            // If this fails, only a run after a crash misses it.
+            let _ = self.change(|state| state.spent.child = Some(process));
         };
-        let begun = Instant::now();
-        let (ended, usd) = if self.args.interactive {
-            let is_over = || self.memory().is_ok_and(|memory| memory.ended_as() == Some(Status::HandedOver));
-            (start.in_terminal(started, &self.asked_to_end, &is_over), None)
+        let label = SessionLabel::new(&state, snapshot, at);
+        let started = Instant::now();
+        let (outcome, usd) = if self.args.interactive {
+            let is_let_go = || self.state().is_ok_and(|state| state.end_status() == Some(Status::HandedOver));
+            (client_session.run_in_terminal(on_start, &self.interrupted, &is_let_go), None)
         } else {
-            let live = Live {
-                progress: spinner(),
-                begun,
-                drawn: Cell::new(None),
-                head: &head,
-                name: &name,
-                list: self.folder.join(&memory.features),
-            };
-            start.in_print(started, &|| live.draw())
+            let live = LiveLine::new(&label, self.folder.join(&state.features));
+            client_session.run_in_print_mode(on_start, &|| live.draw())
         };
-        let took = self.since.elapsed();
-        self.since = Instant::now();
-        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        let failed = matches!(ended, Ended::Failed(_));
-        let after = self.change(|memory| {
-            memory.spent.usd += usd.unwrap_or_default();
-            memory.spent.ms = memory.spent.ms.saturating_add(ms);
-            (memory.spent.child, memory.session) = (None, None);
-            // What failed was no work of which anything could come.
-            memory.is_out &= !failed;
-            memory.clone()
+        let ms = self.uncounted_ms();
+        let has_failed = matches!(outcome, SessionOutcome::Failed(_));
+        let after = self.change(|state| {
+            state.spent.usd += usd.unwrap_or_default();
+            state.spent.ms = state.spent.ms.saturating_add(ms);
+            (state.spent.child, state.session) = (None, None);
+            // A session that failed had no chance to change anything, and is no stalled round.
+            state.is_handed_out &= !has_failed;
+            state.clone()
         })?;
-        let before = seen.features.iter().filter(|feature| feature.passes).count();
-        tell(&head, &name, &ended, usd, begun.elapsed(), &after, before);
-        match ended {
-            Ended::Interrupted => return self.interrupted().map(Some),
-            Ended::OutOfTime => {
-                let why = self.budget.spent(0.0, Duration::MAX).unwrap_or_else(|| "the time is up".into());
-                return self.finish(Status::OverBudget, why).map(Some);
+        label.print(&outcome, usd, started.elapsed(), &after);
+        match outcome {
+            SessionOutcome::Interrupted => return self.end_interrupted().map(Some),
+            SessionOutcome::OutOfTime => {
+                let why = self.budget.exceeded(0.0, Duration::MAX).unwrap_or_else(|| "the time is up".into());
+                return self.end(Status::OverBudget, why).map(Some);
             }
-            Ended::Failed(words) => {
+            SessionOutcome::Failed(words) => {
                 if let Some(why) = self.failures.add(&words, self.args.max_errors) {
-                    return self.finish(Status::Failed, why).map(Some);
+                    return self.end(Status::Failed, why).map(Some);
                 }
             }
-            Ended::Well(_) if self.budget.usd.is_some() && usd.is_none() => {
+            SessionOutcome::Finished { .. } if self.budget.usd.is_some() && usd.is_none() => {
                 let why =
                     "the client did not tell what the session cost, and --max-cost can't be kept".into();
-                return self.finish(Status::OverBudget, why).map(Some);
+                return self.end(Status::OverBudget, why).map(Some);
             }
-            Ended::Well(_) => self.failures.forget(),
+            SessionOutcome::Finished { .. } => self.failures.reset(),
         }
-        self.let_go(after)
+        self.check_gate(after)
     }
 
-    /// What the gate made of the session, if it let it go.
-    fn let_go(&self, memory: Loop) -> Result<Option<Over>, String> {
-        let Some(ended) = memory.ended else { return Ok(None) };
-        match Status::read(&ended.status) {
-            Some(Status::HandedOver) => self.change(|memory| memory.ended = None).map(|()| None),
-            // It is looked at again, and may be worked on again.
-            Some(Status::Complete) if self.args.every.is_some() => {
-                self.change(|memory| memory.ended = None).map(|()| None)
-            }
-            status => Ok(Some(Over { status: status.unwrap_or(Status::Failed), why: ended.why })),
+    /// Ends the run if the gate ended the loop during the session.
+    fn check_gate(&self, state: LoopState) -> Result<Option<RunEnd>, String> {
+        let Some(ended) = state.ended else { return Ok(None) };
+        let continues = match Status::parse(&ended.status) {
+            Some(Status::HandedOver) => true,
+            // With --every, the list is checked again later.
+            Some(Status::Complete) => self.args.every.is_some(),
+            _ => false,
+        };
+        if continues {
+            return self.change(|state| state.ended = None).map(|()| None);
         }
+        let status = Status::parse(&ended.status).unwrap_or(Status::Failed);
+        Ok(Some(RunEnd { status, why: ended.why }))
     }
 
-    fn finish(&self, status: Status, why: String) -> Result<Over, String> {
-        let seen = see(&self.memory()?).ok();
-        self.over(seen.as_ref(), status, why)
+    /// Ends the loop, and updates the progress file from the snapshot.
+    fn end_with(
+        &self,
+        snapshot: Option<&LoopSnapshot>,
+        status: Status,
+        why: String,
+    ) -> Result<RunEnd, String> {
+        let state = self.change(|state| {
+            state.end(&status, &why, now_ms());
+            state.clone()
+        })?;
+        if let Some(snapshot) = snapshot {
+            snapshot.write_progress(&state, status.clone())?;
+        }
+        Ok(RunEnd { status, why })
     }
 
-    fn interrupted(&self) -> Result<Over, String> {
-        self.finish(Status::Interrupted, "asked to end; `punchlist loop run` goes on".into())
+    fn end(&self, status: Status, why: String) -> Result<RunEnd, String> {
+        let snapshot = LoopSnapshot::read(&self.state()?).ok();
+        self.end_with(snapshot.as_ref(), status, why)
     }
 
-    /// Waits, and counts the time.
-    fn wait(&mut self, pause: Duration) -> Result<Option<Over>, String> {
-        let begun = Instant::now();
+    fn end_interrupted(&self) -> Result<RunEnd, String> {
+        self.end(Status::Interrupted, "asked to end; `punchlist loop run` goes on".into())
+    }
+
+    /// The time since the last call, in milliseconds.
+    fn uncounted_ms(&mut self) -> u64 {
+        let ms = u64::try_from(self.counted_until.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.counted_until = Instant::now();
+        ms
+    }
+
+    /// Waits, and counts the time as spent.
+    fn wait(&mut self, pause: Duration) -> Result<Option<RunEnd>, String> {
+        let started = Instant::now();
         let progress = (pause > Duration::from_secs(2)).then(spinner);
-        while begun.elapsed() < pause {
-            if self.is_asked_to_end() {
+        while started.elapsed() < pause {
+            if self.is_interrupted() {
                 drop(progress);
-                return self.interrupted().map(Some);
+                return self.end_interrupted().map(Some);
             }
             if let Some(progress) = &progress {
-                let left = length(pause.saturating_sub(begun.elapsed()) + Duration::from_millis(999));
+                let left = duration(pause.saturating_sub(started.elapsed()) + Duration::from_millis(999));
                 progress.set_message(format!("next session in {left}; Ctrl-C ends the loop"));
             }
-            sleep(LOOK.min(pause));
+            sleep(POLL.min(pause));
         }
-        let took = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.since = Instant::now();
-        let (usd, ms) = self.change(|memory| {
-            memory.spent.ms = memory.spent.ms.saturating_add(took);
-            (memory.spent.usd, memory.spent.ms)
+        let waited = self.uncounted_ms();
+        let spent_ms = self.change(|state| {
+            state.spent.ms = state.spent.ms.saturating_add(waited);
+            state.spent.ms
         })?;
-        let is_time_up =
-            self.budget.time.is_some() && self.budget.spent(0.0, Duration::from_millis(ms)).is_some();
-        match self.budget.spent(usd, Duration::from_millis(ms)).filter(|_| is_time_up) {
-            Some(why) => self.finish(Status::OverBudget, why).map(Some),
+        // Money is not spent by waiting.
+        let budget = Budget { usd: None, time: self.budget.time };
+        match budget.exceeded(0.0, Duration::from_millis(spent_ms)) {
+            Some(why) => self.end(Status::OverBudget, why).map(Some),
             None => Ok(None),
         }
     }
-}
-
-/// One line for each session.
-fn tell(
-    head: &str,
-    name: &str,
-    ended: &Ended,
-    usd: Option<f64>,
-    took: Duration,
-    memory: &Loop,
-    before: usize,
-) {
-    let all = memory.known.len();
-    let list = disk::features(&memory.folder, &memory.features).ok();
-    let now = list.map_or(before, |list| list.iter().filter(|feature| feature.passes).count());
-    let (style, how) = match ended {
-        Ended::Well(_) if now > before => (GOOD, format!("{now} of {all} pass")),
-        Ended::Well(_) if now == before => (OPEN, format!("{now} of {all} pass, as before")),
-        Ended::Well(_) => (OPEN, format!("{now} of {all} pass, {before} did before")),
-        Ended::Failed(words) => (BAD, format!("failed: {words}")),
-        Ended::OutOfTime => (OPEN, "its time was up".into()),
-        Ended::Interrupted => (OPEN, "asked to end".into()),
-    };
-    let cost = usd.map(|usd| format!("  {}", dollars(usd))).unwrap_or_default();
-    let mut text = format!(
-        "{LABEL}{head}{LABEL:#}  {}  {style}{}{style:#}  {LABEL}{}{cost}{LABEL:#}\n",
-        harmless(name),
-        harmless(&how),
-        length(took)
-    );
-    if let Ended::Well(report) = ended
-        && report.denied > 0
-    {
-        text.push_str(&format!(
-            "  The client denied it {}: say what it may do, such as `punchlist loop run -- --permission-mode acceptEdits`.\n",
-            counted(report.denied, "tool call", "tool calls")
-        ));
-    }
-    say(&text, exit::OK);
-}
-
-/// What is drawn while a session is at work.
-struct Live<'a> {
-    progress: Progress,
-    begun: Instant,
-    head: &'a str,
-    name: &'a str,
-    list: PathBuf,
-    /// When it was drawn last.
-    drawn: Cell<Option<Instant>>,
-}
-
-impl Live<'_> {
-    /// It is asked ten times a second, and draws once.
-    fn draw(&self) {
-        const AGAIN: Duration = Duration::from_millis(900);
-        if self.drawn.get().is_some_and(|drawn| drawn.elapsed() < AGAIN) {
-            return;
-        }
-        self.drawn.set(Some(Instant::now()));
-        // Half written or gone is no matter here: it is looked at again.
-        let list = std::fs::read_to_string(&self.list).ok().and_then(|text| features::read(&text).ok());
-        let passing = list.map_or_else(String::new, |list| {
-            format!("  {} of {} pass", list.iter().filter(|feature| feature.passes).count(), list.len())
-        });
-        let end = format!("{passing}  {}", length(self.begun.elapsed()));
-        let room = width().saturating_sub(self.head.len() + end.len() + 6).max(10);
-        let name: String = harmless(self.name).chars().take(room).collect();
-        self.progress.set_message(format!("{}  {name}{end}", self.head));
-    }
-}
-
-/// A line's worth of a name.
-fn first_line(text: &str) -> String {
-    const LETTERS: usize = 60;
-    let line = first_part(text, LETTERS * 4);
-    if line.chars().count() <= LETTERS {
-        return line;
-    }
-    format!("{}…", line.chars().take(LETTERS - 1).collect::<String>().trim_end())
 }

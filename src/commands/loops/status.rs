@@ -1,4 +1,4 @@
-//! `loop status`: how the loop of this folder stands, for people and for programs. Changes nothing.
+//! `loop status`: shows the loop of this folder, as text or JSON. Changes nothing.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -7,46 +7,46 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::super::say::{say, say_json, width};
-use super::Desk;
-use super::show::{BAD, GOOD, LABEL, OPEN, ago, bar, dollars, length};
+use super::LoopContext;
+use super::format::{BAD, GOOD, LABEL, OPEN, ago, bar, dollars, duration};
 use crate::exit;
-use crate::feature_loop::round::now_ms;
-use crate::feature_loop::state::Changes;
-use crate::feature_loop::{Feature, Loop, Status, disk};
+use crate::feature_loop::snapshot::now_ms;
+use crate::feature_loop::state::ListChanges;
+use crate::feature_loop::{Feature, LoopState, Status, disk};
 use crate::text::{counted, harmless};
 
-/// Runs it.
-pub(super) fn run(desk: &Desk<'_>, as_json: bool) -> u8 {
-    let folder = desk.folder();
-    let Some(memory) = desk.state.loop_of(&folder) else {
+/// Runs `loop status`.
+pub(super) fn run(context: &LoopContext<'_>, as_json: bool) -> u8 {
+    let folder = context.folder();
+    let Some(state) = context.state.loop_of(&folder) else {
         if as_json {
             return say_json(&json!({ "status": null, "folder": folder }), exit::OK);
         }
-        let list = &desk.config.feature_loop.features;
+        let list = &context.config.feature_loop.features;
         let begin = if folder.join(list).is_file() { format!("{list} is there; ") } else { String::new() };
         let text =
             format!("No feature loop in {}. {begin}`punchlist loop init` begins one.\n", folder.display());
         return say(&harmless(&text), exit::OK);
     };
-    let list = disk::features(&memory.folder, &memory.features);
-    let running = desk.state.is_loop_run(&folder);
+    let list = disk::read_features(&state.folder, &state.features);
+    let running = context.state.is_loop_run(&folder);
     if as_json {
-        return say_json(&for_programs(&memory, &list, running), exit::OK);
+        return say_json(&as_json_value(&state, &list, running), exit::OK);
     }
-    say(&for_people(&memory, &list, running, now_ms(), width()), exit::OK)
+    say(&as_text(&state, &list, running, now_ms(), width()), exit::OK)
 }
 
-fn status_of(memory: &Loop) -> Status {
-    memory.ended_as().unwrap_or(Status::InProgress)
+fn status_of(state: &LoopState) -> Status {
+    state.end_status().unwrap_or(Status::InProgress)
 }
 
 fn time(ms: i64) -> Option<String> {
     Timestamp::from_millisecond(ms).ok().map(|time| time.to_string())
 }
 
-fn for_programs(memory: &Loop, list: &Result<Vec<Feature>, String>, running: bool) -> Value {
+fn as_json_value(state: &LoopState, list: &Result<Vec<Feature>, String>, running: bool) -> Value {
     let features = list.as_deref().unwrap_or_default();
-    let changes = if list.is_ok() { memory.changes(features) } else { Changes::default() };
+    let changes = if list.is_ok() { state.changes(features) } else { ListChanges::default() };
     let open: Vec<_> = features
         .iter()
         .filter(|feature| !feature.passes)
@@ -55,40 +55,40 @@ fn for_programs(memory: &Loop, list: &Result<Vec<Feature>, String>, running: boo
         )
         .collect();
     json!({
-        "status": status_of(memory).word(),
-        "folder": memory.folder,
-        "features": memory.features,
-        "progress": memory.progress,
-        "iteration": memory.iteration,
-        "max": memory.max,
+        "status": status_of(state).as_str(),
+        "folder": state.folder,
+        "features": state.features,
+        "progress": state.progress,
+        "iteration": state.iteration,
+        "max": state.max,
         "passing": features.iter().filter(|feature| feature.passes).count(),
         "total": features.len() + changes.gone.len(),
         "open": open,
         "gone": changes.gone,
         "rewritten": changes.rewritten,
         "problem": list.as_ref().err(),
-        "session": memory.session,
-        "begun": time(memory.begun_ms),
-        "moved": time(memory.moved_ms),
-        "still": memory.still,
+        "session": state.session,
+        "begun": time(state.begun_ms),
+        "moved": time(state.moved_ms),
+        "still": state.stalled_rounds,
         "running": running,
-        "ended": memory.ended.as_ref().map(|ended| json!({
+        "ended": state.ended.as_ref().map(|ended| json!({
             "status": ended.status, "why": ended.why, "at": time(ended.at_ms), "session": ended.session,
         })),
         "spent": {
-            "sessions": memory.spent.sessions, "usd": memory.spent.usd, "seconds": memory.spent.ms / 1000,
+            "sessions": state.spent.sessions, "usd": state.spent.usd, "seconds": state.spent.ms / 1000,
         },
     })
 }
 
-fn for_people(
-    memory: &Loop,
+fn as_text(
+    state: &LoopState,
     list: &Result<Vec<Feature>, String>,
     running: bool,
     now: i64,
     width: usize,
 ) -> String {
-    let status = status_of(memory);
+    let status = status_of(state);
     let style = match status {
         Status::Complete => GOOD,
         Status::InProgress | Status::HandedOver | Status::Paused => OPEN,
@@ -96,7 +96,7 @@ fn for_people(
     };
     let mut text = format!(
         "{style}{status}{style:#}  feature loop in {}\n\n",
-        harmless(&memory.folder.display().to_string())
+        harmless(&state.folder.display().to_string())
     );
     let mut line = |label: &str, words: &str| {
         let words = harmless(words);
@@ -110,7 +110,7 @@ fn for_people(
     match list {
         Err(why) => line("features", why),
         Ok(features) => {
-            let changes = memory.changes(features);
+            let changes = state.changes(features);
             let passing = features.iter().filter(|feature| feature.passes).count();
             let total = features.len() + changes.gone.len();
             line("features", &format!("{}  {passing} of {total} pass", bar(passing, total)));
@@ -126,14 +126,14 @@ fn for_people(
             }
         }
     }
-    line("iteration", &format!("{} of {}", memory.iteration, memory.max));
-    let still = match memory.still {
+    line("iteration", &format!("{} of {}", state.iteration, state.max));
+    let still = match state.stalled_rounds {
         0 => String::new(),
         1 => ", nothing in the last iteration".into(),
         still => format!(", nothing in the last {still} iterations"),
     };
-    line("moved", &format!("{}{still}", ago(memory.moved_ms, now)));
-    match (&memory.session, &memory.token) {
+    line("moved", &format!("{}{still}", ago(state.moved_ms, now)));
+    match (&state.session, &state.token) {
         (Some(session), _) if running => {
             line("session", &format!("{session}, started by `punchlist loop run`"));
         }
@@ -142,14 +142,14 @@ fn for_people(
         (None, None) if running => line("session", "none at the moment; `punchlist loop run` is at work"),
         (None, None) => line("session", "none is bound"),
     }
-    let spent = &memory.spent;
+    let spent = &state.spent;
     if spent.sessions > 0 {
         let sessions = counted(usize::try_from(spent.sessions).unwrap_or(usize::MAX), "session", "sessions");
         // In a terminal of the person's own the client does not tell what it cost.
         let cost = if spent.usd > 0.0 { format!(", {}", dollars(spent.usd)) } else { String::new() };
-        line("run", &format!("{sessions}{cost}, {}", length(Duration::from_millis(spent.ms))));
+        line("run", &format!("{sessions}{cost}, {}", duration(Duration::from_millis(spent.ms))));
     }
-    if let Some(ended) = &memory.ended {
+    if let Some(ended) = &state.ended {
         line("ended", &format!("{}: {}", ago(ended.at_ms, now), ended.why));
     }
     text
@@ -158,8 +158,8 @@ fn for_people(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feature_loop::features::read;
     use crate::feature_loop::state::Spent;
+    use crate::testing::features;
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
@@ -167,29 +167,28 @@ mod tests {
 
     #[test]
     fn how_it_stands_is_told_in_one_screen() {
-        let list = read(
+        let list = features(
             r#"[{"id":"F1","description":"Log in","passes":true},{"id":"F2","description":"A cart that keeps what was put into it over a night"},{"id":"F9"}]"#,
-        )
-        .expect("features");
-        let mut memory = Loop {
+        );
+        let mut state = LoopState {
             folder: "/shop".into(),
             features: "feature_list.json".into(),
             progress: "progress.txt".into(),
             max: 50,
             session: Some("11111111-2222-4333-8444-555555555555".into()),
-            ..Loop::default()
+            ..LoopState::default()
         };
-        memory.begin(&list, None, 1_000);
-        (memory.iteration, memory.still) = (7, 2);
+        state.begin(&list, None, 1_000);
+        (state.iteration, state.stalled_rounds) = (7, 2);
         insta::assert_snapshot!(
             "at_work",
-            plain(&for_people(&memory, &Ok(list[..2].to_vec()), true, 66_000, 60))
+            plain(&as_text(&state, &Ok(list[..2].to_vec()), true, 66_000, 60))
         );
-        memory.spent = Spent { sessions: 3, usd: 1.416, ms: 750_000, child: None };
-        memory.end(&Status::Stalled, "nothing moved for 3 iterations; 2 features are still open", 60_000);
+        state.spent = Spent { sessions: 3, usd: 1.416, ms: 750_000, child: None };
+        state.end(&Status::Stalled, "nothing moved for 3 iterations; 2 features are still open", 60_000);
         let broken = Err("feature_list.json can't be read: it is not there".to_owned());
-        insta::assert_snapshot!("ended", plain(&for_people(&memory, &broken, false, 66_000, 100)));
-        let value = for_programs(&memory, &Ok(list[..2].to_vec()), false);
+        insta::assert_snapshot!("ended", plain(&as_text(&state, &broken, false, 66_000, 100)));
+        let value = as_json_value(&state, &Ok(list[..2].to_vec()), false);
         assert_eq!(
             (&value["status"], &value["passing"], &value["total"]),
             (&json!("STALLED"), &json!(1), &json!(3))

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::session::EditTool;
-use crate::session::Touch;
 use crate::testing::{self, Folder, ask, command, plan, todo};
 use crate::workspace::FileState;
 
@@ -161,7 +160,7 @@ fn touches_are_noted_in_their_order_and_counted_in_a_row() {
 
 #[test]
 fn files_that_are_only_named_are_shown_where_they_are_small() {
-    let long = "x\n".repeat(MOST_OF_UNCHANGED);
+    let long = "x\n".repeat(MAX_OF_UNCHANGED);
     let folder = repository_of(&[("docs/small.md", "text\n"), ("docs/long.md", &long)]);
     let mut session = said("I read docs/small.md and docs/long.md.");
     session.asks.push(ask("Look at docs/none.md", 1));
@@ -240,7 +239,7 @@ fn a_long_file_is_cut_in_its_middle_and_says_so() {
     let file = one(&evidence, "long.txt");
     assert!(matches!(file.entered, Entered::Cut(missing) if missing > 10_000), "{:?}", file.entered);
     assert!(file.text.starts_with("START\n") && file.text.ends_with("END\n"), "{}", file.text);
-    assert!(file.text.contains("bytes are not shown …]") && file.text.len() <= MOST_OF_OTHERS + 60);
+    assert!(file.text.contains("bytes are not shown …]") && file.text.len() <= MAX_OF_OTHER + 60);
 }
 
 #[test]
@@ -310,7 +309,7 @@ fn what_is_outside_is_named_only_where_the_session_touched_it() {
 #[test]
 fn an_install_that_changes_thousands_of_files_is_bounded() {
     let folder = repository_of(&[]);
-    for number in 0..MOST_OTHERS + 30 {
+    for number in 0..MAX_OTHERS + 30 {
         folder.write(&format!("gen/f{number}.txt"), "x\n");
     }
     folder.write("src/mine.rs", "x\n");
@@ -318,7 +317,7 @@ fn an_install_that_changes_thousands_of_files_is_bounded() {
     session.touches.push(touch("src/mine.rs", Original::Absent));
     session.commands.push(command("make gen", 4));
     let evidence = gathered(&folder, session, None);
-    assert_eq!(evidence.files.len(), MOST_OTHERS + 1);
+    assert_eq!((evidence.files.len(), evidence.unlisted), (MAX_OTHERS + 1, 30));
     assert_eq!(one(&evidence, "src/mine.rs").change, FileChange::Created);
 }
 
@@ -338,15 +337,15 @@ fn what_was_judged_before_and_has_not_changed_is_not_shown_again() {
 }
 
 #[test]
-fn what_is_remembered_is_what_would_be_seen() {
+fn what_is_cached_is_what_would_be_read() {
     let folder = repository_of(&[("a.rs", "one\n")]);
     folder.write("a.rs", "two\n");
     folder.age("a.rs", DURING);
     let now = 4_000_000_000_000_000_000;
-    let mut memory = FileCache::of(&[], now);
-    let first = gather(session(), None, &folder.workspace(), PLENTY, &mut memory);
-    let mut again = FileCache::of(&memory.to_keep().expect("news"), now);
+    let mut cache = FileCache::decode(&[], now);
+    let first = gather(session(), None, &folder.workspace(), PLENTY, &mut cache);
+    let mut again = FileCache::decode(&cache.encode().expect("a new entry"), now);
     let second = gather(session(), None, &folder.workspace(), PLENTY, &mut again);
     assert_eq!(first.files, second.files);
-    assert_eq!(again.to_keep(), None, "nothing was looked at again");
+    assert_eq!(again.encode(), None, "nothing was read again");
 }

@@ -1,4 +1,4 @@
-//! Sessions as they went, and what the readers are told of them.
+//! Sessions and their timelines.
 
 use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ fn of_a_long_output_the_end_is_shown_and_more_of_what_tells_something() {
         ("cargo test", TELLING_OUTPUT),
         ("git push", TELLING_OUTPUT),
         ("make things", PLAIN_OUTPUT),
-        ("ls", LOOKING_OUTPUT),
+        ("ls", READING_OUTPUT),
     ] {
         let text = printed(line);
         assert!(text.ends_with("  | END") && !text.contains("START"), "{text}");

@@ -11,7 +11,7 @@ use crate::readers::Prompt;
 use crate::readers::answer::parse;
 use crate::readers::prompt::{self, PromptError, render};
 use crate::session::Session;
-use crate::text::excerpt::start_and_end;
+use crate::text::start_and_end;
 
 /// What the reader is asked.
 const QUESTION: &str = include_str!("../../../prompts/checklist.md");

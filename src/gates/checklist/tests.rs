@@ -35,7 +35,7 @@ fn unsettled(text: &str) -> OpenClaims {
 
 #[test]
 fn open_boxes_of_the_plan_and_of_named_lists_are_open() {
-    let list = Checklist { name: "TODO.md".into(), steps: parse_words("- [ ] Tag it\n- [x] Build it\n") };
+    let list = Checklist { name: "TODO.md".into(), steps: parse_steps("- [ ] Tag it\n- [x] Build it\n") };
     let items = open::open_items(&everything(), &session(), Some(&plan(PLAN)), &[list]);
     let plan_at = |line, step| Place::Plan { path: Some("PLAN.md".into()), line, step };
     let places: Vec<_> = items.iter().map(|item| (item.text.as_str(), item.place.clone())).collect();
@@ -140,7 +140,7 @@ fn the_agent_is_told_where_what_and_which_ways_there_are() {
     let mut session = session();
     session.todos = vec![todo("Tell the team", "pending")];
     let secret = format!("- [ ] Use the key sk-ant-api03-{}\n", "a1B2c3D4e5".repeat(9));
-    let list = Checklist { name: "docs/TODO.md".into(), steps: parse_words(&secret) };
+    let list = Checklist { name: "docs/TODO.md".into(), steps: parse_steps(&secret) };
     let unsettled = OpenClaims {
         items: open::open_items(&everything(), &session, Some(&plan(PLAN)), &[list]),
         section: open::missing_section("All done!", "## Plan Completion Check"),

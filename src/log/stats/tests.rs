@@ -1,19 +1,10 @@
-//! What figures come of which lines.
+//! Which figures come of which lines.
 
 use super::*;
-use crate::log::seen::join;
-use crate::log::summary::{Line, Noted};
+use crate::testing::annotated;
 
 fn of(lines: &[String]) -> Stats {
-    let (mut glances, mut notes): (Vec<_>, Vec<Noted<'_>>) = (Vec::new(), Vec::new());
-    for line in lines {
-        match Line::of(line.as_bytes()) {
-            Some(Line::Decision(glance)) => glances.push(*glance),
-            Some(Line::Note(note)) => notes.push(*note),
-            other => panic!("{other:?}: {line}"),
-        }
-    }
-    stats(&join(glances, notes), &TimeZone::UTC)
+    stats(&annotated(&lines.join("\n")), &TimeZone::UTC)
 }
 
 fn decision(id: &str, rest: &str) -> String {
@@ -45,15 +36,15 @@ const UNVERIFIED: &str = r#"{"category":"C","status":"cannot-verify","source":"r
 #[test]
 fn the_interval_is_wilsons() {
     // Figures of the literature: 8 of 10, and none of 10.
-    let share = Share { right: 8, wrong: 2, ..Share::default() }.worked_out();
+    let share = Share { right: 8, wrong: 2, ..Share::default() }.with_interval();
     let round = |number: Option<f64>| number.map(|number| (number * 1e4).round() / 1e4);
     assert_eq!(
         (round(share.precision), round(share.low), round(share.high)),
         (Some(0.8), Some(0.4902), Some(0.9433))
     );
-    let none = Share { right: 0, wrong: 10, ..Share::default() }.worked_out();
+    let none = Share { right: 0, wrong: 10, ..Share::default() }.with_interval();
     assert_eq!((none.low, round(none.high)), (Some(0.0), Some(0.2775)));
-    assert_eq!(Share::default().worked_out(), Share::default());
+    assert_eq!(Share::default().with_interval(), Share::default());
 }
 
 #[test]

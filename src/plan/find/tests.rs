@@ -3,20 +3,14 @@
 use std::collections::HashMap;
 
 use super::*;
-use crate::config::{Config, plan_globs};
-use crate::session::{Change, Original, ReadFile};
-use crate::testing;
-
-fn places() -> PlanPlaces {
-    let globs = plan_globs(&Config::default().audit.plan).expect("globs");
-    PlanPlaces::new("/w".into(), vec!["/home/me/.claude/plans".into()], globs)
-}
+use crate::session::Change;
+use crate::testing::{self, plan_places};
 
 fn found(session: &Session, files: &[(&str, &str)]) -> Option<Plan> {
     let files: HashMap<PathBuf, String> =
         files.iter().map(|(k, v)| (PathBuf::from(k), (*v).to_owned())).collect();
     let now: ReadText<'_> = &|path| files.get(path).cloned();
-    find(session, &places(), Read { now, first_read: &|_| None, committed: &|_| None })
+    find(session, &plan_places(&[]), Read { now, first_read: &|_| None, committed: &|_| None })
 }
 
 fn asked(text: &str) -> Session {
@@ -106,7 +100,7 @@ fn a_touched_plan_file_is_found_wherever_plans_live() {
         "/link-to-w/docs/plans/x.md",
     ] {
         let session = Session { touches: vec![touch(path, Original::Absent)], ..Session::default() };
-        let absolute = places().absolute(path);
+        let absolute = plan_places(&[]).absolute(path);
         let plan = found(&session, &[(absolute.to_str().expect("text"), "- [x] a")]).expect(path);
         assert_eq!((plan.source, plan.ticked_before.len()), (PlanSource::TouchedFile, 0), "{path}");
     }
@@ -158,10 +152,11 @@ fn ticks_from_before_the_session_are_not_its_claims() {
 #[test]
 fn what_the_file_was_is_told_by_the_transcript_then_a_read_then_the_commit() {
     let sources = |original: Original, read: Option<&str>, committed: Option<&str>| {
-        let session = touched("/w/PLAN.md", original);
+        let reads = has_read(&["/w/PLAN.md"]).reads;
+        let session = Session { reads, ..touched("/w/PLAN.md", original) };
         let plan = find(
             &session,
-            &places(),
+            &plan_places(&[]),
             Read {
                 now: &|path| path.ends_with("PLAN.md").then(|| "- [x] a".to_owned()),
                 first_read: &|_| read.map(String::from),

@@ -1,18 +1,13 @@
-//! Texts -> what they name and what they do not; the texts are made up, in the manner of real
-//! plans.
+//! Which words of a text are paths. The texts are made up, in the manner of real plans.
 
 use proptest::prelude::*;
 
-use super::{mentions, paths_named};
+use super::paths_named;
 
 #[track_caller]
 fn paths(text: &str, expected: &[&str]) {
-    assert_eq!(mentions(text).paths, expected, "paths in {text}");
-}
-
-#[track_caller]
-fn symbols(text: &str, expected: &[&str]) {
-    assert_eq!(mentions(text).symbols, expected, "symbols in {text}");
+    let named: Vec<String> = paths_named(text).into_iter().map(|named| named.path).collect();
+    assert_eq!(named, expected, "paths in {text}");
 }
 
 #[test]
@@ -134,51 +129,18 @@ fn the_writing_tells_what_is_surely_meant_as_a_path() {
     }
 }
 
-#[test]
-fn symbols_are_found_in_backticks_only() {
-    symbols("add parse_steps() and Foo::bar", &[]);
-    symbols(
-        "`foo()` `Foo::bar` `--flag` `CONST_NAME` `MyType` `snake_name` `camelCase`",
-        &["foo", "Foo::bar", "--flag", "CONST_NAME", "MyType", "snake_name", "camelCase"],
-    );
-    symbols("`foo(a, b)` `user.name` `foo.bar()`", &["foo", "user.name", "foo.bar"]);
-    symbols("`Vec<String>` `println!` `@cached`", &["Vec", "println", "cached"]);
-    symbols("`<Panel>` `<Panel />` `<div>`", &["Panel"]);
-    symbols("`--out=x` `--level <n>`", &["--out", "--level"]);
-    symbols(
-        "`pub fn parse(text: &str) -> Step` `class Foo:` `export const LIMIT = 3`",
-        &["parse", "Foo", "LIMIT"],
-    );
-    symbols("`foo` and `foo()`", &["foo"]);
-    symbols("`mkdir()` but not `mkdir`", &["mkdir"]);
-}
-
-#[test]
-fn commands_literals_and_paths_are_no_symbols() {
-    for text in [
-        "`cargo test` `npm run x` `git commit -m x` `ls`",
-        "`true` `null` `42` `3.14` `\"text\"` `'x'` `-v` `x`",
-        "`src/a.rs` `README.md` `tests/`",
-        "`kebab-case-name` `a + b` `x = 1` `#[derive]` `$VAR` `.class` `level:`",
-        "`` ` ``",
-    ] {
-        symbols(text, &[]);
-    }
-}
-
 proptest! {
     #[test]
     fn any_text_is_read(text in any::<String>()) {
-        mentions(&text);
+        paths_named(&text);
     }
 
     #[test]
     fn every_mention_is_in_the_text(text in "([a-z`/.:\\\\*_~()\\[\\]{}#@ -]|é|\\.rs|src/|\\]\\(){0,60}") {
-        let found = mentions(&text);
         // Escapes of Markdown are undone, so the text is compared without its backslashes.
         let plain = text.replace('\\', "");
-        for path in found.paths.iter().chain(&found.symbols) {
-            prop_assert!(plain.contains(&path.replace('\\', "")), "{path:?} is not in {text:?}");
+        for named in paths_named(&text) {
+            prop_assert!(plain.contains(&named.path.replace('\\', "")), "{named:?} is not in {text:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One proposal against one piece of evidence: what goes on to the second reader, and what each
+//! One proposal against one piece of evidence: what the second reader is asked about, and what each
 //! check says of the rest.
 
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn at(name: &str, state: FileState) -> PathOnDisk {
     PathOnDisk { name: name.to_owned(), state }
 }
 
-/// What a proposal becomes; the readers were shown the plan and, beside it, `words`.
+/// Checks a proposal; the readers were shown the plan and `words`.
 fn found(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evidence, words: &str) -> Finding {
     let shown = bare(&format!("{PLAN}\n{words}"));
     check(proposal, look, evidence, &shown)
@@ -51,7 +51,7 @@ fn missing_a() -> Proposal {
 }
 
 #[test]
-fn what_is_quoted_and_not_contradicted_goes_on() {
+fn a_quoted_proposal_that_nothing_contradicts_is_confirmed() {
     let found = found(&missing_a(), Some(&at("src/a.rs", MISSING)), &evidence(), "");
     let expected = Finding {
         source: Source::Reader,
@@ -63,7 +63,7 @@ fn what_is_quoted_and_not_contradicted_goes_on() {
 }
 
 #[test]
-fn a_claim_that_stands_in_no_section_is_nobodys() {
+fn a_claim_that_no_section_has_is_unsupported() {
     for (place, name) in [
         (ClaimedIn::Plan, "the plan"),
         (ClaimedIn::Message, "the final message"),
@@ -81,7 +81,7 @@ fn a_claim_that_stands_in_no_section_is_nobodys() {
 }
 
 #[test]
-fn a_claim_that_stands_in_another_section_is_corrected() {
+fn the_section_of_a_claim_is_corrected() {
     for (claim, place) in [
         ("Create `src/a.rs`", ClaimedIn::Plan),
         ("All steps are done", ClaimedIn::Message),
@@ -97,7 +97,7 @@ fn a_claim_that_stands_in_another_section_is_corrected() {
 }
 
 #[test]
-fn a_step_that_was_taken_out_of_the_plan_is_still_of_the_plan() {
+fn a_step_that_was_removed_from_the_plan_can_be_quoted() {
     let before = format!("{PLAN}- [ ] Write the changelog\n");
     let evidence = Evidence { plan: Some(plan_from(&before, PLAN)), ..evidence() };
     let dropped = Proposal { category: Category::C, ..proposal(Kind::LeftOut, "Write the changelog", "") };
@@ -123,7 +123,7 @@ fn marks_white_space_and_omissions_do_not_matter() {
 }
 
 #[test]
-fn a_proof_stands_in_the_evidence_or_is_empty() {
+fn a_proof_is_in_the_evidence_or_empty() {
     let why = "the words that it gives as proof do not stand in the evidence";
     let proven = |proof: &str| {
         let proposal = Proposal { proof: proof.into(), ..proposal(Kind::Other, "Create `src/a.rs`", "") };
@@ -155,7 +155,7 @@ fn without_a_plan_nothing_drifts_from_it() {
 }
 
 #[test]
-fn what_nobody_claims_needs_no_words_and_invented_ones_are_dropped() {
+fn unplanned_work_needs_no_claim_and_an_invented_one_is_dropped() {
     let unplanned = Proposal {
         category: Category::B,
         claimed_in: ClaimedIn::Nowhere,
@@ -170,7 +170,7 @@ fn what_nobody_claims_needs_no_words_and_invented_ones_are_dropped() {
 }
 
 #[test]
-fn a_path_that_is_not_ours_shows_nothing() {
+fn a_path_outside_the_workspace_is_unsupported() {
     for (name, state, why) in [
         ("/etc/hosts", FileState::Outside, "/etc/hosts is outside the workspace"),
         ("/tmp/probe.py", FileState::Outside, "/tmp/probe.py is in a folder for what is not meant to stay"),
@@ -185,7 +185,7 @@ fn a_path_that_is_not_ours_shows_nothing() {
 }
 
 #[test]
-fn what_is_called_missing_and_is_there_is_refuted() {
+fn missing_is_refuted_by_a_file_that_exists() {
     let missing = |state| becomes(&missing_a(), Some(&at("src/a.rs", state)), &evidence());
     assert_eq!(missing(FileState::File { bytes: 12 }), contradicted("src/a.rs is there, 12 bytes"));
     assert_eq!(missing(FileState::Folder), contradicted("src/a.rs is there"));
@@ -197,7 +197,7 @@ fn what_is_called_missing_and_is_there_is_refuted() {
 }
 
 #[test]
-fn work_beyond_the_plan_is_work_on_a_file_that_changed() {
+fn unplanned_work_is_refuted_by_an_unchanged_file() {
     let proposal = Proposal { category: Category::B, ..proposal(Kind::NotInPlan, "", "src/x.rs") };
     let look = at("src/x.rs", FileState::File { bytes: 4 });
     let mut evidence = evidence();
@@ -238,7 +238,7 @@ fn content_that_was_not_shown_proves_nothing() {
     assert_eq!(entered(Entered::LeftOut(LeftOut::Folder), ""), confirmed());
 }
 
-/// What a claim that the tests failed becomes after these commands.
+/// Checks the claim that tests failed, after these commands.
 fn after(commands: Vec<Command>, proof: &str) -> (Status, String) {
     let mut evidence = evidence();
     let words: String =
@@ -258,7 +258,7 @@ fn a_command_that_failed_and_passed_later_is_refuted() {
         assert_eq!(after(vec![red()], proof), confirmed(), "{proof}");
         assert_eq!(after(vec![red(), command("cargo test", 7)], proof), passed, "{proof}");
         assert_eq!(after(vec![red(), command("cargo  test", 7)], proof), passed, "{proof}");
-        // A short command whose letters stand in the proof by chance is not the one that is meant.
+        // A short command that is part of the proof by chance is not meant.
         assert_eq!(after(vec![red(), command("cargo test", 7), command("t", 8)], proof), passed, "{proof}");
         let again = vec![command("cargo test", 1), red(), command("cargo build", 9)];
         assert_eq!(after(again, proof), confirmed(), "{proof}: it did not pass since");
@@ -348,7 +348,7 @@ fn any_state() -> impl Strategy<Value = FileState> {
 
 proptest! {
     #[test]
-    fn no_proposal_makes_it_panic_and_nothing_invented_goes_on(
+    fn no_proposal_makes_it_panic_and_nothing_invented_is_confirmed(
         category in proptest::sample::select(Category::ALL.to_vec()),
         kind in proptest::sample::select(Kind::ALL.to_vec()),
         claimed_in in proptest::sample::select(ClaimedIn::ALL.to_vec()),

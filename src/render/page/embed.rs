@@ -1,5 +1,5 @@
-//! Data and sources as they stand in a page: takes values, gives a block that no browser executes; takes a source, gives
-//! the hash by which the page's policy names it. Must not let a value end its block.
+//! Blocks of data in a page, which no browser executes and which no value can end; and the hashes by which the page's
+//! policy names its sources.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -10,23 +10,16 @@ pub(super) fn json_block(id: &str, value: &impl Serialize) -> String {
     format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", escaped(&json))
 }
 
-/// JSON that HTML does not look into. These characters stand in nothing but strings, where all of them may be written
-/// so. What is between them, nearly all of it, is copied in one go.
+/// Escapes what HTML would look at. In JSON these characters occur in strings only, where they may be written so.
 fn escaped(json: &str) -> String {
-    let mut text = String::with_capacity(json.len() + json.len() / 16);
-    let mut from = 0;
-    for (at, found) in json.match_indices(['<', '>', '&', '\u{2028}', '\u{2029}']) {
-        text += &json[from..at];
-        text += match found {
-            "<" => "\\u003c",
-            ">" => "\\u003e",
-            "&" => "\\u0026",
-            "\u{2028}" => "\\u2028",
-            _ => "\\u2029",
-        };
-        from = at + found.len();
+    let mut text = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => text += &format!("\\u{:04x}", u32::from(letter)),
+            _ => text.push(letter),
+        }
     }
-    text + &json[from..]
+    text
 }
 
 /// A source as a policy names it.

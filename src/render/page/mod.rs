@@ -1,24 +1,22 @@
-//! The report page: takes decisions with all that is known of them, what their audits looked at, and a time zone; gives
-//! the text of one HTML page that needs nothing else. Pure, and must not let anything that came from a workspace run:
-//! data stands in blocks that no browser executes, the page's own policy names its only script and its only style by
+//! The report page: one HTML page about many decisions that needs nothing else. Pure. Nothing that came from a workspace
+//! may run: data stands in blocks that no browser executes, the page's policy names its only script and its only style by
 //! their hashes, and the script never turns a text into markup.
 
+mod detail;
 mod embed;
 mod rows;
-mod story;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::finding::Category;
-use crate::log::parallel::in_parts;
 use crate::log::stats::Repeat;
-use crate::log::{Snapshot, Told};
+use crate::log::{Annotated, Record, Snapshot};
 use crate::render::page::embed::{json_block, source_hash};
 use crate::render::page::rows::Rows;
 
-/// The page without its parts; each `{{part}}` stands once, and what is put in is not looked at again.
+/// The page without its parts. Each `{{part}}` occurs once, and what replaces it is not searched again.
 const FRAME: &str = include_str!("report.html");
 const STYLE: &str = include_str!("report.css");
 
@@ -36,33 +34,33 @@ const SCRIPT: [&str; 10] = [
     include_str!("script/start.js"),
 ];
 
-/// How much of the heavy parts a page may hold, in bytes. The newest have the room first.
+/// How many bytes the heavy parts of a page may take. The newest decisions come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// For what was found and how, of all decisions.
-    pub stories: usize,
+    /// For the findings, files and readers of decisions.
+    pub details: usize,
     /// For what audits looked at: asks, steps, files.
-    pub scenes: usize,
+    pub snapshots: usize,
 }
 
 impl Default for Room {
     fn default() -> Self {
-        Self { stories: 48 << 20, scenes: 24 << 20 }
+        Self { details: 48 << 20, snapshots: 24 << 20 }
     }
 }
 
-/// What the page says of itself.
+/// What the page says of itself, and how large it may get.
 #[derive(Debug, Clone)]
 pub struct About<'a> {
     /// When it was made.
     pub made: Timestamp,
-    /// In whose days and hours times are told.
+    /// The time zone of its days and hours.
     pub zone: &'a TimeZone,
     /// Which decisions it is about, in words, if not about all.
     pub only: Option<String>,
     /// How many lines of the log could not be read.
     pub torn: usize,
-    /// What projects dispute again and again, as `punchlist log stats` tells it.
+    /// What projects dispute again and again, as `punchlist log stats` has it.
     pub repeats: &'a [Repeat],
     /// How large it may get.
     pub room: Room,
@@ -73,15 +71,15 @@ pub struct About<'a> {
 pub struct Page {
     /// Its text.
     pub text: String,
-    /// How many decisions it tells of.
+    /// How many decisions it has.
     pub decisions: usize,
-    /// How many of them are told without their findings and files, for want of room.
-    pub stories_left_out: usize,
-    /// How many audits' scenes there are, but not on it, for want of room.
-    pub scenes_left_out: usize,
+    /// How many of them have no findings and files on it, for want of room.
+    pub details_left_out: usize,
+    /// How many snapshots of audits are not on it, for want of room.
+    pub snapshots_left_out: usize,
 }
 
-/// What the script is given first. All else is taken apart only when somebody looks.
+/// What the script parses first; all else is parsed when somebody looks at it.
 #[derive(Serialize)]
 struct Head<'a> {
     made: String,
@@ -89,34 +87,36 @@ struct Head<'a> {
     version: &'static str,
     only: Option<&'a str>,
     torn: usize,
-    stories_left_out: usize,
-    scenes_left_out: usize,
+    details_left_out: usize,
+    snapshots_left_out: usize,
     /// What the categories are called, and what they mean.
     categories: [(&'static str, &'static str); Category::ALL.len()],
     repeats: &'a [Repeat],
     rows: Rows<'a>,
 }
 
-/// Makes the page. Decisions come oldest first; `scene_of` gives what a decision's audit looked at, and is asked for the
-/// newest first.
-pub fn page(told: &[Told], about: &About<'_>, mut scene_of: impl FnMut(&str) -> Option<Snapshot>) -> Page {
-    let written = in_parts(told, |part| part.iter().map(story::story).collect::<Vec<_>>());
-    let mut stories: Vec<String> = written.into_iter().flatten().collect();
-    let mut scenes = String::new();
-    let (mut stories_left_out, mut scenes_left_out) = (0, 0);
-    let (mut stories_room, mut scenes_room) = (Some(about.room.stories), Some(about.room.scenes));
-    for (row, told) in told.iter().enumerate().rev() {
-        stories_room = stories_room.and_then(|room| room.checked_sub(stories[row].len()));
-        if stories_room.is_none() {
-            stories[row].clear();
-            stories_left_out += 1;
+/// Makes the page. Decisions come oldest first; `snapshot_of` is called with their ids, the newest first.
+pub fn page(
+    decisions: &[Annotated<Record>],
+    about: &About<'_>,
+    mut snapshot_of: impl FnMut(&str) -> Option<Snapshot>,
+) -> Page {
+    let mut details: Vec<String> = decisions.iter().map(detail::detail).collect();
+    let mut snapshots = String::new();
+    let (mut details_left_out, mut snapshots_left_out) = (0, 0);
+    let (mut details_room, mut snapshots_room) = (Some(about.room.details), Some(about.room.snapshots));
+    for (row, annotated) in decisions.iter().enumerate().rev() {
+        details_room = details_room.and_then(|room| room.checked_sub(details[row].len()));
+        if details_room.is_none() {
+            details[row].clear();
+            details_left_out += 1;
         }
-        let Some(scene) = scene_of(&told.record.id) else { continue };
-        let scene = json_block(&format!("scene-{row}"), &scene);
-        scenes_room = scenes_room.and_then(|room| room.checked_sub(scene.len()));
-        match scenes_room {
-            Some(_) => scenes += &scene,
-            None => scenes_left_out += 1,
+        let Some(snapshot) = snapshot_of(&annotated.decision.id) else { continue };
+        let snapshot = json_block(&format!("snapshot-{row}"), &snapshot);
+        snapshots_room = snapshots_room.and_then(|room| room.checked_sub(snapshot.len()));
+        match snapshots_room {
+            Some(_) => snapshots += &snapshot,
+            None => snapshots_left_out += 1,
         }
     }
     let made = about.made.to_zoned(about.zone.clone());
@@ -126,14 +126,14 @@ pub fn page(told: &[Told], about: &About<'_>, mut scene_of: impl FnMut(&str) -> 
         version: env!("CARGO_PKG_VERSION"),
         only: about.only.as_deref(),
         torn: about.torn,
-        stories_left_out,
-        scenes_left_out,
+        details_left_out,
+        snapshots_left_out,
         categories: Category::ALL.map(|category| (category.name(), category.title())),
         repeats: about.repeats,
-        rows: Rows::of(told, about.zone),
+        rows: Rows::new(decisions, about.zone),
     };
-    let blocks = json_block("head", &head) + &json_block("stories", &stories) + &scenes;
-    Page { text: put_together(&blocks), decisions: told.len(), stories_left_out, scenes_left_out }
+    let blocks = json_block("head", &head) + &json_block("details", &details) + &snapshots;
+    Page { text: put_together(&blocks), decisions: decisions.len(), details_left_out, snapshots_left_out }
 }
 
 fn put_together(blocks: &str) -> String {

@@ -1,5 +1,4 @@
-//! The decisions as columns of small numbers: takes them with all that is known of them, gives what the page filters,
-//! sorts, counts and draws by. Pure.
+//! The decisions as columns of small values, by which the page filters, sorts, counts and draws. Pure.
 
 use std::collections::HashMap;
 
@@ -9,18 +8,17 @@ use serde::Serialize;
 
 use crate::decision::{Held, could_not_check};
 use crate::finding::{Category, Source, Status};
-use crate::log::note::FindingOutcome;
-use crate::log::record::ReaderRecord;
-use crate::log::{Record, Told};
-use crate::readers::Usage;
+use crate::log::note::{FindingOutcome, Label};
+use crate::log::record::{self, ReaderRecord};
+use crate::log::{Annotated, Record};
 use crate::timing;
 
-/// What a decision came to, as a person sorts them.
+/// What was decided, as a person sorts decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// The stop was held.
+pub(super) enum RowKind {
+    /// The stop was blocked.
     Block,
-    /// It would have been, but for the dry run or a block that could not be counted.
+    /// It would have been without the dry run, or if the block could have been counted.
     WouldBlock,
     /// It could not be checked.
     CouldNotCheck,
@@ -28,8 +26,8 @@ pub(super) enum Kind {
     Allow,
 }
 
-impl Kind {
-    fn of(record: &Record) -> Self {
+impl RowKind {
+    fn new(record: &Record) -> Self {
         match (record.decision, record.would_block) {
             (Held::Block, _) => Self::Block,
             (Held::Allow, true) => Self::WouldBlock,
@@ -39,18 +37,18 @@ impl Kind {
     }
 }
 
-/// Texts that stand in many rows, each once.
+/// Texts of many rows, each once.
 #[derive(Default, Serialize)]
 #[serde(transparent)]
 struct Texts<'a> {
     texts: Vec<&'a str>,
     #[serde(skip)]
-    places: HashMap<&'a str, usize>,
+    indexes: HashMap<&'a str, usize>,
 }
 
 impl<'a> Texts<'a> {
-    fn place(&mut self, text: &'a str) -> usize {
-        *self.places.entry(text).or_insert_with(|| {
+    fn index(&mut self, text: &'a str) -> usize {
+        *self.indexes.entry(text).or_insert_with(|| {
             self.texts.push(text);
             self.texts.len() - 1
         })
@@ -67,7 +65,7 @@ pub(super) struct Rows<'a> {
     reader_outcomes: Texts<'a>,
 
     id: Vec<&'a str>,
-    /// What clocks on the wall showed, in milliseconds, as if they showed UTC.
+    /// Local time, in milliseconds, as if it were UTC.
     at: Vec<i64>,
     kind: Vec<u8>,
     cause: Vec<usize>,
@@ -102,61 +100,59 @@ pub(super) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// The columns of these decisions, in their order.
-    pub(super) fn of(told: &'a [Told], zone: &TimeZone) -> Self {
+    pub(super) fn new(decisions: &'a [Annotated<Record>], zone: &TimeZone) -> Self {
         let mut rows = Self::default();
-        for (row, told) in told.iter().enumerate() {
-            rows.add(told, zone);
-            for (finding, fate) in told.record.findings.iter().zip(&told.fates) {
+        for (row, annotated) in decisions.iter().enumerate() {
+            rows.add(annotated, zone);
+            for (finding, notes) in annotated.decision.findings.iter().zip(&annotated.findings) {
                 rows.finding_row.push(row);
                 rows.finding_category.push(Category::name(finding.category));
                 rows.finding_status.push(finding.status);
                 rows.finding_source.push(finding.source);
                 rows.finding_upheld.push(finding.second.as_ref().map(|second| second.upheld));
-                rows.finding_outcome.push(fate.outcome.as_ref().map(|note| note.outcome));
-                rows.finding_label.push(fate.label.as_ref().map(|note| note.label.name()));
-                rows.finding_right.push(fate.was_right());
+                rows.finding_outcome.push(notes.outcome());
+                rows.finding_label.push(notes.label().map(Label::name));
+                rows.finding_right.push(notes.was_right());
             }
         }
         rows
     }
 
-    fn add(&mut self, told: &'a Told, zone: &TimeZone) {
-        let record = &told.record;
+    fn add(&mut self, annotated: &'a Annotated<Record>, zone: &TimeZone) {
+        let record = &annotated.decision;
         self.id.push(&record.id);
-        self.at.push(wall_clock_ms(&record.time, zone));
-        self.kind.push(Kind::of(record) as u8);
-        self.cause.push(self.causes.place(record.cause.name()));
-        self.project.push(record.project.as_deref().map(|project| self.projects.place(project)));
-        self.session.push(record.session.as_deref().map(|session| self.sessions.place(session)));
-        self.label.push(told.label.as_ref().map(|note| note.label.name()));
+        self.at.push(local_ms(&record.time, zone));
+        self.kind.push(RowKind::new(record) as u8);
+        self.cause.push(self.causes.index(record.cause.name()));
+        self.project.push(record.project.as_deref().map(|project| self.projects.index(project)));
+        self.session.push(record.session.as_deref().map(|session| self.sessions.index(session)));
+        self.label.push(annotated.label.as_ref().map(|note| note.label.name()));
         let (first, second) = (record.auditor.as_ref(), record.second_reader.as_ref());
-        self.model.push(first.map(|first| self.models.place(&first.model)));
-        self.first_outcome.push(first.map(|first| self.reader_outcomes.place(&first.outcome)));
-        self.second_outcome.push(second.map(|second| self.reader_outcomes.place(&second.outcome)));
+        self.model.push(first.map(|first| self.models.index(&first.model)));
+        self.first_outcome.push(first.map(|first| self.reader_outcomes.index(&first.outcome)));
+        self.second_outcome.push(second.map(|second| self.reader_outcomes.index(&second.outcome)));
         let spent = |phase: &str| record.phases_ms.get(phase).copied();
         let own = |reader: Option<&ReaderRecord>| {
-            reader.filter(|reader| reader.outcome != "not-asked").map_or(0.0, |reader| reader.duration_ms)
+            reader.filter(|reader| reader.was_asked()).map_or(0.0, |reader| reader.duration_ms)
         };
         let theirs = spent(timing::AUDITOR).unwrap_or_else(|| own(first))
             + spent(timing::SECOND_READER).unwrap_or_else(|| own(second));
         self.ours_ms.push(spent(timing::TOTAL).map(|total| rounded((total - theirs).max(0.0))));
         let readers = || first.into_iter().chain(second);
         self.readers_ms.push(first.map(|_| rounded(own(first) + own(second))));
-        let read = Usage::total_input;
-        self.tokens_in.push(readers().map(|reader| read(&reader.usage)).sum());
+        self.tokens_in.push(readers().map(|reader| reader.usage.total_input()).sum());
         self.tokens_out.push(readers().map(|reader| reader.usage.output).sum());
-        let cost = readers().filter_map(|reader| reader.usage.cost_usd).reduce(|one, other| one + other);
-        self.cost_usd.push(cost.map(|cost| (cost * 1e9).round() / 1e9));
+        self.cost_usd.push(record::total_cost(readers()));
     }
 }
 
-/// No page is read more closely than to a hundredth of a millisecond.
+/// The page shows hundredths of a millisecond at most.
 fn rounded(ms: f64) -> f64 {
     (ms * 100.0).round() / 100.0
 }
 
-/// What a clock on the wall showed; 0 for what is no time.
-fn wall_clock_ms(time: &str, zone: &TimeZone) -> i64 {
+/// Local time as if it were UTC; 0 for what is no time.
+fn local_ms(time: &str, zone: &TimeZone) -> i64 {
     let Ok(time) = time.parse::<Timestamp>() else { return 0 };
     time.as_millisecond() + i64::from(zone.to_offset(time).seconds()) * 1000
 }
@@ -165,23 +161,24 @@ fn wall_clock_ms(time: &str, zone: &TimeZone) -> i64 {
 mod tests {
     use super::*;
     use crate::decision::Cause;
-    use crate::log::record::tests::record;
+    use crate::testing::record;
 
     #[test]
     fn a_stop_that_could_not_be_checked_is_a_kind_of_its_own() {
-        let kind =
-            |decision, would_block, cause| Kind::of(&Record { decision, cause, would_block, ..record("x") });
-        assert_eq!(kind(Held::Block, false, Cause::Findings), Kind::Block);
-        assert_eq!(kind(Held::Allow, true, Cause::Error), Kind::WouldBlock);
-        assert_eq!(kind(Held::Allow, false, Cause::Error), Kind::CouldNotCheck);
-        assert_eq!(kind(Held::Allow, false, Cause::AuditorTimeout), Kind::CouldNotCheck);
-        assert_eq!(kind(Held::Allow, false, Cause::Clean), Kind::Allow);
+        let kind = |decision, would_block, cause| {
+            RowKind::new(&Record { decision, cause, would_block, ..record("x") })
+        };
+        assert_eq!(kind(Held::Block, false, Cause::Findings), RowKind::Block);
+        assert_eq!(kind(Held::Allow, true, Cause::Error), RowKind::WouldBlock);
+        assert_eq!(kind(Held::Allow, false, Cause::Error), RowKind::CouldNotCheck);
+        assert_eq!(kind(Held::Allow, false, Cause::AuditorTimeout), RowKind::CouldNotCheck);
+        assert_eq!(kind(Held::Allow, false, Cause::Clean), RowKind::Allow);
     }
 
     #[test]
-    fn times_are_told_as_clocks_on_the_wall_showed_them() {
+    fn times_are_local() {
         let zone = TimeZone::fixed(jiff::tz::offset(-5));
-        assert_eq!(wall_clock_ms("2026-01-01T03:00:00.250Z", &zone), 1_767_218_400_250);
-        assert_eq!(wall_clock_ms("soon", &zone), 0);
+        assert_eq!(local_ms("2026-01-01T03:00:00.250Z", &zone), 1_767_218_400_250);
+        assert_eq!(local_ms("soon", &zone), 0);
     }
 }

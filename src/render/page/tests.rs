@@ -1,14 +1,12 @@
-//! What the page holds, looked at without a browser; `tests/page` opens it in one.
+//! The page's data and frame, without a browser.
 
 use jiff::tz::{TimeZone, offset};
 
 use super::*;
-use crate::log::annotated::join;
-use crate::log::record::tests::record;
-use crate::log::{Note, Record};
+use crate::testing::{annotated, record};
 
 /// Two decisions: a block with two findings, of which much is known, and one that stepped aside.
-fn tiny_log() -> Vec<Told> {
+fn tiny_log() -> Vec<Annotated<Record>> {
     let block = serde_json::json!({
         "schema": 1, "id": "k3f92m7q1x", "time": "2026-10-25T00:30:00.250Z", "session": "0f3a-1", "project": "/home/me/shop",
         "event": "Stop", "decision": "block", "cause": "findings",
@@ -33,24 +31,32 @@ fn tiny_log() -> Vec<Told> {
             "flags": []},
         "phases_ms": {"read": 1.5, "auditor": 2000.0, "second-reader": 500.0, "total": 2512.34},
     });
-    let block: Record = serde_json::from_value(block).expect("a record");
-    let notes = serde_json::json!([
-        {"kind": "outcome", "schema": 2, "id": "n", "time": "2026-10-25T01:00:00Z", "of": "k3f92m7q1x", "finding": 1,
-         "outcome": "disputed", "sentence": "It is in b/a.rs.", "was_wrong": false},
-        {"kind": "label", "schema": 2, "id": "l", "time": "2026-10-26T00:00:00Z", "of": "k3f92m7q1x", "finding": 1,
-         "label": "right", "note": "it was not"},
-    ]);
-    let notes: Vec<Note> = serde_json::from_value(notes).expect("notes");
-    join(vec![block, record("aside")], notes)
+    let notes = [
+        serde_json::json!({"kind": "outcome", "schema": 2, "id": "n", "time": "2026-10-25T01:00:00Z", "of": "k3f92m7q1x", "finding": 1,
+         "outcome": "disputed", "sentence": "It is in b/a.rs.", "was_wrong": false}),
+        serde_json::json!({"kind": "label", "schema": 2, "id": "l", "time": "2026-10-26T00:00:00Z", "of": "k3f92m7q1x", "finding": 1,
+         "label": "right", "note": "it was not"}),
+    ];
+    let aside = serde_json::json!(record("aside"));
+    let lines: Vec<String> = [block, aside].iter().chain(&notes).map(ToString::to_string).collect();
+    whole(&lines.join("\n"))
 }
 
-fn made(told: &[Told], room: Room, scene_of: impl FnMut(&str) -> Option<Snapshot>) -> Page {
+fn whole(log: &str) -> Vec<Annotated<Record>> {
+    annotated(log).into_iter().map(|decision| decision.into_record().expect("a record")).collect()
+}
+
+fn made(
+    decisions: &[Annotated<Record>],
+    room: Room,
+    snapshot_of: impl FnMut(&str) -> Option<Snapshot>,
+) -> Page {
     let zone = TimeZone::fixed(offset(2));
     let made = "2026-11-16T08:00:00Z".parse().expect("a time");
     page(
-        told,
+        decisions,
         &About { made, zone: &zone, only: Some("of project shop".into()), torn: 1, repeats: &[], room },
-        scene_of,
+        snapshot_of,
     )
 }
 
@@ -67,12 +73,12 @@ fn the_data_of_a_tiny_log() {
     let mut head = block(&page, "head").expect("a head");
     head["version"] = "VERSION".into();
     insta::assert_snapshot!("tiny_head", compact(&head));
-    let stories: Vec<String> =
-        serde_json::from_value(block(&page, "stories").expect("stories")).expect("texts");
-    let story: serde_json::Value = serde_json::from_str(&stories[0]).expect("a story");
-    insta::assert_snapshot!("tiny_story", compact(&story));
+    let details: Vec<String> =
+        serde_json::from_value(block(&page, "details").expect("details")).expect("texts");
+    let first: serde_json::Value = serde_json::from_str(&details[0]).expect("a detail");
+    insta::assert_snapshot!("tiny_detail", compact(&first));
     assert_eq!(
-        stories[1],
+        details[1],
         r#"{"time":"2026-10-01T00:00:00Z","event":"Stop","masked":0,"prompt_bytes":0,"phases_ms":{},"version":""}"#
     );
 }
@@ -90,30 +96,35 @@ fn compact(value: &serde_json::Value) -> String {
 
 #[test]
 fn the_newest_have_the_room_first_and_what_is_left_out_is_counted() {
-    let told = join(["a", "b", "c"].map(record).into(), vec![]);
-    let scene = |id: &str| (id != "b").then(|| Snapshot { asks: vec![id.repeat(30)], ..Snapshot::default() });
-    let story = story::story(&told[0]).len();
-    let page = made(&told, Room { stories: story * 2, scenes: 200 }, scene);
-    assert_eq!((page.decisions, page.stories_left_out, page.scenes_left_out), (3, 1, 1));
-    assert_eq!(block(&page, "head").expect("a head")["scenes_left_out"], 1);
-    let stories: Vec<String> =
-        serde_json::from_value(block(&page, "stories").expect("stories")).expect("texts");
-    assert_eq!(stories.iter().map(String::is_empty).collect::<Vec<_>>(), [true, false, false]);
-    assert_eq!(block(&page, "scene-0"), None);
-    assert_eq!(block(&page, "scene-2").expect("a scene")["asks"], serde_json::json!(["c".repeat(30)]));
+    let decisions = whole(&["a", "b", "c"].map(|id| serde_json::json!(record(id)).to_string()).join("\n"));
+    let snapshot =
+        |id: &str| (id != "b").then(|| Snapshot { asks: vec![id.repeat(30)], ..Snapshot::default() });
+    let detail = detail::detail(&decisions[0]).len();
+    let page = made(&decisions, Room { details: detail * 2, snapshots: 200 }, snapshot);
+    assert_eq!((page.decisions, page.details_left_out, page.snapshots_left_out), (3, 1, 1));
+    assert_eq!(block(&page, "head").expect("a head")["snapshots_left_out"], 1);
+    let details: Vec<String> =
+        serde_json::from_value(block(&page, "details").expect("details")).expect("texts");
+    assert_eq!(details.iter().map(String::is_empty).collect::<Vec<_>>(), [true, false, false]);
+    assert_eq!(block(&page, "snapshot-0"), None);
+    assert_eq!(block(&page, "snapshot-2").expect("a snapshot")["asks"], serde_json::json!(["c".repeat(30)]));
 }
 
 #[test]
 fn nothing_of_the_frame_is_left_open_and_nothing_of_the_data_is_put_in_twice() {
-    let mut told = tiny_log();
-    told[0].record.id = "{{script}}{{policy}}</script><script>alert(1)</script>".into();
-    let scene = Snapshot { final_message: Some("{{blocks}}</script>".into()), ..Snapshot::default() };
-    let page = made(&told, Room::default(), |_| Some(scene.clone()));
+    let mut decisions = tiny_log();
+    decisions[0].decision.id = "{{script}}{{policy}}</script><script>alert(1)</script>".into();
+    let snapshot = Snapshot { final_message: Some("{{blocks}}</script>".into()), ..Snapshot::default() };
+    let page = made(&decisions, Room::default(), |_| Some(snapshot.clone()));
     let frame = FRAME.replace("{{blocks}}", "");
     assert_eq!(page.text.matches("{{script}}{{policy}}\\u003c/script").count(), 1);
     assert!(!page.text.contains("<script>alert"));
     assert_eq!(frame.matches("{{").count(), 3, "policy, style, script");
-    assert_eq!(page.text.matches("</script>").count(), 2 + 2 + 1, "head, stories, two scenes and the script");
+    assert_eq!(
+        page.text.matches("</script>").count(),
+        2 + 2 + 1,
+        "head, details, two snapshots and the script"
+    );
     assert!(!SCRIPT.concat().contains("</") && !SCRIPT.concat().contains("<!--"));
 }
 

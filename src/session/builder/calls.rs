@@ -11,8 +11,8 @@ use crate::session::{
     Change, ChangeAt, Command, CommandEnd, Delegation, EditTool, Original, OtherCall, Outcome, ReadFile,
     Session, Tail, Todo, Touch,
 };
-use crate::text::excerpt::start_and_end;
 use crate::text::first_part;
+use crate::text::start_and_end;
 
 /// How much of one command line is kept.
 const COMMAND_CAP: usize = 4 << 10;

@@ -17,8 +17,8 @@ use crate::session::results::{EarlyResults, ToolResult};
 use crate::session::retention::{self, Sizes};
 use crate::session::seen_ids::SeenIds;
 use crate::session::{ApprovedPlan, Ask, Remark, Session, Tail};
-use crate::text::excerpt::start_and_end;
 use crate::text::last_part;
+use crate::text::start_and_end;
 
 /// Whose transcript this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,16 +15,20 @@ struct Home {
 }
 
 impl Home {
-    /// A state folder with a log of three decisions, the last of them with a scene.
+    /// A state folder with a log of three decisions, the last of them with a snapshot.
     fn new() -> Self {
         let home = Self { folder: tempfile::tempdir().expect("a folder") };
         let log = DecisionLog::in_folder(&home.path("state"));
         let made = made_up(40);
-        for told in &made.told[made.told.len() - 3..] {
-            let time = told.record.time.parse().expect("a time");
-            log.append(&told.record, time).expect("written");
-            if let Some(scene) = made.scenes.get(&told.record.id) {
-                punchlist::log::artifacts::keep_scene(&home.path("state"), &told.record.id, scene);
+        for annotated in &made.decisions[made.decisions.len() - 3..] {
+            let time = annotated.decision.time.parse().expect("a time");
+            log.append(&annotated.decision, time).expect("written");
+            if let Some(snapshot) = made.snapshots.get(&annotated.decision.id) {
+                punchlist::log::artifacts::write_snapshot(
+                    &home.path("state"),
+                    &annotated.decision.id,
+                    snapshot,
+                );
             }
         }
         home
@@ -108,7 +112,7 @@ fn the_page_is_printed_for_a_dash() {
     assert_eq!((err.as_str(), code), ("", Some(0)));
     assert!(out.starts_with("<!doctype html>") && out.ends_with("</html>\n"));
     assert!(out.contains("Europe/Berlin"));
-    assert!(out.contains("id=\"scene-"), "scenes are found");
+    assert!(out.contains("id=\"snapshot-"), "snapshots are found");
 }
 
 #[test]
@@ -203,7 +207,7 @@ fn what_was_said_of_a_decision_later_is_on_its_page() {
     let home = Home::new();
     let log = DecisionLog::in_folder(&home.path("state"));
     let mut id = String::new();
-    log.read(|record, _| id = record.id).expect("readable");
+    log.read(|record| id = record.id).expect("readable");
     let note: Note = serde_json::from_value(
         json!({"kind": "label", "schema": 2, "id": "l", "time": "2026-11-16T00:00:00Z",
         "of": id, "label": "wrong", "note": "we looked"}),

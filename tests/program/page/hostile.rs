@@ -1,13 +1,12 @@
 //! A record that tries to run script in every text field it has.
 
 use punchlist::finding::Category;
-use punchlist::log::annotated::join;
-use punchlist::log::stats::{Repeat, stats};
-use punchlist::log::{Note, Record, Snapshot};
+use punchlist::log::Snapshot;
+use punchlist::log::stats::Repeat;
 use serde_json::{Value, json};
 
 use crate::page::browser::Browser;
-use crate::page::sample::{MadeUp, zone};
+use crate::page::sample::{MadeUp, from_log};
 
 const ATTACKS: [&str; 9] = [
     "</script><script>window.owned = 1</script>",
@@ -49,7 +48,7 @@ fn disputed(attack: &str) -> Repeat {
 
 fn hostile_log() -> MadeUp {
     let all = ATTACKS.concat();
-    let (mut records, mut notes, mut scenes) = (Vec::new(), Vec::new(), std::collections::HashMap::new());
+    let (mut lines, mut snapshots) = (Vec::new(), std::collections::HashMap::new());
     for (number, attack) in ATTACKS.iter().copied().chain([all.as_str()]).enumerate() {
         let mut record = json!({
             "schema": 1, "id": "X", "time": format!("2026-10-0{}T10:00:00Z", number % 9 + 1), "session": "X", "agent": "X",
@@ -76,19 +75,20 @@ fn hostile_log() -> MadeUp {
              "sentence": "X", "was_wrong": true, "told_by": "X"},
             {"kind": "label", "schema": 2, "id": "X", "time": "X", "of": "X", "label": "wrong", "note": "X"},
         ]);
-        let mut scene = json!({"asks": ["X"], "steps": [{"number": 1, "text": "X", "state": "X"}], "final_message": "X",
+        let mut snapshot = json!({"asks": ["X"], "steps": [{"number": 1, "text": "X", "state": "X"}], "final_message": "X",
             "files": [{"path": "X", "text": "X"}, {"path": "b", "text": format!("@@ -1 +1 @@\n-{attack}\n+{attack}\n")}]});
         record["phases_ms"][attack] = json!(1.0);
-        for value in [&mut record, &mut said, &mut scene] {
+        for value in [&mut record, &mut said, &mut snapshot] {
             poison(value, attack);
         }
-        records.push(serde_json::from_value::<Record>(record).expect("a record"));
-        notes.extend(serde_json::from_value::<Vec<Note>>(said).expect("notes"));
-        scenes.insert(attack.to_owned(), serde_json::from_value::<Snapshot>(scene).expect("a scene"));
+        lines.push(record.to_string());
+        lines.extend(said.as_array().expect("notes").iter().map(ToString::to_string));
+        snapshots
+            .insert(attack.to_owned(), serde_json::from_value::<Snapshot>(snapshot).expect("a snapshot"));
     }
-    let mut stats = stats(&[], &zone());
-    stats.repeats = ATTACKS.map(disputed).into();
-    MadeUp { told: join(records, notes), scenes, stats }
+    let mut log = from_log(&lines.join("\n"), |record| snapshots.get(&record.id).cloned());
+    log.stats.repeats = ATTACKS.map(disputed).into();
+    log
 }
 
 #[test]

@@ -173,14 +173,14 @@ fn the_timeline_is_as_fine_as_there_is_room() {
 #[test]
 fn times_that_can_not_be_read_or_lie_far_away_break_nothing() {
     let mut log = made_up(50);
-    log.told[0].record.time = "1970-01-02T00:00:00Z".into();
-    log.told[49].record.time = "9000-01-01T00:00:00Z".into();
-    log.told[7].record.time = "soon".into();
+    log.decisions[0].decision.time = "1970-01-02T00:00:00Z".into();
+    log.decisions[49].decision.time = "9000-01-01T00:00:00Z".into();
+    log.decisions[7].decision.time = "soon".into();
     let Some(browser) = Browser::open(&log.page().text, 1360, 900) else { return };
     assert_eq!(browser.text("return document.querySelector('#shown').textContent"), "50 decisions");
     assert!(browser.number("return document.querySelectorAll('#timeline rect').length") < 300.0);
-    log.told.drain(..7);
-    log.told.truncate(1);
+    log.decisions.drain(..7);
+    log.decisions.truncate(1);
     drop(browser);
     let Some(browser) = Browser::open(&log.page().text, 1360, 900) else { return };
     let about = browser.text("return document.querySelector('#about').textContent");

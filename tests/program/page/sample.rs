@@ -4,25 +4,23 @@
 use std::collections::HashMap;
 
 use jiff::tz::TimeZone;
-use punchlist::log::annotated::join;
-use punchlist::log::seen;
+use punchlist::log::reader;
 use punchlist::log::stats::{Stats, stats};
-use punchlist::log::summary::Line;
-use punchlist::log::{Note, Record, Snapshot, Told};
+use punchlist::log::{Annotated, Record, Snapshot};
 use punchlist::render::page::{About, Page, Room, page};
 use serde_json::json;
 
 use crate::sample_log::year;
 
-/// Decisions, oldest first, with the scenes that are kept.
+/// Decisions, oldest first, with the snapshots of their audits.
 pub(crate) struct MadeUp {
-    pub(crate) told: Vec<Told>,
-    pub(crate) scenes: HashMap<String, Snapshot>,
+    pub(crate) decisions: Vec<Annotated<Record>>,
+    pub(crate) snapshots: HashMap<String, Snapshot>,
     /// What `punchlist log stats` says of them.
     pub(crate) stats: Stats,
 }
 
-/// Times are told an hour ahead of UTC.
+/// An hour ahead of UTC.
 pub(crate) fn zone() -> TimeZone {
     TimeZone::fixed(jiff::tz::offset(1))
 }
@@ -53,7 +51,7 @@ const DIFF: &str = "\
 ";
 
 /// What an audit looked at: the first of its files as what changed in it, the second whole.
-fn scene(record: &Record) -> Snapshot {
+fn snapshot(record: &Record) -> Snapshot {
     let steps = record.plan.as_ref().map_or(0, |plan| plan.steps);
     let quoted = |number| record.findings.iter().find(|finding| finding.step == Some(number));
     let steps: Vec<_> = (1..=steps)
@@ -68,7 +66,7 @@ fn scene(record: &Record) -> Snapshot {
     let texts = [DIFF, "# Webhooks\n\nSigned with HMAC-SHA256.\n"];
     let files: Vec<_> =
         record.files.iter().zip(texts).map(|(file, text)| json!({"path": file.path, "text": text})).collect();
-    let scene = json!({
+    let snapshot = json!({
         "asks": [
             "Make the webhook receiver safe: verify signatures, log what is rejected, retry with backoff.",
             "Looks good. Go on with the plan, and please bump the changelog too.",
@@ -78,38 +76,32 @@ fn scene(record: &Record) -> Snapshot {
             are logged, and deliveries are retried with backoff.\n\nAll tests pass.",
         "files": files,
     });
-    serde_json::from_value(scene).expect("a scene")
+    serde_json::from_value(snapshot).expect("a snapshot")
 }
 
 /// So many decisions, over a year.
 pub(crate) fn made_up(decisions: usize) -> MadeUp {
-    let (mut records, mut notes, mut scenes) = (Vec::<Record>::new(), Vec::<Note>::new(), HashMap::new());
-    let (mut glances, mut said) = (Vec::new(), Vec::new());
-    let lines = year(7, decisions);
-    for line in &lines {
-        match Line::of(line.as_bytes()) {
-            Some(Line::Decision(glance)) => glances.push(*glance),
-            Some(Line::Note(note)) => {
-                notes.push(note.note.clone());
-                said.push(*note);
-                continue;
-            }
-            other => panic!("{other:?}"),
-        }
-        let record: Record = serde_json::from_str(line).expect("a record");
-        if record.auditor.is_some() {
-            scenes.insert(record.id.clone(), scene(&record));
-        }
-        records.push(record);
-    }
-    let stats = stats(&seen::join(glances, said), &zone());
-    MadeUp { told: join(records, notes), scenes, stats }
+    from_log(&year(7, decisions).join("\n"), |record| record.auditor.is_some().then(|| snapshot(record)))
+}
+
+/// The decisions of a log, each with the snapshot that `snapshot_of` gives it.
+pub(crate) fn from_log(log: &str, snapshot_of: impl Fn(&Record) -> Option<Snapshot>) -> MadeUp {
+    let found = reader::parse(log);
+    assert_eq!((found.torn, found.newer), (0, 0));
+    let stats = stats(&found.decisions, &zone());
+    let decisions: Vec<_> =
+        found.decisions.into_iter().map(|decision| decision.into_record().expect("a record")).collect();
+    let snapshot = |annotated: &Annotated<Record>| {
+        Some((annotated.decision.id.clone(), snapshot_of(&annotated.decision)?))
+    };
+    let snapshots = decisions.iter().filter_map(snapshot).collect();
+    MadeUp { decisions, snapshots, stats }
 }
 
 impl MadeUp {
     /// The newest of them.
     pub(crate) fn newest(mut self, count: usize) -> Self {
-        self.told.drain(..self.told.len() - count);
+        self.decisions.drain(..self.decisions.len() - count);
         self.stats.repeats.clear();
         self
     }
@@ -119,6 +111,6 @@ impl MadeUp {
         let made = "2026-10-01T08:00:00Z".parse().expect("a time");
         let (repeats, room) = (&self.stats.repeats, Room::default());
         let about = About { made, zone: &zone(), only: None, torn: 0, repeats, room };
-        page(&self.told, &about, |id| self.scenes.get(id).cloned())
+        page(&self.decisions, &about, |id| self.snapshots.get(id).cloned())
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use punchlist::decision::Held;
 use punchlist::finding::{Finding, Status};
-use punchlist::log::Told;
-use punchlist::log::annotated::Fate;
-use punchlist::log::projects::names;
+use punchlist::log::annotated::FindingNotes;
+use punchlist::log::project_names::names;
+use punchlist::log::{Annotated, Record};
 use serde_json::json;
 
 use crate::page::browser::Browser;
@@ -38,9 +38,9 @@ fn opened(log: &MadeUp) -> Option<Browser> {
 fn filters_combine_and_the_figures_follow_them() {
     let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
-    let blocks = || log.told.iter().filter(|told| told.record.decision == Held::Block);
-    let project = blocks().next().and_then(|told| told.record.project.clone()).expect("a project");
-    let of_project = |told: &&Told| told.record.project.as_ref() == Some(&project);
+    let blocks = || log.decisions.iter().filter(|one| one.decision.decision == Held::Block);
+    let project = blocks().next().and_then(|one| one.decision.project.clone()).expect("a project");
+    let of_project = |one: &&Annotated<Record>| one.decision.project.as_ref() == Some(&project);
     let (all, of_one) = (blocks().count(), blocks().filter(of_project).count());
     assert!(of_one > 0 && of_one < all, "{of_one} of {all}");
 
@@ -50,7 +50,8 @@ fn filters_combine_and_the_figures_follow_them() {
     assert!(column(&browser, "decision").iter().all(|decision| decision == "block"));
     let options = "[...document.querySelector('#f-project').options]";
     // The page calls projects what `stats` calls them.
-    let paths: BTreeSet<&str> = log.told.iter().filter_map(|told| told.record.project.as_deref()).collect();
+    let paths: BTreeSet<&str> =
+        log.decisions.iter().filter_map(|one| one.decision.project.as_deref()).collect();
     let paths: Vec<&str> = paths.into_iter().collect();
     let at = paths.iter().position(|path| *path == project).expect("among them");
     let name = &names(&paths)[at];
@@ -70,46 +71,49 @@ fn text_session_cause_category_outcome_and_date_filter_too() {
     let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
     let shown = |browser: &Browser| browser.text(SHOWN).split(' ').next().expect("a number").to_owned();
-    let counted =
-        |takes: &dyn Fn(&Told) -> bool| log.told.iter().filter(|told| takes(told)).count().to_string();
+    let counted = |takes: &dyn Fn(&Annotated<Record>) -> bool| {
+        log.decisions.iter().filter(|one| takes(one)).count().to_string()
+    };
 
     // A path of a finding, in another case; words of the agent's own sentence, in another order.
     let path =
-        log.told.iter().flat_map(|told| &told.record.findings).find_map(|finding| finding.path.clone());
+        log.decisions.iter().flat_map(|one| &one.decision.findings).find_map(|finding| finding.path.clone());
     let path = path.expect("a path");
     browser.type_into("#f-text", &path.to_uppercase());
-    let named = counted(&|told| {
-        let mut files = told.record.files.iter().map(|file| &file.path);
-        told.record.findings.iter().any(|finding| finding.why.contains(&path))
+    let named = counted(&|one| {
+        let mut files = one.decision.files.iter().map(|file| &file.path);
+        one.decision.findings.iter().any(|finding| finding.why.contains(&path))
             || files.any(|file| *file == path)
     });
     assert_eq!(shown(&browser), named);
     browser.press(ESCAPE);
     browser.type_into("#f-text", "disputed \"the build server\" tests");
-    let sentence =
-        |fate: &Fate| fate.outcome.as_ref().and_then(|note| note.sentence.clone()).unwrap_or_default();
-    let served = counted(&|told| told.fates.iter().any(|fate| sentence(fate).contains("the build server")));
+    let sentence = |notes: &FindingNotes| {
+        notes.outcome.as_ref().and_then(|note| note.sentence.clone()).unwrap_or_default()
+    };
+    let served =
+        counted(&|one| one.findings.iter().any(|notes| sentence(notes).contains("the build server")));
     assert!(served != "0");
     assert_eq!(shown(&browser), served);
     browser.press(ESCAPE);
 
     browser.choose("#f-outcome", "disputed");
-    assert_eq!(shown(&browser), counted(&|told| told.fates.iter().any(|fate| !sentence(fate).is_empty())));
+    assert_eq!(shown(&browser), counted(&|one| one.findings.iter().any(|notes| !sentence(notes).is_empty())));
     browser.press(ESCAPE);
     browser.choose("#f-cause", "auditor-timeout");
-    assert_eq!(shown(&browser), counted(&|told| told.record.cause.name() == "auditor-timeout"));
+    assert_eq!(shown(&browser), counted(&|one| one.decision.cause.name() == "auditor-timeout"));
     browser.press(ESCAPE);
     browser.choose("#f-category", "ask");
-    let asked = counted(&|told| {
+    let asked = counted(&|one| {
         let is_shown = |f: &Finding| f.status != Status::Refuted;
-        told.record.findings.iter().any(|f| f.category.name() == "ask" && is_shown(f))
+        one.decision.findings.iter().any(|f| f.category.name() == "ask" && is_shown(f))
     });
     assert_eq!(shown(&browser), asked);
     browser.press(ESCAPE);
 
-    let session = log.told[100].record.session.clone().expect("a session");
+    let session = log.decisions[100].decision.session.clone().expect("a session");
     browser.type_into("#f-session", &session[..8]);
-    assert_eq!(shown(&browser), counted(&|told| told.record.session.as_ref() == Some(&session)));
+    assert_eq!(shown(&browser), counted(&|one| one.decision.session.as_ref() == Some(&session)));
     browser.press(ESCAPE);
 
     // The page's days are those of its time zone, an hour ahead of UTC.
@@ -119,8 +123,8 @@ fn text_session_cause_category_outcome_and_date_filter_too() {
              document.getElementById(id).dispatchEvent(new Event('change'));
          }",
     );
-    let week = counted(&|told| {
-        let time = told.record.time.as_str();
+    let week = counted(&|one| {
+        let time = one.decision.time.as_str();
         ("2026-03-01T23:00:00".."2026-03-08T23:00:00").contains(&time)
     });
     assert!(week != "0");
@@ -201,8 +205,8 @@ fn a_decision_unfolds_into_its_evidence() {
     let Some(browser) = opened(&log) else { return };
     browser.choose("#f-outcome", "disputed");
     browser.click("#rows .row .unfold");
-    browser.wait_for("document.querySelector('#rows .detail .story') !== null");
-    let story = browser.text("return document.querySelector('.detail').innerText");
+    browser.wait_for("document.querySelector('#rows .detail .record') !== null");
+    let detail = browser.text("return document.querySelector('.detail').innerText");
     for words in [
         "Make the webhook receiver safe",
         "Write the ",
@@ -218,7 +222,7 @@ fn a_decision_unfolds_into_its_evidence() {
         "Second reader",
         "punchlist log show",
     ] {
-        assert!(story.contains(words), "{words} in\n{story}");
+        assert!(detail.contains(words), "{words} in\n{detail}");
     }
     let unfold = "return document.querySelector('#rows .row .unfold')";
     assert_eq!(browser.text(&format!("{unfold}.getAttribute('aria-expanded')")), "true");
@@ -262,7 +266,7 @@ fn what_is_unfolded_stays_so_while_one_scrolls_and_filters() {
 }
 
 fn when_of(log: &MadeUp, row: usize) -> String {
-    let time: jiff::Timestamp = log.told[row].record.time.parse().expect("a time");
+    let time: jiff::Timestamp = log.decisions[row].decision.time.parse().expect("a time");
     time.to_zoned(jiff::tz::TimeZone::fixed(jiff::tz::offset(1))).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
@@ -321,7 +325,7 @@ fn the_keyboard_reaches_everything() {
 fn an_address_with_an_id_unfolds_that_decision() {
     let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
-    let id = &log.told[3].record.id;
+    let id = &log.decisions[3].decision.id;
     browser.eval(&format!("location.hash = '{id}'"));
     browser.wait_for("document.querySelector('.detail') !== null");
     assert_eq!(browser.text("return document.querySelector('.detail aside code').textContent"), *id);

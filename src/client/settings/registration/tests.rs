@@ -1,4 +1,4 @@
-//! Settings as people have them: each registered, registered again, and taken back.
+//! Settings as people have them: the hook added, updated and removed.
 
 use serde_json::json;
 
@@ -39,7 +39,7 @@ const TEAM: &str = r#"{
 "#;
 
 #[test]
-fn it_is_added_beside_everything_else_and_taken_out_to_the_byte() {
+fn uninstall_restores_the_file_to_the_byte() {
     for text in [
         "{}",
         "{}\n",
@@ -71,7 +71,7 @@ fn it_is_added_beside_everything_else_and_taken_out_to_the_byte() {
 }
 
 #[test]
-fn what_is_added_to_a_teams_settings_is_one_hook_for_stops_and_one_for_starts() {
+fn install_adds_one_hook_for_stops_and_one_for_starts() {
     let text = registered(TEAM).text;
     let new: Vec<&str> = text.lines().filter(|line| !TEAM.lines().any(|old| old == *line)).collect();
     assert_eq!(
@@ -103,7 +103,7 @@ fn what_is_added_to_a_teams_settings_is_one_hook_for_stops_and_one_for_starts() 
 }
 
 #[test]
-fn an_older_registration_is_upgraded_where_it_stands() {
+fn an_older_registration_is_updated_in_place() {
     let upgraded = |hook: Value| {
         let text = json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } }).to_string();
         let hooks = hooks_of(&registered(&text).text, "Stop");
@@ -122,17 +122,17 @@ fn an_older_registration_is_upgraded_where_it_stands() {
     ] {
         assert_eq!(upgraded(old.clone()), today, "{old}");
     }
-    // A longer timeout than is needed is the person's to choose, and so is what else stands there.
+    // A longer timeout and other fields are the person's choice.
     let longer =
         json!({ "type": "command", "command": "punchlist hook", "timeout": 300, "statusMessage": "…" });
-    let kept = upgraded(longer);
-    assert_eq!((&kept["timeout"], &kept["statusMessage"]), (&json!(300), &json!("…")));
-    assert_eq!(kept["command"], "/opt/punchlist hook --hook-timeout 300");
+    let updated = upgraded(longer);
+    assert_eq!((&updated["timeout"], &updated["statusMessage"]), (&json!(300), &json!("…")));
+    assert_eq!(updated["command"], "/opt/punchlist hook --hook-timeout 300");
 }
 
-/// As `install` registered it before a session's start was of interest.
+/// As `install` registered it before punchlist had a `SessionStart` hook.
 #[test]
-fn an_older_registration_gets_the_sessions_start_beside_it() {
+fn an_older_registration_gets_session_start_added() {
     let old = "{\n  \"hooks\": {\n    \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"/opt/punchlist hook --hook-timeout 120\", \"timeout\": 120 }] }]\n  }\n}\n";
     let edited = registered(old);
     assert_eq!(hooks_of(&edited.text, "Stop"), hooks_of(old, "Stop"));
@@ -160,7 +160,7 @@ fn two_registrations_of_one_event_become_one() {
 }
 
 #[test]
-fn a_command_line_of_the_persons_own_is_left_alone_and_still_taken_out() {
+fn a_custom_command_line_is_not_rewritten_and_can_be_removed() {
     let command = "PUNCHLIST_TRACE=1 punchlist hook 2>>/tmp/trace";
     let text = json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": command }] }] } })
         .to_string();
@@ -173,7 +173,7 @@ fn a_command_line_of_the_persons_own_is_left_alone_and_still_taken_out() {
 }
 
 #[test]
-fn what_only_looks_like_it_is_nobodys_business() {
+fn hooks_that_only_look_like_ours_are_left_alone() {
     let hooks = ["punchlist", "punchlist log", "notpunchlist hook", "echo punchlist-hook", "hook punchlist"]
         .map(|command| json!({ "type": "command", "command": command }));
     let text = json!({ "hooks": { "Stop": [{ "hooks": hooks }, { "hooks": 7 }, 3] } }).to_string();
@@ -194,7 +194,7 @@ fn subagents_wait_in_either_mode() {
 }
 
 #[test]
-fn what_can_not_be_edited_says_why() {
+fn a_file_that_can_not_be_edited_says_why() {
     let fault = |text: &str| register(text, &wanted()).expect_err(text).to_string();
     assert_eq!(fault("{"), "is not valid JSON (EOF while parsing an object at line 1 column 1)");
     assert_eq!(
@@ -207,7 +207,7 @@ fn what_can_not_be_edited_says_why() {
 }
 
 #[test]
-fn a_path_is_quoted_where_the_shell_would_read_it_otherwise() {
+fn a_path_is_quoted_where_the_shell_needs_it() {
     for (path, wanted) in [
         ("/usr/local/bin/punchlist", "/usr/local/bin/punchlist"),
         ("/home/a b/punchlist", "'/home/a b/punchlist'"),
@@ -220,7 +220,7 @@ fn a_path_is_quoted_where_the_shell_would_read_it_otherwise() {
 }
 
 #[test]
-fn a_plugin_is_seen_where_it_is_switched_on() {
+fn an_enabled_plugin_is_found() {
     assert_eq!(
         plugin(&json!({ "enabledPlugins": { "punchlist@punchlist": true } })),
         Some("punchlist@punchlist")

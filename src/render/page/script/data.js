@@ -1,4 +1,4 @@
-// The data: takes the blocks of the page, gives the columns at once, and stories, scenes and what a text filter looks
+// The data: takes the blocks of the page, gives the columns at once, and details, snapshots and what a text filter looks
 // through only when somebody asks for them.
 
 // What may be broken is shown as missing: one bad block must not take the page with it.
@@ -13,7 +13,7 @@ const block = (id) => parsed(byId(id)?.textContent);
 
 const head = block("head");
 const rows = head.rows;
-const stories = block("stories");
+const details = block("details");
 const total = rows.id.length;
 
 const KINDS = ["block", "would block", "could not check", "allow"];
@@ -51,8 +51,8 @@ const causeOf = (row) => rows.causes[rows.cause[row]];
 const modelOf = (row) => (rows.model[row] === null ? null : rows.models[rows.model[row]]);
 const rowOfId = new Map(rows.id.map((id, row) => [id, row]));
 
-const storyOf = (row) => parsed(stories[row]);
-const sceneOf = (row) => block(`scene-${row}`);
+const detailOf = (row) => parsed(details[row]);
+const snapshotOf = (row) => block(`snapshot-${row}`);
 
 // All that was said of a decision, in small letters, one text each.
 const haystacks = new Array(total);
@@ -63,9 +63,9 @@ function texts(value, into) {
 }
 function haystack(row) {
   if (haystacks[row] === undefined) {
-    const story = storyOf(row) ?? {};
+    const record = detailOf(row) ?? {};
     const words = [rows.id[row], projectOf(row) ?? "", sessionOf(row) ?? "", causeOf(row), KINDS[rows.kind[row]]];
-    const { detail, findings, advisories, files, config_error: fault, label } = story;
+    const { detail, findings, advisories, files, config_error: fault, label } = record;
     texts([detail, findings, advisories, fault, label, (files ?? []).map((file) => file.path)], words);
     haystacks[row] = words.join("\n").toLowerCase();
   }

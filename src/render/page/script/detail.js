@@ -1,4 +1,4 @@
-// One decision, unfolded: takes its story and its scene, gives a node with the very words. Texts go in as texts.
+// One decision, unfolded: takes its record and its snapshot, gives a node with the very words. Texts go in as texts.
 
 const part = (title, ...children) => {
   const found = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
@@ -83,8 +83,8 @@ function codeNode(text, isDiff) {
   return [pre, more];
 }
 
-function fileNodes(files, scene) {
-  const seen = new Map((scene?.files ?? []).map((file) => [file.path, file.text]));
+function fileNodes(files, snapshot) {
+  const seen = new Map((snapshot?.files ?? []).map((file) => [file.path, file.text]));
   const known = new Set(files.map((file) => file.path));
   const all = [...files, ...[...seen.keys()].filter((path) => !known.has(path)).map((path) => ({ path }))];
   return all.length > 0 && el("ul", { class: "files" }, all.map((file) => {
@@ -128,35 +128,35 @@ const PLAN_SOURCES = { approved: "approved in the session", "approved-file": "ap
   "named-file": "a file that was named", "given-file": "given for this audit" };
 
 function detailOf(row) {
-  const story = storyOf(row);
-  const scene = sceneOf(row);
-  if (story === null) return el("div", { class: "story" }, nothing("The page has no room for this one."), el("p", {}, el("code", {}, `punchlist log show ${rows.id[row]}`)));
-  const findings = story.findings ?? [];
-  const plan = story.plan && pairs(pair("file", story.plan.path), pair("how", PLAN_SOURCES[story.plan.source] ?? story.plan.source),
-    pair("steps", `${story.plan.ticked} of ${story.plan.steps} ticked${story.plan.dropped ? `, ${story.plan.dropped} dropped` : ""}`));
-  const skipped = Object.entries(story.transcript?.skipped ?? {}).filter(([, number]) => number > 0).map(([name, number]) => `${number} ${name}`).join(", ");
-  return el("div", { class: "story" },
+  const record = detailOf(row);
+  const snapshot = snapshotOf(row);
+  if (record === null) return el("div", { class: "record" }, nothing("The page has no room for this one."), el("p", {}, el("code", {}, `punchlist log show ${rows.id[row]}`)));
+  const findings = record.findings ?? [];
+  const plan = record.plan && pairs(pair("file", record.plan.path), pair("how", PLAN_SOURCES[record.plan.source] ?? record.plan.source),
+    pair("steps", `${record.plan.ticked} of ${record.plan.steps} ticked${record.plan.dropped ? `, ${record.plan.dropped} dropped` : ""}`));
+  const skipped = Object.entries(record.transcript?.skipped ?? {}).filter(([, number]) => number > 0).map(([name, number]) => `${number} ${name}`).join(", ");
+  return el("div", { class: "record" },
     el("div", { class: "main" },
-      labelWords(story.label),
-      part("Asked", (scene?.asks ?? []).map(said)),
+      labelWords(record.label),
+      part("Asked", (snapshot?.asks ?? []).map(said)),
       findings.length > 0 && part(findings.length === 1 ? "Finding" : "Findings", findings.map((told, at) => findingNode(told, at + 1))),
-      story.detail && findings.length === 0 && part("In words", el("p", { class: "words" }, story.detail)),
-      part("Gates", (story.gates ?? []).map((gate) => el("div", { class: "advisory" }, el("p", {}, el("strong", {}, gate.gate), ` ${gate.outcome} (${gate.cause})`),
+      record.detail && findings.length === 0 && part("In words", el("p", { class: "words" }, record.detail)),
+      part("Gates", (record.gates ?? []).map((gate) => el("div", { class: "advisory" }, el("p", {}, el("strong", {}, gate.gate), ` ${gate.outcome} (${gate.cause})`),
         gate.detail && el("pre", { class: "evidence", tabindex: "0", role: "group", "aria-label": `What ${gate.gate} says` }, gate.detail)))),
-      part("Should be known", (story.advisories ?? []).map((advisory) => el("div", { class: "advisory" }, el("p", {}, el("strong", {}, advisory.kind), " ", advisory.text),
+      part("Should be known", (record.advisories ?? []).map((advisory) => el("div", { class: "advisory" }, el("p", {}, el("strong", {}, advisory.kind), " ", advisory.text),
         advisory.evidence && el("pre", { class: "evidence", tabindex: "0", role: "group", "aria-label": "Evidence" }, advisory.evidence)))),
-      part("Plan", plan, scene && stepNodes(scene.steps ?? [], findings)),
-      part("What the agent said last", scene?.final_message && el("blockquote", { class: "last" }, scene.final_message)),
-      part("Files", fileNodes(story.files ?? [], scene)),
-      scene === null && (story.files ?? []).length > 0 && nothing("What the audit looked at is not on this page.")),
+      part("Plan", plan, snapshot && stepNodes(snapshot.steps ?? [], findings)),
+      part("What the agent said last", snapshot?.final_message && el("blockquote", { class: "last" }, snapshot.final_message)),
+      part("Files", fileNodes(record.files ?? [], snapshot)),
+      snapshot === null && (record.files ?? []).length > 0 && nothing("What the audit looked at is not on this page.")),
     el("aside", { "aria-label": "Circumstances" },
-      part("Decision", pairs(pair("id", el("code", {}, rows.id[row])), pair("when", `${when(rows.at[row])} (${String(story.time).slice(11, 19)} UTC)`), pair("project", projectOf(row)),
-        pair("session", sessionOf(row)), pair("agent", story.agent), pair("event", story.event), pair("dry run", story.dry_run && "yes"),
-        pair("config", story.config_error), pair("transcript", story.transcript && `${many(story.transcript.rows, "row")}${story.transcript.subagents ? `, ${many(story.transcript.subagents, "subagent")}` : ""}${skipped ? `; passed over: ${skipped}` : ""}`),
-        pair("not read", story.transcript?.problem), pair("masked", story.masked > 0 && many(story.masked, "secret")),
-        pair("prompt", story.prompt_bytes > 0 && size(story.prompt_bytes)), pair("client", story.client_version), pair("punchlist", story.version))),
-      part("Where the time went", phaseNodes(story.phases_ms ?? {})),
-      part("First reader", readerNodes(story.auditor)),
-      part("Second reader", readerNodes(story.second_reader)),
+      part("Decision", pairs(pair("id", el("code", {}, rows.id[row])), pair("when", `${when(rows.at[row])} (${String(record.time).slice(11, 19)} UTC)`), pair("project", projectOf(row)),
+        pair("session", sessionOf(row)), pair("agent", record.agent), pair("event", record.event), pair("dry run", record.dry_run && "yes"),
+        pair("config", record.config_error), pair("transcript", record.transcript && `${many(record.transcript.rows, "row")}${record.transcript.subagents ? `, ${many(record.transcript.subagents, "subagent")}` : ""}${skipped ? `; passed over: ${skipped}` : ""}`),
+        pair("not read", record.transcript?.problem), pair("masked", record.masked > 0 && many(record.masked, "secret")),
+        pair("prompt", record.prompt_bytes > 0 && size(record.prompt_bytes)), pair("client", record.client_version), pair("punchlist", record.version))),
+      part("Where the time went", phaseNodes(record.phases_ms ?? {})),
+      part("First reader", readerNodes(record.auditor)),
+      part("Second reader", readerNodes(record.second_reader)),
       el("p", { class: "hint" }, el("code", {}, `punchlist log show ${rows.id[row]}`))));
 }

@@ -7,8 +7,8 @@ function tellAbout() {
   byId("foot").replaceChildren(...[
     `Made ${head.made} by punchlist ${head.version}. Nothing here leaves this file.`,
     head.torn > 0 && `${many(head.torn, "line")} of the log could not be read and ${head.torn === 1 ? "is" : "are"} not counted.`,
-    head.scenes_left_out > 0 && `The page has no room for what ${many(head.scenes_left_out, "older audit")} looked at; punchlist log show ID has it.`,
-    head.stories_left_out > 0 && `The page has no room for the findings and files of ${many(head.stories_left_out, "older decision")}; they are counted, and punchlist log show ID has them.`,
+    head.snapshots_left_out > 0 && `The page has no room for what ${many(head.snapshots_left_out, "older audit")} looked at; punchlist log show ID has it.`,
+    head.details_left_out > 0 && `The page has no room for the findings and files of ${many(head.details_left_out, "older decision")}; they are counted, and punchlist log show ID has them.`,
   ].filter(Boolean).map((text) => el("p", {}, text)));
 }
 

@@ -130,7 +130,7 @@ function toggle(row) {
     unfolded.delete(row);
     placeOf.delete(row);
   } else {
-    const id = `story-${row}`;
+    const id = `detail-${row}`;
     const node = el("tr", { role: "row", class: `detail ${KIND_CLASSES[rows.kind[row]]}`, id }, el("td", { role: "cell", colspan: COLUMNS.length }, detailOf(row)));
     unfolded.set(row, { node, height: 300 });
     placeOf.set(row, view.indexOf(row));
@@ -167,7 +167,7 @@ function render() {
     node.classList.toggle("odd", index % 2 === 1);
     node.classList.toggle("open", isOpen);
     button.setAttribute("aria-expanded", String(isOpen));
-    if (isOpen) button.setAttribute("aria-controls", `story-${row}`);
+    if (isOpen) button.setAttribute("aria-controls", `detail-${row}`);
     else button.removeAttribute("aria-controls");
     button.tabIndex = index === cursor ? 0 : -1;
     put(node);

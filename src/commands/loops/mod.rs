@@ -1,0 +1,71 @@
+//! `punchlist loop`: starts, shows and runs feature loops. Here is what its commands share. Must
+//! not decide what comes next in a loop; `feature_loop` does.
+
+mod client_session;
+mod format;
+mod outcome;
+mod pass;
+mod run;
+mod run_display;
+mod start;
+mod status;
+
+use std::path::{Path, PathBuf};
+
+use super::complain;
+use crate::cli::{LoopArgs, LoopCommand};
+use crate::config::Config;
+use crate::env::Env;
+use crate::exit;
+use crate::feature_loop::LoopState;
+use crate::state::StateFolder;
+
+struct LoopContext<'a> {
+    env: &'a Env,
+    config: &'a Config,
+    state: StateFolder,
+    working_dir: PathBuf,
+}
+
+/// Runs it.
+pub fn run(args: &LoopArgs, config: &Config, env: &Env) -> u8 {
+    let working_dir = std::env::current_dir().unwrap_or_default();
+    let context = LoopContext { env, config, state: StateFolder::find(env), working_dir };
+    let result = match &args.command {
+        None => Ok(status::run(&context, args.status.json)),
+        Some(LoopCommand::Status(args)) => Ok(status::run(&context, args.json)),
+        Some(LoopCommand::Init(args)) => start::init(&context, args),
+        Some(LoopCommand::Start(args)) => start::start(&context, args),
+        Some(LoopCommand::Stop) => start::stop(&context),
+        Some(LoopCommand::Pass(args)) => pass::run(&context, args),
+        Some(LoopCommand::Run(args)) => run::run(&context, args),
+    };
+    result.unwrap_or_else(|why| {
+        complain(&why);
+        exit::FAILED
+    })
+}
+
+impl LoopContext<'_> {
+    /// The nearest folder upwards with a loop, else with a feature list, else this one.
+    fn folder(&self) -> PathBuf {
+        let above = || self.working_dir.ancestors();
+        let has_list = |folder: &&Path| folder.join(&self.config.feature_loop.features).is_file();
+        let found = above().find(|folder| self.state.loop_of(folder).is_some());
+        found.or_else(|| above().find(has_list)).unwrap_or(&self.working_dir).to_path_buf()
+    }
+
+    /// A loop that has not started yet.
+    fn new_loop(&self, folder: &Path) -> LoopState {
+        let config = &self.config.feature_loop;
+        LoopState {
+            // A link in the path may point elsewhere another day.
+            folder: std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf()),
+            features: config.features.clone(),
+            progress: config.progress.clone(),
+            max: config.max_iterations,
+            begun_ms: crate::feature_loop::snapshot::now_ms(),
+            ..LoopState::default()
+        }
+    }
+}

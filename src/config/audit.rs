@@ -1,0 +1,245 @@
+//! `[audit]`, `[subagents]`, `[auditor]` and `[log]`. Plain data: must not call a reader.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use globset::{GlobBuilder, GlobMatcher};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::value;
+use crate::finding::Category;
+
+/// `[audit]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditConfig {
+    /// False turns the audit off and leaves the other gates on.
+    pub enabled: bool,
+    /// Categories that may block a stop. Findings of the others are shown, and the stop goes through.
+    pub block_on: Vec<Category>,
+    /// Globs of plan files, relative to the project's folder.
+    #[serde(deserialize_with = "value::globs")]
+    pub plan: Vec<String>,
+    /// The most bytes sent to a reader. Large files are reduced to what changed.
+    #[serde(deserialize_with = "value::at_least::<{ value::MIN_PROMPT_BYTES }, _, _>")]
+    #[schemars(range(min = value::MIN_PROMPT_BYTES))]
+    pub max_prompt_bytes: usize,
+    /// Checks that are said to pass and were not run.
+    pub unrun_checks: UnrunChecks,
+    /// Whether a session without a plan is audited.
+    pub planless: Planless,
+    /// Whether the session waits for the audit. It has to agree with how the hook is registered.
+    pub mode: Mode,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            block_on: Category::ALL.to_vec(),
+            plan: ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"]
+                .map(String::from)
+                .to_vec(),
+            max_prompt_bytes: 64_000,
+            unrun_checks: UnrunChecks::Advise,
+            planless: Planless::Audit,
+            mode: Mode::Hold,
+        }
+    }
+}
+
+/// Whether the session waits for the audit. The client goes by how the hook is registered; this
+/// says what the person means, and has to agree with it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// The stop waits until the audit is over.
+    #[default]
+    Hold,
+    /// The turn ends at once, the audit runs after it, and only confirmed findings wake the session.
+    Background,
+}
+
+impl Mode {
+    /// Returns what to change where the registration contradicts this setting. The registration
+    /// wins: the client acts on it.
+    pub fn fault(self, registered: Self) -> Option<String> {
+        let words = match (self, registered) {
+            (Self::Hold, Self::Hold) | (Self::Background, Self::Background) => return None,
+            (Self::Hold, Self::Background) => {
+                "the hook is registered with --background, but [audit] mode is \"hold\": the audit runs in the \
+                 background; set mode = \"background\", or register `punchlist hook` without --background and \
+                 without \"asyncRewake\""
+            }
+            (Self::Background, Self::Hold) => {
+                "[audit] mode is \"background\", but the hook is registered without --background: the stop is \
+                 held; register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\""
+            }
+        };
+        Some(words.to_owned())
+    }
+}
+
+/// What a claim is worth that tests, builds or linters pass, where they were not run since the last
+/// edit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnrunChecks {
+    /// An advisory: they may have been run elsewhere.
+    #[default]
+    Advise,
+    /// A finding.
+    Block,
+}
+
+/// Whether a session without a plan is audited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Planless {
+    /// Whenever it has done work.
+    #[default]
+    Audit,
+    /// Never.
+    Off,
+}
+
+/// `[subagents]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SubagentsConfig {
+    /// Globs of agent types whose stops are checked, such as "code-*".
+    #[serde(deserialize_with = "value::agent_types")]
+    pub types: Vec<String>,
+    /// Agent types that are left out all the same.
+    #[serde(deserialize_with = "value::agent_types")]
+    pub skip: Vec<String>,
+    /// Whether a subagent's claims are audited. False leaves only the checks that are set for subagents.
+    pub audit: bool,
+    /// The most bytes sent to a reader.
+    #[serde(deserialize_with = "value::at_least::<{ value::MIN_PROMPT_BYTES }, _, _>")]
+    #[schemars(range(min = value::MIN_PROMPT_BYTES))]
+    pub max_prompt_bytes: usize,
+}
+
+impl Default for SubagentsConfig {
+    fn default() -> Self {
+        Self { types: vec!["*".into()], skip: Vec::new(), audit: true, max_prompt_bytes: 30_000 }
+    }
+}
+
+impl SubagentsConfig {
+    /// Whether stops of this agent type are checked. Older clients give no type: it is empty then.
+    pub fn includes(&self, agent_type: &str) -> bool {
+        let matches =
+            |glob: &String| glob == "*" || agent_type_glob(glob).is_ok_and(|glob| glob.is_match(agent_type));
+        self.types.iter().any(matches) && !self.skip.iter().any(matches)
+    }
+}
+
+/// Compiles a glob of agent types. They are no paths, and people write them in either case.
+pub(super) fn agent_type_glob(text: &str) -> Result<GlobMatcher, globset::Error> {
+    GlobBuilder::new(text).case_insensitive(true).build().map(|glob| glob.compile_matcher())
+}
+
+/// `[auditor]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditorConfig {
+    /// The first reader's model, as the client names it.
+    pub model: String,
+    /// How long a reader may take, such as "45s" or "2m". After that the stop goes through.
+    #[serde(with = "value::duration")]
+    #[schemars(with = "String")]
+    pub timeout: Duration,
+    /// Who tries to refute what would block: "same", "off" or another model. "same" asks the first
+    /// reader's model again; with "off", what passes the checks blocks.
+    #[schemars(with = "String")]
+    pub second_reader: SecondReader,
+    /// The most model calls a session may cost. After that only what the disk proves blocks.
+    pub max_calls_per_session: u32,
+    /// The program to call, if not the client that runs the session. `PUNCHLIST_CLAUDE` wins over it.
+    #[schemars(with = "String")]
+    pub client: Option<PathBuf>,
+    /// The most that all sessions together may cost in a day, in dollars, as far as the client
+    /// tells. Not set: no limit.
+    #[schemars(with = "f64", extend("examples" = [5.0]))]
+    pub max_cost_per_day: Option<f64>,
+    /// A folder with `system.md`, `evidence.md`, `first.md`, `second.md`, `reason.md`,
+    /// `answer.schema.json`, `loop.md` and `loop-hold.md`. Each replaces the built-in text.
+    #[schemars(with = "String")]
+    pub prompts: Option<PathBuf>,
+}
+
+impl Default for AuditorConfig {
+    fn default() -> Self {
+        Self {
+            model: "haiku".into(),
+            timeout: Duration::from_secs(45),
+            second_reader: SecondReader::Same,
+            max_calls_per_session: 60,
+            client: None,
+            max_cost_per_day: None,
+            prompts: None,
+        }
+    }
+}
+
+/// Who tries to refute what would block a stop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum SecondReader {
+    /// The first reader's model, in a call of its own.
+    Same,
+    /// Another model, by its name.
+    Model(String),
+    /// Nobody: what passes the checks blocks.
+    Off,
+}
+
+impl From<String> for SecondReader {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "same" => Self::Same,
+            "off" => Self::Off,
+            _ => Self::Model(name),
+        }
+    }
+}
+
+impl From<SecondReader> for String {
+    fn from(reader: SecondReader) -> Self {
+        reader.name().to_owned()
+    }
+}
+
+impl SecondReader {
+    /// Returns the setting as it is written.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Same => "same",
+            Self::Model(model) => model,
+            Self::Off => "off",
+        }
+    }
+}
+
+/// `[log]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogConfig {
+    /// How long decisions and their prompts are kept, such as "90d".
+    #[serde(with = "value::duration")]
+    #[schemars(with = "String")]
+    pub keep: Duration,
+    /// How much room they may take, such as "200MB".
+    #[serde(with = "value::size")]
+    #[schemars(with = "String")]
+    pub max_size: u64,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { keep: Duration::from_secs(90 * 24 * 3600), max_size: 200_000_000 }
+    }
+}

@@ -1,0 +1,192 @@
+//! `[gates]`, `[[check]]`, `[loop]`, `[checklist]` and `[memory]`. Plain data: must not run a gate.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::value;
+
+/// `[gates]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GatesConfig {
+    /// False lets every stop through.
+    pub enabled: bool,
+    /// True does everything and never blocks. The log says what would have happened.
+    pub dry_run: bool,
+    /// How often one session may be blocked, by all gates together. The two gates that keep a
+    /// session at work (`[worker]`, `[loop]`) do not count: they have limits of their own.
+    pub max_blocks: u32,
+}
+
+impl Default for GatesConfig {
+    fn default() -> Self {
+        Self { enabled: true, dry_run: false, max_blocks: 3 }
+    }
+}
+
+/// `[[check]]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckConfig {
+    /// Its name in blocks and in the log. A project's check replaces one of yours with the same name.
+    #[serde(deserialize_with = "value::name")]
+    #[schemars(extend("examples" = ["test"]))]
+    pub name: String,
+    /// The command line, for a shell. It runs in the project's folder. What a project's file asks
+    /// for runs only after you have allowed it: `punchlist allow`.
+    #[serde(deserialize_with = "value::command")]
+    #[schemars(extend("examples" = ["cargo test --quiet"]))]
+    pub run: String,
+    /// Globs of files. The check runs only if the session touched one of them since it last passed.
+    /// Any file where this is missing.
+    #[serde(default, deserialize_with = "value::globs")]
+    #[schemars(extend("examples" = [["src/**", "Cargo.toml"]]))]
+    pub when: Vec<String>,
+    /// How long it may take, such as "90s" or "5m". After that it is skipped, and the person is
+    /// told. "2m" where this is missing.
+    #[serde(default = "check_timeout", with = "value::duration")]
+    #[schemars(with = "String", extend("examples" = ["2m"]))]
+    pub timeout: Duration,
+    /// At whose stop it runs. "stop" where this is missing.
+    #[serde(default)]
+    #[schemars(extend("examples" = ["stop"]))]
+    pub on: CheckOn,
+    /// Whether a project's file asks for it: a person has to allow it first.
+    #[serde(skip)]
+    pub is_projects: bool,
+}
+
+/// How long a check may take where nothing is set.
+pub const CHECK_TIMEOUT: Duration = Duration::from_secs(120);
+
+fn check_timeout() -> Duration {
+    CHECK_TIMEOUT
+}
+
+/// At whose stop a check runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckOn {
+    /// The main agent's.
+    #[default]
+    Stop,
+    /// A subagent's.
+    Subagent,
+    /// Either.
+    Both,
+}
+
+/// `[loop]`. A project may set all of it: nothing here runs a program or leaves the folder, and no
+/// loop begins before a person begins one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LoopConfig {
+    /// The list of features, relative to the loop's folder.
+    #[serde(deserialize_with = "value::file_in_folder")]
+    pub features: String,
+    /// The file with the loop's status and its notes.
+    #[serde(deserialize_with = "value::file_in_folder")]
+    pub progress: String,
+    /// How often work is handed out, blocks and fresh sessions together. Counts when a loop is begun.
+    #[serde(deserialize_with = "value::at_least::<1, _, _>")]
+    #[schemars(range(min = 1))]
+    pub max_iterations: u32,
+    /// The loop ends after this many iterations without progress. No progress is: no feature passed,
+    /// no file changed, nothing was committed.
+    #[serde(deserialize_with = "value::at_least::<1, _, _>")]
+    #[schemars(range(min = 1))]
+    pub stall_after: u32,
+    /// How full a session's context may get, from 0 to 1. Then a fresh session goes on.
+    #[serde(deserialize_with = "value::fraction")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub context: f64,
+    /// How many tokens a context has. A model whose name has `[1m]`, or that was filled further
+    /// than this, has a million.
+    pub window: u64,
+}
+
+impl Default for LoopConfig {
+    fn default() -> Self {
+        Self {
+            features: "feature_list.json".into(),
+            progress: "progress.txt".into(),
+            max_iterations: 50,
+            stall_after: 3,
+            context: 0.8,
+            window: 200_000,
+        }
+    }
+}
+
+/// `[checklist]`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChecklistConfig {
+    /// True blocks for open boxes of a plan that is said to be done. A box is `- [ ]`; an item that
+    /// is said to be done counts by itself.
+    pub plan: bool,
+    /// Globs of files whose open boxes block a stop that says it is finished.
+    #[serde(deserialize_with = "value::file_globs_in_project")]
+    pub files: Vec<String>,
+    /// True blocks for open entries of the session's own task list.
+    pub todos: bool,
+    /// A heading that a final message must have, such as "## Plan Completion Check". There must be
+    /// text under it. It is asked of messages that say the work is finished. Empty: none.
+    #[serde(deserialize_with = "value::heading")]
+    pub require_section: String,
+}
+
+impl ChecklistConfig {
+    /// Whether any part of the gate is on.
+    pub fn is_set(&self) -> bool {
+        self.plan || self.todos || !self.files.is_empty() || !self.require_section.is_empty()
+    }
+}
+
+/// `[memory]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryConfig {
+    /// Globs of files given to a session at its start, newest first. They are given again when it
+    /// goes on or was compacted. Your own file may name absolute paths and paths from `~/`.
+    #[serde(deserialize_with = "value::file_globs")]
+    pub files: Vec<String>,
+    /// Standing mandates for every session, a sentence each.
+    pub mandates: Vec<String>,
+    /// A file with more mandates. It may be where `files` may be. Empty: none.
+    pub mandates_file: String,
+    /// The most lines of one file, from its start.
+    pub file_lines: usize,
+    /// The most bytes of one file.
+    pub file_bytes: usize,
+    /// The most lines of all files together.
+    pub max_lines: usize,
+    /// The most bytes in all, with the text around the files. Above 10,000 characters newer clients
+    /// give the agent only the start, and the name of a file with the rest.
+    #[serde(deserialize_with = "value::at_least::<{ value::MIN_MEMORY_BYTES }, _, _>")]
+    #[schemars(range(min = value::MIN_MEMORY_BYTES))]
+    pub max_bytes: usize,
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self {
+            files: Vec::new(),
+            mandates: Vec::new(),
+            mandates_file: String::new(),
+            file_lines: 100,
+            file_bytes: 4_000,
+            max_lines: 300,
+            max_bytes: 9_000,
+        }
+    }
+}
+
+impl MemoryConfig {
+    /// Whether there is anything to give.
+    pub fn is_set(&self) -> bool {
+        !self.files.is_empty() || !self.mandates.is_empty() || !self.mandates_file.is_empty()
+    }
+}

@@ -1,0 +1,158 @@
+//! How the findings of a past audit differ from those of today's rules on the same session. Pure.
+
+use serde::Serialize;
+
+use crate::decision::Held;
+use crate::finding::{Finding, Status};
+use crate::text::normalise::normalised;
+
+/// A past audit, judged again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReplayDiff {
+    /// The decision's id.
+    pub id: String,
+    /// Which punchlist decided it.
+    pub version_then: String,
+    /// Which one judged it now.
+    pub version_now: String,
+    /// What was decided; a dry run counts as what it would have done.
+    pub then: Held,
+    /// What would be decided today.
+    pub now: Held,
+    /// What limits the comparison.
+    pub cautions: Vec<String>,
+    /// The files whose content changed since.
+    pub changed: Vec<String>,
+    /// Each finding of then, followed by the new ones.
+    pub findings: Vec<FindingDiff>,
+}
+
+/// One finding, then and now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FindingDiff {
+    /// Its number then; none where it is new.
+    pub number: Option<usize>,
+    /// What differs.
+    pub difference: Difference,
+    /// As it was then.
+    pub then: Option<Finding>,
+    /// As it is now.
+    pub now: Option<Finding>,
+}
+
+/// How a finding of then and one of today differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Difference {
+    /// They do not.
+    Same,
+    /// It is confirmed now.
+    NowConfirmed,
+    /// It can't be verified now.
+    NowUnverified,
+    /// It is refuted now.
+    NowRefuted,
+    /// It is not found any more.
+    Gone,
+    /// It was not found then.
+    New,
+}
+
+impl Difference {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::NowConfirmed => "now confirmed",
+            Self::NowUnverified => "now not verified",
+            Self::NowRefuted => "now refuted",
+            Self::Gone => "no longer found",
+            Self::New => "new",
+        }
+    }
+}
+
+/// Compares the findings of then with those of today.
+pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<FindingDiff> {
+    let mut left: Vec<Option<&Finding>> = now.iter().map(Some).collect();
+    let mut compared: Vec<FindingDiff> = Vec::new();
+    for (at, old) in then.iter().enumerate() {
+        // The most similar first: one file may have several findings.
+        let score = |new: Option<&Finding>| new.map_or(0, |new| similarity(old, new));
+        let best = (0..left.len()).max_by_key(|&at| (score(left[at]), std::cmp::Reverse(at)));
+        let new = best.filter(|&at| score(left[at]) > 0).and_then(|at| left[at].take());
+        let difference = match new {
+            None => Difference::Gone,
+            Some(new) if new.status == old.status => Difference::Same,
+            Some(new) => match new.status {
+                Status::Confirmed => Difference::NowConfirmed,
+                Status::CannotVerify => Difference::NowUnverified,
+                Status::Refuted => Difference::NowRefuted,
+            },
+        };
+        compared.push(FindingDiff {
+            number: Some(at + 1),
+            difference,
+            then: Some(old.clone()),
+            now: new.cloned(),
+        });
+    }
+    let new = left.into_iter().flatten();
+    compared.extend(new.map(|new| FindingDiff {
+        number: None,
+        difference: Difference::New,
+        then: None,
+        now: Some(new.clone()),
+    }));
+    compared
+}
+
+/// How similar two findings are; 0 where they are not the same.
+fn similarity(old: &Finding, new: &Finding) -> u32 {
+    let same_words = normalised(&old.claim) == normalised(&new.claim);
+    let same_path = old.path == new.path;
+    if old.category != new.category || !(same_words || (same_path && old.path.is_some())) {
+        return 0;
+    }
+    1 + u32::from(same_words) * 4 + u32::from(same_path) * 2 + u32::from(old.kind == new.kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Category, Kind};
+    use crate::testing::finding;
+
+    #[test]
+    fn each_finding_is_compared_with_its_own() {
+        let file = |quote: &str, path: &str, status| {
+            let mut found = finding(Category::A, Kind::Missing, quote, Some(path));
+            found.status = status;
+            found
+        };
+        let then = [
+            file("Create a", "a", Status::Confirmed),
+            file("Create b", "b", Status::Confirmed),
+            file("Add x to a", "a", Status::CannotVerify),
+            file("Create c", "c", Status::Refuted),
+        ];
+        let now = [
+            file("Add x to a", "a", Status::Confirmed),
+            file("create A!", "a", Status::Confirmed),
+            file("Create b", "b", Status::Refuted),
+            file("Create d", "d", Status::Confirmed),
+        ];
+        let said: Vec<_> =
+            compare(&then, &now).iter().map(|one| (one.number, one.difference.words())).collect();
+        assert_eq!(
+            said,
+            [
+                (Some(1), "same"),
+                (Some(2), "now refuted"),
+                (Some(3), "now confirmed"),
+                (Some(4), "no longer found"),
+                (None, "new")
+            ]
+        );
+    }
+}
