@@ -1,7 +1,7 @@
-//! The examples at the end of each command's help. Tests run over them: every line that starts with the program's name
-//! must be understood by the parser, and `tests/hook/docs.rs` runs each.
+//! The examples at the end of each command's help. A test here parses each line that starts with the
+//! program's name, and one of the program's tests runs it.
 
-/// Of the program.
+/// Examples of the program itself.
 pub const PROGRAM: &str = "\
 Examples:
   punchlist demo                    see it at work: no account, no network
@@ -12,8 +12,7 @@ Examples:
   punchlist config show             every setting, and where it comes from
 
 Registered as a Stop hook it runs by itself. PUNCHLIST_OFF=1 switches it off.";
-/// Of `hook`.
-pub const HOOK: &str = "\
+pub(super) const HOOK: &str = "\
 Examples:
   punchlist hook                    as registered with \"timeout\": 120
   punchlist hook --hook-timeout 60  registered with \"timeout\": 60
@@ -21,12 +20,10 @@ Examples:
 
 Exit codes: 0 the stop goes through, 2 it is held.
 `punchlist doctor` tells whether the registration fits.";
-/// Of `demo`.
-pub const DEMO: &str = "\
+pub(super) const DEMO: &str = "\
 Examples:
   punchlist demo";
-/// Of `install`.
-pub const INSTALL: &str = "\
+pub(super) const INSTALL: &str = "\
 Examples:
   punchlist install                 this project, for you alone
   punchlist install --user          every project of yours
@@ -34,33 +31,28 @@ Examples:
 
 Running it again changes nothing. `punchlist doctor` tells whether it fits,
 `punchlist uninstall` takes it out.";
-/// Of `uninstall`.
-pub const UNINSTALL: &str = "\
+pub(super) const UNINSTALL: &str = "\
 Examples:
   punchlist uninstall               takes out what `punchlist install` put in
   punchlist uninstall --user";
-/// Of `off`.
-pub const OFF: &str = "\
+pub(super) const OFF: &str = "\
 Examples:
   punchlist off                     every stop of this project goes through
   punchlist off --session 3f2a      only those of one session
 
 `punchlist on` switches it on again.";
-/// Of `on`.
-pub const ON: &str = "\
+pub(super) const ON: &str = "\
 Examples:
   punchlist on
   punchlist on --session 3f2a";
-/// Of `allow`.
-pub const ALLOW: &str = "\
+pub(super) const ALLOW: &str = "\
 Examples:
   punchlist allow                   shows this project's checks, and asks
   punchlist allow --yes             where you have read them
   punchlist allow --revoke          takes it back
 
 What stands in your own config file needs no leave.";
-/// Of `audit`.
-pub const AUDIT: &str = "\
+pub(super) const AUDIT: &str = "\
 Examples:
   punchlist audit                          the newest session of this project
   punchlist audit 3f2a                     a session by the start of its id
@@ -70,8 +62,7 @@ Examples:
   punchlist audit --all                    every saved session of this project
 
 Exit codes: 0 nothing confirmed, 1 confirmed findings, 2 it could not audit.";
-/// Of `eval`.
-pub const EVAL: &str = "\
+pub(super) const EVAL: &str = "\
 Examples:
   punchlist eval fixtures/cases                     no model
   punchlist eval fixtures/cases --reader recorded   stored answers
@@ -82,9 +73,7 @@ Examples:
   punchlist eval fixtures/cases --replies answers --key key.json
 
 With --reader sloppy and lying only clean cases are audited.";
-
-/// Of `eval prompts`.
-pub const EVAL_PROMPTS: &str = "\
+pub(super) const EVAL_PROMPTS: &str = "\
 Examples:
   punchlist eval prompts fixtures/cases --out p1 --key key.json
   punchlist eval prompts fixtures/cases --out p2 --key key.json --second
@@ -92,8 +81,7 @@ Examples:
 Have a model answer each file by itself: 001.first.md in 001.first.json, with
 nothing but the JSON object that answer.schema.json describes. Then store them:
   punchlist eval fixtures/cases --replies answers --key key.json --record NAME";
-/// Of `log`.
-pub const LOG: &str = "\
+pub(super) const LOG: &str = "\
 Examples:
   punchlist log                                    one line each, newest last
   punchlist log --since 7d --decision block
@@ -102,52 +90,43 @@ Examples:
   punchlist log show held                          why the newest block was one
   punchlist log stats --since 30d
   punchlist log report -o report.html --open";
-/// Of `log list`.
-pub const LOG_LIST: &str = "\
+pub(super) const LOG_LIST: &str = "\
 Examples:
   punchlist log list --since yesterday --project shop
   punchlist log list --cause auditor-timeout,auditor-unavailable
   punchlist log list --json -n 1";
-/// Of `log show`.
-pub const LOG_SHOW: &str = "\
+pub(super) const LOG_SHOW: &str = "\
 Examples:
   punchlist log show last                  the newest decision
   punchlist log show held                  the newest that held a stop
   punchlist log show k3f9.2                the second finding of one, alone
   punchlist log show k3f9 --prompt         what both readers were sent
   punchlist log show k3f9 --replay         today's rules on the saved reply";
-/// Of `log report`.
-pub const LOG_REPORT: &str = "\
+pub(super) const LOG_REPORT: &str = "\
 Examples:
   punchlist log report -o report.html --open
   punchlist log report -o - --since 30d --project shop";
-/// Of `log stats`.
-pub const LOG_STATS: &str = "\
+pub(super) const LOG_STATS: &str = "\
 Examples:
   punchlist log stats --since 30d
   punchlist log stats --project shop --json";
-/// Of `log label`.
-pub const LOG_LABEL: &str = "\
+pub(super) const LOG_LABEL: &str = "\
 Examples:
   punchlist log label k3f9.2 wrong --note \"that file is generated\"
   punchlist log label held right";
-/// Of `log export`.
-pub const LOG_EXPORT: &str = "\
+pub(super) const LOG_EXPORT: &str = "\
 Examples:
   punchlist log export --format csv
   punchlist log export --since 2026-10 --decision block";
-/// Of `log prune`.
-pub const LOG_PRUNE: &str = "\
+pub(super) const LOG_PRUNE: &str = "\
 Examples:
   punchlist log prune --dry-run
   punchlist log prune --keep 30d --max-size 50MB";
-/// Of `log path`.
-pub const LOG_PATH: &str = "\
+pub(super) const LOG_PATH: &str = "\
 Examples:
   punchlist log path
   punchlist log path --json";
-/// Of `loop`.
-pub const LOOP: &str = "\
+pub(super) const LOOP: &str = "\
 Examples:
   punchlist loop init --from plan.md       a list of features, a progress file
   punchlist loop run -- --permission-mode acceptEdits
@@ -155,39 +134,33 @@ Examples:
   punchlist loop stop                      nobody is held any more
 
 docs/gates/feature-loop.md tells how it goes on and when it ends.";
-/// Of `loop init`.
-pub const LOOP_INIT: &str = "\
+pub(super) const LOOP_INIT: &str = "\
 Examples:
   punchlist loop init                      feature_list.json, progress.txt
   punchlist loop init --from prd.json --max 30
 
 Files that are there are left as they are. Run by a session (`! punchlist loop
 init`), it binds that session: its stops are held until every feature passes.";
-/// Of `loop start`.
-pub const LOOP_START: &str = "\
+pub(super) const LOOP_START: &str = "\
 Examples:
   punchlist loop start                     run by a session: binds that one
   punchlist loop start --max 80            and raises the limit
   punchlist loop start --session 11111111-2222-4333-8444-555555555555
   punchlist loop start --as-is             what was removed stays removed";
-/// Of `loop stop`.
-pub const LOOP_STOP: &str = "\
+pub(super) const LOOP_STOP: &str = "\
 Examples:
   punchlist loop stop
 
 `punchlist loop start` or `punchlist loop run` goes on.";
-/// Of `loop status`.
-pub const LOOP_STATUS: &str = "\
+pub(super) const LOOP_STATUS: &str = "\
 Examples:
   punchlist loop status
   punchlist loop status --json";
-/// Of `loop pass`.
-pub const LOOP_PASS: &str = "\
+pub(super) const LOOP_PASS: &str = "\
 Examples:
   punchlist loop pass F3
   punchlist loop pass F3 F4 --undo";
-/// Of `loop run`.
-pub const LOOP_RUN: &str = "\
+pub(super) const LOOP_RUN: &str = "\
 Examples:
   punchlist loop run -- --permission-mode acceptEdits --model opus
   punchlist loop run --max-cost 5 --max-time 2h --max-iterations 30
@@ -198,8 +171,7 @@ Examples:
 What stands behind -- goes to the client. Without a permission to edit, it can
 do nothing in print mode. Ctrl-C ends the session and the run; another run goes
 on. Exit codes: 0 all features pass, 1 it ended before that.";
-/// Of `tasks`.
-pub const TASKS: &str = "\
+pub(super) const TASKS: &str = "\
 Examples:
   punchlist tasks add \"Mend the gate\" --body \"It squeaks.\"
   punchlist tasks                          those that are not over
@@ -209,97 +181,80 @@ Examples:
 
 Tasks are this project's, all its worktrees together. docs/registry.md has
 the rest, and the JSON.";
-/// Of `tasks add`.
-pub const TASKS_ADD: &str = "\
+pub(super) const TASKS_ADD: &str = "\
 Examples:
   punchlist tasks add \"Mend the gate\"
   punchlist tasks add \"Paint it\" --priority 5 --queue painting
   punchlist tasks add \"Oil it\" --assign w2
   punchlist tasks add \"Move house\" --body -    the rest from stdin";
-/// Of `tasks list`.
-pub const TASKS_LIST: &str = "\
+pub(super) const TASKS_LIST: &str = "\
 Examples:
   punchlist tasks list
   punchlist tasks list --mine --json
   punchlist tasks list --status open,failed --all-projects";
-/// Of `tasks show`.
-pub const TASKS_SHOW: &str = "\
+pub(super) const TASKS_SHOW: &str = "\
 Examples:
   punchlist tasks show t7";
-/// Of `tasks claim`.
-pub const TASKS_CLAIM: &str = "\
+pub(super) const TASKS_CLAIM: &str = "\
 Examples:
   punchlist tasks claim
   punchlist tasks claim t7
   punchlist tasks claim --wait 60s --json    waits for one
 
 Exit codes: 0, with a task or without one; 1 it could not be done.";
-/// Of `tasks start`.
-pub const TASKS_START: &str = "\
+pub(super) const TASKS_START: &str = "\
 Examples:
   punchlist tasks start t7";
-/// Of `tasks complete`.
-pub const TASKS_COMPLETE: &str = "\
+pub(super) const TASKS_COMPLETE: &str = "\
 Examples:
   punchlist tasks complete t7
   punchlist tasks complete t7 --note \"oiled and painted\"";
-/// Of `tasks fail`.
-pub const TASKS_FAIL: &str = "\
+pub(super) const TASKS_FAIL: &str = "\
 Examples:
   punchlist tasks fail t7 --note \"there is no oil\"";
-/// Of `tasks release`.
-pub const TASKS_RELEASE: &str = "\
+pub(super) const TASKS_RELEASE: &str = "\
 Examples:
   punchlist tasks release t7 --note \"not mine to do\"";
-/// Of `tasks assign`.
-pub const TASKS_ASSIGN: &str = "\
+pub(super) const TASKS_ASSIGN: &str = "\
 Examples:
   punchlist tasks assign t7 w2";
-/// Of `tasks check`.
-pub const TASKS_CHECK: &str = "\
+pub(super) const TASKS_CHECK: &str = "\
 Examples:
   punchlist tasks check
   punchlist tasks check --worker w2 --json
 
 Exit codes: 0 a stop would go through, 1 it would be held, 2 the tasks could
 not be looked at. Nothing is held or counted.";
-/// Of `worker`.
-pub const WORKER: &str = "\
+pub(super) const WORKER: &str = "\
 Examples:
   punchlist worker register              this session becomes w1, w2 …
   punchlist worker register ann --kind builder --queue build
   punchlist worker list
   punchlist worker leave";
-/// Of `worker register`.
-pub const WORKER_REGISTER: &str = "\
+pub(super) const WORKER_REGISTER: &str = "\
 Examples:
   punchlist worker register
   punchlist worker register ann --kind builder --queue build
 
 Run in a session (from Claude Code 2.1.136 on) it is that session; with an
 older client, start the session with PUNCHLIST_WORKER=ann.";
-/// Of `worker heartbeat`.
-pub const WORKER_HEARTBEAT: &str = "\
+pub(super) const WORKER_HEARTBEAT: &str = "\
 Examples:
   punchlist worker heartbeat
   punchlist worker heartbeat ann";
-/// Of `worker list`.
-pub const WORKER_LIST: &str = "\
+pub(super) const WORKER_LIST: &str = "\
 Examples:
   punchlist worker list
   punchlist worker list --json";
-/// Of `worker leave`.
-pub const WORKER_LEAVE: &str = "\
+pub(super) const WORKER_LEAVE: &str = "\
 Examples:
   punchlist worker leave
   punchlist worker leave ann";
-/// Of `status`.
-pub const STATUS: &str = "\
+pub(super) const STATUS: &str = "\
 Examples:
   punchlist status
   punchlist status --json";
-/// Of `config`.
-pub const CONFIG: &str = "\
+pub(super) const CONFIG: &str = "\
 Examples:
   punchlist config show             every value, and where it comes from
   punchlist config init             a commented file of your own
@@ -307,40 +262,34 @@ Examples:
   punchlist config schema           for your editor
 
 docs/config.md has all keys.";
-/// Of `config show`.
-pub const CONFIG_SHOW: &str = "\
+pub(super) const CONFIG_SHOW: &str = "\
 Examples:
   punchlist config show
   punchlist config show --json";
-/// Of `config init`.
-pub const CONFIG_INIT: &str = "\
+pub(super) const CONFIG_INIT: &str = "\
 Examples:
   punchlist config init             your own file
   punchlist config init --project   .claude/punchlist.toml";
-/// Of `config schema`.
-pub const CONFIG_SCHEMA: &str = "\
+pub(super) const CONFIG_SCHEMA: &str = "\
 Examples:
   punchlist config schema
 
 In a TOML file, the line `#:schema FILE` names it to editors (taplo, Even
 Better TOML); `config init` writes both.";
-/// Of `config check`.
-pub const CONFIG_CHECK: &str = "\
+pub(super) const CONFIG_CHECK: &str = "\
 Examples:
   punchlist config check
   punchlist config check .claude/punchlist.toml
 
 Exit codes: 0 nothing is wrong, 1 something is.";
-/// Of `doctor`.
-pub const DOCTOR: &str = "\
+pub(super) const DOCTOR: &str = "\
 Examples:
   punchlist doctor                  all checks, nothing is sent anywhere
   punchlist doctor --audit          one tiny question to the model: time, cost
   punchlist doctor --json           for scripts
 
 Exit codes: 0 all fine, 1 there is something to do.";
-/// Of `completions`.
-pub const COMPLETIONS: &str = "\
+pub(super) const COMPLETIONS: &str = "\
 Examples:
   punchlist completions bash
   punchlist completions zsh
@@ -349,8 +298,7 @@ Where its output goes:
   bash  ~/.local/share/bash-completion/completions/punchlist
   zsh   _punchlist in a folder of $fpath
   fish  ~/.config/fish/completions/punchlist.fish";
-/// Of `man`.
-pub const MAN: &str = "\
+pub(super) const MAN: &str = "\
 Examples:
   punchlist man                             the program's page, for `man -l -`
   punchlist man ~/.local/share/man/man1     a page for each command";

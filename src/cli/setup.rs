@@ -31,12 +31,6 @@ impl ScopeArgs {
 
 /// Arguments of `install`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  punchlist install                     this project, only for you
-  punchlist install --dry-run           shows what would be changed, and changes nothing
-  punchlist install --user --subagents  every project of yours, and what subagents claim
-  punchlist install --background        the turn does not wait for the audit")]
 pub struct InstallArgs {
     /// Whose settings.
     #[command(flatten)]
@@ -54,11 +48,6 @@ pub struct InstallArgs {
 
 /// Arguments of `uninstall`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  punchlist uninstall                   out of this project, for you
-  punchlist uninstall --user            out of your own settings
-  punchlist uninstall --dry-run         shows what would be changed, and changes nothing")]
 pub struct UninstallArgs {
     /// Whose settings.
     #[command(flatten)]
@@ -81,11 +70,6 @@ pub struct AllowArgs {
 
 /// Arguments of `off` and `on`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  punchlist off                         every stop in this project goes through
-  punchlist off --session 3f2a          one session, by how its id starts (punchlist log --json has it)
-  punchlist on                          and back")]
 pub struct SwitchArgs {
     /// One session, by its id or the start of it
     #[arg(long, value_name = "ID", conflicts_with = "project")]

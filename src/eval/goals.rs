@@ -59,8 +59,8 @@ pub fn missed(parts: &[(&str, Score)], all: &Score, asking: Asking<'_>) -> Vec<S
         all.not_recorded == 0 || !asks_second,
         format!("{} findings have no word of the second reader", all.not_recorded),
     );
-    let told = all.all_told();
-    want(told.hold == 0, format!("{} of {} false findings would hold", told.hold, told.told()));
+    let lies = all.all_false_findings();
+    want(lies.hold == 0, format!("{} of {} false findings would hold", lies.hold, lies.total()));
     missed
 }
 

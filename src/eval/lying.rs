@@ -1,20 +1,28 @@
-//! A first reader that lies: takes the evidence of a session, gives findings that sound right and are not, the same ones
-//! every time. Pure. It measures the checks and the second reader, so its lies are made of real steps, real files and real
-//! commands: the kind of thing that a small model says in earnest.
+//! A first reader that lies: makes findings from a session's evidence that sound right and are
+//! false, the same ones every time. Pure. It measures the checks and the second reader, so its lies
+//! are made of real steps, files and commands, as a small model's mistakes are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::checked::{CheckOutcome, check_alone};
 use crate::evidence::{Entered, Evidence, FileEvidence, FileState};
 use crate::finding::{Category, ClaimedIn, Kind};
+use crate::past_sessions::audit::Prepared;
 use crate::paths::base_name;
 use crate::plan::{Mark, Step};
-use crate::readers::Proposal;
+use crate::readers::prompt::SharedPrompt;
+use crate::readers::{Answer, Proposal};
 use crate::session::CommandEnd;
 
-/// How many lies of one kind are told: more of the same show nothing new.
+/// How many lies of one kind are made: more of the same show nothing new.
 const OF_A_KIND: usize = 2;
+
+/// How many lies that pass the checks are used in one case: the second reader is asked about them.
+const MAX_PASSING: usize = 6;
+/// How many that the checks stop; with the others, no more than an answer may have.
+const MAX_STOPPED: usize = 14;
 
 /// A lie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,7 +33,7 @@ pub struct Invention {
     pub proposal: Proposal,
 }
 
-/// Everything that can be made up from this evidence.
+/// Returns everything that can be made up from this evidence.
 pub fn inventions(evidence: &Evidence) -> Vec<Invention> {
     let liar = Liar { evidence, steps: evidence.plan.iter().flat_map(crate::plan::Plan::promised).collect() };
     let kinds: [(&'static str, Vec<Proposal>); 12] = [
@@ -42,14 +50,44 @@ pub fn inventions(evidence: &Evidence) -> Vec<Invention> {
         ("a task like a step, called unplanned", liar.tasks_called_unplanned()),
         ("an ask that was met, called undone", liar.asks_called_undone()),
     ];
-    let mut told = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut inventions = Vec::new();
     for (kind, proposals) in kinds {
         let new =
-            proposals.into_iter().filter(|one| told.insert(serde_json::to_string(one).unwrap_or_default()));
+            proposals.into_iter().filter(|one| seen.insert(serde_json::to_string(one).unwrap_or_default()));
         inventions.extend(new.take(OF_A_KIND).map(|proposal| Invention { kind, proposal }));
     }
     inventions
+}
+
+/// Returns the lies about a case: some that the checks stop and a few that they let through, of as
+/// many kinds as possible.
+pub fn lies(prepared: &Prepared, shown: &SharedPrompt) -> Vec<Invention> {
+    let is_stopped =
+        |lie: &Invention| check_alone(&lie.proposal, prepared, shown).outcome == CheckOutcome::Stopped;
+    let (stopped, passing): (Vec<_>, Vec<_>) =
+        inventions(&prepared.brief.evidence).into_iter().partition(is_stopped);
+    let mut lies = spread(passing, MAX_PASSING);
+    lies.extend(spread(stopped, MAX_STOPPED));
+    lies
+}
+
+/// Returns at most `max` lies, the first of each kind before the second of any.
+fn spread(lies: Vec<Invention>, max: usize) -> Vec<Invention> {
+    let mut of_kind: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut ranked: Vec<(usize, Invention)> = Vec::new();
+    for lie in lies {
+        let rank = of_kind.entry(lie.kind).or_default();
+        ranked.push((*rank, lie));
+        *rank += 1;
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, lie)| lie).take(max).collect()
+}
+
+/// Returns an answer of these lies.
+pub fn lying_answer(lies: &[Invention]) -> Answer {
+    Answer { findings: lies.iter().map(|lie| lie.proposal.clone()).collect(), ..Answer::default() }
 }
 
 struct Liar<'a> {
@@ -227,5 +265,32 @@ impl<'a> Liar<'a> {
             lie(Category::Ask, Kind::LeftOut, claim, named.unwrap_or_default(), "", why)
         });
         lies.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_each_kind_comes_before_the_second_of_any() {
+        let lie = |kind, why: &str| Invention {
+            kind,
+            proposal: Proposal {
+                category: Category::A,
+                sure: true,
+                kind: Kind::Other,
+                claim: String::new(),
+                claimed_in: ClaimedIn::Nowhere,
+                proof: String::new(),
+                path: String::new(),
+                why: why.into(),
+                settle: String::new(),
+            },
+        };
+        let lies =
+            vec![lie("one", "1"), lie("one", "2"), lie("two", "3"), lie("three", "4"), lie("three", "5")];
+        let spread: Vec<String> = spread(lies, 4).into_iter().map(|lie| lie.proposal.why).collect();
+        assert_eq!(spread, ["1", "3", "4", "2"]);
     }
 }

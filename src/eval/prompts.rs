@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::case::Case;
 use super::layout::{LaidOut, lay_out};
-use super::numbers::{Key, fence};
-use super::replies::{self, Replies};
+use super::replies::{self, Key, Replies, fence};
 use super::run::{self, RunError};
 use crate::readers::Prompt;
 use crate::readers::prompt::SCHEMA;

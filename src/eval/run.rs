@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::case::{Case, CaseError, Kind, Part, Truth};
+use super::checked::{CheckOutcome, Checked, check_alone};
 use super::layout::{LaidOut, lay_out};
+use super::lying;
 use super::matching::{Advised, match_advisories, truths_of};
-use super::numbers;
-use super::replies::{self, Found, Replies};
+use super::replies::{self, Replies, Reply};
 use super::second::RecordedSecond;
 use super::stored::FindingKey;
-use super::told::{self, Checked, Passed};
 use crate::audit::reading::{Readers, Second};
 use crate::child;
 pub use crate::cli::eval::{ReaderChoice, SecondChoice};
@@ -61,9 +61,9 @@ pub struct Asking<'a> {
     pub record: Option<&'a str>,
 }
 
-/// A finding, and the truths that it speaks of.
+/// A finding, and the truths that it matches.
 #[derive(Debug, Clone, Serialize)]
-pub struct Weighed {
+pub struct MatchedFinding {
     /// The finding.
     pub finding: Finding,
     /// The truths, by their number from 0, the one that it agrees with most first; none if it is false.
@@ -83,36 +83,37 @@ pub struct TrueProposal {
     pub check: String,
 }
 
-/// What became of a false finding.
+/// How far a false finding got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fate {
+pub enum FalseOutcome {
     /// The checks stopped it.
     StoppedByChecks,
-    /// It was never sure, and nobody was asked about it.
+    /// The first reader was not sure, and the second was not asked.
     Unsure,
-    /// The person would be told, and nobody held.
+    /// It is advice, and blocks nothing.
     Advice,
     /// The second reader dismissed it.
     StoppedBySecond,
-    /// The second reader has no word on it.
+    /// No answer of the second reader is recorded for it.
     NotRecorded,
-    /// It would hold.
+    /// It would block.
     Holds,
 }
 
-/// A false finding that was told on purpose.
+/// A false finding that a sloppy or lying reader reports.
 #[derive(Debug, Clone, Serialize)]
-pub struct Told {
+pub struct FalseFinding {
     /// Which kind it is.
     pub kind: &'static str,
     /// The finding as the checks left it.
     pub finding: Finding,
-    /// What became of it.
-    pub fate: Fate,
+    /// How far it got.
+    #[serde(rename = "fate")]
+    pub outcome: FalseOutcome,
 }
 
-/// What became of a case.
+/// The result of one case.
 #[derive(Debug, Clone, Serialize)]
 pub struct CaseResult {
     /// Its name.
@@ -124,16 +125,17 @@ pub struct CaseResult {
     /// What there is to be found.
     pub truths: Vec<Truth>,
     /// What was found.
-    pub findings: Vec<Weighed>,
-    /// What the person was told beside.
+    pub findings: Vec<MatchedFinding>,
+    /// Advisories against the true ones.
     pub advised: Advised,
     /// True findings of the first reader's answer.
     pub proposed: Vec<TrueProposal>,
-    /// False findings that were told on purpose.
-    pub told: Vec<Told>,
-    /// Whether an answer of the first reader is wanted, and there is none.
+    /// False findings of a sloppy or lying reader.
+    #[serde(rename = "told")]
+    pub false_findings: Vec<FalseFinding>,
+    /// Whether the first reader's answer is missing.
     pub no_reply: bool,
-    /// Findings on which the second reader's word is wanted, and there is none.
+    /// Findings without a recorded answer of the second reader.
     pub not_recorded: Vec<String>,
     /// How often the second reader was asked.
     pub second_calls: usize,
@@ -157,12 +159,12 @@ impl CaseResult {
 
     /// The firmest of the findings that speak of a truth; of those, one of its own category first.
     pub fn found(&self, truth: usize) -> Option<&Finding> {
-        let of_truth = self.findings.iter().filter(|weighed| weighed.truths.contains(&truth));
+        let of_truth = self.findings.iter().filter(|matched| matched.truths.contains(&truth));
         let rank = |finding: &Finding| {
             let firmness = Status::ALL.iter().position(|status| *status == finding.status);
             (firmness, finding.category != self.truths[truth].category)
         };
-        of_truth.map(|weighed| &weighed.finding).min_by_key(|finding| rank(finding))
+        of_truth.map(|matched| &matched.finding).min_by_key(|finding| rank(finding))
     }
 }
 
@@ -346,13 +348,13 @@ fn ask_recorded(
 ) -> Result<CaseResult, RunError> {
     let in_prompt = |why| RunError::Prompt { name: case.name.clone(), why };
     let number = asking.replies.and_then(|replies| replies.key.number(case)).unwrap_or_default();
-    let shown = prepared.brief.shown_between(&numbers::fence(number)).map_err(in_prompt)?;
+    let shown = prepared.brief.shown_between(&replies::fence(number)).map_err(in_prompt)?;
     let words = replies::second(case, asking.replies, &prepared, &shown, laid_out)?;
-    let First { found, told } = first_answer(case, laid_out, &prepared, &shown, asking)?;
+    let First { reply, false_findings } = first_answer(case, laid_out, &prepared, &shown, asking)?;
     if let Some(by) = asking.record.filter(|_| asking.reader == ReaderChoice::Recorded) {
-        replies::record(case, by, &found, &words, laid_out)?;
+        replies::record(case, by, &reply, &words, laid_out)?;
     }
-    let answer = found.answer.clone().unwrap_or_default();
+    let answer = reply.answer.clone().unwrap_or_default();
     let proposed = true_proposals(case, &answer, &prepared, &shown);
     let json = serde_json::to_string(&answer).unwrap_or_default();
     let (mut first, mut second) = (RecordedReply(&json), RecordedSecond::new(&words.verdicts, laid_out));
@@ -366,12 +368,15 @@ fn ask_recorded(
         deadline: Instant::now() + RECORDED_TIME,
     };
     let audited = prepared.ask(readers, "recorded").map_err(in_prompt)?;
-    let told = told.into_iter().map(|(kind, checked)| fate_of(kind, &checked, &audited, laid_out)).collect();
-    let faults = found.fault.into_iter().chain(words.fault);
+    let false_findings = false_findings
+        .into_iter()
+        .map(|(kind, checked)| false_finding(kind, &checked, &audited, laid_out))
+        .collect();
+    let faults = reply.fault.into_iter().chain(words.fault);
     Ok(CaseResult {
         proposed,
-        told,
-        no_reply: found.answer.is_none() && asking.reader != ReaderChoice::Lying,
+        false_findings,
+        no_reply: reply.answer.is_none() && asking.reader != ReaderChoice::Lying,
         not_recorded: second.not_recorded,
         second_calls: second.calls,
         reader_faults: faults.collect(),
@@ -381,9 +386,9 @@ fn ask_recorded(
 
 /// What the first reader says.
 struct First {
-    found: Found,
+    reply: Reply,
     /// What of it is known to be false, each by itself and with the kind of falsehood.
-    told: Vec<(&'static str, Checked)>,
+    false_findings: Vec<(&'static str, Checked)>,
 }
 
 fn first_answer(
@@ -393,21 +398,21 @@ fn first_answer(
     shown: &SharedPrompt,
     asking: Asking<'_>,
 ) -> Result<First, RunError> {
-    let stored = |answer: Option<Answer>| Found { answer, ..Found::default() };
+    let stored = |answer: Option<Answer>| Reply { answer, ..Reply::default() };
     match asking.reader {
         ReaderChoice::Sloppy => {
             let answer = replies::sloppy(case, laid_out)?;
-            let told = answer.iter().flat_map(|answer| &answer.findings);
-            let told = told.map(|one| ("sloppy", told::checked(one, prepared, shown))).collect();
-            Ok(First { found: stored(answer), told })
+            let proposals = answer.iter().flat_map(|answer| &answer.findings);
+            let false_findings = proposals.map(|one| ("sloppy", check_alone(one, prepared, shown))).collect();
+            Ok(First { reply: stored(answer), false_findings })
         }
         ReaderChoice::Lying => {
-            let lies = told::lies(prepared, shown);
-            let told = lies.iter().map(|lie| (lie.kind, told::checked(&lie.proposal, prepared, shown)));
-            Ok(First { told: told.collect(), found: stored(Some(told::lying_answer(&lies))) })
+            let lies = lying::lies(prepared, shown);
+            let checked = lies.iter().map(|lie| (lie.kind, check_alone(&lie.proposal, prepared, shown)));
+            Ok(First { false_findings: checked.collect(), reply: stored(Some(lying::lying_answer(&lies))) })
         }
         ReaderChoice::None | ReaderChoice::Recorded | ReaderChoice::Claude => {
-            Ok(First { found: replies::first(case, asking.replies, laid_out)?, told: Vec::new() })
+            Ok(First { reply: replies::first(case, asking.replies, laid_out)?, false_findings: Vec::new() })
         }
     }
 }
@@ -421,33 +426,38 @@ fn true_proposals(
 ) -> Vec<TrueProposal> {
     let plan = prepared.brief.evidence.plan.as_ref();
     let each = answer.findings.iter().filter_map(|proposal| {
-        let Checked { finding, passed } = told::checked(proposal, prepared, shown);
+        let Checked { finding, outcome } = check_alone(proposal, prepared, shown);
         let truth = *truths_of(&finding, &case.findings, plan).first()?;
-        let is_let_through = passed != Passed::Stopped;
+        let is_let_through = outcome != CheckOutcome::Stopped;
         Some(TrueProposal { truth, proposal: proposal.clone(), is_let_through, check: finding.check })
     });
     each.collect()
 }
 
-fn fate_of(kind: &'static str, checked: &Checked, audited: &Audited, laid_out: &LaidOut) -> Told {
+fn false_finding(
+    kind: &'static str,
+    checked: &Checked,
+    audited: &Audited,
+    laid_out: &LaidOut,
+) -> FalseFinding {
     let key = FindingKey::of(&checked.finding, laid_out);
     let judged = audited.findings().iter().find(|finding| FindingKey::of(finding, laid_out) == key);
-    let fate = match (checked.passed, judged) {
-        (Passed::Stopped, _) => Fate::StoppedByChecks,
-        (Passed::Advice, _) => Fate::Advice,
-        (_, Some(finding)) if finding.status == Status::Confirmed => Fate::Holds,
-        (_, Some(finding)) if finding.second.is_some() => Fate::StoppedBySecond,
-        (Passed::Unsure, _) => Fate::Unsure,
-        (Passed::Through, Some(_)) => Fate::NotRecorded,
+    let outcome = match (checked.outcome, judged) {
+        (CheckOutcome::Stopped, _) => FalseOutcome::StoppedByChecks,
+        (CheckOutcome::Advice, _) => FalseOutcome::Advice,
+        (_, Some(finding)) if finding.status == Status::Confirmed => FalseOutcome::Holds,
+        (_, Some(finding)) if finding.second.is_some() => FalseOutcome::StoppedBySecond,
+        (CheckOutcome::Unsure, _) => FalseOutcome::Unsure,
+        (CheckOutcome::Through, Some(_)) => FalseOutcome::NotRecorded,
         // It says what a fact says, under the fact's name.
-        (Passed::Through, None) => Fate::Holds,
+        (CheckOutcome::Through, None) => FalseOutcome::Holds,
     };
-    Told { kind, finding: placeless(&checked.finding, laid_out), fate }
+    FalseFinding { kind, finding: placeless(&checked.finding, laid_out), outcome }
 }
 
 fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited) -> CaseResult {
     let plan = audited.brief.evidence.plan.as_ref();
-    let weighed = audited.findings().iter().map(|finding| Weighed {
+    let matched = audited.findings().iter().map(|finding| MatchedFinding {
         finding: placeless(finding, laid_out),
         truths: truths_of(finding, &case.findings, plan),
     });
@@ -461,10 +471,10 @@ fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited) -> CaseResult {
         part: case.part,
         kind: case.kind,
         truths: case.findings.clone(),
-        findings: weighed.collect(),
+        findings: matched.collect(),
         advised: match_advisories(&audited.story.advisories, &kinds),
         proposed: Vec::new(),
-        told: Vec::new(),
+        false_findings: Vec::new(),
         no_reply: false,
         not_recorded: Vec::new(),
         second_calls: usize::from(audited.findings().iter().any(|finding| finding.second.is_some())),

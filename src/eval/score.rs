@@ -1,11 +1,11 @@
-//! Takes what became of cases, counts. Pure.
+//! Counts the results of cases. Pure.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::case::{Proof, Truth};
-use super::run::{CaseResult, Fate};
+use super::run::{CaseResult, FalseOutcome};
 use crate::decision::Held;
 use crate::finding::{Category, Status};
 
@@ -66,26 +66,26 @@ impl Part {
     }
 }
 
-/// What became of false findings that were told on purpose.
+/// How far the false findings of a sloppy or lying reader got.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Fates {
+pub struct FalseOutcomes {
     /// The checks stopped them.
     pub stopped_by_checks: usize,
-    /// Never sure, and nobody was asked.
+    /// The first reader was not sure, and the second was not asked.
     pub unsure: usize,
     /// Advice to the person.
     pub advice: usize,
     /// The second reader dismissed them.
     pub stopped_by_second: usize,
-    /// The second reader has no word on them.
+    /// No answer of the second reader is recorded for them.
     pub not_recorded: usize,
-    /// They would hold.
+    /// They would block.
     pub hold: usize,
 }
 
-impl Fates {
-    /// How many were told.
-    pub fn told(&self) -> usize {
+impl FalseOutcomes {
+    /// Returns how many there were.
+    pub fn total(&self) -> usize {
         self.stopped_by_checks
             + self.unsure
             + self.advice
@@ -94,14 +94,14 @@ impl Fates {
             + self.hold
     }
 
-    fn add(&mut self, fate: Fate) {
-        let count = match fate {
-            Fate::StoppedByChecks => &mut self.stopped_by_checks,
-            Fate::Unsure => &mut self.unsure,
-            Fate::Advice => &mut self.advice,
-            Fate::StoppedBySecond => &mut self.stopped_by_second,
-            Fate::NotRecorded => &mut self.not_recorded,
-            Fate::Holds => &mut self.hold,
+    fn add(&mut self, outcome: FalseOutcome) {
+        let count = match outcome {
+            FalseOutcome::StoppedByChecks => &mut self.stopped_by_checks,
+            FalseOutcome::Unsure => &mut self.unsure,
+            FalseOutcome::Advice => &mut self.advice,
+            FalseOutcome::StoppedBySecond => &mut self.stopped_by_second,
+            FalseOutcome::NotRecorded => &mut self.not_recorded,
+            FalseOutcome::Holds => &mut self.hold,
         };
         *count += 1;
     }
@@ -116,7 +116,7 @@ impl Fates {
     }
 }
 
-/// What a set of cases came to.
+/// The counts of a set of cases.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Score {
     /// How many cases.
@@ -133,8 +133,9 @@ pub struct Score {
     pub advisories: (usize, usize, usize),
     /// True findings of the first reader's answers: those that the checks let through.
     pub let_through: Part,
-    /// False findings by kind: what became of them.
-    pub told: BTreeMap<&'static str, Fates>,
+    /// False findings by kind.
+    #[serde(rename = "told")]
+    pub false_findings: BTreeMap<&'static str, FalseOutcomes>,
     /// How often the second reader was asked at clean stops.
     pub second_calls_at_clean: usize,
     /// How often it was asked at all.
@@ -171,9 +172,9 @@ impl Score {
     }
 
     /// All false findings together.
-    pub fn all_told(&self) -> Fates {
-        self.told.values().fold(Fates::default(), |mut all, fates| {
-            all.add_all(fates);
+    pub fn all_false_findings(&self) -> FalseOutcomes {
+        self.false_findings.values().fold(FalseOutcomes::default(), |mut all, outcomes| {
+            all.add_all(outcomes);
             all
         })
     }
@@ -198,16 +199,16 @@ impl Score {
                 self.provable.add(count.found > 0);
             }
         }
-        let false_ones = result.findings.iter().filter(|weighed| weighed.truths.is_empty());
-        for weighed in false_ones.filter(|weighed| weighed.finding.status == Status::Confirmed) {
-            self.categories.entry(weighed.finding.category.name()).or_default().false_confirmed += 1;
+        let false_ones = result.findings.iter().filter(|matched| matched.truths.is_empty());
+        for matched in false_ones.filter(|matched| matched.finding.status == Status::Confirmed) {
+            self.categories.entry(matched.finding.category.name()).or_default().false_confirmed += 1;
         }
         self.advisories.0 += result.advised.found.len();
         self.advisories.1 += result.advised.missed.len();
         self.advisories.2 += result.advised.wrong.len();
         result.proposed.iter().for_each(|one| self.let_through.add(one.is_let_through));
-        for told in &result.told {
-            self.told.entry(told.kind).or_default().add(told.fate);
+        for one in &result.false_findings {
+            self.false_findings.entry(one.kind).or_default().add(one.outcome);
         }
         self.second_calls += result.second_calls;
         self.second_calls_at_clean += if result.is_clean() { result.second_calls } else { 0 };
@@ -238,7 +239,7 @@ pub(super) mod tests {
     use crate::decision::Cause;
     use crate::eval::case::{self, Kind};
     use crate::eval::matching::Advised;
-    use crate::eval::run::{Told, TrueProposal, Weighed};
+    use crate::eval::run::{FalseFinding, MatchedFinding, TrueProposal};
     use crate::finding::{AdvisoryKind, ClaimedIn, Finding, Kind as Problem, Source};
     use crate::readers::Proposal;
 
@@ -268,7 +269,7 @@ pub(super) mod tests {
     /// A case with these truths and these findings, held if one of them is confirmed.
     pub(in crate::eval) fn result(truths: &[Category], findings: &[(Finding, &[usize])]) -> CaseResult {
         let held = findings.iter().any(|(finding, _)| finding.status == Status::Confirmed);
-        let weighed = |(finding, truths): &(Finding, &[usize])| Weighed {
+        let matched = |(finding, truths): &(Finding, &[usize])| MatchedFinding {
             finding: finding.clone(),
             truths: truths.to_vec(),
         };
@@ -277,10 +278,10 @@ pub(super) mod tests {
             part: case::Part::Tuning,
             kind: if truths.is_empty() { Kind::Clean } else { Kind::Drift },
             truths: truths.iter().copied().map(truth).collect(),
-            findings: findings.iter().map(weighed).collect(),
+            findings: findings.iter().map(matched).collect(),
             advised: Advised::default(),
             proposed: Vec::new(),
-            told: Vec::new(),
+            false_findings: Vec::new(),
             no_reply: false,
             not_recorded: Vec::new(),
             second_calls: 0,
@@ -328,7 +329,7 @@ pub(super) mod tests {
 
     #[test]
     fn false_findings_replies_and_advice_are_counted() {
-        let told = |fate| Told { kind: "a lie", finding: finding(Category::A, Refuted), fate };
+        let lie = |outcome| FalseFinding { kind: "a lie", finding: finding(Category::A, Refuted), outcome };
         let true_one = |is_let_through| TrueProposal {
             truth: 0,
             proposal: Proposal {
@@ -346,7 +347,11 @@ pub(super) mod tests {
             check: String::new(),
         };
         let result = CaseResult {
-            told: vec![told(Fate::Holds), told(Fate::StoppedBySecond), told(Fate::StoppedByChecks)],
+            false_findings: vec![
+                lie(FalseOutcome::Holds),
+                lie(FalseOutcome::StoppedBySecond),
+                lie(FalseOutcome::StoppedByChecks),
+            ],
             proposed: vec![true_one(true), true_one(false)],
             not_recorded: vec!["x".into()],
             no_reply: true,
@@ -358,8 +363,9 @@ pub(super) mod tests {
             ..result(&[Category::Ask], &[])
         };
         let score = Score::of([&result]);
-        let fates = Fates { hold: 1, stopped_by_second: 1, stopped_by_checks: 1, ..Fates::default() };
-        assert_eq!((score.all_told(), fates.told()), (fates, 3));
+        let outcomes =
+            FalseOutcomes { hold: 1, stopped_by_second: 1, stopped_by_checks: 1, ..FalseOutcomes::default() };
+        assert_eq!((score.all_false_findings(), outcomes.total()), (outcomes, 3));
         assert_eq!(score.let_through, Part { part: 1, of: 2 });
         assert_eq!((score.no_reply, score.not_recorded), (1, 1));
         assert_eq!(score.advisories, (1, 0, 2));

@@ -59,7 +59,7 @@ impl Reader for RecordedSecond<'_> {
             Err(why) => return ReaderRun::not_asked(ReaderOutcome::Unreadable(why)),
         };
         let verdicts = listed.iter().filter_map(|one| self.verdict_on(one)).collect();
-        super::told::answered(&Answer { verdicts, ..Answer::default() })
+        super::checked::answered(&Answer { verdicts, ..Answer::default() })
     }
 
     fn backend(&self) -> &'static str {

@@ -1,10 +1,10 @@
-//! Takes what became of cases, gives the tables and lists that a person reads. Pure.
+//! The report of `eval`: tables and lists of results, for a person. Pure.
 
 use std::fmt::Write as _;
 
 use super::case::Part;
-use super::run::{CaseResult, Fate, ReaderChoice, Weighed};
-use super::score::{self, Count, Fates, Score};
+use super::run::{CaseResult, FalseOutcome, MatchedFinding, ReaderChoice};
+use super::score::{self, Count, FalseOutcomes, Score};
 use crate::finding::{AdvisoryKind, Finding, Status};
 use crate::text::counted;
 
@@ -62,7 +62,7 @@ fn table(text: &mut String, name: &str, reader: ReaderChoice, score: &Score) {
         }
     }
     text.push('\n');
-    if reader.is_false() { told(text, score) } else { categories(text, score) }
+    if reader.is_false() { false_findings(text, score) } else { categories(text, score) }
 }
 
 fn categories(text: &mut String, score: &Score) {
@@ -90,7 +90,7 @@ fn categories(text: &mut String, score: &Score) {
     let _ = writeln!(text, "\n  A that the disk proves by itself: {}\n", part(score.provable));
 }
 
-fn told(text: &mut String, score: &Score) {
+fn false_findings(text: &mut String, score: &Score) {
     let _ = writeln!(
         text,
         "  {:<46}{:>6}{:>19}{:>8}{:>8}{:>19}{:>14}{:>12}",
@@ -103,23 +103,23 @@ fn told(text: &mut String, score: &Score) {
         "not recorded",
         "would hold"
     );
-    let mut row = |kind: &str, fates: Fates| {
+    let mut row = |kind: &str, outcomes: FalseOutcomes| {
         let _ = writeln!(
             text,
             "  {kind:<46}{:>6}{:>19}{:>8}{:>8}{:>19}{:>14}{:>12}",
-            fates.told(),
-            fates.stopped_by_checks,
-            fates.unsure,
-            fates.advice,
-            fates.stopped_by_second,
-            fates.not_recorded,
-            fates.hold
+            outcomes.total(),
+            outcomes.stopped_by_checks,
+            outcomes.unsure,
+            outcomes.advice,
+            outcomes.stopped_by_second,
+            outcomes.not_recorded,
+            outcomes.hold
         );
     };
-    for (kind, fates) in &score.told {
-        row(kind, *fates);
+    for (kind, outcomes) in &score.false_findings {
+        row(kind, *outcomes);
     }
-    row("all", score.all_told());
+    row("all", score.all_false_findings());
     text.push('\n');
 }
 
@@ -182,15 +182,15 @@ fn only_shown(result: &CaseResult, verbose: bool) -> Vec<String> {
 /// Confirmed findings that are not true.
 fn wrong(result: &CaseResult, verbose: bool) -> Vec<String> {
     let is_wrong =
-        |weighed: &&Weighed| weighed.truths.is_empty() && weighed.finding.status == Status::Confirmed;
+        |matched: &&MatchedFinding| matched.truths.is_empty() && matched.finding.status == Status::Confirmed;
     let wrong = result.findings.iter().filter(is_wrong);
-    wrong.map(|weighed| line(result, &weighed.finding, verbose)).collect()
+    wrong.map(|matched| line(result, &matched.finding, verbose)).collect()
 }
 
-/// False findings that were told on purpose, and believed.
+/// False findings of a sloppy or lying reader that would block.
 fn holding(result: &CaseResult, verbose: bool) -> Vec<String> {
-    let holding = result.told.iter().filter(|told| told.fate == Fate::Holds);
-    holding.map(|told| format!("{} ({})", line(result, &told.finding, verbose), told.kind)).collect()
+    let holding = result.false_findings.iter().filter(|one| one.outcome == FalseOutcome::Holds);
+    holding.map(|one| format!("{} ({})", line(result, &one.finding, verbose), one.kind)).collect()
 }
 
 fn line(result: &CaseResult, finding: &Finding, verbose: bool) -> String {

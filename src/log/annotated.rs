@@ -4,7 +4,8 @@ use crate::log::note::{FindingOutcome, Label, NoteLine};
 use crate::log::summary::Summary;
 use crate::log::{LabelNote, Note, OutcomeNote, Record};
 
-/// A decision and the notes on it: a [`Summary`] where many are listed or counted, a [`Record`] where it is shown whole.
+/// A decision and the notes on it: a [`Summary`] where many are listed or counted, a [`Record`]
+/// where it is shown whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Annotated<D> {
     /// The decision.
@@ -27,8 +28,8 @@ pub struct FindingNotes {
 }
 
 impl<D> Annotated<D> {
-    /// Joins a decision that has `findings` findings with its notes, oldest first. A note on a finding that is not there
-    /// counts for nothing.
+    /// Joins a decision that has `findings` findings with its notes, oldest first. A note on a
+    /// finding that is not there counts for nothing.
     fn join(decision: D, findings: usize, notes: Vec<NoteLine>) -> Self {
         let mut findings = vec![FindingNotes::default(); findings];
         let mut label = None;
@@ -82,9 +83,9 @@ impl FindingNotes {
         self.label.as_ref().map(|note| note.label)
     }
 
-    /// Whether the finding was right, as far as that is known. A person's word counts before the agent's. A dispute makes
-    /// it wrong, unless a reader that was asked again does not agree: then nothing is known. What was ignored says
-    /// nothing either way.
+    /// Whether the finding was right, as far as that is known. A person's word counts before the
+    /// agent's. A dispute makes it wrong, unless a reader that was asked again does not agree: then
+    /// nothing is known. What was ignored says nothing either way.
     pub fn was_right(&self) -> Option<bool> {
         if let Some(label) = self.label() {
             return Some(label == Label::Right);

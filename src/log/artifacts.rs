@@ -1,5 +1,6 @@
-//! What was sent to the readers, what came back and what an audit looked at, stored beside the log under the decision's
-//! id. Everything comes masked. Failing to write one is not worth a word to anybody: the log says what was decided.
+//! What was sent to the readers, what came back and what an audit looked at, stored beside the log
+//! under the decision's id. Everything comes masked. Failing to write one is not worth a word to
+//! anybody: the log says what was decided.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -13,7 +14,8 @@ const MAX_BYTES: usize = 1 << 20;
 /// Stands where the rest is missing.
 const CUT: &str = "\n[… cut …]\n";
 
-/// Where a file of one decision is. An id that somebody wrote into a log must not lead out of the folder.
+/// Where a file of one decision is. An id that somebody wrote into a log must not lead out of the
+/// folder.
 fn path(state: &Path, id: &str, name: &str) -> PathBuf {
     state.join("audits").join(format!("{}.{name}", id.replace(['/', '\\'], "_")))
 }

@@ -1,4 +1,5 @@
-//! How a person names a decision (`k3f9`, `k3f9.2`, `last`, `held`), and which one that is. Pure; never guesses between two.
+//! How a person names a decision (`k3f9`, `k3f9.2`, `last`, `held`), and which one that is. Pure;
+//! never guesses between two.
 
 /// A decision, or one of its findings, as a person names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +13,8 @@ pub struct DecisionRef {
 /// The word for the newest decision.
 pub const LAST: &str = "last";
 
-/// The word for the newest decision that blocked a stop: the one after it always lets go, and is the last.
+/// The word for the newest decision that blocked a stop: the one after it always lets go, and is
+/// the last.
 pub const HELD: &str = "held";
 
 /// How many ids are named where several match.
@@ -84,8 +86,8 @@ impl DecisionRef {
         Ok(Self { id: id.to_owned(), finding: number.map(parsed).transpose()? })
     }
 
-    /// The position of the decision among all ids, oldest first; for [`HELD`], among those of blocks. A whole id is meant
-    /// even if others start with it.
+    /// The position of the decision among all ids, oldest first; for [`HELD`], among those of
+    /// blocks. A whole id is meant even if others start with it.
     pub fn position(&self, ids: &[&str]) -> Result<usize, DecisionRefError> {
         if ids.is_empty() {
             return Err(if self.id == HELD { DecisionRefError::NeverHeld } else { DecisionRefError::Empty });

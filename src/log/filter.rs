@@ -16,7 +16,8 @@ use crate::paths::base_name;
 pub enum DecisionKind {
     /// The stop was blocked.
     Block,
-    /// It went through, but would have been blocked without a dry run or a counter that could not be written.
+    /// It went through, but would have been blocked without a dry run or a counter that could not
+    /// be written.
     WouldBlock,
     /// It went through.
     Allow,
@@ -148,7 +149,8 @@ impl ProjectFilter {
     }
 }
 
-/// Whether a line of the log has words, given in lower case, in one of its texts; the names of its fields do not count.
+/// Whether a line of the log has words, given in lower case, in one of its texts; the names of its
+/// fields do not count.
 fn has_words(line: &str, words: &str) -> bool {
     fn in_value(value: &Value, words: &str) -> bool {
         match value {

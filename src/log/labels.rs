@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader};
 use super::{DecisionLog, LabelNote, Note};
 use crate::log::note::Label;
 
-/// Whether the newest label on a finding of a decision, counted from 1, says that it was right. A label on the decision
-/// as a whole counts for each of its findings.
+/// Whether the newest label on a finding of a decision, counted from 1, says that it was right. A
+/// label on the decision as a whole counts for each of its findings.
 pub fn is_upheld(log: &DecisionLog, decision: &str, finding: usize) -> bool {
     let files = log.files().into_iter().filter_map(|path| File::open(path).ok());
     let lines = files.flat_map(|file| BufReader::new(file).split(b'\n').map_while(Result::ok));

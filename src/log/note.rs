@@ -1,5 +1,6 @@
-//! Notes on earlier decisions: what became of a finding at the session's next stop, and what a person says of a decision.
-//! Lines of the same log, with a `kind`, which decisions do not have. A disk format, as [`super::record`].
+//! Notes on earlier decisions: what became of a finding at the session's next stop, and what a
+//! person says of a decision. Lines of the same log, with a `kind`, which decisions do not have. A
+//! disk format, as [`super::record`].
 #![expect(missing_docs, reason = "docs/log-json.md documents each field")]
 
 use jiff::Timestamp;

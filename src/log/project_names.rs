@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::paths::base_name;
 
-/// Returns a name for each path, in their order: that of its folder; where several have the same, with the part of the
-/// path in which they differ; where that is not enough, the whole path.
+/// Returns a name for each path, in their order: that of its folder; where several have the same,
+/// with the part of the path in which they differ; where that is not enough, the whole path.
 pub fn names(paths: &[&str]) -> Vec<String> {
     let mut alike: HashMap<&str, Vec<&str>> = HashMap::new();
     for path in paths {

@@ -1,5 +1,6 @@
-//! Removing what is old or too much from the state folder: whole files, once a day and quietly ([`tidy`]), or because a
-//! person asks for it, and then the old lines of the oldest month, too ([`prune`]). Never removes the newest month.
+//! Removing what is old or too much from the state folder: whole files, once a day and quietly
+//! ([`tidy`]), or because a person asks for it, and then the old lines of the oldest month, too
+//! ([`prune`]). Never removes the newest month.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ use crate::log::summary::Line;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// The extensions of files that can be rebuilt from transcripts and files, and how long they are worth their room.
+/// The extensions of files that can be rebuilt from transcripts and files, and how long they are
+/// worth their room.
 const CACHES: [&str; 2] = ["cursor", "files"];
 const KEEP_CACHES: Duration = Duration::from_secs(14 * 24 * 3600);
 
@@ -77,7 +79,8 @@ fn tidy_now(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
     }
 }
 
-/// Removes files and lines that are too old, and files that are too much; with `dry_run`, only says which.
+/// Removes files and lines that are too old, and files that are too much; with `dry_run`, only says
+/// which.
 pub fn prune(
     state: &Path,
     keep: Duration,
@@ -132,8 +135,9 @@ pub fn prune(
     Ok(pruned)
 }
 
-/// The files that are too old, and the oldest of those that are too much, and how many bytes are left without them:
-/// caches first, then artifacts, then sessions, then months. `gone` are bytes of files that do not count any more.
+/// The files that are too old, and the oldest of those that are too much, and how many bytes are
+/// left without them: caches first, then artifacts, then sessions, then months. `gone` are bytes of
+/// files that do not count any more.
 fn surplus(
     state: &Path,
     keep: Duration,

@@ -1,5 +1,5 @@
-//! Queries of the log: which decisions match, with the notes on them, oldest first. Never writes, and is not stopped by a
-//! line that can't be read or that is being written at this moment.
+//! Queries of the log: which decisions match, with the notes on them, oldest first. Never writes,
+//! and is not stopped by a line that can't be read or that is being written at this moment.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,13 +26,14 @@ pub struct Found {
 }
 
 impl DecisionLog {
-    /// Returns the decisions that match; with `last`, so many of the newest, reading no more files than they need.
+    /// Returns the decisions that match; with `last`, so many of the newest, reading no more files
+    /// than they need.
     pub fn query(&self, filter: &Filter, last: Option<usize>) -> io::Result<Found> {
         let files = self.files();
         let skipped = filter.since.map_or(0, |since| files.partition_point(|path| is_before(path, since)));
         let mut found = Found::default();
-        // The notes on decisions of older files. A note is written after its decision, so that a file and the newer ones
-        // have all notes on the decisions in it.
+        // The notes on decisions of older files. A note is written after its decision, so that a
+        // file and the newer ones have all notes on the decisions in it.
         let mut newer_notes = Notes::default();
         let mut by_file = Vec::new();
         let mut count = 0;
@@ -109,8 +110,8 @@ pub fn parse(text: &str) -> Found {
     found
 }
 
-/// Whether a file of the log has nothing from `since` on: a line is written when it is decided or later, so that no file
-/// has what is newer than its month.
+/// Whether a file of the log has nothing from `since` on: a line is written when it is decided or
+/// later, so that no file has what is newer than its month.
 fn is_before(path: &Path, since: Timestamp) -> bool {
     let name = path.file_stem().map(|name| name.to_string_lossy()).unwrap_or_default();
     *name < *since.strftime("%Y-%m").to_string()

@@ -1,5 +1,5 @@
-//! One decision, as a line of the log has it. A disk format: fields may be added, but not renamed or given another meaning
-//! without a new schema number; readers fill in what is missing.
+//! One decision, as a line of the log has it. A disk format: fields may be added, but not renamed
+//! or given another meaning without a new schema number; readers fill in what is missing.
 #![expect(missing_docs, reason = "docs/log-json.md documents each field")]
 
 use std::collections::BTreeMap;
@@ -64,8 +64,8 @@ pub struct Record {
     pub transcript: Option<TranscriptRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_error: Option<String>,
-    /// Milliseconds by the names of [`crate::timing`]. `wait` is a part of `read`, `facts` of `evidence`; `total` ends before
-    /// this line is written.
+    /// Milliseconds by the names of [`crate::timing`]. `wait` is a part of `read`, `facts` of
+    /// `evidence`; `total` ends before this line is written.
     #[serde(default)]
     pub phases_ms: BTreeMap<String, f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,7 +156,8 @@ pub struct ReaderRecord {
     pub backend: String,
     pub client: Option<String>,
     pub model: String,
-    /// `answered`, `not-asked`, `timed-out`, `unavailable`, `unreadable`, `superseded`, `interrupted`.
+    /// `answered`, `not-asked`, `timed-out`, `unavailable`, `unreadable`, `superseded`,
+    /// `interrupted`.
     pub outcome: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,

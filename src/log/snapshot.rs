@@ -1,5 +1,6 @@
-//! What one audit looked at, stored beside the log under the decision's id, so that a person can go from a finding to the
-//! very words. Plain data, masked and bounded before it comes here. A disk format: fields may be added.
+//! What one audit looked at, stored beside the log under the decision's id, so that a person can go
+//! from a finding to the very words. Plain data, masked and bounded before it comes here. A disk
+//! format: fields may be added.
 
 use serde::{Deserialize, Serialize};
 

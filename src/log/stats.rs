@@ -1,5 +1,5 @@
-//! Figures over many decisions: how often, how right, how fast, how dear. Pure. What people dispute leads to a suggestion
-//! and changes nothing by itself.
+//! Figures over many decisions: how often, how right, how fast, how dear. Pure. What people dispute
+//! leads to a suggestion and changes nothing by itself.
 #![expect(missing_docs, reason = "docs/log-json.md documents each field")]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,7 +16,8 @@ use crate::log::note::{FindingOutcome, Label};
 use crate::log::record::ReaderRecord;
 use crate::log::summary::{FindingSummary, Summary};
 
-/// The number of this format. Fields may be added under it; none is renamed or given another meaning.
+/// The number of this format. Fields may be added under it; none is renamed or given another
+/// meaning.
 pub const SCHEMA: u32 = 1;
 /// How often a project has to dispute the same before it is suggested.
 pub const OFTEN: usize = 3;
@@ -250,7 +251,8 @@ impl Share {
         *if right { &mut self.right } else { &mut self.wrong } += 1;
     }
 
-    /// Adds the share and Wilson's interval, which also holds for few findings and for shares near 0 and 1.
+    /// Adds the share and Wilson's interval, which also holds for few findings and for shares near
+    /// 0 and 1.
     #[expect(clippy::cast_precision_loss, reason = "no log has so many findings")]
     fn with_interval(self) -> Self {
         let count = self.right + self.wrong;

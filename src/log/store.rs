@@ -1,4 +1,5 @@
-//! Appending to the log, and cutting its start off. Many writers, a torn line or a full disk must not break it.
+//! Appending to the log, and cutting its start off. Many writers, a torn line or a full disk must
+//! not break it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -76,8 +77,9 @@ impl DecisionLog {
         }
     }
 
-    /// Removes all lines of a file before the first one that `is_recent`, and returns how many lines and bytes that are;
-    /// with `dry_run`, only counts them. Writers wait meanwhile, and lose nothing.
+    /// Removes all lines of a file before the first one that `is_recent`, and returns how many
+    /// lines and bytes that are; with `dry_run`, only counts them. Writers wait meanwhile, and lose
+    /// nothing.
     pub fn cut_before(
         &self,
         path: &Path,
@@ -116,8 +118,8 @@ fn is_gone(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Appends under the lock. A line that an earlier writer left torn is ended first, and one that does not fit on the disk
-/// is removed again, so that neither spoils another line.
+/// Appends under the lock. A line that an earlier writer left torn is ended first, and one that
+/// does not fit on the disk is removed again, so that neither spoils another line.
 fn append_lines(file: &mut File, length: u64, lines: &[u8]) -> io::Result<()> {
     let is_torn = length > 0 && byte_at(file, length - 1)? != b'\n';
     let written = if is_torn { file.write_all(&[b"\n", lines].concat()) } else { file.write_all(lines) };

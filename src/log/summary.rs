@@ -1,5 +1,6 @@
-//! One line of the log, as lists and sums need it: its files, gates and transcript are not read. An older line may lack
-//! fields, a line of a newer format is told apart, and a line that is neither is torn.
+//! One line of the log, as lists and sums need it: its files, gates and transcript are not read. An
+//! older line may lack fields, a line of a newer format is told apart, and a line that is neither
+//! is torn.
 
 use jiff::Timestamp;
 use serde::de::value::StrDeserializer;
@@ -147,7 +148,8 @@ impl Summary {
         record::total_cost(self.readers())
     }
 
-    /// How long both readers took, in milliseconds, as the phases have it or else as each says itself.
+    /// How long both readers took, in milliseconds, as the phases have it or else as each says
+    /// itself.
     pub fn readers_ms(&self) -> Option<f64> {
         let own = |reader: &Option<ReaderRecord>| {
             reader.as_ref().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms)

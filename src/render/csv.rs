@@ -1,5 +1,5 @@
-//! Decisions for a spreadsheet, a row each, as RFC 4180 has it. Pure. What came from a workspace must not be taken for a
-//! formula.
+//! Decisions for a spreadsheet, a row each, as RFC 4180 has it. Pure. What came from a workspace
+//! must not be taken for a formula.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! One decision for a terminal: what was asked, planned and said, what was found and what became of it, what it cost. Pure.
-//! Never leaves out what decided it.
+//! One decision for a terminal: what was asked, planned and said, what was found and what became of
+//! it, what it cost. Pure. Never leaves out what decided it.
 
 use std::fmt::Write as _;
 

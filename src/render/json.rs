@@ -1,4 +1,5 @@
-//! Decisions for other programs: each line of the log with the notes on it joined in. Pure. `docs/log-json.md` documents it.
+//! Decisions for other programs: each line of the log with the notes on it joined in. Pure.
+//! `docs/log-json.md` documents it.
 
 use crate::log::summary::Summary;
 use crate::log::{Annotated, Note};

@@ -1,4 +1,5 @@
-//! Decisions in a list, one line each. Where not all fits, columns are shortened, joined or left out. Pure.
+//! Decisions in a list, one line each. Where not all fits, columns are shortened, joined or left
+//! out. Pure.
 
 use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
@@ -69,7 +70,8 @@ const ID_LETTERS: usize = 6;
 /// Which fields a line has, and how wide some of them may be at most.
 type Layout = (&'static [Field], &'static [(Field, usize)]);
 
-/// The layouts, in the order in which they are tried: one cell that is rarely wide must not cost all others a column.
+/// The layouts, in the order in which they are tried: one cell that is rarely wide must not cost
+/// all others a column.
 const LAYOUTS: [Layout; 9] = [
     (
         &[Id, When, Project, Decision, Cause, Findings, Outcomes, Time, Cost],
@@ -171,7 +173,8 @@ fn findings(summary: &Summary) -> String {
     counts(confirmed.into_iter().chain([(count(Status::CannotVerify, None), "?".to_owned())]))
 }
 
-/// `2 fixed 1 disputed`: what became of the findings, then what a person says, in words of so many letters.
+/// `2 fixed 1 disputed`: what became of the findings, then what a person says, in words of so many
+/// letters.
 fn outcomes(annotated: &Annotated<Summary>, letters: usize) -> String {
     let count = |outcome: OutcomeFilter| match outcome {
         // A label on the whole decision is added without a number.

@@ -1,5 +1,5 @@
-//! The report of an audit as Markdown, for a comment on a pull request. Pure. The words of a workspace must not become
-//! markup, links or mentions of people.
+//! The report of an audit as Markdown, for a comment on a pull request. Pure. The words of a
+//! workspace must not become markup, links or mentions of people.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! Wrapped paragraphs and labelled lines for a terminal. The text has colours, which whoever prints it strips where they do
-//! not belong. Pure. What came from a workspace must not steer a terminal: control characters are shown as a mark.
+//! Wrapped paragraphs and labelled lines for a terminal. The text has colours, which whoever prints
+//! it strips where they do not belong. Pure. What came from a workspace must not steer a terminal:
+//! control characters are shown as a mark.
 
 use std::fmt::Write as _;
 
@@ -60,7 +61,8 @@ impl Paragraphs {
     }
 }
 
-/// Lines are never broken within a word, not even at a hyphen: a path must stay one piece to be copied.
+/// Lines are never broken within a word, not even at a hyphen: a path must stay one piece to be
+/// copied.
 fn options<'a>(width: usize) -> textwrap::Options<'a> {
     textwrap::Options::new(width).break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation)
 }

@@ -15,7 +15,8 @@ use crate::plan::{Mark, Plan, PlanSource};
 use crate::readers::Usage;
 use crate::text::normalise::normalised;
 
-/// The number of this format. Fields may be added under it; none is renamed or given another meaning.
+/// The number of this format. Fields may be added under it; none is renamed or given another
+/// meaning.
 pub const SCHEMA: u32 = 1;
 
 /// What an audit came to.
@@ -177,7 +178,8 @@ impl Report {
         !["answered", "not-asked"].contains(&self.auditor.outcome.as_str())
     }
 
-    /// Takes back what rests on a disk that has moved on since: it may have been so then, and can't be told now.
+    /// Takes back what rests on a disk that has moved on since: it may have been so then, and can't
+    /// be told now.
     pub fn doubt_the_disk(&mut self, why: &str, config: &AuditConfig) {
         let rests_on_disk = |finding: &FindingReport| match finding.kind {
             Kind::Missing | Kind::WrongContent => true,

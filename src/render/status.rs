@@ -1,4 +1,5 @@
-//! `punchlist status`: gates, sessions, workers, tasks and the newest decisions on one screen. Pure.
+//! `punchlist status`: gates, sessions, workers, tasks and the newest decisions on one screen.
+//! Pure.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! Tables for a terminal: cells under titles, no line wider than the terminal. Where not all fits, columns are left out or
-//! cells are cut; no line wraps. The text has colours, which whoever prints it strips where they do not belong. Pure.
+//! Tables for a terminal: cells under titles, no line wider than the terminal. Where not all fits,
+//! columns are left out or cells are cut; no line wraps. The text has colours, which whoever prints
+//! it strips where they do not belong. Pure.
 
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -68,8 +69,8 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// A table, indented by so much, with or without the titles of its columns. A column that is empty in every row is
-    /// left out.
+    /// A table, indented by so much, with or without the titles of its columns. A column that is
+    /// empty in every row is left out.
     pub(crate) fn new(columns: &'a [Column], rows: Vec<Vec<Cell>>, indent: usize, has_head: bool) -> Self {
         let widest = |at: usize| rows.iter().map(|row| width(&row[at].text)).max().unwrap_or(0);
         let widths = columns.iter().enumerate().map(|(at, column)| match widest(at) {
@@ -85,7 +86,8 @@ impl<'a> Table<'a> {
         self.widths[column]
     }
 
-    /// Sets the table in a width: the last column is cut down to `least`, then columns are left out.
+    /// Sets the table in a width: the last column is cut down to `least`, then columns are left
+    /// out.
     pub(crate) fn dropping(&self, most: Option<usize>, least: usize) -> String {
         let mut shown: Vec<Shown> =
             self.widths.iter().copied().enumerate().filter(|(_, width)| *width > 0).collect();
@@ -109,8 +111,9 @@ impl<'a> Table<'a> {
         self.draw(&shown)
     }
 
-    /// Sets the table in the first of the layouts that fits, each a list of columns and the widest that they may be; in the
-    /// last one if none does. Without a width, in the first one, with nothing cut.
+    /// Sets the table in the first of the layouts that fits, each a list of columns and the widest
+    /// that they may be; in the last one if none does. Without a width, in the first one, with
+    /// nothing cut.
     pub(crate) fn first_fit(&self, layouts: &[Vec<Shown>], most: Option<usize>) -> String {
         let shown = |layout: &Vec<Shown>| -> Vec<Shown> {
             let cap = |(at, cap): &Shown| {

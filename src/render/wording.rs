@@ -24,7 +24,8 @@ pub(super) fn decision_words(report: &Report) -> String {
     }
 }
 
-/// What the checks between the readers said of a finding. What the second reader dismissed had passed them.
+/// What the checks between the readers said of a finding. What the second reader dismissed had
+/// passed them.
 pub(super) fn check_words<'a>(check: &'a str, second: Option<&SecondOpinion>) -> &'a str {
     match second {
         Some(second) if !second.upheld => "they have no objection of their own",

@@ -1,5 +1,6 @@
-//! `punchlist log --follow`: the newest decisions, then each as it is written, until it is interrupted. Misses none at the
-//! turn of a month, while a line is half written, or when a file is pruned.
+//! `punchlist log --follow`: the newest decisions, then each as it is written, until it is
+//! interrupted. Misses none at the turn of a month, while a line is half written, or when a file is
+//! pruned.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -29,7 +30,8 @@ pub(super) fn run(args: &ListArgs, context: &Context<'_>) -> Result {
     let filter = filter_args::filter(&args.filter, &now)?;
     let width = output::width();
     let mut setting = Setting { zone: now.time_zone().clone(), width, head: width.is_some(), indent: 0 };
-    // The ends of the files are found first, so that what is written during the query is shown afterwards.
+    // The ends of the files are found first, so that what is written during the query is shown
+    // afterwards.
     let mut tails = Tails::default();
     tails.new_lines(&context.log).map_err(|error| context.unreadable(&error))?;
     let newest = context.log.query(&filter, Some(args.last.unwrap_or(FIRST)));
@@ -95,7 +97,8 @@ struct Tails(HashMap<PathBuf, Tail>);
 struct Tail {
     inode: u64,
     offset: u64,
-    /// The last whole line that was read: `prune` replaces the file, and the place in the new one is after this line.
+    /// The last whole line that was read: `prune` replaces the file, and the place in the new one
+    /// is after this line.
     last: Vec<u8>,
 }
 

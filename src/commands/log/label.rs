@@ -1,4 +1,5 @@
-//! `punchlist log label`: what a person says of a decision. Appends one note to the log; changes nothing that is there.
+//! `punchlist log label`: what a person says of a decision. Appends one note to the log; changes
+//! nothing that is there.
 
 use jiff::Timestamp;
 

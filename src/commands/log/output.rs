@@ -1,4 +1,5 @@
-//! Printing: on a terminal through a pager, elsewhere directly. A reader that closes the pipe early is no error.
+//! Printing: on a terminal through a pager, elsewhere directly. A reader that closes the pipe early
+//! is no error.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -68,7 +69,8 @@ fn page_with(pager: &str, text: &str, env: &Env) -> Result {
     Ok(())
 }
 
-/// Strips colours, unless they are wanted: on a terminal, if the person's variables do not say otherwise.
+/// Strips colours, unless they are wanted: on a terminal, if the person's variables do not say
+/// otherwise.
 pub(super) fn colour(text: &str) -> Cow<'_, str> {
     if anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never {
         return Cow::Owned(anstream::adapter::strip_str(text).to_string());

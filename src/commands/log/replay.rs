@@ -1,5 +1,6 @@
-//! `punchlist log show --replay`: judges a past audit by today's rules, with the transcript as far as it was read then, the
-//! saved reply and today's disk. Calls no model, and writes neither to the log nor to a session's state.
+//! `punchlist log show --replay`: judges a past audit by today's rules, with the transcript as far
+//! as it was read then, the saved reply and today's disk. Calls no model, and writes neither to the
+//! log nor to a session's state.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -98,8 +99,8 @@ pub(super) fn replay(record: &Record, context: &Context<'_>) -> Result<ReplayDif
     })
 }
 
-/// What today's checks make of the saved answers. What the second reader said then of a finding counts still; a finding that
-/// it was not asked about can't be verified now.
+/// What today's checks make of the saved answers. What the second reader said then of a finding
+/// counts still; a finding that it was not asked about can't be verified now.
 fn judged(
     brief: &AuditInput,
     answer: &ReaderOutcome,
@@ -170,7 +171,8 @@ struct Then {
     _folder: tempfile::TempDir,
 }
 
-/// The transcript up to the byte that was read last, in a folder of its own, with its subagents' beside it.
+/// The transcript up to the byte that was read last, in a folder of its own, with its subagents'
+/// beside it.
 fn as_it_was(transcript: &Path, bytes: u64) -> io::Result<Then> {
     let folder = tempfile::tempdir()?;
     let file = File::open(transcript)?;
@@ -212,7 +214,8 @@ fn copy_agents(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The names of what is not as it was: files by their content as it was shown, or by what stands there, and the plan.
+/// The names of what is not as it was: files by their content as it was shown, or by what stands
+/// there, and the plan.
 fn changed_since(record: &Record, snapshot: Option<&Snapshot>, now: &Evidence) -> Vec<String> {
     let shown_now = scene_of(now);
     let shown = |snapshot: &Snapshot, path: &str| {

@@ -1,5 +1,5 @@
-//! `punchlist log report`: writes decisions as one page, and may open it. Does not change the log, and replaces a file only
-//! by a page that is whole.
+//! `punchlist log report`: writes decisions as one page, and may open it. Does not change the log,
+//! and replaces a file only by a page that is whole.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,5 @@
-//! One decision as the page unfolds it: JSON, mostly with the log's own names. What the page's columns have is not repeated.
-//! Pure.
+//! One decision as the page unfolds it: JSON, mostly with the log's own names. What the page's
+//! columns have is not repeated. Pure.
 
 use std::collections::BTreeMap;
 

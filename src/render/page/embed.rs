@@ -1,5 +1,5 @@
-//! Blocks of data in a page, which no browser executes and which no value can end; and the hashes by which the page's
-//! policy names its sources.
+//! Blocks of data in a page, which no browser executes and which no value can end; and the hashes
+//! by which the page's policy names its sources.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -10,7 +10,8 @@ pub(super) fn json_block(id: &str, value: &impl Serialize) -> String {
     format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", escaped(&json))
 }
 
-/// Escapes what HTML would look at. In JSON these characters occur in strings only, where they may be written so.
+/// Escapes what HTML would look at. In JSON these characters occur in strings only, where they may
+/// be written so.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for letter in json.chars() {

@@ -1,6 +1,7 @@
-//! The report page: one HTML page about many decisions that needs nothing else. Pure. Nothing that came from a workspace
-//! may run: data stands in blocks that no browser executes, the page's policy names its only script and its only style by
-//! their hashes, and the script never turns a text into markup.
+//! The report page: one HTML page about many decisions that needs nothing else. Pure. Nothing that
+//! came from a workspace may run: data stands in blocks that no browser executes, the page's policy
+//! names its only script and its only style by their hashes, and the script never turns a text into
+//! markup.
 
 mod detail;
 mod embed;
@@ -16,7 +17,8 @@ use crate::log::{Annotated, Record, Snapshot};
 use crate::render::page::embed::{json_block, source_hash};
 use crate::render::page::rows::Rows;
 
-/// The page without its parts. Each `{{part}}` occurs once, and what replaces it is not searched again.
+/// The page without its parts. Each `{{part}}` occurs once, and what replaces it is not searched
+/// again.
 const FRAME: &str = include_str!("report.html");
 const STYLE: &str = include_str!("report.css");
 
@@ -95,7 +97,8 @@ struct Head<'a> {
     rows: Rows<'a>,
 }
 
-/// Makes the page. Decisions come oldest first; `snapshot_of` is called with their ids, the newest first.
+/// Makes the page. Decisions come oldest first; `snapshot_of` is called with their ids, the newest
+/// first.
 pub fn page(
     decisions: &[Annotated<Record>],
     about: &About<'_>,

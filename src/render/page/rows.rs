@@ -1,4 +1,5 @@
-//! The decisions as columns of small values, by which the page filters, sorts, counts and draws. Pure.
+//! The decisions as columns of small values, by which the page filters, sorts, counts and draws.
+//! Pure.
 
 use std::collections::HashMap;
 

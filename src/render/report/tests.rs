@@ -271,7 +271,8 @@ Session `3f2a91c0`, plan `PLAN.md` (2 steps). The hook would have held this stop
     );
 }
 
-/// What the schema of SARIF 2.1.0 requires of the objects that are used here, and which keys it knows in them.
+/// What the schema of SARIF 2.1.0 requires of the objects that are used here, and which keys it
+/// knows in them.
 #[test]
 fn a_sarif_log_has_what_the_schema_requires() {
     let log = sarif(&report());
