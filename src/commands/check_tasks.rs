@@ -1,4 +1,5 @@
-//! `punchlist tasks check`: what the pending-tasks gate would say now. Holds nobody and counts nothing.
+//! `punchlist tasks check`: shows what the pending-tasks gate would decide now. Blocks nobody, and
+//! counts nothing.
 
 use std::time::{Duration, Instant};
 
@@ -13,14 +14,14 @@ use crate::env::Env;
 use crate::exit;
 use crate::gates::own_command::own_command;
 use crate::gates::pending_tasks;
-use crate::registry::{Patience, Registry, wire};
+use crate::registry::{Patience, Registry, json as registry_json};
 use crate::state::StateFolder;
-use crate::tasks::{Asked, Looked, Lookup, TaskQuery, asker, look};
+use crate::tasks::{Lookup, LookupOutcome, ResolvedQuery, TaskQuery, find_pending, resolve_query};
 
-/// Longer than any source may take by its own setting.
-const LONGEST: Duration = Duration::from_secs(3600);
+/// Longer than any `timeout` in the config.
+const NO_DEADLINE: Duration = Duration::from_secs(3600);
 
-/// Runs it.
+/// Runs `punchlist tasks check`.
 pub(super) fn run(args: &CheckTasksArgs, config: &Config, env: &Env) -> u8 {
     let state = StateFolder::find(env);
     let session = args.session.clone().or_else(|| session(env));
@@ -32,20 +33,18 @@ pub(super) fn run(args: &CheckTasksArgs, config: &Config, env: &Env) -> u8 {
         }
     }
     let found = match &args.who.worker {
-        Some(name) => Registry::open_if_there(state.root(), Patience::Command).map(|registry| Asked {
-            asker: TaskQuery { agent: Some(name.clone()), session },
-            worker: None,
-            registry,
+        Some(name) => Registry::open_if_there(state.root(), Patience::Command).map(|registry| {
+            ResolvedQuery { query: TaskQuery { agent: Some(name.clone()), session }, worker: None, registry }
         }),
-        None => asker(&config.tasks, env, state.root(), session.as_deref(), now_ms()),
+        None => resolve_query(&config.tasks, env, state.root(), session.as_deref(), now_ms()),
     };
     let (looked, worker) = match found {
-        Ok(Asked { asker, worker, mut registry }) => {
-            let deadline = Instant::now() + LONGEST;
-            let lookup = Lookup { config: &config.tasks, env, project: &project, asker: &asker, deadline };
-            (look(&lookup, registry.as_mut()), worker)
+        Ok(ResolvedQuery { query, worker, mut registry }) => {
+            let deadline = Instant::now() + NO_DEADLINE;
+            let lookup = Lookup { config: &config.tasks, env, project: &project, query: &query, deadline };
+            (find_pending(&lookup, registry.as_mut()), worker)
         }
-        Err(fault) => (Looked::Failed(fault.to_string()), None),
+        Err(fault) => (LookupOutcome::Failed(fault.to_string()), None),
     };
     let outcome = pending_tasks::decide(&looked, 0, &config.tasks, || {
         pending_tasks::ways_on(&config.tasks, worker.as_ref(), &own_command(env))
@@ -58,15 +57,15 @@ pub(super) fn run(args: &CheckTasksArgs, config: &Config, env: &Env) -> u8 {
     let words = outcome.words().unwrap_or_default();
     if args.json {
         let tasks = match &looked {
-            Looked::Found(tasks) => tasks.as_slice(),
-            Looked::NoWorker | Looked::NoFile | Looked::Failed(_) => &[],
+            LookupOutcome::Found(tasks) => tasks.as_slice(),
+            LookupOutcome::NoWorker | LookupOutcome::NoFile | LookupOutcome::Failed(_) => &[],
         };
         let tasks: Vec<_> = tasks
             .iter()
             .map(|task| json!({ "id": task.id, "title": task.title, "status": task.status.name() }))
             .collect();
         let value = json!({
-            "schema": wire::SCHEMA,
+            "schema": registry_json::SCHEMA,
             "outcome": outcome.name(),
             "cause": outcome.cause().name(),
             "words": words,

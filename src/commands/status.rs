@@ -1,5 +1,5 @@
-//! `punchlist status`: looks up gates, sessions, workers, tasks and the newest decisions, and has them set. Must not change anything,
-//! but for what time does to the registry.
+//! `punchlist status`: shows gates, sessions, workers, tasks and the newest decisions. Changes
+//! nothing but expired leases in the registry.
 
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ use crate::gates::configured::{Configured, configured};
 use crate::log::filter::Filter;
 use crate::log::summary::Summary;
 use crate::log::{Annotated, DecisionLog};
-use crate::registry::{Fault, Patience, Registry, Status, Worker, wire};
+use crate::registry::{Patience, Registry, RegistryError, Status, Worker, json as registry_json};
 use crate::render::listing::Setting;
 use crate::render::status::{Screen, SessionLine, text};
 use crate::state::StateFolder;
@@ -21,13 +21,13 @@ use crate::state::StateFolder;
 /// How many sessions are shown, and how many decisions.
 const SHOWN: usize = 5;
 
-/// Sessions of which nothing was heard for longer are over.
+/// Sessions without a stop for longer are not shown.
 const RECENT_MS: i64 = 24 * 3600 * 1000;
 
-/// Runs it.
+/// Runs `punchlist status`.
 pub fn run(as_json: bool, env: &Env) -> u8 {
     let project = std::env::current_dir().unwrap_or_default();
-    // A fault in a file is the doctor's to tell; what counts in spite of it is shown.
+    // The doctor reports faults in the config; here the rest of it is shown.
     let (config, _) = Config::load(env, &project);
     let state = StateFolder::find(env);
     let now = now_ms();
@@ -63,18 +63,18 @@ pub fn run(as_json: bool, env: &Env) -> u8 {
     say(&text(&screen), exit::OK)
 }
 
-/// Workers, and how many tasks stand where.
+/// Workers, and the number of tasks per status.
 type Registered = (Vec<Worker>, Vec<(Status, i64)>);
 
-fn registry(state: &StateFolder, config: &Config, now: i64) -> Result<Registered, Fault> {
+fn registry(state: &StateFolder, config: &Config, now: i64) -> Result<Registered, RegistryError> {
     let Some(mut registry) = Registry::open_if_there(state.root(), Patience::Command)? else {
         return Ok((Vec::new(), Vec::new()));
     };
-    registry.sweep(now, config.worker.lease_ms())?;
+    registry.expire(now, config.worker.lease_ms())?;
     Ok((registry.workers()?, registry.counts(None)?))
 }
 
-/// Why nobody is held, where that is so.
+/// Why no stop is blocked, if that is so.
 fn off(config: &Config, env: &Env, switched: &[std::path::PathBuf]) -> Option<String> {
     if env.switch(env::OFF) {
         return Some("off: PUNCHLIST_OFF is set here".to_owned());
@@ -93,7 +93,7 @@ fn as_value(screen: &Screen<'_>, config: &Config) -> Value {
     let session = |line: &SessionLine| {
         json!({
             "session": line.id,
-            "time": wire::time(line.at_ms),
+            "time": registry_json::time(line.at_ms),
             "blocks": line.state.blocks,
             "held_by": line.state.held_by,
         })
@@ -112,13 +112,13 @@ fn as_value(screen: &Screen<'_>, config: &Config) -> Value {
     let tasks: Map<String, Value> =
         screen.tasks.iter().map(|(status, count)| (status.name().to_owned(), json!(count))).collect();
     json!({
-        "schema": wire::SCHEMA,
+        "schema": registry_json::SCHEMA,
         "gates": screen.gates.iter().map(gate).collect::<Vec<_>>(),
         "off": screen.off,
         "dry_run": config.gates.dry_run,
         "max_blocks": screen.max_blocks,
         "sessions": screen.sessions.iter().map(session).collect::<Vec<_>>(),
-        "workers": screen.workers.iter().map(|worker| wire::worker(worker, screen.now_ms)).collect::<Vec<_>>(),
+        "workers": screen.workers.iter().map(|worker| registry_json::worker(worker, screen.now_ms)).collect::<Vec<_>>(),
         "tasks": tasks,
         "registry_fault": screen.registry_fault,
         "decisions": screen.decisions.iter().map(decision).collect::<Vec<_>>(),

@@ -1,11 +1,11 @@
-//! `punchlist tasks`: what is to be done, by whom, and what came of it. Thin: the registry decides, the report sets.
+//! `punchlist tasks`: adds, shows, claims and finishes tasks. The registry decides, `render` formats.
 
 use std::io::{self, IsTerminal, Read};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::registry::{now_ms, open, project, who};
+use super::registry::{now_ms, open, project, worker_name};
 use super::say::{say, say_json, terminal_width, width};
 use super::{check_tasks, complain};
 use crate::cli::tasks::{AddArgs, AssignArgs, ClaimArgs, ListTasksArgs, ShowTaskArgs};
@@ -13,21 +13,23 @@ use crate::cli::{TasksArgs, TasksCommand};
 use crate::config::Config;
 use crate::env::Env;
 use crate::exit;
-use crate::registry::{Choice, DEFAULT_QUEUE, Fault, NewTask, Registry, Status, Task, Wanted, wire};
+use crate::registry::{
+    ClaimRequest, DEFAULT_QUEUE, NewTask, Registry, RegistryError, Status, Task, TaskFilter,
+    json as registry_json,
+};
 use crate::render;
 
-/// How often a queue is looked at by whoever waits for a task.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often `claim --wait` looks for a task.
+const POLL: Duration = Duration::from_millis(500);
 
-/// The most that is read of a task's text.
-const LONGEST_BODY: u64 = 1 << 20;
+const MAX_BODY: u64 = 1 << 20;
 
-/// Runs it.
+/// Runs `punchlist tasks`.
 pub fn run(args: &TasksArgs, config: &Config, env: &Env) -> u8 {
     if let Some(TasksCommand::Check(args)) = &args.command {
         return check_tasks::run(args, config, env);
     }
-    let done = open(env).and_then(|mut registry| {
+    let result = open(env).and_then(|mut registry| {
         let registry = &mut registry;
         match &args.command {
             None => list(&args.list, config, env, registry),
@@ -37,48 +39,51 @@ pub fn run(args: &TasksArgs, config: &Config, env: &Env) -> u8 {
             Some(TasksCommand::Claim(args)) => claim(args, config, env, registry),
             Some(TasksCommand::Assign(args)) => assign(args, registry),
             Some(TasksCommand::Start(args)) => {
-                let me = who(args.who.worker.as_deref(), env, registry)?;
-                Ok(told(&registry.start(&me, args.id, now_ms())?, "You are at it", args.json))
+                let me = worker_name(args.who.worker.as_deref(), env, registry)?;
+                Ok(print_task(&registry.start(&me, args.id, now_ms())?, "You are at it", args.json))
             }
             Some(TasksCommand::Complete(args)) => {
-                let me = who(args.who.worker.as_deref(), env, registry)?;
+                let me = worker_name(args.who.worker.as_deref(), env, registry)?;
                 let task = registry.complete(&me, args.id, args.note.as_deref(), now_ms())?;
-                Ok(told(&task, "Completed", args.json))
+                Ok(print_task(&task, "Completed", args.json))
             }
             Some(TasksCommand::Fail(args)) => {
-                let me = who(args.who.worker.as_deref(), env, registry)?;
-                Ok(told(&registry.fail(&me, args.id, &args.note, now_ms())?, "Given up", args.json))
+                let me = worker_name(args.who.worker.as_deref(), env, registry)?;
+                Ok(print_task(&registry.fail(&me, args.id, &args.note, now_ms())?, "Given up", args.json))
             }
             Some(TasksCommand::Release(args)) => {
-                let me = who(args.who.worker.as_deref(), env, registry)?;
+                let me = worker_name(args.who.worker.as_deref(), env, registry)?;
                 let task = registry.release(&me, args.id, args.note.as_deref(), now_ms())?;
-                Ok(told(&task, "Open again", args.json))
+                Ok(print_task(&task, "Open again", args.json))
             }
             Some(TasksCommand::Check(_)) => Ok(exit::OK),
         }
     });
-    done.unwrap_or_else(|fault| {
-        complain(&fault.to_string());
+    result.unwrap_or_else(|error| {
+        complain(&error.to_string());
         exit::FAILED
     })
 }
 
-/// One task, as it is now.
-fn told(task: &Task, what: &str, json: bool) -> u8 {
+/// Prints a task after a change.
+fn print_task(task: &Task, what: &str, json: bool) -> u8 {
     if json {
-        return say_json(&json!({ "schema": wire::SCHEMA, "task": wire::task(task) }), exit::OK);
+        return say_json(
+            &json!({ "schema": registry_json::SCHEMA, "task": registry_json::task(task) }),
+            exit::OK,
+        );
     }
     say(&format!("{what}: {} {}\n", task.id, crate::text::harmless(&task.title)), exit::OK)
 }
 
-fn add(args: &AddArgs, env: &Env, registry: &mut Registry) -> Result<u8, Fault> {
+fn add(args: &AddArgs, env: &Env, registry: &mut Registry) -> Result<u8, RegistryError> {
     let title = args.title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
         complain("a task needs a title: `punchlist tasks add \"Mend the gate\"`");
         return Ok(exit::FAILED);
     }
     let body = match args.body.as_deref() {
-        Some("-") => match from_stdin() {
+        Some("-") => match read_stdin() {
             Ok(body) => body,
             Err(error) => {
                 complain(&format!("stdin: {error}"));
@@ -95,23 +100,28 @@ fn add(args: &AddArgs, env: &Env, registry: &mut Registry) -> Result<u8, Fault> 
         priority: args.priority,
         assignee: args.assign.clone(),
     };
-    Ok(told(&registry.add(&new, now_ms())?, "Added", args.json))
+    Ok(print_task(&registry.add(&new, now_ms())?, "Added", args.json))
 }
 
-fn from_stdin() -> io::Result<String> {
+fn read_stdin() -> io::Result<String> {
     let mut body = String::new();
     if !io::stdin().is_terminal() {
-        io::stdin().lock().take(LONGEST_BODY).read_to_string(&mut body)?;
+        io::stdin().lock().take(MAX_BODY).read_to_string(&mut body)?;
     }
     Ok(body.trim_end().to_owned())
 }
 
-fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result<u8, Fault> {
+fn list(
+    args: &ListTasksArgs,
+    config: &Config,
+    env: &Env,
+    registry: &mut Registry,
+) -> Result<u8, RegistryError> {
     let now = now_ms();
-    registry.sweep(now, config.worker.lease_ms())?;
+    registry.expire(now, config.worker.lease_ms())?;
     let unfinished = || Status::ALL.into_iter().filter(|status| !status.is_over()).collect();
-    let assignee = if args.mine { Some(who(None, env, registry)?) } else { args.worker.clone() };
-    let wanted = Wanted {
+    let assignee = if args.mine { Some(worker_name(None, env, registry)?) } else { args.worker.clone() };
+    let wanted = TaskFilter {
         statuses: match (&args.status[..], args.all) {
             ([], false) => unfinished(),
             (statuses, _) => statuses.to_vec(),
@@ -122,8 +132,8 @@ fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registr
     };
     let tasks = registry.tasks(&wanted)?;
     if args.json {
-        let tasks: Vec<Value> = tasks.iter().map(wire::task).collect();
-        return Ok(say_json(&json!({ "schema": wire::SCHEMA, "tasks": tasks }), exit::OK));
+        let tasks: Vec<Value> = tasks.iter().map(registry_json::task).collect();
+        return Ok(say_json(&json!({ "schema": registry_json::SCHEMA, "tasks": tasks }), exit::OK));
     }
     if tasks.is_empty() {
         let counts = registry.counts(None)?;
@@ -137,22 +147,22 @@ fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registr
     Ok(say(&render::registry::tasks(&tasks, args.all_projects, now, terminal_width()), exit::OK))
 }
 
-fn show(args: &ShowTaskArgs, config: &Config, registry: &mut Registry) -> Result<u8, Fault> {
+fn show(args: &ShowTaskArgs, config: &Config, registry: &mut Registry) -> Result<u8, RegistryError> {
     let now = now_ms();
-    registry.sweep(now, config.worker.lease_ms())?;
+    registry.expire(now, config.worker.lease_ms())?;
     let (task, events) = (registry.task(args.id)?, registry.history(args.id)?);
     if args.json {
-        let mut value = wire::task(&task);
-        value["history"] = events.iter().map(wire::event).collect();
-        return Ok(say_json(&json!({ "schema": wire::SCHEMA, "task": value }), exit::OK));
+        let mut value = registry_json::task(&task);
+        value["history"] = events.iter().map(registry_json::event).collect();
+        return Ok(say_json(&json!({ "schema": registry_json::SCHEMA, "task": value }), exit::OK));
     }
     Ok(say(&render::registry::task(&task, &events, now, width()), exit::OK))
 }
 
-fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result<u8, Fault> {
-    let me = who(args.who.worker.as_deref(), env, registry)?;
+fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result<u8, RegistryError> {
+    let me = worker_name(args.who.worker.as_deref(), env, registry)?;
     let here = project(env);
-    let choice = Choice {
+    let choice = ClaimRequest {
         id: args.id,
         queue: args.queue.as_deref(),
         project: (!args.all_projects).then_some(here.as_path()),
@@ -164,11 +174,11 @@ fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) 
         if task.is_some() || left.is_zero() {
             break task;
         }
-        std::thread::sleep(LOOK.min(left));
+        std::thread::sleep(POLL.min(left));
     };
     if args.json {
-        let task = task.as_ref().map(wire::task);
-        return Ok(say_json(&json!({ "schema": wire::SCHEMA, "task": task }), exit::OK));
+        let task = task.as_ref().map(registry_json::task);
+        return Ok(say_json(&json!({ "schema": registry_json::SCHEMA, "task": task }), exit::OK));
     }
     let Some(task) = task else {
         let queue = args.queue.clone().map_or_else(|| registry.worker(&me).map(|worker| worker.queue), Ok)?;
@@ -188,7 +198,7 @@ fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) 
     Ok(say(&text, exit::OK))
 }
 
-fn assign(args: &AssignArgs, registry: &mut Registry) -> Result<u8, Fault> {
+fn assign(args: &AssignArgs, registry: &mut Registry) -> Result<u8, RegistryError> {
     let task = registry.assign(args.id, &args.worker, now_ms())?;
-    Ok(told(&task, &format!("Given to {}", args.worker), args.json))
+    Ok(print_task(&task, &format!("Given to {}", args.worker), args.json))
 }

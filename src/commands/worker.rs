@@ -1,38 +1,45 @@
-//! `punchlist worker`: who does tasks. Thin: the registry decides, the report sets.
+//! `punchlist worker`: registers and lists workers. The registry decides, `render` formats.
 
 use serde_json::{Value, json};
 
 use super::complain;
-use super::registry::{now_ms, open, project, session, who};
+use super::registry::{now_ms, open, project, session, worker_name};
 use super::say::{say, say_json, terminal_width};
 use crate::cli::WorkerCommand;
 use crate::cli::tasks::{AWorkerArgs, ListWorkersArgs, RegisterArgs};
 use crate::config::Config;
 use crate::env::{self, Env};
 use crate::exit;
-use crate::registry::{Fault, NewWorker, Registry, Status, Wanted, Worker, wire};
+use crate::registry::{
+    NewWorker, Registry, RegistryError, Status, TaskFilter, Worker, json as registry_json,
+};
 use crate::render;
 use crate::text::time_span;
 
-/// Runs it.
+/// Runs `punchlist worker`.
 pub fn run(command: &WorkerCommand, config: &Config, env: &Env) -> u8 {
-    let done = open(env).and_then(|mut registry| match command {
+    let result = open(env).and_then(|mut registry| match command {
         WorkerCommand::Register(args) => register(args, config, env, &mut registry),
         WorkerCommand::Heartbeat(args) => heartbeat(args, env, &mut registry),
         WorkerCommand::List(args) => list(args, config, &mut registry),
         WorkerCommand::Leave(args) => leave(args, env, &mut registry),
     });
-    done.unwrap_or_else(|fault| {
-        complain(&fault.to_string());
+    result.unwrap_or_else(|error| {
+        complain(&error.to_string());
         exit::FAILED
     })
 }
 
-fn json_of(worker: &Worker, now: i64) -> Value {
-    json!({ "schema": wire::SCHEMA, "worker": wire::worker(worker, now) })
+fn to_json(worker: &Worker, now: i64) -> Value {
+    json!({ "schema": registry_json::SCHEMA, "worker": registry_json::worker(worker, now) })
 }
 
-fn register(args: &RegisterArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result<u8, Fault> {
+fn register(
+    args: &RegisterArgs,
+    config: &Config,
+    env: &Env,
+    registry: &mut Registry,
+) -> Result<u8, RegistryError> {
     let now = now_ms();
     let new = NewWorker {
         name: args.name.clone().or_else(|| env.text(env::WORKER)),
@@ -44,7 +51,7 @@ fn register(args: &RegisterArgs, config: &Config, env: &Env, registry: &mut Regi
     };
     let worker = registry.register(&new, now)?;
     if args.json {
-        return Ok(say_json(&json_of(&worker, now), exit::OK));
+        return Ok(say_json(&to_json(&worker, now), exit::OK));
     }
     let mut text =
         format!("You are worker {}, of kind {}, in the queue {}.\n", worker.name, worker.kind, worker.queue);
@@ -62,41 +69,41 @@ fn register(args: &RegisterArgs, config: &Config, env: &Env, registry: &mut Regi
     Ok(say(&text, exit::OK))
 }
 
-fn heartbeat(args: &AWorkerArgs, env: &Env, registry: &mut Registry) -> Result<u8, Fault> {
+fn heartbeat(args: &AWorkerArgs, env: &Env, registry: &mut Registry) -> Result<u8, RegistryError> {
     let now = now_ms();
-    let name = who(args.name.as_deref(), env, registry)?;
+    let name = worker_name(args.name.as_deref(), env, registry)?;
     let worker = registry.heartbeat(&name, now)?;
     if args.json {
-        return Ok(say_json(&json_of(&worker, now), exit::OK));
+        return Ok(say_json(&to_json(&worker, now), exit::OK));
     }
     Ok(say(&format!("{name} is alive.\n"), exit::OK))
 }
 
-fn list(args: &ListWorkersArgs, config: &Config, registry: &mut Registry) -> Result<u8, Fault> {
+fn list(args: &ListWorkersArgs, config: &Config, registry: &mut Registry) -> Result<u8, RegistryError> {
     let now = now_ms();
-    registry.sweep(now, config.worker.lease_ms())?;
+    registry.expire(now, config.worker.lease_ms())?;
     let workers = registry.workers()?;
     if args.json {
-        let workers: Vec<_> = workers.iter().map(|worker| wire::worker(worker, now)).collect();
-        return Ok(say_json(&json!({ "schema": wire::SCHEMA, "workers": workers }), exit::OK));
+        let workers: Vec<_> = workers.iter().map(|worker| registry_json::worker(worker, now)).collect();
+        return Ok(say_json(&json!({ "schema": registry_json::SCHEMA, "workers": workers }), exit::OK));
     }
     if workers.is_empty() {
         return Ok(say("No worker. `punchlist worker register` makes this session one.\n", exit::OK));
     }
-    let in_hand = registry.tasks(&Wanted {
+    let in_hand = registry.tasks(&TaskFilter {
         statuses: vec![Status::Assigned, Status::Accepted, Status::InProgress],
-        ..Wanted::default()
+        ..TaskFilter::default()
     })?;
     let count = |name: &str| in_hand.iter().filter(|task| task.assignee.as_deref() == Some(name)).count();
     Ok(say(&render::registry::workers(&workers, count, now, terminal_width(), 0), exit::OK))
 }
 
-fn leave(args: &AWorkerArgs, env: &Env, registry: &mut Registry) -> Result<u8, Fault> {
-    let name = who(args.name.as_deref(), env, registry)?;
+fn leave(args: &AWorkerArgs, env: &Env, registry: &mut Registry) -> Result<u8, RegistryError> {
+    let name = worker_name(args.name.as_deref(), env, registry)?;
     let returned = registry.leave(&name, now_ms())?;
     let ids: Vec<String> = returned.iter().map(ToString::to_string).collect();
     if args.json {
-        let value = json!({ "schema": wire::SCHEMA, "worker": null, "left": name, "returned": ids });
+        let value = json!({ "schema": registry_json::SCHEMA, "worker": null, "left": name, "returned": ids });
         return Ok(say_json(&value, exit::OK));
     }
     let back = if ids.is_empty() { String::new() } else { format!(" Open again: {}.", ids.join(", ")) };

@@ -8,8 +8,9 @@ use super::features::Feature;
 use super::progress::{self, Progress, Status};
 use super::prompts::PromptValues;
 use super::state::{ListChanges, LoopState};
-use super::step::{Limits, Step, StepInput, next_step};
+use super::step::{Step, StepInput, next_step};
 use super::{change_probe, disk};
+use crate::config::LoopConfig;
 use crate::ids::ContentId;
 
 /// What a loop's folder holds.
@@ -46,11 +47,11 @@ impl LoopSnapshot {
     }
 
     /// Records the last round in the state, and decides what comes next.
-    pub fn next_step(&self, state: &mut LoopState, fill: Option<ContextFill>, limits: Limits) -> Step {
+    pub fn next_step(&self, state: &mut LoopState, fill: Option<ContextFill>, config: &LoopConfig) -> Step {
         state.record_round(&self.features, self.fingerprint.as_deref(), now_ms());
         let note = progress::status_note(&self.notes);
         let (features, progress) = (self.features.as_slice(), &self.progress);
-        next_step(&StepInput { state, features, progress, note: note.as_deref(), fill }, limits)
+        next_step(&StepInput { state, features, progress, note: note.as_deref(), fill }, config)
     }
 
     /// Hands a feature out, and returns the prompt for it.

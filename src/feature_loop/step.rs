@@ -8,21 +8,6 @@ use super::state::{ListChanges, LoopState};
 use crate::config::LoopConfig;
 use crate::text::counted;
 
-/// How far a loop may go.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
-    /// How many times in a row nothing may come of the work.
-    pub stall_after: u32,
-    /// How full a session may get, as a part of 1.
-    pub context: f64,
-}
-
-impl From<&LoopConfig> for Limits {
-    fn from(config: &LoopConfig) -> Self {
-        Self { stall_after: config.stall_after, context: config.context }
-    }
-}
-
 /// What the decision is made from.
 #[derive(Debug)]
 pub struct StepInput<'a> {
@@ -60,7 +45,7 @@ pub enum Step {
 }
 
 /// Returns the next step.
-pub fn next_step(input: &StepInput<'_>, limits: Limits) -> Step {
+pub fn next_step(input: &StepInput<'_>, config: &LoopConfig) -> Step {
     let StepInput { state, features, progress, .. } = *input;
     let end = |status: Status, why: String| Step::End { status, why };
     let changes = state.changes(features);
@@ -83,14 +68,14 @@ pub fn next_step(input: &StepInput<'_>, limits: Limits) -> Step {
     if state.iteration >= max {
         return end(Status::ReachedLimit, format!("the limit of {} is reached; {open}", iterations(max)));
     }
-    if state.stalled_rounds >= limits.stall_after {
+    if state.stalled_rounds >= config.stall_after {
         let times = iterations(state.stalled_rounds);
         let why = format!(
             "nothing moved for {times}: no feature passed, no file changed, nothing was committed; {open}"
         );
         return end(Status::Stalled, why);
     }
-    if let Some(fill) = input.fill.filter(|fill| fill.part() >= limits.context) {
+    if let Some(fill) = input.fill.filter(|fill| fill.part() >= config.context) {
         return end(Status::HandedOver, format!("the context is {fill} full; {open}, for a fresh session"));
     }
     Step::Work { at, changes }
@@ -124,7 +109,7 @@ mod tests {
             note: note.as_deref(),
             fill,
         };
-        next_step(&input, Limits { stall_after: 3, context: 0.8 })
+        next_step(&input, &LoopConfig { stall_after: 3, context: 0.8, ..LoopConfig::default() })
     }
 
     fn end(status: Status, why: &str) -> Step {

@@ -115,7 +115,7 @@ fn step(
     let transcript = stop.input.own_transcript();
     let fill = transcript.and_then(|path| read_fill(path, config.window, chosen.as_deref()));
     let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
-    let mut next = seen.next_step(state, fill, config.into());
+    let mut next = seen.next_step(state, fill, config);
     if matches!(next, Step::Work { .. }) && !consecutive_blocks::may_hold_on(stop, held) {
         let why = format!(
             "the session was held {} times in a row and used no tool",

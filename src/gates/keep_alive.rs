@@ -7,7 +7,7 @@ use super::{Gate, ReaderPair, StopContext, StopReport, pending_tasks};
 use crate::decision::{Cause, Outcome};
 use crate::gates::consecutive_blocks::may_hold_on;
 use crate::ids::ContentId;
-use crate::registry::{Fault, Patience, Registry, Task, Wanted, Worker};
+use crate::registry::{Patience, Registry, RegistryError, Task, TaskFilter, Worker};
 use crate::tasks::PENDING;
 use crate::text::{first_part, harmless, time_span};
 
@@ -66,15 +66,20 @@ impl Gate for KeepAlive {
 }
 
 /// The worker that this session is, and what it has in hand.
-fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, Fault> {
+fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, RegistryError> {
     let Some(session) = stop.input.session_id.as_deref() else { return Ok(None) };
     let Some(mut registry) = Registry::open_if_there(stop.state.root(), Patience::Stop)? else {
         return Ok(None);
     };
     let named = stop.env.text(crate::env::WORKER);
-    let Some(worker) = registry.seen(session, named.as_deref(), stop.started_ms)? else { return Ok(None) };
-    let wanted =
-        Wanted { statuses: PENDING.to_vec(), assignee: Some(worker.name.clone()), ..Wanted::default() };
+    let Some(worker) = registry.record_stop(session, named.as_deref(), stop.started_ms)? else {
+        return Ok(None);
+    };
+    let wanted = TaskFilter {
+        statuses: PENDING.to_vec(),
+        assignee: Some(worker.name.clone()),
+        ..TaskFilter::default()
+    };
     let in_hand = registry.tasks(&wanted)?;
     Ok(Some((worker, in_hand)))
 }

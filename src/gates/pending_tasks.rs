@@ -6,7 +6,7 @@ use super::{Gate, ReaderPair, StopContext, StopReport};
 use crate::config::{TaskSource, TasksConfig};
 use crate::decision::{Cause, Outcome};
 use crate::registry::Worker;
-use crate::tasks::{Asked, Looked, Lookup, Pending, asker, look};
+use crate::tasks::{Lookup, LookupOutcome, PendingTask, ResolvedQuery, find_pending, resolve_query};
 use crate::text::{counted, first_part, harmless};
 
 /// Its name.
@@ -36,18 +36,18 @@ impl Gate for PendingTasks {
         }
         let state = stop.state.root();
         let session = stop.input.session_id.as_deref();
-        let (looked, worker) = match asker(config, stop.env, state, session, stop.started_ms) {
-            Ok(Asked { asker, worker, mut registry }) => {
+        let (looked, worker) = match resolve_query(config, stop.env, state, session, stop.started_ms) {
+            Ok(ResolvedQuery { query, worker, mut registry }) => {
                 let lookup = Lookup {
                     config,
                     env: stop.env,
                     project: stop.project,
-                    asker: &asker,
+                    query: &query,
                     deadline: stop.deadline,
                 };
-                (look(&lookup, registry.as_mut()), worker)
+                (find_pending(&lookup, registry.as_mut()), worker)
             }
-            Err(fault) => (Looked::Failed(fault.to_string()), None),
+            Err(fault) => (LookupOutcome::Failed(fault.to_string()), None),
         };
         decide(&looked, held, config, || ways_on(config, worker.as_ref(), &own_command(stop.env)))
     }
@@ -63,17 +63,22 @@ fn times(count: u32) -> String {
 }
 
 /// What a look at the tasks means. `ways_on` says what the agent can do; it is made only for a hold.
-pub fn decide(looked: &Looked, held: u32, config: &TasksConfig, ways_on: impl FnOnce() -> String) -> Outcome {
+pub fn decide(
+    looked: &LookupOutcome,
+    held: u32,
+    config: &TasksConfig,
+    ways_on: impl FnOnce() -> String,
+) -> Outcome {
     let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
     let tasks = match looked {
-        Looked::NoWorker => return pass(Cause::NoWorker, "this session is no worker"),
-        Looked::NoFile => return pass(Cause::NoTasks, "there is no file with tasks"),
-        Looked::Failed(why) => {
+        LookupOutcome::NoWorker => return pass(Cause::NoWorker, "this session is no worker"),
+        LookupOutcome::NoFile => return pass(Cause::NoTasks, "there is no file with tasks"),
+        LookupOutcome::Failed(why) => {
             let message = format!("the tasks could not be looked at, so none held this stop: {why}");
             return Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message };
         }
-        Looked::Found(tasks) if tasks.is_empty() => return pass(Cause::NoTasks, "no task is left"),
-        Looked::Found(tasks) => tasks,
+        LookupOutcome::Found(tasks) if tasks.is_empty() => return pass(Cause::NoTasks, "no task is left"),
+        LookupOutcome::Found(tasks) => tasks,
     };
     if held >= config.max_holds {
         return enough(held, config.max_holds);
@@ -88,7 +93,7 @@ pub fn decide(looked: &Looked, held: u32, config: &TasksConfig, ways_on: impl Fn
 }
 
 /// The tasks, each on a line.
-fn list(tasks: &[Pending]) -> String {
+fn list(tasks: &[PendingTask]) -> String {
     let mut text = match tasks.len() {
         1 => "One task is yours and not over:".to_owned(),
         count => format!("{count} tasks are yours and not over:"),
@@ -132,23 +137,23 @@ mod tests {
     use super::*;
     use crate::registry::Status;
 
-    fn pending(id: &str, title: &str, status: Status) -> Pending {
-        Pending { id: id.into(), title: title.into(), status }
+    fn pending(id: &str, title: &str, status: Status) -> PendingTask {
+        PendingTask { id: id.into(), title: title.into(), status }
     }
 
-    fn decided(looked: &Looked, held: u32) -> Outcome {
+    fn decided(looked: &LookupOutcome, held: u32) -> Outcome {
         decide(looked, held, &TasksConfig::default(), || "Go on.".into())
     }
 
     #[test]
     fn tasks_that_are_not_over_hold_with_their_names() {
-        let two = Looked::Found(vec![
+        let two = LookupOutcome::Found(vec![
             pending("t7", "Mend the gate", Status::InProgress),
             pending("t9", "Paint\n\u{1b}it", Status::Assigned),
         ]);
         let reason = "2 tasks are yours and not over:\n- t7 (in_progress): Mend the gate\n- t9 (assigned): Paint \u{fffd}it\n\nGo on.";
         assert_eq!(decided(&two, 0), Outcome::Hold { cause: Cause::PendingTasks, reason: reason.into() });
-        let one = Looked::Found(vec![pending("t7", "", Status::Accepted)]);
+        let one = LookupOutcome::Found(vec![pending("t7", "", Status::Accepted)]);
         let reason = "One task is yours and not over:\n- t7 (accepted)\n\nGo on.";
         assert_eq!(decided(&one, 2), Outcome::Hold { cause: Cause::PendingTasks, reason: reason.into() });
     }
@@ -156,13 +161,13 @@ mod tests {
     #[test]
     fn many_are_named_in_part() {
         let many: Vec<_> = (1..=25).map(|id| pending(&format!("t{id}"), "x", Status::Assigned)).collect();
-        let Outcome::Hold { reason, .. } = decided(&Looked::Found(many), 0) else { panic!("held") };
+        let Outcome::Hold { reason, .. } = decided(&LookupOutcome::Found(many), 0) else { panic!("held") };
         assert!(reason.contains("\n- t20 (assigned): x\n- and 5 more\n\n"), "{reason}");
     }
 
     #[test]
     fn it_lets_go_after_so_many_holds_and_in_a_dry_run() {
-        let one = Looked::Found(vec![pending("t7", "x", Status::Assigned)]);
+        let one = LookupOutcome::Found(vec![pending("t7", "x", Status::Assigned)]);
         let detail = "the session was held for its tasks 3 times, of 3 at the most";
         assert_eq!(
             decided(&one, 3),
@@ -181,13 +186,13 @@ mod tests {
     fn what_could_not_be_looked_at_is_told_and_holds_nobody() {
         let message = "the tasks could not be looked at, so none held this stop: x: no answer within 5.0 s";
         assert_eq!(
-            decided(&Looked::Failed("x: no answer within 5.0 s".into()), 0),
+            decided(&LookupOutcome::Failed("x: no answer within 5.0 s".into()), 0),
             Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message: message.into() }
         );
         for (looked, cause) in [
-            (Looked::NoWorker, Cause::NoWorker),
-            (Looked::NoFile, Cause::NoTasks),
-            (Looked::Found(Vec::new()), Cause::NoTasks),
+            (LookupOutcome::NoWorker, Cause::NoWorker),
+            (LookupOutcome::NoFile, Cause::NoTasks),
+            (LookupOutcome::Found(Vec::new()), Cause::NoTasks),
         ] {
             assert!(matches!(decided(&looked, 0), Outcome::Pass { cause: why, .. } if why == cause));
         }
@@ -210,7 +215,7 @@ mod tests {
         fn a_hold_has_its_three_conditions(count in 0usize..5, held in 0u32..6, most in 0u32..6, dry_run: bool) {
             let tasks = (0..count).map(|id| pending(&format!("t{id}"), "x", Status::Assigned)).collect();
             let config = TasksConfig { max_holds: most, dry_run, ..TasksConfig::default() };
-            let outcome = decide(&Looked::Found(tasks), held, &config, String::new);
+            let outcome = decide(&LookupOutcome::Found(tasks), held, &config, String::new);
             prop_assert_eq!(outcome.wants_block(), count > 0 && held < most && !dry_run);
         }
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with the registry, in words that say what happened and what to do. Takes what `SQLite` says, gives a fault.
+//! What can go wrong with the registry. Each message says what happened and what to do.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -7,10 +7,10 @@ use rusqlite::ErrorCode;
 
 use crate::registry::{Status, TaskId};
 
-/// Something that was not to be had of the registry. Nothing was changed.
+/// Why the registry refused or failed. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "each says itself what its parts are")]
-pub enum Fault {
+#[expect(missing_docs, reason = "the messages explain them")]
+pub enum RegistryError {
     #[error("no task {0}; `punchlist tasks list --all` shows them")]
     NoTask(TaskId),
     #[error("\"{0}\" names no task; they are named like t7, and `punchlist tasks list` shows them")]
@@ -61,14 +61,14 @@ pub enum Fault {
     Unreadable { file: String, why: String },
 }
 
-impl Fault {
-    /// What the system says of a file.
+impl RegistryError {
+    /// An I/O error.
     pub(super) fn unreadable(path: &Path, why: &impl Display) -> Self {
         Self::Unreadable { file: path.display().to_string(), why: why.to_string() }
     }
 
-    /// What `SQLite` says of it.
-    pub(super) fn of_file(path: &Path, error: &rusqlite::Error) -> Self {
+    /// An error of `SQLite`.
+    pub(super) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
         let file = path.display().to_string();
         let why = error.to_string();
         match error.sqlite_error_code() {
@@ -79,8 +79,8 @@ impl Fault {
         }
     }
 
-    /// Whether it is the file that can't be used, and not what was wanted of it.
-    pub fn is_of_file(&self) -> bool {
+    /// Whether the file can't be used, as opposed to a refused request.
+    pub fn is_file_error(&self) -> bool {
         matches!(
             self,
             Self::Damaged { .. }
@@ -89,5 +89,33 @@ impl Fault {
                 | Self::ReadOnly { .. }
                 | Self::Unreadable { .. }
         )
+    }
+}
+
+/// Why a transaction was rolled back; becomes a [`RegistryError`] once the file's path is known.
+#[derive(Debug)]
+pub(super) enum TransactionError {
+    Sqlite(rusqlite::Error),
+    Refused(RegistryError),
+}
+
+impl From<rusqlite::Error> for TransactionError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<RegistryError> for TransactionError {
+    fn from(error: RegistryError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl TransactionError {
+    pub(super) fn into_error(self, path: &Path) -> RegistryError {
+        match self {
+            Self::Sqlite(error) => RegistryError::from_sqlite(path, &error),
+            Self::Refused(error) => error,
+        }
     }
 }

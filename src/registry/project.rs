@@ -1,5 +1,5 @@
-//! Which project a folder belongs to: takes a folder, gives that of its repository, the same for all worktrees of one. So workers
-//! in worktrees share the tasks of their repository, and two clones do not. Only reads.
+//! The project of a folder: its repository's main folder, the same for all its worktrees. So workers
+//! in worktrees share tasks, and two clones don't. Only reads.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ pub fn project_of(folder: &Path) -> PathBuf {
 
 /// The main folder of a linked worktree. A submodule has such a file, too, and is a repository of its own.
 fn main_of(worktree: &Path, git: &Path) -> PathBuf {
-    let told = std::fs::read_to_string(git).unwrap_or_default();
-    let linked = told.strip_prefix("gitdir:").map(|rest| worktree.join(rest.trim()));
+    let text = std::fs::read_to_string(git).unwrap_or_default();
+    let linked = text.strip_prefix("gitdir:").map(|rest| worktree.join(rest.trim()));
     let common = linked.as_deref().and_then(|own| {
         let all = own.parent().filter(|all| all.file_name().is_some_and(|name| name == "worktrees"))?;
         all.parent()
@@ -66,7 +66,7 @@ mod tests {
             ("clone", "clone"),
             ("plain/inner", "plain/inner"),
         ] {
-            // Whatever is above the test's own folder may be under git.
+            // A folder above the test's own may be under git.
             let project = project_of(&root.join(from));
             assert!(
                 project == root.join(to) || (from == "plain/inner" && root.starts_with(&project)),

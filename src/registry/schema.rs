@@ -1,10 +1,10 @@
-//! The tables, and how an older file gets those of today. Must not touch a file that a newer punchlist wrote, nor one that is no
-//! registry at all.
+//! The tables, and the migration of older files. Must not touch a file that a newer punchlist
+//! wrote, nor one that is no registry.
 
-use super::{Fault, Registry};
+use super::{Registry, RegistryError};
 
-/// Each brings a file from the version of its place to the next.
-const STEPS: [&str; 1] = ["
+/// Each migrates a file from the version of its index to the next.
+const MIGRATIONS: [&str; 1] = ["
     CREATE TABLE tasks (
         id          INTEGER PRIMARY KEY AUTOINCREMENT,
         title       TEXT    NOT NULL,
@@ -47,48 +47,48 @@ const STEPS: [&str; 1] = ["
     CREATE INDEX events_by_task ON events (task);
 "];
 
-/// What this program knows.
+/// The newest version that this program knows.
 #[expect(clippy::cast_possible_wrap, reason = "there are a handful")]
-pub(super) const VERSION: i64 = STEPS.len() as i64;
+pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// Says that a file is ours, wherever it is found: "plst".
+/// Marks the file as ours: "plst".
 const APPLICATION: i64 = 0x706c_7374;
 
-/// Brings a file up to date; a new one gets its tables.
-pub(super) fn bring_up(registry: &mut Registry) -> Result<(), Fault> {
+/// Migrates a file; a new one gets its tables.
+pub(super) fn migrate(registry: &mut Registry) -> Result<(), RegistryError> {
     let path = registry.path.clone();
     let number = |registry: &Registry, name: &str| {
         let read = registry.db.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
-        read.map_err(|error| Fault::of_file(&path, &error))
+        read.map_err(|error| RegistryError::from_sqlite(&path, &error))
     };
     let found = number(registry, "user_version")?;
     if found == VERSION {
         return Ok(());
     }
     if found > VERSION {
-        return Err(Fault::Newer { file: path.display().to_string(), found, known: VERSION });
+        return Err(RegistryError::Newer { file: path.display().to_string(), found, known: VERSION });
     }
-    // Both at one moment: another process may be making the tables just now.
-    let is_others = registry.look(|look| {
-        let found: i64 = look.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        let tables: i64 = look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    // In one transaction: another process may be creating the tables right now.
+    let is_foreign = registry.read(|db| {
+        let found: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         Ok(found == 0 && tables > 0)
     })?;
-    if is_others {
+    if is_foreign {
         let why = "it has tables of somebody else".to_owned();
-        return Err(Fault::Damaged { file: path.display().to_string(), why });
+        return Err(RegistryError::Damaged { file: path.display().to_string(), why });
     }
-    // Readers do not wait for whoever writes. It stays with the file, and can't be changed within a transaction; where the disk
-    // can't do it the file works as well, and slower.
+    // With a write-ahead log readers don't wait for writers. It can't be set within a transaction, and
+    // where the file system doesn't support it the file still works.
     let _ = registry.db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()));
-    registry.change(|change| {
-        // Two that start at once: the second finds it done.
-        let found: i64 = change.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        for step in STEPS.iter().skip(usize::try_from(found).unwrap_or_default()) {
-            change.execute_batch(step)?;
+    registry.write(|db| {
+        // Of two processes that start at once, the second finds it done.
+        let found: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        for step in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default()) {
+            db.execute_batch(step)?;
         }
-        change.pragma_update(None, "application_id", APPLICATION)?;
-        change.pragma_update(None, "user_version", VERSION)?;
+        db.pragma_update(None, "application_id", APPLICATION)?;
+        db.pragma_update(None, "user_version", VERSION)?;
         Ok(())
     })
 }

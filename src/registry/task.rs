@@ -1,4 +1,4 @@
-//! A task as the registry keeps it: plain data, and how a row is read.
+//! A task and its history as plain data, and how their rows are read.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Result, Row};
 
-use super::Fault;
+use super::RegistryError;
 
 /// A task's name, short enough to type: `t7`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,32 +15,31 @@ pub struct TaskId(pub i64);
 
 impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Whole, so that a width is kept to.
         f.pad(&format!("t{}", self.0))
     }
 }
 
 impl FromStr for TaskId {
-    type Err = Fault;
+    type Err = RegistryError;
 
-    fn from_str(text: &str) -> std::result::Result<Self, Fault> {
+    fn from_str(text: &str) -> std::result::Result<Self, RegistryError> {
         let digits = text.strip_prefix(['t', 'T']).unwrap_or(text);
         let number = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        number.map(Self).ok_or_else(|| Fault::NotAnId(text.to_owned()))
+        number.map(Self).ok_or_else(|| RegistryError::NotAnId(text.to_owned()))
     }
 }
 
-/// Where a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum Status {
-    /// Nobody's yet.
+    /// Assigned to nobody.
     Open,
-    /// Given to a worker, who has not said anything to it.
+    /// Given to a worker who has not claimed it.
     Assigned,
-    /// A worker took it.
+    /// Claimed by a worker.
     Accepted,
-    /// A worker is at it.
+    /// A worker has started on it.
     InProgress,
     /// Done.
     Completed,
@@ -53,7 +52,7 @@ impl Status {
     pub const ALL: [Self; 6] =
         [Self::Open, Self::Assigned, Self::Accepted, Self::InProgress, Self::Completed, Self::Failed];
 
-    /// As it is written everywhere.
+    /// As it is written in the database and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -65,7 +64,7 @@ impl Status {
         }
     }
 
-    /// Whether nobody has to do anything for it any more.
+    /// Whether it is completed or failed.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Completed | Self::Failed)
     }
@@ -97,36 +96,36 @@ pub struct Task {
     pub id: TaskId,
     /// In a line.
     pub title: String,
-    /// All there is to say of it; may be empty.
+    /// The full text; may be empty.
     pub body: String,
-    /// Where workers look for it.
+    /// The queue from which workers claim it.
     pub queue: String,
-    /// The project that it belongs to; `None` is for those of all.
+    /// `None` belongs to every project.
     pub project: Option<PathBuf>,
     /// Higher comes first.
     pub priority: i64,
-    /// Where it stands.
+    /// Its status.
     pub status: Status,
-    /// Whose it is.
+    /// The worker that it belongs to.
     pub assignee: Option<String>,
-    /// When it was added, in milliseconds since 1970.
+    /// When it was added. All times are milliseconds since 1970.
     pub created_ms: i64,
-    /// When it was taken last.
+    /// When it was last claimed.
     pub claimed_ms: Option<i64>,
-    /// When anything was changed last.
+    /// When it last changed.
     pub updated_ms: i64,
-    /// What came of it, or why it was given up or came back.
+    /// The result, or why it failed or was released.
     pub note: Option<String>,
-    /// How often it was taken.
+    /// How often it was claimed.
     pub attempts: i64,
 }
 
-/// The columns of a task, in the order in which [`Task::of`] reads them.
+/// The columns of a task, in the order in which [`Task::from_row`] reads them.
 pub(super) const COLUMNS: &str = "id, title, body, queue, project, priority, status, assignee, created_ms, \
                                   claimed_ms, updated_ms, note, attempts";
 
 impl Task {
-    pub(super) fn of(row: &Row<'_>) -> Result<Self> {
+    pub(super) fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: TaskId(row.get(0)?),
             title: row.get(1)?,
@@ -150,27 +149,46 @@ impl Task {
 pub struct NewTask {
     /// In a line.
     pub title: String,
-    /// All there is to say of it.
+    /// The full text.
     pub body: String,
-    /// Where workers look for it.
+    /// The queue from which workers claim it.
     pub queue: String,
-    /// The project that it belongs to; `None` is for those of all.
+    /// `None` belongs to every project.
     pub project: Option<PathBuf>,
     /// Higher comes first.
     pub priority: i64,
-    /// Whose it is from the start.
+    /// The worker that it is given to at once.
     pub assignee: Option<String>,
 }
 
-/// Which tasks are wanted. What is empty or `None` leaves nothing out.
+/// Selects tasks. An empty or `None` field excludes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// Those that stand so.
+pub struct TaskFilter {
+    /// Any of these.
     pub statuses: Vec<Status>,
-    /// Those of a queue.
+    /// In this queue.
     pub queue: Option<String>,
-    /// Those of a project, and those that belong to none.
+    /// Of this project, or of every project.
     pub project: Option<PathBuf>,
-    /// Those of a worker.
+    /// Of this worker.
     pub assignee: Option<String>,
+}
+
+/// One line of a task's history. Written with every change of the task, and never changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// By whom.
+    pub worker: Option<String>,
+    /// `added`, `assigned`, `claimed`, `started`, `completed`, `failed`, `released` or `returned`.
+    pub what: String,
+    /// The worker's note, if any.
+    pub note: Option<String>,
+}
+
+impl Event {
+    pub(super) fn from_row(row: &Row<'_>) -> Result<Self> {
+        Ok(Self { at_ms: row.get(0)?, worker: row.get(1)?, what: row.get(2)?, note: row.get(3)? })
+    }
 }

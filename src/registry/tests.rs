@@ -5,7 +5,6 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::tasks::Choice;
 use super::*;
 
 const MINUTE: i64 = 60_000;
@@ -28,7 +27,7 @@ fn worker(registry: &mut Registry, name: &str, session: Option<&str>) -> Worker 
 }
 
 fn next(registry: &mut Registry, worker: &str, now_ms: i64) -> Option<String> {
-    let claimed = registry.claim(worker, Choice::default(), now_ms, LEASE).expect("claimed");
+    let claimed = registry.claim(worker, ClaimRequest::default(), now_ms, LEASE).expect("claimed");
     claimed.map(|task| task.title)
 }
 
@@ -38,7 +37,8 @@ fn a_task_goes_from_open_to_completed() {
     let task = registry.add(&new("mend the gate"), NOW).expect("added");
     assert_eq!((task.id.to_string().as_str(), task.status, task.attempts), ("t1", Status::Open, 0));
     worker(&mut registry, "ann", None);
-    let claimed = registry.claim("ann", Choice::default(), NOW + 1, LEASE).expect("fine").expect("a task");
+    let claimed =
+        registry.claim("ann", ClaimRequest::default(), NOW + 1, LEASE).expect("fine").expect("a task");
     assert_eq!((claimed.status, claimed.assignee.as_deref()), (Status::Accepted, Some("ann")));
     assert_eq!((claimed.claimed_ms, claimed.attempts), (Some(NOW + 1), 1));
     assert_eq!(registry.start("ann", task.id, NOW + 2).expect("started").status, Status::InProgress);
@@ -75,8 +75,8 @@ fn a_fault_says_what_happened_and_what_to_do() {
     worker(&mut registry, "ann", Some("s1"));
     worker(&mut registry, "bob", Some("s2"));
     let id = registry.add(&new("x"), NOW).expect("added").id;
-    let one = Choice { id: Some(id), ..Choice::default() };
-    let told = |result: Result<Task, Fault>| result.expect_err("a fault").to_string();
+    let one = ClaimRequest { id: Some(id), ..ClaimRequest::default() };
+    let told = |result: Result<Task, RegistryError>| result.expect_err("a fault").to_string();
     assert_eq!(
         told(registry.complete("ann", TaskId(7), None, NOW)),
         "no task t7; `punchlist tasks list --all` shows them"
@@ -122,12 +122,12 @@ fn the_task_of_a_worker_that_went_silent_is_open_again_with_a_note() {
     registry.add(&NewTask { assignee: Some("ann".into()), ..new("given, not taken") }, NOW).expect("added");
     worker(&mut registry, "ann", None);
     worker(&mut registry, "bob", None);
-    let one = Choice { id: Some(id), ..Choice::default() };
+    let one = ClaimRequest { id: Some(id), ..ClaimRequest::default() };
     registry.claim("ann", one, NOW, LEASE).expect("ann's");
     registry.heartbeat("ann", NOW + 20 * MINUTE).expect("heard of");
-    registry.sweep(NOW + 49 * MINUTE, LEASE).expect("swept");
+    registry.expire(NOW + 49 * MINUTE, LEASE).expect("swept");
     assert_eq!(registry.task(id).expect("there").status, Status::Accepted, "the lease runs on");
-    registry.sweep(NOW + 51 * MINUTE, LEASE).expect("swept");
+    registry.expire(NOW + 51 * MINUTE, LEASE).expect("swept");
     let task = registry.task(id).expect("there");
     assert_eq!((task.status, task.assignee, task.attempts), (Status::Open, None, 1));
     assert_eq!(task.note.as_deref(), Some("ann was silent for 31 min"));
@@ -164,20 +164,20 @@ fn a_clock_that_is_set_back_takes_nothing_away_and_keeps_nobody_for_ever() {
     let then = NOW - year;
     let ann = registry.worker("ann").expect("ann");
     assert_eq!((ann.idle_ms(then), ann.silent_ms(then)), (0, 0));
-    registry.sweep(then, LEASE).expect("swept");
+    registry.expire(then, LEASE).expect("swept");
     assert_eq!(registry.task(id).expect("there").status, Status::Accepted, "not because of a clock");
     // From here on its lease and its idle time run by the clock that is.
     let ann = registry.worker("ann").expect("ann");
     assert_eq!((ann.heartbeat_ms, ann.activity_ms), (then, then));
-    registry.sweep(then + 31 * MINUTE, LEASE).expect("swept");
+    registry.expire(then + 31 * MINUTE, LEASE).expect("swept");
     assert_eq!(registry.task(id).expect("there").status, Status::Open, "and not for ever either");
     // What is added under the earlier clock is the later one all the same.
     registry.add(&new("y"), then).expect("added");
     let titles: Vec<_> =
-        registry.tasks(&Wanted::default()).expect("all").into_iter().map(|task| task.title).collect();
+        registry.tasks(&TaskFilter::default()).expect("all").into_iter().map(|task| task.title).collect();
     assert_eq!(titles, ["x", "y"]);
     assert_eq!(next(&mut registry, "ann", then).as_deref(), Some("x"));
-    let seen = registry.seen("s", None, then - year).expect("fine").expect("ann");
+    let seen = registry.record_stop("s", None, then - year).expect("fine").expect("ann");
     assert_eq!((seen.activity_ms, seen.idle_ms(then - year)), (then - year, 0));
 }
 
@@ -196,7 +196,7 @@ fn projects_and_queues_are_kept_apart() {
     }
     worker(&mut registry, "ann", None);
     let mut claim = |queue: Option<&str>, project: &str| {
-        let choice = Choice { id: None, queue, project: Some(Path::new(project)) };
+        let choice = ClaimRequest { id: None, queue, project: Some(Path::new(project)) };
         registry.claim("ann", choice, NOW, LEASE).expect("fine").map(|task| task.title)
     };
     assert_eq!(claim(None, "/blog").as_deref(), Some("c"), "it belongs to no project");
@@ -204,9 +204,9 @@ fn projects_and_queues_are_kept_apart() {
     assert_eq!(claim(Some("build"), "/blog"), None);
     assert_eq!(claim(Some("build"), "/shop").as_deref(), Some("b"));
     let of_shop =
-        Wanted { project: Some("/shop".into()), queue: Some("default".into()), ..Wanted::default() };
+        TaskFilter { project: Some("/shop".into()), queue: Some("default".into()), ..TaskFilter::default() };
     assert_eq!(registry.tasks(&of_shop).expect("fine").len(), 2);
-    let open = Wanted { statuses: vec![Status::Open], ..Wanted::default() };
+    let open = TaskFilter { statuses: vec![Status::Open], ..TaskFilter::default() };
     assert_eq!(registry.tasks(&open).expect("fine").len(), 1);
     assert_eq!(registry.counts(None).expect("fine"), [(Status::Open, 1), (Status::Accepted, 2)]);
     assert_eq!(registry.counts(Some(Path::new("/blog"))).expect("fine"), [(Status::Accepted, 1)]);
@@ -240,7 +240,7 @@ fn a_name_is_one_workers_and_a_session_is_one_worker() {
     );
     // Once nothing is heard of it, its name is free, and what it had in hand goes with it.
     assert_eq!(register(&mut registry, Some("w1"), Some("s3"), NOW + 3 * MINUTE).as_deref(), Ok("w1"));
-    assert_eq!(registry.worker_of("s1").expect("fine"), None);
+    assert_eq!(registry.worker_of_session("s1").expect("fine"), None);
     assert_eq!(register(&mut registry, Some("w2"), None, NOW).as_deref(), Ok("w2"), "from a shell");
     assert_eq!(registry.worker("w2").expect("w2").session.as_deref(), Some("s2"), "it stays its session's");
     for bad in ["", "a b", "-x", "a/b", "\u{1b}[2J", &"x".repeat(65)] {
@@ -256,7 +256,7 @@ fn a_stop_finds_the_worker_that_its_session_is_and_nobody_elses() {
     worker(&mut registry, "ann", Some("s1"));
     worker(&mut registry, "old", None);
     let mut seen = |session: &str, name: Option<&str>| {
-        registry.seen(session, name, NOW + MINUTE).expect("fine").map(|worker| worker.name)
+        registry.record_stop(session, name, NOW + MINUTE).expect("fine").map(|worker| worker.name)
     };
     assert_eq!(seen("s1", None).as_deref(), Some("ann"));
     assert_eq!(seen("s2", None), None, "a session that has registered nobody");
@@ -306,7 +306,7 @@ fn told_of(bytes: &[u8]) -> String {
     let path = Registry::file(folder.path());
     std::fs::write(&path, bytes).expect("written");
     let fault = Registry::open(folder.path()).expect_err("a fault");
-    assert!(fault.is_of_file());
+    assert!(fault.is_file_error());
     assert!(std::fs::read(&path).expect("there") == bytes, "left as it is");
     fault.to_string().replace(&folder.path().display().to_string(), "DIR")
 }
@@ -339,9 +339,9 @@ fn a_file_that_is_damaged_in_the_middle_says_so() {
     bytes[from..to].fill(0xaa);
     std::fs::write(&path, &bytes).expect("damaged");
     let fault = Registry::open(folder.path())
-        .and_then(|mut registry| registry.tasks(&Wanted::default()))
+        .and_then(|mut registry| registry.tasks(&TaskFilter::default()))
         .expect_err("a fault");
-    assert!(matches!(fault, Fault::Damaged { .. }), "{fault}");
+    assert!(matches!(fault, RegistryError::Damaged { .. }), "{fault}");
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn a_file_that_somebody_has_locked_is_waited_for_and_then_told_of() {
         fault.ends_with("is in use by another process, and was not free for a while: try again"),
         "{fault}"
     );
-    assert!(registry.tasks(&Wanted::default()).expect("reading waits for nobody").is_empty());
+    assert!(registry.tasks(&TaskFilter::default()).expect("reading waits for nobody").is_empty());
     other.db.execute_batch("COMMIT").expect("free");
     registry.add(&new("x"), NOW).expect("added");
 }
@@ -431,7 +431,7 @@ proptest! {
         let mut over: BTreeMap<TaskId, Task> = BTreeMap::new();
         for deed in deeds {
             let before: BTreeMap<_, _> =
-                registry.tasks(&Wanted::default()).expect("all").into_iter().map(|task| (task.id, task)).collect();
+                registry.tasks(&TaskFilter::default()).expect("all").into_iter().map(|task| (task.id, task)).collect();
             match deed {
                 Action::Add { given } => {
                     let assignee = given.map(|given| names[given].to_owned());
@@ -443,7 +443,7 @@ proptest! {
                     if registry.worker(names[who]).is_err() {
                         registry.register(&new, now).expect("registered");
                     }
-                    let claimed = registry.claim(names[who], Choice::default(), now, LEASE).expect("fine");
+                    let claimed = registry.claim(names[who], ClaimRequest::default(), now, LEASE).expect("fine");
                     if let Some(task) = claimed {
                         prop_assert_eq!(task.assignee.as_deref(), Some(names[who]));
                         let was = &before[&task.id];
@@ -469,10 +469,10 @@ proptest! {
                 }
                 Action::Heartbeat { who } => drop(registry.heartbeat(names[who], now)),
                 Action::Leave { who } => drop(registry.leave(names[who], now)),
-                Action::Sweep => registry.sweep(now, LEASE).expect("swept"),
+                Action::Sweep => registry.expire(now, LEASE).expect("swept"),
                 Action::Clock { by } => now += by,
             }
-            let tasks = registry.tasks(&Wanted::default()).expect("all");
+            let tasks = registry.tasks(&TaskFilter::default()).expect("all");
             prop_assert_eq!(tasks.len(), added);
             prop_assert!(tasks.is_sorted_by_key(|task| task.id));
             for task in tasks {
@@ -499,7 +499,7 @@ fn what_a_stop_has_written_is_there_for_the_next_whoever_that_is() {
     for stop in 1..=3 {
         let mut registry =
             Registry::open_if_there(folder.path(), Patience::Stop).expect("fine").expect("there");
-        let seen = registry.seen("s", None, NOW + stop * MINUTE).expect("fine").expect("ann");
+        let seen = registry.record_stop("s", None, NOW + stop * MINUTE).expect("fine").expect("ann");
         assert_eq!(seen.heartbeat_ms, NOW + stop * MINUTE);
     }
     let mut registry = Registry::open(folder.path()).expect("fine");

@@ -1,30 +1,30 @@
-//! Tasks that a command prints as JSON: the person's own command line, run by a shell in the project's folder under the same
-//! supervision as the auditor. Takes what it prints; must not let it outlive the stop.
+//! Tasks that a command prints as JSON: the person's own command line, run by a shell in the
+//! project's folder. Must not let it outlive the stop.
 
 use std::time::Duration;
 
-use super::{Looked, Lookup, found};
+use super::{Lookup, LookupOutcome, find_in_json};
 use crate::child::{Ending, Job, run, shell};
 use crate::env;
 use crate::redact::mask;
 use crate::text::first_part;
 
-const STDOUT: usize = 8 << 20;
-const STDERR: usize = 4 << 10;
-/// How much of what it complained about is told.
-const TOLD: usize = 200;
+const STDOUT_CAP: usize = 8 << 20;
+const STDERR_CAP: usize = 4 << 10;
+/// How much of the command and its error is shown.
+const MAX_SHOWN: usize = 200;
 
-pub(super) fn look(lookup: &Lookup<'_>) -> Looked {
+pub(super) fn find_pending(lookup: &Lookup<'_>) -> LookupOutcome {
     let Some(line) = lookup.config.command.as_deref() else {
-        return Looked::Failed(
+        return LookupOutcome::Failed(
             "[tasks] source is \"command\", but there is no `command` in your own config".into(),
         );
     };
     let mentions = |name: &str| line.contains(name);
     let names_agent = mentions(env::WORKER);
-    let is_askers = names_agent || mentions(env::SESSION);
-    if names_agent && lookup.asker.agent.is_none() {
-        return Looked::NoWorker;
+    let is_for_asker = names_agent || mentions(env::SESSION);
+    if names_agent && lookup.query.agent.is_none() {
+        return LookupOutcome::NoWorker;
     }
     let time = lookup.time();
     let (program, args) = shell(line);
@@ -32,23 +32,24 @@ pub(super) fn look(lookup: &Lookup<'_>) -> Looked {
         program,
         args,
         cwd: lookup.project.to_path_buf(),
-        env_set: [(env::WORKER, &lookup.asker.agent), (env::SESSION, &lookup.asker.session)]
+        env_set: [(env::WORKER, &lookup.query.agent), (env::SESSION, &lookup.query.session)]
             .into_iter()
             .filter_map(|(name, value)| Some((name.into(), value.as_ref()?.into())))
-            // A command that starts a client of its own must not be held by us, or asked by us again.
+            // If the command starts a client of its own, our hook must stay out of it.
             .chain([(env::INSIDE_AUDITOR.into(), "1".into())])
             .collect(),
         env_unset: vec![env::WORKER.into(), env::SESSION.into()],
         stdin: Vec::new(),
         deadline: time,
-        stdout_cap: STDOUT,
-        stderr_cap: STDERR,
+        stdout_cap: STDOUT_CAP,
+        stderr_cap: STDERR_CAP,
     });
-    let failed = |why: String| Looked::Failed(format!("`{}` {why}", mask(&first_part(line, TOLD)).text));
+    let failed =
+        |why: String| LookupOutcome::Failed(format!("`{}` {why}", mask(&first_part(line, MAX_SHOWN)).text));
     match ended.how {
-        Ending::Exited(0) => found(lookup, &ended.stdout, is_askers)
+        Ending::Exited(0) => find_in_json(lookup, &ended.stdout, is_for_asker)
             .unwrap_or_else(|why| failed(format!("printed something else than tasks: {why}"))),
-        Ending::Exited(code) => failed(format!("ended with exit code {code}{}", said(&ended.stderr))),
+        Ending::Exited(code) => failed(format!("ended with exit code {code}{}", last_line(&ended.stderr))),
         Ending::Signaled(signal) => failed(format!("was ended by signal {signal}")),
         Ending::TimedOut => failed(format!("took longer than {}", seconds(time))),
         Ending::Interrupted(signal) => failed(format!("was not waited for: {signal}")),
@@ -58,10 +59,10 @@ pub(super) fn look(lookup: &Lookup<'_>) -> Looked {
     }
 }
 
-fn said(stderr: &[u8]) -> String {
+fn last_line(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    if last.is_empty() { String::new() } else { format!(": {}", mask(&first_part(last, TOLD)).text) }
+    if last.is_empty() { String::new() } else { format!(": {}", mask(&first_part(last, MAX_SHOWN)).text) }
 }
 
 pub(super) fn seconds(time: Duration) -> String {
@@ -77,22 +78,28 @@ mod tests {
     use crate::env::Env;
     use crate::tasks::TaskQuery;
 
-    fn looked(command: Option<&str>, agent: Option<&str>) -> Looked {
+    fn lookup(command: Option<&str>, agent: Option<&str>) -> LookupOutcome {
         let config = TasksConfig {
             source: TaskSource::Command,
             command: command.map(Into::into),
             timeout: Duration::from_millis(1_500),
             ..TasksConfig::default()
         };
-        let asker = TaskQuery { agent: agent.map(Into::into), session: Some("s1".into()) };
+        let query = TaskQuery { agent: agent.map(Into::into), session: Some("s1".into()) };
         let deadline = Instant::now() + Duration::from_secs(20);
         let project = std::env::temp_dir();
-        look(&Lookup { config: &config, env: &Env::default(), project: &project, asker: &asker, deadline })
+        find_pending(&Lookup {
+            config: &config,
+            env: &Env::default(),
+            project: &project,
+            query: &query,
+            deadline,
+        })
     }
 
-    fn told(command: &str) -> String {
-        match looked(Some(command), Some("w2")) {
-            Looked::Failed(why) => why,
+    fn error_of(command: &str) -> String {
+        match lookup(Some(command), Some("w2")) {
+            LookupOutcome::Failed(why) => why,
             other => panic!("{other:?}"),
         }
     }
@@ -100,26 +107,26 @@ mod tests {
     #[test]
     fn what_it_prints_is_read_and_it_knows_who_asks() {
         let line = r#"echo "[{\"id\":\"$PUNCHLIST_WORKER-$PUNCHLIST_SESSION\",\"status\":\"assigned\"}]""#;
-        match looked(Some(line), Some("w2")) {
-            Looked::Found(tasks) => assert_eq!(tasks[0].id, "w2-s1"),
+        match lookup(Some(line), Some("w2")) {
+            LookupOutcome::Found(tasks) => assert_eq!(tasks[0].id, "w2-s1"),
             other => panic!("{other:?}"),
         }
         assert_eq!(
-            looked(Some(line), None),
-            Looked::NoWorker,
+            lookup(Some(line), None),
+            LookupOutcome::NoWorker,
             "nobody is asked for a session that is no worker"
         );
     }
 
     #[test]
     fn whatever_goes_wrong_is_told() {
-        assert_eq!(told("echo oops >&2; exit 3"), "`echo oops >&2; exit 3` ended with exit code 3: oops");
-        assert!(told("echo no").starts_with("`echo no` printed something else than tasks: not JSON: "));
-        assert!(told("sleep 30").starts_with("`sleep 30` took longer than 1."));
-        assert_eq!(told("kill -9 $$"), "`kill -9 $$` was ended by signal 9");
-        assert_eq!(told("yes"), "`yes` printed more than 8 MB");
-        match looked(None, Some("w2")) {
-            Looked::Failed(why) => {
+        assert_eq!(error_of("echo oops >&2; exit 3"), "`echo oops >&2; exit 3` ended with exit code 3: oops");
+        assert!(error_of("echo no").starts_with("`echo no` printed something else than tasks: not JSON: "));
+        assert!(error_of("sleep 30").starts_with("`sleep 30` took longer than 1."));
+        assert_eq!(error_of("kill -9 $$"), "`kill -9 $$` was ended by signal 9");
+        assert_eq!(error_of("yes"), "`yes` printed more than 8 MB");
+        match lookup(None, Some("w2")) {
+            LookupOutcome::Failed(why) => {
                 assert_eq!(
                     why,
                     "[tasks] source is \"command\", but there is no `command` in your own config"

@@ -1,5 +1,5 @@
-//! Tasks behind a URL. One GET with a bearer token where a variable is named for it, tried again where that may help, all within
-//! one time. Must not send a token over plain http to another machine, follow a redirect with it, or read without an end.
+//! Tasks behind a URL: a GET with an optional bearer token, retried within one time limit. Must not
+//! send a token over plain http to another machine, follow a redirect, or read without a bound.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -8,35 +8,36 @@ use ureq::http::StatusCode;
 use ureq::{Agent, Error};
 
 use super::command::seconds;
-use super::{Looked, Lookup, found};
+use super::{Lookup, LookupOutcome, find_in_json};
 
-/// The most that is read.
-const LONGEST: u64 = 8 << 20;
+const MAX_BYTES: u64 = 8 << 20;
 
-/// How long to wait before the first new try; each further one waits twice as long.
+/// The wait before the first retry; doubled with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 
-pub(super) fn look(lookup: &Lookup<'_>) -> Looked {
+pub(super) fn find_pending(lookup: &Lookup<'_>) -> LookupOutcome {
     let Some(named) = lookup.config.url.as_deref() else {
-        return Looked::Failed("[tasks] source is \"http\", but there is no `url` in your own config".into());
+        return LookupOutcome::Failed(
+            "[tasks] source is \"http\", but there is no `url` in your own config".into(),
+        );
     };
-    let Some(url) = lookup.filled(named, quoted) else { return Looked::NoWorker };
-    let place = place_of(named);
-    match fetch(lookup, &url).and_then(|body| found(lookup, &body, Lookup::names_asker(named))) {
+    let Some(url) = lookup.fill(named, percent_encode) else { return LookupOutcome::NoWorker };
+    let shown = display_url(named);
+    match fetch(lookup, &url).and_then(|body| find_in_json(lookup, &body, Lookup::names_query(named))) {
         Ok(looked) => looked,
-        Err(why) => Looked::Failed(format!("{place}: {why}")),
+        Err(why) => LookupOutcome::Failed(format!("{shown}: {why}")),
     }
 }
 
-/// A URL as people are told of it: what stands behind the question mark, or before the host, may be secret.
-fn place_of(url: &str) -> String {
+/// A URL without its user part and query, which may be secret.
+fn display_url(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     format!("{scheme}://{}{path}", host.rsplit('@').next().unwrap_or_default())
 }
 
-/// The body, after as many tries as the settings allow.
+/// Returns the body, after as many tries as the config allows.
 fn fetch(lookup: &Lookup<'_>, url: &str) -> Result<Vec<u8>, String> {
     let token = token(lookup, url)?;
     let (begun, time) = (Instant::now(), lookup.time());
@@ -49,7 +50,7 @@ fn fetch(lookup: &Lookup<'_>, url: &str) -> Result<Vec<u8>, String> {
             Err(failure) => failure,
         };
         let is_over = time.saturating_sub(begun.elapsed()) <= wait;
-        if is_over || left == 0 || !failure.may_pass {
+        if is_over || left == 0 || !failure.is_temporary {
             let why =
                 if failure.is_timeout { format!("no answer within {}", seconds(time)) } else { failure.why };
             return Err(why);
@@ -64,20 +65,19 @@ fn fetch(lookup: &Lookup<'_>, url: &str) -> Result<Vec<u8>, String> {
 /// Why a try failed.
 struct Failure {
     why: String,
-    /// Whether another try may go better.
-    may_pass: bool,
+    is_temporary: bool,
     is_timeout: bool,
 }
 
 impl Failure {
-    fn for_good(why: impl Into<String>) -> Self {
-        Self { why: why.into(), may_pass: false, is_timeout: false }
+    fn permanent(why: impl Into<String>) -> Self {
+        Self { why: why.into(), is_temporary: false, is_timeout: false }
     }
 }
 
 fn try_once(url: &str, token: Option<&str>, time: Duration) -> Result<Vec<u8>, Failure> {
     let mut settings = Agent::config_builder();
-    // Without encryption it is meant for this machine, and no proxy is to see it.
+    // Plain http is for this machine, and must not go through a proxy.
     if url.starts_with("http://") {
         settings = settings.proxy(None);
     }
@@ -98,38 +98,38 @@ fn try_once(url: &str, token: Option<&str>, time: Duration) -> Result<Vec<u8>, F
     if !status.is_success() {
         return Err(refusal(status));
     }
-    answer.body_mut().with_config().limit(LONGEST).read_to_vec().map_err(|error| match error {
-        Error::BodyExceedsLimit(_) => Failure::for_good("an answer of more than 8 MB"),
+    answer.body_mut().with_config().limit(MAX_BYTES).read_to_vec().map_err(|error| match error {
+        Error::BodyExceedsLimit(_) => Failure::permanent("an answer of more than 8 MB"),
         error => failure(&error),
     })
 }
 
 fn refusal(status: StatusCode) -> Failure {
-    let may_pass = status.is_server_error() || matches!(status.as_u16(), 408 | 425 | 429);
+    let is_temporary = status.is_server_error() || matches!(status.as_u16(), 408 | 425 | 429);
     let more = match status.as_u16() {
         401 | 403 => "; is `token_variable` set, and the token in it right?",
         300..=399 => "; it wants to be asked elsewhere, and that is not followed: set `url` to that place",
         _ => "",
     };
-    Failure { why: format!("it answered {status}{more}"), may_pass, is_timeout: false }
+    Failure { why: format!("it answered {status}{more}"), is_temporary, is_timeout: false }
 }
 
 fn failure(error: &Error) -> Failure {
-    let may_pass = matches!(error, Error::Io(_) | Error::ConnectionFailed | Error::HostNotFound);
+    let is_temporary = matches!(error, Error::Io(_) | Error::ConnectionFailed | Error::HostNotFound);
     let is_timeout = matches!(error, Error::Timeout(_));
-    Failure { why: error.to_string(), may_pass, is_timeout }
+    Failure { why: error.to_string(), is_temporary, is_timeout }
 }
 
-/// The token, where one is wanted and may be sent there.
+/// Returns the configured token, if it may be sent to this URL.
 fn token(lookup: &Lookup<'_>, url: &str) -> Result<Option<String>, String> {
     let Some(variable) = lookup.config.token_variable.as_deref() else { return Ok(None) };
     let Some(token) = lookup.env.text(variable) else {
         return Err(format!("the variable {variable}, which should have its token, is not set here"));
     };
-    if !is_sealed(url) {
+    if !is_private(url) {
         return Err("its token is sent over https, or to this machine: this is neither".into());
     }
-    // A line end would be a header of its own.
+    // A line end would start another header.
     let token = token.trim();
     if token.chars().any(|letter| letter.is_control() || letter.is_whitespace()) {
         return Err(format!("what the variable {variable} has is no token"));
@@ -137,15 +137,15 @@ fn token(lookup: &Lookup<'_>, url: &str) -> Result<Option<String>, String> {
     Ok(Some(token.to_owned()))
 }
 
-/// Whether nobody on the way can read what is sent there.
-fn is_sealed(url: &str) -> bool {
+/// Whether the URL is https or this machine.
+fn is_private(url: &str) -> bool {
     let lower = url.to_ascii_lowercase();
     if lower.starts_with("https://") {
         return true;
     }
     let host = lower.strip_prefix("http://").unwrap_or_default();
     let host = host.split(['/', '?', '#']).next().unwrap_or_default();
-    // What stands before an @ is not the host.
+    // The user part ends at the last @.
     let host = host.rsplit('@').next().unwrap_or_default();
     let host = if host.starts_with('[') {
         host.split(']').next().unwrap_or_default().trim_start_matches('[')
@@ -155,8 +155,8 @@ fn is_sealed(url: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// A name as a part of a URL.
-fn quoted(name: &str) -> String {
+/// Percent-encodes a name for a URL.
+fn percent_encode(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     name.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
@@ -169,13 +169,13 @@ mod tests {
 
     #[test]
     fn what_is_told_of_a_url_holds_no_secret() {
-        for (url, told) in [
+        for (url, shown) in [
             ("https://bob:S3cret@tracker.example/t?key=1", "https://tracker.example/t"),
             ("http://localhost:80/t#x", "http://localhost:80/t"),
             ("https://tracker.example", "https://tracker.example"),
             ("https://tracker.example/a@b", "https://tracker.example/a@b"),
         ] {
-            assert_eq!(place_of(url), told);
+            assert_eq!(display_url(url), shown);
         }
     }
 
@@ -188,7 +188,7 @@ mod tests {
             "http://[::1]:9/t",
             "HTTPS://x",
         ] {
-            assert!(is_sealed(url), "{url}");
+            assert!(is_private(url), "{url}");
         }
         for url in [
             "http://x.example/t",
@@ -197,13 +197,13 @@ mod tests {
             "ftp://localhost",
             "",
         ] {
-            assert!(!is_sealed(url), "{url}");
+            assert!(!is_private(url), "{url}");
         }
     }
 
     #[test]
     fn a_name_is_one_part_of_a_url() {
-        assert_eq!(quoted("w2.x-y_z~"), "w2.x-y_z~");
-        assert_eq!(quoted("a b/&?é"), "a%20b%2F%26%3F%C3%A9");
+        assert_eq!(percent_encode("w2.x-y_z~"), "w2.x-y_z~");
+        assert_eq!(percent_encode("a b/&?é"), "a%20b%2F%26%3F%C3%A9");
     }
 }

@@ -1,25 +1,25 @@
-//! Tasks in JSON as people and trackers write it: takes bytes, gives tasks. Pure, and lenient: a list, or an object with one; names
-//! of fields as they are usual. What is no task is passed over; what is no JSON is a fault.
+//! Parses tasks from JSON as people and trackers write it: a list, or an object with one, with the
+//! usual field names. Pure. Skips items that are no tasks; fails only on invalid JSON.
 
 use serde_json::{Map, Value};
 
-use super::{Pending, TaskQuery};
+use super::{PendingTask, TaskQuery};
 use crate::registry::Status;
 
-/// A task as it was found.
+/// A task as the source has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Its name.
+pub struct JsonTask {
+    /// Its id, else its title.
     pub id: String,
     /// In a line; may be empty.
     pub title: String,
-    /// How it stands, as it is written there.
+    /// The status in the source's own words.
     pub status: String,
-    /// Whose it is, where that is said.
+    /// Whose it is, if the source says.
     pub assignee: Option<String>,
 }
 
-/// Under which names a list of tasks stands in an object.
+/// Fields that may hold the list.
 const LISTS: [&str; 5] = ["tasks", "items", "data", "results", "todos"];
 const IDS: [&str; 6] = ["id", "task_id", "taskId", "key", "number", "uuid"];
 const TITLES: [&str; 7] = ["title", "name", "subject", "summary", "content", "task", "description"];
@@ -29,9 +29,9 @@ const ASSIGNEES: [&str; 10] = [
     "claimedBy",
 ];
 
-/// The tasks in a text.
-pub fn tasks_in(bytes: &[u8]) -> Result<Vec<Found>, String> {
-    // Some editors begin a file with a mark for its encoding.
+/// Parses the tasks.
+pub fn parse_tasks(bytes: &[u8]) -> Result<Vec<JsonTask>, String> {
+    // A byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let value: Value = serde_json::from_slice(bytes).map_err(|error| format!("not JSON: {error}"))?;
     let list = match &value {
@@ -42,17 +42,17 @@ pub fn tasks_in(bytes: &[u8]) -> Result<Vec<Found>, String> {
             .ok_or("JSON, but neither a list of tasks nor an object with one under \"tasks\"")?,
         _ => return Err("JSON, but neither a list of tasks nor an object with one under \"tasks\"".into()),
     };
-    Ok(list.iter().filter_map(Value::as_object).filter_map(found).collect())
+    Ok(list.iter().filter_map(Value::as_object).filter_map(parse_task).collect())
 }
 
-fn found(task: &Map<String, Value>) -> Option<Found> {
+fn parse_task(task: &Map<String, Value>) -> Option<JsonTask> {
     let (id, title) = (first(task, &IDS), first(task, &TITLES));
     let status = first(task, &STATUSES)?;
     let name = id.clone().or_else(|| title.clone())?;
-    Some(Found { id: name, title: title.unwrap_or_default(), status, assignee: first(task, &ASSIGNEES) })
+    Some(JsonTask { id: name, title: title.unwrap_or_default(), status, assignee: first(task, &ASSIGNEES) })
 }
 
-/// The first of some fields that says something: a text, a number, or an object with a name in it.
+/// The first of the fields that has a text, a number, or an object with a name.
 fn first(task: &Map<String, Value>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| {
         let text = match task.get(*name)? {
@@ -68,7 +68,7 @@ fn first(task: &Map<String, Value>, names: &[&str]) -> Option<String> {
     })
 }
 
-/// A status by the words that are usual for it: only those that hold somebody are known.
+/// Parses the usual words for a pending status; any other status is not pending.
 fn pending_status(words: &str) -> Option<Status> {
     let plain: String = words.to_lowercase().chars().filter(|letter| letter.is_alphanumeric()).collect();
     match plain.as_str() {
@@ -79,19 +79,20 @@ fn pending_status(words: &str) -> Option<Status> {
     }
 }
 
-/// Those that are the asker's and not over. With `is_askers` all are that say nothing else: the source was asked for this one's.
-pub fn pending_of(tasks: &[Found], asker: &TaskQuery, is_askers: bool) -> Vec<Pending> {
+/// The pending tasks of a query. `is_for_asker` means that the source was asked for this worker's
+/// tasks, so that those without an assignee count, too.
+pub fn pending_of(tasks: &[JsonTask], query: &TaskQuery, is_for_asker: bool) -> Vec<PendingTask> {
     let is_name = |name: &str| {
-        [&asker.agent, &asker.session].into_iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
+        [&query.agent, &query.session].into_iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
     };
-    let mine = |task: &&Found| task.assignee.as_deref().map_or(is_askers, is_name);
+    let mine = |task: &&JsonTask| task.assignee.as_deref().map_or(is_for_asker, is_name);
     tasks
         .iter()
         .filter(mine)
         .filter_map(|task| {
             let status = pending_status(&task.status)?;
             let title = task.title.split_whitespace().collect::<Vec<_>>().join(" ");
-            Some(Pending { id: task.id.clone(), title, status })
+            Some(PendingTask { id: task.id.clone(), title, status })
         })
         .collect()
 }
@@ -102,10 +103,10 @@ mod tests {
 
     use super::*;
 
-    fn ids(json: &str, is_askers: bool) -> Vec<String> {
-        let asker = TaskQuery { agent: Some("w2".into()), session: Some("3f2a".into()) };
-        let tasks = tasks_in(json.as_bytes()).expect("tasks");
-        pending_of(&tasks, &asker, is_askers).into_iter().map(|task| task.id).collect()
+    fn ids(json: &str, is_for_asker: bool) -> Vec<String> {
+        let query = TaskQuery { agent: Some("w2".into()), session: Some("3f2a".into()) };
+        let tasks = parse_tasks(json.as_bytes()).expect("tasks");
+        pending_of(&tasks, &query, is_for_asker).into_iter().map(|task| task.id).collect()
     }
 
     #[test]
@@ -149,12 +150,12 @@ mod tests {
 
     #[test]
     fn what_is_no_list_of_tasks_is_a_fault() {
-        let told = |json: &str| tasks_in(json.as_bytes()).expect_err("a fault");
-        assert!(told("{\"tasks\": [").starts_with("not JSON: EOF"), "half written");
-        assert!(told("").starts_with("not JSON: EOF"));
+        let error = |json: &str| parse_tasks(json.as_bytes()).expect_err("a fault");
+        assert!(error("{\"tasks\": [").starts_with("not JSON: EOF"), "half written");
+        assert!(error("").starts_with("not JSON: EOF"));
         for json in ["7", "{}", "{\"tasks\": 7}"] {
             assert_eq!(
-                told(json),
+                error(json),
                 "JSON, but neither a list of tasks nor an object with one under \"tasks\""
             );
         }
@@ -163,7 +164,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_whatever_bring_it_down(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = tasks_in(&bytes);
+            let _ = parse_tasks(&bytes);
         }
 
         #[test]

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use clap::CommandFactory;
 use punchlist::cli::Cli;
-use punchlist::registry::{Choice, NewTask, NewWorker, Registry, TaskId};
+use punchlist::registry::{ClaimRequest, NewTask, NewWorker, Registry, TaskId};
 
 use crate::shown_commands::{Shown, commands, forms, is_variable, words};
 use crate::test_project::{PUNCHLIST, TestProject, text};
@@ -154,7 +154,7 @@ impl Home {
             registry.add(&new, now).expect("added");
         }
         for id in [1, 7].into_iter().filter(|_| !are_open) {
-            let choice = Choice { id: Some(TaskId(id)), ..Choice::default() };
+            let choice = ClaimRequest { id: Some(TaskId(id)), ..ClaimRequest::default() };
             registry.claim("w1", choice, now, i64::MAX).expect("taken");
         }
     }

@@ -7,15 +7,13 @@
 //! the docs.
 #![cfg(unix)]
 
-#[path = "../support/output.rs"]
-mod output;
 #[path = "../support/processes.rs"]
 #[expect(dead_code, reason = "shared with the tests of child processes, which need more of it")]
 mod processes;
 #[path = "../support/sample_log.rs"]
 mod sample_log;
-#[path = "../support/test_folder.rs"]
-mod test_folder;
+#[path = "../support/test_machine.rs"]
+mod test_machine;
 
 mod saved_session;
 mod shown_commands;

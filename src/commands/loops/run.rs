@@ -94,7 +94,7 @@ fn dry_run(
     state.max = args.max_iterations.unwrap_or(state.max);
     state.is_handed_out = false;
     let snapshot = LoopSnapshot::read(&state)?;
-    let prompt = match snapshot.next_step(&mut state, None, (&context.config.feature_loop).into()) {
+    let prompt = match snapshot.next_step(&mut state, None, &context.config.feature_loop) {
         Step::Work { at, changes } => hand_out(context, &snapshot, &mut state, at, &changes),
         Step::End { status, why } => {
             let text = format!("No session would be started. {status}: {}\n", harmless(&why));
@@ -241,11 +241,11 @@ impl Runner<'_> {
             Ok(snapshot) => snapshot,
             Err(why) => return self.end_with(None, Status::Failed, why).map(Some),
         };
-        let limits = (&self.context.config.feature_loop).into();
+        let config = &self.context.config.feature_loop;
         let session = new_session();
         let mut prompt = None;
         let step = self.change(|state| {
-            let step = snapshot.next_step(state, None, limits);
+            let step = snapshot.next_step(state, None, config);
             if let Step::Work { at, changes } = &step {
                 let time = Duration::from_millis(state.spent.ms) + self.counted_until.elapsed();
                 if let Some(why) = self.budget.exceeded(state.spent.usd, time) {

@@ -3,7 +3,7 @@
 
 use crate::config::{TaskSource, TasksConfig};
 use crate::hook::session_start::Start;
-use crate::tasks::{Asked, Looked, Lookup, asker, look};
+use crate::tasks::{Lookup, LookupOutcome, ResolvedQuery, find_pending, resolve_query};
 
 /// The tasks in hand, one a line; `None` where there is none, or nobody knows.
 pub fn current(start: &Start<'_>) -> Option<String> {
@@ -15,16 +15,16 @@ pub fn current(start: &Start<'_>) -> Option<String> {
         config.source = TaskSource::Registry;
     }
     let session = start.input.session_id.as_deref();
-    let Asked { asker, mut registry, .. } =
-        asker(&config, start.env, start.state.root(), session, start.started_ms).ok()?;
+    let ResolvedQuery { query, mut registry, .. } =
+        resolve_query(&config, start.env, start.state.root(), session, start.started_ms).ok()?;
     let lookup = Lookup {
         config: &config,
         env: start.env,
         project: start.project,
-        asker: &asker,
+        query: &query,
         deadline: start.deadline,
     };
-    let Looked::Found(tasks) = look(&lookup, registry.as_mut()) else { return None };
+    let LookupOutcome::Found(tasks) = find_pending(&lookup, registry.as_mut()) else { return None };
     let lines = tasks.iter().map(|task| format!("{} ({}): {}\n", task.id, task.status.name(), task.title));
     Some(lines.collect::<String>()).filter(|text| !text.is_empty())
 }

@@ -72,7 +72,7 @@ fn a_command_of_a_session_binds_that_session_and_no_other_takes_it_unasked() {
     let machine = Machine::new();
     machine.list(&[("F1", false)]);
     let vars = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", SESSION)];
-    let said = machine.run_with(&["loop", "init"], &vars).printed(&["loop", "init"]);
+    let said = machine.run_with(&["loop", "init"], &vars).printed();
     assert!(
         said.ends_with("Bound to session 11111111: its stops are held until every feature passes.\n"),
         "{said}"
@@ -93,7 +93,7 @@ fn a_command_of_a_session_binds_that_session_and_no_other_takes_it_unasked() {
             "punchlist: the loop is bound to session {SESSION}; `punchlist loop stop` lets that one go\n"
         )
     );
-    machine.run_with(&["loop", "start", "--take"], &other).printed(&[]);
+    machine.run_with(&["loop", "start", "--take"], &other).printed();
     assert_eq!(machine.status()["session"], "other");
     assert_eq!(
         machine.print(&["loop", "stop"]),
@@ -130,7 +130,7 @@ fn somebody_outside_changes_what_is_to_be_done_and_not_who_does_it() {
             "punchlist: only a person can drop features: --as-is is for a terminal of your own, outside of a session\n"
         )
     );
-    machine.run_with(&["loop", "stop"], &inside).printed(&[]);
+    machine.run_with(&["loop", "stop"], &inside).printed();
     assert_eq!(machine.status()["ended"]["why"], "halted by `punchlist loop stop`, which session s ran");
 }
 
@@ -139,14 +139,14 @@ fn a_folder_below_is_of_the_loop_above_and_a_folder_beside_is_not() {
     let machine = Machine::begun();
     let here = |folder: &str| {
         let output =
-            machine.command(&["loop", "status", "--json"], &[]).current_dir(machine.path(folder)).output();
+            machine.command(&["loop", "status", "--json"]).current_dir(machine.path(folder)).output();
         serde_json::from_slice::<serde_json::Value>(&output.expect("it runs").stdout).expect("JSON")["status"]
             .clone()
     };
     assert_eq!((here("project/src"), here("home")), (json!("IN_PROGRESS"), json!(null)));
     machine.write("project/app/feature_list.json", "[{\"id\":1}]");
     let output = machine
-        .command(&["loop", "init"], &[])
+        .command(&["loop", "init"])
         .current_dir(machine.path("project/app"))
         .output()
         .expect("it runs");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::feature_loop::machine::Machine;
-use crate::output::ProgramOutput;
+use crate::test_machine::ProgramOutput;
 
 const ALL: &[(&str, bool)] = &[("F1", true), ("F2", true), ("F3", true)];
 const OPEN: &[(&str, bool)] = &[("F1", true), ("F2", false), ("F3", false)];
@@ -186,7 +186,7 @@ fn files_that_can_not_be_read_hold_nobody_and_stay_as_they_are() {
 fn an_older_client_is_known_by_what_it_printed() {
     let machine = Machine::new();
     machine.list(OPEN);
-    let said = machine.run_with(&["loop", "init"], &[("CLAUDECODE", "1")]).printed(&[]);
+    let said = machine.run_with(&["loop", "init"], &[("CLAUDECODE", "1")]).printed();
     let word = said.trim_end().rsplit(' ').next().expect("a word").to_owned();
     assert!(said.contains("Bound to the session that prints this word, from its next stop on: "), "{said}");
     machine.write("other.jsonl", "{\"type\":\"user\"}\n");

@@ -6,16 +6,14 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::output::ProgramOutput;
-use crate::test_folder::TestFolder;
+use crate::test_machine::{ProgramOutput, TestMachine};
 
-/// One person's machine.
-pub(crate) struct Machine(TestFolder);
+pub(crate) struct Machine(TestMachine);
 
 impl Deref for Machine {
-    type Target = TestFolder;
+    type Target = TestMachine;
 
-    fn deref(&self) -> &TestFolder {
+    fn deref(&self) -> &TestMachine {
         &self.0
     }
 }
@@ -25,7 +23,10 @@ pub(crate) const DONE: &str = r#"stdout {"type":"result","subtype":"success","is
 
 impl Machine {
     pub(crate) fn new() -> Self {
-        let machine = Self(TestFolder::with("punchlist-loops-", &["home", "project/src"]));
+        let machine = TestMachine::new("project", &["home", "project/src"])
+            .var("PUNCHLIST_CLAUDE", env!("CARGO_BIN_EXE_fake-claude"))
+            .path_var("FAKE_CLAUDE_SCRIPT", "script");
+        let machine = Self(machine);
         machine.git(&["init", "--quiet"]);
         machine
     }
@@ -67,51 +68,23 @@ impl Machine {
         format!("write feature_list.json {}", Self::list_text(features))
     }
 
-    pub(crate) fn command(&self, args: &[&str], vars: &[(&str, &str)]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_punchlist"));
-        command.args(args).current_dir(self.path("project")).env_clear();
-        command.env("PATH", "/usr/bin:/bin").env("HOME", self.path("home"));
-        command
-            .env("PUNCHLIST_HOME", self.path("state"))
-            .env("PUNCHLIST_CLAUDE", env!("CARGO_BIN_EXE_fake-claude"));
-        command.env("FAKE_CLAUDE_SCRIPT", self.path("script")).envs(vars.iter().copied());
-        command
-    }
-
-    /// Runs it.
     pub(crate) fn run_with(&self, args: &[&str], vars: &[(&str, &str)]) -> ProgramOutput {
-        self.ran(&self.command(args, vars).output().expect("it runs"))
+        self.run_command(self.command(args).envs(vars.iter().copied()))
     }
 
-    pub(crate) fn run(&self, args: &[&str]) -> ProgramOutput {
-        self.run_with(args, &[])
-    }
-
-    /// Runs it, which has to go well and silently; gives what it prints.
-    #[track_caller]
-    pub(crate) fn print(&self, args: &[&str]) -> String {
-        self.run(args).printed(args)
-    }
-
-    /// Runs it, which has to fail; gives what is said on stderr.
-    #[track_caller]
-    pub(crate) fn fails(&self, args: &[&str]) -> String {
-        self.run(args).failed(args)
-    }
-
-    /// Starts it, with its output kept.
+    /// Starts the program, with its output captured.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
-        let mut command = self.command(args, &[]);
+        let mut command = self.command(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
     }
 
-    /// How the loop stands.
+    /// `loop status` as JSON.
     #[track_caller]
     pub(crate) fn status(&self) -> Value {
         serde_json::from_str(&self.print(&["loop", "status", "--json"])).expect("JSON")
     }
 
-    /// What is remembered of the loop, as it is kept.
+    /// The saved state of the loop.
     pub(crate) fn read_state(&self) -> String {
         let files = fs::read_dir(self.path("state/loops")).into_iter().flatten().flatten();
         let kept = files.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"));
@@ -124,7 +97,7 @@ impl Machine {
         lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// A stop of a session in the project; gives exit code, stdout and stderr.
+    /// Runs the hook for a stop of a session in the project.
     pub(crate) fn stop(&self, session: &str, more: &Value) -> ProgramOutput {
         let mut input = json!({
             "hook_event_name": "Stop", "session_id": session, "cwd": self.path("project"),
@@ -138,7 +111,7 @@ impl Machine {
         if !self.path("home/.config/punchlist/config.toml").exists() {
             self.write("home/.config/punchlist/config.toml", config);
         }
-        let mut command = self.command(&["hook"], &[]);
+        let mut command = self.command(&["hook"]);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -147,6 +120,6 @@ impl Machine {
             .expect("it starts");
         std::io::Write::write_all(&mut child.stdin.take().expect("stdin"), input.to_string().as_bytes())
             .expect("written");
-        self.ran(&child.wait_with_output().expect("it ends"))
+        self.tidy(&child.wait_with_output().expect("it ends"))
     }
 }

@@ -191,7 +191,7 @@ fn work_that_comes_again_is_looked_for_every_so_often() {
         .contains("status: COMPLETE")));
     machine.list(TWO);
     assert!(crate::processes::eventually(|| machine.calls().len() == 2));
-    let ran = machine.ran(&child.wait_with_output().expect("it ends"));
+    let ran = machine.tidy(&child.wait_with_output().expect("it ends"));
     assert_eq!((ran.code, machine.calls().len()), (Some(1), 2), "{}", ran.stdout);
     assert!(ran.stdout.contains("OVER_BUDGET: the time of 4s is up"), "{}", ran.stdout);
 }

@@ -28,7 +28,7 @@ fn a_signal_ends_the_session_and_the_run_and_another_run_goes_on() {
         machine.script(&["on-call 1 hang", &all, DONE]);
         let run = at_work(&machine);
         kill_process(Pid::from_child(&run), signal).expect("signalled");
-        let ran = machine.ran(&run.wait_with_output().expect("it ends"));
+        let ran = machine.tidy(&run.wait_with_output().expect("it ends"));
         assert_eq!(ran.code, Some(1), "{}", ran.stdout);
         assert!(
             ran.stdout.contains("INTERRUPTED: asked to end; `punchlist loop run` goes on"),
@@ -55,7 +55,7 @@ fn a_signal_while_nothing_runs_ends_it_too() {
     let run = machine.start(&["loop", "run", "--every", "10m"]);
     assert!(eventually(|| machine.status()["spent"]["usd"] == 0.25), "the session is over");
     kill_process(Pid::from_child(&run), Signal::TERM).expect("signalled");
-    let ran = machine.ran(&run.wait_with_output().expect("it ends"));
+    let ran = machine.tidy(&run.wait_with_output().expect("it ends"));
     assert!(ran.stdout.contains("INTERRUPTED") && ran.code == Some(1), "{}", ran.stdout);
 }
 

@@ -5,16 +5,14 @@ use std::ops::Deref;
 use std::path::Path;
 use std::process::Command;
 
-use crate::output::ProgramOutput;
-use crate::test_folder::TestFolder;
+use crate::test_machine::{PUNCHLIST, ProgramOutput, TestMachine};
 
-/// One person's machine.
-pub(crate) struct Machine(TestFolder);
+pub(crate) struct Machine(TestMachine);
 
 impl Deref for Machine {
-    type Target = TestFolder;
+    type Target = TestMachine;
 
-    fn deref(&self) -> &TestFolder {
+    fn deref(&self) -> &TestMachine {
         &self.0
     }
 }
@@ -28,19 +26,20 @@ pub(crate) const USER: &str = "home/.claude/settings.json";
 
 impl Machine {
     pub(crate) fn new() -> Self {
-        let machine = Self(TestFolder::with("punchlist-setup-", &["home", "project", "bin"]));
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_punchlist"), machine.path("bin/punchlist"))
-            .expect("a link");
+        let machine = TestMachine::new("project", &["home", "project", "bin"]);
+        let path = format!("{}:/usr/bin:/bin", machine.path("bin").display());
+        let machine = Self(machine.var("PATH", path));
+        std::os::unix::fs::symlink(PUNCHLIST, machine.path("bin/punchlist")).expect("a link");
         let git = Command::new("git").args(["init", "--quiet"]).arg(machine.path("project")).status();
         assert!(git.expect("git").success());
         machine.write("project/.git/info/exclude", ".claude/settings.local.json*\n");
         machine
     }
 
-    /// A copy of the program. Made by another process: what this one has open for writing may be inherited by the
-    /// programs that tests beside it start, and then it can't be run.
+    /// Copies the program, by another process: a file that this one has open for writing may be inherited
+    /// by programs that other tests start, and then can't be executed.
     pub(crate) fn copy_program(to: &Path) {
-        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_punchlist")).arg(to).status();
+        let copied = Command::new("cp").arg(PUNCHLIST).arg(to).status();
         assert!(copied.expect("cp").success());
     }
 
@@ -53,29 +52,23 @@ impl Machine {
         names
     }
 
-    /// Runs it in a folder.
     pub(crate) fn run_in(&self, folder: &Path, args: &[&str]) -> ProgramOutput {
-        let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
-        let mut command = Command::new(self.path("bin/punchlist"));
-        command.args(args).current_dir(folder).env_clear();
-        command.env("PATH", path).env("HOME", self.path("home")).env("PUNCHLIST_HOME", self.path("state"));
-        self.ran(&command.output().expect("it runs"))
+        let program = self.path("bin/punchlist");
+        self.run_command(&mut self.program(&program.to_string_lossy(), folder, args))
     }
 
-    /// Runs it in the project.
+    /// Runs the installed program in the project.
     pub(crate) fn run(&self, args: &[&str]) -> ProgramOutput {
         self.run_in(&self.path("project"), args)
     }
 
-    /// Runs it, which has to go well and silently; gives what it prints.
     #[track_caller]
     pub(crate) fn print(&self, args: &[&str]) -> String {
-        self.run(args).printed(args)
+        self.run(args).printed()
     }
 
-    /// Runs it, which has to fail with a word on stderr alone; gives that.
     #[track_caller]
     pub(crate) fn fails(&self, args: &[&str]) -> String {
-        self.run(args).failed(args)
+        self.run(args).failed()
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::log::machine::Machine;
-use crate::output::ProgramOutput;
+use crate::test_machine::ProgramOutput;
 
 const RECORDS: usize = 1500;
 

@@ -1,30 +1,33 @@
-//! One state folder and the real binary: runs commands in a cleared environment, gives what they print, with what differs
-//! from machine to machine taken out.
+//! A machine with a decision log.
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::output::ProgramOutput;
 use crate::sample_log::write_year;
+use crate::test_machine::TestMachine;
 
-/// The program under test.
-pub(crate) const PUNCHLIST: &str = env!("CARGO_BIN_EXE_punchlist");
+pub(crate) use crate::test_machine::PUNCHLIST;
 
-/// A state folder.
-pub(crate) struct Machine {
-    folder: tempfile::TempDir,
-    vars: Vec<(&'static str, String)>,
+pub(crate) struct Machine(TestMachine);
+
+impl Deref for Machine {
+    type Target = TestMachine;
+
+    fn deref(&self) -> &TestMachine {
+        &self.0
+    }
 }
 
 impl Machine {
     /// With an empty log.
     pub(crate) fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("punchlist-log-").tempdir().expect("a folder");
-        Self { folder, vars: vec![("TZ", "UTC".to_owned())] }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        Self(TestMachine::new("", &[]).path_var("HOME", "").var("PATH", path))
     }
 
     /// With a year's log.
@@ -35,22 +38,21 @@ impl Machine {
     }
 
     /// With another variable.
-    pub(crate) fn var(mut self, name: &'static str, value: &str) -> Self {
-        self.vars.push((name, value.to_owned()));
-        self
+    pub(crate) fn var(self, name: &'static str, value: &str) -> Self {
+        Self(self.0.var(name, value))
     }
 
-    /// The folder of the state.
+    /// The state folder.
     pub(crate) fn state(&self) -> PathBuf {
-        self.folder.path().join("state")
+        self.path("state")
     }
 
-    /// The file of a month.
+    /// The log file of a month.
     pub(crate) fn month(&self, month: &str) -> PathBuf {
-        self.state().join("decisions").join(format!("{month}.jsonl"))
+        self.path(&format!("state/decisions/{month}.jsonl"))
     }
 
-    /// Adds bytes to the file of a month.
+    /// Appends to the log file of a month.
     pub(crate) fn append(&self, month: &str, bytes: &[u8]) {
         let path = self.month(month);
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
@@ -58,48 +60,15 @@ impl Machine {
         file.write_all(bytes).expect("written");
     }
 
-    /// The program, ready to run.
-    pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.other(PUNCHLIST);
-        command.args(args);
-        command
-    }
-
-    /// Another program, in the same place.
+    /// Another program, in the same environment.
     pub(crate) fn other(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command.env_clear().current_dir(self.folder.path());
-        command.env("PUNCHLIST_HOME", self.state()).env("HOME", self.folder.path());
-        if let Some(path) = std::env::var_os("PATH") {
-            command.env("PATH", path);
-        }
-        command.envs(self.vars.iter().map(|(name, value)| (*name, value)));
-        command
+        self.program(program, &self.path(""), &[])
     }
 
-    /// Runs it.
-    pub(crate) fn run(&self, args: &[&str]) -> ProgramOutput {
-        let Output { status, stdout, stderr } = self.command(args).output().expect("it runs");
-        ProgramOutput { code: status.code(), stdout: self.tidy(&stdout), stderr: self.tidy(&stderr) }
-    }
-
-    /// Runs it, which has to go well and silently; gives what it prints.
-    #[track_caller]
-    pub(crate) fn print(&self, args: &[&str]) -> String {
-        self.run(args).printed(args)
-    }
-
-    /// The same, as JSON, one value a line.
+    /// Runs a command that prints JSON, one value a line.
     #[track_caller]
     pub(crate) fn json(&self, args: &[&str]) -> Vec<Value> {
         let parsed = |line: &str| serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {line}"));
         self.print(args).lines().map(parsed).collect()
-    }
-
-    fn tidy(&self, bytes: &[u8]) -> String {
-        let text = String::from_utf8_lossy(bytes);
-        let real = fs::canonicalize(self.folder.path()).unwrap_or_default();
-        let places = [real.as_path(), self.folder.path()].map(Path::display).map(|path| path.to_string());
-        places.iter().fold(text.into_owned(), |text, place| text.replace(place, "DIR"))
     }
 }

@@ -78,7 +78,7 @@ fn a_refusal_says_what_to_do() {
 #[test]
 fn a_session_is_known_by_what_its_client_tells() {
     let machine = Machine::new();
-    let session = |session: &str, args: &[&str]| machine.run_in("shop", Some(session), args).printed(args);
+    let session = |session: &str, args: &[&str]| machine.run_in("shop", Some(session), args).printed();
     assert!(session("s1", &["worker", "register"]).starts_with("You are worker w1, "));
     assert!(session("s2", &["worker", "register"]).starts_with("You are worker w2, "));
     machine.print(&["tasks", "add", "Mend the gate"]);
@@ -97,7 +97,7 @@ fn a_session_is_known_by_what_its_client_tells() {
 fn worktrees_share_their_tasks_and_other_projects_do_not() {
     let machine = Machine::new();
     machine.print(&["worker", "register", "ann"]);
-    let run = |folder: &str, args: &[&str]| machine.run_in(folder, None, args).printed(args);
+    let run = |folder: &str, args: &[&str]| machine.run_in(folder, None, args).printed();
     run("shop/src", &["tasks", "add", "Mend the gate"]);
     run("blog", &["tasks", "add", "Write of it"]);
     run("blog", &["tasks", "add", "Anything", "--anywhere"]);

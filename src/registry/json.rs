@@ -1,11 +1,12 @@
-//! Tasks and workers as JSON, for agents and scripts. `docs/registry.md` documents each field, and a test holds the two together.
+//! Tasks and workers as JSON, for agents and scripts. `docs/registry.md` documents each field, and a
+//! test compares the two.
 
 use serde_json::{Value, json};
 
 use super::{Event, Task, Worker};
 use jiff::Timestamp;
 
-/// What the fields mean; a newer number may mean others.
+/// The version of the format.
 pub const SCHEMA: u32 = 1;
 
 /// A task.
@@ -27,7 +28,7 @@ pub fn task(task: &Task) -> Value {
     })
 }
 
-/// What happened to a task.
+/// A line of a task's history.
 pub fn event(event: &Event) -> Value {
     json!({ "time": time(event.at_ms), "what": event.what, "worker": event.worker, "note": event.note })
 }
@@ -49,7 +50,7 @@ pub fn worker(worker: &Worker, now_ms: i64) -> Value {
     })
 }
 
-/// A moment, as the log writes it.
+/// A time, as the log writes it.
 pub fn time(ms: i64) -> String {
     Timestamp::from_millisecond(ms).unwrap_or_default().to_string()
 }
