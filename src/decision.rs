@@ -1,11 +1,10 @@
-//! Takes what the gate says, gives the decision. Pure: the one place where an outcome becomes an answer, in
-//! one exhaustive match.
+//! The decision on a stop. Pure: the one place where an outcome becomes an answer, in one exhaustive match.
 
 use serde::{Deserialize, Serialize};
 
-use crate::hook::Reply;
+use crate::client::hook_reply::Reply;
 
-/// Why a stop was held or let go, as the log names it.
+/// Why a stop was blocked or let go, as the log names it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
@@ -13,13 +12,13 @@ pub enum Cause {
     InsideAuditor,
     /// The person switched it off.
     Off,
-    /// The session goes on because it was held already.
+    /// The session goes on because it was blocked already.
     LoopGuard,
     /// The session is planning.
     PlanMode,
     /// Work is still running.
     BackgroundWork,
-    /// The session was held often enough.
+    /// The session was blocked often enough.
     Budget,
     /// No plan in play, or no work since the last audit.
     NothingToAudit,
@@ -37,7 +36,7 @@ pub enum Cause {
     Findings,
     /// None.
     Clean,
-    /// Findings, none of which may hold a stop.
+    /// Findings, none of which may block a stop.
     OnlyUnverified,
     /// The auditor took too long.
     AuditorTimeout,
@@ -181,7 +180,7 @@ pub fn could_not_check(cause: &str) -> bool {
     Cause::UNCHECKED.iter().any(|unchecked| unchecked.name() == cause)
 }
 
-/// What a gate makes of a stop.
+/// What checking a stop came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing stands in its way.
@@ -191,8 +190,8 @@ pub enum Outcome {
         /// In words, for the log.
         detail: Option<String>,
     },
-    /// It should be held.
-    Hold {
+    /// It should be blocked.
+    Block {
         /// Why.
         cause: Cause,
         /// What the agent is told.
@@ -214,27 +213,27 @@ pub enum Outcome {
     },
 }
 
-/// What became of counting a block. Only a block that was counted may be given: a guard that can't count
-/// can't promise to let go.
+/// Whether a block was counted. Only a block that was counted may be given: a guard that can't count can't
+/// promise to let go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Counting {
     /// Nothing was to be counted.
     NotNeeded,
     /// It was counted.
     Counted,
-    /// Another stop of the session had the last one meanwhile.
+    /// Another stop of the session has used up the budget meanwhile.
     Spent,
-    /// A newer stop has taken over, and the decision is its.
+    /// A newer stop has taken over, and decides.
     Superseded,
-    /// It could not be.
+    /// It could not be counted.
     Failed(String),
 }
 
-/// Held or let go.
+/// Whether a stop is blocked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Held {
-    /// The stop is held.
+pub enum Action {
+    /// The stop is blocked.
     Block,
     /// The stop goes through.
     #[default]
@@ -244,24 +243,24 @@ pub enum Held {
 /// The decision on one stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Held or let go.
-    pub held: Held,
+    /// Blocked or let go.
+    pub action: Action,
     /// Why.
     pub cause: Cause,
     /// In words, for the log.
     pub detail: Option<String>,
-    /// In a dry run: the stop would have been held.
+    /// In a dry run: the stop would have been blocked.
     pub would_block: bool,
-    /// What is answered.
+    /// The answer to the client.
     pub reply: Reply,
 }
 
 impl Outcome {
-    /// What it is, as the log names it.
+    /// Its name in the log.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Pass { .. } => "pass",
-            Self::Hold { .. } => "hold",
+            Self::Block { .. } => "hold",
             Self::Advise { .. } => "advise",
             Self::CouldNotCheck { .. } => "could-not-check",
         }
@@ -271,7 +270,7 @@ impl Outcome {
     pub fn cause(&self) -> Cause {
         match self {
             Self::Pass { cause, .. }
-            | Self::Hold { cause, .. }
+            | Self::Block { cause, .. }
             | Self::Advise { cause, .. }
             | Self::CouldNotCheck { cause, .. } => *cause,
         }
@@ -281,38 +280,38 @@ impl Outcome {
     pub fn words(&self) -> Option<&str> {
         match self {
             Self::Pass { detail, .. } => detail.as_deref(),
-            Self::Hold { reason, .. } => Some(reason),
+            Self::Block { reason, .. } => Some(reason),
             Self::Advise { message, .. } | Self::CouldNotCheck { message, .. } => Some(message),
         }
     }
 
     /// Whether a block would have to be counted for it.
     pub fn wants_block(&self) -> bool {
-        matches!(self, Self::Hold { .. })
+        matches!(self, Self::Block { .. })
     }
 }
 
-/// Decides.
+/// Turns an outcome into the decision.
 pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision {
     let allow =
-        |cause, detail, reply| Decision { held: Held::Allow, cause, detail, would_block: false, reply };
+        |cause, detail, reply| Decision { action: Action::Allow, cause, detail, would_block: false, reply };
     match (outcome, dry_run, counting) {
         (Outcome::Pass { cause, detail }, _, _) => allow(cause, detail, Reply::Silent),
         (_, _, Counting::Superseded) => allow(Cause::Superseded, Some(NEWER_STOP.into()), Reply::Silent),
         (Outcome::Advise { cause, message } | Outcome::CouldNotCheck { cause, message }, _, _) => {
             allow(cause, Some(message.clone()), Reply::Tell(format!("punchlist: {message}")))
         }
-        (Outcome::Hold { cause, reason }, true, _) => {
+        (Outcome::Block { cause, reason }, true, _) => {
             Decision { would_block: true, ..allow(cause, Some(reason), Reply::Silent) }
         }
-        (Outcome::Hold { cause, reason }, false, Counting::Counted) => Decision {
-            held: Held::Block,
+        (Outcome::Block { cause, reason }, false, Counting::Counted) => Decision {
+            action: Action::Block,
             cause,
             detail: None,
             would_block: false,
             reply: Reply::Block(reason),
         },
-        (Outcome::Hold { .. }, false, Counting::Failed(why)) => {
+        (Outcome::Block { .. }, false, Counting::Failed(why)) => {
             let message =
                 format!("this stop should be held, but the block can't be counted ({why}), so it is not");
             Decision {
@@ -320,11 +319,11 @@ pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision 
                 ..allow(Cause::Error, Some(message.clone()), Reply::Tell(format!("punchlist: {message}")))
             }
         }
-        (Outcome::Hold { .. }, false, Counting::Spent) => {
+        (Outcome::Block { .. }, false, Counting::Spent) => {
             allow(Cause::Budget, Some("another stop of the session was held meanwhile".into()), Reply::Silent)
         }
-        (Outcome::Hold { .. }, false, Counting::NotNeeded) => {
-            // Not reached: a hold that is no dry run is always counted. Were it not, it must not block.
+        (Outcome::Block { .. }, false, Counting::NotNeeded) => {
+            // Not reached: a block that is no dry run is always counted. Were it not, it must not be given.
             allow(Cause::Error, Some("a block was not counted".into()), Reply::Silent)
         }
     }
@@ -335,7 +334,7 @@ mod tests {
     use super::*;
 
     fn hold() -> Outcome {
-        Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() }
+        Outcome::Block { cause: Cause::Findings, reason: "b is missing".into() }
     }
 
     fn counts() -> [Counting; 5] {
@@ -347,8 +346,8 @@ mod tests {
     fn a_counted_hold_blocks() {
         let decision = decide(hold(), false, &Counting::Counted);
         assert_eq!(
-            (decision.held, decision.cause, decision.reply),
-            (Held::Block, Cause::Findings, Reply::Block("b is missing".into()))
+            (decision.action, decision.cause, decision.reply),
+            (Action::Block, Cause::Findings, Reply::Block("b is missing".into()))
         );
     }
 
@@ -368,8 +367,8 @@ mod tests {
                     }
                     let decision = decide(outcome.clone(), dry_run, &counting);
                     assert_eq!(
-                        (decision.held, decision.reply.exit_code()),
-                        (Held::Allow, 0),
+                        (decision.action, decision.reply.exit_code()),
+                        (Action::Allow, 0),
                         "{outcome:?} {dry_run} {counting:?}"
                     );
                 }
@@ -384,8 +383,8 @@ mod tests {
             for dry_run in [false, true] {
                 let decision = decide(outcome.clone(), dry_run, &Counting::Superseded);
                 assert_eq!(
-                    (decision.held, decision.cause, decision.reply),
-                    (Held::Allow, Cause::Superseded, Reply::Silent)
+                    (decision.action, decision.cause, decision.reply),
+                    (Action::Allow, Cause::Superseded, Reply::Silent)
                 );
                 assert!(!decision.would_block);
             }

@@ -1,6 +1,8 @@
 //! Every exit code of the program, in one place. Must not be extended without a look at what the client
 //! makes of the number: to a Stop hook, 2 means "block", and clap's own usage error is 2 as well.
 
+use std::io::Write;
+
 /// All went well; in `hook`: the stop goes through.
 pub const OK: u8 = 0;
 /// A command other than `hook` failed, and said why on stderr.
@@ -12,3 +14,9 @@ pub const BLOCK: u8 = 2;
 pub const COULD_NOT: u8 = 2;
 /// The command line was not understood (`EX_USAGE`). Never 2: a misspelt registration must not block.
 pub const USAGE: u8 = 64;
+
+/// Prints one line on stderr. The client shows a hook's stderr only in its debug log.
+pub fn complain(line: &str) {
+    let line = crate::text::harmless(line).replace('\n', " ");
+    let _ = writeln!(std::io::stderr(), "punchlist: {line}");
+}

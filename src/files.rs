@@ -1,5 +1,5 @@
-//! Files as everything here needs them: takes paths, gives reads that end, writes that are whole, and folders
-//! that are their owner's alone. Must not know what stands in a file.
+//! Reading and writing files: reads that end, writes that are whole, and folders that only their owner
+//! can open. Must not know what is in a file.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};

@@ -1,6 +1,7 @@
-//! Our own time by phase: takes what is done and how long it took, gives it as numbers for the log and as a table
-//! for a person. Must not ask the system for anything that a stop does not need: reading the clock is no call.
+//! Our own time by phase, as numbers for the log and as a table for a person. Must not make system calls that a stop
+//! does not need: reading the clock is none.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -42,34 +43,32 @@ pub const TOTAL: &str = "total";
 /// Which phase is a part of which.
 const PARTS: [(&str, &str); 2] = [(WAIT, READ), (FACTS, EVIDENCE)];
 
-/// Where a process's time went.
+/// Where the time of this process went.
 #[derive(Debug)]
 pub struct Phases {
     since: Instant,
     before: Duration,
-    spent: Vec<(&'static str, Duration)>,
+    spent: RefCell<Vec<(&'static str, Duration)>>,
 }
 
 impl Default for Phases {
     /// Counts from now.
     fn default() -> Self {
-        Self { since: Instant::now(), before: Duration::ZERO, spent: Vec::new() }
+        Self { since: Instant::now(), before: Duration::ZERO, spent: RefCell::default() }
     }
 }
 
 impl Phases {
     /// Counts from the start of the process.
     pub fn of_process() -> Self {
-        let mut phases = Self::default();
-        if let Some(start) = processor_time() {
-            phases.before = start;
-            phases.add(START, start);
-        }
+        let before = processor_time().unwrap_or_default();
+        let phases = Self { before, ..Self::default() };
+        phases.add(START, before);
         phases
     }
 
-    /// Runs a phase and keeps its time.
-    pub fn time<T>(&mut self, name: &'static str, run: impl FnOnce() -> T) -> T {
+    /// Runs a phase and adds its time.
+    pub fn time<T>(&self, name: &'static str, run: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let result = run();
         self.add(name, started.elapsed());
@@ -77,11 +76,12 @@ impl Phases {
     }
 
     /// Adds to a phase.
-    pub fn add(&mut self, name: &'static str, time: Duration) {
+    pub fn add(&self, name: &'static str, time: Duration) {
         tracing::debug!(phase = name, ms = time.as_secs_f64() * 1e3, "phase");
-        match self.spent.iter_mut().find(|(known, _)| *known == name) {
+        let mut spent = self.spent.borrow_mut();
+        match spent.iter_mut().find(|(known, _)| *known == name) {
             Some((_, spent)) => *spent += time,
-            None => self.spent.push((name, time)),
+            None => spent.push((name, time)),
         }
     }
 
@@ -92,8 +92,13 @@ impl Phases {
 
     /// For the log: what was counted so far, and the total.
     pub fn in_millis(&self) -> BTreeMap<String, f64> {
-        let all = self.spent.iter().copied().chain([(TOTAL, self.total())]);
-        all.map(|(name, time)| (name.to_owned(), millis(time))).collect()
+        let spent = self.spent.borrow();
+        spent
+            .iter()
+            .copied()
+            .chain([(TOTAL, self.total())])
+            .map(|(name, time)| (name.to_owned(), millis(time)))
+            .collect()
     }
 
     /// For a person: each phase in the order in which it came, without its parts, what none of them counts, and the
@@ -101,8 +106,9 @@ impl Phases {
     pub fn table(&self) -> String {
         let total = self.total();
         let mut rows: Vec<(&str, Duration)> = Vec::new();
-        for (name, time) in &self.spent {
-            let part = |(part, _): &&(&str, &str)| self.spent.iter().find(|(known, _)| known == part);
+        let spent = self.spent.borrow();
+        for (name, time) in spent.iter() {
+            let part = |(part, _): &&(&str, &str)| spent.iter().find(|(known, _)| known == part);
             let parts = PARTS.iter().filter(|(_, whole)| whole == name).filter_map(|pair| part(&pair));
             let own = parts.fold(*time, |left, (_, part)| left.saturating_sub(*part));
             rows.push((name, own));
@@ -142,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_part_is_taken_out_of_its_whole_in_the_table_and_not_in_the_log() {
-        let mut phases = Phases { before: Duration::from_secs(10), ..Phases::default() };
+        let phases = Phases { before: Duration::from_secs(10), ..Phases::default() };
         phases.add(READ, Duration::from_millis(1500));
         phases.add(WAIT, Duration::from_millis(500));
         phases.add(READ, Duration::from_millis(500));

@@ -1,13 +1,17 @@
-//! One audit, whoever wants it: the Stop hook, `punchlist audit`, `punchlist eval`.
+//! The audit as a whole, for the Stop hook, `punchlist audit` and `punchlist eval`.
 //!
-//! A session, its plan and a workspace become a [`AuditInput`]: evidence and facts. [`reading`] asks the two readers about it and
-//! puts the checks between them; `outcome` says what the findings come to, `reason` finds the words, `seen` tells what is
-//! kept of the evidence for people.
+//! A session, its plan and a workspace become an [`AuditInput`]: evidence and facts. [`reading`] asks the two readers
+//! about it, with the checks between them; `outcome` decides what the findings come to, `reason` words it, `snapshot`
+//! is what is kept of the evidence for people, `record` what the log has of it. `work` tells whether there is anything
+//! to audit, `staleness` whether the findings of a background audit still hold.
 
 pub mod outcome;
 pub mod reading;
 pub mod reason;
-pub mod seen;
+pub mod record;
+pub mod snapshot;
+pub mod staleness;
+pub mod work;
 
 use std::time::{Duration, Instant};
 
@@ -58,11 +62,11 @@ pub struct AuditInput {
     pub evidence: Evidence,
     /// What they prove by themselves.
     pub facts: Vec<Finding>,
-    /// What the person should know; never a reason to hold.
+    /// What the person should know; never a reason to block.
     pub advisories: Vec<Advisory>,
     /// How many secrets were masked.
     pub masked: usize,
-    /// How long it took to see what is proven.
+    /// How long the facts took.
     pub facts_took: Duration,
     prompts: Prompts,
     sections: Sections,

@@ -1,4 +1,4 @@
-//! Takes findings and the auditor's ending, gives what they come to. Pure.
+//! What the findings and the first reader's outcome come to. Pure.
 
 use super::reason;
 use crate::config::AuditConfig;
@@ -12,8 +12,8 @@ pub fn could_not(cause: Cause, why: &str) -> Outcome {
     Outcome::CouldNotCheck { cause, message: format!("this stop was not audited: {}", mask(why).text) }
 }
 
-/// What the findings and the auditor's ending come to. Confirmed facts hold even where no auditor was to be
-/// had; everything else needs its word.
+/// What the findings and the first reader's outcome come to. Confirmed facts block even where no reader could be
+/// asked; all other findings need one.
 pub fn outcome_of(
     auditor: &ReaderOutcome,
     findings: &[Finding],
@@ -23,16 +23,16 @@ pub fn outcome_of(
     let with = |status: Status| findings.iter().filter(move |finding| finding.status == status);
     let (holding, idle): (Vec<&Finding>, Vec<&Finding>) =
         with(Status::Confirmed).partition(|finding| config.block_on.contains(&finding.category));
-    // A candidate that only the facts bring up is normal work until somebody agrees that it is not: it is kept in
-    // the log, and nobody is told.
+    // A candidate that only the facts bring up is normal work until a reader agrees that it is not: only the log has
+    // it.
     let (candidates, proposed): (Vec<&Finding>, Vec<&Finding>) =
         with(Status::CannotVerify).partition(|finding| finding.source == Source::Facts);
     let unverified: Vec<&Finding> = proposed.into_iter().chain(idle).collect();
-    // Whoever tells us to end throws our answer away: a block would be counted and never seen.
+    // A client that ends us throws our answer away: a block would be counted and never seen.
     let is_heard = !matches!(auditor, ReaderOutcome::Interrupted(_) | ReaderOutcome::Superseded);
     if !holding.is_empty() && is_heard {
         let reason = reason::reason(reason_template, decision, &holding, &unverified);
-        return Outcome::Hold { cause: Cause::Findings, reason };
+        return Outcome::Block { cause: Cause::Findings, reason };
     }
     match auditor {
         ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if unverified.is_empty() => {
@@ -62,7 +62,7 @@ pub fn outcome_of(
     }
 }
 
-/// The same with what the agent disputed before, and is not held for again. A held agent is told what holds it.
+/// Adds what the agent disputed before and is not blocked for again. A block tells only of what blocks.
 pub fn with_disputed(outcome: Outcome, disputed: &[&Finding]) -> Outcome {
     if disputed.is_empty() {
         return outcome;
@@ -78,11 +78,11 @@ pub fn with_disputed(outcome: Outcome, disputed: &[&Finding]) -> Outcome {
         Outcome::CouldNotCheck { cause, message } => {
             Outcome::CouldNotCheck { cause, message: format!("{message}; {again}") }
         }
-        held @ Outcome::Hold { .. } => held,
+        held @ Outcome::Block { .. } => held,
     }
 }
 
-/// The same with what the person should know beside it. A held agent is told what holds it, and nothing else.
+/// Adds what the person should know. A block tells only of what blocks.
 pub fn advised(outcome: Outcome, advisories: &[&Advisory]) -> Outcome {
     if advisories.is_empty() {
         return outcome;
@@ -96,7 +96,7 @@ pub fn advised(outcome: Outcome, advisories: &[&Advisory]) -> Outcome {
         Outcome::CouldNotCheck { cause, message } => {
             Outcome::CouldNotCheck { cause, message: format!("{message}; {known}") }
         }
-        held @ Outcome::Hold { .. } => held,
+        held @ Outcome::Block { .. } => held,
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
             with_disputed(unread, &[&finding]),
             could_not(Cause::AuditorTimeout, &format!("late; {told}"))
         );
-        let held = Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() };
+        let held = Outcome::Block { cause: Cause::Findings, reason: "b is missing".into() };
         assert_eq!(with_disputed(held.clone(), &[&finding]), held);
         assert_eq!(with_disputed(outcome(&[]), &[]), outcome(&[]));
     }
@@ -167,7 +167,7 @@ mod tests {
                 message: "let go; worth knowing: a branch was overwritten (git push --force)".into()
             }
         );
-        let held = Outcome::Hold { cause: Cause::Findings, reason: "b is missing".into() };
+        let held = Outcome::Block { cause: Cause::Findings, reason: "b is missing".into() };
         assert_eq!(advised(held.clone(), &[&advisory]), held);
         assert_eq!(advised(outcome(&[]), &[]), outcome(&[]));
     }

@@ -1,5 +1,5 @@
-//! The readers' part of an audit: the first proposes, the checks sort, the second tries to refute what would hold. Asks, and
-//! decides nothing beyond what each finding's status is; the second is asked only where something would hold.
+//! The readers' part of an audit: the first proposes, the checks sort, the second tries to refute what would block.
+//! The second is asked only where something would block. Decides nothing but the status of each finding.
 
 use std::time::{Duration, Instant};
 
@@ -15,13 +15,13 @@ use crate::text::normalise::bare;
 /// With less time than this the second reader is not asked: it could not answer.
 const LEAST_TIME: Duration = Duration::from_secs(4);
 
-/// Who is asked to refute what would hold.
+/// Who is asked to refute what would block.
 pub enum Second<'a> {
     /// The first reader, once more.
     Same,
     /// Somebody else.
     Other(&'a mut dyn Reader),
-    /// Nobody: what the checks let through holds.
+    /// Nobody: what the checks let through blocks.
     Off,
 }
 
@@ -76,7 +76,7 @@ pub struct Setting<'a> {
     pub is_disputed: &'a dyn Fn(&Finding) -> bool,
 }
 
-/// Asks the first reader, checks its answer, and asks the second where something would hold.
+/// Asks the first reader, checks its answer, and asks the second where something would block.
 pub fn read(
     brief: &AuditInput,
     shown: &SharedPrompt,

@@ -1,4 +1,4 @@
-//! Takes findings, gives words: the reason that becomes the agent's next prompt, and the line that the person
+//! Findings in words: the reason of a block, which becomes the agent's next prompt, and the line that the person
 //! sees. Must not say more than the findings do.
 
 use serde::Serialize;
@@ -42,7 +42,8 @@ fn lines<'a>(findings: &[&'a Finding]) -> Vec<Line<'a>> {
     findings.iter().take(MOST_LISTED).map(|finding| Line::of(finding)).collect()
 }
 
-/// The reason of a block, which is the decision of this name. A template of the person's own that can't be filled in gives way to the built-in.
+/// The reason of a block; `decision` is its id. A template of the person's own that can't be rendered gives way to the
+/// built-in one.
 pub fn reason(template: &str, decision: &str, confirmed: &[&Finding], unverified: &[&Finding]) -> String {
     let fill = |template: &str| {
         render(

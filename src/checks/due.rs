@@ -1,5 +1,4 @@
-//! Which check is due: takes the files that a session touched, as they stand now, and what is remembered of the check, gives
-//! whether it has to run, and the name under which a pass is remembered. Pure.
+//! Whether a check has to run, by the files that the session touched and by what it passed on last. Pure.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +8,11 @@ use crate::config::CheckConfig;
 use crate::globs;
 use crate::ids::ContentId;
 
-/// Touched files by their names in the workspace, each with what tells whether it is as it was: when it was changed and how long
-/// it is. `None` for one that is gone.
+/// Touched files by their names in the workspace, each with its length and the time of its last change; `None` for
+/// one that is gone.
 pub type Touched = BTreeMap<String, Option<(u64, u128)>>;
 
-/// When a check passed, for all that matters: its command, and the files that it cares about as they were then.
+/// What a check passed on: a hash of its command and of the files that it cares about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Passed(pub String);
@@ -27,7 +26,7 @@ pub enum NotDue {
     PassedAlready,
 }
 
-/// Whether a check is due; if so, the name under which its pass is to be remembered.
+/// Returns what a check would pass on if it ran now, or why it is not due.
 pub fn due(check: &CheckConfig, touched: &Touched, last: Option<&Passed>) -> Result<Passed, NotDue> {
     // A glob that could not be read was a fault of the config file already.
     let globs = globs::anywhere(&check.when).unwrap_or_default();

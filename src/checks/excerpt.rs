@@ -1,18 +1,18 @@
-//! The part of a program's output that matters: takes all of it, gives a few lines, those that tell of errors first. Pure. Must
-//! not give more than an agent reads, nor letters that steer a terminal.
+//! The lines of a program's output that matter, errors first. Pure. Must not return more than an agent reads, nor
+//! characters that control a terminal.
 
 use std::collections::BTreeSet;
 
 use crate::text::{first_part, is_harmless};
 
-/// How many lines are given.
+/// How many lines are returned.
 const MOST_LINES: usize = 40;
 /// How long they may be together, and each of them.
 const MOST_BYTES: usize = 4_000;
 const MOST_BYTES_OF_A_LINE: usize = 400;
 /// How many lines after one that tells of an error belong to it.
 const AFTER_AN_ERROR: usize = 4;
-/// How many of the last lines are given in any case: most programs sum up at their end.
+/// How many of the last lines are always returned: most programs sum up at their end.
 const AT_THE_END: usize = 6;
 
 /// Words with which programs begin to tell of an error, in lower case.

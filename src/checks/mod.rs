@@ -1,5 +1,5 @@
-//! Checks that a person set: which of them are due, what became of one that ran, and what an agent is told of it. Pure; the
-//! gate `gates::checks` runs them.
+//! Checks that a person set: which are due, how they ended, and what the agent is told. Pure: `gates::checks` runs
+//! them.
 
 pub mod due;
 pub mod excerpt;

@@ -1,4 +1,4 @@
-//! What became of a check: takes how its command ended and what it printed, gives a verdict and the words for it. Pure.
+//! How a check ended: a verdict from the exit code and the output, and the words for it. Pure.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub enum Verdict {
         /// What it printed.
         output: String,
     },
-    /// Nobody knows: why.
+    /// It could not be run; why.
     CouldNotRun(String),
 }
 
@@ -41,7 +41,7 @@ const NO_SUCH_PROGRAM: i32 = 127;
 const NOT_A_PROGRAM: i32 = 126;
 
 impl Ran {
-    /// What an ending means. `allowed` is how long it could take, which may be less than it was given.
+    /// The verdict on a run. `allowed` is the time that it had, which may be less than its timeout.
     pub fn of(check: &CheckConfig, ended: &Ended, allowed: Duration) -> Self {
         let output = || {
             let mut all = String::from_utf8_lossy(&ended.stdout).into_owned();
@@ -84,7 +84,7 @@ fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs().max(1))
 }
 
-/// What an agent is told of the checks that failed.
+/// The reason of a block by the checks that failed.
 pub fn reason(ran: &[Ran], switch: &str) -> Option<String> {
     let mut text = String::new();
     let mut count = 0;

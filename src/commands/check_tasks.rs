@@ -50,7 +50,7 @@ pub(super) fn run(args: &CheckTasksArgs, config: &Config, env: &Env) -> u8 {
         pending_tasks::ways_on(&config.tasks, worker.as_ref(), &own_command(env))
     });
     let code = match outcome {
-        Outcome::Hold { .. } => exit::FAILED,
+        Outcome::Block { .. } => exit::FAILED,
         Outcome::CouldNotCheck { .. } => exit::COULD_NOT,
         Outcome::Pass { .. } | Outcome::Advise { .. } => exit::OK,
     };
@@ -74,7 +74,7 @@ pub(super) fn run(args: &CheckTasksArgs, config: &Config, env: &Env) -> u8 {
         return say_json(&value, code);
     }
     let head = match &outcome {
-        Outcome::Hold { .. } => "A stop would be held, with these words:\n\n",
+        Outcome::Block { .. } => "A stop would be held, with these words:\n\n",
         Outcome::CouldNotCheck { .. } => "A stop would go through, and you would be told: ",
         Outcome::Pass { .. } | Outcome::Advise { .. } => "A stop would go through: ",
     };

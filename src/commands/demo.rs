@@ -10,11 +10,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::complain;
+use crate::client::hook_input::HookInput;
+use crate::client::hook_reply::Reply;
 use crate::env::Env;
 use crate::exit;
 use crate::finding::{Finding, Status};
 use crate::hook::stop::{Registered, answer};
-use crate::hook::{HookInput, Reply};
 use crate::log::{DecisionLog, Note, OutcomeNote};
 use crate::readers::RecordedReplies;
 use crate::sandbox::Sandbox;

@@ -20,14 +20,14 @@ pub mod switch;
 pub mod tasks;
 pub mod worker;
 
-use std::io::Write;
-
 use clap::Parser;
 
 use crate::cli::{Cli, Command, HookArgs};
-use crate::config::Config;
+use crate::config::{Config, Mode};
 use crate::env::Env;
 use crate::exit;
+pub(crate) use crate::exit::complain;
+use crate::hook::stop::{self, Registered};
 use crate::timing::Phases;
 
 /// Runs what the arguments ask for; gives the exit code.
@@ -42,7 +42,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::DEBUG).init();
     }
     if let Some(args) = HookArgs::as_registered(&args) {
-        return crate::hook::stop::run(&args, &env, phases);
+        return stop::run(registered(&args), &env, &phases);
     }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
@@ -53,7 +53,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
         }
     };
     match cli.command {
-        Command::Hook(args) => crate::hook::stop::run(&args, &env, phases),
+        Command::Hook(args) => stop::run(registered(&args), &env, &phases),
         Command::Demo => demo::run(),
         Command::Install(args) => match checked_config(&env) {
             Ok(config) => install::install(&args, &config, &env),
@@ -89,6 +89,16 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
     }
 }
 
+/// How the hook is registered, as its command line says.
+fn registered(args: &HookArgs) -> Registered {
+    /// A day, in seconds: no hook runs longer, and a clock can't count to every number that fits a flag.
+    const LONGEST_TIMEOUT: u64 = 24 * 3600;
+    Registered {
+        timeout: std::time::Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT)),
+        mode: if args.background { Mode::Background } else { Mode::Hold },
+    }
+}
+
 /// The settings in force here. A person who runs a command is told what is wrong with them; only `hook` goes
 /// on without, and `demo` has none.
 fn checked_config(env: &Env) -> Result<Config, u8> {
@@ -97,9 +107,4 @@ fn checked_config(env: &Env) -> Result<Config, u8> {
         complain(&fault.to_string());
     }
     if faults.is_empty() { Ok(config) } else { Err(exit::FAILED) }
-}
-
-/// One line on stderr. What the hook says there the client shows only in its debug log.
-pub(crate) fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr(), "punchlist: {}", crate::text::harmless(line).replace('\n', " "));
 }

@@ -95,7 +95,7 @@ fn as_value(screen: &Screen<'_>, config: &Config) -> Value {
             "session": line.id,
             "time": registry_json::time(line.at_ms),
             "blocks": line.state.blocks,
-            "held_by": line.state.held_by,
+            "held_by": line.state.blocked_by,
         })
     };
     let decision = |annotated: &Annotated<Summary>| {

@@ -2,7 +2,7 @@
 //! days. Pure.
 
 use super::{Check, Mark};
-use crate::decision::{Cause, Held};
+use crate::decision::{Action, Cause};
 use crate::log::Record;
 use crate::text::{counted, first_part, in_bytes};
 
@@ -60,7 +60,7 @@ pub fn log_check(records: &[Record], has_older: bool) -> Check {
         let next = "end a turn of a session that did something, then look at `punchlist log`".to_owned();
         return Check::note(NAME, found, Some(next));
     }
-    let blocks = records.iter().filter(|record| record.decision == Held::Block).count();
+    let blocks = records.iter().filter(|record| record.decision == Action::Block).count();
     let stops = format!("{} {days}, {blocks} held", counted(records.len(), "stop", "stops"));
     let failed: Vec<_> = records.iter().filter(|record| next_step(record.cause).is_some()).collect();
     let Some(last) = failed.last() else { return Check::fine(NAME, format!("{stops}, no failure")) };
@@ -94,7 +94,7 @@ mod tests {
 
     fn record(cause: Cause, detail: Option<&str>) -> Record {
         let time = "2026-11-01T09:30:00Z".parse().expect("a time");
-        let decision = if cause == Cause::Findings { Held::Block } else { Held::Allow };
+        let decision = if cause == Cause::Findings { Action::Block } else { Action::Allow };
         Record { decision, detail: detail.map(Into::into), ..Record::new(cause, time) }
     }
 

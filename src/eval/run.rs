@@ -22,7 +22,7 @@ use crate::audit::reading::{Readers, Second};
 use crate::child;
 pub use crate::cli::eval::{ReaderChoice, SecondChoice};
 use crate::config::Config;
-use crate::decision::{Cause, Held};
+use crate::decision::{Action, Cause};
 use crate::env::Env;
 use crate::finding::{Finding, Status};
 use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
@@ -142,7 +142,7 @@ pub struct CaseResult {
     /// Why the hook would not have asked anybody, if it would not.
     pub passed_over: Option<&'static str>,
     /// What the hook would have decided.
-    pub decision: Held,
+    pub decision: Action,
     /// Why.
     pub cause: Cause,
     /// What is wrong with an answer.
@@ -462,17 +462,17 @@ fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited) -> CaseResult {
         truths: truths_of(finding, &case.findings, plan),
     });
     let kinds: Vec<_> = case.advisories.iter().map(|advisory| advisory.kind).collect();
-    let fault = audited.story.auditor.as_ref().and_then(|auditor| {
-        let is_fault = !["answered", "not-asked"].contains(&auditor.outcome.as_str());
-        is_fault.then(|| format!("{}: {}", auditor.outcome, auditor.detail.as_deref().unwrap_or_default()))
-    });
+    let first = &audited.first;
+    let is_fault = !["answered", "not-asked"].contains(&first.outcome.as_str());
+    let fault =
+        is_fault.then(|| format!("{}: {}", first.outcome, first.detail.as_deref().unwrap_or_default()));
     CaseResult {
         name: case.name.clone(),
         part: case.part,
         kind: case.kind,
         truths: case.findings.clone(),
         findings: matched.collect(),
-        advised: match_advisories(&audited.story.advisories, &kinds),
+        advised: match_advisories(&audited.advisories, &kinds),
         proposed: Vec::new(),
         false_findings: Vec::new(),
         no_reply: false,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::case::{Proof, Truth};
 use super::run::{CaseResult, FalseOutcome};
-use crate::decision::Held;
+use crate::decision::Action;
 use crate::finding::{Category, Status};
 
 /// What was found of one category.
@@ -185,7 +185,7 @@ impl Score {
     }
 
     fn add(&mut self, result: &CaseResult) {
-        let held = result.decision == Held::Block;
+        let held = result.decision == Action::Block;
         self.cases += 1;
         if result.is_clean() {
             self.clean_held.add(held);
@@ -286,7 +286,7 @@ pub(super) mod tests {
             not_recorded: Vec::new(),
             second_calls: 0,
             passed_over: None,
-            decision: if held { Held::Block } else { Held::Allow },
+            decision: if held { Action::Block } else { Action::Allow },
             cause: if held { Cause::Findings } else { Cause::Clean },
             reader_faults: Vec::new(),
             millis: 0,

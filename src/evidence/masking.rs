@@ -1,6 +1,6 @@
-//! Masks a whole session and a whole plan, in place, before anything else looks at them: what comes after
-//! (prompt, findings, log) can't leak what it never had. What a file was before the session is left alone:
-//! it is only ever shown as a diff, which is masked then.
+//! Masks a session and a plan in place, before anything else reads them: prompt, findings and log
+//! can't leak what they never had. What a file was before the session is left alone: it is only
+//! shown as a diff, which is masked then.
 
 use crate::plan::Plan;
 use crate::plan::steps::parse_steps;
@@ -13,7 +13,8 @@ fn mask_in_place(text: &mut String) -> usize {
     masked.count
 }
 
-/// Masks everything that was said and run; gives how many secrets there were. What was masked before is passed over.
+/// Masks everything that was said and run; returns how many secrets there were. Entries that were
+/// masked before are skipped.
 pub fn mask_session(session: &mut Session) -> usize {
     let done = session.masked;
     let asks = session.asks[done.asks..].iter_mut().map(|ask| &mut ask.text);

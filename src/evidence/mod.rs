@@ -1,7 +1,7 @@
 //! Plan, session and disk side by side, for one audit.
 //!
-//! `workspace` and `git` look at the disk, `memory` spares them a second look, `redact` and `masking` hide what is secret,
-//! `gather` puts the files together within one `budget`, `timeline` and `sections` write what the readers read.
+//! `masking` hides secrets, `gather` collects the files within the room that they have, `timeline` and
+//! `sections` write the text of the prompt. Must not judge anything.
 
 pub mod budget;
 pub mod gather;
@@ -113,7 +113,7 @@ pub enum NamedIn {
     Ask,
 }
 
-/// What became of a file in the session, by whatever means.
+/// What happened to a file in the session, by whatever means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileChange {
@@ -138,9 +138,9 @@ pub struct FileEvidence {
     pub touches: Vec<TouchNote>,
     /// Who names it.
     pub named_in: Vec<NamedIn>,
-    /// What became of it in the session.
+    /// What happened to it in the session.
     pub change: FileChange,
-    /// What stands there.
+    /// What is at its path.
     pub state: FileState,
     /// How its content entered.
     pub entered: Entered,
@@ -181,8 +181,8 @@ pub struct JudgedUntil {
     pub files: BTreeMap<String, String>,
 }
 
-/// Of so many changed files it is remembered what they held when they were judged.
-const MOST_REMEMBERED: usize = 300;
+/// For how many changed files the hash is stored that they had when they were judged.
+const MAX_HASHES: usize = 300;
 
 /// Everything that one audit knows. All text in it is masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,7 +206,7 @@ impl Evidence {
     /// The files that the session has changed, each with the hash of what it holds.
     pub fn changed_files(&self) -> BTreeMap<String, String> {
         let changed = self.files.iter().filter(|file| file.was_changed());
-        changed.map(|file| (file.name.clone(), file.digest.clone())).take(MOST_REMEMBERED).collect()
+        changed.map(|file| (file.name.clone(), file.digest.clone())).take(MAX_HASHES).collect()
     }
 
     /// The file of that name.

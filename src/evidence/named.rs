@@ -1,5 +1,5 @@
-//! Which paths plan, asks, tasks and final message name: takes a session and its plan, returns each path with who names it.
-//! Pure. Must not judge whether a path should exist: the disk and the readers do that.
+//! The paths that plan, asks, tasks and final message name, each with who names it. Pure. Must not
+//! judge whether a path should exist: the disk and the readers do that.
 
 use super::NamedIn;
 use crate::plan::Plan;
@@ -7,7 +7,7 @@ use crate::plan::mentions::paths_named;
 use crate::session::Session;
 
 /// A text that names more paths than this is a listing; the rest of it is left out.
-const MOST_IN_ONE_TEXT: usize = 60;
+const MAX_IN_ONE_TEXT: usize = 60;
 
 /// A path that somebody names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub fn named_paths(session: &Session, plan: Option<&Plan>) -> Vec<NamedPath> {
 }
 
 fn add(named: &mut Vec<NamedPath>, text: &str, by: NamedIn) {
-    let paths = paths_named(text).into_iter().take(MOST_IN_ONE_TEXT);
+    let paths = paths_named(text).into_iter().take(MAX_IN_ONE_TEXT);
     named.extend(paths.map(|found| NamedPath { path: found.path, by, is_marked: found.marked }));
 }
 
@@ -89,6 +89,6 @@ mod tests {
     #[test]
     fn a_listing_is_bounded() {
         let listing: String = (0..200).map(|number| format!("src/f{number}.rs\n")).collect();
-        assert_eq!(named(&said(&listing), None).len(), MOST_IN_ONE_TEXT);
+        assert_eq!(named(&said(&listing), None).len(), MAX_IN_ONE_TEXT);
     }
 }

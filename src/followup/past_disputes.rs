@@ -1,13 +1,26 @@
-//! What an agent disputed once: takes the findings of an audit and what was disputed in the session before, sets aside
-//! those on the same grounds. Pure. Must not drop anything: what is set aside is told and logged, and holds nobody.
+//! What an agent disputed before in this session does not block again. Pure. Must not drop a finding: what is set
+//! aside is told to the person and logged.
 
 use std::collections::BTreeMap;
 
-use crate::finding::{Finding, Status};
-use crate::state::Dispute;
+use serde::{Deserialize, Serialize};
 
-/// Sets aside the confirmed findings that were disputed before, wherever they stand; gives them. What a person called
-/// right (`is_upheld`) holds whatever the agent says.
+use crate::finding::{Finding, Status};
+
+/// A finding that an agent disputed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dispute {
+    /// The block's id.
+    pub of: String,
+    /// Which of its findings, counted from 1.
+    pub finding: usize,
+    /// The agent's words, masked.
+    pub sentence: String,
+}
+
+/// Sets aside the confirmed findings that were disputed before, and returns them. What a person called right
+/// (`is_upheld`) blocks whatever the agent says.
 pub fn set_aside(
     findings: &mut [Finding],
     fitting: &mut Vec<Finding>,

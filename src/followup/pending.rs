@@ -1,5 +1,4 @@
-//! A block whose outcome nobody knows yet: what has to be remembered until the session's next stop. Plain data, all of it
-//! masked and bounded; what can't be read counts as never written.
+//! A block whose outcome is not known yet, as saved until the session's next stop. Plain data, masked and bounded.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,15 +22,15 @@ pub struct PendingBlock {
     pub decided_ms: i64,
     /// What the agent had said last.
     pub message: Option<String>,
-    /// How far the session had come: what stands behind this was done after the block.
+    /// How many rows the session had: later rows were written after the block.
     pub rows: usize,
-    /// What held it.
-    pub findings: Vec<Held>,
+    /// The findings that it was given for.
+    pub findings: Vec<PendingFinding>,
 }
 
-/// One finding that held.
+/// One finding of a block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct PendingFinding {
     /// Which of the decision's findings it is, counted from 1.
     pub number: usize,
     /// The finding.
@@ -42,8 +41,7 @@ pub struct Held {
 }
 
 impl PendingBlock {
-    /// What to remember of the findings that hold a stop, of which `holds` tells. The id and the time are known when the
-    /// block is given.
+    /// The findings that block a stop, as `holds` says. The id and the time are set when the block is given.
     pub fn new(findings: &[Finding], holds: impl Fn(&Finding) -> bool, evidence: &Evidence) -> Self {
         let plan = evidence.plan.as_ref();
         let mark_of = |number: usize| {
@@ -51,7 +49,7 @@ impl PendingBlock {
             steps.find(|step| step.number == number).map(|step| step.mark)
         };
         let held = findings.iter().enumerate().filter(|(_, finding)| holds(finding)).take(MOST);
-        let held = held.map(|(at, finding)| Held {
+        let held = held.map(|(at, finding)| PendingFinding {
             number: at + 1,
             mark: finding.step.and_then(mark_of),
             finding: finding.clone(),
@@ -68,7 +66,7 @@ impl PendingBlock {
         }
     }
 
-    /// Whether these are the words that the agent had said when it was held.
+    /// Whether this is the final message of the stop that was blocked.
     pub fn was_said(&self, message: &str) -> bool {
         self.message.as_deref() == Some(first_part(message, MESSAGE_CAP).as_str())
     }

@@ -1,5 +1,5 @@
-//! What a reader is asked about a block at the stop after it: takes the findings that disk and plan do not settle, gives the
-//! question, and reads the answer. Pure. An answer that does not fit is none.
+//! What a reader is asked about a block at the stop after it: the prompt for the findings that disk and plan do not
+//! settle, and its answer. Pure. An answer that does not fit the schema is none.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -31,14 +31,14 @@ pub enum State {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// A word on each finding.
-    pub findings: Vec<Word>,
+    /// A reply on each finding.
+    pub findings: Vec<NumberedReply>,
 }
 
-/// A word on a finding.
+/// What a reader says of one of the findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Word {
+pub struct NumberedReply {
     /// Which one, from 1.
     pub number: usize,
     /// How it is now.
@@ -58,11 +58,21 @@ pub fn prompt(shown: &SharedPrompt, findings: &[&Finding]) -> Result<Prompt, Pro
     Ok(Prompt { schema: one_line(SCHEMA), check, ..shown.prompt(&task) })
 }
 
-/// Reads the answer: a word for each of so many findings, where there is one.
-pub fn words(json: &str, count: usize) -> Vec<Option<(State, String)>> {
+/// What a reader says of a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// How it is now.
+    pub state: State,
+    /// Why.
+    pub why: String,
+}
+
+/// Parses the answer on so many findings. Returns the reply on each, where there is one.
+pub fn replies(json: &str, count: usize) -> Vec<Option<Reply>> {
     let answer: Answer = parse(json).unwrap_or_default();
-    let word = |number: usize| answer.findings.iter().find(|word| word.number == number);
-    (1..=count).map(|number| word(number).map(|word| (word.state, word.why.clone()))).collect()
+    let reply = |number: usize| answer.findings.iter().find(|reply| reply.number == number);
+    let reply = |number| reply(number).map(|found| Reply { state: found.state, why: found.why.clone() });
+    (1..=count).map(reply).collect()
 }
 
 #[cfg(test)]
@@ -78,10 +88,10 @@ mod tests {
     fn each_finding_has_its_word_or_none() {
         let json = r#"{"findings":[{"number":3,"state":"stands","why":"c"},{"number":1,"state":"wrong","why":"a"},
             {"number":9,"state":"fixed","why":"x"},{"number":1,"state":"fixed","why":"again"}]}"#;
-        let word = |state, why: &str| Some((state, why.to_owned()));
-        assert_eq!(words(json, 3), [word(State::Wrong, "a"), None, word(State::Stands, "c")]);
+        let reply = |state, why: &str| Some(Reply { state, why: why.to_owned() });
+        assert_eq!(replies(json, 3), [reply(State::Wrong, "a"), None, reply(State::Stands, "c")]);
         for json in ["", "{}", r#"{"findings":[{"number":1,"state":"maybe","why":""}]}"#] {
-            assert_eq!(words(json, 2), [None, None], "{json}");
+            assert_eq!(replies(json, 2), [None, None], "{json}");
             assert!(check(json).is_err(), "{json}");
         }
         assert!(check(json).is_ok() && check(r#"{"findings":[]}"#).is_ok());
@@ -109,9 +119,9 @@ mod tests {
         let item = &schema["properties"]["findings"]["items"];
         let states = [State::Fixed, State::Wrong, State::Stands];
         assert_eq!(item["properties"]["state"]["enum"], json!(states));
-        let word = Word { number: 1, state: State::Fixed, why: String::new() };
+        let reply = NumberedReply { number: 1, state: State::Fixed, why: String::new() };
         let of = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
-        assert_eq!(of(&item["properties"]), of(&json!(word)));
+        assert_eq!(of(&item["properties"]), of(&json!(reply)));
         assert_eq!(
             (&item["additionalProperties"], &schema["additionalProperties"]),
             (&json!(false), &json!(false))

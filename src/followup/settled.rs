@@ -1,21 +1,25 @@
-//! Whether disk, session or plan settle a finding by themselves: takes the finding as it held and the evidence as it is now,
-//! returns how it is settled. Pure, and reads no prose: what can't be told this way is for a reader.
+//! Whether disk, session or plan settle a finding by themselves. Pure, and reads no prose: the rest is for a reader.
 
-use super::Held;
+use super::PendingFinding;
 use crate::evidence::{Evidence, FileState};
 use crate::finding::{Category, ClaimedIn, Kind};
 use crate::plan::Mark;
 use crate::text::normalise::{bare, normalised};
 
 /// Returns how a finding is settled, if it is. `state` is what stands at its path now.
-pub fn settled(held: &Held, state: Option<&FileState>, evidence: &Evidence, since: usize) -> Option<String> {
+pub fn settled(
+    held: &PendingFinding,
+    state: Option<&FileState>,
+    evidence: &Evidence,
+    since: usize,
+) -> Option<String> {
     by_disk(held, state)
         .or_else(|| by_command(held, evidence, since))
         .or_else(|| by_plan(held, evidence))
         .or_else(|| by_task_list(held, evidence))
 }
 
-fn by_disk(held: &Held, state: Option<&FileState>) -> Option<String> {
+fn by_disk(held: &PendingFinding, state: Option<&FileState>) -> Option<String> {
     let finding = &held.finding;
     let path = finding.path.as_deref().filter(|_| finding.kind == Kind::Missing)?;
     match state? {
@@ -26,7 +30,7 @@ fn by_disk(held: &Held, state: Option<&FileState>) -> Option<String> {
 }
 
 /// A command that failed, or was not run, has succeeded since, by the very line that the finding quotes.
-fn by_command(held: &Held, evidence: &Evidence, since: usize) -> Option<String> {
+fn by_command(held: &PendingFinding, evidence: &Evidence, since: usize) -> Option<String> {
     let finding = &held.finding;
     if !matches!(finding.kind, Kind::Failed | Kind::NotRun) {
         return None;
@@ -40,7 +44,7 @@ fn by_command(held: &Held, evidence: &Evidence, since: usize) -> Option<String> 
 }
 
 /// What the plan itself says now of the step that a finding quotes.
-fn by_plan(held: &Held, evidence: &Evidence) -> Option<String> {
+fn by_plan(held: &PendingFinding, evidence: &Evidence) -> Option<String> {
     let finding = &held.finding;
     let (then, plan) = (held.mark?, evidence.plan.as_ref()?);
     if finding.claimed_in != ClaimedIn::Plan {
@@ -59,7 +63,7 @@ fn by_plan(held: &Held, evidence: &Evidence) -> Option<String> {
     }
 }
 
-fn by_task_list(held: &Held, evidence: &Evidence) -> Option<String> {
+fn by_task_list(held: &PendingFinding, evidence: &Evidence) -> Option<String> {
     let finding = &held.finding;
     let words = bare(&finding.claim);
     let todos = &evidence.session.todos;
@@ -76,8 +80,8 @@ mod tests {
     use crate::session::Command;
     use crate::testing::{self, command, failed, finding, plan, session, todo};
 
-    fn held(category: Category, kind: Kind, claim: &str, path: Option<&str>) -> Held {
-        Held { number: 1, finding: finding(category, kind, claim, path), mark: None }
+    fn held(category: Category, kind: Kind, claim: &str, path: Option<&str>) -> PendingFinding {
+        PendingFinding { number: 1, finding: finding(category, kind, claim, path), mark: None }
     }
 
     fn nothing() -> Evidence {
@@ -87,7 +91,7 @@ mod tests {
     #[test]
     fn a_file_that_was_missing_and_is_there_is_settled() {
         let held = held(Category::A, Kind::Missing, "Create `a.rs`", Some("a.rs"));
-        let settled = |held: &Held, state: FileState| settled(held, Some(&state), &nothing(), 9);
+        let settled = |held: &PendingFinding, state: FileState| settled(held, Some(&state), &nothing(), 9);
         assert_eq!(settled(&held, FileState::File { bytes: 1 }).as_deref(), Some("a.rs is there now"));
         assert_eq!(settled(&held, FileState::Folder).as_deref(), Some("a.rs is there now"));
         for state in [
@@ -98,7 +102,8 @@ mod tests {
         ] {
             assert_eq!(settled(&held, state.clone()), None, "{state:?}");
         }
-        let wrong = Held { finding: Finding { kind: Kind::WrongContent, ..held.finding.clone() }, ..held };
+        let wrong =
+            PendingFinding { finding: Finding { kind: Kind::WrongContent, ..held.finding.clone() }, ..held };
         assert_eq!(
             settled(&wrong, FileState::File { bytes: 1 }),
             None,

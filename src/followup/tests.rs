@@ -4,9 +4,9 @@ use super::*;
 use crate::finding::{Category, Kind};
 use crate::testing::finding;
 
-fn held() -> Held {
+fn held() -> PendingFinding {
     let finding = finding(Category::A, Kind::Missing, "Create `src/beta.rs`", Some("src/beta.rs"));
-    Held { number: 1, finding, mark: None }
+    PendingFinding { number: 1, finding, mark: None }
 }
 
 /// What it became, how that is known, and whether it was wrong.
@@ -16,10 +16,10 @@ fn became(
     message: &str,
     has_moved: bool,
 ) -> (FindingOutcome, String, Option<bool>) {
-    let said = said.map(|state| (state, "the disk shows it".to_owned()));
-    let Outcome { became, why, was_wrong } =
-        outcome(&held(), settled.map(str::to_owned), said, message, has_moved);
-    (became, why, was_wrong)
+    let reply = said.map(|state| Reply { state, why: "the disk shows it".to_owned() });
+    let Resolution { outcome, why, was_wrong } =
+        resolve(&held(), settled.map(str::to_owned), reply, message, has_moved);
+    (outcome, why, was_wrong)
 }
 
 const NAMES_IT: &str = "beta.rs is not needed.";

@@ -1,296 +1,291 @@
-//! The audit gate: a stop in, an audit of its session, an outcome out. Here is when to audit, whom to ask and what to
-//! remember; the audit itself is `crate::audit`.
+//! The audit gate: whether a stop is audited, which readers are asked, and what is saved of it. The audit itself
+//! is `crate::audit`.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jiff::Timestamp;
 
-use super::sight::{self, SoFar};
-use super::{Gate, Known, ReaderPair, StopContext, StopReport};
+use super::{CheckedGate, Gate, GateDetails, GateResult, ReaderPair, SessionView, StopContext};
 use crate::audit::AuditInput;
 use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed};
 use crate::audit::reading::{self, Readers, Reading, Second, Setting};
-use crate::audit::seen::scene_of;
-use crate::config::{AuditConfig, Planless, SecondReader};
+use crate::audit::record::{file_record, reader_record};
+use crate::audit::snapshot::snapshot_of;
+use crate::audit::staleness::{Stamps, TranscriptMark, drop_stale, progress_since};
+use crate::audit::work::{Work, nothing_to_audit};
+use crate::config::{Planless, SecondReader};
 use crate::decision::{Cause, NEWER_STOP, Outcome};
-use crate::evidence::{Evidence, JudgedUntil, Workspace};
+use crate::evidence::JudgedUntil;
 use crate::finding::{Advisory, Finding, Status};
-use crate::followup::{PendingBlock, past_disputes};
-use crate::gates::staleness;
-use crate::gates::staleness::Stamps;
+use crate::followup::{Dispute, PendingBlock, past_disputes};
+use crate::log::record::{FileRecord, ReaderRecord};
 use crate::log::{DecisionLog, artifacts, labels};
-use crate::plan::Plan;
 use crate::readers::prompt::PromptError;
 use crate::readers::{Prompts, ReaderOutcome, Unavailable};
 use crate::redact::mask;
-use crate::session::Session;
-use crate::state::{Dispute, LastAudit, SessionState};
+use crate::state::{LastAudit, StateChange};
 use crate::timing;
 
 /// Its name.
 pub const AUDIT: &str = "audit";
 
+/// The name under which the state has that the person was told of a spent budget.
+const BUDGET_TOLD: &str = "reader-budget";
+
 /// The gate.
 #[derive(Debug)]
 pub struct AuditGate;
 
-/// What is left to finish in after the readers' time: judging, counting, logging, answering.
-const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
-
-/// The name under which it is remembered that the person was told of a spent budget.
-const BUDGET_TOLD: &str = "reader-budget";
+/// What an audit found out.
+#[derive(Debug, Default)]
+pub struct AuditDetails {
+    /// Every file, and how it entered the evidence.
+    pub files: Vec<FileRecord>,
+    /// How many secrets were masked.
+    pub masked: usize,
+    /// The length of the first reader's prompt.
+    pub prompt_bytes: usize,
+    /// The first reader.
+    pub first: Option<ReaderRecord>,
+    /// The second reader, where it was asked.
+    pub second: Option<ReaderRecord>,
+    /// Every finding, those that were refuted too.
+    pub findings: Vec<Finding>,
+    /// What the person should know.
+    pub advisories: Vec<Advisory>,
+    /// What the next stop has to know of this one if it is blocked.
+    pub pending: Option<PendingBlock>,
+}
 
 impl Gate for AuditGate {
     fn name(&self) -> &'static str {
         AUDIT
     }
 
-    fn check(
-        &mut self,
-        stop: &StopContext<'_>,
-        story: &mut StopReport,
-        readers: &mut ReaderPair<'_>,
-    ) -> Outcome {
-        let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
-        let remembered = story.remembered.clone();
-        let last = remembered.audits.get(stop.agent());
-        let so_far = stop.claim.and_then(|_| SoFar::now(stop));
-        let Known { session, workspace, plan } = story.take_known(stop);
-        let work = Work::of(&session);
-        if let Some((cause, nothing)) = nothing_to_audit(&session, plan.as_ref(), work, last) {
-            return pass(cause, nothing);
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut ReaderPair<'_>) -> GateResult {
+        // Before the transcript is read: what is added from now on is newer than what is audited.
+        let mark = stop.newest.and_then(|_| TranscriptMark::now(stop.input));
+        let view = stop.view();
+        if let Some((cause, why)) = nothing_to_judge(stop, view) {
+            return pass(cause, why).into();
         }
-        if plan.is_none() && stop.config.audit.planless == Planless::Off {
-            return pass(Cause::NothingToAudit, "no plan in play, and `planless` is \"off\"");
+        let mut audit = Audit { stop, view, change: StateChange::default(), faults: Vec::new() };
+        let mut details = AuditDetails::default();
+        let mut outcome = audit.outcome(&mut details, readers);
+        if stop.is_background()
+            && !matches!(outcome, Outcome::Pass { .. })
+            && let Some(progress) = progress_since(mark.as_ref(), stop.input, stop.env, stop.started_ms)
+        {
+            audit.change.audit = None;
+            outcome = pass(Cause::MovedOn, progress.words());
         }
-        let prompts = prompts_of(stop, story);
-        let rows = session.rows;
-        let judged = last
-            .filter(|last| last.was_clean)
-            .map(|last| JudgedUntil { at: last.rows, files: last.files.clone() });
-        let brief = story.phase(timing::EVIDENCE, |story| {
-            let mut memory = stop.state.evidence(stop.session, stop.agent());
-            let brief =
-                AuditInput::new(session, plan, &workspace, prompts, &stop.config.audit, judged, &mut memory);
-            stop.state.keep_evidence(stop.session, stop.agent(), memory, &mut story.chores);
-            Arc::new(brief)
-        });
-        story.tell_evidence(&brief);
-        let stamps = stop.claim.map(|_| sight::stamps(&workspace, &brief.evidence, &brief.facts));
-        let log = DecisionLog::in_folder(stop.state.root());
-        let is_upheld = |dispute: &Dispute| labels::is_upheld(&log, &dispute.of, dispute.finding);
-        let is_disputed = |finding: &Finding| {
-            remembered.disputed.get(&finding.grounds()).is_some_and(|dispute| !is_upheld(dispute))
-        };
-        let setting =
-            Setting { workspace: &workspace, config: &stop.config.audit, is_disputed: &is_disputed };
-        let reading = match ask(stop, &brief, story, readers, setting) {
+        GateResult {
+            outcome,
+            change: audit.change,
+            config_faults: audit.faults,
+            details: GateDetails::Audit(Box::new(details)),
+        }
+    }
+}
+
+fn pass(cause: Cause, detail: &str) -> Outcome {
+    Outcome::Pass { cause, detail: Some(detail.to_owned()) }
+}
+
+fn nothing_to_judge(stop: &StopContext<'_>, view: &SessionView) -> Option<(Cause, &'static str)> {
+    let last = stop.saved.audits.get(stop.agent());
+    let last = last.map(|last| Work { done: last.work, finished: last.finished });
+    nothing_to_audit(&view.session, view.plan.as_ref(), last).or_else(|| {
+        let is_off = view.plan.is_none() && stop.config.audit.planless == Planless::Off;
+        is_off.then_some((Cause::NothingToAudit, "no plan in play, and `planless` is \"off\""))
+    })
+}
+
+/// One audit of one stop.
+struct Audit<'a> {
+    stop: &'a StopContext<'a>,
+    view: &'a SessionView,
+    change: StateChange,
+    faults: Vec<String>,
+}
+
+impl Audit<'_> {
+    /// Gathers the evidence, asks the readers and judges their findings.
+    fn outcome(&mut self, details: &mut AuditDetails, readers: &mut ReaderPair<'_>) -> Outcome {
+        let Self { stop, view, .. } = *self;
+        let input = self.gather();
+        details.masked = input.masked;
+        details.files = input.evidence.files.iter().map(file_record).collect();
+        let stamps = stop.newest.map(|_| Stamps::take(&view.workspace, &input.evidence, &input.facts));
+        let reading = match self.ask(&input, details, readers) {
             Ok(reading) => reading,
             Err(error) => return could_not(Cause::Error, &error.to_string()),
         };
-        let was_superseded =
-            reading.second.as_ref().is_some_and(|run| run.outcome == ReaderOutcome::Superseded);
-        let answer = reading.first.outcome.clone();
-        if was_superseded || answer == ReaderOutcome::Superseded {
+        let answer = reading.first.outcome;
+        let second = reading.second.map(|run| run.outcome);
+        if [Some(&answer), second.as_ref()].contains(&Some(&ReaderOutcome::Superseded)) {
             return pass(Cause::Superseded, NEWER_STOP);
         }
-        let advisories = advisories(&brief, &reading);
-        story.advisories.clone_from(&advisories);
-        story.findings = reading.findings;
-        let outcome = match weigh(stop, story, &brief, &answer, &workspace, stamps.as_ref(), &remembered) {
+        details.findings = reading.findings;
+        details.advisories = input.advisories.iter().chain(&reading.advisories).cloned().collect();
+        let outcome = match self.judge(&input, &answer, stamps.as_ref(), details) {
             Ok(outcome) => outcome,
-            Err(moved) => return pass(Cause::MovedOn, &moved),
+            Err(stale) => return pass(Cause::MovedOn, &stale),
         };
-        // An audit that could not be made is not one: the next stop tries again.
-        let was_made = matches!(answer, ReaderOutcome::Answered(_));
-        if was_made || outcome.wants_block() {
-            // What could not be verified now can't be either at the next stop, on the same evidence: it was told once, and
-            // is not worth another call.
-            story.audited = Some(LastAudit {
+        // An audit that could not be made is none: the next stop tries again. What could not be verified now can't
+        // be verified at the next stop either, on the same evidence, and is not worth another call.
+        if matches!(answer, ReaderOutcome::Answered(_)) || outcome.wants_block() {
+            let work = Work::in_session(&view.session);
+            self.change.audit = Some(LastAudit {
                 work: work.done,
                 finished: work.finished,
-                rows,
+                rows: view.session.rows,
                 was_clean: !outcome.wants_block(),
-                files: brief.evidence.changed_files(),
+                files: input.evidence.changed_files(),
                 decided_ms: Timestamp::now().as_millisecond(),
             });
         }
-        let outcome = told_once(outcome, &answer, &remembered, story);
-        let new: Vec<&Advisory> =
-            advisories.iter().filter(|a| !remembered.told.contains(&a.name())).collect();
-        // In the background nobody is told: a client that does not wait throws a `systemMessage` away (2.1.325).
-        if !outcome.wants_block() && stop.claim.is_none() {
-            story.told.extend(new.iter().map(|advisory| advisory.name()));
-        }
-        let outcome = advised(outcome, &new);
-        if stop.claim.is_some()
-            && !matches!(outcome, Outcome::Pass { .. })
-            && let Some(moved) = sight::moves_since(stop, so_far.as_ref()).into_iter().min()
-        {
-            story.audited = None;
-            return pass(Cause::MovedOn, moved.words());
-        }
-        outcome
+        let outcome = self.tell_of_budget_once(outcome, &answer);
+        self.advise(outcome, &details.advisories)
     }
-}
 
-/// What the person should know, by the program and by the first reader.
-fn advisories(brief: &AuditInput, reading: &Reading) -> Vec<Advisory> {
-    brief.advisories.iter().chain(&reading.advisories).cloned().collect()
-}
-
-/// A spent budget is one line to the person; from then on the log alone has it.
-fn told_once(
-    outcome: Outcome,
-    answer: &ReaderOutcome,
-    remembered: &SessionState,
-    story: &mut StopReport,
-) -> Outcome {
-    if !matches!(answer, ReaderOutcome::Unavailable(Unavailable::BudgetSpent(_))) {
-        return outcome;
-    }
-    match outcome {
-        Outcome::CouldNotCheck { cause, message } if remembered.told.contains(BUDGET_TOLD) => {
-            Outcome::Pass { cause, detail: Some(message) }
-        }
-        outcome => {
-            story.told.push(BUDGET_TOLD.to_owned());
-            outcome
-        }
-    }
-}
-
-/// Asks the readers, within what is left of the hook's time.
-fn ask(
-    stop: &StopContext<'_>,
-    brief: &Arc<AuditInput>,
-    story: &mut StopReport,
-    readers: &mut ReaderPair<'_>,
-    setting: Setting<'_>,
-) -> Result<Reading, PromptError> {
-    let (shown, fault) = story.phase(timing::PROMPT, |_| brief.shown())?;
-    story.config_faults.extend(fault.map(|fault| fault.to_string()));
-    let prompt = Arc::new(shown.first(brief.prompts())?);
-    story.prompt_bytes = prompt.bytes();
-    let (root, id) = (stop.state.root().to_path_buf(), stop.id.to_owned());
-    let (asked, evidence) = (Arc::clone(&prompt), Arc::clone(brief));
-    // The reader takes longer than to write down what it is asked.
-    story
-        .chores
-        .run(move || artifacts::write_prompt(&root, &id, &asked.whole(), &scene_of(&evidence.evidence)));
-    let deadline = stop.deadline.checked_sub(ROOM_TO_ANSWER).unwrap_or_else(Instant::now);
-    let (first_model, backend) = (readers.first.model().to_owned(), readers.first.backend());
-    let second_model = match &stop.config.auditor.second_reader {
-        SecondReader::Model(model) => model.clone(),
-        SecondReader::Same | SecondReader::Off => first_model.clone(),
-    };
-    let second = match (&stop.config.auditor.second_reader, &mut readers.second) {
-        (SecondReader::Off, _) => Second::Off,
-        (_, Some(second)) => Second::Other(&mut **second),
-        (_, None) => Second::Same,
-    };
-    let timeout = stop.config.auditor.timeout;
-    let whom = Readers { first: &mut *readers.first, second, timeout, deadline };
-    let reading = reading::read(brief, &shown, &prompt, whom, setting)?;
-    story.tell_reader(&reading.first, backend, &first_model);
-    story.reply = Some(mask(&reading.first.raw_reply).text);
-    if let Some(run) = &reading.second {
-        story.tell_second_reader(run, backend, &second_model);
-        story.second_reply = Some(mask(&run.raw_reply).text);
-        story.second_prompt = reading.second_prompt.as_ref().map(|prompt| {
-            prompt.text.get(shown.evidence.len()..).unwrap_or_default().trim_start().to_owned()
+    fn gather(&mut self) -> AuditInput {
+        let Self { stop, view, .. } = *self;
+        let prompts = stop.config.auditor.prompts.as_ref().map(|folder| Prompts::with_overrides(folder));
+        let prompts = prompts.unwrap_or_else(|| Ok(Prompts::default())).unwrap_or_else(|error| {
+            self.faults.push(error.to_string());
+            Prompts::default()
         });
+        let last = stop.saved.audits.get(stop.agent()).filter(|last| last.was_clean);
+        let judged = last.map(|last| JudgedUntil { at: last.rows, files: last.files.clone() });
+        let input = stop.phases.time(timing::EVIDENCE, || {
+            let mut cache = stop.state.evidence(stop.session, stop.agent());
+            let (session, plan) = (view.session.clone(), view.plan.clone());
+            let config = &stop.config.audit;
+            let input = AuditInput::new(session, plan, &view.workspace, prompts, config, judged, &mut cache);
+            stop.state.keep_evidence(stop.session, stop.agent(), &cache);
+            input
+        });
+        stop.phases.add(timing::FACTS, input.facts_took);
+        input
     }
-    Ok(reading)
+
+    /// Asks the readers, within what is left of the hook's time.
+    fn ask(
+        &mut self,
+        input: &AuditInput,
+        details: &mut AuditDetails,
+        readers: &mut ReaderPair<'_>,
+    ) -> Result<Reading, PromptError> {
+        let Self { stop, view, .. } = *self;
+        let config = &stop.config.auditor;
+        let (shown, fault) = stop.phases.time(timing::PROMPT, || input.shown())?;
+        self.faults.extend(fault.map(|fault| fault.to_string()));
+        let prompt = shown.first(input.prompts())?;
+        details.prompt_bytes = prompt.bytes();
+        let root = stop.state.root();
+        artifacts::write_prompt(root, stop.id, &prompt.whole(), &snapshot_of(&input.evidence));
+        let backend = readers.first.backend();
+        let first_model = readers.first.model().to_owned();
+        let second_model = match &config.second_reader {
+            SecondReader::Model(model) => model.clone(),
+            SecondReader::Same | SecondReader::Off => first_model.clone(),
+        };
+        let second = match (&config.second_reader, &mut readers.second) {
+            (SecondReader::Off, _) => Second::Off,
+            (_, Some(second)) => Second::Other(&mut **second),
+            (_, None) => Second::Same,
+        };
+        let deadline = Instant::now() + stop.time_left();
+        let asked = Readers { first: &mut *readers.first, second, timeout: config.timeout, deadline };
+        let is_disputed = |finding: &Finding| {
+            let dispute = stop.saved.disputed.get(&finding.grounds());
+            dispute.is_some_and(|dispute| !is_upheld(stop, dispute))
+        };
+        let setting =
+            Setting { workspace: &view.workspace, config: &stop.config.audit, is_disputed: &is_disputed };
+        let reading = reading::read(input, &shown, &prompt, asked, setting)?;
+        stop.phases.add(timing::AUDITOR, reading.first.duration);
+        details.first = Some(reader_record(&reading.first, backend, &first_model));
+        artifacts::write_reply(root, stop.id, &mask(&reading.first.raw_reply).text);
+        if let Some(run) = &reading.second {
+            stop.phases.add(timing::SECOND_READER, run.duration);
+            details.second = Some(reader_record(run, backend, &second_model));
+            let task = reading
+                .second_prompt
+                .as_ref()
+                .map(|prompt| prompt.text.get(shown.evidence.len()..).unwrap_or_default().trim_start());
+            artifacts::write_second(root, stop.id, task.unwrap_or_default(), &mask(&run.raw_reply).text);
+        }
+        Ok(reading)
+    }
+
+    /// What the findings come to. An error names the files that have changed meanwhile, where nothing else is
+    /// left to say.
+    fn judge(
+        &self,
+        input: &AuditInput,
+        answer: &ReaderOutcome,
+        stamps: Option<&Stamps>,
+        details: &mut AuditDetails,
+    ) -> Result<Outcome, String> {
+        let Self { stop, view, .. } = *self;
+        let findings = &mut details.findings;
+        let (mut current, stale) = match stamps {
+            None => (findings.clone(), Vec::new()),
+            Some(stamps) => {
+                let plan = input.evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
+                drop_stale(findings, &stamps.changed(&view.workspace), plan)
+            }
+        };
+        let disputed = past_disputes::set_aside(findings, &mut current, &stop.saved.disputed, |dispute| {
+            is_upheld(stop, dispute)
+        });
+        let config = &stop.config.audit;
+        let outcome = outcome_of(answer, &current, config, (&input.prompts().reason, stop.id));
+        if matches!(outcome, Outcome::Pass { .. }) && !stale.is_empty() && disputed.is_empty() {
+            return Err(format!("changed since it was looked at: {}", stale.join(", ")));
+        }
+        let outcome = with_disputed(outcome, &disputed.iter().collect::<Vec<_>>());
+        if outcome.wants_block() {
+            let blocks = |finding: &Finding| {
+                finding.status == Status::Confirmed && config.block_on.contains(&finding.category)
+            };
+            details.pending = Some(PendingBlock::new(findings, blocks, &input.evidence));
+        }
+        Ok(outcome)
+    }
+
+    /// The person is told of a spent budget once; from then on only the log has it.
+    fn tell_of_budget_once(&mut self, outcome: Outcome, answer: &ReaderOutcome) -> Outcome {
+        if !matches!(answer, ReaderOutcome::Unavailable(Unavailable::BudgetSpent(_))) {
+            return outcome;
+        }
+        match outcome {
+            Outcome::CouldNotCheck { cause, message } if self.stop.saved.told.contains(BUDGET_TOLD) => {
+                Outcome::Pass { cause, detail: Some(message) }
+            }
+            outcome => {
+                self.change.told.insert(BUDGET_TOLD.to_owned());
+                outcome
+            }
+        }
+    }
+
+    /// Adds the advisories of which the person was not told before.
+    fn advise(&mut self, outcome: Outcome, advisories: &[Advisory]) -> Outcome {
+        let told = &self.stop.saved.told;
+        let new: Vec<&Advisory> = advisories.iter().filter(|one| !told.contains(&one.name())).collect();
+        // In the background nobody is told: a client that does not wait throws a `systemMessage` away (2.1.325).
+        if !outcome.wants_block() && !self.stop.is_background() {
+            self.change.told.extend(new.iter().map(|advisory| advisory.name()));
+        }
+        advised(outcome, &new)
+    }
 }
 
-/// Judges what the findings come to. An error where all that would have been told speaks of what has changed meanwhile, with
-/// the names of it.
-fn weigh(
-    stop: &StopContext<'_>,
-    story: &mut StopReport,
-    brief: &AuditInput,
-    answer: &ReaderOutcome,
-    workspace: &Workspace,
-    stamps: Option<&Stamps>,
-    remembered: &SessionState,
-) -> Result<Outcome, String> {
-    let (mut fitting, moved) = match stamps {
-        None => (story.findings.clone(), Vec::new()),
-        Some(then) => {
-            let changed = staleness::changed(then, &sight::again(workspace, then));
-            let plan = brief.evidence.plan.as_ref().and_then(|plan| plan.path.as_deref());
-            staleness::fitting(&mut story.findings, &changed, plan)
-        }
-    };
+/// Whether a person called a finding right that the agent disputed.
+fn is_upheld(stop: &StopContext<'_>, dispute: &Dispute) -> bool {
     let log = DecisionLog::in_folder(stop.state.root());
-    let is_upheld = |dispute: &Dispute| labels::is_upheld(&log, &dispute.of, dispute.finding);
-    let disputed =
-        past_disputes::set_aside(&mut story.findings, &mut fitting, &remembered.disputed, is_upheld);
-    let outcome = match outcome_of(answer, &fitting, &stop.config.audit, (&brief.prompts().reason, stop.id)) {
-        Outcome::Pass { .. } if !moved.is_empty() && disputed.is_empty() => {
-            return Err(format!("changed since it was looked at: {}", moved.join(", ")));
-        }
-        outcome => outcome,
-    };
-    let outcome = with_disputed(outcome, &disputed.iter().collect::<Vec<_>>());
-    if outcome.wants_block() {
-        story.pending = Some(pending(&story.findings, &brief.evidence, &stop.config.audit));
-    }
-    Ok(outcome)
-}
-
-/// What is to be known of the findings that hold a stop when the next one comes.
-fn pending(findings: &[Finding], evidence: &Evidence, config: &AuditConfig) -> PendingBlock {
-    let holds = |finding: &Finding| {
-        finding.status == Status::Confirmed && config.block_on.contains(&finding.category)
-    };
-    PendingBlock::new(findings, holds, evidence)
-}
-
-/// How much a session has done that can be judged.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Work {
-    /// Files changed and commands that may have had effects.
-    pub done: usize,
-    /// Tasks that are finished.
-    pub finished: usize,
-}
-
-impl Work {
-    /// What a session has done so far.
-    pub fn of(session: &Session) -> Self {
-        let finished = session.todos.iter().filter(|todo| todo.status == "completed").count();
-        Self { done: session.work_done(), finished }
-    }
-}
-
-/// Why there is nothing to audit, if there is not: nothing was done since the last audit, and no task was finished. `last`
-/// is what is remembered of that. No language is read for it.
-pub fn nothing_to_audit(
-    session: &Session,
-    plan: Option<&Plan>,
-    work: Work,
-    last: Option<&LastAudit>,
-) -> Option<(Cause, &'static str)> {
-    let before = last.map(|last| Work { done: last.work, finished: last.finished }).unwrap_or_default();
-    let goes_with_it = plan.is_some()
-        || work.finished > 0
-        || !session.asks.is_empty()
-        || session.final_message.as_deref().is_some_and(|message| !message.trim().is_empty());
-    match last {
-        Some(_) if work == before => Some((Cause::Unchanged, "nothing was done since the last audit")),
-        None if work == before => Some((Cause::NothingToAudit, "nothing was done yet")),
-        _ if !goes_with_it => Some((Cause::NothingToAudit, "nothing was asked, planned or said")),
-        _ => None,
-    }
-}
-
-fn prompts_of(stop: &StopContext<'_>, story: &mut StopReport) -> Prompts {
-    let Some(folder) = &stop.config.auditor.prompts else { return Prompts::default() };
-    Prompts::with_overrides(folder).unwrap_or_else(|error| {
-        story.config_faults.push(error.to_string());
-        Prompts::default()
-    })
+    labels::is_upheld(&log, &dispute.of, dispute.finding)
 }

@@ -1,9 +1,9 @@
-//! The checklist gate: a stop in, an outcome out. Holds a session that says that it is finished while boxes or tasks are open,
-//! or that ends without the section that is wanted of it. Here files are read; which items are open is `open`, what a reader
-//! is asked about them `question`, what the agent is told `words`.
+//! The checklist gate: blocks a session that says that it is finished while boxes or tasks are open, or that ends
+//! without a required section. `open` finds the open items, `question` asks a reader about them, `words` is what the
+//! agent is told.
 //!
-//! An unfinished plan is normal: only what the final message claims counts, and a reader says what that is. What the audit
-//! holds for in the same stop is left to it.
+//! An unfinished plan is normal: only what the final message claims counts, and a reader says what that is. Items
+//! that the audit blocks for at the same stop are left to it.
 
 mod open;
 mod question;
@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{Gate, Known, ReaderPair, StopContext, StopReport, Told};
+use super::{CheckedGate, Gate, GateDetails, GateResult, ReaderPair, SessionView, StopContext};
 use crate::decision::{Cause, Outcome};
 use crate::evidence::masking::mask_session;
 use crate::files::open_regular;
@@ -46,17 +46,10 @@ impl Gate for ChecklistGate {
         NAME
     }
 
-    fn check(
-        &mut self,
-        stop: &StopContext<'_>,
-        story: &mut StopReport,
-        readers: &mut ReaderPair<'_>,
-    ) -> Outcome {
-        let pass =
-            |detail: &str| Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail.to_owned()) };
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut ReaderPair<'_>) -> GateResult {
         let config = &stop.config.checklist;
-        let work_before = story.remembered.audits.get(stop.agent()).map_or(0, |last| last.work);
-        let known = story.known(stop);
+        let work_before = stop.saved.audits.get(stop.agent()).map_or(0, |last| last.work);
+        let known = stop.view();
         let message = known.session.final_message.as_deref().unwrap_or_default();
         if message.trim().is_empty() || known.session.work_done() == work_before {
             return pass("nothing was done since the last look, or nothing is said of it");
@@ -68,10 +61,7 @@ impl Gate for ChecklistGate {
         let section = section.and_then(|heading| open::missing_section(message, heading));
         if items.is_empty() && section.is_none() {
             return match unreadable.first() {
-                Some((name, why)) => Outcome::CouldNotCheck {
-                    cause: Cause::ChecklistUnreadable,
-                    message: format!("the checklist {name} can't be read ({why})"),
-                },
+                Some((name, why)) => could_not(format!("the checklist {name} can't be read ({why})")),
                 None => pass("no box and no task is open"),
             };
         }
@@ -79,10 +69,7 @@ impl Gate for ChecklistGate {
         mask_session(&mut session);
         let answer = match ask(stop, &items, &session, readers) {
             Ok(answer) => answer,
-            Err(why) => {
-                let message = format!("open items were not judged: {why}");
-                return Outcome::CouldNotCheck { cause: Cause::ChecklistUnreadable, message };
-            }
+            Err(why) => return could_not(format!("open items were not judged: {why}")),
         };
         let claimed = items.into_iter().enumerate().filter(|(at, _)| answer.claimed.contains(&(at + 1)));
         let items = claimed.map(|(_, item)| item).collect();
@@ -90,10 +77,17 @@ impl Gate for ChecklistGate {
         if unsettled.is_empty() {
             return pass("nothing is open that the session claims as done");
         }
-        let outcome = hold(&unsettled, true);
-        story.unsettled = Some(unsettled);
-        outcome
+        let outcome = block(&unsettled, true);
+        GateResult { details: GateDetails::OpenClaims(unsettled), ..outcome.into() }
     }
+}
+
+fn pass(detail: &str) -> GateResult {
+    Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail.to_owned()) }.into()
+}
+
+fn could_not(message: String) -> GateResult {
+    Outcome::CouldNotCheck { cause: Cause::ChecklistUnreadable, message }.into()
 }
 
 /// Asks a reader which of the open items are claimed as done.
@@ -112,8 +106,8 @@ fn ask(
     }
 }
 
-/// The plan by the name that it has in the workspace.
-fn name_the_plan(items: &mut [Item], known: &Known) {
+/// Names the plan by its path in the workspace.
+fn name_the_plan(items: &mut [Item], known: &SessionView) {
     for item in items {
         if let Place::Plan { path: Some(path), .. } = &mut item.place
             && let Some(place) = known.workspace.locate(path)
@@ -123,13 +117,13 @@ fn name_the_plan(items: &mut [Item], known: &Known) {
     }
 }
 
-fn hold(unsettled: &OpenClaims, is_alone: bool) -> Outcome {
+fn block(unsettled: &OpenClaims, is_alone: bool) -> Outcome {
     let cause = if unsettled.items.is_empty() { Cause::SectionMissing } else { Cause::OpenItems };
-    Outcome::Hold { cause, reason: words::reason(unsettled, is_alone) }
+    Outcome::Block { cause, reason: words::reason(unsettled, is_alone) }
 }
 
-/// The files that the config names, each with its name and its boxes; and those that can't be read. The plan is looked at by itself.
-fn read_lists(stop: &StopContext<'_>, known: &Known) -> (Vec<Checklist>, Vec<(String, String)>) {
+/// Reads the files that the config names, but for the plan. Returns their boxes, and the files that can't be read.
+fn read_lists(stop: &StopContext<'_>, known: &SessionView) -> (Vec<Checklist>, Vec<(String, String)>) {
     let config = &stop.config.checklist;
     let plan = known.plan.as_ref().filter(|_| config.plan).and_then(|plan| plan.path.as_deref());
     let plan = plan.and_then(|plan| known.workspace.locate(plan)).map(|place| place.path);
@@ -153,20 +147,23 @@ fn read_lists(stop: &StopContext<'_>, known: &Known) -> (Vec<Checklist>, Vec<(St
     (lists, unreadable)
 }
 
-/// Leaves out of what this gate says what the audit holds for as well: it says more of a step than that its box is open.
-pub fn leave_to_the_audit(told: &mut [Told], story: &StopReport) {
-    let (Some(unsettled), Some(pending)) = (&story.unsettled, &story.pending) else { return };
-    if !told.iter().any(|told| told.gate != NAME && told.outcome.wants_block()) {
-        return;
+/// Leaves items to the audit that it blocks for as well: it says more of a step than that its box is open.
+pub fn leave_to_the_audit(checked: &mut [CheckedGate]) {
+    let pending = checked.iter().find_map(|gate| match &gate.result.details {
+        GateDetails::Audit(audit) if gate.blocks() => audit.pending.clone(),
+        _ => None,
+    });
+    let Some(pending) = pending else { return };
+    for own in checked {
+        let GateDetails::OpenClaims(unsettled) = &own.result.details else { continue };
+        let rest = without_the_audits(unsettled, &pending);
+        own.result.outcome = if rest.is_empty() {
+            let detail = "the audit holds for what is open".to_owned();
+            Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail) }
+        } else {
+            block(&rest, false)
+        };
     }
-    let Some(own) = told.iter_mut().find(|told| told.gate == NAME) else { return };
-    let rest = without_the_audits(unsettled, pending);
-    own.outcome = if rest.is_empty() {
-        let detail = "the audit holds for what is open".to_owned();
-        Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail) }
-    } else {
-        hold(&rest, false)
-    };
 }
 
 fn without_the_audits(unsettled: &OpenClaims, pending: &PendingBlock) -> OpenClaims {

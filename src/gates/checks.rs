@@ -1,25 +1,24 @@
-//! The gate of the checks that a person set: takes a stop, runs those that are due side by side, holds on what fails. What is
-//! due and what an ending means is `crate::checks`; here the files are looked at and the commands run.
+//! The gate of the checks that a person set: runs those that are due side by side, and blocks if one fails. Which
+//! are due and what an exit code means is `crate::checks`.
 
 use std::io::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Gate, Known, ReaderPair, StopContext, StopReport};
+use super::{CheckedGate, Gate, GateResult, ReaderPair, SessionView, StopContext};
 use crate::audit::reason::SWITCH;
 use crate::checks::due::{NotDue, Touched, due};
 use crate::checks::{Passed, Ran, Verdict, ran};
 use crate::child::{self, Job};
+use crate::client::hook_input::Event;
 use crate::config::{CheckConfig, CheckOn};
 use crate::decision::{Cause, Outcome};
 use crate::env;
-use crate::hook::Event;
 use crate::ids::ContentId;
 use crate::redact::mask;
 use crate::session::Command;
+use crate::state::StateChange;
 use crate::timing;
 
-/// What is left to finish in after the checks and the audit.
-const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
 /// No check is worth starting with less.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 /// What is kept of what a check prints.
@@ -43,56 +42,56 @@ impl Gate for ChecksGate {
         "checks"
     }
 
-    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
         let mine: Vec<&CheckConfig> =
             stop.config.checks.iter().filter(|check| is_for(check, &stop.input.event)).collect();
-        let touched = touched(story.known(stop));
-        let is_due = |check: &CheckConfig, touched: &Touched, story: &StopReport| {
-            due(check, touched, story.remembered.checks.get(&key(stop, check)))
-        };
+        let touched = touched(stop.view());
         let (mut to_run, mut idle) = (Vec::new(), Vec::new());
         for check in mine {
-            match is_due(check, &touched, story) {
+            match due(check, &touched, stop.saved.checks.get(&key(stop, check))) {
                 Ok(passed) => to_run.push((check, passed)),
                 Err(why) => idle.push((check, why)),
             }
         }
         if to_run.is_empty() {
-            return pass(&idle, &[]);
+            return pass(&idle, &[]).into();
         }
         let is_allowed = || stop.state.is_allowed(stop.project, &stop.config.checks);
         let unread = to_run.iter().any(|(check, _)| check.is_projects) && !is_allowed();
         if unread {
             to_run.retain(|(check, _)| !check.is_projects);
         }
-        let ran = story.phase(timing::CHECKS, |_| run_all(stop, &to_run));
-        if stop.claim.is_none() {
+        let ran = stop.phases.time(timing::CHECKS, || run_all(stop, &to_run));
+        if !stop.is_background() {
             say(&ran);
         }
-        // What a check itself writes is not touched by the session: it passed with the files as they are now. In the background
-        // the session may have gone on meanwhile.
-        let after = if stop.claim.is_none() { self::touched(story.known(stop)) } else { touched };
+        // What a check itself writes is no change of the session: it passed with the files as they are now. In the
+        // background the session may have gone on meanwhile.
+        let after = if stop.is_background() { touched } else { self::touched(stop.view()) };
+        let mut change = StateChange::default();
         for ((check, before), ran) in to_run.iter().zip(&ran) {
             if ran.verdict == Verdict::Passed {
                 let passed = due(check, &after, None).unwrap_or_else(|_| before.clone());
-                story.checks_passed.insert(key(stop, check), passed);
+                change.checks.insert(key(stop, check), passed);
             }
         }
         if let Some(reason) = ran::reason(&ran, SWITCH) {
-            return Outcome::Hold { cause: Cause::CheckFailed, reason };
+            let outcome = Outcome::Block { cause: Cause::CheckFailed, reason };
+            return GateResult { change, ..outcome.into() };
         }
-        let unread = unread.then(|| not_allowed(stop, story)).flatten();
-        match (ran::unchecked(&ran), unread) {
+        let unread = unread.then(|| not_allowed(stop, &mut change)).flatten();
+        let outcome = match (ran::unchecked(&ran), unread) {
             (None, None) => pass(&idle, &ran),
             (unchecked, unread) => {
                 let told: Vec<String> = unchecked.into_iter().chain(unread).collect();
                 Outcome::CouldNotCheck { cause: Cause::CheckNotMade, message: mask(&told.join("; ")).text }
             }
-        }
+        };
+        GateResult { change, ..outcome.into() }
     }
 }
 
-/// Under which name a pass is remembered. What a subagent touched is not what the main agent did.
+/// The name of a check in the state. What a subagent touched is not what the main agent touched.
 fn key(stop: &StopContext<'_>, check: &CheckConfig) -> String {
     match stop.agent() {
         "" => check.name.clone(),
@@ -100,15 +99,15 @@ fn key(stop: &StopContext<'_>, check: &CheckConfig) -> String {
     }
 }
 
-/// What the person is told of checks that nobody has allowed, once a session.
-fn not_allowed(stop: &StopContext<'_>, story: &mut StopReport) -> Option<String> {
+/// Tells the person once a session of checks that are not allowed.
+fn not_allowed(stop: &StopContext<'_>, change: &mut StateChange) -> Option<String> {
     let words =
         "the project's checks do not run before you have looked at them: `punchlist allow`".to_owned();
     let name = ContentId::of(&words);
-    if story.remembered.told.contains(&name) || stop.claim.is_some() {
+    if stop.saved.told.contains(&name) || stop.is_background() {
         return None;
     }
-    story.told.push(name);
+    change.told.insert(name);
     Some(words)
 }
 
@@ -125,10 +124,10 @@ fn pass(idle: &[(&CheckConfig, NotDue)], ran: &[Ran]) -> Outcome {
     Outcome::Pass { cause: Cause::Clean, detail: Some(detail.join("; ")) }
 }
 
-/// The files that the session touched, as they stand: with its tools, and, where commands may have changed something, whatever
-/// in the workspace is newer than the session.
-fn touched(known: &Known) -> Touched {
-    let Known { session, workspace, .. } = known;
+/// The files that the session touched, as they are now: with its tools and, where commands may have changed
+/// something, all that is newer than the session.
+fn touched(view: &SessionView) -> Touched {
+    let SessionView { session, workspace, .. } = view;
     let mut touched = Touched::new();
     for touch in session.done_touches() {
         if let Some(place) = workspace.locate(&touch.path) {
@@ -145,9 +144,8 @@ fn touched(known: &Known) -> Touched {
 
 fn run_all(stop: &StopContext<'_>, checks: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
     let for_the_audit = if stop.config.audit.enabled { stop.config.auditor.timeout } else { Duration::ZERO };
-    let left = stop.deadline.saturating_duration_since(Instant::now());
     // An audit without time is worth less than a check without: the disk speaks for itself.
-    let left = left.saturating_sub(ROOM_TO_ANSWER + for_the_audit).max(LEAST_TIME);
+    let left = stop.time_left().saturating_sub(for_the_audit).max(LEAST_TIME);
     let allowed = |check: &CheckConfig| check.timeout.min(left);
     let jobs = checks.iter().map(|(check, _)| job(stop, check, allowed(check))).collect();
     let ended = child::run_all(jobs);
@@ -160,7 +158,7 @@ fn job(stop: &StopContext<'_>, check: &CheckConfig, deadline: Duration) -> Job {
         program,
         args,
         cwd: stop.project.to_path_buf(),
-        // A check that starts a client of its own must not be held by us.
+        // A check that starts a client of its own must not be blocked by us.
         env_set: vec![(env::INSIDE_AUDITOR.into(), "1".into())],
         env_unset: Vec::new(),
         stdin: Vec::new(),
@@ -170,7 +168,7 @@ fn job(stop: &StopContext<'_>, check: &CheckConfig, deadline: Duration) -> Job {
     }
 }
 
-/// What each check came to, on stderr, with its name in front: for a person who looks into the client's debug log.
+/// Prints how each check ended on stderr, for the client's debug log.
 fn say(ran: &[Ran]) {
     let mut stderr = std::io::stderr().lock();
     for ran in ran {

@@ -1,4 +1,4 @@
-//! Which gates are set, in words: takes the settings, gives one line for each, in the order in which they look. Pure.
+//! Which gates are set, one line for each, in the order in which they check a stop. Pure.
 
 use super::{audit, checklist, keep_alive, pending_tasks};
 use crate::config::{Config, Mode, TaskSource};
@@ -9,11 +9,11 @@ use crate::text::{counted, time_span};
 pub struct Configured {
     /// Its name, as the log has it.
     pub name: &'static str,
-    /// What it goes by.
+    /// Its settings in words.
     pub words: String,
 }
 
-/// All of them.
+/// Lists the gates that are set.
 pub fn configured(config: &Config) -> Vec<Configured> {
     let mut gates = Vec::new();
     let tasks = &config.tasks;

@@ -1,6 +1,6 @@
-//! How often a session was held with no tool call between: takes the end of its transcript, gives the number. The client
-//! overrides the ninth such block and leaves the person with an empty result (2.1.325), so whoever keeps a session at work has
-//! to let go before. Reads a bounded part of one file; must not decide anything.
+//! How often a session was blocked with no tool call between, by the end of its transcript. The client overrides the
+//! ninth such block and leaves the person with an empty result (2.1.325), so a gate that keeps a session at work has
+//! to let go before. Reads a bounded part of one file.
 
 use std::path::Path;
 
@@ -8,30 +8,30 @@ use crate::client::row::{ASSISTANT, Content, USER, rows_of};
 use crate::files::end_of;
 use crate::gates::StopContext;
 
-/// With so many holds in a row a session is let go. The client's own limit is 8, and the newest rows may not be written yet.
+/// After so many blocks in a row a session is let go. The client's limit is 8, and the newest rows may not be written
+/// yet.
 pub const MOST_IN_A_ROW: u32 = 6;
 
-/// How much of the transcript's end is read: words of an agent that calls no tool are few.
+/// How much of the transcript's end is read: an agent that calls no tool writes little.
 const TAIL: u64 = 256 << 10;
 
-/// How the client begins the row with which it hands a hold to the agent.
+/// The start of the row with which the client hands a block to the agent.
 const FEEDBACK: &str = "Stop hook feedback:";
 
-/// Whether a gate that keeps sessions at work may hold this stop once more; `held` is how often it did.
-pub fn may_hold_on(stop: &StopContext<'_>, held: u32) -> bool {
-    holds_in_a_row(stop.input.own_transcript(), held) < MOST_IN_A_ROW
+/// Whether a gate that keeps sessions at work may block this one once more.
+pub fn may_block_again(stop: &StopContext<'_>, gate: &str) -> bool {
+    blocks_in_a_row(stop.input.own_transcript(), stop.blocks_by(gate)) < MOST_IN_A_ROW
 }
 
-/// How many holds came since the newest tool call, as far as the transcript's end tells; where there is none to read, all
-/// that are remembered.
-fn holds_in_a_row(transcript: Option<&Path>, held: u32) -> u32 {
+/// Counts the blocks since the newest tool call; where no transcript can be read, all that the state has.
+fn blocks_in_a_row(transcript: Option<&Path>, held: u32) -> u32 {
     let tail = transcript.and_then(|path| end_of(path, TAIL).ok());
     tail.map_or(held, |tail| count(&tail).min(held))
 }
 
-/// Counts from the end on. A line that can't be read, such as the one that the tail begins in, is passed over.
+/// Counts from the end. A line that can't be parsed, such as the first of the tail, is skipped.
 fn count(tail: &[u8]) -> u32 {
-    let mut holds = 0;
+    let mut blocks = 0;
     for line in tail.rsplit(|byte| *byte == b'\n') {
         let mut calls_a_tool = false;
         rows_of(line, |row| {
@@ -39,14 +39,14 @@ fn count(tail: &[u8]) -> u32 {
             if row.kind.is(ASSISTANT) {
                 calls_a_tool |= is_call(&message.content);
             } else if row.kind.is(USER) && is_feedback(&message.content) {
-                holds += 1;
+                blocks += 1;
             }
         });
         if calls_a_tool {
             break;
         }
     }
-    holds
+    blocks
 }
 
 fn is_call(content: &Content<'_>) -> bool {
@@ -89,12 +89,12 @@ mod tests {
 
     #[test]
     fn where_there_is_no_transcript_all_that_is_remembered_counts() {
-        assert_eq!(holds_in_a_row(None, 4), 4);
-        assert_eq!(holds_in_a_row(Some(Path::new("/nowhere/t.jsonl")), 7), 7);
+        assert_eq!(blocks_in_a_row(None, 4), 4);
+        assert_eq!(blocks_in_a_row(Some(Path::new("/nowhere/t.jsonl")), 7), 7);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("t.jsonl");
         std::fs::write(&path, [HELD; 9].join("\n")).expect("written");
-        assert_eq!((holds_in_a_row(Some(&path), 20), holds_in_a_row(Some(&path), 2)), (9, 2));
+        assert_eq!((blocks_in_a_row(Some(&path), 20), blocks_in_a_row(Some(&path), 2)), (9, 2));
     }
 
     #[test]
@@ -104,6 +104,6 @@ mod tests {
         let long = format!("{HELD}\n{}\n{CALL}\n{HELD}\n", "x".repeat(1 << 20));
         std::fs::write(&path, long).expect("written");
         assert_eq!(end_of(&path, TAIL).expect("read").len() as u64, TAIL);
-        assert_eq!(holds_in_a_row(Some(&path), 9), 1);
+        assert_eq!(blocks_in_a_row(Some(&path), 9), 1);
     }
 }

@@ -1,111 +1,152 @@
-//! What is known of a session at one stop: takes the stop, gives the session as its transcript has it, the workspace and the
-//! plan, read once for all gates. Touches the disk; must not decide anything.
+//! What the gates are given of one stop. The session, the workspace and the plan are read once, when the first
+//! gate asks for them. Must not decide anything.
 
+use std::cell::OnceCell;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::audit::record::transcript_record;
 use crate::audit::{plan_in_play, plan_places};
 use crate::client::folders::Settings;
+use crate::client::hook_input::{Event, HookInput};
+use crate::config::Config;
+use crate::env::Env;
 use crate::evidence::Workspace;
 use crate::evidence::masking::mask_session;
-use crate::gates::{StopContext, StopReport};
-use crate::hook::Event;
-use crate::plan::{Plan, PlanPlaces};
+use crate::log::record::TranscriptRecord;
+use crate::plan::Plan;
 use crate::redact::mask;
 use crate::session::builder::Role;
 use crate::session::load::Reading;
 use crate::session::{Session, resume};
-use crate::state::Chores;
-use crate::timing;
+use crate::state::{NewestStop, SessionState, StateFolder};
+use crate::timing::{self, Phases};
 
-/// What is known.
+/// What is left to finish in after readers and checks: merging, counting, logging, answering.
+const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
+
+/// One stop of one session.
 #[derive(Debug)]
-pub struct Known {
+pub struct StopContext<'a> {
+    /// The id of the decision on it.
+    pub id: &'a str,
+    /// The hook's stdin.
+    pub input: &'a HookInput,
+    /// The environment.
+    pub env: &'a Env,
+    /// The settings in force.
+    pub config: &'a Config,
+    /// The state folder.
+    pub state: &'a StateFolder,
+    /// The name of the session in the state folder.
+    pub session: &'a str,
+    /// The project's folder.
+    pub project: &'a Path,
+    /// When this process started, in milliseconds since 1970.
+    pub started_ms: i64,
+    /// When the client ends this process.
+    pub deadline: Instant,
+    /// In the background only: tells whether a newer stop has come.
+    pub newest: Option<&'a NewestStop<'a>>,
+    /// Where the time goes.
+    pub phases: &'a Phases,
+    /// The state of the session as it was before this stop.
+    pub saved: SessionState,
+    /// What happened so far, once it is read.
+    pub view: OnceCell<SessionView>,
+}
+
+impl StopContext<'_> {
+    /// The agent that stops; empty for the main agent.
+    pub fn agent(&self) -> &str {
+        self.input.agent_id.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it is a stop of the session itself, not of one of its subagents.
+    pub fn is_main(&self) -> bool {
+        self.input.event == Event::Stop
+    }
+
+    /// Whether the session goes on without waiting for this hook.
+    pub fn is_background(&self) -> bool {
+        self.newest.is_some()
+    }
+
+    /// How much time is left for readers and checks.
+    pub fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER)
+    }
+
+    /// How often a gate has blocked this session.
+    pub fn blocks_by(&self, gate: &str) -> u32 {
+        self.saved.blocked_by.get(gate).copied().unwrap_or_default()
+    }
+
+    /// The session, its workspace and its plan; read by the first call.
+    pub fn view(&self) -> &SessionView {
+        self.view.get_or_init(|| SessionView::read(self, self.phases))
+    }
+}
+
+/// What happened in a session, where, and what was promised.
+#[derive(Debug)]
+pub struct SessionView {
     /// What happened.
     pub session: Session,
     /// Where.
     pub workspace: Workspace,
-    /// What was promised, where a plan is in play.
+    /// The plan in play. A subagent has none: it is asked for a part, and the rest is not its promise.
     pub plan: Option<Plan>,
+    /// How the transcript was read, for the log.
+    pub transcript: TranscriptRecord,
+    /// What is wrong with the registration of the hook.
+    pub registration_faults: Vec<String>,
 }
 
-impl Known {
-    fn read(stop: &StopContext<'_>, story: &mut StopReport) -> Self {
-        let (mut session, workspace, places) = story.phase(timing::READ, |story| read_session(stop, story));
-        let plan =
-            story.phase(timing::PLAN, |story| find_plan(stop, &mut session, &workspace, &places, story));
-        Self { session, workspace, plan }
+impl SessionView {
+    /// Reads the transcript from its resume point on, and finds the plan.
+    pub fn read(stop: &StopContext<'_>, phases: &Phases) -> Self {
+        let started = Instant::now();
+        let role = if stop.input.event == Event::SubagentStop { Role::Subagent } else { Role::Main };
+        let cwd = stop.input.cwd.as_deref().unwrap_or(stop.project);
+        let settings = Settings::read(stop.env, stop.project);
+        let folders = settings.plan_folders(stop.env, stop.project);
+        let workspace = Workspace::new(stop.project, cwd, stop.env.home(), &folders);
+        let places = plan_places(&workspace, &stop.config.audit);
+        let resume = resume::decode(&stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
+        let path = stop.input.own_transcript();
+        let last_message = stop.input.last_assistant_message.as_deref();
+        let mut reading = Reading::at_stop(path, role, last_message, resume);
+        reading.sessions_mut().for_each(mask_and_count);
+        save_resume_points(stop, &reading);
+        let loaded = reading.finish();
+        phases.add(timing::WAIT, loaded.waited);
+        phases.add(timing::READ, started.elapsed());
+        let transcript = transcript_record(path, &loaded);
+        let mut session = loaded.session;
+        let plan = phases.time(timing::PLAN, || match role {
+            Role::Main => plan_in_play(&mut session, &workspace, &places),
+            Role::Subagent => None,
+        });
+        Self { session, workspace, plan, transcript, registration_faults: settings.registration_faults() }
     }
 }
 
-impl StopReport {
-    /// What is known of the session, read at the first need.
-    pub fn known(&mut self, stop: &StopContext<'_>) -> &Known {
-        let known = self.take_known(stop);
-        self.known.insert(known)
-    }
-
-    /// The same for the last who needs it.
-    pub fn take_known(&mut self, stop: &StopContext<'_>) -> Known {
-        self.known.take().unwrap_or_else(|| Known::read(stop, self))
-    }
-}
-
-/// Remembers how far the transcripts were read and what came of it, unless a secret is in that: what is compared with
-/// files can't be masked. Then the next stop reads from where the last one without a secret ended.
-fn keep(stop: &StopContext<'_>, reading: &Reading, chores: &mut Chores) {
-    let Some(points) = reading.resume_points() else { return };
-    stop.state.keep_cursors(stop.session, stop.agent(), chores, move || {
-        let mut texts = points.iter().flat_map(|point| point.builder.plain_texts());
-        let has_secret = texts.any(|text| mask(text).count > 0);
-        if has_secret { None } else { resume::encode(&points) }
-    });
-}
-
-/// Does once for a session what every stop would have to do again: what is kept is masked and counted, and it is
-/// known where it may name a plan.
-fn settle(session: &mut Session) {
-    // What the agent said last comes with the stop itself, and is compared with what the transcript says.
-    let words = session.final_message.take();
+/// Masks and counts before the resume point is saved, so that the next stop need not do it again.
+fn mask_and_count(session: &mut Session) {
+    // The final message comes with the stop itself, and is compared with what the transcript says.
+    let final_message = session.final_message.take();
     mask_session(session);
-    session.final_message = words;
+    session.final_message = final_message;
 }
 
-pub(super) fn read_session(
-    stop: &StopContext<'_>,
-    story: &mut StopReport,
-) -> (Session, Workspace, PlanPlaces) {
-    let role = match stop.input.event {
-        Event::SubagentStop => Role::Subagent,
-        Event::Stop | Event::SessionStart | Event::Other(_) => Role::Main,
-    };
-    let cwd = stop.input.cwd.clone().unwrap_or_else(|| stop.project.to_path_buf());
-    let settings = Settings::read(stop.env, stop.project);
-    story.registration_faults = settings.registration_faults();
-    let folders = settings.plan_folders(stop.env, stop.project);
-    let workspace = Workspace::new(stop.project, &cwd, stop.env.home(), &folders);
-    let kept = resume::decode(&stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
-    let last_message = stop.input.last_assistant_message.as_deref();
-    let mut reading = Reading::at_stop(stop.input.own_transcript(), role, last_message, kept);
-    let places = plan_places(&workspace, &stop.config.audit);
-    reading.sessions_mut().for_each(settle);
-    keep(stop, &reading, &mut story.chores);
-    let loaded = reading.finish();
-    story.tell_transcript(stop.input.own_transcript(), &loaded);
-    (loaded.session, workspace, places)
-}
-
-pub(super) fn find_plan(
-    stop: &StopContext<'_>,
-    session: &mut Session,
-    workspace: &Workspace,
-    places: &PlanPlaces,
-    story: &mut StopReport,
-) -> Option<Plan> {
-    // A subagent is asked for a part: the rest of the plan is not its promise.
-    if stop.input.event == Event::SubagentStop {
-        return None;
+/// Saves how far the transcripts were read, unless a secret is in it: texts that are compared with files are not
+/// masked. Then the next stop reads on from the last resume point without a secret.
+fn save_resume_points(stop: &StopContext<'_>, reading: &Reading) {
+    let Some(points) = reading.resume_points() else { return };
+    let has_secret =
+        points.iter().flat_map(|point| point.builder.plain_texts()).any(|text| mask(text).count > 0);
+    if let Some(bytes) = (!has_secret).then(|| resume::encode(&points)).flatten() {
+        stop.state.keep_cursors(stop.session, stop.agent(), &bytes);
     }
-    let plan = plan_in_play(session, workspace, places);
-    if let Some(plan) = &plan {
-        story.tell_plan(plan);
-    }
-    plan
 }

@@ -1,10 +1,9 @@
-//! The feature loop's gate: keeps the session that the loop is bound to at work until every feature passes, and lets it go
-//! with a reason when the loop is over or a fresh session should go on. Everybody else is left alone. Takes a stop, gives
-//! an outcome; what it decides by is `feature_loop::step`.
+//! The gate of the feature loop: keeps the session of a loop at work until every feature passes, and lets it go when
+//! the loop is over or a fresh session should go on. Other sessions pass. The rules are in `feature_loop::step`.
 
 use std::path::Path;
 
-use super::{Gate, ReaderPair, StopContext, StopReport};
+use super::{CheckedGate, Gate, GateResult, ReaderPair, StopContext};
 use crate::client::env_vars;
 use crate::decision::{Cause, Outcome};
 use crate::feature_loop::context::read_fill;
@@ -15,12 +14,11 @@ use crate::feature_loop::step::iterations;
 use crate::feature_loop::{LoopState, Status, Step};
 use crate::files::end_of;
 use crate::gates::consecutive_blocks;
-use crate::hook::Event;
 
 /// Its name.
 pub const NAME: &str = "loop";
 
-/// How much of a transcript's end is searched for the word by which a session is told.
+/// How much of a transcript's end is searched for the token of a loop.
 const TAIL: u64 = 4 << 20;
 
 /// The gate, for a session that is bound to a loop.
@@ -30,9 +28,9 @@ pub struct FeatureLoopGate {
 }
 
 impl FeatureLoopGate {
-    /// The gate of this stop's session, if a loop is bound to it. Where there never was a loop that costs one failed open.
-    pub fn of(stop: &StopContext<'_>) -> Option<Self> {
-        if stop.input.event != Event::Stop {
+    /// Finds the loop that this session is bound to. Where there never was a loop it costs one failed open.
+    pub fn find(stop: &StopContext<'_>) -> Option<Self> {
+        if !stop.is_main() {
             return None;
         }
         let session = stop.input.session_id.as_deref()?;
@@ -43,8 +41,8 @@ impl FeatureLoopGate {
     }
 }
 
-/// Whether this is the session in which a loop was begun: clients before 2.1.136 do not tell a command which session runs it,
-/// but what it printed stands in the transcript of that session alone.
+/// Whether this is the session in which a loop was begun. Clients before 2.1.136 do not tell a command which session
+/// runs it, but what it printed stands in the transcript of that session alone.
 fn has_printed(stop: &StopContext<'_>, one: &LoopState) -> bool {
     let Some(token) = one.token.as_deref().filter(|token| token.len() > 8) else { return false };
     let project = std::fs::canonicalize(stop.project).unwrap_or_else(|_| stop.project.to_path_buf());
@@ -65,22 +63,21 @@ impl Gate for FeatureLoopGate {
         true
     }
 
-    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
-        match self.round(stop, story) {
-            Ok(outcome) => outcome,
-            Err(why) => Outcome::CouldNotCheck {
-                cause: Cause::LoopUnreadable,
-                message: format!("feature loop: {why}"),
-            },
-        }
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
+        let mut config_faults = Vec::new();
+        let outcome = self.round(stop, &mut config_faults).unwrap_or_else(|why| Outcome::CouldNotCheck {
+            cause: Cause::LoopUnreadable,
+            message: format!("feature loop: {why}"),
+        });
+        GateResult { config_faults, ..outcome.into() }
     }
 }
 
 impl FeatureLoopGate {
-    fn round(&self, stop: &StopContext<'_>, story: &mut StopReport) -> Result<Outcome, String> {
+    fn round(&self, stop: &StopContext<'_>, faults: &mut Vec<String>) -> Result<Outcome, String> {
         let seen = LoopSnapshot::read(&self.found)?;
         if stop.config.gates.dry_run {
-            return Ok(step(stop, story, &seen, &mut self.found.clone()).0);
+            return Ok(step(stop, faults, &seen, &mut self.found.clone()).0);
         }
         let session = stop.input.session_id.as_deref();
         stop.state.change_loop(&self.found.folder, |kept| {
@@ -92,9 +89,9 @@ impl FeatureLoopGate {
                 return Ok(Outcome::Pass { cause: Cause::LoopOver, detail });
             };
             (state.session, state.token) = (session.map(String::from), None);
-            let (mut outcome, status) = step(stop, story, &seen, state);
+            let (mut outcome, status) = step(stop, faults, &seen, state);
             let written = status.map_or(Ok(()), |status| seen.write_progress(state, status));
-            // What is remembered counts; the file is for people and for the next session.
+            // The state counts; the file is for people and for the next session.
             if let (Err(why), Outcome::Advise { message, .. }) = (&written, &mut outcome) {
                 message.push_str(&format!(" ({why})"));
             }
@@ -103,10 +100,10 @@ impl FeatureLoopGate {
     }
 }
 
-/// Decides, and changes what is remembered; gives the status that the progress file should have, where it should be written.
+/// Decides, and changes the state of the loop. Returns the status to write into the progress file, if any.
 fn step(
     stop: &StopContext<'_>,
-    story: &mut StopReport,
+    faults: &mut Vec<String>,
     seen: &LoopSnapshot,
     state: &mut LoopState,
 ) -> (Outcome, Option<Status>) {
@@ -114,9 +111,8 @@ fn step(
     let chosen = stop.env.text(env_vars::MODEL);
     let transcript = stop.input.own_transcript();
     let fill = transcript.and_then(|path| read_fill(path, config.window, chosen.as_deref()));
-    let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
     let mut next = seen.next_step(state, fill, config);
-    if matches!(next, Step::Work { .. }) && !consecutive_blocks::may_hold_on(stop, held) {
+    if matches!(next, Step::Work { .. }) && !consecutive_blocks::may_block_again(stop, NAME) {
         let why = format!(
             "the session was held {} times in a row and used no tool",
             consecutive_blocks::MOST_IN_A_ROW
@@ -131,9 +127,9 @@ fn step(
         Step::Work { at, changes } => {
             let (template, fault) =
                 prompts::load_template(stop.config.auditor.prompts.as_deref(), "loop-hold.md", BLOCK_PROMPT);
-            story.config_faults.extend(fault);
+            faults.extend(fault);
             let reason = seen.hand_out(state, at, &changes, &template, BLOCK_PROMPT);
-            (Outcome::Hold { cause: Cause::FeatureOpen, reason }, Some(Status::InProgress))
+            (Outcome::Block { cause: Cause::FeatureOpen, reason }, Some(Status::InProgress))
         }
         Step::End { status, why } => {
             state.end(&status, &why, now_ms());

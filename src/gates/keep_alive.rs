@@ -1,13 +1,14 @@
-//! The keep-alive gate: keeps a session that registered as a worker at its queue while it is idle for less than its time, counted from
-//! what it did last that counts, never from its beginning. Takes the worker and what time it is; what that means is one pure function. It
-//! tells the agent which command to run, so that the client's count of blocks in a row begins anew, and lets go where that is not done.
+//! The keep-alive gate: keeps a session that registered as a worker at its queue until it was idle for too long,
+//! counted from its last activity. It tells the agent which command to run, so that the client's count of blocks in
+//! a row begins anew, and lets go if the agent does not run it.
 
 use super::own_command::own_command;
-use super::{Gate, ReaderPair, StopContext, StopReport, pending_tasks};
+use super::{CheckedGate, Gate, GateResult, ReaderPair, StopContext, pending_tasks};
 use crate::decision::{Cause, Outcome};
-use crate::gates::consecutive_blocks::may_hold_on;
+use crate::gates::consecutive_blocks::may_block_again;
 use crate::ids::ContentId;
 use crate::registry::{Patience, Registry, RegistryError, Task, TaskFilter, Worker};
+use crate::state::StateChange;
 use crate::tasks::PENDING;
 use crate::text::{first_part, harmless, time_span};
 
@@ -30,38 +31,37 @@ impl Gate for KeepAlive {
         true
     }
 
-    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
+    fn check(&self, stop: &StopContext<'_>, earlier: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
         let (worker, in_hand) = match worker_of(stop) {
             Ok(Some(found)) => found,
             Ok(None) => {
                 let detail = Some("this session is no worker".to_owned());
-                return Outcome::Pass { cause: Cause::NoWorker, detail };
+                return Outcome::Pass { cause: Cause::NoWorker, detail }.into();
             }
             Err(fault) => {
                 let message = format!("whether this session is a worker could not be looked up: {fault}");
-                return Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message };
+                return Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message }.into();
             }
         };
-        // What another gate names in the same reason need not be named twice.
-        let is_told = story.held_by.contains(&pending_tasks::NAME);
+        // The pending-tasks gate names the same tasks in the same reason.
+        let is_told = earlier.iter().any(|gate| gate.gate == pending_tasks::NAME && gate.blocks());
         let in_hand = if is_told { Vec::new() } else { in_hand };
-        let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
         let at_queue = AtQueue {
             idle_ms: worker.idle_ms(stop.started_ms),
             most_ms: stop.config.worker.idle_ms(&worker.kind),
-            may_hold: may_hold_on(stop, held),
+            may_hold: may_block_again(stop, NAME),
             worker: &worker,
             in_hand: &in_hand,
         };
         let outcome = decide(&at_queue, || own_command(stop.env));
-        let Outcome::Advise { cause, message } = outcome else { return outcome };
-        // Whoever goes on with the session after that need not hear it at each stop.
+        let Outcome::Advise { cause, message } = outcome else { return outcome.into() };
+        // The person is told once; the session may go on without being a worker.
         let name = ContentId::of(format!("{NAME} {} {}", worker.name, worker.activity_ms));
-        if story.remembered.told.contains(&name) {
-            return Outcome::Pass { cause, detail: Some(message) };
+        if stop.saved.told.contains(&name) {
+            return Outcome::Pass { cause, detail: Some(message) }.into();
         }
-        story.told.push(name);
-        Outcome::Advise { cause, message }
+        let change = StateChange { told: [name].into(), ..StateChange::default() };
+        GateResult { change, ..Outcome::Advise { cause, message }.into() }
     }
 }
 
@@ -87,11 +87,11 @@ fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, Regi
 /// A worker at its queue.
 #[derive(Debug, Clone, Copy)]
 pub struct AtQueue<'a> {
-    /// For how long it did nothing that counts.
+    /// How long it was idle.
     pub idle_ms: i64,
-    /// For how long it may.
+    /// How long it may be idle.
     pub most_ms: i64,
-    /// Whether it may be held once more: it has used a tool since it was held, or was not held often.
+    /// Whether it may be blocked once more: it has used a tool since the last block, or was not blocked often.
     pub may_hold: bool,
     /// Who it is.
     pub worker: &'a Worker,
@@ -99,7 +99,7 @@ pub struct AtQueue<'a> {
     pub in_hand: &'a [Task],
 }
 
-/// Whether it stays. `program` says how punchlist is run; it is asked only for a hold.
+/// Decides whether a worker stays. `program` says how punchlist is run, and is called only for a block.
 pub fn decide(at_queue: &AtQueue<'_>, program: impl FnOnce() -> String) -> Outcome {
     let AtQueue { idle_ms, most_ms, may_hold, worker, in_hand } = *at_queue;
     let (name, since) = (&worker.name, worker.activity.words());
@@ -134,7 +134,7 @@ pub fn decide(at_queue: &AtQueue<'_>, program: impl FnOnce() -> String) -> Outco
         time_span(idle_ms),
         left(most_ms - idle_ms)
     );
-    Outcome::Hold { cause: Cause::KeepAlive, reason }
+    Outcome::Block { cause: Cause::KeepAlive, reason }
 }
 
 /// The time that is left, in minutes, rounded up.
@@ -181,9 +181,9 @@ mod tests {
             is over.";
         assert_eq!(
             decided(3 * MINUTE + 1, true),
-            Outcome::Hold { cause: Cause::KeepAlive, reason: reason.into() }
+            Outcome::Block { cause: Cause::KeepAlive, reason: reason.into() }
         );
-        let Outcome::Hold { reason, .. } = decided(10 * MINUTE - 1, true) else { panic!("held") };
+        let Outcome::Block { reason, .. } = decided(10 * MINUTE - 1, true) else { panic!("held") };
         assert!(reason.contains("less than a minute is left"), "{reason}");
     }
 

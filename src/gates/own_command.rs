@@ -1,10 +1,10 @@
-//! How an agent runs punchlist: by its name where that is found, else by the path of this very program. Only looks.
+//! How an agent runs punchlist: by its name where that is on the path, else by the path of this program.
 
 use crate::env::Env;
 
 const NAME: &str = "punchlist";
 
-/// The command, as a shell takes it.
+/// The command in a shell.
 pub fn own_command(env: &Env) -> String {
     let path = env.get("PATH");
     let is_found = path.is_some_and(|path| which::which_in(NAME, Some(path), ".").is_ok());

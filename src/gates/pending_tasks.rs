@@ -1,8 +1,8 @@
-//! The pending-tasks gate: holds a session while tasks that were given to it, or that it took, are not over. Takes what the source
-//! tells; what that means is one pure function. A session that is no worker is none of its business.
+//! The pending-tasks gate: blocks a worker's session while tasks that it was given or took are not over. A session
+//! that is no worker passes.
 
 use super::own_command::own_command;
-use super::{Gate, ReaderPair, StopContext, StopReport};
+use super::{CheckedGate, Gate, GateResult, ReaderPair, StopContext};
 use crate::config::{TaskSource, TasksConfig};
 use crate::decision::{Cause, Outcome};
 use crate::registry::Worker;
@@ -27,12 +27,12 @@ impl Gate for PendingTasks {
         NAME
     }
 
-    fn check(&mut self, stop: &StopContext<'_>, story: &mut StopReport, _: &mut ReaderPair<'_>) -> Outcome {
-        let held = story.remembered.held_by.get(NAME).copied().unwrap_or_default();
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
+        let held = stop.blocks_by(NAME);
         let config = &stop.config.tasks;
-        // What can't hold any more is not worth a request.
+        // A gate that may not block any more need not send a request.
         if held >= config.max_holds {
-            return enough(held, config.max_holds);
+            return enough(held, config.max_holds).into();
         }
         let state = stop.state.root();
         let session = stop.input.session_id.as_deref();
@@ -49,7 +49,7 @@ impl Gate for PendingTasks {
             }
             Err(fault) => (LookupOutcome::Failed(fault.to_string()), None),
         };
-        decide(&looked, held, config, || ways_on(config, worker.as_ref(), &own_command(stop.env)))
+        decide(&looked, held, config, || ways_on(config, worker.as_ref(), &own_command(stop.env))).into()
     }
 }
 
@@ -89,7 +89,7 @@ pub fn decide(
         return Outcome::Pass { cause: Cause::PendingTasks, detail: Some(detail) };
     }
     let reason = format!("{list}\n\n{}", ways_on());
-    Outcome::Hold { cause: Cause::PendingTasks, reason }
+    Outcome::Block { cause: Cause::PendingTasks, reason }
 }
 
 /// The tasks, each on a line.
@@ -152,16 +152,16 @@ mod tests {
             pending("t9", "Paint\n\u{1b}it", Status::Assigned),
         ]);
         let reason = "2 tasks are yours and not over:\n- t7 (in_progress): Mend the gate\n- t9 (assigned): Paint \u{fffd}it\n\nGo on.";
-        assert_eq!(decided(&two, 0), Outcome::Hold { cause: Cause::PendingTasks, reason: reason.into() });
+        assert_eq!(decided(&two, 0), Outcome::Block { cause: Cause::PendingTasks, reason: reason.into() });
         let one = LookupOutcome::Found(vec![pending("t7", "", Status::Accepted)]);
         let reason = "One task is yours and not over:\n- t7 (accepted)\n\nGo on.";
-        assert_eq!(decided(&one, 2), Outcome::Hold { cause: Cause::PendingTasks, reason: reason.into() });
+        assert_eq!(decided(&one, 2), Outcome::Block { cause: Cause::PendingTasks, reason: reason.into() });
     }
 
     #[test]
     fn many_are_named_in_part() {
         let many: Vec<_> = (1..=25).map(|id| pending(&format!("t{id}"), "x", Status::Assigned)).collect();
-        let Outcome::Hold { reason, .. } = decided(&LookupOutcome::Found(many), 0) else { panic!("held") };
+        let Outcome::Block { reason, .. } = decided(&LookupOutcome::Found(many), 0) else { panic!("held") };
         assert!(reason.contains("\n- t20 (assigned): x\n- and 5 more\n\n"), "{reason}");
     }
 

@@ -1,8 +1,13 @@
-//! The client's wire format: what a Stop hook is given, and what it may answer.
+//! The hook: what happens at a stop (`stop`, the whole path on one page) and at the start of a session. Must not
+//! hold the rules of a gate, which stand in `gates`.
 
+pub mod block_followup;
+pub mod merge;
+pub mod record;
+pub mod self_disable;
 pub mod session_start;
 pub mod skip;
 pub mod stop;
+pub mod stop_lock;
 
-pub use crate::client::hook_input::{BackgroundTask, Event, HookInput, InputError};
-pub use crate::client::hook_reply::Reply;
+pub use crate::client::hook_input::HookInput;

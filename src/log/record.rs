@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::decision::{Cause, Held};
+use crate::decision::{Action, Cause};
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Finding};
 use crate::ids::new_id;
@@ -32,7 +32,7 @@ pub struct Record {
     #[serde(default)]
     pub event: String,
     #[serde(default)]
-    pub decision: Held,
+    pub decision: Action,
     #[serde(default)]
     pub cause: Cause,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ impl Record {
             agent: None,
             project: None,
             event: "Stop".into(),
-            decision: Held::Allow,
+            decision: Action::Allow,
             cause,
             detail: None,
             dry_run: false,
@@ -215,7 +215,7 @@ mod tests {
         let old = r#"{"schema":0,"id":"older","time":"2026-09-30T20:00:00Z","decision":"block",
             "findings":[{"category":"A"}],"auditor":{"model":"haiku","usage":{"cost_usd":0.5}}}"#;
         let old: Record = serde_json::from_str(old).expect("a record");
-        assert_eq!((old.decision, old.cause), (Held::Block, Cause::Unknown));
+        assert_eq!((old.decision, old.cause), (Action::Block, Cause::Unknown));
         assert_eq!(old.findings[0].status, Status::CannotVerify, "nothing says that it was confirmed");
         assert_eq!(old.auditor.map(|auditor| auditor.usage.cost_usd), Some(Some(0.5)));
         let newer = r#"{"id":"a","time":"2026-09-30T20:00:00Z","decision":"allow","cause":"rained-off"}"#;

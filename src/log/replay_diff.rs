@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::decision::Held;
+use crate::decision::Action;
 use crate::finding::{Finding, Status};
 use crate::text::normalise::normalised;
 
@@ -16,9 +16,9 @@ pub struct ReplayDiff {
     /// Which one judged it now.
     pub version_now: String,
     /// What was decided; a dry run counts as what it would have done.
-    pub then: Held,
+    pub then: Action,
     /// What would be decided today.
-    pub now: Held,
+    pub now: Action,
     /// What limits the comparison.
     pub cautions: Vec<String>,
     /// The files whose content changed since.

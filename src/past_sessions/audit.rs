@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 
 use crate::audit::outcome::outcome_of;
 use crate::audit::reading::{self, Readers, Reading, Setting};
+use crate::audit::record::{file_record, reader_record};
+use crate::audit::work::nothing_to_audit;
 use crate::audit::{AuditInput, plan_in_play, plan_places};
 use crate::config::{AuditConfig, Config};
-use crate::decision::{Cause, Held, Outcome};
+use crate::decision::{Action, Cause, Outcome};
 use crate::env::Env;
 use crate::evidence::{FileCache, JudgedUntil, Workspace};
-use crate::finding::Finding;
-use crate::gates::StopReport;
-use crate::gates::audit::{Work, nothing_to_audit};
+use crate::finding::{Advisory, Finding};
+use crate::log::record::{FileRecord, ReaderRecord};
 use crate::plan::{Plan, PlanPlaces};
 use crate::readers::prompt::PromptError;
 use crate::readers::{Prompt, Prompts, ReaderOutcome, RecordedReply, second};
 use crate::session::Session;
 use crate::session::load::{self, Loaded};
-use crate::timing;
 
 /// What to audit, and against which disk.
 #[derive(Debug)]
@@ -44,8 +44,6 @@ pub struct Prepared {
     pub brief: AuditInput,
     /// The disk.
     pub workspace: Workspace,
-    /// What was learned so far.
-    pub story: StopReport,
     /// Why the hook would not have audited this stop, if it would not.
     pub passed_over: Option<&'static str>,
     config: AuditConfig,
@@ -56,10 +54,18 @@ pub struct Prepared {
 pub struct Audited {
     /// Everything that it rests on.
     pub brief: AuditInput,
-    /// What was learned, the findings and the auditor's part included.
-    pub story: StopReport,
+    /// Every finding, those that were refuted too.
+    pub findings: Vec<Finding>,
+    /// What the person should know.
+    pub advisories: Vec<Advisory>,
+    /// The first reader.
+    pub first: ReaderRecord,
+    /// The second reader, where it was asked.
+    pub second: Option<ReaderRecord>,
+    /// What is wrong with the person's own texts; the built-in ones were used.
+    pub config_faults: Vec<String>,
     /// What the hook would have decided.
-    pub decision: Held,
+    pub decision: Action,
     /// Why.
     pub cause: Cause,
     /// In words.
@@ -69,7 +75,12 @@ pub struct Audited {
 impl Audited {
     /// Every finding, those that were refuted too.
     pub fn findings(&self) -> &[Finding] {
-        &self.story.findings
+        &self.findings
+    }
+
+    /// Every file, and how it entered the evidence.
+    pub fn files(&self) -> Vec<FileRecord> {
+        self.brief.evidence.files.iter().map(file_record).collect()
     }
 }
 
@@ -79,36 +90,24 @@ pub fn prepare(
     request: Request<'_>,
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Prepared, String> {
-    let mut story = StopReport::default();
-    let loaded = story.phase(timing::READ, |_| load::load_saved(request.transcript));
-    prepare_loaded(request, loaded, story, given)
+    let loaded = load::load_saved(request.transcript);
+    prepare_loaded(request, loaded, given)
 }
 
 /// The same for a session that was read.
 pub fn prepare_loaded(
     request: Request<'_>,
     loaded: Loaded,
-    mut story: StopReport,
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Prepared, String> {
     let workspace = workspace_at(request.workspace, request.env);
     let config = &request.config.audit;
     let places = plan_places(&workspace, config);
-    let promised = promised_in(loaded, request.transcript, &workspace, &places, &mut story, given)?;
+    let promised = promised_in(loaded, &workspace, &places, given)?;
     let Promised { session, plan, passed_over } = promised;
-    let brief = story.phase(timing::EVIDENCE, |_| {
-        AuditInput::new(
-            session,
-            plan,
-            &workspace,
-            request.prompts,
-            config,
-            request.judged,
-            &mut FileCache::default(),
-        )
-    });
-    story.tell_evidence(&brief);
-    Ok(Prepared { brief, workspace, story, passed_over, config: config.clone() })
+    let (prompts, cache) = (request.prompts, &mut FileCache::default());
+    let brief = AuditInput::new(session, plan, &workspace, prompts, config, request.judged, cache);
+    Ok(Prepared { brief, workspace, passed_over, config: config.clone() })
 }
 
 /// The workspace at a folder.
@@ -126,25 +125,18 @@ struct Promised {
 /// Finds a session's plan.
 fn promised_in(
     loaded: Loaded,
-    transcript: &Path,
     workspace: &Workspace,
     places: &PlanPlaces,
-    story: &mut StopReport,
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Promised, String> {
-    story.tell_transcript(Some(transcript), &loaded);
     if let Some(problem) = loaded.problem {
         return Err(problem);
     }
     let mut session = loaded.session;
     follow(&mut session, workspace.root());
     // Asked more than once.
-    let plan = story
-        .phase(timing::PLAN, |_| given(&session).or_else(|| plan_in_play(&mut session, workspace, places)));
-    if let Some(plan) = &plan {
-        story.tell_plan(plan);
-    }
-    let passed_over = nothing_to_audit(&session, plan.as_ref(), Work::of(&session), None).map(|(_, why)| why);
+    let plan = given(&session).or_else(|| plan_in_play(&mut session, workspace, places));
+    let passed_over = nothing_to_audit(&session, plan.as_ref(), None).map(|(_, why)| why);
     Ok(Promised { session, plan, passed_over })
 }
 
@@ -169,22 +161,18 @@ impl Project {
 
     /// Judges a session with no reader. Its files are looked at if the report lists them, or if a
     /// finding may depend on them.
-    pub fn judge(&self, transcript: &Path, loaded: Loaded, lists_files: bool) -> Result<Audited, String> {
-        let mut story = StopReport::default();
-        let promised = promised_in(loaded, transcript, &self.workspace, &self.places, &mut story, |_| None)?;
+    pub fn judge(&self, loaded: Loaded, lists_files: bool) -> Result<Audited, String> {
+        let promised = promised_in(loaded, &self.workspace, &self.places, |_| None)?;
         let Promised { session, plan, passed_over } = promised;
-        let brief = story.phase(timing::EVIDENCE, |_| {
-            let (workspace, config) = (&self.workspace, &self.config);
-            if lists_files {
-                let cache = &mut FileCache::default();
-                AuditInput::new(session, plan, workspace, Prompts::default(), config, None, cache)
-            } else {
-                AuditInput::without_readers(session, plan, workspace, config)
-            }
-        });
-        story.tell_evidence(&brief);
+        let (workspace, config) = (&self.workspace, &self.config);
+        let brief = if lists_files {
+            let cache = &mut FileCache::default();
+            AuditInput::new(session, plan, workspace, Prompts::default(), config, None, cache)
+        } else {
+            AuditInput::without_readers(session, plan, workspace, config)
+        };
         let reading = Reading::without_readers(&brief, ReaderOutcome::NotAsked);
-        Ok(judged(brief, story, passed_over, &self.config, reading, ("none", "", "")))
+        Ok(judged(brief, passed_over, &self.config, reading, ("none", "", "")))
     }
 }
 
@@ -230,15 +218,15 @@ impl Prepared {
     }
 
     /// Asks the readers, and judges. `models` are the names of both, for the report.
-    pub fn ask(mut self, readers: Readers<'_>, second_model: &str) -> Result<Audited, PromptError> {
+    pub fn ask(self, readers: Readers<'_>, second_model: &str) -> Result<Audited, PromptError> {
         let (shown, fault) = self.brief.shown()?;
-        self.story.config_faults.extend(fault.map(|fault| fault.to_string()));
         let prompt = shown.first(self.brief.prompts())?;
         let (backend, model) = (readers.first.backend(), readers.first.model().to_owned());
         let setting = self.setting();
         let reading = reading::read(&self.brief, &shown, &prompt, readers, setting)?;
-        let Self { brief, story, passed_over, config, .. } = self;
-        Ok(judged(brief, story, passed_over, &config, reading, (backend, &model, second_model)))
+        let Self { brief, passed_over, config, .. } = self;
+        let audited = judged(brief, passed_over, &config, reading, (backend, &model, second_model));
+        Ok(Audited { config_faults: fault.map(|fault| fault.to_string()).into_iter().collect(), ..audited })
     }
 
     /// What the readers' words are judged against.
@@ -249,40 +237,37 @@ impl Prepared {
     /// Judges by disk and session alone.
     pub fn ask_nobody(self) -> Audited {
         let reading = Reading::without_readers(&self.brief, ReaderOutcome::NotAsked);
-        let Self { brief, story, passed_over, config, .. } = self;
-        judged(brief, story, passed_over, &config, reading, ("none", "", ""))
+        let Self { brief, passed_over, config, .. } = self;
+        judged(brief, passed_over, &config, reading, ("none", "", ""))
     }
 }
 
 /// What it all comes to.
 fn judged(
     brief: AuditInput,
-    mut story: StopReport,
     passed_over: Option<&'static str>,
     config: &AuditConfig,
     reading: Reading,
     (backend, first_model, second_model): (&str, &str, &str),
 ) -> Audited {
-    story.tell_reader(&reading.first, backend, first_model);
-    if let Some(run) = &reading.second {
-        story.tell_second_reader(run, backend, second_model);
-    }
-    story.advisories = brief.advisories.iter().chain(&reading.advisories).cloned().collect();
-    story.findings = reading.findings;
-    let outcome =
-        outcome_of(&reading.first.outcome, &story.findings, config, (&brief.prompts().reason, "last"));
-    let decision = if outcome.wants_block() { Held::Block } else { Held::Allow };
+    let first = reader_record(&reading.first, backend, first_model);
+    let second = reading.second.as_ref().map(|run| reader_record(run, backend, second_model));
+    let advisories = brief.advisories.iter().chain(&reading.advisories).cloned().collect();
+    let findings = reading.findings;
+    let outcome = outcome_of(&reading.first.outcome, &findings, config, (&brief.prompts().reason, "last"));
+    let decision = if outcome.wants_block() { Action::Block } else { Action::Allow };
     let (cause, detail) = match outcome {
         Outcome::Pass { cause, detail } => (cause, detail),
-        Outcome::Hold { cause, reason } => (cause, Some(reason)),
+        Outcome::Block { cause, reason } => (cause, Some(reason)),
         Outcome::Advise { cause, message } | Outcome::CouldNotCheck { cause, message } => {
             (cause, Some(message))
         }
     };
     // The hook would not have come this far.
     let (decision, cause, detail) = match passed_over {
-        Some(why) => (Held::Allow, Cause::NothingToAudit, Some(why.to_owned())),
+        Some(why) => (Action::Allow, Cause::NothingToAudit, Some(why.to_owned())),
         None => (decision, cause, detail),
     };
-    Audited { brief, story, decision, cause, detail }
+    let config_faults = Vec::new();
+    Audited { brief, findings, advisories, first, second, config_faults, decision, cause, detail }
 }

@@ -1,5 +1,5 @@
-//! Sessions that are over. `find` finds them, `moved_on` tells whether the disk is still theirs, `audit` does to one what the hook does to a stop, without a gate, a log or anything
-//! remembered.
+//! Sessions that are over. `find` finds them, `moved_on` says whether the disk is still as they left it,
+//! `audit` audits one as the hook audits a stop, without gates, log and state.
 
 pub mod audit;
 pub mod find;

@@ -7,7 +7,7 @@ use anstyle::Style;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::decision::Held;
+use crate::decision::Action;
 use crate::evidence::Entered;
 use crate::finding::{ClaimedIn, Finding, Status};
 use crate::log::annotated::FindingNotes;
@@ -67,9 +67,9 @@ impl Paragraphs {
     fn head(&mut self, annotated: &Annotated<Record>, setting: &Setting) {
         let record = &annotated.decision;
         let (word, style) = match (record.decision, record.would_block) {
-            (Held::Block, _) => ("block", CONFIRMED),
-            (Held::Allow, true) => ("would block", UNVERIFIED),
-            (Held::Allow, false) => ("allow", CLEAN),
+            (Action::Block, _) => ("block", CONFIRMED),
+            (Action::Allow, true) => ("would block", UNVERIFIED),
+            (Action::Allow, false) => ("allow", CLEAN),
         };
         let _ = writeln!(
             self.text,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 
-use crate::decision::Held;
+use crate::decision::Action;
 use crate::finding::{Finding, Status};
 use crate::log::replay_diff::{Difference, FindingDiff, ReplayDiff};
 use crate::render::paragraphs::{CLEAN, CONFIRMED, Paragraphs, TITLE, UNVERIFIED};
@@ -42,10 +42,10 @@ pub fn text(diff: &ReplayDiff, width: usize) -> String {
     page.text
 }
 
-fn word(held: Held) -> &'static str {
+fn word(held: Action) -> &'static str {
     match held {
-        Held::Block => "held",
-        Held::Allow => "let go",
+        Action::Block => "held",
+        Action::Allow => "let go",
     }
 }
 
@@ -123,8 +123,8 @@ mod tests {
             id: "k3f92m7q1x".into(),
             version_then: "0.1.0".into(),
             version_now: "0.2.0".into(),
-            then: Held::Block,
-            now: Held::Allow,
+            then: Action::Block,
+            now: Action::Allow,
             cautions: vec!["changed since: beta.txt; a difference may rest on the disk".into()],
             changed: vec!["beta.txt".into()],
             findings: compare(&then, &now),
@@ -148,8 +148,8 @@ mod tests {
             id: "k3f92m7q1x".into(),
             version_then: "0.1.0".into(),
             version_now: "0.1.0".into(),
-            then: Held::Allow,
-            now: Held::Allow,
+            then: Action::Allow,
+            now: Action::Allow,
             cautions: Vec::new(),
             changed: Vec::new(),
             findings: Vec::new(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::config::AuditConfig;
-use crate::decision::{Cause, Held};
+use crate::decision::{Action, Cause};
 use crate::evidence::{Entered, FileState};
 use crate::finding::{Advisory, Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
 use crate::log::record::ReaderRecord;
@@ -31,7 +31,7 @@ pub struct Report {
     pub files: Vec<FileReport>,
     pub auditor: ReaderReport,
     pub second_reader: Option<ReaderReport>,
-    pub decision: Held,
+    pub decision: Action,
     pub cause: Cause,
     pub cautions: Vec<String>,
     /// For locations; no part of the format.
@@ -142,10 +142,9 @@ impl Report {
             }),
             steps: plan.map(steps_of).unwrap_or_default(),
             findings: audited.findings().iter().map(|finding| finding_of(finding, plan)).collect(),
-            advisories: audited.story.advisories.clone(),
+            advisories: audited.advisories.clone(),
             files: audited
-                .story
-                .files
+                .files()
                 .iter()
                 .map(|file| FileReport {
                     path: file.path.clone(),
@@ -154,8 +153,8 @@ impl Report {
                     entered: entered_name(&file.entered),
                 })
                 .collect(),
-            auditor: audited.story.auditor.as_ref().map(ReaderReport::from).unwrap_or_default(),
-            second_reader: audited.story.second_reader.as_ref().map(ReaderReport::from),
+            auditor: ReaderReport::from(&audited.first),
+            second_reader: audited.second.as_ref().map(ReaderReport::from),
             decision: audited.decision,
             cause: audited.cause,
             cautions: Vec::new(),
@@ -194,8 +193,8 @@ impl Report {
         }
         self.cautions.push(format!("the disk has moved on since this session ended ({why})"));
         let holds = self.with(Status::Confirmed).any(|finding| config.block_on.contains(&finding.category));
-        if self.decision == Held::Block && !holds {
-            self.decision = Held::Allow;
+        if self.decision == Action::Block && !holds {
+            self.decision = Action::Allow;
             self.cause = Cause::OnlyUnverified;
         }
     }

@@ -128,7 +128,7 @@ fn sessions(screen: &Screen<'_>) -> String {
             let blocks = session.state.blocks;
             let style = if blocks >= screen.max_blocks { WARN } else { PLAIN };
             let by: Vec<String> =
-                session.state.held_by.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
+                session.state.blocked_by.iter().map(|(gate, count)| format!("{gate} {count}")).collect();
             vec![
                 session.id.chars().take(ID).collect::<String>().into(),
                 Cell::styled(format!("{blocks} of {}", screen.max_blocks), style),
@@ -189,14 +189,14 @@ mod tests {
         config.worker.keep_alive = true;
         let gates = configured(&config);
         let decisions = annotated(LOG);
-        let held_by = BTreeMap::from([("pending-tasks".to_owned(), 2), ("audit".to_owned(), 1)]);
+        let blocked_by = BTreeMap::from([("pending-tasks".to_owned(), 2), ("audit".to_owned(), 1)]);
         let session = |id: &str, minutes: i64, state| SessionLine {
             id: id.into(),
             at_ms: NOW - minutes * MINUTE,
             state,
         };
         let sessions = [
-            session("3f2a91c0-aaaa", 2, SessionState { blocks: 3, held_by, ..SessionState::default() }),
+            session("3f2a91c0-aaaa", 2, SessionState { blocks: 3, blocked_by, ..SessionState::default() }),
             session("b1", 300, SessionState::default()),
         ];
         let worker = |name: &str, minutes: i64| Worker {

@@ -1,6 +1,6 @@
 //! Sentences that several forms share. Pure.
 
-use crate::decision::Held;
+use crate::decision::Action;
 use crate::finding::{SecondOpinion, Source, Status};
 use crate::readers::Usage;
 use crate::render::report::{FindingReport, ReaderReport, Report};
@@ -19,8 +19,8 @@ pub(super) fn by_whom(source: Source) -> &'static str {
 pub(super) fn decision_words(report: &Report) -> String {
     let cause = report.cause.name();
     match report.decision {
-        Held::Block => format!("The hook would have held this stop ({cause})."),
-        Held::Allow => format!("The hook would have let this stop go ({cause})."),
+        Action::Block => format!("The hook would have held this stop ({cause})."),
+        Action::Allow => format!("The hook would have let this stop go ({cause})."),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Which commands of a project's config file a person has allowed to run. Takes a project and its commands; remembers them by
-//! their words, for all worktrees of one repository, so that a command that changes has to be allowed anew.
+//! Which commands of a project's config file a person has allowed to run: a hash of the commands for each repository,
+//! with all its worktrees. A command that changes has to be allowed anew.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,5 @@
-//! What is remembered of feature loops: one file for each, by the name of its folder. Where there never was a loop a stop
-//! pays one failed open for it. Whoever changes one waits for its turn; whoever runs one holds it until its process is
-//! gone, however that ends.
+//! The state of feature loops, one file for each folder. Where there never was a loop a stop pays one failed open. A
+//! loop is changed under a lock; the process that runs one holds another lock until it ends, however that happens.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,9 +1,8 @@
-//! What is remembered between stops, in the state folder: how often a session was held, what its last audit
-//! saw, which flags a client has. What can't be read counts as never written. Must not lose a session's count in
-//! silence: one that can't be written is an error to the caller.
+//! The state folder: what lasts from one stop to the next, such as how often a session was blocked, what its last
+//! audit saw, which flags a client has. What can't be read counts as never written. Must not lose a session's count
+//! in silence: one that can't be written is an error to the caller.
 
 mod allowed;
-mod chores;
 mod loops;
 mod newest_stop;
 mod spending;
@@ -23,11 +22,10 @@ use crate::client::program::{ClientStamp, FlagCache, Flags};
 use crate::env::{self, Env};
 use crate::evidence::FileCache;
 use crate::files::{in_private_folder, write_whole};
-use crate::followup::PendingBlock;
+use crate::followup::{Dispute, PendingBlock};
 use crate::ids::ContentId;
 
-pub use crate::state::newest_stop::{NewestStop, Taken};
-pub use chores::Chores;
+pub use crate::state::newest_stop::{Acquired, NewestStop};
 pub use loops::RunLock;
 pub use switch::{SwitchedOff, Switches, Thrown};
 
@@ -37,35 +35,35 @@ pub struct StateFolder {
     root: PathBuf,
 }
 
-/// What is remembered of one session.
+/// The state of one session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// How often it was held.
+    /// How often it was blocked.
     pub blocks: u32,
-    /// How many calls of a model it has cost.
+    /// How many calls of a model were made for it.
     #[serde(skip_serializing_if = "is_zero")]
     pub reader_calls: u32,
-    /// How often each gate has held it.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub held_by: BTreeMap<String, u32>,
-    /// When each check passed last, for all that matters to it.
+    /// How often each gate has blocked it.
+    #[serde(alias = "held_by", skip_serializing_if = "BTreeMap::is_empty")]
+    pub blocked_by: BTreeMap<String, u32>,
+    /// What each check passed on last.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub checks: BTreeMap<String, Passed>,
-    /// When each of its agents was held last, in milliseconds since 1970.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub held_ms: BTreeMap<String, i64>,
-    /// The newest hold was one of a gate that only keeps the session at work: what it does since is a stretch of its own.
+    /// When each of its agents was blocked last, in milliseconds since 1970.
+    #[serde(alias = "held_ms", skip_serializing_if = "BTreeMap::is_empty")]
+    pub blocked_ms: BTreeMap<String, i64>,
+    /// The newest block was one that only keeps the session at work: what it does since is checked again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub kept_working: bool,
     /// What the last audit of each of its agents saw; the main agent's name is empty.
     pub audits: BTreeMap<String, LastAudit>,
     /// Names of the advisories that the person was told of: once is enough.
     pub told: BTreeSet<String>,
-    /// What its agents disputed, by the grounds of each finding: it is not held against them again.
+    /// What its agents disputed, by the grounds of each finding: they are not blocked for it again.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub disputed: BTreeMap<String, Dispute>,
-    /// For which start it was last given what the config names.
+    /// The start at which it was last given what the config names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
 }
@@ -76,16 +74,16 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl SessionState {
-    /// Whether anything of it is counted.
+    /// Whether any block of it is counted.
     pub fn has_counts(&self) -> bool {
-        self.blocks > 0 || self.kept_working || !self.held_by.is_empty()
+        self.blocks > 0 || self.kept_working || !self.blocked_by.is_empty()
     }
 
-    /// Counts anew. What is known of the session stays known.
+    /// Sets all counts of blocks to zero. What was audited, told and disputed stays.
     pub fn count_anew(&mut self) {
         self.blocks = 0;
         self.kept_working = false;
-        self.held_by.clear();
+        self.blocked_by.clear();
     }
 }
 
@@ -101,19 +99,7 @@ pub struct Given {
     pub at_ms: i64,
 }
 
-/// A finding that an agent disputed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Dispute {
-    /// The block's id.
-    pub of: String,
-    /// Which of its findings, counted from 1.
-    pub finding: usize,
-    /// The agent's words, masked.
-    pub sentence: String,
-}
-
-/// What an audit saw.
+/// The last audit of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LastAudit {
@@ -123,7 +109,7 @@ pub struct LastAudit {
     pub finished: usize,
     /// How far the session had come.
     pub rows: usize,
-    /// Whether nothing was held: what stood before need not be judged again.
+    /// Whether it did not block: what it saw need not be judged again.
     pub was_clean: bool,
     /// The files that were changed by then, each with the hash of what it held.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -132,7 +118,34 @@ pub struct LastAudit {
     pub decided_ms: i64,
 }
 
-/// Held while one stop is being audited; let go with the process, however it ends.
+/// What one stop changes in the state of its session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StateChange {
+    /// The audit that was made.
+    pub audit: Option<LastAudit>,
+    /// Names of the advisories that the person is told of.
+    pub told: BTreeSet<String>,
+    /// The checks that passed.
+    pub checks: BTreeMap<String, Passed>,
+}
+
+impl StateChange {
+    /// Adds what another gate changes.
+    pub fn extend(&mut self, other: &Self) {
+        self.audit = other.audit.clone().or(self.audit.take());
+        self.told.extend(other.told.iter().cloned());
+        self.checks.extend(other.checks.clone());
+    }
+
+    /// Applies it to the state of the session of this agent.
+    pub fn apply(self, agent: &str, session: &mut SessionState) {
+        session.audits.extend(self.audit.map(|audit| (agent.to_owned(), audit)));
+        session.told.extend(self.told);
+        session.checks.extend(self.checks);
+    }
+}
+
+/// The lock on one stop. The kernel releases it with the process, however that ends.
 #[derive(Debug)]
 pub struct StopLock(#[expect(dead_code, reason = "held, not read")] Option<File>);
 
@@ -161,12 +174,12 @@ impl StateFolder {
         self.root.join("sessions").join(format!("{}.json", file_name(session)))
     }
 
-    /// What is remembered of a session.
+    /// Reads the state of a session.
     pub fn session(&self, session: &str) -> SessionState {
         read_json(&self.session_file(session)).unwrap_or_default()
     }
 
-    /// Changes what is remembered of a session. Whoever else does the same waits for its turn.
+    /// Changes the state of a session, under a lock.
     pub fn update_session(&self, session: &str, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
         let path = self.session_file(session);
         let _turn = self.session_turn(session)?;
@@ -175,8 +188,7 @@ impl StateFolder {
         write_json(&path, &state)
     }
 
-    /// The sessions of which something was remembered last, newest first: id, when (milliseconds since 1970) and what. None that is
-    /// older than `since_ms`.
+    /// The sessions whose state was written since `since_ms`, newest first: id, when (milliseconds since 1970), state.
     pub fn recent_sessions(&self, most: usize, since_ms: i64) -> Vec<(String, i64, SessionState)> {
         let entries = fs::read_dir(self.root.join("sessions")).into_iter().flatten().filter_map(Result::ok);
         let mut files: Vec<(i64, PathBuf)> = entries
@@ -197,50 +209,46 @@ impl StateFolder {
         files.into_iter().filter_map(read).take(most).collect()
     }
 
-    /// What is remembered of the files that one agent's last audit looked at.
+    /// The cache of the files that one agent's last audit looked at.
     pub fn evidence(&self, session: &str, agent: &str) -> FileCache {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let kept = fs::read(self.stop_file(session, agent, "files")).unwrap_or_default();
         FileCache::decode(&kept, now.as_nanos())
     }
 
-    /// Remembers what this audit looked at.
-    pub fn keep_evidence(&self, session: &str, agent: &str, memory: FileCache, chores: &mut Chores) {
-        chores.add(self.stop_file(session, agent, "files"), move || memory.encode());
+    /// Writes the cache of the files that this audit looked at. A failure costs time at the next stop, no more.
+    pub fn keep_evidence(&self, session: &str, agent: &str, cache: &FileCache) {
+        if let Some(bytes) = cache.encode() {
+            write_cache(&self.stop_file(session, agent, "files"), &bytes);
+        }
     }
 
-    /// What is remembered of the transcripts of one agent of a session, as bytes; empty if nothing is.
+    /// The resume points of the transcripts of one agent, as bytes; empty if there are none.
     pub fn cursors(&self, session: &str, agent: &str) -> Vec<u8> {
         fs::read(self.stop_file(session, agent, "cursor")).unwrap_or_default()
     }
 
-    /// Remembers it.
-    pub fn keep_cursors(
-        &self,
-        session: &str,
-        agent: &str,
-        chores: &mut Chores,
-        bytes: impl FnOnce() -> Option<Vec<u8>> + Send + 'static,
-    ) {
-        chores.add(self.stop_file(session, agent, "cursor"), bytes);
+    /// Writes the resume points of the transcripts of one agent of a session.
+    pub fn keep_cursors(&self, session: &str, agent: &str, bytes: &[u8]) {
+        write_cache(&self.stop_file(session, agent, "cursor"), bytes);
     }
 
-    /// The block of one agent's last stop, whose outcome nobody knows yet. Where there is none that is one failed open.
+    /// The block of one agent's last stop whose outcome is not known yet. Where there is none it costs a failed open.
     pub fn pending(&self, session: &str, agent: &str) -> Option<PendingBlock> {
         read_json(&self.stop_file(session, agent, "held"))
     }
 
-    /// Takes it away; whether this process was the one that did.
+    /// Removes it. Returns whether this process was the one that did.
     pub fn take_pending(&self, session: &str, agent: &str) -> bool {
         fs::remove_file(self.stop_file(session, agent, "held")).is_ok()
     }
 
-    /// Remembers a block until its outcome is known.
+    /// Saves a block until its outcome is known.
     pub fn keep_pending(&self, session: &str, agent: &str, pending: &PendingBlock) -> io::Result<()> {
         write_json(&self.stop_file(session, agent, "held"), pending)
     }
 
-    /// Waits for this process's turn to change what is remembered of a session; over when it is dropped.
+    /// Locks the state of a session until the file is dropped.
     fn session_turn(&self, session: &str) -> io::Result<File> {
         let lock = lock_file(&self.session_file(session).with_extension("lock"))?;
         lock.lock()?;
@@ -254,11 +262,11 @@ impl StateFolder {
         self.root.join("sessions").join(format!("{name}.{kind}"))
     }
 
-    /// Takes the one place at which a stop of this agent may be audited; `None` when another hook has it:
-    /// the client runs a hook twice, at the same time, if it is registered twice.
+    /// Locks the stop of an agent; `None` when another hook has it: the client runs a hook twice, at the same time, if
+    /// it is registered twice.
     pub fn lock_stop(&self, session: &str, agent: &str) -> Option<StopLock> {
         let Ok(file) = lock_file(&self.stop_file(session, agent, "stop")) else {
-            // Where no file can be made, nothing can be counted either, and nothing will be held.
+            // Where no file can be made, no block can be counted, so none will be given.
             return Some(StopLock(None));
         };
         match file.try_lock() {
@@ -276,7 +284,7 @@ impl StateFolder {
 #[serde(default)]
 struct Clients(Vec<(ClientStamp, Flags)>);
 
-/// How many clients are remembered.
+/// How many clients' flags are cached.
 const MOST_CLIENTS: usize = 16;
 
 impl FlagCache for StateFolder {
@@ -292,7 +300,7 @@ impl FlagCache for StateFolder {
         known.retain(|(known, _)| *known != stamp);
         known.push((stamp, flags.clone()));
         let from = known.len().saturating_sub(MOST_CLIENTS);
-        // Forgetting costs one `--help`; not worth a word.
+        // A failure costs one `--help` at the next stop.
         let _ = write_json(&self.clients_file(), &Clients(known.split_off(from)));
     }
 }
@@ -316,6 +324,12 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
 fn lock_file(path: &Path) -> io::Result<File> {
     let folder = path.parent().unwrap_or(Path::new("."));
     in_private_folder(folder, || OpenOptions::new().create(true).truncate(false).write(true).open(path))
+}
+
+fn write_cache(path: &Path, bytes: &[u8]) {
+    if let Err(error) = write_whole(path, bytes) {
+        tracing::debug!(%error, path = %path.display(), "a cache could not be written");
+    }
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
@@ -347,7 +361,7 @@ mod tests {
         fs::write(folder.path().join("sessions/s.json"), older).expect("written");
         let state = StateFolder::at(folder.path());
         let read = state.session("s");
-        assert_eq!((read.blocks, read.held_by["audit"], read.told.contains("x")), (2, 2, true));
+        assert_eq!((read.blocks, read.blocked_by["audit"], read.told.contains("x")), (2, 2, true));
         assert_eq!(read.audits[""], LastAudit { work: 7, decided_ms: 5, ..LastAudit::default() });
         state.update_session("s", |session| session.blocks += 1).expect("written");
         assert_eq!(state.session("s").blocks, 3);

@@ -1,7 +1,8 @@
-//! Which stop of an agent is the newest, where audits run behind the session: a later stop takes over from one
-//! that is still being audited, and a second hook of the same stop does not. Takes what the client says of a stop;
-//! the newest is named in a file, which is changed only in the session's turn and replaced whole. So whoever looks
-//! at it within [`StateFolder::update_session`] sees what stands for as long as that lasts.
+//! Which stop of an agent is the newest, where audits run in the background: a later stop supersedes one that is
+//! still being audited, and a second hook of the same stop does not.
+//!
+//! A file names the newest stop. It is changed only under the session's lock and replaced whole, so what is read
+//! within [`StateFolder::update_session`] stays true for as long as that lasts.
 
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
@@ -10,16 +11,16 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::hook::HookInput;
+use crate::client::hook_input::HookInput;
 use crate::ids::{ContentId, new_id};
 use crate::state::{StateFolder, StopLock, lock_file, read_json, write_json};
 
-/// How long the audit that is taken over from may need to end its auditor and let go of its place. It notices within
-/// a tenth of a second. After this we go on beside it: it has nothing to say any more.
+/// How long a superseded audit may need to end its reader and release its lock. It notices within a tenth of a
+/// second. After this we go on beside it: its decision does not count any more.
 const HAND_OVER: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// One hook's claim to decide one stop.
+/// One hook's claim to decide one stop as the newest.
 #[derive(Debug)]
 pub struct NewestStop<'a> {
     state: &'a StateFolder,
@@ -31,21 +32,21 @@ pub struct NewestStop<'a> {
 /// The newest stop, as the file has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Mark {
-    /// Names the stop: the same for two hooks of it.
+    /// The name of the stop, the same for two hooks of it.
     stop: String,
-    /// Names the hook that decides it.
+    /// The name of the hook that decides it.
     hook: String,
     /// When that hook started, in milliseconds since 1970.
     started_ms: i64,
 }
 
-/// What became of a claim.
+/// The result of [`NewestStop::acquire`].
 #[derive(Debug)]
-pub enum Taken {
-    /// It is ours, until a newer stop comes.
-    Ours {
-        /// Where it is audited.
-        place: StopLock,
+pub enum Acquired {
+    /// This process decides the stop, until a newer one comes.
+    Lock {
+        /// Held until the decision is saved.
+        lock: StopLock,
         /// Another hook has had the same stop, and has ended.
         is_second: bool,
     },
@@ -56,7 +57,7 @@ pub enum Taken {
 }
 
 impl<'a> NewestStop<'a> {
-    /// A claim, not yet made.
+    /// A claim that is not written yet.
     pub fn new(state: &'a StateFolder, session: &'a str, input: &'a HookInput, started_ms: i64) -> Self {
         let agent = input.agent_id.as_deref().unwrap_or_default();
         Self { state, session, agent, mark: Mark { stop: stop_name(input), hook: new_id(), started_ms } }
@@ -70,10 +71,10 @@ impl<'a> NewestStop<'a> {
         read_json(&self.file())
     }
 
-    /// Makes it, and waits for the audit that is taken over from to let go.
-    pub fn take(&self) -> Taken {
-        // Where no file can be made, nothing can be counted either, and nothing will be held.
-        let nothing_kept = Taken::Ours { place: StopLock(None), is_second: false };
+    /// Writes the claim, takes the lock, and waits for the audit that is superseded to release it.
+    pub fn acquire(&self) -> Acquired {
+        // Where no file can be made, no block can be counted, so none will be given.
+        let nothing_kept = Acquired::Lock { lock: StopLock(None), is_second: false };
         let Ok(turn) = self.state.session_turn(self.session) else { return nothing_kept };
         let Ok(place) = lock_file(&self.state.stop_file(self.session, self.agent, "stop")) else {
             return nothing_kept;
@@ -81,36 +82,36 @@ impl<'a> NewestStop<'a> {
         let newest = self.newest();
         let is_second = newest.as_ref().is_some_and(|newest| newest.stop == self.mark.stop);
         if is_second && is_held(&place) {
-            return Taken::InHand;
+            return Acquired::InHand;
         }
         if !is_second && newest.is_some_and(|newest| self.is_older_than(&newest)) {
-            return Taken::Superseded;
+            return Acquired::Superseded;
         }
         if write_json(&self.file(), &self.mark).is_err() {
             return nothing_kept;
         }
-        // Before the turn is over: a second hook of this stop must not find the place empty.
+        // Under the session's lock: a second hook of this stop must not find this one free.
         let mut is_waiting = is_held(&place);
         drop(turn);
         let asked = Instant::now();
         while is_waiting && asked.elapsed() < HAND_OVER {
             if !self.is_newest() {
-                return Taken::Superseded;
+                return Acquired::Superseded;
             }
             std::thread::sleep(LOOK);
             is_waiting = is_held(&place);
         }
-        Taken::Ours { place: StopLock(Some(place)), is_second }
+        Acquired::Lock { lock: StopLock(Some(place)), is_second }
     }
 
-    /// For a stop that nobody audits: it is newer than one that still is being audited, all the same.
-    pub fn pass_by(&self) {
+    /// Supersedes an older stop that is still being audited, for a stop that is skipped itself.
+    pub fn supersede_older(&self) {
         if !self.file().exists() {
             return;
         }
         let Ok(_turn) = self.state.session_turn(self.session) else { return };
         if self.newest().is_some_and(|newest| newest.stop != self.mark.stop && !self.is_older_than(&newest)) {
-            // Not written, the older audit may still find out by itself that the session has moved on.
+            // If it can't be written, the older audit may still see that the session has gone on.
             let _ = write_json(&self.file(), &self.mark);
         }
     }
@@ -120,8 +121,7 @@ impl<'a> NewestStop<'a> {
         self.newest().is_none_or(|newest| newest.hook == self.mark.hook)
     }
 
-    /// Whether another stop's hook was started after this one. (A start in the future is a clock that jumped
-    /// back.)
+    /// Whether another stop's hook was started after this one. A start in the future is a clock that jumped back.
     fn is_older_than(&self, other: &Mark) -> bool {
         (self.mark.started_ms + 1..=Timestamp::now().as_millisecond()).contains(&other.started_ms)
     }
@@ -139,7 +139,7 @@ fn stop_name(input: &HookInput) -> String {
     name.finish()
 }
 
-/// Whether another process has the place. If not, it is ours from here on.
+/// Whether another process has the lock. If not, this one takes it.
 fn is_held(place: &File) -> bool {
     matches!(place.try_lock(), Err(TryLockError::WouldBlock))
 }
@@ -164,22 +164,22 @@ mod tests {
         let (first, second) = (stop("1"), stop("2"));
         let started = now();
         let one = NewestStop::new(&state, "s", &first, started);
-        let Taken::Ours { place, is_second: false } = one.take() else { panic!("nobody else is there") };
+        let Acquired::Lock { lock, is_second: false } = one.acquire() else { panic!("nobody else is there") };
         assert!(one.is_newest());
-        assert!(matches!(NewestStop::new(&state, "s", &first, started + 1).take(), Taken::InHand));
+        assert!(matches!(NewestStop::new(&state, "s", &first, started + 1).acquire(), Acquired::InHand));
         assert!(one.is_newest());
         let newer = NewestStop::new(&state, "s", &second, started);
         std::thread::scope(|scope| {
-            let taken = scope.spawn(|| newer.take());
+            let taken = scope.spawn(|| newer.acquire());
             while one.is_newest() {
                 std::thread::sleep(LOOK);
             }
-            drop(place);
-            assert!(matches!(taken.join().expect("taken"), Taken::Ours { .. }));
+            drop(lock);
+            assert!(matches!(taken.join().expect("taken"), Acquired::Lock { .. }));
         });
         assert!(newer.is_newest() && !one.is_newest());
-        let again = NewestStop::new(&state, "s", &second, now()).take();
-        assert!(matches!(again, Taken::Ours { is_second: true, .. }), "the first hook of it has ended");
+        let again = NewestStop::new(&state, "s", &second, now()).acquire();
+        assert!(matches!(again, Acquired::Lock { is_second: true, .. }), "the first hook of it has ended");
     }
 
     #[test]
@@ -189,13 +189,13 @@ mod tests {
         let (first, second) = (stop("1"), stop("2"));
         let started = now() - 10;
         let newer = NewestStop::new(&state, "s", &second, started + 5);
-        assert!(matches!(newer.take(), Taken::Ours { .. }));
-        assert!(matches!(NewestStop::new(&state, "s", &first, started).take(), Taken::Superseded));
+        assert!(matches!(newer.acquire(), Acquired::Lock { .. }));
+        assert!(matches!(NewestStop::new(&state, "s", &first, started).acquire(), Acquired::Superseded));
         assert!(newer.is_newest());
         // The newer one's start is in the future of a clock that was set back.
         let ahead = NewestStop::new(&state, "s", &first, started + 3_600_000);
-        assert!(matches!(ahead.take(), Taken::Ours { .. }));
-        assert!(matches!(NewestStop::new(&state, "s", &second, started).take(), Taken::Ours { .. }));
+        assert!(matches!(ahead.acquire(), Acquired::Lock { .. }));
+        assert!(matches!(NewestStop::new(&state, "s", &second, started).acquire(), Acquired::Lock { .. }));
     }
 
     #[test]
@@ -204,13 +204,13 @@ mod tests {
         let state = StateFolder::at(folder.path());
         let (first, second) = (stop("1"), stop("2"));
         let aside = NewestStop::new(&state, "s", &second, now());
-        aside.pass_by();
+        aside.supersede_older();
         assert!(!folder.path().join("sessions").exists());
         let audited = NewestStop::new(&state, "s", &first, now() - 5);
-        assert!(matches!(audited.take(), Taken::Ours { .. }));
-        NewestStop::new(&state, "s", &first, now()).pass_by();
+        assert!(matches!(audited.acquire(), Acquired::Lock { .. }));
+        NewestStop::new(&state, "s", &first, now()).supersede_older();
         assert!(audited.is_newest(), "the same stop");
-        aside.pass_by();
+        aside.supersede_older();
         assert!(!audited.is_newest());
     }
 
@@ -226,7 +226,7 @@ mod tests {
         let decide = |number: i64| {
             let input = stop(&number.to_string());
             let claim = NewestStop::new(&state, "s", &input, began + number);
-            let Taken::Ours { place: _place, .. } = claim.take() else { return };
+            let Acquired::Lock { lock: _lock, .. } = claim.acquire() else { return };
             std::thread::sleep(Duration::from_millis(5));
             let speak = |_: &mut crate::state::SessionState| {
                 if claim.is_newest() {
@@ -254,8 +254,8 @@ mod tests {
         let json = br#"{"session_id":"s","prompt_id":"1","last_assistant_message":"Done.","agent_id":"a"}"#;
         let agent = HookInput::parse(json).expect("input");
         let claim = NewestStop::new(&state, "s", &main, now());
-        let Taken::Ours { place: _place, .. } = claim.take() else { panic!("nobody else is there") };
-        assert!(matches!(NewestStop::new(&state, "s", &agent, now()).take(), Taken::Ours { .. }));
+        let Acquired::Lock { lock: _lock, .. } = claim.acquire() else { panic!("nobody else is there") };
+        assert!(matches!(NewestStop::new(&state, "s", &agent, now()).acquire(), Acquired::Lock { .. }));
         assert!(claim.is_newest());
         let other = HookInput { last_assistant_message: Some("Done again.".into()), ..main.clone() };
         assert_ne!(stop_name(&main), stop_name(&other));

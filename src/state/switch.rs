@@ -1,5 +1,5 @@
-//! The person's switch, and what `install` remembers of what it made. One file holds every switch that is off, and is
-//! gone where none is: a stop pays one failed open for it. What can't be read counts as on.
+//! The person's switch, and what `install` created. One file has every switch that is off, and is gone where none is:
+//! a stop pays one failed open for it. What can't be read counts as on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,6 +1,6 @@
-//! The workspace: takes paths as people and agents write them, says what stands there. The only part of an
-//! audit that reads the files that it speaks of. Must not read anything outside the workspace and the client's plan folders, must
-//! not follow a link out of them, and must not judge.
+//! The workspace: takes paths as people and agents write them, says what is there. The only part of
+//! an audit that reads files of the workspace. Must not read anything outside the workspace and the
+//! client's plan folders, must not follow a link out of them, and must not judge.
 
 pub mod diff;
 pub mod file_cache;

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use jiff::Timestamp;
-use punchlist::decision::{Cause, Held};
+use punchlist::decision::{Action, Cause};
 use punchlist::evidence::{Entered, FileState, LeftOut};
 use punchlist::finding::{Category, ClaimedIn, Finding, Kind, SecondOpinion, Source, Status};
 use punchlist::log::note::{FindingOutcome, Label, LabelNote, SCHEMA};
@@ -185,7 +185,7 @@ impl Maker {
         }
         self.write(&record);
         self.maybe_label(&record, time);
-        if record.decision == Held::Block {
+        if record.decision == Action::Block {
             // Some sessions are never gone on with.
             if !self.chance.happens(60) {
                 let later = time + 60_000 + self.chance.below(1_800_000);
@@ -367,9 +367,9 @@ impl Maker {
             let finding = self.finding(record, Status::Refuted);
             record.findings.push(finding);
         }
-        record.decision = Held::Block;
+        record.decision = Action::Block;
         if self.chance.happens(120) {
-            record.decision = Held::Allow;
+            record.decision = Action::Allow;
             (record.dry_run, record.would_block) = (true, true);
         }
     }
@@ -473,7 +473,7 @@ impl Maker {
     }
 
     fn maybe_label(&mut self, record: &Record, time: i64) {
-        let is_block = record.decision == Held::Block;
+        let is_block = record.decision == Action::Block;
         let is_clean = record.cause == Cause::Clean;
         if !(is_block && self.chance.happens(90) || is_clean && self.chance.happens(4)) {
             return;

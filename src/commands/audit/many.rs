@@ -91,7 +91,7 @@ fn audit(found: &Found, args: &AuditArgs, env: &Env, projects: &Projects) -> Res
     });
     let project = Arc::clone(project);
     drop(projects);
-    let audited = project.judge(&found.transcript, loaded, args.format == Format::Json)?;
+    let audited = project.judge(loaded, args.format == Format::Json)?;
     Ok(Some(Report::new(&found.id, &found.transcript, &project.folder, &audited)))
 }
 

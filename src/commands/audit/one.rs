@@ -72,7 +72,7 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
     }
     let audited = ask(args, prepared, env, &config, &spinner)?;
     drop(spinner);
-    for fault in &audited.story.config_faults {
+    for fault in &audited.config_faults {
         super::complain(&format!("{fault} (the built-in text is used)"));
     }
     let mut report = Report::new(&found.id, &found.transcript, &workspace, &audited);

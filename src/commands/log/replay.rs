@@ -10,11 +10,11 @@ use super::super::complain;
 use super::{Context, Result};
 use crate::audit::outcome::outcome_of;
 use crate::audit::reading::{self, Setting};
-use crate::audit::seen::scene_of;
+use crate::audit::snapshot::snapshot_of;
 use crate::audit::{AuditInput, plan_in_play, plan_places};
 use crate::client::folders;
 use crate::config::{Config, SecondReader};
-use crate::decision::Held;
+use crate::decision::Action;
 use crate::evidence::{Evidence, FileCache, Workspace};
 use crate::finding::{Finding, Source, Status};
 use crate::log::replay_diff::{ReplayDiff, compare};
@@ -86,13 +86,13 @@ pub(super) fn replay(record: &Record, context: &Context<'_>) -> Result<ReplayDif
         cautions
             .push(format!("changed since then: {}; a difference may rest on the disk", changed.join(", ")));
     }
-    let was_held = record.decision == Held::Block || record.would_block;
+    let was_held = record.decision == Action::Block || record.would_block;
     Ok(ReplayDiff {
         id: id.clone(),
         version_then: record.version.clone(),
         version_now: env!("CARGO_PKG_VERSION").to_owned(),
-        then: if was_held { Held::Block } else { Held::Allow },
-        now: if outcome.wants_block() { Held::Block } else { Held::Allow },
+        then: if was_held { Action::Block } else { Action::Allow },
+        now: if outcome.wants_block() { Action::Block } else { Action::Allow },
         cautions,
         changed,
         findings: compare(&record.findings, &findings),
@@ -217,7 +217,7 @@ fn copy_agents(from: &Path, to: &Path) -> io::Result<()> {
 /// The names of what is not as it was: files by their content as it was shown, or by what stands
 /// there, and the plan.
 fn changed_since(record: &Record, snapshot: Option<&Snapshot>, now: &Evidence) -> Vec<String> {
-    let shown_now = scene_of(now);
+    let shown_now = snapshot_of(now);
     let shown = |snapshot: &Snapshot, path: &str| {
         snapshot.files.iter().find(|file| file.path == path).map(|file| file.text.clone())
     };

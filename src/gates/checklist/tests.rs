@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::config::ChecklistConfig;
 use crate::finding::{Category, Kind};
+use crate::gates::audit::AuditDetails;
 use crate::session::Session;
 use crate::testing::{self, ask, evidence, plan, said, todo, touch};
 
@@ -169,16 +170,20 @@ fn what_the_audit_holds_for_is_left_to_it() {
     let unsettled = unsettled(PLAN);
     let left = |findings: Vec<Finding>| {
         let pending = PendingBlock::new(&findings, |_| true, &evidence(session()));
-        let story = StopReport {
-            unsettled: Some(unsettled.clone()),
-            pending: Some(pending),
-            ..StopReport::default()
+        let details = AuditDetails { pending: Some(pending), ..AuditDetails::default() };
+        let audit = Outcome::Block { cause: Cause::Findings, reason: "r".into() };
+        let checked = |gate, outcome: Outcome, details| CheckedGate {
+            gate,
+            keeps_working: false,
+            took: Duration::ZERO,
+            result: GateResult { details, ..outcome.into() },
         };
-        let told = |gate, outcome| Told { gate, keeps_working: false, outcome };
-        let held = Outcome::Hold { cause: Cause::Findings, reason: "r".into() };
-        let mut all = [told(NAME, hold(&unsettled, true)), told("audit", held)];
-        leave_to_the_audit(&mut all, &story);
-        all[0].outcome.words().unwrap_or_default().to_owned()
+        let mut all = [
+            checked(NAME, block(&unsettled, true), GateDetails::OpenClaims(unsettled.clone())),
+            checked("audit", audit, GateDetails::Audit(Box::new(details))),
+        ];
+        leave_to_the_audit(&mut all);
+        all[0].result.outcome.words().unwrap_or_default().to_owned()
     };
     let rest = left(vec![finding(Some(2), "")]);
     assert!(!rest.contains("beta.txt") && rest.contains("release notes"), "{rest}");

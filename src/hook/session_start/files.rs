@@ -6,11 +6,12 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::config::MemoryConfig;
+use crate::config::{MemoryConfig, TaskSource, TasksConfig};
 use crate::files::open_regular;
 use crate::hook::session_start::Start;
 use crate::hook::session_start::text::{Left, Note, Parts, cut};
 use crate::redact::{is_secret_file, mask};
+use crate::tasks::{Lookup, LookupOutcome, ResolvedQuery, find_pending, resolve_query};
 use crate::workspace::glob_files::{Globbed, globbed};
 
 /// So much more of a file is read than is given: a secret may stand across the end.
@@ -20,9 +21,9 @@ const MARGIN: u64 = 8 << 10;
 const MOST_READ: usize = 50;
 
 /// All that there is to tell; `None` where nothing is set.
-pub(super) fn parts(start: &Start<'_>, task: impl FnOnce() -> Option<String>) -> Option<Parts> {
+pub(super) fn parts(start: &Start<'_>) -> Option<Parts> {
     let config = &start.config.memory;
-    let task = task().map(|task| mask(&task).text);
+    let task = current_task(start).map(|task| mask(&task).text);
     let is_set = !config.files.is_empty() || !config.mandates.is_empty() || !config.mandates_file.is_empty();
     if !is_set && task.is_none() {
         return None;
@@ -84,4 +85,29 @@ fn start_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// The tasks that the session is at, one a line, where `[tasks]` or `[worker]` is set. A session's start must not
+/// wait for them or fail with them: what can't be looked up is left out.
+fn current_task(start: &Start<'_>) -> Option<String> {
+    let mut config: TasksConfig = start.config.tasks.clone();
+    if config.source == TaskSource::Off {
+        if !start.config.worker.keep_alive {
+            return None;
+        }
+        config.source = TaskSource::Registry;
+    }
+    let session = start.input.session_id.as_deref();
+    let ResolvedQuery { query, mut registry, .. } =
+        resolve_query(&config, start.env, start.state.root(), session, start.started_ms).ok()?;
+    let lookup = Lookup {
+        config: &config,
+        env: start.env,
+        project: start.project,
+        query: &query,
+        deadline: start.deadline,
+    };
+    let LookupOutcome::Found(tasks) = find_pending(&lookup, registry.as_mut()) else { return None };
+    let lines = tasks.iter().map(|task| format!("{} ({}): {}\n", task.id, task.status.name(), task.title));
+    Some(lines.collect::<String>()).filter(|text| !text.is_empty())
 }

@@ -7,17 +7,17 @@
 //! be held without end. What was told, disputed and audited stays known in each case.
 
 mod files;
-mod given;
-pub mod task;
 mod text;
 
 use std::path::Path;
 use std::time::Instant;
 
 use crate::client::env_vars;
+use crate::client::hook_input::HookInput;
+use crate::client::hook_reply::Reply;
 use crate::config::Config;
 use crate::env::{self, Env};
-use crate::hook::{HookInput, Reply};
+use crate::exit::complain;
 use crate::state::{Given, SessionState, StateFolder};
 
 /// The client's word for a session whose context was compacted.
@@ -44,19 +44,14 @@ pub struct Start<'a> {
     pub deadline: Instant,
 }
 
-/// What the agent is told; and begins the session's counts anew. `task` gives what it is at, where somebody knows. A fault in
-/// remembering is told to `complain`.
-pub fn begin(
-    start: &Start<'_>,
-    task: impl FnOnce() -> Option<String>,
-    complain: impl FnOnce(String),
-) -> Reply {
+/// Returns what the agent is told, and begins the session's counts anew.
+pub fn begin(start: &Start<'_>) -> Reply {
     let Start { input, env, config, state, session, project, started_ms, .. } = *start;
     if env.get(env::INSIDE_AUDITOR).is_some() {
         return Reply::Silent;
     }
     let is_on = config.gates.enabled && state.switched_off(project, session).is_none();
-    let parts = if is_on { files::parts(start, task) } else { None };
+    let parts = if is_on { files::parts(start) } else { None };
     let text = parts.and_then(|parts| text::text(&parts, &config.memory));
     let source = input.source.as_deref().unwrap_or_default();
     let begins_anew = source != COMPACT && state.session(session).has_counts();
@@ -74,15 +69,46 @@ pub fn begin(
             remembered.count_anew();
         }
         if text.is_some() {
-            is_given = remembered.given.as_ref().is_some_and(|last| given::is_same_start(last, &now));
+            is_given = remembered.given.as_ref().is_some_and(|last| is_same_start(last, &now));
             remembered.given = Some(now);
         }
     });
     if let Err(error) = written {
-        complain(format!(
-            "what is counted of this session can't be written: {}: {error}",
-            state.root().display()
-        ));
+        let root = state.root().display();
+        complain(&format!("what is counted of this session can't be written: {root}: {error}"));
     }
     text.filter(|_| !is_given).map_or(Reply::Silent, Reply::Context)
+}
+
+/// Two hooks of one start begin within so many milliseconds of each other, even on a busy machine.
+const TOGETHER_MS: u64 = 1_000;
+
+/// Whether two hooks were run for the same start: the client runs a hook that is registered twice at the same time,
+/// and once is enough for the agent. A note from the future is a clock that jumped back.
+fn is_same_start(last: &Given, now: &Given) -> bool {
+    let apart = now.at_ms.abs_diff(last.at_ms);
+    last.source == now.source && last.client == now.client && apart < TOGETHER_MS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_start_has_one_client_one_source_and_one_moment() {
+        let at =
+            |source: &str, client: &str, at_ms| Given { source: source.into(), client: client.into(), at_ms };
+        let first = at("startup", "7", 10_000);
+        for (other, is_same) in [
+            (at("startup", "7", 10_000), true),
+            (at("startup", "7", 10_400), true),
+            (at("startup", "7", 9_800), true),
+            (at("startup", "7", 11_000), false),
+            (at("startup", "7", 5_000), false),
+            (at("resume", "7", 10_000), false),
+            (at("startup", "8", 10_000), false),
+        ] {
+            assert_eq!(is_same_start(&first, &other), is_same, "{other:?}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::decision::{Held, could_not_check};
+use crate::decision::{Action, could_not_check};
 use crate::finding::{Category, Source, Status};
 use crate::log::note::{FindingOutcome, Label};
 use crate::log::record::{self, ReaderRecord};
@@ -30,10 +30,10 @@ pub(super) enum RowKind {
 impl RowKind {
     fn new(record: &Record) -> Self {
         match (record.decision, record.would_block) {
-            (Held::Block, _) => Self::Block,
-            (Held::Allow, true) => Self::WouldBlock,
-            (Held::Allow, false) if could_not_check(record.cause.name()) => Self::CouldNotCheck,
-            (Held::Allow, false) => Self::Allow,
+            (Action::Block, _) => Self::Block,
+            (Action::Allow, true) => Self::WouldBlock,
+            (Action::Allow, false) if could_not_check(record.cause.name()) => Self::CouldNotCheck,
+            (Action::Allow, false) => Self::Allow,
         }
     }
 }
@@ -169,11 +169,11 @@ mod tests {
         let kind = |decision, would_block, cause| {
             RowKind::new(&Record { decision, cause, would_block, ..record("x") })
         };
-        assert_eq!(kind(Held::Block, false, Cause::Findings), RowKind::Block);
-        assert_eq!(kind(Held::Allow, true, Cause::Error), RowKind::WouldBlock);
-        assert_eq!(kind(Held::Allow, false, Cause::Error), RowKind::CouldNotCheck);
-        assert_eq!(kind(Held::Allow, false, Cause::AuditorTimeout), RowKind::CouldNotCheck);
-        assert_eq!(kind(Held::Allow, false, Cause::Clean), RowKind::Allow);
+        assert_eq!(kind(Action::Block, false, Cause::Findings), RowKind::Block);
+        assert_eq!(kind(Action::Allow, true, Cause::Error), RowKind::WouldBlock);
+        assert_eq!(kind(Action::Allow, false, Cause::Error), RowKind::CouldNotCheck);
+        assert_eq!(kind(Action::Allow, false, Cause::AuditorTimeout), RowKind::CouldNotCheck);
+        assert_eq!(kind(Action::Allow, false, Cause::Clean), RowKind::Allow);
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn report() -> Report {
         }],
         auditor: reader("haiku", 4210.0, 0.004),
         second_reader: Some(reader("sonnet", 1000.0, 0.01)),
-        decision: Held::Block,
+        decision: Action::Block,
         cause: Cause::Findings,
         cautions: vec!["2 later sessions worked here since".into()],
         workspace: "/w".into(),
@@ -211,7 +211,7 @@ fn a_clean_report_is_short() {
         steps: Vec::new(),
         auditor: ReaderReport { backend: "recorded".into(), ..reader("", 0.0, 0.0) },
         second_reader: None,
-        decision: Held::Allow,
+        decision: Action::Allow,
         cause: Cause::Clean,
         ..report()
     };
@@ -349,7 +349,7 @@ fn what_rests_on_the_disk_is_doubted_and_what_the_session_shows_is_not() {
     let config = crate::config::Config::default().audit;
     let mut doubted = report();
     doubted.doubt_the_disk("its folder is gone", &config);
-    assert_eq!((doubted.decision, doubted.cause), (Held::Allow, Cause::OnlyUnverified));
+    assert_eq!((doubted.decision, doubted.cause), (Action::Allow, Cause::OnlyUnverified));
     assert_eq!(doubted.findings[0].status, Status::CannotVerify);
     assert_eq!(
         doubted.findings[0].note,
@@ -358,7 +358,7 @@ fn what_rests_on_the_disk_is_doubted_and_what_the_session_shows_is_not() {
     let mut failed = report();
     failed.findings[0].kind = Kind::Failed;
     failed.doubt_the_disk("its folder is gone", &config);
-    assert_eq!((failed.decision, failed.findings[0].status), (Held::Block, Status::Confirmed));
+    assert_eq!((failed.decision, failed.findings[0].status), (Action::Block, Status::Confirmed));
 }
 
 /// Every field is in the document, and nothing else is.

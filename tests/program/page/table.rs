@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use punchlist::decision::Held;
+use punchlist::decision::Action;
 use punchlist::finding::{Finding, Status};
 use punchlist::log::annotated::FindingNotes;
 use punchlist::log::project_names::names;
@@ -38,7 +38,7 @@ fn opened(log: &MadeUp) -> Option<Browser> {
 fn filters_combine_and_the_figures_follow_them() {
     let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
-    let blocks = || log.decisions.iter().filter(|one| one.decision.decision == Held::Block);
+    let blocks = || log.decisions.iter().filter(|one| one.decision.decision == Action::Block);
     let project = blocks().next().and_then(|one| one.decision.project.clone()).expect("a project");
     let of_project = |one: &&Annotated<Record>| one.decision.project.as_ref() == Some(&project);
     let (all, of_one) = (blocks().count(), blocks().filter(of_project).count());

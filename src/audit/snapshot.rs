@@ -1,5 +1,5 @@
-//! Takes the evidence of an audit, gives what is kept of it for people: the asks, the plan's steps, the final message
-//! and what was shown of each file. Pure. All of it is masked already; must not become more than is worth its room.
+//! What is kept of the evidence of an audit for people: the asks, the plan's steps, the final message and what was
+//! shown of each file. Pure. The evidence is masked already; must not exceed a megabyte.
 
 use crate::evidence::Evidence;
 use crate::log::Snapshot;
@@ -21,7 +21,7 @@ const FILES: [usize; 4] = [500 << 10, 200 << 10, 50 << 10, 0];
 const MOST_BYTES: usize = 1 << 20;
 
 /// What is kept of the evidence.
-pub fn scene_of(evidence: &Evidence) -> Snapshot {
+pub fn snapshot_of(evidence: &Evidence) -> Snapshot {
     let mut scene = without_files(evidence);
     for room in FILES {
         scene.files = files(evidence, room);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn asks_steps_words_and_files_are_kept() {
-        let scene = scene_of(&evidence(&[("a.rs", "fn a() {}\n".into()), ("b.rs", String::new())]));
+        let scene = snapshot_of(&evidence(&[("a.rs", "fn a() {}\n".into()), ("b.rs", String::new())]));
         assert_eq!(
             (scene.asks, scene.final_message),
             (vec!["Follow the plan.".into()], Some("Done.".into()))
@@ -120,7 +120,7 @@ mod tests {
     fn however_much_there_is_it_stays_below_a_megabyte() {
         for text in ["x".repeat(3 << 20), "\u{1}".repeat(3 << 20)] {
             let files = [("a.rs", text.clone()), ("b.rs", text)];
-            let scene = scene_of(&evidence(&files));
+            let scene = snapshot_of(&evidence(&files));
             let bytes = serde_json::to_vec(&scene).expect("json").len();
             assert!((1_000..=MOST_BYTES).contains(&bytes), "{bytes}");
             assert!(scene.files[0].text.ends_with(" bytes cut …]"));
