@@ -65,7 +65,7 @@ impl Gate for KeepAlive {
     }
 }
 
-/// The worker that this session is, and what it has in hand.
+/// The worker of this session, and its tasks.
 fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, RegistryError> {
     let Some(session) = stop.input.session_id.as_deref() else { return Ok(None) };
     let Some(mut registry) = Registry::open_if_there(stop.state.root(), Patience::Stop)? else {

@@ -62,7 +62,7 @@ fn times(count: u32) -> String {
     counted(usize::try_from(count).unwrap_or(usize::MAX), "time", "times")
 }
 
-/// What a look at the tasks means. `ways_on` says what the agent can do; it is made only for a hold.
+/// Decides what the tasks mean. `ways_on` says what the agent can do, and is called only for a block.
 pub fn decide(
     looked: &LookupOutcome,
     held: u32,
