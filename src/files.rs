@@ -40,19 +40,6 @@ pub fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_at(&file, length.saturating_sub(most), length.min(most))
 }
 
-/// What one call gives of a file that is open, from there on.
-#[cfg(unix)]
-pub(crate) fn read_some_at(file: &File, part: &mut [u8], from: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, part, from)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn read_some_at(mut file: &File, part: &mut [u8], from: u64) -> io::Result<usize> {
-    use std::io::{Read, Seek, SeekFrom};
-    file.seek(SeekFrom::Start(from))?;
-    file.read(part)
-}
-
 #[cfg(unix)]
 pub(crate) fn read_exact_at(file: &File, part: &mut [u8], from: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, part, from)

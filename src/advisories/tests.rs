@@ -11,7 +11,7 @@ fn evidence_of(asks: &[&str], lines: &[&str], touches: Vec<Touch>) -> Evidence {
     testing::evidence(Session {
         asks: asks.iter().map(|text| ask(text, 1)).collect(),
         commands,
-        touches: touches.into(),
+        touches,
         ..testing::session()
     })
 }
@@ -161,7 +161,7 @@ fn tests_that_are_switched_off_are_told() {
     ] {
         let evidence = evidence_of(&["Add the parser."], &[], vec![change(path, 3, old, new)]);
         assert_eq!(kinds(&evidence), [AdvisoryKind::DisabledTest], "{path} {new}");
-        let mut undone = evidence.session.touches.to_vec();
+        let mut undone = evidence.session.touches.clone();
         undone[0].outcome = crate::session::Outcome::Failed("no such text".into());
         assert_eq!(kinds(&evidence_of(&["Add the parser."], &[], undone)), [], "{path}: it failed");
     }

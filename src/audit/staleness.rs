@@ -149,7 +149,7 @@ fn added_to(mark: &TranscriptMark, role: Role, stopped_ms: i64) -> io::Result<Ve
             }
         });
     }
-    let added = builder.peek();
+    let added = builder.session();
     let asked = (!added.asks.is_empty()).then_some(Progress::Asked);
     let worked = (added.last_call > 0 || !added.todos.is_empty()).then_some(Progress::Worked);
     Ok(asked.into_iter().chain(worked).collect())

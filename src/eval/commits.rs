@@ -113,7 +113,7 @@ mod tests {
             change_at: None,
             change: None,
         });
-        Session { touches: touches.collect(), commands: commands.into(), ..Session::default() }
+        Session { touches: touches.collect(), commands, ..Session::default() }
     }
 
     fn what(commands: &[(&str, &str, bool)]) -> Option<Vec<String>> {

@@ -16,7 +16,7 @@ use crate::ids::ContentId;
 use crate::paths::is_generated;
 use crate::plan::Plan;
 use crate::redact::mask;
-use crate::session::file_history::Shelf;
+use crate::session::file_history::RecordedTexts;
 use crate::session::{Original, Outcome, Session, Touch};
 use crate::workspace::diff;
 use crate::workspace::file_cache::FileSummary;
@@ -138,7 +138,7 @@ pub fn gather(
     let headers: usize = candidates.iter().map(|c| c.written.len() + sections::FILE_HEADER).sum();
     let mut viewer = Viewer {
         workspace,
-        originals: Shelf::of(&session.sources),
+        originals: RecordedTexts::new(&session.sources),
         cache,
         started: session.started.as_deref(),
         judged: scope.judged.as_ref(),
@@ -263,7 +263,7 @@ fn fill_originals(candidates: &mut [Candidate], workspace: &Workspace, repositor
 /// Reads files, and decides how much of each is shown.
 struct Viewer<'a> {
     workspace: &'a Workspace,
-    originals: Shelf,
+    originals: RecordedTexts,
     cache: &'a mut FileCache,
     started: Option<&'a str>,
     judged: Option<&'a JudgedUntil>,

@@ -17,19 +17,18 @@ fn mask_in_place(text: &mut String) -> usize {
 /// masked before are skipped.
 pub fn mask_session(session: &mut Session) -> usize {
     let done = session.masked;
-    let asks = session.asks.since_mut(done.asks).iter_mut().map(|ask| &mut ask.text);
-    let commands = session.commands.since_mut(done.commands).iter_mut();
+    let asks = session.asks[done.asks..].iter_mut().map(|ask| &mut ask.text);
+    let commands = session.commands[done.commands..].iter_mut();
     let lines = commands.flat_map(|command| [&mut command.line, &mut command.output]);
     let delegations = session.delegations[done.delegations..].iter_mut();
     let handed_over =
         delegations.flat_map(|delegation| [&mut delegation.description, &mut delegation.report]);
-    let remarks = session.remarks.since_mut(done.remarks).iter_mut().map(|remark| &mut remark.text);
+    let remarks = session.remarks[done.remarks..].iter_mut().map(|remark| &mut remark.text);
     // The client's words for a failed edit hold the text that was to be replaced.
-    let failures =
-        session.touches.since_mut(done.touches).iter_mut().filter_map(|touch| match &mut touch.outcome {
-            Outcome::Failed(why) => Some(why),
-            Outcome::Done | Outcome::Unanswered => None,
-        });
+    let failures = session.touches[done.touches..].iter_mut().filter_map(|touch| match &mut touch.outcome {
+        Outcome::Failed(why) => Some(why),
+        Outcome::Done | Outcome::Unanswered => None,
+    });
     let said = asks.chain(remarks).chain(handed_over);
     let lasting: usize = said.chain(lines).chain(failures).map(mask_in_place).sum();
     let todos = session.todos.iter_mut().map(|todo| &mut todo.text);
@@ -75,7 +74,7 @@ mod tests {
             time: None,
         };
         let mut session =
-            Session { remarks: vec![remark].into(), delegations: vec![delegation], ..Session::default() };
+            Session { remarks: vec![remark], delegations: vec![delegation], ..Session::default() };
         assert_eq!(mask_session(&mut session), 2);
         assert!(
             !session.remarks[0].text.contains("sk-ant") && !session.delegations[0].report.contains("sk-ant")

@@ -177,7 +177,7 @@ const RUN: &str = "- [x] Run `cargo test` until it passes\n";
 /// What is proven of the step that names the tests after these commands.
 fn after(commands: Vec<Command>) -> Vec<Finding> {
     let mut evidence = ticks(RUN, Vec::new());
-    evidence.session.commands = commands.into();
+    evidence.session.commands = commands;
     facts(&evidence)
 }
 

@@ -114,7 +114,7 @@ mod tests {
     /// What settles a run that failed at 3, with the stop at 5.
     fn after(kind: Kind, proof: &str, commands: Vec<Command>) -> Option<String> {
         let mut evidence = nothing();
-        evidence.session.commands = commands.into();
+        evidence.session.commands = commands;
         let mut held = held(Category::A, kind, "All tests pass", None);
         held.finding.proof = proof.into();
         settled(&held, None, &evidence, 5)

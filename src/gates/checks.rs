@@ -15,6 +15,7 @@ use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::ids::ContentId;
 use crate::redact::mask;
+use crate::session::Command;
 use crate::state::StateChange;
 use crate::timing;
 
@@ -133,7 +134,7 @@ fn touched(view: &SessionView) -> Touched {
             touched.insert(place.name, stamp);
         }
     }
-    if session.counted.effects > 0 {
+    if session.commands.iter().any(Command::may_have_effects) {
         let changed = workspace.changed_since(session.started.as_deref());
         touched.extend(changed.into_iter().map(|(name, stamp)| (name, Some(stamp))));
     }

@@ -4,9 +4,7 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
+use crate::client::row::{ASSISTANT, Content, USER, rows_of};
 use crate::files::end_of;
 use crate::gates::StopContext;
 
@@ -31,57 +29,37 @@ fn blocks_in_a_row(transcript: Option<&Path>, held: u32) -> u32 {
     tail.map_or(held, |tail| count(&tail).min(held))
 }
 
-/// The fields of a row that matter here.
-#[derive(Deserialize)]
-struct Row<'a> {
-    #[serde(rename = "type")]
-    kind: &'a str,
-    #[serde(borrow)]
-    message: Option<Message<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(rename = "type")]
-    kind: &'a str,
-    #[serde(borrow)]
-    text: Option<std::borrow::Cow<'a, str>>,
-}
-
 /// Counts from the end. A line that can't be parsed, such as the first of the tail, is skipped.
 fn count(tail: &[u8]) -> u32 {
-    let mut holds = 0;
+    let mut blocks = 0;
     for line in tail.rsplit(|byte| *byte == b'\n') {
-        let Ok(row) = serde_json::from_slice::<Row<'_>>(line) else { continue };
-        let Some(content) = row.message.and_then(|message| message.content) else { continue };
-        match row.kind {
-            "assistant" if calls_a_tool(content) => break,
-            "user" if is_feedback(content) => holds += 1,
-            _ => {}
+        let mut calls_a_tool = false;
+        rows_of(line, |row| {
+            let Some(message) = row.message() else { return };
+            if row.kind.is(ASSISTANT) {
+                calls_a_tool |= is_call(&message.content);
+            } else if row.kind.is(USER) && is_feedback(&message.content) {
+                blocks += 1;
+            }
+        });
+        if calls_a_tool {
+            break;
         }
     }
-    holds
+    blocks
 }
 
-fn blocks(content: &RawValue) -> Vec<Block<'_>> {
-    serde_json::from_str(content.get()).unwrap_or_default()
+fn is_call(content: &Content<'_>) -> bool {
+    matches!(content, Content::Blocks(blocks) if blocks.iter().any(|block| block.kind.is("tool_use")))
 }
 
-fn calls_a_tool(content: &RawValue) -> bool {
-    blocks(content).iter().any(|block| block.kind == "tool_use")
-}
-
-fn is_feedback(content: &RawValue) -> bool {
-    let is_it = |text: &str| text.starts_with(FEEDBACK);
-    match serde_json::from_str::<String>(content.get()) {
-        Ok(text) => is_it(&text),
-        Err(_) => blocks(content).iter().filter_map(|block| block.text.as_deref()).any(is_it),
+fn is_feedback(content: &Content<'_>) -> bool {
+    match content {
+        Content::Text(raw) => raw.text().is_some_and(|text| text.starts_with(FEEDBACK)),
+        Content::Blocks(blocks) => {
+            let mut texts = blocks.iter().filter_map(|block| block.text.text());
+            texts.any(|text| text.starts_with(FEEDBACK))
+        }
     }
 }
 

@@ -111,10 +111,10 @@ impl SessionView {
         let folders = settings.plan_folders(stop.env, stop.project);
         let workspace = Workspace::new(stop.project, cwd, stop.env.home(), &folders);
         let places = plan_places(&workspace, &stop.config.audit);
-        let resume = resume::decode(stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
+        let resume = resume::decode(&stop.state.cursors(stop.session, stop.agent())).unwrap_or_default();
         let path = stop.input.own_transcript();
         let last_message = stop.input.last_assistant_message.as_deref();
-        let mut reading = Reading::of_stop(path, role, last_message, resume);
+        let mut reading = Reading::at_stop(path, role, last_message, resume);
         reading.sessions_mut().for_each(mask_and_count);
         save_resume_points(stop, &reading);
         let loaded = reading.finish();
@@ -136,15 +136,14 @@ fn mask_and_count(session: &mut Session) {
     let final_message = session.final_message.take();
     mask_session(session);
     session.final_message = final_message;
-    session.count_work();
 }
 
 /// Saves how far the transcripts were read, unless a secret is in it: texts that are compared with files are not
 /// masked. Then the next stop reads on from the last resume point without a secret.
 fn save_resume_points(stop: &StopContext<'_>, reading: &Reading) {
-    let Some(points) = reading.to_keep() else { return };
+    let Some(points) = reading.resume_points() else { return };
     let has_secret =
-        points.iter().flat_map(|point| point.ledger.plain_texts()).any(|text| mask(text).count > 0);
+        points.iter().flat_map(|point| point.builder.plain_texts()).any(|text| mask(text).count > 0);
     if let Some(bytes) = (!has_secret).then(|| resume::encode(&points)).flatten() {
         stop.state.keep_cursors(stop.session, stop.agent(), &bytes);
     }

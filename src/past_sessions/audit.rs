@@ -132,7 +132,6 @@ fn promised_in(
     let mut session = loaded.session;
     follow(&mut session, workspace.root());
     // Asked more than once.
-    session.count_work();
     let plan = given(&session).or_else(|| plan_in_play(&mut session, workspace, places));
     let passed_over = nothing_to_audit(&session, plan.as_ref(), None).map(|(_, why)| why);
     Ok(Promised { session, plan, passed_over })

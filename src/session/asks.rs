@@ -1,5 +1,5 @@
-//! Takes a user row, gives the person's own words, if it holds any. Must not take the client's own rows
-//! (meta, hook feedback, compaction summaries, command output, notifications) for the person's.
+//! Finds the person's own words in user rows. Pure. Must not take the client's own rows (meta, hook feedback, compaction
+//! summaries, command output, notifications) for the person's.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ const NOT_THE_PERSON: &[&str] = &[
     "SubagentStop hook feedback:",
 ];
 
-/// The client's own commands, which set something and ask for no work, whatever stands behind them.
+/// The client's own commands, which set something and ask for no work, whatever their arguments.
 const OWN_COMMANDS: &[&str] = &[
     "add-dir", "agents", "branch", "bug", "clear", "color", "compact", "config", "context", "copy", "cost",
     "doctor", "effort", "exit", "export", "fast", "feedback", "fork", "help", "hooks", "ide", "keybindings",
@@ -55,22 +55,22 @@ record! {
     }
 }
 
-/// The prompt in a user row.
-pub fn prompt_of(row: &Row<'_>) -> Option<Prompt> {
+/// Returns the prompt in a user row with this content.
+pub fn prompt_of(row: &Row<'_>, content: &Content<'_>) -> Option<Prompt> {
     if row.is_meta.is_true()
         || row.is_compact_summary.is_true()
         || row.is_visible_in_transcript_only.is_true()
     {
         return None;
     }
-    let origin = Origin::of(row.origin.raw());
+    let origin = Origin::parse(row.origin.raw());
     if origin.kind.text().is_some_and(|kind| kind != "human") || row.prompt_source.is("system") {
         return None;
     }
     if let Some(plan) = row.plan_content.owned() {
         return Some(Prompt::PlanHandedOver(plan));
     }
-    let text = match &row.message.as_ref()?.content {
+    let text = match content {
         Content::Text(raw) => persons_words(&raw.text()?)?.into_owned(),
         Content::Blocks(blocks) => {
             if blocks.iter().any(|block| block.kind.is("tool_result")) {
@@ -84,15 +84,14 @@ pub fn prompt_of(row: &Row<'_>) -> Option<Prompt> {
             words.join("\n")
         }
     };
-    // 2.1.12 goes on in the same file, with the plan in the prompt and nothing else to tell it by.
+    // 2.1.12 goes on in the same file, with the plan in the prompt and no other sign of it.
     match text.strip_prefix(PLAN_HAND_OVER) {
         Some(plan) if !plan.trim().is_empty() => Some(Prompt::PlanHandedOver(plan.trim().to_owned())),
         _ => Some(Prompt::Ask(text)),
     }
 }
 
-/// Returns the person's words in a text, if it holds any: the text itself, or a slash command with
-/// its arguments.
+/// Returns the person's words in a text, if it holds any: the text itself, or a slash command with its arguments.
 pub fn persons_words(text: &str) -> Option<Cow<'_, str>> {
     let text = text.trim();
     if text.starts_with("<command-") {
@@ -102,8 +101,8 @@ pub fn persons_words(text: &str) -> Option<Cow<'_, str>> {
     is_persons.then_some(Cow::Borrowed(text))
 }
 
-/// Returns `/name arguments` from the tags that the client makes of a slash command, in any order.
-/// A command with no arguments, and one of the client's own, has none of the person's words in it.
+/// Returns `/name arguments` from the tags that the client makes of a slash command, in any order. A command with no
+/// arguments, and one of the client's own, has none of the person's words in it.
 fn slash_command(text: &str) -> Option<String> {
     let arguments = within(text, "<command-args>", "</command-args>").unwrap_or_default();
     let name = within(text, "<command-name>", "</command-name>")?.trim_start_matches('/');
@@ -111,15 +110,13 @@ fn slash_command(text: &str) -> Option<String> {
     is_ask.then(|| format!("/{name} {arguments}"))
 }
 
-/// Returns the text between the first opening and the last closing tag: arguments may hold tags of
-/// their own.
+/// Returns the text between the first opening and the last closing tag: arguments may hold tags of their own.
 fn within<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     let inner = text.split_once(open)?.1;
     Some(inner.rsplit_once(close).map_or(inner, |(inner, _)| inner).trim())
 }
 
-/// Parses the client's notice that a task in the background has ended: returns the task's id and
-/// its result.
+/// Parses the client's notice that a task in the background has ended into the task's id and its result.
 pub fn notification(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start().strip_prefix("<task-notification>")?;
     let id = text.split_once("<task-id>")?.1.split_once("</task-id>")?.0.trim();
@@ -133,7 +130,10 @@ mod tests {
 
     fn prompt(json: &str) -> Option<Prompt> {
         let mut found = None;
-        assert!(rows_of(json.as_bytes(), |row| found = prompt_of(row)), "{json}");
+        let is_whole = rows_of(json.as_bytes(), |row| {
+            found = row.message().and_then(|message| prompt_of(row, &message.content));
+        });
+        assert!(is_whole, "{json}");
         found
     }
 

@@ -1,17 +1,17 @@
-//! What files were before the session, and what edits put in the place of what: takes the places in the transcripts
-//! where that is recorded, gives the texts. Touches the disk; must not read what nobody needs, and a place that does not hold what it should tells
-//! nothing.
+//! What files were before the session and what edits changed, read from the positions in the transcripts where that is
+//! recorded. Touches the disk; must not read what nobody needs. A position that does not hold what it should is ignored.
 //!
-//! The texts are the largest part of a long transcript that an audit may need, and most of them it never does. They are
-//! people's files, secrets and all: what is remembered between stops has only the places.
+//! These texts are the largest part of a long transcript, and an audit needs few of them. They are people's files, secrets
+//! and all: between stops only the positions are stored.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::client::json_scan::{Raw, Scan, is_place_to_cut};
-use crate::files::{open_regular, read_at, read_some_at};
+use crate::files::{open_regular, read_at};
 use crate::session::{Change, ChangeAt, Original, Outcome, ReadFile, Session, Touch};
 
 /// Where a transcript holds a text.
@@ -19,96 +19,88 @@ use crate::session::{Change, ChangeAt, Original, Outcome, ReadFile, Session, Tou
 pub struct Recorded {
     /// Which of the session's [sources](Session::sources).
     pub source: usize,
-    /// From which byte on.
+    /// The offset of the JSON string.
     pub at: u64,
-    /// How many bytes, quotes included.
+    /// Its length, quotes included.
     pub bytes: u32,
 }
 
 impl Recorded {
-    /// The place of a value in the line that starts at `line_at`, in the first source.
-    pub fn of(raw: Raw<'_>, line_at: u64) -> Self {
+    /// The position of a value in the line at offset `line_at` of the first source.
+    pub fn new(raw: Raw<'_>, line_at: u64) -> Self {
         let bytes = u32::try_from(raw.json().len()).unwrap_or_default();
         Self { source: 0, at: line_at + raw.at() as u64, bytes }
     }
 
-    /// The same place, where so many sources stand before its own.
+    /// The same position, where so many sources are before its own.
     #[must_use]
-    pub fn moved_by(self, sources: usize) -> Self {
+    pub fn shift_source(self, sources: usize) -> Self {
         Self { source: self.source + sources, ..self }
     }
 }
 
 impl Touch {
-    /// Forgets what it put in the place of what.
+    /// Drops what it changed.
     pub fn forget_change(&mut self) {
         (self.change, self.change_at) = (None, None);
     }
 }
 
-/// How much is used of what an edit took out and put in, each.
+/// How much is used of what an edit took out and of what it put in.
 pub const CHANGE_CAP: usize = 8 << 10;
 
-/// How much is read for one session, in all.
-const MOST: u64 = 16 << 20;
+/// How much is read for one session.
+const MOST_BYTES: u64 = 16 << 20;
 
-/// What of a touch is needed.
+/// What is needed of a touch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     Nothing,
-    /// What it put in the place of what.
     Change,
-    /// That, and what the file was before.
+    /// The change, and the file before it.
     All,
 }
 
-/// Puts the texts of the touches that are `wanted` in the place of where they are recorded. The sessions of
-/// most stops have few of them; beyond a bound they count as unknown.
+/// Reads the texts of the touches that are `wanted` into the session. What is beyond a bound stays unknown.
 pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> Wanted) {
-    let mut shelf = Shelf::of(&session.sources);
+    let mut texts = RecordedTexts::new(&session.sources);
     for touch in session.touches.iter_mut().filter(|touch| touch.outcome == Outcome::Done) {
         let wanted = wanted(touch);
         if wanted == Wanted::All {
-            touch.original = shelf.original(&touch.original);
+            touch.original = texts.original(&touch.original);
         }
         if wanted != Wanted::Nothing
             && let Some(ChangeAt { old, new }) = touch.change_at.take()
         {
-            let old = old.map_or(Some(String::new()), |old| shelf.start_of(old));
-            touch.change = old.zip(shelf.start_of(new)).map(|(old, new)| Change { old, new });
+            let old = old.map_or(Some(String::new()), |old| texts.start_of(old));
+            touch.change = old.zip(texts.start_of(new)).map(|(old, new)| Change { old, new });
         }
     }
 }
 
-/// Returns what a file held when it was first read whole; `None` where the transcript does not say.
+/// Returns the text of a file when it was first read whole, if the transcript has it.
 pub fn text_of_read(session: &Session, read: &ReadFile) -> Option<String> {
-    match Shelf::of(&session.sources).original(&read.text) {
+    match RecordedTexts::new(&session.sources).original(&read.text) {
         Original::Text(text) => Some(text),
         Original::Unknown | Original::Absent | Original::Recorded(_) => None,
     }
 }
 
-/// The transcripts of a session, opened when they are needed.
+/// Reads texts from a session's transcripts, which are opened when they are needed.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct RecordedTexts {
     sources: Vec<String>,
-    files: Vec<(usize, File)>,
-    left: u64,
-    /// What was read last: what an edit put in stands behind what it took out.
-    last: (Recorded, Vec<u8>),
+    files: HashMap<usize, File>,
+    bytes_left: u64,
 }
 
-/// So much is read at the least, to spare another call.
-const AHEAD: u64 = 512;
-
-impl Shelf {
-    /// These transcripts.
-    pub fn of(sources: &[String]) -> Self {
-        let nothing = Recorded { source: 0, at: 0, bytes: 0 };
-        Self { sources: sources.to_vec(), files: Vec::new(), left: MOST, last: (nothing, Vec::new()) }
+impl RecordedTexts {
+    /// Reads from these transcripts.
+    pub fn new(sources: &[String]) -> Self {
+        Self { sources: sources.to_vec(), files: HashMap::new(), bytes_left: MOST_BYTES }
     }
 
-    /// What a file was before, with the text in the place of where it is recorded.
+    /// Returns what a file was before, with its text read.
     pub fn original(&mut self, original: &Original) -> Original {
         match original {
             Original::Recorded(place) => self.text(*place).map_or(Original::Unknown, Original::Text),
@@ -116,13 +108,16 @@ impl Shelf {
         }
     }
 
-    /// The text that stands there.
     fn text(&mut self, place: Recorded) -> Option<String> {
         serde_json::from_slice(&self.read(place, u64::from(place.bytes))?).ok()
     }
 
+<<<<<<< HEAD
+=======
+    /// Returns the first [`CHANGE_CAP`] bytes of a text.
+>>>>>>> trunk
     fn start_of(&mut self, place: Recorded) -> Option<String> {
-        // Enough for what is used of it, however much of that are escapes.
+        // An escape is at most six times as long as its character.
         let bytes = u64::from(place.bytes).min(CHANGE_CAP as u64 * 7);
         let mut literal = self.read(place, bytes)?;
         if bytes < u64::from(place.bytes) {
@@ -134,55 +129,24 @@ impl Shelf {
     }
 
     fn read(&mut self, place: Recorded, bytes: u64) -> Option<Vec<u8>> {
-        self.left = self.left.checked_sub(bytes)?;
-        if let Some(part) = self.part_of_last(place, bytes) {
-            return Some(part.to_vec());
-        }
-        if !self.files.iter().any(|(source, _)| *source == place.source) {
+        self.bytes_left = self.bytes_left.checked_sub(bytes)?;
+        if !self.files.contains_key(&place.source) {
             let file = open_regular(Path::new(self.sources.get(place.source)?)).ok()?;
-            self.files.push((place.source, file));
+            self.files.insert(place.source, file);
         }
-        let file = self.file(place.source)?;
-        if bytes >= AHEAD {
-            return read_at(file, place.at, bytes).ok();
-        }
-        let mut part = vec![0; usize::try_from(AHEAD).ok()?];
-        // One call gives all that is there, or the whole is asked for as ever.
-        let length = read_some_at(file, &mut part, place.at).unwrap_or_default();
-        part.truncate(length);
-        self.last = (place, part);
-        let part = self.part_of_last(place, bytes).map(<[u8]>::to_vec);
-        part.or_else(|| read_at(self.file(place.source)?, place.at, bytes).ok())
-    }
-
-    fn file(&self, source: usize) -> Option<&File> {
-        self.files.iter().find(|(known, _)| *known == source).map(|(_, file)| file)
-    }
-
-    /// What stands there, if it was read already.
-    fn part_of_last(&self, place: Recorded, bytes: u64) -> Option<&[u8]> {
-        let (known, part) = &self.last;
-        let from = place.at.checked_sub(known.at).filter(|_| known.source == place.source)?;
-        part.get(usize::try_from(from).ok()?..usize::try_from(from + bytes).ok()?)
+        read_at(&self.files[&place.source], place.at, bytes).ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{EditTool, Outcome};
+    use crate::testing;
 
     fn session(path: &str, places: &[(u64, u32)]) -> Session {
         let touches = places.iter().map(|(at, bytes)| Touch {
-            time: None,
-            path: format!("/w/{at}"),
-            tool: EditTool::Edit,
-            at: 1,
-            outcome: Outcome::Done,
             original: Original::Recorded(Recorded { source: 0, at: *at, bytes: *bytes }),
-            agent: None,
-            change_at: None,
-            change: None,
+            ..testing::touch(&format!("/w/{at}"), 1)
         });
         Session { touches: touches.collect(), sources: vec![path.to_owned()], ..Session::default() }
     }

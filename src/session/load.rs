@@ -1,5 +1,5 @@
-//! Takes a transcript's path and what is remembered of it, gives the whole session: the file, its subagents' files,
-//! and the final message that the hook's input carries. Touches the disk and the clock; must not decide anything.
+//! Reads a whole session: its transcript, its subagents' transcripts, and the final message that the hook's input carries.
+//! Touches the disk and the clock; must not decide anything.
 
 use std::fs::File;
 use std::io;
@@ -8,15 +8,14 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::{Session, Tail, reader};
 use crate::files::{inode_of, open_regular, read_at};
 use crate::session::builder::{MESSAGE_CAP, Role, SessionBuilder};
-use crate::session::resume;
-use crate::session::resume::{Mark, Now, ResumePoint};
+use crate::session::resume::{Mark, ResumePoint};
+use crate::session::{Session, Tail, reader};
 use crate::text::last_part;
 
-/// The client writes its transcript every 100 ms, so a stop is often seen before its last rows are there.
-/// These bound how long we wait for them.
+/// The client writes its transcript every 100 ms, so a stop often comes before its last rows. These bound how long we
+/// wait for them.
 mod patience {
     use std::time::Duration;
 
@@ -24,24 +23,24 @@ mod patience {
     pub(super) const OPEN_CALL: Duration = Duration::from_secs(2);
     /// For the final message itself, from clients that do not send it along.
     pub(super) const NO_MESSAGE: Duration = Duration::from_millis(500);
-    /// For rows written in the same breath as the final message. Every row was there within 80 ms, on all
-    /// versions tried; a file that ends on a finished tool result can lack a whole further call till then.
+    /// For rows written together with the final message. Every row was there within 80 ms, on all versions tried; until
+    /// then a file that ends on a finished tool result can lack a whole further call.
     pub(super) const FRESH_ROWS: Duration = Duration::from_millis(300);
-    /// A last row older than this was flushed long ago: whatever is missing is only the final message, which
-    /// we have. A model takes longer than this to speak; a scripted one does not.
+    /// A last row older than this was flushed long ago: only the final message can be missing, which we have. A model
+    /// takes longer than this to answer; a scripted one does not.
     pub(super) const FRESH: Duration = Duration::from_secs(1);
-    /// How often to look.
+    /// The time between two looks.
     pub(super) const POLL: Duration = Duration::from_millis(10);
 }
 
-/// A session as read, and how the reading went.
+/// A session, and how reading it went.
 #[derive(Debug)]
 pub struct Loaded {
     /// What happened.
     pub session: Session,
     /// Why the transcript could not be read, if it could not.
     pub problem: Option<String>,
-    /// How long was waited for the transcript to catch up.
+    /// How long we waited for the transcript to catch up.
     pub waited: Duration,
     /// How many subagents' transcripts were folded in.
     pub subagents: usize,
@@ -49,7 +48,7 @@ pub struct Loaded {
     pub bytes: u64,
 }
 
-/// A session's transcripts, read to their ends. What was read can be kept before it is made one.
+/// A session's transcripts, read to their ends and not yet merged: resume points are of each transcript by itself.
 #[derive(Debug)]
 pub struct Reading {
     main: Option<Transcript>,
@@ -59,34 +58,41 @@ pub struct Reading {
     last_message: Option<String>,
 }
 
-/// As much may be read again at the next stop: to write down what is remembered of a long session takes longer.
-const LITTLE: u64 = 4 << 10;
+/// With no more than this many new bytes, the old resume point stays: to write a new one for a long session takes longer
+/// than to read them again.
+const WORTH_A_WRITE: u64 = 4 << 10;
 
-/// One transcript, and how far it was read.
+/// A transcript that was read.
 #[derive(Debug)]
 struct Transcript {
-    cursor: ResumePoint,
-    /// What is remembered is what was read now, or nearly.
-    is_kept: bool,
+    point: ResumePoint,
+    /// The resume point that we started from is still good enough.
+    is_saved: bool,
 }
 
 impl Reading {
-    /// Reads the session of a stop, going on where `kept` ends, as far as it fits. A transcript that is missing or
-    /// unreadable gives an empty session and says why.
-    pub fn of_stop(
+    /// Reads the session of a stop, starting at those of `points` that fit. A transcript that is missing or unreadable is
+    /// an empty session with a problem.
+    pub fn at_stop(
         transcript: Option<&Path>,
         role: Role,
         last_message: Option<&str>,
-        kept: Vec<ResumePoint>,
+        points: Vec<ResumePoint>,
     ) -> Self {
         let mut reading = match transcript {
-            None => Self::empty(Some("the hook's input names no transcript".to_owned())),
+            None => Self {
+                main: None,
+                subagents: Vec::new(),
+                problem: Some("the hook's input names no transcript".to_owned()),
+                waited: Duration::ZERO,
+                last_message: None,
+            },
             Some(path) => {
-                // A session of one quick turn can stop before its transcript is there at all.
-                let for_the_file = wait_while(|waited| !path.exists() && waited < patience::FRESH_ROWS);
+                // A session of one quick turn can stop before its transcript exists.
+                let waited = wait_while(|waited| !path.exists() && waited < patience::FRESH_ROWS);
                 let mut reading =
-                    Self::of_file(path, role, kept, |opened| read_until_settled(opened, last_message));
-                reading.waited += for_the_file;
+                    Self::read(path, role, points, |opened| read_until_settled(opened, last_message));
+                reading.waited += waited;
                 reading
             }
         };
@@ -94,37 +100,31 @@ impl Reading {
         reading
     }
 
-    /// Reads a session that is over, going on where `kept` ends. Its transcript ends where it ends: nothing is waited
-    /// for.
-    pub fn of_saved(transcript: &Path, kept: Vec<ResumePoint>) -> Self {
-        Self::of_file(transcript, Role::Main, kept, |opened| opened.read_on().map(|()| Duration::ZERO))
+    /// Reads a session that is over, starting at those of `points` that fit. There is nothing to wait for.
+    pub fn saved(transcript: &Path, points: Vec<ResumePoint>) -> Self {
+        Self::read(transcript, Role::Main, points, |opened| opened.read_on().map(|()| Duration::ZERO))
     }
 
-    fn empty(problem: Option<String>) -> Self {
-        Self { main: None, subagents: Vec::new(), problem, waited: Duration::ZERO, last_message: None }
-    }
-
-    /// Reads a transcript, the rest of it as `read_rest` does, and a main agent's subagents.
-    fn of_file(
+    fn read(
         path: &Path,
         role: Role,
-        mut kept: Vec<ResumePoint>,
-        read_rest: impl FnOnce(&mut Opened) -> io::Result<Duration>,
+        mut points: Vec<ResumePoint>,
+        read_main: impl FnOnce(&mut Opened) -> io::Result<Duration>,
     ) -> Self {
         let failed = |error: io::Error| Some(format!("{}: {error}", path.display()));
-        let (main, waited, problem) = match Opened::open(path, role, &mut kept) {
+        let (main, waited, problem) = match Opened::open(path, role, &mut points) {
             Err(error) => (None, Duration::ZERO, failed(error)),
-            Ok(mut opened) => match read_rest(&mut opened) {
+            Ok(mut opened) => match read_main(&mut opened) {
                 Ok(waited) => (Some(opened.finish()), waited, None),
-                // What was read before counts.
+                // What was read before the error counts.
                 Err(error) => (Some(opened.finish()), Duration::ZERO, failed(error)),
             },
         };
         let mut subagents = Vec::new();
         if role == Role::Main {
-            let version = main.as_ref().and_then(|main| main.cursor.ledger.peek().version.as_deref());
+            let version = main.as_ref().and_then(|main| main.point.builder.session().version.as_deref());
             for file in subagent_transcripts(path, version) {
-                let opened = Opened::open(&file, Role::Subagent, &mut kept);
+                let opened = Opened::open(&file, Role::Subagent, &mut points);
                 subagents.extend(opened.and_then(|mut opened| {
                     opened.read_on()?;
                     Ok(opened.finish())
@@ -134,29 +134,29 @@ impl Reading {
         Self { main, subagents, problem, waited, last_message: None }
     }
 
-    /// The sessions as they were read, each apart.
+    /// Returns the session of each transcript.
     pub fn sessions_mut(&mut self) -> impl Iterator<Item = &mut Session> {
-        self.main.iter_mut().chain(&mut self.subagents).map(|one| one.cursor.ledger.session_mut())
+        self.main.iter_mut().chain(&mut self.subagents).map(|one| one.point.builder.session_mut())
     }
 
-    /// What to keep, if there is anything new.
-    pub fn to_keep(&self) -> Option<Vec<ResumePoint>> {
+    /// Returns the resume points, if they are worth saving.
+    pub fn resume_points(&self) -> Option<Vec<ResumePoint>> {
         let all = || self.main.iter().chain(&self.subagents);
-        // Where reading broke off, nobody knows up to which byte what was read goes.
-        if self.problem.is_some() || all().all(|one| one.is_kept) {
+        // After an error the offset of what was read is not known.
+        if self.problem.is_some() || all().all(|one| one.is_saved) {
             return None;
         }
-        Some(all().map(|one| one.cursor.clone()).collect())
+        Some(all().map(|one| one.point.clone()).collect())
     }
 
-    /// The whole session.
+    /// Merges the transcripts into one session.
     pub fn finish(self) -> Loaded {
-        let bytes = self.main.as_ref().map_or(0, |main| main.cursor.mark.offset);
-        let mut session = self.main.map(|main| main.cursor.ledger.into_session()).unwrap_or_default();
+        let bytes = self.main.as_ref().map_or(0, |main| main.point.mark.offset);
+        let mut session = self.main.map(|main| main.point.builder.into_session()).unwrap_or_default();
         let subagents = self.subagents.len();
         for one in self.subagents {
-            let name = agent_name(Path::new(&one.cursor.path));
-            session.absorb(one.cursor.ledger.into_session(), &name);
+            let name = agent_name(Path::new(&one.point.path));
+            session.absorb(one.point.builder.into_session(), &name);
         }
         if self.last_message.is_some() {
             session.final_message = self.last_message;
@@ -165,14 +165,14 @@ impl Reading {
     }
 }
 
-/// Reads the session of a stop afresh.
+/// Reads the session of a stop from the start.
 pub fn load(transcript: Option<&Path>, role: Role, last_message: Option<&str>) -> Loaded {
-    Reading::of_stop(transcript, role, last_message, Vec::new()).finish()
+    Reading::at_stop(transcript, role, last_message, Vec::new()).finish()
 }
 
 /// Reads a session that is over.
 pub fn load_saved(transcript: &Path) -> Loaded {
-    Reading::of_saved(transcript, Vec::new()).finish()
+    Reading::saved(transcript, Vec::new()).finish()
 }
 
 /// A transcript that is being read.
@@ -180,36 +180,40 @@ struct Opened {
     file: File,
     inode: u64,
     path: String,
-    ledger: SessionBuilder,
+    builder: SessionBuilder,
     /// How far it is read.
     offset: u64,
-    /// What was remembered, if it fits.
-    kept: Option<Mark>,
+    /// Where reading started, if a resume point fit.
+    resumed: Option<Mark>,
 }
 
 impl Opened {
-    /// Opens a transcript where its cursor ends; at its start where there is none that fits.
-    fn open(path: &Path, role: Role, kept: &mut Vec<ResumePoint>) -> io::Result<Self> {
+    /// Opens a transcript at its resume point, if there is one that fits, else at its start.
+    fn open(path: &Path, role: Role, points: &mut Vec<ResumePoint>) -> io::Result<Self> {
         let file = open_regular(path)?;
         let meta = file.metadata()?;
-        let now = Now { inode: inode_of(&meta), length: meta.len() };
+        let inode = inode_of(&meta);
         let path = path.to_string_lossy().into_owned();
-        let known = kept.iter().position(|cursor| cursor.path == path).map(|at| kept.swap_remove(at));
-        let fits = |cursor: &ResumePoint| {
-            let (from, mark) = (cursor.mark.tail_from(), &cursor.mark);
-            mark.may_fit(now)
-                && read_at(&file, from, mark.offset - from).is_ok_and(|tail| mark.has_tail(&tail))
+        let point = points.iter().position(|point| point.path == path).map(|at| points.swap_remove(at));
+        let fits = |ResumePoint { mark, .. }: &ResumePoint| {
+            let from = mark.tail_from();
+            mark.may_fit(inode, meta.len())
+                && read_at(&file, from, mark.offset - from).is_ok_and(|tail| mark.with_tail(&tail) == *mark)
         };
-        let (ledger, kept) = match known.filter(fits) {
-            Some(ResumePoint { mark, ledger, .. }) => (ledger, Some(mark)),
-            None => (SessionBuilder::of_file(role, &path), None),
+        let (builder, resumed) = match point.filter(fits) {
+            Some(point) => (point.builder, Some(point.mark)),
+            None => (SessionBuilder::for_file(role, &path), None),
         };
-        let offset = kept.map_or(0, |mark| mark.offset);
-        Ok(Self { file, inode: now.inode, path, ledger, offset, kept })
+        let offset = resumed.map_or(0, |mark| mark.offset);
+        Ok(Self { file, inode, path, builder, offset, resumed })
     }
 
+<<<<<<< HEAD
+=======
+    /// Reads to the end of the file.
+>>>>>>> trunk
     fn read_on(&mut self) -> io::Result<()> {
-        self.offset = reader::fold_file(&self.file, self.offset, &mut self.ledger)?;
+        self.offset = reader::fold_file(&self.file, self.offset, &mut self.builder)?;
         Ok(())
     }
 
@@ -218,19 +222,17 @@ impl Opened {
     }
 
     fn finish(self) -> Transcript {
-        let (inode, offset) = (self.inode, self.offset);
-        let is_kept = self.kept.is_some_and(|mark| offset - mark.offset <= LITTLE);
-        let mark = self.kept.filter(|mark| mark.offset == offset).unwrap_or_else(|| {
-            let mut mark = Mark { inode, offset, tail: 0 };
-            let tail = read_at(&self.file, mark.tail_from(), offset - mark.tail_from());
-            mark.tail = resume::hash(&tail.unwrap_or_default());
-            mark
+        let is_saved = self.resumed.is_some_and(|mark| self.offset - mark.offset <= WORTH_A_WRITE);
+        let mark = self.resumed.filter(|mark| mark.offset == self.offset).unwrap_or_else(|| {
+            let mark = Mark { inode: self.inode, offset: self.offset, tail: 0 };
+            let tail = read_at(&self.file, mark.tail_from(), mark.offset - mark.tail_from());
+            mark.with_tail(&tail.unwrap_or_default())
         });
-        Transcript { cursor: ResumePoint { path: self.path, mark, ledger: self.ledger }, is_kept }
+        Transcript { point: ResumePoint { path: self.path, mark, builder: self.builder }, is_saved }
     }
 }
 
-/// Reads the transcript, and what is still being written of it; gives how long was waited for that.
+/// Reads the transcript and what is still being written of it; returns how long we waited for that.
 fn read_until_settled(opened: &mut Opened, last_message: Option<&str>) -> io::Result<Duration> {
     opened.read_on()?;
     let mut failed = None;
@@ -238,12 +240,12 @@ fn read_until_settled(opened: &mut Opened, last_message: Option<&str>) -> io::Re
         if waited > Duration::ZERO && opened.has_grown() {
             failed = opened.read_on().err();
         }
-        failed.is_none() && waited < patience_for(&opened.ledger, last_message)
+        failed.is_none() && waited < patience_for(&opened.builder, last_message)
     });
     failed.map_or(Ok(waited), Err)
 }
 
-/// Looks again and again, until there is nothing more to wait for; gives how long that took.
+/// Polls until there is nothing more to wait for; returns how long that took.
 fn wait_while(mut worth_waiting: impl FnMut(Duration) -> bool) -> Duration {
     if !worth_waiting(Duration::ZERO) {
         return Duration::ZERO;
@@ -257,9 +259,9 @@ fn wait_while(mut worth_waiting: impl FnMut(Duration) -> bool) -> Duration {
     }
 }
 
-/// How long the transcript as read so far is worth waiting for.
-fn patience_for(ledger: &SessionBuilder, last_message: Option<&str>) -> Duration {
-    let session = ledger.peek();
+/// Returns how long the transcript as read so far is worth waiting for.
+fn patience_for(builder: &SessionBuilder, last_message: Option<&str>) -> Duration {
+    let session = builder.session();
     let is_fresh = |time: Option<&str>| {
         let time = time.and_then(|time| time.parse::<Timestamp>().ok());
         time.is_none_or(|time| Timestamp::now().duration_since(time).unsigned_abs() < patience::FRESH)
@@ -272,25 +274,25 @@ fn patience_for(ledger: &SessionBuilder, last_message: Option<&str>) -> Duration
         // 2.1.42 was seen to stop with the file still empty.
         (_, None) => patience::NO_MESSAGE,
         (_, Some(message)) => {
-            let arrived =
-                session.final_message.as_deref().is_some_and(|words| words.trim() == message.trim());
-            let lacks_rows = if arrived { lacks_start() } else { is_fresh(ledger.last_time()) };
+            let arrived = session.final_message.as_deref().is_some_and(|text| text.trim() == message.trim());
+            let lacks_rows = if arrived { lacks_start() } else { is_fresh(session.ended.as_deref()) };
             if lacks_rows { patience::FRESH_ROWS } else { Duration::ZERO }
         }
     }
 }
 
-/// Helpers of the client itself: they hold copied rows or no work at all.
+/// Files of the client's own helpers, which hold copied rows or no work at all.
 const NOT_WORKERS: &[&str] = &["agent-acompact-", "agent-aprompt_suggestion-"];
 
 /// The first version that keeps a session's subagents in a folder of the session's own.
 const OWN_FOLDER_SINCE: [u32; 3] = [2, 1, 17];
 
-/// The transcripts of a session's subagents: in a folder of its own from 2.1.17 on, beside it in 2.0.x.
+/// Returns the transcripts of a session's subagents: in a folder of their own from 2.1.17 on, beside it in 2.0.x.
 fn subagent_transcripts(transcript: &Path, version: Option<&str>) -> Vec<PathBuf> {
     let own = agent_files(&transcript.with_extension("").join("subagents"));
-    // The folder of all sessions can be long: it is gone through only for a client that kept them there.
-    if !own.is_empty() || version.and_then(numbers_of).is_some_and(|version| version >= OWN_FOLDER_SINCE) {
+    // The folder of all sessions can be long: it is searched only for a client that wrote them there.
+    if !own.is_empty() || version.and_then(version_numbers).is_some_and(|version| version >= OWN_FOLDER_SINCE)
+    {
         return own;
     }
     let Some((folder, session)) =
@@ -301,7 +303,7 @@ fn subagent_transcripts(transcript: &Path, version: Option<&str>) -> Vec<PathBuf
     agent_files(folder).into_iter().filter(|file| belongs_to(file, session)).collect()
 }
 
-/// The subagents' transcripts in a folder, by name.
+/// Returns the subagents' transcripts in a folder, sorted by name.
 fn agent_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let mut files: Vec<PathBuf> = entries
@@ -319,13 +321,13 @@ fn agent_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// `2.1.17` in numbers.
-fn numbers_of(version: &str) -> Option<[u32; 3]> {
+/// Parses `2.1.17`.
+fn version_numbers(version: &str) -> Option<[u32; 3]> {
     let mut numbers = version.split('.').map(|part| part.parse().ok());
     Some([numbers.next()??, numbers.next()??, numbers.next()??])
 }
 
-/// Whether a subagent's file is of this session: its first row says so.
+/// Returns whether a subagent's file belongs to this session, which its first row says.
 fn belongs_to(file: &Path, session: &str) -> bool {
     use std::io::{BufRead, BufReader, Read};
     let Ok(file) = std::fs::File::open(file) else { return false };
@@ -386,9 +388,9 @@ mod tests {
         let path = folder.path().join("s.jsonl");
         let old = CALL.replacen('{', r#"{"timestamp":"2020-01-01T00:00:00Z","#, 1);
         std::fs::write(&path, format!("{old}\n{RESULT}\n")).expect("written");
-        let mut ledger = SessionBuilder::new(Role::Main);
-        reader::fold_from(&path, 0, &mut ledger).expect("readable");
-        assert_eq!(patience_for(&ledger, Some("done")), Duration::ZERO);
+        let mut builder = SessionBuilder::new(Role::Main);
+        reader::fold_from(&path, 0, &mut builder).expect("readable");
+        assert_eq!(patience_for(&builder, Some("done")), Duration::ZERO);
     }
 
     #[test]
@@ -457,8 +459,8 @@ mod tests {
         let agent = folder.path().join("s/subagents/agent-a1.jsonl");
         std::fs::create_dir_all(agent.parent().expect("a parent")).expect("made");
         std::fs::write(&agent, format!("{CALL}\n{RESULT}\n")).expect("written");
-        let reading = Reading::of_saved(&folder.path().join("s.jsonl"), Vec::new());
-        assert_eq!(reading.to_keep(), None);
+        let reading = Reading::saved(&folder.path().join("s.jsonl"), Vec::new());
+        assert_eq!(reading.resume_points(), None);
         let loaded = reading.finish();
         assert!(loaded.problem.is_some());
         assert_eq!((loaded.subagents, loaded.session.touches.len()), (1, 1));

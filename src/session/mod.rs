@@ -1,18 +1,13 @@
-//! What happened: a session folded from its transcript and its subagents' transcripts.
+//! What happened: a session built from its transcript and its subagents' transcripts.
 //!
-//! `batches` and `reader` give lines, `scan` and `lines` split them into rows, `ledger` folds rows
-//! into a [`Session`] of bounded size (`bounds`), `cursor` remembers how far that went, `absorb`
-//! puts a subagent's work in its place, `load` puts a whole session together. Only `batches`,
-//! `reader`, `originals` and `load` touch the disk.
+//! `reader` reads lines, `client::row` parses them into rows, `builder` folds rows into a [`Session`] of bounded size
+//! (`retention`), `resume` stores how far that went, `absorb` merges a subagent's work, `load` reads a whole session. Only
+//! `reader`, `file_history` and `load` touch the disk.
 
 pub mod absorb;
-pub mod ahead;
 pub mod asks;
 pub mod builder;
-pub mod early_results;
 pub mod file_history;
-pub mod line_reader;
-pub mod list;
 pub mod load;
 pub mod long_line;
 pub mod reader;
@@ -29,32 +24,29 @@ use crate::text::normalise::bare;
 pub use crate::session::builder::SessionBuilder;
 pub use crate::session::file_history::Recorded;
 pub use crate::session::retention::Forgotten;
-pub use list::{Entries, List};
 
 /// Something the person asked for, in their own words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
-    /// The words.
     pub text: String,
-    /// Where in the session it stands: actions with a higher number came after it.
+    /// Its position in the session: actions with a higher number came after it.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
     #[serde(default)]
     pub time: Option<i64>,
 }
 
-/// A message of the main agent that was not its final one: what it told the person on the way.
+/// A message of the main agent that was not its final one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// The words, start and end where they are long.
+    /// The text, start and end where it is long.
     pub text: String,
-    /// Where in the session.
+    /// Its position in the session.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
     #[serde(default)]
     pub time: Option<i64>,
-    /// Whether the agent ended a turn with it. The others stand before a tool call of the same
-    /// turn.
+    /// Whether the agent ended a turn with it. The others are before a tool call of the same turn.
     #[serde(default)]
     pub ends_turn: bool,
 }
@@ -63,13 +55,12 @@ pub struct Remark {
 pub struct ReadFile {
     /// The path as the call gave it.
     pub path: String,
-    /// Where in the session it was read first; where `text` is known, where that was read.
+    /// The position of the first read; where `text` is known, of the read that returned it.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
     #[serde(default)]
     pub time: Option<i64>,
-    /// What a Markdown file held when it was first read whole (`originals`). Unknown for all
-    /// others.
+    /// The text of a Markdown file when it was first read whole (`file_history`). Unknown for all others.
     pub text: Original,
 }
 
@@ -114,13 +105,13 @@ impl EditTool {
 pub enum Outcome {
     /// It did what it was asked.
     Done,
-    /// It did not: the first words of why.
+    /// It did not: the start of the reason.
     Failed(String),
     /// No result in the transcript.
     Unanswered,
 }
 
-/// What a file was before the session changed it, as far as the transcript tells.
+/// What a file was before the session changed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Original {
     /// The transcript does not say.
@@ -128,13 +119,13 @@ pub enum Original {
     /// There was no such file.
     Absent,
     Text(String),
-    /// The text that stands there in the transcript. It is read when it is needed (`originals`).
+    /// The text at this position in the transcript, which is read when it is needed (`file_history`).
     Recorded(Recorded),
 }
 
 impl Original {
-    /// The text, if it is held here.
-    pub fn held(&self) -> Option<&str> {
+    /// Returns the text, if it was read.
+    pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             Self::Unknown | Self::Absent | Self::Recorded(_) => None,
@@ -148,26 +139,25 @@ pub struct Touch {
     /// The path as the call gave it; absolute from the real client.
     pub path: String,
     pub tool: EditTool,
-    /// Where in the session.
+    /// Its position in the session.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
     #[serde(default)]
     pub time: Option<i64>,
     /// How it ended.
     pub outcome: Outcome,
-    /// What was there before; kept only for the first change of each file that was done.
+    /// What was there before; only for the first change of each file that was done.
     pub original: Original,
     /// Which subagent did it, if one did.
     pub agent: Option<String>,
-    /// What was put in the place of what; kept for the newest change of each file that was done, and for all of a
-    /// Markdown file's.
+    /// What was replaced by what; for the newest change of each file that was done, and for all of a Markdown file's.
     pub change: Option<Change>,
-    /// Where the transcript tells that, if it was not read from there yet (`originals`).
+    /// The position of that in the transcript, if it was not read yet (`file_history`).
     #[serde(default)]
     pub change_at: Option<ChangeAt>,
 }
 
-/// Where a transcript holds what a change put in the place of what.
+/// Where a transcript holds what a change replaced by what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeAt {
     /// What was taken out; `None` for a whole file.
@@ -176,7 +166,7 @@ pub struct ChangeAt {
     pub new: Recorded,
 }
 
-/// What a change put in the place of what, each cut at its end where it is long.
+/// What a change replaced by what, each cut at its end where it is long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// What was taken out; empty for a whole file.
@@ -185,25 +175,25 @@ pub struct Change {
     pub new: String,
 }
 
-/// A tool whose calls leave no other trace here: another server's, a web search, a skill.
+/// A tool whose calls have no list of their own: another server's, a web search, a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherCall {
     /// The tool's name.
     pub tool: String,
-    /// Where in the session it was called last.
+    /// The position of its last call.
     pub at: usize,
 }
 
 /// How a shell command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CommandEnd {
-    /// Exit code 0, or no word of a failure.
+    /// Exit code 0, or nothing that says it failed.
     Succeeded,
-    /// It failed, with this exit code where one is named.
+    /// It failed, with this exit code where it is known.
     Failed(Option<i32>),
     /// The person or a timeout ended it.
     Interrupted,
-    /// It was sent to the background: its end is not known.
+    /// It was sent to the background: how it ended is not known.
     Background,
     /// No result in the transcript.
     Unanswered,
@@ -214,7 +204,7 @@ pub enum CommandEnd {
 pub struct Command {
     /// The command line.
     pub line: String,
-    /// Where in the session.
+    /// Its position in the session.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
     #[serde(default)]
@@ -231,7 +221,6 @@ pub struct Command {
 pub struct Todo {
     /// The client's id, where it has one.
     pub id: Option<String>,
-    /// Its words.
     pub text: String,
     /// `pending`, `in_progress`, `completed`, …
     pub status: String,
@@ -246,7 +235,7 @@ pub struct ApprovedPlan {
     pub path: Option<String>,
     /// The client's short name for it: the file is `<plans>/<slug>.md`.
     pub slug: Option<String>,
-    /// Where in the session.
+    /// Its position in the session.
     pub at: usize,
 }
 
@@ -258,21 +247,21 @@ pub struct Delegation {
     pub agent_type: String,
     /// How the call ended.
     pub outcome: Outcome,
-    /// What it reported, start and end where that is long. Empty as long as it has not: a call that
-    /// only sent the subagent to the background reports nothing.
+    /// What it reported, start and end where that is long. Empty until it does: a call that only sent the subagent to the
+    /// background reports nothing.
     #[serde(default)]
     pub report: String,
     /// The subagent's id; its transcript is `agent-<id>.jsonl`.
     #[serde(default)]
     pub agent_id: Option<String>,
-    /// Where in the session.
+    /// Its position in the session.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
     #[serde(default)]
     pub time: Option<i64>,
 }
 
-/// What could not be used of a transcript. Counted, so that the log can say how much was seen.
+/// How many lines of a transcript could not be used, for the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// Lines that are not JSON, whole or in part (torn, cut, noise).
@@ -300,7 +289,7 @@ pub enum Tail {
     /// Nothing yet.
     #[default]
     Empty,
-    /// The agent's words.
+    /// The agent's text.
     Words,
     /// A tool call that has no result yet.
     OpenCall,
@@ -318,21 +307,21 @@ pub struct Session {
     pub cwd: Option<String>,
     /// The client's version.
     pub version: Option<String>,
-    /// When its first row was written, in the client's words.
+    /// The timestamp of its first row, as written.
     pub started: Option<String>,
-    /// When its newest row was written.
+    /// The timestamp of its newest row.
     pub ended: Option<String>,
     /// The person's asks, in order.
-    pub asks: List<Ask>,
+    pub asks: Vec<Ask>,
     /// File changes, in order.
-    pub touches: List<Touch>,
-    /// What the agent told the person on the way, in order.
+    pub touches: Vec<Touch>,
+    /// The agent's messages before the final one, in order.
     #[serde(default)]
-    pub remarks: List<Remark>,
+    pub remarks: Vec<Remark>,
     /// Files that were read, each once.
-    pub reads: List<ReadFile>,
+    pub reads: Vec<ReadFile>,
     /// Shell commands, in order.
-    pub commands: List<Command>,
+    pub commands: Vec<Command>,
     /// The task list as it stands.
     pub todos: Vec<Todo>,
     /// Other tools that were called, each once.
@@ -346,7 +335,7 @@ pub struct Session {
     /// What was handed to subagents.
     pub delegations: Vec<Delegation>,
     pub final_message: Option<String>,
-    /// Where the agent's newest tool call stands, of whatever tool: those of other servers leave no other trace.
+    /// The position of the agent's newest tool call, of whatever tool.
     #[serde(default)]
     pub last_call: usize,
     /// What the transcript ends on.
@@ -355,13 +344,10 @@ pub struct Session {
     pub rows: usize,
     /// What could not be used.
     pub skipped: Skipped,
-    /// What was there and is not kept.
+    /// What was dropped.
     #[serde(default)]
     pub forgotten: Forgotten,
-    /// How far the work was counted already.
-    #[serde(default)]
-    pub counted: Counted,
-    /// How far it was masked already.
+    /// How far it is masked.
     #[serde(default)]
     pub masked: Masked,
     /// The transcripts that it was read from; [`Recorded`] refers to them.
@@ -369,7 +355,7 @@ pub struct Session {
     pub sources: Vec<String>,
 }
 
-/// The entries at the start of each list that hold no secret any more, and how many they held.
+/// How many entries at the start of each list are masked already.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Masked {
     pub asks: usize,
@@ -382,6 +368,7 @@ pub struct Masked {
     pub count: usize,
 }
 
+<<<<<<< HEAD
 /// What was counted: of a list the entries at its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
@@ -392,28 +379,19 @@ pub struct Counted {
     pub done: Option<usize>,
 }
 
+=======
+>>>>>>> trunk
 impl Session {
-    /// Changes that were done.
+    /// Returns the changes that were done.
     pub fn done_touches(&self) -> impl Iterator<Item = &Touch> {
         self.touches.iter().filter(|touch| touch.outcome == Outcome::Done)
     }
 
-    /// How much real work the session has done so far: files changed and commands that may have changed
-    /// something. It only grows, so that "since the last audit" is a comparison.
+    /// Returns how much work the session has done: files changed and commands that may have changed something. It only
+    /// grows, so that "since the last audit" is a comparison.
     pub fn work_done(&self) -> usize {
-        let uncounted = self.commands.since(self.counted.commands).iter();
-        self.forgotten.work
-            + self.counted.done.unwrap_or_else(|| self.done_touches().count())
-            + self.counted.effects
-            + uncounted.filter(|command| command.may_have_effects()).count()
-    }
-
-    /// Counts what was done, so that it need not be counted again. What ends later is counted then.
-    pub fn count_work(&mut self) {
-        let new = self.commands.since(self.counted.commands).iter();
-        self.counted.effects += new.filter(|command| command.may_have_effects()).count();
-        self.counted.commands = self.commands.len();
-        self.counted.done = Some(self.counted.done.unwrap_or_else(|| self.done_touches().count()));
+        let effects = self.commands.iter().filter(|command| command.may_have_effects()).count();
+        self.forgotten.work + self.done_touches().count() + effects
     }
 }
 
@@ -423,12 +401,12 @@ impl Command {
         CommandLine::parse(&self.line)
     }
 
-    /// Whether it succeeded, and nothing on its line hides that it did not.
+    /// Returns whether it succeeded, and nothing on its line hides a failure.
     pub fn has_passed(&self) -> bool {
         self.end == CommandEnd::Succeeded && !self.parsed().hides_exit_status()
     }
 
-    /// Whether a quote is of its line or of what it printed; white space and marks do not count.
+    /// Returns whether a quote is of its line or of its output; white space and marks do not count.
     pub fn is_quoted_by(&self, quote: &str) -> bool {
         let (quote, line) = (bare(quote), bare(&self.line));
         !quote.is_empty()
@@ -436,7 +414,7 @@ impl Command {
             && (line.contains(&quote) || quote.contains(&line) || bare(&self.output).contains(&quote))
     }
 
-    /// Whether it may have changed anything: it ran, and it is not one that only looks.
+    /// Returns whether it may have changed anything: it ran, and it does more than look.
     pub fn may_have_effects(&self) -> bool {
         self.end != CommandEnd::Unanswered && !self.parsed().only_reads()
     }

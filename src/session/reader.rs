@@ -1,210 +1,113 @@
-//! Takes a transcript file, folds its lines from an offset on into a ledger, in bounded memory. Must not judge what a
-//! line says.
+//! Reads the lines of a transcript file from an offset on into a [`SessionBuilder`], in bounded memory. Must not judge
+//! what a line says.
 
-use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
 
-use super::SessionBuilder;
-use super::ahead::{self, Places};
 use crate::client::row;
-use crate::client::row::{Field, Row, RowNeeds, RowSink, without_padding};
 use crate::files::open_regular;
-use crate::session::line_reader::{Batch, LineReader, LongLine};
+use crate::session::SessionBuilder;
+use crate::session::long_line::GrowingLine;
 
-/// From so many bytes on it is worth a second thread to read ahead.
-const LONG_FILE: u64 = 4 << 20;
-/// How many batches are on their way then.
-const AHEAD: usize = 3;
-/// With so many of them waiting nobody is in need of more.
-const ENOUGH: usize = 2;
+/// How much is read at once.
+const BUFFER: usize = 512 << 10;
 
-/// Reads every whole line of `path` from byte `from` on into `ledger`; gives the offset after the last whole
-/// line. A last line with no newline is folded only if it reads as whole JSON: it may still be being written.
-pub fn fold_from(path: &Path, from: u64, ledger: &mut SessionBuilder) -> io::Result<u64> {
-    fold_file(&open_regular(path)?, from, ledger)
+/// Like [`fold_file`], for the file at `path`.
+pub fn fold_from(path: &Path, from: u64, builder: &mut SessionBuilder) -> io::Result<u64> {
+    fold_file(&open_regular(path)?, from, builder)
 }
 
-/// The same for a file that is open.
-pub fn fold_file(mut file: &File, from: u64, ledger: &mut SessionBuilder) -> io::Result<u64> {
+/// Folds every whole line from byte `from` on into `builder`, and returns the offset after the last one. A last line with
+/// no newline may still be being written: it is folded only if it is whole JSON.
+pub fn fold_file(mut file: &File, from: u64, builder: &mut SessionBuilder) -> io::Result<u64> {
     file.seek(SeekFrom::Start(from))?;
-    let mut fold = Fold { ledger, offset: from };
-    let bytes = file.metadata()?.len().saturating_sub(from);
-    if bytes > LONG_FILE && std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
-        fold.read_ahead(LineReader::new(file, bytes))?;
-    } else {
-        fold.read(LineReader::new(file, bytes))?;
-    }
-    Ok(fold.offset)
-}
-
-/// A fold on its way through a file.
-struct Fold<'l> {
-    ledger: &'l mut SessionBuilder,
-    /// After the last line that was folded.
-    offset: u64,
-}
-
-impl Fold<'_> {
-    fn read(&mut self, mut batches: LineReader<'_>) -> io::Result<()> {
-        let mut room = Vec::new();
-        while let Some(batch) = batches.next(room)? {
-            self.batch(&batch, None);
-            room = batch.into_room();
+    let mut reader = BufReader::with_capacity(BUFFER, file);
+    let mut fold = Fold { builder, offset: from };
+    // The start of a line that goes on behind the buffer.
+    let mut unfinished = GrowingLine::default();
+    loop {
+        let buffer = match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            buffer => buffer?,
+        };
+        if buffer.is_empty() {
+            fold.finish_line(unfinished, false);
+            return Ok(fold.offset);
         }
-        Ok(())
-    }
-
-    /// The same, while another thread reads what comes next, and takes its rows apart as long as this one has something
-    /// to do.
-    fn read_ahead(&mut self, mut source: LineReader<'_>) -> io::Result<()> {
-        // Where no thread is to be had, nothing was read yet.
-        let alone = source.clone();
-        let (ready, loads) = mpsc::sync_channel(AHEAD);
-        let (empty, rooms) = mpsc::channel::<(Vec<u8>, Places)>();
-        let waiting = AtomicUsize::new(0);
-        let knows_frame = AtomicBool::new(self.ledger.knows_frame());
-        std::thread::scope(|scope| {
-            let (waiting, frame) = (&waiting, &knows_frame);
-            let reader = move || {
-                let mut ahead = ahead::Reader::default();
-                for (room, places) in rooms {
-                    let Some(batch) = source.next(room).transpose() else { break };
-                    let load = batch.map(|batch| {
-                        let is_wanted = waiting.load(Ordering::Relaxed) < ENOUGH;
-                        let places = match &batch {
-                            Batch::Lines(lines) if lines.is_text && !is_wanted => {
-                                Some(ahead.read(lines.each(), frame.load(Ordering::Relaxed), places))
-                            }
-                            _ => None,
-                        };
-                        (batch, places)
-                    });
-                    let is_last = load.is_err();
-                    waiting.fetch_add(1, Ordering::Relaxed);
-                    if ready.send(load).is_err() || is_last {
-                        break;
-                    }
-                }
-            };
-            if std::thread::Builder::new().name("reader".into()).spawn_scoped(scope, reader).is_err() {
-                return self.read(alone);
+        let length = buffer.len();
+        let mut start = 0;
+        for newline in memchr::memchr_iter(b'\n', buffer) {
+            let line = &buffer[start..newline];
+            if unfinished.bytes > 0 {
+                unfinished.add(line);
+                fold.finish_line(std::mem::take(&mut unfinished), true);
+            } else {
+                let at = Some(fold.offset);
+                fold.line(Line { text: line, bytes: line.len() as u64 + 1, at, has_newline: true });
             }
-            for _ in 0..=AHEAD {
-                let _ = empty.send(Default::default());
-            }
-            for load in loads {
-                let (batch, places) = load?;
-                self.batch(&batch, places.as_ref());
-                waiting.fetch_sub(1, Ordering::Relaxed);
-                knows_frame.store(self.ledger.knows_frame(), Ordering::Relaxed);
-                // Once the reader is done, nobody wants the room.
-                let _ = empty.send((batch.into_room(), places.unwrap_or_default()));
-            }
-            Ok(())
-        })
-    }
-
-    /// Folds what was read, with what is known of its lines.
-    fn batch(&mut self, batch: &Batch, places: Option<&Places>) {
-        match batch {
-            Batch::Lines(lines) => {
-                let mut rows = places.map(Places::rows);
-                for text in lines.each() {
-                    let (at, ended) = (Some(self.offset), text.ends_with(b"\n"));
-                    let line = Line { text, bytes: text.len() as u64, at, ended };
-                    let (inner, start) = without_padding(text);
-                    match rows.as_mut().and_then(|rows| rows.next(inner)) {
-                        Some(row) if self.ledger.agrees_with(&row) => {
-                            self.ledger.fold(&row, Some(self.offset + start as u64));
-                            self.offset += line.bytes;
-                        }
-                        _ => self.line_that(lines.is_text, line),
-                    }
-                }
-            }
-            Batch::Long { line: LongLine { text, is_whole, bytes, ended }, .. } => {
-                if let Some(text) = text {
-                    let is_text = simdutf8::basic::from_utf8(text).is_ok();
-                    let at = is_whole.then_some(self.offset);
-                    self.line_that(is_text, Line { text, bytes: *bytes, at, ended: *ended });
-                } else {
-                    self.ledger.skip_oversized();
-                    self.offset += bytes;
-                }
-            }
+            start = newline + 1;
         }
-    }
-
-    /// One line that is text, or not: bytes that are not UTF-8 are replaced.
-    fn line_that(&mut self, is_text: bool, line: Line<'_>) {
-        if is_text {
-            self.line(line);
-            return;
-        }
-        match String::from_utf8_lossy(line.text) {
-            Cow::Borrowed(_) => {
-                self.line(line);
-            }
-            Cow::Owned(text) => {
-                if self.line(Line { text: text.as_bytes(), at: None, ..line }) {
-                    self.ledger.skip_repaired();
-                }
-            }
-        }
-    }
-
-    /// One line. Says whether it is all there; one that is not is left for the next time.
-    fn line(&mut self, line: Line<'_>) -> bool {
-        let (text, start) = without_padding(line.text);
-        if !line.ended && !row::is_whole(text) {
-            return false;
-        }
-        self.offset += line.bytes;
-        let text_at = line.at.map(|line_at| line_at + start as u64);
-        if !row::take_rows(text, &mut Folding { ledger: self.ledger, text_at }) {
-            self.ledger.skip_unreadable();
-        }
-        true
+        unfinished.add(&buffer[start..]);
+        reader.consume(length);
     }
 }
 
 /// One line of a file.
 #[derive(Clone, Copy)]
 struct Line<'a> {
-    /// What it says; its newline may be there.
+    /// The line without its newline.
     text: &'a [u8],
-    /// How much of the file it takes.
+    /// How many bytes it takes in the file.
     bytes: u64,
-    /// Where it stands there, if it is as it stands there.
+    /// Its offset in the file, if `text` is what the file holds.
     at: Option<u64>,
-    /// Whether it has a newline.
-    ended: bool,
+    has_newline: bool,
 }
 
-/// Folds the rows of one line.
-struct Folding<'l> {
-    ledger: &'l mut SessionBuilder,
-    /// Where the line's text starts in the file, if it is as it stands there.
-    text_at: Option<u64>,
+struct Fold<'b> {
+    builder: &'b mut SessionBuilder,
+    /// The offset after the last line that was folded.
+    offset: u64,
 }
 
-impl RowNeeds for Folding<'_> {
-    fn is_idle_result(&self, call: Field<'_>) -> bool {
-        self.ledger.is_idle_result(call)
+impl Fold<'_> {
+    fn finish_line(&mut self, line: GrowingLine, has_newline: bool) {
+        let bytes = line.bytes + u64::from(has_newline);
+        if let Some((text, is_unchanged)) = line.finish() {
+            let at = is_unchanged.then_some(self.offset);
+            self.line(Line { text: &text, bytes, at, has_newline });
+        } else {
+            self.builder.skip_oversized();
+            self.offset += bytes;
+        }
     }
 
-    fn has_enough(&self, row: &Row<'_>) -> bool {
-        self.ledger.has_enough(row)
+    /// Folds a line; bytes that are not UTF-8 are replaced.
+    fn line(&mut self, line: Line<'_>) {
+        // Checked first, since `from_utf8_lossy` goes through valid text much more slowly.
+        if std::str::from_utf8(line.text).is_ok() {
+            self.text_line(line);
+            return;
+        }
+        let text = String::from_utf8_lossy(line.text);
+        if self.text_line(Line { text: text.as_bytes(), at: None, ..line }) {
+            self.builder.skip_repaired();
+        }
     }
-}
 
-impl RowSink for Folding<'_> {
-    fn take(&mut self, row: &Row<'_>) {
-        self.ledger.fold(row, self.text_at);
+    /// Folds a line that is UTF-8. Returns whether the line is complete; one that is not is left for the next time.
+    fn text_line(&mut self, line: Line<'_>) -> bool {
+        let (text, start) = row::trim(line.text);
+        if !line.has_newline && !row::is_whole(text) {
+            return false;
+        }
+        self.offset += line.bytes;
+        let text_at = line.at.map(|line_at| line_at + start as u64);
+        if !row::rows_of(text, |row| self.builder.fold(row, text_at)) {
+            self.builder.skip_unreadable();
+        }
+        true
     }
 }
 
@@ -218,68 +121,9 @@ mod tests {
     fn folded(bytes: &[u8]) -> (crate::session::Session, u64) {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(bytes).expect("written");
-        let mut ledger = SessionBuilder::new(Role::Main);
-        let offset = fold_from(file.path(), 0, &mut ledger).expect("readable");
-        (ledger.into_session(), offset)
-    }
-
-    /// What is folded of these bytes, each line read before its turn, or none.
-    fn ledger_of(bytes: &[u8], reads_ahead: bool) -> SessionBuilder {
-        let mut file = tempfile::tempfile().expect("a file");
-        file.write_all(bytes).expect("written");
-        file.rewind().expect("rewound");
-        let (mut ledger, mut ahead) = (SessionBuilder::new(Role::Main), ahead::Reader::default());
-        let mut fold = Fold { ledger: &mut ledger, offset: 0 };
-        let mut batches = LineReader::new(&file, 40_000);
-        while let Some(batch) = batches.next(Vec::new()).expect("readable") {
-            let places = match &batch {
-                // Whoever reads ahead knows no more than what was folded a while ago: here, nothing or all.
-                Batch::Lines(lines) if reads_ahead && lines.is_text => {
-                    Some(ahead.read(lines.each(), true, Places::default()))
-                }
-                _ => None,
-            };
-            fold.batch(&batch, places.as_ref());
-        }
-        assert_eq!(fold.offset, bytes.len() as u64);
-        ledger
-    }
-
-    #[test]
-    fn what_is_read_before_its_turn_is_what_would_be_read_then() {
-        let mut folded = 0;
-        for entry in walkdir::WalkDir::new("fixtures").into_iter().filter_map(Result::ok) {
-            if entry.path().extension().is_some_and(|kind| kind == "jsonl") {
-                let mut bytes = std::fs::read(entry.path()).expect("readable");
-                if !bytes.ends_with(b"\n") {
-                    bytes.push(b'\n');
-                }
-                assert_eq!(ledger_of(&bytes, true), ledger_of(&bytes, false), "{}", entry.path().display());
-                folded += 1;
-            }
-        }
-        assert!(folded > 100, "{folded}");
-    }
-
-    #[test]
-    fn the_ledger_has_the_last_word_on_what_does_not_matter() {
-        let call = |tool: &str| {
-            format!(
-                r#"{{"type":"assistant","message":{{"id":"m","content":[{{"type":"tool_use","id":"1","name":"{tool}","input":{{"command":"make"}}}}]}}}}"#
-            )
-        };
-        let result = r#"{"type":"user","message":{"content":[{"tool_use_id":"1","type":"tool_result","content":"built"}]},"uuid":"u","toolUseResult":{"interrupted":false}}"#;
-        // The id is given twice: to the ledger the first call counts, to one who looks at the lines the last one.
-        let twice = [&call("Bash"), &call("Read"), result].map(|line| format!("{line}\n")).concat();
-        let plans = [&call("ExitPlanMode"), &call("Read"), result].map(|line| format!("{line}\n")).concat();
-        let odd = [
-            format!("\0\0{ASK}\n\n  {ASK}  \n{ASK}{ASK}\n"),
-            r#"{ "type" : "user" , "message" : { "content" : "x" } }"#.to_owned() + "\n{\"type\":\n",
-        ];
-        for bytes in [twice.clone(), plans, odd.concat()] {
-            assert_eq!(ledger_of(bytes.as_bytes(), true), ledger_of(bytes.as_bytes(), false), "{bytes}");
-        }
-        assert_eq!(ledger_of(twice.as_bytes(), true).peek().commands[0].output, "built");
+        let mut builder = SessionBuilder::new(Role::Main);
+        let offset = fold_from(file.path(), 0, &mut builder).expect("readable");
+        (builder.into_session(), offset)
     }
 
     const ASK: &str = r#"{"type":"user","message":{"content":"do it"}}"#;
@@ -314,7 +158,8 @@ mod tests {
         };
         let image = |bytes: usize| format!("{{\"type\":\"progress\",\"data\":\"{}\"}}\n", "x".repeat(bytes));
         let mut bytes = String::new();
-        let lengths = [10, 70_000, 262_000, 330_000, 800_007, (4 << 20) - 40, 5 << 20, 9];
+        // Around the size of the buffer and of the longest line that is held, too.
+        let lengths = [10, 70_000, BUFFER - 31, BUFFER, 800_007, (4 << 20) - 40, 5 << 20, 9];
         for (number, length) in lengths.into_iter().enumerate() {
             bytes += &image(length);
             bytes += &ask(&format!("ask {number}"));

@@ -1,55 +1,40 @@
-//! Takes a tool's result as the transcript has it, says how the call ended. Must not take a failure for an
-//! edit: a plain-text result, `is_error`, or `staged` mean that nothing was written.
+//! How a call ended and what it brought, by its result in the transcript. Pure. Must not take a failure for an edit: a
+//! plain-text result, `is_error`, or `staged` mean that nothing was written.
 
-use memchr::memmem::Finder;
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 
-use super::{CommandEnd, Original, Outcome, Recorded};
-use crate::client::json_scan::{Needle, Raw};
+use crate::client::json_scan::Raw;
 use crate::client::row::{Block, Content, Field, record};
-use crate::text::{last_part, start_and_end};
+use crate::session::{CommandEnd, Original, Outcome, Recorded};
+use crate::text::last_part;
+use crate::text::start_and_end;
 
 /// How long a file's text before the session may be, as the transcript writes it, to be of use.
 const ORIGINAL_CAP: usize = 512 << 10;
-/// How long it may be to be held here, where its place in the transcript is not known.
-const HELD_CAP: usize = 32 << 10;
+/// How long it may be where its position in the transcript is not known, so that the text itself is kept.
+const INLINE_CAP: usize = 32 << 10;
 /// How much of a command's output is kept: its end, more of it where it did not end well.
 const OUTPUT_CAP: usize = 1_600;
 const FAILED_OUTPUT_CAP: usize = 2_400;
 /// How much of a subagent's report is kept: its start and its end.
 pub const REPORT_CAP: usize = 3 << 10;
-/// How much of a failure's words is kept: their start.
+/// How much of a failure's message is kept: its start.
 const FAILURE_CAP: usize = 200;
-
-/// A key of edits that were not written.
-static STAGED: Needle = Needle::new(|| Finder::new("\"staged\""));
-
-/// Keys of a command that did not run to its end.
-static INTERRUPTED: Needle = Needle::new(|| Finder::new("\"interrupted\""));
-static BACKGROUND: Needle = Needle::new(|| Finder::new("\"backgroundTaskId\""));
-
-/// Whether the result of a command may tell that it did not run to its end. A look is enough for most: no string can
-/// hold a key, and all that the command printed stands here once more.
-fn may_be_cut_off(result: Raw<'_>) -> bool {
-    let json = result.json();
-    let is_true = |key: usize| {
-        let behind = json[key + INTERRUPTED.needle().len()..].iter();
-        behind.copied().find(|byte| !byte.is_ascii_whitespace() && *byte != b':') == Some(b't')
-    };
-    INTERRUPTED.find_iter(json).any(is_true) || BACKGROUND.find(json).is_some()
-}
 
 /// What the result of a call says, for each kind of call.
 pub trait CallResult {
-    /// How a call ended for which plain text is a result like another.
+    /// How a call ended whose result may be plain text.
     fn outcome(&self) -> Outcome;
-    /// How an edit ended, and what the file was before, where that is wanted.
-    fn edit(&self, wants_before: bool) -> (Outcome, Original);
+    /// How an edit ended, and what the file was before.
+    fn edit(&self) -> (Outcome, Original);
     /// How a shell command ended, and the end of what it printed.
     fn command(&self) -> (CommandEnd, String);
     /// An approved plan's text and file; `None` when it was rejected.
     fn plan(&self) -> Option<(Option<String>, Option<String>)>;
-    /// The plan's short name, which stands in the row of the result.
+    /// The plan's short name.
     fn slug(&self) -> Option<String>;
     /// The id that the client gave to a new task.
     fn task_id(&self) -> Option<String>;
@@ -62,8 +47,7 @@ pub trait CallResult {
 /// What a subagent gave back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Its words, start and end where they are long. Empty for one that was only sent to the
-    /// background.
+    /// Its text, start and end where that is long. Empty for a subagent that was only sent to the background.
     pub text: String,
     pub agent_id: Option<String>,
 }
@@ -77,7 +61,7 @@ pub struct ToolResult<'a, 'b> {
     pub structured: Field<'a>,
     /// The plan's short name.
     pub slug: Field<'a>,
-    /// Where the row's line starts in the transcript, if it is read as it stands there.
+    /// The offset of the row's line in the transcript, if the line is as the transcript has it.
     pub line_at: Option<u64>,
 }
 
@@ -162,31 +146,29 @@ record! {
 }
 
 impl<'a> ToolResult<'a, '_> {
-    fn text(&self) -> std::borrow::Cow<'a, str> {
-        Content::of(self.block.content).text()
+    fn text(&self) -> Cow<'a, str> {
+        Content::parse(self.block.content).text()
     }
 
-    /// The plain text that stands where an object should: how the client records a failure.
+    /// Returns the plain text that is there instead of an object: how the client records a failure.
     fn plain_text(&self) -> Option<Raw<'a>> {
-        // What stands behind it may be there, too.
-        self.structured.raw().filter(|raw| raw.is_text()).and_then(|raw| raw.scan().value().ok())
+        self.structured.raw().filter(|raw| raw.is_text())
     }
 
-    /// Whether the call failed, by any of the client's ways to say so.
+    /// Returns the failure's message, whichever way the client records it.
     fn failure(&self) -> Option<String> {
         if self.block.is_error.is_true() {
-            return Some(first_words(&self.text()));
+            return Some(first_line(&self.text()));
         }
-        self.plain_text().map(|raw| first_words(&raw.text().unwrap_or_default()))
+        self.plain_text().map(|raw| first_line(&raw.text().unwrap_or_default()))
     }
 
-    /// Returns the text of a file: its place in the transcript, or the text itself where that place
-    /// is not known.
+    /// Returns the text of a file: its position in the transcript, or the text itself where that is not known.
     fn original(&self, raw: Raw<'a>) -> Original {
         match self.line_at {
             _ if raw.json().len() > ORIGINAL_CAP => Original::Unknown,
-            Some(line_at) => Original::Recorded(Recorded::of(raw, line_at)),
-            None if raw.json().len() <= HELD_CAP => {
+            Some(line_at) => Original::Recorded(Recorded::new(raw, line_at)),
+            None if raw.json().len() <= INLINE_CAP => {
                 raw.text().map_or(Original::Unknown, |text| Original::Text(text.into_owned()))
             }
             None => Original::Unknown,
@@ -197,40 +179,34 @@ impl<'a> ToolResult<'a, '_> {
 impl CallResult for ToolResult<'_, '_> {
     fn outcome(&self) -> Outcome {
         if self.block.is_error.is_true() {
-            return Outcome::Failed(first_words(&self.text()));
+            return Outcome::Failed(first_line(&self.text()));
         }
         Outcome::Done
     }
 
-    fn edit(&self, wants_before: bool) -> (Outcome, Original) {
+    fn edit(&self) -> (Outcome, Original) {
         if let Some(failure) = self.failure() {
             return (Outcome::Failed(failure), Original::Unknown);
         }
-        let raw = self.structured.raw();
-        // No string can hold the key: a quote in it has a backslash before it.
-        let may_be_staged = raw.is_some_and(|raw| STAGED.find(raw.json()).is_some());
-        if !wants_before && !may_be_staged {
-            return (Outcome::Done, Original::Unknown);
-        }
-        let result = EditResult::of(raw);
+        let result = EditResult::parse(self.structured.raw());
         if result.staged.is_true() {
             return (Outcome::Failed("staged, not written".into()), Original::Unknown);
         }
-        let text = |field: Field<'_>| field.raw().is_some_and(|raw| raw.is_text() && raw.json().len() > 2);
+        let is_text = |field: Field<'_>| field.raw().is_some_and(|raw| raw.is_text() && raw.json().len() > 2);
         // Newer clients often write null here for a file that was there all the same.
         let known =
-            [result.original_file, result.original_file_contents].into_iter().find(|field| text(*field));
-        let before = match known.and_then(Field::raw) {
+            [result.original_file, result.original_file_contents].into_iter().find(|field| is_text(*field));
+        let original = match known.and_then(Field::raw) {
             Some(raw) => self.original(raw),
             None if result.kind.is("create") => Original::Absent,
             None => Original::Unknown,
         };
-        (Outcome::Done, before)
+        (Outcome::Done, original)
     }
 
     fn command(&self) -> (CommandEnd, String) {
-        let content = Content::of(self.block.content);
-        let result = BashResult::of(self.structured.raw().filter(|raw| may_be_cut_off(*raw)));
+        let content = Content::parse(self.block.content);
+        let result = BashResult::parse(self.structured.raw());
         let end = if self.block.is_error.is_true() {
             CommandEnd::Failed(content.start(FAILURE_CAP).and_then(|text| exit_code(&text)))
         } else if result.interrupted.is_true() {
@@ -257,7 +233,7 @@ impl CallResult for ToolResult<'_, '_> {
         if self.failure().is_some() {
             return None;
         }
-        let result = PlanResult::of(self.structured.raw());
+        let result = PlanResult::parse(self.structured.raw());
         let text = self.text();
         let saved_to = || {
             let line = text.lines().find_map(|line| line.split_once("plan has been saved to: "))?.1;
@@ -271,8 +247,8 @@ impl CallResult for ToolResult<'_, '_> {
     }
 
     fn task_id(&self) -> Option<String> {
-        let task = TaskResult::of(self.structured.raw()).task;
-        if let Some(id) = TaskId::of(task.raw()).id.owned() {
+        let task = TaskResult::parse(self.structured.raw()).task;
+        if let Some(id) = TaskId::parse(task.raw()).id.owned() {
             return Some(id);
         }
         // Without a structured result: "Task #3 created successfully: …".
@@ -282,18 +258,18 @@ impl CallResult for ToolResult<'_, '_> {
     }
 
     fn report(&self) -> Report {
-        let result = AgentResult::of(self.structured.raw());
+        let result = AgentResult::parse(self.structured.raw());
         let agent_id = result.agent_id.owned();
         if result.status.is("async_launched") {
             return Report { text: String::new(), agent_id };
         }
-        // The block has the client's own words behind those of the subagent.
-        let text = Some(Content::of(result.content).text()).filter(|text| !text.trim().is_empty());
+        // The block has the client's own text behind that of the subagent.
+        let text = Some(Content::parse(result.content).text()).filter(|text| !text.trim().is_empty());
         Report { text: start_and_end(text.unwrap_or_else(|| self.text()).trim(), REPORT_CAP), agent_id }
     }
 
     fn read(&self) -> Original {
-        let file = FilePart::of(ReadResult::of(self.structured.raw()).file.raw());
+        let file = FilePart::parse(ReadResult::parse(self.structured.raw()).file.raw());
         let number = |field: Field<'_>| field.raw().map(|raw| raw.json().to_vec());
         let is_whole = number(file.start_line).as_deref() == Some(b"1")
             && number(file.num_lines).is_some_and(|lines| Some(lines) == number(file.total_lines));
@@ -304,13 +280,123 @@ impl CallResult for ToolResult<'_, '_> {
     }
 }
 
+/// How many results may come before their calls, and how many bytes they may take together.
+const MOST_EARLY: usize = 64;
+const MOST_EARLY_BYTES: usize = 256 << 10;
+/// A longer plan is not kept: the call has its text, too.
+const PLAN_CAP: usize = 32 << 10;
+
+/// What a result that came before its call says, whatever its call may turn out to be. Clients from 2.1.101 on write
+/// some.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlyResult {
+    outcome: Outcome,
+    edit: (Outcome, Original),
+    command: (CommandEnd, String),
+    plan: Option<(Option<String>, Option<String>)>,
+    slug: Option<String>,
+    task_id: Option<String>,
+    report: Report,
+    read: Original,
+}
+
+impl EarlyResult {
+    /// Takes all that a result says.
+    pub fn new(result: &impl CallResult) -> Self {
+        let short = |text: &String| text.len() <= PLAN_CAP;
+        Self {
+            outcome: result.outcome(),
+            edit: result.edit(),
+            command: result.command(),
+            plan: result.plan().map(|(text, path)| (text.filter(short), path)),
+            slug: result.slug(),
+            task_id: result.task_id(),
+            report: result.report(),
+            read: result.read(),
+        }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let failures = [&self.outcome, &self.edit.0].into_iter().filter_map(|outcome| match outcome {
+            Outcome::Failed(why) => Some(why.as_str()),
+            Outcome::Done | Outcome::Unanswered => None,
+        });
+        let originals = [&self.edit.1, &self.read].into_iter().filter_map(Original::text);
+        let plan = self.plan.iter().filter_map(|(text, _)| text.as_deref());
+        failures.chain(originals).chain(plan).chain([self.command.1.as_str(), self.report.text.as_str()])
+    }
+}
+
+impl CallResult for EarlyResult {
+    fn outcome(&self) -> Outcome {
+        self.outcome.clone()
+    }
+
+    fn edit(&self) -> (Outcome, Original) {
+        self.edit.clone()
+    }
+
+    fn command(&self) -> (CommandEnd, String) {
+        self.command.clone()
+    }
+
+    fn plan(&self) -> Option<(Option<String>, Option<String>)> {
+        self.plan.clone()
+    }
+
+    fn slug(&self) -> Option<String> {
+        self.slug.clone()
+    }
+
+    fn task_id(&self) -> Option<String> {
+        self.task_id.clone()
+    }
+
+    fn report(&self) -> Report {
+        self.report.clone()
+    }
+
+    fn read(&self) -> Original {
+        self.read.clone()
+    }
+}
+
+/// Results that came before their calls, oldest first, each with the hash of its call's id. The oldest are dropped.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlyResults(VecDeque<(u64, EarlyResult)>);
+
+impl EarlyResults {
+    pub fn add(&mut self, call: u64, result: EarlyResult) {
+        self.0.push_back((call, result));
+        while self.0.len() > MOST_EARLY || self.texts().map(str::len).sum::<usize>() > MOST_EARLY_BYTES {
+            self.0.pop_front();
+        }
+    }
+
+    /// Removes and returns the result of a call.
+    pub fn take(&mut self, call: u64) -> Option<EarlyResult> {
+        let at = self.0.iter().position(|(id, _)| *id == call)?;
+        self.0.remove(at).map(|(_, result)| result)
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns all texts in them.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flat_map(|(_, result)| result.texts())
+    }
+}
+
 fn exit_code(text: &str) -> Option<i32> {
     let rest = text.trim_start().trim_start_matches("Error: ").strip_prefix("Exit code ")?;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     rest[..end].parse().ok()
 }
 
-fn first_words(text: &str) -> String {
+fn first_line(text: &str) -> String {
     let line = text.trim().trim_start_matches("<tool_use_error>");
     line.chars().take(FAILURE_CAP).collect::<String>().trim().to_owned()
 }
@@ -323,7 +409,7 @@ mod tests {
     fn with_result<R>(json: &str, look: impl Fn(ToolResult<'_, '_>) -> R) -> R {
         let mut found = None;
         assert!(rows_of(json.as_bytes(), |row| {
-            let message = row.message.as_ref().expect("a message");
+            let message = row.message().expect("a message");
             let Content::Blocks(blocks) = &message.content else { panic!("blocks") };
             let (structured, slug) = (row.tool_use_result, row.slug);
             found = Some(look(ToolResult { block: &blocks[0], structured, slug, line_at: None }));
@@ -335,7 +421,7 @@ mod tests {
     fn edit(rest: &str) -> (Outcome, Option<String>) {
         let row = format!(r#"{{"message":{{"content":[{{"type":"tool_result","content":"x"{rest}}}"#);
         with_result(&row, |result| {
-            let (outcome, before) = result.edit(true);
+            let (outcome, before) = result.edit();
             let before = match before {
                 Original::Unknown | Original::Recorded(_) => None,
                 Original::Absent => Some(String::new()),
@@ -449,5 +535,27 @@ mod tests {
         assert_eq!((read(1, 2, 3), read(2, 2, 2)), (Original::Unknown, Original::Unknown));
         let other = r#"{"message":{"content":[{"type":"tool_result","content":"x"}]},"toolUseResult":{"type":"file_unchanged","file":{"filePath":"/w/p.md"}}}"#;
         assert_eq!(with_result(other, |result| result.read()), Original::Unknown);
+    }
+
+    fn printed(bytes: usize) -> EarlyResult {
+        EarlyResult {
+            outcome: Outcome::Done,
+            edit: (Outcome::Done, Original::Unknown),
+            command: (CommandEnd::Succeeded, "x".repeat(bytes)),
+            plan: None,
+            slug: None,
+            task_id: None,
+            report: Report::default(),
+            read: Original::Unknown,
+        }
+    }
+
+    #[test]
+    fn results_whose_calls_never_come_do_not_pile_up() {
+        let mut early = EarlyResults::default();
+        (0..1_000).for_each(|id| early.add(id, printed(10)));
+        assert_eq!((early.0.len(), early.take(0), early.take(999)), (MOST_EARLY, None, Some(printed(10))));
+        (0..20).for_each(|id| early.add(id, printed(MOST_EARLY_BYTES / 4)));
+        assert!(early.texts().map(str::len).sum::<usize>() <= MOST_EARLY_BYTES && early.take(19).is_some());
     }
 }

@@ -1,6 +1,5 @@
-//! How far a transcript was read, and what came of it: takes a ledger and the place where its reading ended, gives
-//! bytes to keep, and from such bytes and the file as it is now the ledger to go on with. Pure. Must not go on
-//! with a file that is another one, was rewritten or got shorter, nor trust bytes that are not whole.
+//! How far a transcript was read and what came of it, so that the next stop reads only what is new. Pure. Must not go on
+//! with a file that is another one, was rewritten or got shorter.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -9,69 +8,66 @@ use crate::cache_codec;
 use crate::session::SessionBuilder;
 
 /// How many bytes before the end of what was read must be the same for the file to count as the same.
-pub const TAIL_BYTES: u64 = 1 << 10;
+const TAIL_BYTES: u64 = 1 << 10;
 
-/// A transcript as it was when it was read.
+/// The part of a transcript that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The file's own number, where the system has such.
+    /// The file's inode, where the system has such.
     pub inode: u64,
-    /// After which byte the next line starts.
+    /// The offset at which the next line starts.
     pub offset: u64,
-    /// The hash of what stands right before that.
+    /// The hash of the last bytes before that.
     pub tail: u64,
 }
 
-/// What one transcript came to so far.
+/// Where to go on with a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResumePoint {
+<<<<<<< HEAD
+=======
+    /// The transcript.
+>>>>>>> trunk
     pub path: String,
     /// How far it was read.
     pub mark: Mark,
     /// What was read.
-    pub ledger: SessionBuilder,
-}
-
-/// A file as it is now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Now {
-    /// Its own number.
-    pub inode: u64,
-    /// How long it is.
-    pub length: u64,
+    pub builder: SessionBuilder,
 }
 
 impl Mark {
-    /// Whether a file may be the one that was read, longer or not. Its tail has to be compared, too.
-    pub fn may_fit(&self, now: Now) -> bool {
-        self.inode == now.inode && self.offset <= now.length
+    /// Returns whether a file may be the one that was read, longer or not. Its tail has to be compared, too.
+    pub fn may_fit(&self, inode: u64, length: u64) -> bool {
+        self.inode == inode && self.offset <= length
     }
 
-    /// From which byte on the tail stands.
+    /// Returns the offset at which the tail starts.
     pub fn tail_from(&self) -> u64 {
         self.offset.saturating_sub(TAIL_BYTES)
     }
 
-    /// Whether this is the tail of what was read.
-    pub fn has_tail(&self, tail: &[u8]) -> bool {
-        hash(tail) == self.tail
+    /// Sets the tail to the last bytes that were read.
+    #[must_use]
+    pub fn with_tail(self, tail: &[u8]) -> Self {
+        Self { tail: xxh3_64(tail), ..self }
     }
 }
 
+<<<<<<< HEAD
 pub fn hash(tail: &[u8]) -> u64 {
     xxh3_64(tail)
+=======
+/// The version is counted up with every change of the encoded type.
+const SHAPE: cache_codec::Shape = *b"cursors6";
+
+/// Encodes the resume points of a session's transcripts.
+pub fn encode(points: &[ResumePoint]) -> Option<Vec<u8>> {
+    cache_codec::encode(SHAPE, &points)
+>>>>>>> trunk
 }
 
-/// The number goes up with every change of what is kept.
-const SHAPE: cache_codec::Shape = *b"cursors5";
-
-/// Cursors as bytes.
-pub fn encode(cursors: &[ResumePoint]) -> Option<Vec<u8>> {
-    cache_codec::encode(SHAPE, &cursors)
-}
-
-/// Cursors from bytes; `None` when they are torn, or of another shape.
-pub fn decode(bytes: Vec<u8>) -> Option<Vec<ResumePoint>> {
+/// Decodes resume points; `None` where they are torn, or of another version.
+pub fn decode(bytes: &[u8]) -> Option<Vec<ResumePoint>> {
     cache_codec::decode(SHAPE, bytes)
 }
 
@@ -81,8 +77,8 @@ mod tests {
     use crate::client::row::rows_of;
     use crate::session::builder::Role;
 
-    fn cursor() -> ResumePoint {
-        let mut ledger = SessionBuilder::of_file(Role::Main, "/t/s.jsonl");
+    fn resume_point() -> ResumePoint {
+        let mut builder = SessionBuilder::for_file(Role::Main, "/t/s.jsonl");
         for row in [
             r#"{"type":"user","uuid":"1","sessionId":"s","cwd":"/w","message":{"content":"add the file a.rs to it all"}}"#,
             r#"{"type":"assistant","uuid":"5","timestamp":"2026-01-01T00:00:00Z","message":{"id":"m","content":[{"type":"text","text":"on it"}]}}"#,
@@ -93,36 +89,35 @@ mod tests {
             r#"{"type":"user","uuid":"3","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]},"toolUseResult":{"originalFile":"a"}}"#,
             r#"{"type":"assistant","uuid":"4","message":{"id":"n","content":[{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"make"}}]}}"#,
         ] {
-            assert!(rows_of(row.as_bytes(), |row| ledger.fold(row, Some(100))));
+            assert!(rows_of(row.as_bytes(), |row| builder.fold(row, Some(100))));
         }
         ResumePoint {
             path: "/t/s.jsonl".into(),
-            mark: Mark { inode: 7, offset: 900, tail: hash(b"tail") },
-            ledger,
+            mark: Mark { inode: 7, offset: 900, tail: xxh3_64(b"tail") },
+            builder,
         }
     }
 
     #[test]
-    fn what_is_kept_is_read_again() {
-        let cursor = cursor();
-        let bytes = encode(std::slice::from_ref(&cursor)).expect("bytes");
-        assert_eq!(decode(bytes), Some(vec![cursor]));
+    fn what_is_encoded_is_decoded() {
+        let point = resume_point();
+        let bytes = encode(std::slice::from_ref(&point)).expect("bytes");
+        assert_eq!(decode(&bytes), Some(vec![point]));
     }
 
-    /// The kept shape, byte for byte. If this fails, what is kept has changed: count [`SHAPE`] up, and put the new
-    /// hash here.
+    /// If this fails, the encoded type has changed: count [`SHAPE`] up, and put the new hash here.
     #[test]
-    fn a_change_of_what_is_kept_needs_a_new_shape() {
-        let bytes = encode(&[cursor()]).expect("bytes");
-        assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (b'5', 16_329_187_626_668_532_305));
+    fn a_change_of_the_encoded_type_needs_a_new_version() {
+        let bytes = encode(&[resume_point()]).expect("bytes");
+        assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (b'6', 7_334_652_975_919_213_416));
     }
 
     #[test]
     fn a_file_that_shrank_or_is_another_does_not_fit() {
-        let mark = Mark { inode: 7, offset: 900, tail: hash(b"tail") };
-        assert!(mark.may_fit(Now { inode: 7, length: 900 }) && mark.may_fit(Now { inode: 7, length: 5_000 }));
-        assert!(!mark.may_fit(Now { inode: 7, length: 899 }) && !mark.may_fit(Now { inode: 8, length: 900 }));
-        assert!(mark.has_tail(b"tail") && !mark.has_tail(b"tale"));
+        let mark = Mark { inode: 7, offset: 900, tail: xxh3_64(b"tail") };
+        assert!(mark.may_fit(7, 900) && mark.may_fit(7, 5_000));
+        assert!(!mark.may_fit(7, 899) && !mark.may_fit(8, 900));
+        assert!(mark.with_tail(b"tail") == mark && mark.with_tail(b"tale") != mark);
         assert_eq!((mark.tail_from(), Mark { offset: 10_000, ..mark }.tail_from()), (0, 10_000 - TAIL_BYTES));
     }
 }

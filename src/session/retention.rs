@@ -1,8 +1,8 @@
-//! How much of a session is kept: takes a session that has grown long, gives one that has not, and says what moved
-//! where. Pure. Must not lose what tells how a session ended, nor forget without saying so ([`Forgotten`]).
+//! Bounds the size of a session: old entries are shortened, then dropped. Pure. Must not lose what tells how a session
+//! ended, nor drop anything without saying so ([`Forgotten`]).
 //!
-//! What is kept depends on the rows alone, never on how often they were read, so that a session read in pieces
-//! is the same as one read at once.
+//! What is dropped depends on the rows alone, never on how often they were read, so that a session read in pieces is the
+//! same as one read at once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::session::{Command, CommandEnd, Outcome, Session};
 use crate::shell::CommandLine;
 use crate::text::{first_part, last_part, start_and_end};
 
-/// What is no longer in a session.
+/// What was dropped from a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
     /// How much of the work done.
@@ -22,41 +22,40 @@ pub struct Forgotten {
     /// How many of the agent's remarks.
     #[serde(default)]
     pub remarks: usize,
-    /// Whether any file that was changed is not named any more.
+    /// Whether any file that was changed is not named in it any more.
     pub files: bool,
-    /// Whether any command is not there any more.
     pub commands: bool,
-    /// Where the newest of what was forgotten stood: whatever came after that is whole.
+    /// The position of the newest entry that was dropped: nothing is missing after that.
     pub until: usize,
 }
 
-/// Commands: when to tidy up, and what is left as it was then.
+/// Commands: when to trim them, and how many of the newest are left as they are.
 const COMMANDS: usize = 1_200;
 const COMMAND_BYTES: usize = 384 << 10;
 const NEWEST_COMMANDS: usize = 300;
 const NEWEST_COMMAND_BYTES: usize = 128 << 10;
-/// How much is kept of an older command, of its line and, where it did not end well, of its output. A cut text with its mark must not be
-/// longer than one that is left as it is, or it would be cut again and again.
+/// How much is kept of the line of an older command and, where it did not succeed, of its output. A cut text with its
+/// mark must not be longer than one that is left as it is, or it would be cut again and again.
 const OLD_COMMAND_PART: usize = 120;
 const OLD_COMMAND_WHOLE: usize = 160;
-/// How much is kept of an older check, of its line and of its output, as long as there is room:
-/// whether the tests passed is told by what they printed.
+/// How much is kept of the line and the output of an older check, as long as there is room: the output says whether the
+/// tests passed.
 const OLD_CHECK_PART: usize = 440;
 const OLD_CHECK_WHOLE: usize = 480;
 const OLD_CHECK_BYTES: usize = 64 << 10;
-/// How many of those are kept. With the newest ones this is well below the mark at which to tidy up.
+/// How many older commands are kept. With the newest ones this is well below the number at which they are trimmed.
 const OLD_COMMANDS: usize = 500;
 
-/// Touches: when to tidy up, and how many of the newest stay whatever they are.
+/// Touches: when to trim them, and how many of the newest stay in any case.
 const TOUCHES: usize = 900;
 const NEWEST_TOUCHES: usize = 300;
-/// How many are left in the end, where a session changed that many files.
+/// How many are left where a session changed that many files.
 const LEAST_TOUCHES: usize = 600;
-/// How much is kept of what edits put where, in all; half of it stays.
+/// Bytes of changes: when to trim them; half of it is left.
 const CHANGE_BYTES: usize = 256 << 10;
 
-/// Asks: when to tidy up, and what is left as it was then. Of older ones the start and the end
-/// stay, and only where that is still too much they go.
+/// Asks: when to trim them, and how many of the newest are left as they are. Older ones are cut to their start and end,
+/// and dropped only where that is still too much.
 const ASKS: usize = 400;
 const ASK_BYTES: usize = 192 << 10;
 const NEWEST_ASKS: usize = 200;
@@ -65,8 +64,8 @@ const OLD_ASK_PART: usize = 440;
 const OLD_ASK_WHOLE: usize = 480;
 const MOST_ASK_BYTES: usize = 144 << 10;
 
-/// Remarks: when to tidy up, and what is left as it was then. Of older ones only those stay that
-/// the person had read when they asked for more.
+/// Remarks: when to trim them, and how many of the newest are left. Of older ones those stay that the person had read
+/// when they asked for more.
 const REMARKS: usize = 600;
 const REMARK_BYTES: usize = 192 << 10;
 const NEWEST_REMARKS: usize = 150;
@@ -74,8 +73,7 @@ const NEWEST_REMARK_BYTES: usize = 48 << 10;
 const OLD_REMARKS: usize = 200;
 const OLD_REMARK_BYTES: usize = 96 << 10;
 
-/// Reports of subagents: when to tidy up, how much of the newest stays, and how much of each older
-/// one.
+/// Reports of subagents: when to trim them, how much of the newest stays, and how much of each older one.
 const REPORT_BYTES: usize = 192 << 10;
 const NEWEST_REPORT_BYTES: usize = 64 << 10;
 const OLD_REPORT_PART: usize = 440;
@@ -87,9 +85,9 @@ const DELEGATIONS: usize = 200;
 const PLANS: usize = 16;
 const OTHER_TOOLS: usize = 256;
 
-/// How many bytes the parts of a session take that can grow, counted as they come.
+/// The sizes in bytes of the parts of a session that can grow, and how many entries were dropped from its lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Weights {
+pub struct Sizes {
     /// Of command lines and outputs.
     pub commands: usize,
     pub changes: usize,
@@ -97,18 +95,18 @@ pub struct Weights {
     pub remarks: usize,
     /// Of subagents' reports.
     pub reports: usize,
-    /// How many delegations are no longer listed: those that are go on counting from there.
-    pub delegations: usize,
+    /// Delegations that were dropped: the others are numbered from there.
+    pub dropped_delegations: usize,
     /// The same for files that were read.
-    pub reads: usize,
+    pub dropped_reads: usize,
 }
 
-/// Where the entries of a list are now, by where they were; `None` for what is gone.
+/// The new index of each entry of a list, by its old one; `None` for one that was dropped.
 pub type Moved = Vec<Option<usize>>;
 
-/// Forgets old commands, if there are too many.
-pub fn tidy_commands(session: &mut Session, weights: &mut Weights) -> Option<Moved> {
-    if session.commands.len() <= COMMANDS && weights.commands <= COMMAND_BYTES {
+/// Shortens and drops old commands, if there are too many.
+pub fn trim_commands(session: &mut Session, sizes: &mut Sizes) -> Option<Moved> {
+    if session.commands.len() <= COMMANDS && sizes.commands <= COMMAND_BYTES {
         return None;
     }
     let lengths = session.commands.iter().map(|command| command.line.len() + command.output.len());
@@ -122,12 +120,11 @@ pub fn tidy_commands(session: &mut Session, weights: &mut Weights) -> Option<Mov
     for command in session.commands.drain(..gone) {
         session.forgotten.commands = true;
         session.forgotten.until = session.forgotten.until.max(command.at);
-        // Whether it only looked is not asked: work must not get less by being forgotten, that is all.
+        // It counts as work even if it only looked: the count must not get less.
         session.forgotten.work += usize::from(command.end != CommandEnd::Unanswered);
     }
-    weights.commands = session.commands.iter().map(|command| command.line.len() + command.output.len()).sum();
-    (session.counted.commands, session.counted.effects) = (0, 0);
-    session.masked.commands = still_there(&moved[..session.masked.commands]);
+    sizes.commands = session.commands.iter().map(|command| command.line.len() + command.output.len()).sum();
+    session.masked.commands = count_left(&moved[..session.masked.commands]);
     Some(moved)
 }
 
@@ -149,8 +146,7 @@ fn shorten_command(command: &mut Command, room: usize) -> usize {
     room
 }
 
-/// Returns whether the output of a command says how the work stands: tests, builds, lints, git and
-/// gh.
+/// Returns whether the output of a command says how the work stands: tests, builds, lints, git and gh.
 fn is_check(line: &str) -> bool {
     let line = CommandLine::parse(line);
     line.check().is_some() || line.runs_any(&["git", "gh"])
@@ -162,11 +158,11 @@ fn shorten(text: &mut String, whole: usize, part: impl Fn(&str) -> String) {
     }
 }
 
-/// Forgets old touches, if there are too many: of each file the first and the last change that were done tell the
-/// story. What old edits put where goes first.
-pub fn tidy_touches(session: &mut Session, weights: &mut Weights) -> Option<Moved> {
-    if weights.changes > CHANGE_BYTES {
-        forget_changes(session, weights);
+/// Drops the changes of old touches and then the touches, if there are too many. Of each file the first and the last
+/// touch that was done stay.
+pub fn trim_touches(session: &mut Session, sizes: &mut Sizes) -> Option<Moved> {
+    if sizes.changes > CHANGE_BYTES {
+        drop_changes(session, sizes);
     }
     if session.touches.len() <= TOUCHES {
         return None;
@@ -188,14 +184,8 @@ pub fn tidy_touches(session: &mut Session, weights: &mut Weights) -> Option<Move
             at >= old || tells || touch.outcome == Outcome::Unanswered
         })
         .collect();
-    let mut too_many = stays.iter().filter(|stays| **stays).count().saturating_sub(LEAST_TOUCHES);
-    for stays in stays.iter_mut().filter(|stays| **stays) {
-        if too_many == 0 {
-            break;
-        }
-        *stays = false;
-        too_many -= 1;
-    }
+    let too_many = stays.iter().filter(|stays| **stays).count().saturating_sub(LEAST_TOUCHES);
+    stays.iter_mut().filter(|stays| **stays).take(too_many).for_each(|stays| *stays = false);
     let named: HashSet<String> = session
         .touches
         .iter()
@@ -219,35 +209,33 @@ pub fn tidy_touches(session: &mut Session, weights: &mut Weights) -> Option<Move
         kept += usize::from(stay);
         stay
     });
-    session.masked.touches = still_there(&moved[..session.masked.touches]);
-    session.counted.done = None;
+    session.masked.touches = count_left(&moved[..session.masked.touches]);
     Some(moved)
 }
 
-fn still_there(moved: &[Option<usize>]) -> usize {
+fn count_left(moved: &[Option<usize>]) -> usize {
     moved.iter().flatten().count()
 }
 
-fn forget_changes(session: &mut Session, weights: &mut Weights) {
+fn drop_changes(session: &mut Session, sizes: &mut Sizes) {
     let mut left = 0;
     for touch in session.touches.iter_mut().rev() {
         let bytes = touch.change.as_ref().map_or(0, |change| change.old.len() + change.new.len());
         if bytes > 0 && left + bytes > CHANGE_BYTES / 2 {
             touch.forget_change();
-            // From here on nothing older is kept either: what is known of edits has one edge.
+            // Nothing older stays either, so that all changes from one touch on are known.
             left = CHANGE_BYTES;
         } else {
             left += bytes;
         }
     }
     let kept = session.touches.iter().filter_map(|touch| touch.change.as_ref());
-    weights.changes = kept.map(|change| change.old.len() + change.new.len()).sum();
+    sizes.changes = kept.map(|change| change.old.len() + change.new.len()).sum();
 }
 
-/// Shortens old asks, and forgets some, if there are too many. The first one says what the session
-/// is about, and stays.
-pub fn tidy_asks(session: &mut Session, weights: &mut Weights) {
-    if session.asks.len() <= ASKS && weights.asks <= ASK_BYTES {
+/// Shortens and drops old asks, if there are too many. The first one says what the session is about, and stays.
+pub fn trim_asks(session: &mut Session, sizes: &mut Sizes) {
+    if session.asks.len() <= ASKS && sizes.asks <= ASK_BYTES {
         return;
     }
     let newest = count_newest(session.asks.iter().map(|ask| ask.text.len()), NEWEST_ASKS, NEWEST_ASK_BYTES);
@@ -261,11 +249,10 @@ pub fn tidy_asks(session: &mut Session, weights: &mut Weights) {
     let gone = 1.min(old)..old;
     session.masked.asks -= gone.clone().filter(|at| *at < session.masked.asks).count();
     session.forgotten.asks += session.asks.drain(gone).count();
-    weights.asks = session.asks.iter().map(|ask| ask.text.len()).sum();
+    sizes.asks = session.asks.iter().map(|ask| ask.text.len()).sum();
 }
 
-/// Returns how many entries at the end of a list fit into a number of entries and a number of
-/// bytes.
+/// Returns how many entries at the end of a list fit into a number of entries and a number of bytes.
 fn count_newest(lengths: impl DoubleEndedIterator<Item = usize>, most: usize, most_bytes: usize) -> usize {
     let mut bytes = 0;
     let is_within = |length: &usize| {
@@ -275,10 +262,9 @@ fn count_newest(lengths: impl DoubleEndedIterator<Item = usize>, most: usize, mo
     lengths.rev().take(most).take_while(is_within).count()
 }
 
-/// Forgets old remarks, if there are too many, but for those with which a turn ended or after which
-/// the person spoke.
-pub fn tidy_remarks(session: &mut Session, weights: &mut Weights) {
-    if session.remarks.len() <= REMARKS && weights.remarks <= REMARK_BYTES {
+/// Drops old remarks, if there are too many, except those that ended a turn or that the person answered.
+pub fn trim_remarks(session: &mut Session, sizes: &mut Sizes) {
+    if session.remarks.len() <= REMARKS && sizes.remarks <= REMARK_BYTES {
         return;
     }
     let remarks = &session.remarks;
@@ -301,12 +287,12 @@ pub fn tidy_remarks(session: &mut Session, weights: &mut Weights) {
     session.forgotten.remarks += stays.iter().filter(|stays| !**stays).count();
     let mut stays = stays.into_iter();
     session.remarks.retain(|_| stays.next().unwrap_or_default());
-    weights.remarks = session.remarks.iter().map(|remark| remark.text.len()).sum();
+    sizes.remarks = session.remarks.iter().map(|remark| remark.text.len()).sum();
 }
 
 /// Shortens the reports of older subagents, if there are too many.
-pub fn tidy_reports(session: &mut Session, weights: &mut Weights) {
-    if weights.reports <= REPORT_BYTES {
+pub fn trim_reports(session: &mut Session, sizes: &mut Sizes) {
+    if sizes.reports <= REPORT_BYTES {
         return;
     }
     let lengths = session.delegations.iter().map(|delegation| delegation.report.len());
@@ -314,82 +300,59 @@ pub fn tidy_reports(session: &mut Session, weights: &mut Weights) {
     for delegation in &mut session.delegations[..old] {
         shorten(&mut delegation.report, OLD_REPORT_WHOLE, |text| start_and_end(text, OLD_REPORT_PART));
     }
-    weights.reports = session.delegations.iter().map(|delegation| delegation.report.len()).sum();
+    sizes.reports = session.delegations.iter().map(|delegation| delegation.report.len()).sum();
 }
 
-/// Keeps the newest entries of the lists of which only those matter. Says whether the files that were read are
-/// fewer now.
-pub fn tidy_lists(session: &mut Session, weights: &mut Weights) -> bool {
-    fn newest<T>(list: &mut Vec<T>, most: usize) -> usize {
+/// Drops the oldest entries of the lists of which only the newest matter.
+pub fn trim_lists(session: &mut Session, sizes: &mut Sizes) {
+    fn keep_newest<T>(list: &mut Vec<T>, most: usize) -> usize {
         let old = if list.len() > most { list.len() - most / 2 } else { 0 };
         list.drain(..old);
         old
     }
-    let handed = newest(&mut session.delegations, DELEGATIONS);
-    if handed > 0 {
-        // What a helper did may not be seen: as little can be said of what was never done.
+    let delegations = keep_newest(&mut session.delegations, DELEGATIONS);
+    if delegations > 0 {
+        // A subagent may have run any command: nothing can be said to have never been done.
         session.forgotten.commands = true;
         let until = session.delegations.first().map_or(0, |delegation| delegation.at);
         session.forgotten.until = session.forgotten.until.max(until);
+        sizes.dropped_delegations += delegations;
+        sizes.reports = session.delegations.iter().map(|delegation| delegation.report.len()).sum();
+        session.masked.delegations = session.masked.delegations.saturating_sub(delegations);
     }
-    weights.delegations += handed;
-    if handed > 0 {
-        weights.reports = session.delegations.iter().map(|delegation| delegation.report.len()).sum();
-    }
-    session.masked.delegations = session.masked.delegations.saturating_sub(handed);
-    newest(&mut session.plans, PLANS);
-    newest(&mut session.rejected_plans, PLANS);
-    newest(&mut session.other_calls, OTHER_TOOLS);
-    let read = if session.reads.len() > READS { newest(&mut session.reads, READS) } else { 0 };
-    weights.reads += read;
-    read > 0
+    keep_newest(&mut session.plans, PLANS);
+    keep_newest(&mut session.rejected_plans, PLANS);
+    keep_newest(&mut session.other_calls, OTHER_TOOLS);
+    sizes.dropped_reads += keep_newest(&mut session.reads, READS);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Ask, Change, Command, EditTool, Original, Remark, Touch};
+    use crate::session::{Ask, Change, Command, Remark, Touch};
+    use crate::testing;
 
     fn command(at: usize, line: &str) -> Command {
-        Command {
-            time: None,
-            line: line.into(),
-            at,
-            end: CommandEnd::Succeeded,
-            output: "x".repeat(600),
-            agent: None,
-        }
+        Command { output: "x".repeat(600), ..testing::command(line, at) }
     }
 
     fn touch(at: usize, path: &str) -> Touch {
-        Touch {
-            time: None,
-            path: path.into(),
-            tool: EditTool::Edit,
-            at,
-            outcome: Outcome::Done,
-            original: Original::Unknown,
-            agent: None,
-            change_at: None,
-            change: Some(Change { old: "a".repeat(400), new: "b".repeat(400) }),
-        }
+        let change = Some(Change { old: "a".repeat(400), new: "b".repeat(400) });
+        Touch { change, ..testing::touch(path, at) }
     }
 
     #[test]
     fn a_session_of_ordinary_length_is_left_alone() {
-        let mut session = Session {
-            commands: vec![command(1, "ls")].into(),
-            touches: vec![touch(1, "a")].into(),
-            ..Session::default()
-        };
+        let mut session =
+            Session { commands: vec![command(1, "ls")], touches: vec![touch(1, "a")], ..Session::default() };
         let before = session.clone();
-        let mut weights = Weights::default();
+        let mut sizes = Sizes::default();
         assert!(
-            tidy_commands(&mut session, &mut weights).is_none()
-                && tidy_touches(&mut session, &mut weights).is_none()
+            trim_commands(&mut session, &mut sizes).is_none()
+                && trim_touches(&mut session, &mut sizes).is_none()
         );
-        tidy_asks(&mut session, &mut weights);
-        assert!(!tidy_lists(&mut session, &mut weights));
+        trim_asks(&mut session, &mut sizes);
+        trim_lists(&mut session, &mut sizes);
         assert_eq!(session, before);
     }
 
@@ -398,8 +361,8 @@ mod tests {
         let lines = (0..2_000).map(|at| command(at, "make install"));
         let mut session = Session { commands: lines.collect(), ..Session::default() };
         let before = session.work_done();
-        let mut weights = Weights::default();
-        let moved = tidy_commands(&mut session, &mut weights).expect("tidied");
+        let mut sizes = Sizes::default();
+        let moved = trim_commands(&mut session, &mut sizes).expect("tidied");
         assert_eq!(session.work_done(), before);
         assert!(session.forgotten.until > 0 && session.forgotten.commands);
         assert!(session.commands.len() <= NEWEST_COMMANDS + OLD_COMMANDS);
@@ -414,7 +377,7 @@ mod tests {
             assert_eq!(session.commands[now].at, was, "each is where it is said to be");
         }
         assert_eq!(
-            weights.commands,
+            sizes.commands,
             session.commands.iter().map(|c| c.line.len() + c.output.len()).sum::<usize>()
         );
     }
@@ -424,8 +387,8 @@ mod tests {
         let touches = (0..1_600).map(|at| touch(at, &format!("src/{}.rs", at % 10)));
         let mut session = Session { touches: touches.collect(), ..Session::default() };
         let before = session.work_done();
-        let mut weights = Weights { changes: CHANGE_BYTES + 1, ..Weights::default() };
-        tidy_touches(&mut session, &mut weights).expect("tidied");
+        let mut sizes = Sizes { changes: CHANGE_BYTES + 1, ..Sizes::default() };
+        trim_touches(&mut session, &mut sizes).expect("tidied");
         assert_eq!(session.work_done(), before);
         assert_eq!(session.touches.len(), NEWEST_TOUCHES + 10);
         assert_eq!(
@@ -436,14 +399,14 @@ mod tests {
         assert!(
             session.touches[0].change.is_none() && session.touches.last().is_some_and(|t| t.change.is_some())
         );
-        assert!(weights.changes <= CHANGE_BYTES / 2);
+        assert!(sizes.changes <= CHANGE_BYTES / 2);
     }
 
     #[test]
     fn more_files_than_are_kept_are_said_to_be_forgotten() {
         let touches = (0..901).map(|at| touch(at, &format!("src/{at}.rs")));
         let mut session = Session { touches: touches.collect(), ..Session::default() };
-        tidy_touches(&mut session, &mut Weights::default()).expect("tidied");
+        trim_touches(&mut session, &mut Sizes::default()).expect("tidied");
         assert_eq!(
             (session.touches.len(), session.forgotten.work, session.forgotten.files),
             (600, 301, true)
@@ -462,9 +425,9 @@ mod tests {
             at,
         };
         let mut session = Session { delegations: (0..201).map(delegation).collect(), ..Session::default() };
-        let mut weights = Weights::default();
-        tidy_lists(&mut session, &mut weights);
-        assert_eq!((session.delegations.len(), weights.delegations), (100, 101));
+        let mut sizes = Sizes::default();
+        trim_lists(&mut session, &mut sizes);
+        assert_eq!((session.delegations.len(), sizes.dropped_delegations), (100, 101));
         assert_eq!((session.forgotten.commands, session.forgotten.until), (true, 101));
     }
 
@@ -472,7 +435,7 @@ mod tests {
     fn the_first_ask_and_the_newest_stay() {
         let ask = |at: usize| Ask { time: None, text: format!("please write part number {at} of it"), at };
         let mut session = Session { asks: (0..401).map(ask).collect(), ..Session::default() };
-        tidy_asks(&mut session, &mut Weights::default());
+        trim_asks(&mut session, &mut Sizes::default());
         assert_eq!((session.asks.len(), session.asks[0].at, session.asks[1].at), (201, 0, 201));
     }
 
@@ -483,7 +446,7 @@ mod tests {
             commands: (0..1_201).map(|at| command(at, lines[at % 4])).collect(),
             ..Session::default()
         };
-        tidy_commands(&mut session, &mut Weights::default()).expect("tidied");
+        trim_commands(&mut session, &mut Sizes::default()).expect("tidied");
         let old = session.commands.len() - NEWEST_COMMANDS.min(NEWEST_COMMAND_BYTES / 620);
         for (line, is_kept) in lines.into_iter().zip([true, true, true, false]) {
             let command =
@@ -498,12 +461,12 @@ mod tests {
     fn long_asks_are_shortened_before_any_is_forgotten() {
         let ask = |at: usize| Ask { time: None, text: format!("please {} thanks", "x".repeat(8_000)), at };
         let mut session = Session { asks: (0..40).map(ask).collect(), ..Session::default() };
-        let mut weights = Weights { asks: ASK_BYTES + 1, ..Weights::default() };
-        tidy_asks(&mut session, &mut weights);
+        let mut sizes = Sizes { asks: ASK_BYTES + 1, ..Sizes::default() };
+        trim_asks(&mut session, &mut sizes);
         assert_eq!((session.asks.len(), session.forgotten.asks), (40, 0));
         assert!(session.asks[1].text.len() <= OLD_ASK_WHOLE && session.asks[1].text.ends_with("thanks"));
         assert!(session.asks[0].text.len() > 8_000 && session.asks[39].text.len() > 8_000);
-        assert!(weights.asks <= ASK_BYTES / 2);
+        assert!(sizes.asks <= ASK_BYTES / 2);
     }
 
     #[test]
@@ -517,18 +480,18 @@ mod tests {
         let ask = |at: usize| Ask { time: None, text: "and more of it, please".into(), at };
         let mut session = Session {
             remarks: (0..400).map(|n| remark(2 * n + 1)).collect(),
-            asks: vec![ask(20), ask(100)].into(),
+            asks: vec![ask(20), ask(100)],
             ..Session::default()
         };
         session.masked.remarks = 400;
-        let mut weights = Weights { remarks: REMARK_BYTES + 1, ..Weights::default() };
-        tidy_remarks(&mut session, &mut weights);
+        let mut sizes = Sizes { remarks: REMARK_BYTES + 1, ..Sizes::default() };
+        trim_remarks(&mut session, &mut sizes);
         let old: Vec<usize> = session.remarks.iter().map(|remark| remark.at).take(3).collect();
         assert_eq!(old, [19, 41, 99]);
         assert_eq!(session.remarks.last().map(|remark| remark.at), Some(799));
         assert_eq!(session.remarks.len() + session.forgotten.remarks, 400);
         assert_eq!(session.masked.remarks, session.remarks.len());
-        assert!(weights.remarks < REMARK_BYTES / 2);
+        assert!(sizes.remarks < REMARK_BYTES / 2);
     }
 
     #[test]
@@ -543,10 +506,10 @@ mod tests {
             time: None,
         };
         let mut session = Session { delegations: (0..70).map(delegation).collect(), ..Session::default() };
-        let mut weights = Weights { reports: REPORT_BYTES + 1, ..Weights::default() };
-        tidy_reports(&mut session, &mut weights);
+        let mut sizes = Sizes { reports: REPORT_BYTES + 1, ..Sizes::default() };
+        trim_reports(&mut session, &mut sizes);
         let old = &session.delegations[0].report;
         assert!(old.len() <= OLD_REPORT_WHOLE && old.starts_with("start") && old.ends_with("end"));
-        assert!(session.delegations[69].report.len() > 3_000 && weights.reports < REPORT_BYTES);
+        assert!(session.delegations[69].report.len() > 3_000 && sizes.reports < REPORT_BYTES);
     }
 }

@@ -209,7 +209,7 @@ impl StateFolder {
     pub fn evidence(&self, session: &str, agent: &str) -> FileCache {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let kept = fs::read(self.stop_file(session, agent, "files")).unwrap_or_default();
-        FileCache::decode(kept, now.as_nanos())
+        FileCache::decode(&kept, now.as_nanos())
     }
 
     /// Writes the cache of the files that this audit looked at. A failure costs time at the next stop, no more.

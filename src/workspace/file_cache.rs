@@ -80,7 +80,7 @@ pub struct FileCache {
 
 impl FileCache {
     /// Decodes a cache at a time in nanoseconds since 1970; empty where the bytes are of no use.
-    pub fn decode(bytes: Vec<u8>, now_ns: u128) -> Self {
+    pub fn decode(bytes: &[u8], now_ns: u128) -> Self {
         Self { loaded: cache_codec::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
     }
 
@@ -145,9 +145,9 @@ mod tests {
 
     /// The cache of one file that was read at that time.
     fn cached(at: u128, stamp: Option<Stamp>) -> FileCache {
-        let mut cache = FileCache::decode(Vec::new(), at);
+        let mut cache = FileCache::decode(&[], at);
         get(&mut cache, "a.rs", stamp, "before", "old");
-        FileCache::decode(cache.encode().unwrap_or_default(), LATER)
+        FileCache::decode(&cache.encode().unwrap_or_default(), LATER)
     }
 
     #[test]
@@ -169,14 +169,14 @@ mod tests {
 
     #[test]
     fn a_new_entry_is_stored_at_once_and_a_few_unused_ones_are_not_dropped() {
-        let mut many = FileCache::decode(Vec::new(), LATER);
+        let mut many = FileCache::decode(&[], LATER);
         let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
         for name in &names {
             get(&mut many, name, Some(STAMP), "before", "old");
         }
         let stored = many.encode().expect("all is new");
         for (changed, unused, is_stored) in [(0, 0, false), (1, 0, true), (0, 10, false), (0, 30, true)] {
-            let mut many = FileCache::decode(stored.clone(), LATER);
+            let mut many = FileCache::decode(&stored, LATER);
             for (at, name) in names.iter().enumerate().skip(unused) {
                 let with = if at < changed { "another" } else { "before" };
                 get(&mut many, name, Some(STAMP), with, "new");
@@ -207,6 +207,6 @@ mod tests {
         assert_eq!(same.encode(), None);
         let mut unused = cached(LATER, Some(STAMP));
         get(&mut unused, "b.rs", Some(STAMP), "before", &long);
-        assert_eq!(FileCache::decode(unused.encode().expect("changed"), LATER).loaded.len(), 0);
+        assert_eq!(FileCache::decode(&unused.encode().expect("changed"), LATER).loaded.len(), 0);
     }
 }

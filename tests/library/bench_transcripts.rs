@@ -270,8 +270,8 @@ fn a_session_that_goes_on_has_what_was_appended() {
 
 /// Reads what is there of a transcript, going on with what was kept; gives what to keep next.
 fn read_on(path: &Path, kept: &[u8]) -> (Reading, Vec<u8>) {
-    let reading = Reading::of_saved(path, resume::decode(kept.to_vec()).unwrap_or_default());
-    let encoded = reading.to_keep().and_then(|cursors| resume::encode(&cursors));
+    let reading = Reading::saved(path, resume::decode(kept).unwrap_or_default());
+    let encoded = reading.resume_points().and_then(|points| resume::encode(&points));
     let kept = encoded.unwrap_or_else(|| kept.to_vec());
     (reading, kept)
 }
@@ -300,7 +300,7 @@ fn a_session_read_in_pieces_is_the_one_that_is_read_at_once() {
             (_, kept) = read_on(&path, &kept);
         }
         let (reading, _) = read_on(&path, &kept);
-        assert_eq!(reading.to_keep(), None, "nothing is new");
+        assert_eq!(reading.resume_points(), None, "nothing is new");
         let mut session = reading.finish().session;
         session.sources.clone_from(&expected.sources);
         assert_eq!(session, expected, "{spec:?}");
@@ -349,7 +349,7 @@ fn what_is_not_worth_writing_down_is_read_again_and_counted_once() {
     };
     append(&path, 3);
     let (reading, same) = read_on(&path, &kept);
-    assert_eq!((same == kept, reading.to_keep()), (true, None), "too little");
+    assert_eq!((same == kept, reading.resume_points()), (true, None), "too little");
     // Another one has enough for both: what was read of this one is kept with it.
     append(&agent, 40);
     let (_, both) = read_on(&path, &kept);

@@ -69,7 +69,7 @@ fn touch(path: &str, original: Original) -> Touch {
 }
 
 fn session(touches: Vec<Touch>) -> Session {
-    Session { touches: touches.into(), ..Session::default() }
+    Session { touches, ..Session::default() }
 }
 
 fn plan(text: &str) -> Plan {

@@ -353,10 +353,10 @@ fn a_transcript_that_grows_is_the_one_that_is_there_in_the_end() {
         // Cuts that have nothing to do with lines.
         for part in bytes.chunks((bytes.len() / 7 + 13).max(1)) {
             file.write_all(part).expect("written");
-            let reading = Reading::of_saved(file.path(), resume::decode(kept.clone()).unwrap_or_default());
-            kept = reading.to_keep().and_then(|cursors| resume::encode(&cursors)).unwrap_or(kept);
+            let reading = Reading::saved(file.path(), resume::decode(&kept).unwrap_or_default());
+            kept = reading.resume_points().and_then(|points| resume::encode(&points)).unwrap_or(kept);
         }
-        let reading = Reading::of_saved(file.path(), resume::decode(kept.clone()).unwrap_or_default());
+        let reading = Reading::saved(file.path(), resume::decode(&kept).unwrap_or_default());
         let mut session = reading.finish().session;
         session.sources.clone_from(&expected.sources);
         assert_eq!(session, expected, "{}", path.display());

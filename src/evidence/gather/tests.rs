@@ -151,8 +151,7 @@ fn touches_are_noted_in_their_order_and_counted_in_a_row() {
     let failed = Touch { outcome: Outcome::Failed("no such text".into()), ..write(9) };
     let absolute = folder.root().join("a.rs").display().to_string();
     session.touches =
-        vec![write(1), touch("./a.rs", Original::Unknown), touch(&absolute, Original::Unknown), failed]
-            .into();
+        vec![write(1), touch("./a.rs", Original::Unknown), touch(&absolute, Original::Unknown), failed];
     let evidence = gathered(&folder, session, None);
     let notes: Vec<_> =
         evidence.files[0].touches.iter().map(|note| (note.tool.as_str(), note.times)).collect();
@@ -328,7 +327,7 @@ fn what_was_judged_before_and_has_not_changed_is_not_shown_again() {
     folder.write("old.rs", "x\n");
     folder.write("new.rs", "y\n");
     let mut session = session();
-    session.touches = vec![touch("old.rs", Original::Absent), touch("new.rs", Original::Absent)].into();
+    session.touches = vec![touch("old.rs", Original::Absent), touch("new.rs", Original::Absent)];
     let then = gathered(&folder, session.clone(), None).changed_files();
     folder.write("new.rs", "z\n");
     let scope = Scope { judged: Some(JudgedUntil { at: 3, files: then }), ..PLENTY };
@@ -343,9 +342,9 @@ fn what_is_cached_is_what_would_be_read() {
     folder.write("a.rs", "two\n");
     folder.age("a.rs", DURING);
     let now = 4_000_000_000_000_000_000;
-    let mut cache = FileCache::decode(Vec::new(), now);
+    let mut cache = FileCache::decode(&[], now);
     let first = gather(session(), None, &folder.workspace(), PLENTY, &mut cache);
-    let mut again = FileCache::decode(cache.encode().expect("a new entry"), now);
+    let mut again = FileCache::decode(&cache.encode().expect("a new entry"), now);
     let second = gather(session(), None, &folder.workspace(), PLENTY, &mut again);
     assert_eq!(first.files, second.files);
     assert_eq!(again.encode(), None, "nothing was read again");

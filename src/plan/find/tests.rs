@@ -14,11 +14,11 @@ fn found(session: &Session, files: &[(&str, &str)]) -> Option<Plan> {
 }
 
 fn asked(text: &str) -> Session {
-    Session { asks: vec![testing::ask(text, 1)].into(), ..Session::default() }
+    Session { asks: vec![testing::ask(text, 1)], ..Session::default() }
 }
 
 fn touched(path: &str, original: Original) -> Session {
-    Session { touches: vec![touch(path, original)].into(), ..Session::default() }
+    Session { touches: vec![touch(path, original)], ..Session::default() }
 }
 
 fn has_read(paths: &[&str]) -> Session {
@@ -99,20 +99,20 @@ fn a_touched_plan_file_is_found_wherever_plans_live() {
         "/w/packages/api/docs/plans/z.md",
         "/link-to-w/docs/plans/x.md",
     ] {
-        let session = Session { touches: vec![touch(path, Original::Absent)].into(), ..Session::default() };
+        let session = Session { touches: vec![touch(path, Original::Absent)], ..Session::default() };
         let absolute = plan_places(&[]).absolute(path);
         let plan = found(&session, &[(absolute.to_str().expect("text"), "- [x] a")]).expect(path);
         assert_eq!((plan.source, plan.ticked_before.len()), (PlanSource::TouchedFile, 0), "{path}");
     }
     let session =
-        Session { touches: vec![touch("/w/explanation.md", Original::Absent)].into(), ..Session::default() };
+        Session { touches: vec![touch("/w/explanation.md", Original::Absent)], ..Session::default() };
     assert_eq!(found(&session, &[("/w/explanation.md", "- [x] a")]), None);
 }
 
 #[test]
 fn the_file_of_a_plan_that_was_turned_down_is_no_plan() {
     let session = Session {
-        touches: vec![touch(FILE, Original::Absent)].into(),
+        touches: vec![touch(FILE, Original::Absent)],
         rejected_plans: vec!["1. rewrite it all".into()],
         ..Session::default()
     };
@@ -126,7 +126,7 @@ fn a_plan_that_is_put_up_counts_whatever_the_session_did() {
     let path = Path::new("/w/notes.md");
     assert_eq!(given(&Session::default(), path, text).ticked_before, [0; 0]);
     let before = Original::Text("- [x] old\n- [ ] new".into());
-    let session = Session { touches: vec![touch("/w/notes.md", before)].into(), ..Session::default() };
+    let session = Session { touches: vec![touch("/w/notes.md", before)], ..Session::default() };
     let plan = given(&session, path, text);
     assert_eq!((plan.source, plan.ticked_before), (PlanSource::GivenFile, vec![1]));
 }
@@ -134,8 +134,7 @@ fn a_plan_that_is_put_up_counts_whatever_the_session_did() {
 #[test]
 fn a_plan_of_megabytes_is_cut() {
     let text = "- [x] Create `a.txt`\n".repeat(100_000);
-    let session =
-        Session { touches: vec![touch("/w/PLAN.md", Original::Absent)].into(), ..Session::default() };
+    let session = Session { touches: vec![touch("/w/PLAN.md", Original::Absent)], ..Session::default() };
     assert!(found(&session, &[("/w/PLAN.md", &text)]).expect("a plan").text.len() <= PLAN_CAP);
     let session = Session { plans: vec![approved(Some(&text), None, None)], ..Session::default() };
     assert!(found(&session, &[]).expect("a plan").text.len() <= PLAN_CAP);
@@ -144,7 +143,7 @@ fn a_plan_of_megabytes_is_cut() {
 #[test]
 fn ticks_from_before_the_session_are_not_its_claims() {
     let before = Original::Text("- [x] old\n- [ ] new".into());
-    let session = Session { touches: vec![touch("/w/PLAN.md", before)].into(), ..Session::default() };
+    let session = Session { touches: vec![touch("/w/PLAN.md", before)], ..Session::default() };
     let plan = found(&session, &[("/w/PLAN.md", "- [x] old\n- [x] new")]).expect("a plan");
     assert_eq!(plan.ticked_before, [1]);
     assert!(plan.ticked_now(&plan.steps[1]) && !plan.ticked_now(&plan.steps[0]));
@@ -210,7 +209,7 @@ fn a_page_that_the_person_named_is_a_plan_where_its_steps_are_in_order() {
     assert!(plan("Totals.\n\nText.\n\nCommands.\n").is_none());
     // One that was to be changed is no plan.
     let touches = vec![touch("/w/docs/report.md", Original::Text("1. a\n2. b\n".into()))];
-    let session = Session { touches: touches.into(), ..session };
+    let session = Session { touches, ..session };
     assert_eq!(found(&session, &[("/w/docs/report.md", "1. a\n2. b\n3. c\n")]), None);
 }
 
@@ -265,7 +264,7 @@ fn a_page_in_which_the_session_ticked_boxes_is_a_plan() {
     let made = Touch { change: change("", "- [ ] a\n"), ..touch("/w/todo.md", Original::Absent) };
     let ticked =
         Touch { at: 2, change: change("- [ ] a", "- [x] a"), ..touch("/w/todo.md", Original::Unknown) };
-    let session = |touches: Vec<Touch>| Session { touches: touches.into(), ..Session::default() };
+    let session = |touches: Vec<Touch>| Session { touches, ..Session::default() };
     let files = [("/w/todo.md", "- [x] a\n")];
     let plan = found(&session(vec![made.clone(), ticked]), &files).expect("a plan");
     let first_written = PlanBefore { text: "- [ ] a\n".into(), from: BeforeSource::FirstWritten };
@@ -278,7 +277,7 @@ fn what_was_changed_counts_for_more_than_what_was_named_and_that_for_more_than_w
     let files = [("/w/a-plan.md", "- [x] a"), ("/w/b-plan.md", "- [ ] b"), ("/w/c-plan.md", "- [ ] c")];
     let read = has_read(&["/w/c-plan.md"]);
     let named = Session { asks: asked("do b-plan.md").asks, ..read.clone() };
-    let changed = Session { touches: vec![touch("/w/a-plan.md", Original::Absent)].into(), ..named.clone() };
+    let changed = Session { touches: vec![touch("/w/a-plan.md", Original::Absent)], ..named.clone() };
     for (session, path) in [(read, "/w/c-plan.md"), (named, "/w/b-plan.md"), (changed, "/w/a-plan.md")] {
         assert_eq!(found(&session, &files).expect("a plan").path.as_deref(), Some(path));
     }

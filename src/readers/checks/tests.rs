@@ -243,7 +243,7 @@ fn after(commands: Vec<Command>, proof: &str) -> (Status, String) {
     let mut evidence = evidence();
     let words: String =
         commands.iter().map(|run| format!("$ {}\n{}\n=> FAILED\n", run.line, run.output)).collect();
-    evidence.session.commands = commands.into();
+    evidence.session.commands = commands;
     let claim = "Run `cargo test` until it passes";
     let proposal = Proposal { proof: proof.into(), ..proposal(Kind::Failed, claim, "") };
     let found = found(&proposal, None, &evidence, &words);

@@ -1,17 +1,17 @@
 //! The fold, row by row.
 
 use super::*;
-use crate::client::row::{lone_row, rows_of};
-use crate::session::Todo;
+use crate::client::row::rows_of;
 use crate::session::resume;
 use crate::session::resume::{Mark, ResumePoint};
+use crate::session::{Original, Outcome, Todo};
 
 fn fold(role: Role, rows: &[&str]) -> Session {
-    let mut ledger = SessionBuilder::new(role);
+    let mut builder = SessionBuilder::new(role);
     for row in rows {
-        assert!(rows_of(row.as_bytes(), |row| ledger.fold(row, None)), "{row}");
+        assert!(rows_of(row.as_bytes(), |row| builder.fold(row, None)), "{row}");
     }
-    ledger.into_session()
+    builder.into_session()
 }
 
 fn call(id: &str, tool: &str, input: &str) -> String {
@@ -379,26 +379,24 @@ fn a_result_that_stands_before_its_call_is_not_lost() {
 #[test]
 fn a_result_before_its_call_is_not_lost_between_two_readings() {
     let rows = calls_and_results();
-    let mut ledger = SessionBuilder::new(Role::Main);
-    let fold = |ledger: &mut SessionBuilder, row: &str| {
-        // As a file is read: by what is known of what does not matter.
-        let row = lone_row(row.as_bytes(), ledger).expect("one row");
-        ledger.fold(&row, None);
+    let mut builder = SessionBuilder::new(Role::Main);
+    let fold = |builder: &mut SessionBuilder, row: &str| {
+        assert!(rows_of(row.as_bytes(), |row| builder.fold(row, None)), "{row}");
     };
     for [_, result] in &rows {
-        fold(&mut ledger, result);
+        fold(&mut builder, result);
     }
-    let texts: Vec<String> = ledger.plain_texts().map(str::to_owned).collect();
+    let texts: Vec<String> = builder.plain_texts().map(str::to_owned).collect();
     assert!(texts.iter().any(|text| text == "before"), "they are looked through for secrets: {texts:?}");
     let mark = Mark { inode: 1, offset: 1, tail: 1 };
-    let bytes = resume::encode(&[ResumePoint { path: "p".into(), mark, ledger }]).expect("bytes");
-    let mut ledger = resume::decode(bytes).expect("cursors").remove(0).ledger;
+    let bytes = resume::encode(&[ResumePoint { path: "p".into(), mark, builder }]).expect("bytes");
+    let mut builder = resume::decode(&bytes).expect("resume points").remove(0).builder;
     for [call, _] in &rows {
-        fold(&mut ledger, call);
+        fold(&mut builder, call);
     }
-    assert!(ledger.early.is_empty());
+    assert!(builder.early.is_empty());
     let usual: Vec<String> = rows.into_iter().flatten().collect();
-    assert_eq!(without_places(ledger.into_session()), without_places(session(&usual)));
+    assert_eq!(without_places(builder.into_session()), without_places(session(&usual)));
 }
 
 /// Rows of a turn as the client writes them, each after the one before it: an ask, words on the way, a call, its result
