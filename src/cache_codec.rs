@@ -18,12 +18,8 @@ pub fn encode(shape: Shape, value: &impl Serialize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-<<<<<<< HEAD
-pub fn decode<T: DeserializeOwned>(shape: Shape, bytes: Vec<u8>) -> Option<T> {
-=======
 /// Decodes a value.
 pub fn decode<T: DeserializeOwned>(shape: Shape, bytes: &[u8]) -> Option<T> {
->>>>>>> trunk
     let (hash, rest) = bytes.strip_prefix(&shape)?.split_first_chunk::<8>()?;
     if u64::from_le_bytes(*hash) != xxh3_64(rest) {
         return None;

@@ -112,10 +112,7 @@ impl RecordedTexts {
         serde_json::from_slice(&self.read(place, u64::from(place.bytes))?).ok()
     }
 
-<<<<<<< HEAD
-=======
     /// Returns the first [`CHANGE_CAP`] bytes of a text.
->>>>>>> trunk
     fn start_of(&mut self, place: Recorded) -> Option<String> {
         // An escape is at most six times as long as its character.
         let bytes = u64::from(place.bytes).min(CHANGE_CAP as u64 * 7);

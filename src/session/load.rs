@@ -208,10 +208,7 @@ impl Opened {
         Ok(Self { file, inode, path, builder, offset, resumed })
     }
 
-<<<<<<< HEAD
-=======
     /// Reads to the end of the file.
->>>>>>> trunk
     fn read_on(&mut self) -> io::Result<()> {
         self.offset = reader::fold_file(&self.file, self.offset, &mut self.builder)?;
         Ok(())

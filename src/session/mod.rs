@@ -368,19 +368,6 @@ pub struct Masked {
     pub count: usize,
 }
 
-<<<<<<< HEAD
-/// What was counted: of a list the entries at its start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
-    pub commands: usize,
-    /// How many of them may have had effects.
-    pub effects: usize,
-    /// How many changes were done, of all; `None` when one has come or gone, or has ended since.
-    pub done: Option<usize>,
-}
-
-=======
->>>>>>> trunk
 impl Session {
     /// Returns the changes that were done.
     pub fn done_touches(&self) -> impl Iterator<Item = &Touch> {

@@ -24,10 +24,7 @@ pub struct Mark {
 /// Where to go on with a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResumePoint {
-<<<<<<< HEAD
-=======
     /// The transcript.
->>>>>>> trunk
     pub path: String,
     /// How far it was read.
     pub mark: Mark,
@@ -53,17 +50,12 @@ impl Mark {
     }
 }
 
-<<<<<<< HEAD
-pub fn hash(tail: &[u8]) -> u64 {
-    xxh3_64(tail)
-=======
 /// The version is counted up with every change of the encoded type.
 const SHAPE: cache_codec::Shape = *b"cursors6";
 
 /// Encodes the resume points of a session's transcripts.
 pub fn encode(points: &[ResumePoint]) -> Option<Vec<u8>> {
     cache_codec::encode(SHAPE, &points)
->>>>>>> trunk
 }
 
 /// Decodes resume points; `None` where they are torn, or of another version.
