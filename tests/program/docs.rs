@@ -30,8 +30,8 @@ const NAMES: [&str; 5] = [
 
 /// Commands of ours that go on until somebody ends them, which tests of their own do.
 const ENDLESS: [(&str, &str, &str); 2] = [
-    ("punchlist log --follow", "tests/log/follow.rs", "\"--follow\""),
-    ("punchlist loop run --every", "tests/loops/run.rs", "\"--every\""),
+    ("punchlist log --follow", "tests/program/log/follow.rs", "\"--follow\""),
+    ("punchlist loop run --every", "tests/program/feature_loop/run.rs", "\"--every\""),
 ];
 
 /// A list of features, by the ids in the examples.
@@ -39,7 +39,7 @@ const FEATURES: &str =
     r#"{"features":[{"id":"F1","passes":false},{"id":"F3","passes":false},{"id":"F4","passes":false}]}"#;
 
 /// Commands of others: who runs them, and the words by which that can be seen there.
-const OTHERS: [(&str, &str, &str); 14] = [
+const OTHERS: [(&str, &str, &str); 15] = [
     ("cargo test", ".ci/run", "cargo test"),
     ("INSTA_UPDATE=always cargo test", ".ci/run", "cargo test"),
     ("PUNCHLIST_BLESS=1 cargo test", ".ci/run", "cargo test"),
@@ -49,6 +49,7 @@ const OTHERS: [(&str, &str, &str); 14] = [
     ("cargo doc", ".ci/run", "cargo doc"),
     ("cargo install --path .", ".ci/run", "cargo install"),
     ("cargo bench --bench table", ".ci/run", "--bench table"),
+    ("cargo bench --profile dev --bench table", ".ci/run", "--profile dev --bench table"),
     ("claude plugin marketplace add", "tests/real_client/scenarios/plugin.rs", "\"marketplace\", \"add\""),
     ("claude plugin install", "tests/real_client/scenarios/plugin.rs", "\"plugin\", \"install\""),
     ("claude -p", "tests/support/rig/client.rs", "\"-p\""),
@@ -255,7 +256,7 @@ fn tried(shown: &[Shown]) -> (Vec<String>, usize) {
     let mut ours: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut faults = Vec::new();
     for one in shown {
-        let command = match one.command.strip_prefix("cargo run --release -- ") {
+        let command = match one.command.strip_prefix("cargo run -- ") {
             Some(args) => format!("punchlist {args}"),
             None => one.command.clone(),
         };

@@ -57,7 +57,7 @@ fn an_agent_that_uses_it_is_let_go_and_reported_once() {
     throw(&project, &["off"]);
     let run = project.run();
     run.tells(
-        "switched off by `punchlist off` for DIR/work; the agent did it itself (punchlist off >/dev/null 2>&1). \
+        "switched off by `punchlist off` for DIR/work; the agent did it itself (punchlist off). \
          `punchlist on` switches it on again",
     );
     run.logs("allow", "off");
