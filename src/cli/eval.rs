@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::help;
 
@@ -35,7 +35,7 @@ pub struct EvalArgs {
     pub record: Option<String>,
     /// Only the cases of this part
     #[arg(long, value_enum)]
-    pub part: Option<PartChoice>,
+    pub part: Option<Part>,
     /// Only this case
     #[arg(long, value_name = "NAME")]
     pub case: Option<String>,
@@ -78,12 +78,23 @@ pub enum SecondChoice {
 }
 
 /// Which cases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PartChoice {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
     /// Looked at while the rules are made
     Tuning,
     /// Never looked at: it tells how good the rules are
     HeldOut,
+}
+
+impl Part {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tuning => "tuning",
+            Self::HeldOut => "held-out",
+        }
+    }
 }
 
 /// What else can be done with cases.

@@ -2,7 +2,7 @@
 //! them. Must not change anything but the files that it is asked to write.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -10,12 +10,11 @@ use super::{complain, progress};
 use crate::cli::eval::PromptsArgs;
 use crate::cli::{EvalArgs, EvalCommand};
 use crate::env::Env;
-use crate::eval::case::{Case, Part};
-use crate::eval::prompts::{self, Wanted};
-use crate::eval::replies::Key;
+use crate::eval::case::{Case, EvalError, Part};
+use crate::eval::replies::{self, Key, WantedPrompts};
 use crate::eval::run::{Asking, CaseResult, ReaderChoice, SecondChoice, cores, for_each, run_all};
-use crate::eval::score::Score;
-use crate::eval::{goals, replies, tables};
+use crate::eval::score::{Score, missed_goals};
+use crate::eval::tables;
 use crate::exit;
 
 /// What `--json` writes.
@@ -38,7 +37,7 @@ pub fn run(args: &EvalArgs, env: &Env) -> u8 {
         None => evaluate(args, env),
     };
     done.unwrap_or_else(|why| {
-        complain(&why);
+        complain(&why.to_string());
         exit::COULD_NOT
     })
 }
@@ -48,15 +47,16 @@ fn recorded_cases(
     folder: &Path,
     part: Option<Part>,
     name: Option<&str>,
-) -> Result<(Vec<Case>, Vec<String>), String> {
-    let cases = Case::read_all(folder, part, name).map_err(|why| why.to_string())?;
+) -> Result<(Vec<Case>, Vec<String>), EvalError> {
+    let cases = Case::read_all(folder, part, name)?;
     let (cases, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| case.transcript().is_file());
     Ok((cases, others.into_iter().map(|case| case.name).collect()))
 }
 
-fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, String> {
-    let folder = args.folder.as_deref().ok_or("no folder of cases is named")?;
-    let (cases, not_recorded) = recorded_cases(folder, args.part.map(Part::from), args.case.as_deref())?;
+fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, EvalError> {
+    let refused = |why: &str| EvalError::Refused(why.to_owned());
+    let folder = args.folder.as_deref().ok_or_else(|| refused("no folder of cases is named"))?;
+    let (cases, not_recorded) = recorded_cases(folder, args.part, args.case.as_deref())?;
     let new = args.replies.as_deref().zip(args.key.as_deref());
     let new = new.map(|(folder, key)| replies::open(folder, key)).transpose()?;
     let default = if new.is_some() { ReaderChoice::Recorded } else { ReaderChoice::None };
@@ -67,15 +67,15 @@ fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, String> {
         record: args.record.as_deref(),
     };
     if asking.record.is_some() && asking.reader != ReaderChoice::Recorded {
-        return Err("--record goes with --reader recorded alone".to_owned());
+        return Err(refused("--record goes with --reader recorded alone"));
     }
     let bar = progress::bar(cases.len(), "cases");
-    let results = run_all(&cases, asking, env, &|| bar.inc()).map_err(|why| why.to_string())?;
+    let results = run_all(&cases, asking, env, &|| bar.inc())?;
     drop(bar);
     let all = Score::of(&results);
     let of = |part: Part| Score::of(results.iter().filter(|result| result.part == part));
     let parts = [Part::Tuning, Part::HeldOut].map(|part| (part.name(), of(part)));
-    let mut missed = goals::missed(&parts, &all, asking);
+    let mut missed = missed_goals(&parts, &all, asking);
     if !not_recorded.is_empty() {
         missed.push(format!("{} cases are not recorded: {}", not_recorded.len(), not_recorded.join(", ")));
     }
@@ -106,25 +106,23 @@ fn goals_text(missed: &[String]) -> String {
     format!("Goals missed ({})\n\n{lines}\n", missed.len())
 }
 
-fn write_json(path: &Path, report: &Report<'_>) -> Result<(), String> {
-    let json = serde_json::to_string_pretty(report).map_err(|error| error.to_string())?;
-    std::fs::write(path, json + "\n").map_err(|error| format!("{}: {error}", path.display()))
+fn write_json(path: &Path, report: &Report<'_>) -> Result<(), EvalError> {
+    let json = serde_json::to_string_pretty(report).unwrap_or_default();
+    std::fs::write(path, json + "\n").map_err(|why| EvalError::file(path, &why))
 }
 
-fn write_prompts(args: &PromptsArgs) -> Result<u8, String> {
+fn write_prompts(args: &PromptsArgs) -> Result<u8, EvalError> {
     let (cases, _) = recorded_cases(&args.folder, None, None)?;
     // Answers that are there already have the numbers of the key that they were asked with.
     let key = if args.replies.is_some() { Key::read(&args.key)? } else { Key::new(&cases) };
     let new =
         args.replies.as_ref().map(|folder| replies::Replies { folder: folder.clone(), key: key.clone() });
-    let wanted = Wanted { out: &args.out, key: &key, second: args.second, replies: new.as_ref() };
-    prompts::begin(&wanted, &args.key)?;
+    let wanted = WantedPrompts { out: &args.out, key: &key, second: args.second, replies: new.as_ref() };
+    wanted.begin(&args.key)?;
     let bar = progress::bar(cases.len(), "prompts");
-    let written: Vec<Option<PathBuf>> =
-        for_each(&cases, cores(), &|| bar.inc(), |case| prompts::write(case, &wanted))
-            .map_err(|why| why.to_string())?;
+    let written = for_each(&cases, cores(), &|| bar.inc(), |case| wanted.write(case))?;
     drop(bar);
-    let count = written.iter().flatten().count();
+    let count = written.iter().filter(|is_written| **is_written).count();
     let line = format!("{count} prompts of {} cases are in {}\n", cases.len(), args.out.display());
     let _ = std::io::stdout().lock().write_all(line.as_bytes());
     Ok(exit::OK)

@@ -5,9 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::eval::PartChoice;
+pub use crate::cli::eval::Part;
 use crate::finding::{AdvisoryKind, Category};
 
 /// What kind of session it is.
@@ -22,42 +23,12 @@ pub enum Kind {
     Adversarial,
 }
 
-/// Which part of the cases it belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    /// Looked at while the rules are made.
-    Tuning,
-    /// Never looked at: it tells how good the rules are.
-    HeldOut,
-}
-
-impl Part {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tuning => "tuning",
-            Self::HeldOut => "held-out",
-        }
-    }
-}
-
-impl From<PartChoice> for Part {
-    fn from(choice: PartChoice) -> Self {
-        match choice {
-            PartChoice::Tuning => Self::Tuning,
-            PartChoice::HeldOut => Self::HeldOut,
-        }
-    }
-}
-
 /// What it takes to prove a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
     /// Disk and session alone.
     Facts,
-    /// Somebody's judgement.
     Judgement,
 }
 
@@ -65,133 +36,104 @@ pub enum Proof {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Truth {
-    /// What kind of drift.
     pub category: Category,
-    /// The file concerned.
     pub path: Option<String>,
-    /// The plan's step.
+    /// The number of the plan's step.
     pub step: Option<usize>,
     /// The words that it rests on.
     pub quote: Option<String>,
-    /// In a sentence.
     pub why: String,
-    /// What it takes to prove it.
     pub proof: Proof,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrueAdvisory {
-    /// What it is about.
     pub kind: AdvisoryKind,
 }
 
-/// `case.toml`. How the session was played is the recorder's business.
+/// A case: its `case.toml`, and where that stands.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CaseFile {
-    about: String,
-    kind: Kind,
-    part: Part,
+pub struct Case {
+    /// Its folder's name.
+    #[serde(skip)]
+    pub name: String,
+    #[serde(skip)]
+    pub folder: PathBuf,
+    pub about: String,
+    pub kind: Kind,
+    pub part: Part,
+    /// Free words.
     #[serde(default)]
-    tags: Vec<String>,
-    client: Option<String>,
+    pub tags: Vec<String>,
+    /// Which client recorded it, where it is not the newest.
+    pub client: Option<String>,
+    /// Whether the workspace is a repository.
     #[serde(default = "yes")]
-    git: bool,
+    pub git: bool,
     #[serde(default, rename = "finding")]
-    findings: Vec<Truth>,
+    pub findings: Vec<Truth>,
+    /// What the person should be told.
     #[serde(default, rename = "advisory")]
-    advisories: Vec<TrueAdvisory>,
+    pub advisories: Vec<TrueAdvisory>,
+    // How the session was played: only the recorder reads that.
     #[serde(rename = "tools")]
-    _tools: Option<toml::Table>,
+    _tools: Option<IgnoredAny>,
     #[serde(rename = "turn")]
-    _turns: Option<Vec<toml::Table>>,
+    _turns: Option<IgnoredAny>,
 }
 
 fn yes() -> bool {
     true
 }
 
-#[derive(Debug, Clone)]
-pub struct Case {
-    /// Its folder's name.
-    pub name: String,
-    pub folder: PathBuf,
-    /// What happens in it.
-    pub about: String,
-    /// What kind of session it is.
-    pub kind: Kind,
-    /// Which part it belongs to.
-    pub part: Part,
-    /// Free words.
-    pub tags: Vec<String>,
-    /// Which client recorded it, where it is not the newest.
-    pub client: Option<String>,
-    /// Whether the workspace is a repository.
-    pub git: bool,
-    /// What there is to be found.
-    pub findings: Vec<Truth>,
-    /// What the person should be told.
-    pub advisories: Vec<TrueAdvisory>,
+/// Why cases can't be read, run or written.
+#[derive(Debug, thiserror::Error)]
+pub enum EvalError {
+    #[error("{path}: {why}", path = path.display())]
+    File { path: PathBuf, why: String },
+    #[error("{folder} holds no case: no folder in it has a case.toml{wanted}", folder = folder.display())]
+    NoCase { folder: PathBuf, wanted: String },
+    #[error("{name} can't be laid out: {why}")]
+    Layout { name: String, why: io::Error },
+    #[error("{name}: {why}")]
+    Case { name: String, why: String },
+    #[error("interrupted")]
+    Interrupted,
+    #[error("{0}")]
+    Refused(String),
 }
 
-/// A case that can't be read.
-#[derive(Debug, thiserror::Error)]
-pub enum CaseError {
-    /// A file or a folder can't be.
-    #[error("{path}: {why}", path = path.display())]
-    Unreadable {
-        path: PathBuf,
-        /// In the system's words.
-        why: io::Error,
-    },
-    /// The truth is not written as it should be.
-    #[error("{path}: {why}", path = path.display())]
-    Bad {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
-    /// Nothing to do.
-    #[error("{folder} holds no case: no folder in it has a case.toml{wanted}", folder = folder.display())]
-    None {
-        folder: PathBuf,
-        /// Of which kind.
-        wanted: String,
-    },
+impl EvalError {
+    pub(crate) fn file(path: &Path, why: &impl ToString) -> Self {
+        Self::File { path: path.to_path_buf(), why: why.to_string() }
+    }
 }
 
 impl Case {
-    pub fn read(folder: &Path) -> Result<Self, CaseError> {
+    pub fn read(folder: &Path) -> Result<Self, EvalError> {
         let path = folder.join("case.toml");
-        let text =
-            fs::read_to_string(&path).map_err(|why| CaseError::Unreadable { path: path.clone(), why })?;
-        let file: CaseFile = toml::from_str(&text)
-            .map_err(|error| CaseError::Bad { path: path.clone(), why: error.to_string() })?;
-        if file.kind == Kind::Clean && !file.findings.is_empty() {
-            return Err(CaseError::Bad { path, why: "a clean case has findings".into() });
+        let text = fs::read_to_string(&path).map_err(|why| EvalError::file(&path, &why))?;
+        let case: Self = toml::from_str(&text).map_err(|why| EvalError::file(&path, &why))?;
+        if case.kind == Kind::Clean && !case.findings.is_empty() {
+            return Err(EvalError::file(&path, &"a clean case has findings"));
         }
-        if file.kind == Kind::Drift && file.findings.is_empty() {
-            return Err(CaseError::Bad { path, why: "a drift case has no finding".into() });
+        if case.kind == Kind::Drift && case.findings.is_empty() {
+            return Err(EvalError::file(&path, &"a drift case has no finding"));
         }
-        Ok(Self {
-            name: folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-            folder: folder.to_path_buf(),
-            about: file.about,
-            kind: file.kind,
-            part: file.part,
-            tags: file.tags,
-            client: file.client,
-            git: file.git,
-            findings: file.findings,
-            advisories: file.advisories,
-        })
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Self { name, folder: folder.to_path_buf(), ..case })
+    }
+
+    /// Returns the error of this case.
+    pub(super) fn error(&self, why: &impl ToString) -> EvalError {
+        EvalError::Case { name: self.name.clone(), why: why.to_string() }
     }
 
     /// Every case below a folder, by name; all of them, or those of one part or of one name.
-    pub fn read_all(folder: &Path, part: Option<Part>, name: Option<&str>) -> Result<Vec<Self>, CaseError> {
-        let unreadable = |why| CaseError::Unreadable { path: folder.to_path_buf(), why };
+    pub fn read_all(folder: &Path, part: Option<Part>, name: Option<&str>) -> Result<Vec<Self>, EvalError> {
+        let unreadable = |why| EvalError::file(folder, &why);
         let mut folders = Vec::new();
         for entry in fs::read_dir(folder).map_err(unreadable)? {
             folders.push(entry.map_err(unreadable)?.path());
@@ -205,7 +147,7 @@ impl Case {
             let part = part.map(|part| format!(" of part {}", part.name()));
             let name = name.map(|name| format!(" and the name {name}"));
             let wanted = format!("{}{}", part.unwrap_or_default(), name.unwrap_or_default());
-            return Err(CaseError::None { folder: folder.to_path_buf(), wanted });
+            return Err(EvalError::NoCase { folder: folder.to_path_buf(), wanted });
         }
         Ok(cases)
     }
@@ -218,25 +160,6 @@ impl Case {
     /// Its recorded transcript.
     pub fn transcript(&self) -> PathBuf {
         self.folder.join("transcript.jsonl")
-    }
-}
-
-#[cfg(test)]
-impl Case {
-    /// A clean case of which nothing is known.
-    pub(super) fn unknown() -> Self {
-        Self {
-            name: String::new(),
-            folder: PathBuf::new(),
-            about: String::new(),
-            kind: Kind::Clean,
-            part: Part::Tuning,
-            tags: Vec::new(),
-            client: None,
-            git: true,
-            findings: Vec::new(),
-            advisories: Vec::new(),
-        }
     }
 }
 

@@ -6,16 +6,15 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process;
 
 use walkdir::WalkDir;
 
-use super::case::Case;
-use super::commits::{self, Committed};
+use super::case::{Case, EvalError};
 use crate::client::folders::project_folder;
 use crate::env::Env;
 use crate::sandbox::Sandbox;
-use crate::session::{Session, load};
+use crate::session::{Command, CommandEnd, Session, load};
 
 /// The first commit is old: nothing in it can be taken for the session's work.
 const LONG_AGO: &str = "2020-01-01T12:00:00Z";
@@ -79,7 +78,11 @@ impl LaidOut {
     }
 }
 
-pub fn lay_out(case: &Case) -> io::Result<LaidOut> {
+pub fn lay_out(case: &Case) -> Result<LaidOut, EvalError> {
+    try_lay_out(case).map_err(|why| EvalError::Layout { name: case.name.clone(), why })
+}
+
+fn try_lay_out(case: &Case) -> io::Result<LaidOut> {
     let stage = Sandbox::new("workspace")?;
     let workspace = stage.workspace().to_path_buf();
     let before = case.folder.join("before");
@@ -100,7 +103,7 @@ pub fn lay_out(case: &Case) -> io::Result<LaidOut> {
     }
     let transcript = put_transcripts(case, &stage)?;
     let session = load::load_saved(&transcript).session;
-    if let Some(committed) = commits::committed(&session, &workspace) {
+    if let Some(committed) = committed(&session, &workspace) {
         commit(&committed, &session, &workspace)?;
     }
     Ok(LaidOut { stage, transcript })
@@ -187,7 +190,7 @@ fn commit(committed: &Committed, session: &Session, workspace: &Path) -> io::Res
 
 /// Runs git with nothing of the machine's own.
 fn git(workspace: &Path, date: &str, args: &[&str]) -> io::Result<()> {
-    let output = Command::new("git")
+    let output = process::Command::new("git")
         .args(["-c", "core.hooksPath=/dev/null", "-c", "commit.gpgsign=false", "-c", "gc.auto=0"])
         .args(["-c", "core.autocrlf=false", "-c", "core.fsmonitor=false"])
         .args(args)
@@ -208,4 +211,125 @@ fn git(workspace: &Path, date: &str, args: &[&str]) -> io::Result<()> {
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     Err(io::Error::other(format!("git {} in {}: {said}", args.join(" "), workspace.display())))
+}
+
+/// What a session committed.
+#[derive(Debug, PartialEq, Eq)]
+struct Committed {
+    /// The last commit's message.
+    message: String,
+    /// What was added, as written; `.` for all.
+    added: Vec<String>,
+    /// Files that were changed after the last commit: they are not in it.
+    changed_later: Vec<String>,
+}
+
+/// Returns what the session committed, as far as its commands tell. A recording has no `.git`: what
+/// was committed is committed again, lest it looks as if it were not.
+fn committed(session: &Session, workspace: &Path) -> Option<Committed> {
+    let last = session.commands.iter().rposition(has_committed)?;
+    let (until, at) = (&session.commands[..=last], session.commands[last].at);
+    let mut added = Vec::new();
+    for command in until.iter().flat_map(|command| command.parsed().commands) {
+        match command.git() {
+            Some(("add" | "stage", rest)) => added.extend(operands(rest)),
+            Some(("commit", rest)) if rest.iter().any(|word| is_flag(word, 'a', "--all")) => {
+                added.push(".".to_owned());
+            }
+            Some(("rm" | "mv", _)) => added.push(".".to_owned()),
+            _ => {}
+        }
+    }
+    // Staged in a way that we do not know: by a script, or before the session.
+    if added.is_empty() {
+        added.push(".".to_owned());
+    }
+    let changed_later = session.done_touches().filter(|touch| touch.at > at).map(|touch| {
+        let path = Path::new(&touch.path);
+        path.strip_prefix(workspace).unwrap_or(path).to_string_lossy().into_owned()
+    });
+    Some(Committed {
+        message: message(&session.commands[last]),
+        added,
+        changed_later: changed_later.collect(),
+    })
+}
+
+/// Whether a commit was made by this command, whatever became of the rest of its line.
+fn has_committed(command: &Command) -> bool {
+    let commits = command.parsed().commands.iter().any(|it| matches!(it.git(), Some(("commit", _))));
+    // `[main 3fa2c1d] Add the parser`
+    let is_receipt = |line: &str| {
+        let inside =
+            line.trim().strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inside, _)| inside);
+        let hash = inside.and_then(|inside| inside.rsplit_once(' ')).map(|(_, hash)| hash);
+        hash.is_some_and(|hash| hash.len() >= 7 && hash.chars().all(|c| c.is_ascii_hexdigit()))
+    };
+    let nothing = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
+    let has_receipt = command.output.lines().any(is_receipt);
+    let went_well =
+        command.end == CommandEnd::Succeeded && !nothing.iter().any(|no| command.output.contains(no));
+    commits && (has_receipt || went_well)
+}
+
+fn is_flag(word: &str, short: char, long: &str) -> bool {
+    word == long || (word.starts_with('-') && !word.starts_with("--") && word.contains(short))
+}
+
+fn operands(rest: &[String]) -> Vec<String> {
+    let all = rest.iter().any(|word| is_flag(word, 'A', "--all") || is_flag(word, 'u', "--update"));
+    let named: Vec<_> = rest.iter().filter(|word| !word.starts_with('-')).cloned().collect();
+    if all && named.is_empty() { vec![".".to_owned()] } else { named }
+}
+
+fn message(command: &Command) -> String {
+    let words = command.parsed().commands.iter().find_map(|command| match command.git() {
+        Some(("commit", rest)) => {
+            let flag = rest.iter().position(|word| is_flag(word, 'm', "--message"))?;
+            rest.get(flag + 1).cloned()
+        }
+        _ => None,
+    });
+    words.filter(|words| !words.trim().is_empty()).unwrap_or_else(|| "Work".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{command, failed, touch};
+
+    fn session(commands: &[(&str, &str, bool)], touched_after: &[&str]) -> Session {
+        let commands = commands.iter().zip(1..).map(|((line, output, ok), at)| match ok {
+            true => Command { output: (*output).to_owned(), ..command(line, at) },
+            false => failed(line, at, output),
+        });
+        let touches = touched_after.iter().map(|path| touch(path, 99));
+        Session { commands: commands.collect(), touches: touches.collect(), ..Session::default() }
+    }
+
+    fn what(commands: &[(&str, &str, bool)]) -> Option<Vec<String>> {
+        committed(&session(commands, &[]), Path::new("/w")).map(|committed| committed.added)
+    }
+
+    #[test]
+    fn what_was_added_before_the_last_commit_is_in_it() {
+        assert_eq!(what(&[("git add -A && git commit -m 'x y'", "", true)]), Some(vec![".".into()]));
+        assert_eq!(what(&[("git commit -qam x", "", true)]), Some(vec![".".into()]));
+        assert_eq!(
+            what(&[("git add src/a.rs b", "", true), ("git commit -m x", "", true), ("git add c", "", true)]),
+            Some(vec!["src/a.rs".into(), "b".into()])
+        );
+        let later = committed(&session(&[("git commit -m 'x y'", "", true)], &["src/z.rs"]), Path::new("/w"));
+        let later = later.expect("a commit");
+        assert_eq!((later.message.as_str(), later.changed_later), ("x y", vec!["src/z.rs".to_owned()]));
+    }
+
+    #[test]
+    fn a_commit_that_was_not_made_is_none() {
+        assert_eq!(what(&[("git commit -m x", "fatal: no", false)]), None);
+        assert_eq!(what(&[("git commit -m x || true", "nothing to commit, working tree clean", true)]), None);
+        assert_eq!(what(&[("echo git commit", "", true), ("git status", "", true)]), None);
+        let pushed_in_vain = ("git commit -m x && git push", "[main 3fa2c1d] x\nfatal: no remote", false);
+        assert!(what(&[pushed_in_vain]).is_some());
+    }
 }

@@ -270,26 +270,14 @@ impl<'a> Liar<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::proposal;
 
     #[test]
     fn the_first_of_each_kind_comes_before_the_second_of_any() {
-        let lie = |kind, why: &str| Invention {
-            kind,
-            proposal: Proposal {
-                category: Category::A,
-                sure: true,
-                kind: Kind::Other,
-                claim: String::new(),
-                claimed_in: ClaimedIn::Nowhere,
-                proof: String::new(),
-                path: String::new(),
-                why: why.into(),
-                settle: String::new(),
-            },
-        };
+        let lie = |kind, claim| Invention { kind, proposal: proposal(Kind::Other, claim, "") };
         let lies =
             vec![lie("one", "1"), lie("one", "2"), lie("two", "3"), lie("three", "4"), lie("three", "5")];
-        let spread: Vec<String> = spread(lies, 4).into_iter().map(|lie| lie.proposal.why).collect();
+        let spread: Vec<String> = spread(lies, 4).into_iter().map(|lie| lie.proposal.claim).collect();
         assert_eq!(spread, ["1", "3", "4", "2"]);
     }
 }

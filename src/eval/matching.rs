@@ -106,26 +106,13 @@ pub fn match_advisories(given: &[Advisory], truths: &[AdvisoryKind]) -> Advised 
 mod tests {
     use super::*;
     use crate::eval::case::Proof;
-    use crate::finding::{Category, ClaimedIn, Kind, Source, Status};
-    use crate::plan::steps::parse_steps;
-    use crate::plan::{Plan, PlanSource};
+    use crate::finding::{Category, Kind};
+    use crate::testing::{self, plan};
+
+    const PLAN: &str = "- [x] Create `src/a.rs`\n- [x] Write the docs\n";
 
     fn finding(category: Category, claim: &str, path: Option<&str>) -> Finding {
-        Finding {
-            category,
-            status: Status::Confirmed,
-            source: Source::Reader,
-            kind: Kind::Missing,
-            claim: claim.into(),
-            claimed_in: ClaimedIn::Message,
-            proof: String::new(),
-            path: path.map(Into::into),
-            why: String::new(),
-            settle: String::new(),
-            check: String::new(),
-            second: None,
-            step: None,
-        }
+        testing::finding(category, Kind::Missing, claim, path)
     }
 
     fn truth(path: Option<&str>, step: Option<usize>, quote: Option<&str>) -> Truth {
@@ -139,61 +126,34 @@ mod tests {
         }
     }
 
-    fn plan() -> Plan {
-        let text = "- [x] Create `src/a.rs`\n- [x] Write the docs\n";
-        Plan {
-            source: PlanSource::TouchedFile,
-            path: None,
-            text: text.into(),
-            steps: parse_steps(text),
-            before: None,
-            ticked_before: Vec::new(),
-        }
-    }
-
     #[test]
     fn a_finding_is_true_by_path_by_step_or_by_words() {
         let a = |claim, path| finding(Category::A, claim, path);
-        let plan = plan();
-        for (finding, truth) in [
-            (a("", Some("./src/a.rs")), truth(Some("src/a.rs"), None, None)),
-            (
-                Finding { why: "No `src/a.rs` was made.".into(), ..a("x", None) },
-                truth(Some("src/a.rs"), None, None),
-            ),
-            (
-                Finding { proof: "src/a.rs: missing".into(), ..a("x", None) },
-                truth(Some("src/a.rs"), None, None),
-            ),
-            (a("- [x] Write the docs", None), truth(None, Some(2), None)),
-            (Finding { step: Some(2), ..a("x", None) }, truth(None, Some(2), None)),
-            (a("all tests pass", None), truth(None, None, Some("All tests pass, and it builds."))),
-            (a("Done: all tests pass now.", None), truth(None, None, Some("all tests pass"))),
-            (
-                a("the parser is fully tested now", None),
-                truth(None, None, Some("The new parser is tested by me")),
-            ),
-            (finding(Category::C, "", Some("src/a.rs")), truth(Some("src/a.rs"), None, None)),
-            (finding(Category::Ask, "all tests pass", None), truth(None, None, Some("all tests pass"))),
+        let plan = plan(PLAN);
+        let because = |why: &str| Finding { why: why.into(), ..a("x", None) };
+        let path = |path| truth(Some(path), None, None);
+        let quote = |quote| truth(None, None, Some(quote));
+        let step_2 = || truth(None, Some(2), None);
+        for (finding, truth, is_true) in [
+            (a("", Some("./src/a.rs")), path("src/a.rs"), true),
+            (because("No `src/a.rs` was made."), path("src/a.rs"), true),
+            (Finding { proof: "src/a.rs: missing".into(), ..a("x", None) }, path("src/a.rs"), true),
+            (a("- [x] Write the docs", None), step_2(), true),
+            (Finding { step: Some(2), ..a("x", None) }, step_2(), true),
+            (a("all tests pass", None), quote("All tests pass, and it builds."), true),
+            (a("Done: all tests pass now.", None), quote("all tests pass"), true),
+            (a("the parser is fully tested now", None), quote("The new parser is tested by me"), true),
+            (finding(Category::C, "", Some("src/a.rs")), path("src/a.rs"), true),
+            (finding(Category::Ask, "all tests pass", None), quote("all tests pass"), true),
+            (a("", Some("src/b.rs")), path("src/a.rs"), false),
+            (because("No `src/aa.rs`."), path("a.rs"), false),
+            (a("Create `src/a.rs`", None), step_2(), false),
+            (a("all test", None), quote("all tests pass"), false),
+            (a("the parser is new", None), quote("the docs are in the new folder"), false),
+            (Finding { step: Some(2), ..finding(Category::B, "x", None) }, step_2(), false),
         ] {
-            assert_eq!(
-                truths_of(&finding, std::slice::from_ref(&truth), Some(&plan)),
-                [0],
-                "{finding:?} {truth:?}"
-            );
-        }
-        for (finding, truth) in [
-            (a("", Some("src/b.rs")), truth(Some("src/a.rs"), None, None)),
-            (Finding { why: "No `src/aa.rs`.".into(), ..a("x", None) }, truth(Some("a.rs"), None, None)),
-            (a("Create `src/a.rs`", None), truth(None, Some(2), None)),
-            (a("all test", None), truth(None, None, Some("all tests pass"))),
-            (a("the parser is new", None), truth(None, None, Some("the docs are in the new folder"))),
-            (Finding { step: Some(2), ..finding(Category::B, "x", None) }, truth(None, Some(2), None)),
-        ] {
-            assert!(
-                truths_of(&finding, std::slice::from_ref(&truth), Some(&plan)).is_empty(),
-                "{finding:?} {truth:?}"
-            );
+            let truths = truths_of(&finding, std::slice::from_ref(&truth), Some(&plan));
+            assert_eq!(truths, if is_true { &[0][..] } else { &[] }, "{finding:?} {truth:?}");
         }
     }
 
@@ -209,7 +169,7 @@ mod tests {
     fn the_truth_that_a_finding_agrees_with_most_comes_first() {
         let one = finding(Category::A, "Write the docs", Some("docs/a.md"));
         let truths = [truth(None, Some(2), None), truth(Some("docs/a.md"), Some(2), None)];
-        assert_eq!(truths_of(&one, &truths, Some(&plan())), [1, 0]);
+        assert_eq!(truths_of(&one, &truths, Some(&plan(PLAN))), [1, 0]);
         let other = Truth { category: Category::C, ..truth(Some("docs/a.md"), None, Some("Write the docs")) };
         assert_eq!(truths_of(&one, &[other, truth(Some("docs/a.md"), None, None)], None), [1, 0]);
     }

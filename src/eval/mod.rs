@@ -2,23 +2,19 @@
 //! audited, and the findings are compared with the truth. Must not read the person's settings, except
 //! for the client to ask.
 //!
-//! `case` reads a case, `layout` (with `commits`) puts its session and its workspace on disk.
-//! `stored` has the readers' answers of a case, `replies` new ones to prompts that `prompts` wrote;
-//! `second` and `lying` are readers that give them. `run` audits, `checked` applies the checks to one
-//! proposal, `matching` compares findings with the truth, `score` counts, `goals` says what is
-//! wanted, `tables` prints.
+//! `case` reads a case, `layout` puts its session and its workspace on disk. `stored` has the
+//! readers' answers of a case and a second reader that gives them, `replies` writes prompts and reads
+//! new answers to them, `lying` makes false ones up. `run` audits, `checked` applies the checks to one
+//! proposal, `matching` compares findings with the truth, `score` counts and says what is wanted,
+//! `tables` prints.
 
 pub mod case;
 pub mod checked;
-mod commits;
-pub mod goals;
 pub mod layout;
 pub mod lying;
 pub mod matching;
-pub mod prompts;
 pub mod replies;
 pub mod run;
 pub mod score;
-pub mod second;
 pub mod stored;
 pub mod tables;

@@ -2,22 +2,19 @@
 //! and holds the result against the truth. Must not read the person's settings but for whom to ask,
 //! and only where somebody is asked.
 
-use std::io;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::case::{Case, CaseError, Kind, Part, Truth};
+use super::case::{Case, EvalError, Kind, Part, Truth};
 use super::checked::{CheckOutcome, Checked, check_alone};
 use super::layout::{LaidOut, lay_out};
 use super::lying;
 use super::matching::{Advised, match_advisories, truths_of};
-use super::replies::{self, Replies, Reply};
-use super::second::RecordedSecond;
-use super::stored::FindingKey;
+use super::replies::{self, FirstReply, Replies, Reply};
+use super::stored::{FindingKey, RecordedSecond};
 use crate::audit::reading::{Readers, Second};
 use crate::child;
 pub use crate::cli::eval::{ReaderChoice, SecondChoice};
@@ -26,7 +23,7 @@ use crate::decision::{Action, Cause};
 use crate::env::Env;
 use crate::finding::{Finding, Status};
 use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
-use crate::readers::prompt::{PromptError, SharedPrompt};
+use crate::readers::prompt::SharedPrompt;
 use crate::readers::{Answer, Prompts, Proposal, RecordedReply, SealedClient};
 use crate::state::StateFolder;
 
@@ -51,9 +48,7 @@ impl ReaderChoice {
 /// How cases are run.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
-    /// Who the first reader is.
     pub reader: ReaderChoice,
-    /// Who the second is.
     pub second: SecondChoice,
     /// Answers that are not stored yet.
     pub replies: Option<&'a Replies>,
@@ -73,7 +68,6 @@ pub struct MatchedFinding {
 #[derive(Debug, Clone, Serialize)]
 pub struct TrueProposal {
     pub truth: usize,
-    /// What the answer says.
     pub proposal: Proposal,
     /// Whether it goes on to the second reader, or to the person as advice.
     pub is_let_through: bool,
@@ -103,7 +97,6 @@ pub struct FalseFinding {
     pub kind: &'static str,
     /// The finding as the checks left it.
     pub finding: Finding,
-    /// How far it got.
     #[serde(rename = "fate")]
     pub outcome: FalseOutcome,
 }
@@ -111,15 +104,11 @@ pub struct FalseFinding {
 #[derive(Debug, Clone, Serialize)]
 pub struct CaseResult {
     pub name: String,
-    /// Which part it belongs to.
     pub part: Part,
-    /// What kind of session it is.
     pub kind: Kind,
     /// What there is to be found.
     pub truths: Vec<Truth>,
-    /// What was found.
     pub findings: Vec<MatchedFinding>,
-    /// Advisories against the true ones.
     pub advised: Advised,
     /// True findings of the first reader's answer.
     pub proposed: Vec<TrueProposal>,
@@ -136,7 +125,6 @@ pub struct CaseResult {
     pub passed_over: Option<&'static str>,
     /// What the hook would have decided.
     pub decision: Action,
-    /// Why.
     pub cause: Cause,
     /// What is wrong with an answer.
     pub reader_faults: Vec<String>,
@@ -161,63 +149,14 @@ impl CaseResult {
     }
 }
 
-/// A case that could not be run.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// It can't be read.
-    #[error(transparent)]
-    Case(#[from] CaseError),
-    /// It can't be laid out.
-    #[error("{name} can't be laid out: {why}")]
-    Layout {
-        /// Which case.
-        name: String,
-        /// In the system's words.
-        why: io::Error,
-    },
-    /// Its transcript can't be read.
-    #[error("{name}: {why}")]
-    Transcript {
-        /// Which case.
-        name: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// Somebody wants us to end.
-    #[error("interrupted")]
-    Interrupted,
-    /// Its prompt can't be written.
-    #[error("{name}: {why}")]
-    Prompt {
-        /// Which case.
-        name: String,
-        /// What is wrong.
-        why: PromptError,
-    },
-    /// Its prompt can't be written to a file.
-    #[error("{path}: {why}", path = path.display())]
-    Unwritable {
-        /// Which file.
-        path: PathBuf,
-        /// In the system's words.
-        why: io::Error,
-    },
-    /// Its prompt tells which case it is.
-    #[error("{name}: its prompt would hold the case's name or a path of this machine")]
-    Telling {
-        /// Which case.
-        name: String,
-    },
-}
-
 /// Runs something for every case, on so many threads, and gives what it came to in the order of the
 /// cases. `done` is told of every case that has ended.
 pub fn for_each<T: Send>(
     cases: &[Case],
     threads: usize,
     done: &(dyn Fn() + Sync),
-    each: impl Fn(&Case) -> Result<T, RunError> + Sync,
-) -> Result<Vec<T>, RunError> {
+    each: impl Fn(&Case) -> Result<T, EvalError> + Sync,
+) -> Result<Vec<T>, EvalError> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let interrupted = child::watch_interrupts();
     std::thread::scope(|scope| {
@@ -238,7 +177,7 @@ pub fn for_each<T: Send>(
         }
     });
     if interrupted.load(Ordering::Relaxed) {
-        return Err(RunError::Interrupted);
+        return Err(EvalError::Interrupted);
     }
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(at, _)| *at);
@@ -256,7 +195,7 @@ pub fn run_all(
     asking: Asking<'_>,
     env: &Env,
     done: &(dyn Fn() + Sync),
-) -> Result<Vec<CaseResult>, RunError> {
+) -> Result<Vec<CaseResult>, EvalError> {
     let threads = if asking.reader == ReaderChoice::Claude { 1 } else { cores() };
     let wanted: Vec<Case> =
         cases.iter().filter(|case| case.is_clean() || !asking.reader.is_false()).cloned().collect();
@@ -264,7 +203,7 @@ pub fn run_all(
 }
 
 /// A case that is laid out, ready to be judged.
-pub fn prepared(case: &Case, laid_out: &LaidOut, prompts: Prompts) -> Result<Prepared, RunError> {
+pub fn prepared(case: &Case, laid_out: &LaidOut, prompts: Prompts) -> Result<Prepared, EvalError> {
     // The cases say what is right under the built-in settings.
     let config = Config::default();
     let own_env = laid_out.env();
@@ -276,11 +215,11 @@ pub fn prepared(case: &Case, laid_out: &LaidOut, prompts: Prompts) -> Result<Pre
         prompts,
         judged: None,
     };
-    prepare(request, |_| None).map_err(|why| RunError::Transcript { name: case.name.clone(), why })
+    prepare(request, |_| None).map_err(|why| case.error(&why))
 }
 
-pub fn run(case: &Case, asking: Asking<'_>, env: &Env) -> Result<CaseResult, RunError> {
-    let laid_out = lay_out(case).map_err(|why| RunError::Layout { name: case.name.clone(), why })?;
+pub fn run(case: &Case, asking: Asking<'_>, env: &Env) -> Result<CaseResult, EvalError> {
+    let laid_out = lay_out(case)?;
     let started = Instant::now();
     let prompts = if asking.reader == ReaderChoice::Claude { own_prompts(env) } else { Prompts::default() };
     let prepared = prepared(case, &laid_out, prompts)?;
@@ -310,7 +249,12 @@ fn own_prompts(env: &Env) -> Prompts {
     own.and_then(|folder| Prompts::with_overrides(&folder).ok()).unwrap_or_default()
 }
 
-fn ask_client(case: &Case, prepared: Prepared, second: SecondChoice, env: &Env) -> Result<Audited, RunError> {
+fn ask_client(
+    case: &Case,
+    prepared: Prepared,
+    second: SecondChoice,
+    env: &Env,
+) -> Result<Audited, EvalError> {
     let config = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor;
     let state = StateFolder::find(env);
     let mut client = SealedClient {
@@ -326,7 +270,7 @@ fn ask_client(case: &Case, prepared: Prepared, second: SecondChoice, env: &Env) 
         SecondChoice::Off => Second::Off,
     };
     let readers = Readers { first: &mut client, second, timeout: config.timeout, deadline };
-    prepared.ask(readers, &config.model).map_err(|why| RunError::Prompt { name: case.name.clone(), why })
+    prepared.ask(readers, &config.model).map_err(|why| case.error(&why))
 }
 
 /// Nobody is waited for: what was recorded is there at once.
@@ -337,19 +281,18 @@ fn ask_recorded(
     laid_out: &LaidOut,
     prepared: Prepared,
     asking: Asking<'_>,
-) -> Result<CaseResult, RunError> {
-    let in_prompt = |why| RunError::Prompt { name: case.name.clone(), why };
+) -> Result<CaseResult, EvalError> {
     let number = asking.replies.and_then(|replies| replies.key.number(case)).unwrap_or_default();
-    let shown = prepared.brief.shown_between(&replies::fence(number)).map_err(in_prompt)?;
+    let shown = prepared.brief.shown_between(&replies::fence(number)).map_err(|why| case.error(&why))?;
     let words = replies::second(case, asking.replies, &prepared, &shown, laid_out)?;
-    let First { reply, false_findings } = first_answer(case, laid_out, &prepared, &shown, asking)?;
+    let (reply, false_findings) = first_answer(case, laid_out, &prepared, &shown, asking)?;
     if let Some(by) = asking.record.filter(|_| asking.reader == ReaderChoice::Recorded) {
         replies::record(case, by, &reply, &words, laid_out)?;
     }
-    let answer = reply.answer.clone().unwrap_or_default();
+    let answer = reply.words.clone().unwrap_or_default();
     let proposed = true_proposals(case, &answer, &prepared, &shown);
     let json = serde_json::to_string(&answer).unwrap_or_default();
-    let (mut first, mut second) = (RecordedReply(&json), RecordedSecond::new(&words.verdicts, laid_out));
+    let (mut first, mut second) = (RecordedReply(&json), RecordedSecond::new(&words.words, laid_out));
     let readers = Readers {
         first: &mut first,
         second: match asking.second {
@@ -359,7 +302,7 @@ fn ask_recorded(
         timeout: RECORDED_TIME,
         deadline: Instant::now() + RECORDED_TIME,
     };
-    let audited = prepared.ask(readers, "recorded").map_err(in_prompt)?;
+    let audited = prepared.ask(readers, "recorded").map_err(|why| case.error(&why))?;
     let false_findings = false_findings
         .into_iter()
         .map(|(kind, checked)| false_finding(kind, &checked, &audited, laid_out))
@@ -368,7 +311,7 @@ fn ask_recorded(
     Ok(CaseResult {
         proposed,
         false_findings,
-        no_reply: reply.answer.is_none() && asking.reader != ReaderChoice::Lying,
+        no_reply: reply.words.is_none() && asking.reader != ReaderChoice::Lying,
         not_recorded: second.not_recorded,
         second_calls: second.calls,
         reader_faults: faults.collect(),
@@ -376,37 +319,33 @@ fn ask_recorded(
     })
 }
 
-/// What the first reader says.
-struct First {
-    reply: Reply,
-    /// What of it is known to be false, each by itself and with the kind of falsehood.
-    false_findings: Vec<(&'static str, Checked)>,
-}
+/// A kind of falsehood, and a finding of that kind after the checks.
+type Falsehood = (&'static str, Checked);
 
+/// Returns what the first reader says and, for a sloppy or lying one, each of its false findings by
+/// itself.
 fn first_answer(
     case: &Case,
     laid_out: &LaidOut,
     prepared: &Prepared,
     shown: &SharedPrompt,
     asking: Asking<'_>,
-) -> Result<First, RunError> {
-    let stored = |answer: Option<Answer>| Reply { answer, ..Reply::default() };
-    match asking.reader {
-        ReaderChoice::Sloppy => {
-            let answer = replies::sloppy(case, laid_out)?;
-            let proposals = answer.iter().flat_map(|answer| &answer.findings);
-            let false_findings = proposals.map(|one| ("sloppy", check_alone(one, prepared, shown))).collect();
-            Ok(First { reply: stored(answer), false_findings })
-        }
+) -> Result<(FirstReply, Vec<Falsehood>), EvalError> {
+    let answer = match asking.reader {
+        ReaderChoice::Sloppy => replies::sloppy(case, laid_out)?,
         ReaderChoice::Lying => {
             let lies = lying::lies(prepared, shown);
             let checked = lies.iter().map(|lie| (lie.kind, check_alone(&lie.proposal, prepared, shown)));
-            Ok(First { false_findings: checked.collect(), reply: stored(Some(lying::lying_answer(&lies))) })
+            let words = Some(lying::lying_answer(&lies));
+            return Ok((Reply { words, ..Reply::default() }, checked.collect()));
         }
         ReaderChoice::None | ReaderChoice::Recorded | ReaderChoice::Claude => {
-            Ok(First { reply: replies::first(case, asking.replies, laid_out)?, false_findings: Vec::new() })
+            return Ok((replies::first(case, asking.replies, laid_out)?, Vec::new()));
         }
-    }
+    };
+    let proposals = answer.iter().flat_map(|answer| &answer.findings);
+    let checked = proposals.map(|one| ("sloppy", check_alone(one, prepared, shown))).collect();
+    Ok((Reply { words: answer, ..Reply::default() }, checked))
 }
 
 /// The true ones among what the first reader says, each checked by itself.

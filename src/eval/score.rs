@@ -1,11 +1,11 @@
-//! Counts the results of cases. Pure.
+//! Counts the results of cases, and says which goals they miss. Pure.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::case::{Proof, Truth};
-use super::run::{CaseResult, FalseOutcome};
+use super::run::{Asking, CaseResult, FalseOutcome, ReaderChoice, SecondChoice};
 use crate::decision::Action;
 use crate::finding::{Category, Status};
 
@@ -102,15 +102,6 @@ impl FalseOutcomes {
         };
         *count += 1;
     }
-
-    fn add_all(&mut self, other: &Self) {
-        self.stopped_by_checks += other.stopped_by_checks;
-        self.unsure += other.unsure;
-        self.advice += other.advice;
-        self.stopped_by_second += other.stopped_by_second;
-        self.not_recorded += other.not_recorded;
-        self.hold += other.hold;
-    }
 }
 
 /// The counts of a set of cases.
@@ -132,6 +123,9 @@ pub struct Score {
     /// False findings by kind.
     #[serde(rename = "told")]
     pub false_findings: BTreeMap<&'static str, FalseOutcomes>,
+    /// False findings of all kinds.
+    #[serde(skip)]
+    pub all_false_findings: FalseOutcomes,
     /// How often the second reader was asked at clean stops.
     pub second_calls_at_clean: usize,
     /// How often it was asked at all.
@@ -167,14 +161,6 @@ impl Score {
         })
     }
 
-    /// All false findings together.
-    pub fn all_false_findings(&self) -> FalseOutcomes {
-        self.false_findings.values().fold(FalseOutcomes::default(), |mut all, outcomes| {
-            all.add_all(outcomes);
-            all
-        })
-    }
-
     pub fn category(&self, category: Category) -> Count {
         self.categories.get(category.name()).copied().unwrap_or_default()
     }
@@ -204,6 +190,7 @@ impl Score {
         result.proposed.iter().for_each(|one| self.let_through.add(one.is_let_through));
         for one in &result.false_findings {
             self.false_findings.entry(one.kind).or_default().add(one.outcome);
+            self.all_false_findings.add(one.outcome);
         }
         self.second_calls += result.second_calls;
         self.second_calls_at_clean += if result.is_clean() { result.second_calls } else { 0 };
@@ -228,41 +215,87 @@ fn count_of(result: &CaseResult, at: usize, truth: &Truth) -> Count {
     count
 }
 
+/// Of the drifting cases, how many have to be held with the recorded answers, in each part.
+pub const DRIFTING_HELD: f64 = 0.95;
+/// Of the true findings of the recorded answers, how many the checks have to let through.
+pub const LET_THROUGH: f64 = 0.97;
+/// Of all that is claimed and not so, how much has to be found with no reader at all.
+pub const A_WITHOUT_READER: f64 = 0.2;
+
+/// The goals that are missed, each in a sentence. `parts` are the scores of each part, by its name.
+pub fn missed_goals(parts: &[(&str, Score)], all: &Score, asking: Asking<'_>) -> Vec<String> {
+    let mut missed = Vec::new();
+    let mut want = |holds: bool, said: String| {
+        if !holds {
+            missed.push(said);
+        }
+    };
+    let clean = all.clean_held;
+    want(clean.part == 0, format!("{} of {} clean cases are held", clean.part, clean.of));
+    want(all.reader_faults == 0, format!("{} answers can't be read", all.reader_faults));
+    if asking.reader == ReaderChoice::None {
+        let a = all.category(Category::A);
+        let share = share(a.found, a.truths);
+        want(
+            share.is_none_or(|share| share >= A_WITHOUT_READER),
+            format!("A: {} of {} are found, under {A_WITHOUT_READER}", a.found, a.truths),
+        );
+        want(a.false_confirmed == 0, format!("A: {} findings are wrong", a.false_confirmed));
+    }
+    let asks_second = asking.second == SecondChoice::Recorded;
+    if matches!(asking.reader, ReaderChoice::Recorded | ReaderChoice::Claude) {
+        for (name, score) in parts {
+            let held = score.drifting_held;
+            want(
+                held.share().is_none_or(|share| share >= DRIFTING_HELD),
+                format!(
+                    "{name}: {} of {} drifting cases are held, under {DRIFTING_HELD}",
+                    held.part, held.of
+                ),
+            );
+        }
+        let through = all.let_through;
+        want(
+            through.share().is_none_or(|share| share >= LET_THROUGH),
+            format!(
+                "the checks let {} of {} true findings through, under {LET_THROUGH}",
+                through.part, through.of
+            ),
+        );
+        let calls = all.second_calls_at_clean;
+        want(calls == 0, format!("the second reader is asked at {calls} clean stops"));
+    }
+    want(all.no_reply == 0, format!("{} cases have no answer of the first reader", all.no_reply));
+    want(
+        all.not_recorded == 0 || !asks_second,
+        format!("{} findings have no word of the second reader", all.not_recorded),
+    );
+    let lies = all.all_false_findings;
+    want(lies.hold == 0, format!("{} of {} false findings would hold", lies.hold, lies.total()));
+    missed
+}
+
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use crate::decision::Cause;
     use crate::eval::case::{self, Kind};
     use crate::eval::matching::Advised;
     use crate::eval::run::{FalseFinding, MatchedFinding, TrueProposal};
-    use crate::finding::{AdvisoryKind, ClaimedIn, Finding, Kind as Problem, Source};
-    use crate::readers::Proposal;
+    use crate::finding::{AdvisoryKind, Finding, Kind as Problem};
+    use crate::testing;
 
-    pub(in crate::eval) fn finding(category: Category, status: Status) -> Finding {
-        Finding {
-            category,
-            status,
-            source: Source::Reader,
-            kind: Problem::Missing,
-            claim: String::new(),
-            claimed_in: ClaimedIn::Plan,
-            proof: String::new(),
-            path: None,
-            why: String::new(),
-            settle: String::new(),
-            check: String::new(),
-            second: None,
-            step: None,
-        }
+    fn finding(category: Category, status: Status) -> Finding {
+        Finding { status, ..testing::finding(category, Problem::Missing, "", None) }
     }
 
-    pub(in crate::eval) fn truth(category: Category) -> Truth {
+    fn truth(category: Category) -> Truth {
         let proof = if category == Category::A { Proof::Facts } else { Proof::Judgement };
         Truth { category, path: None, step: None, quote: None, why: String::new(), proof }
     }
 
     /// A case with these truths and these findings, held if one of them is confirmed.
-    pub(in crate::eval) fn result(truths: &[Category], findings: &[(Finding, &[usize])]) -> CaseResult {
+    fn result(truths: &[Category], findings: &[(Finding, &[usize])]) -> CaseResult {
         let held = findings.iter().any(|(finding, _)| finding.status == Status::Confirmed);
         let matched = |(finding, truths): &(Finding, &[usize])| MatchedFinding {
             finding: finding.clone(),
@@ -327,17 +360,7 @@ pub(super) mod tests {
         let lie = |outcome| FalseFinding { kind: "a lie", finding: finding(Category::A, Refuted), outcome };
         let true_one = |is_let_through| TrueProposal {
             truth: 0,
-            proposal: Proposal {
-                category: Category::A,
-                sure: true,
-                kind: Problem::Other,
-                claim: String::new(),
-                claimed_in: ClaimedIn::Plan,
-                proof: String::new(),
-                path: String::new(),
-                why: String::new(),
-                settle: String::new(),
-            },
+            proposal: testing::proposal(Problem::Other, "", ""),
             is_let_through,
             check: String::new(),
         };
@@ -360,9 +383,45 @@ pub(super) mod tests {
         let score = Score::of([&result]);
         let outcomes =
             FalseOutcomes { hold: 1, stopped_by_second: 1, stopped_by_checks: 1, ..FalseOutcomes::default() };
-        assert_eq!((score.all_false_findings(), outcomes.total()), (outcomes, 3));
+        assert_eq!((score.all_false_findings, outcomes.total()), (outcomes, 3));
         assert_eq!(score.let_through, Part { part: 1, of: 2 });
         assert_eq!((score.no_reply, score.not_recorded), (1, 1));
         assert_eq!(score.advisories, (1, 0, 2));
+    }
+
+    fn missed_by(results: &[CaseResult], reader: ReaderChoice) -> Vec<String> {
+        let score = Score::of(results);
+        let asking = Asking { reader, second: SecondChoice::Recorded, replies: None, record: None };
+        missed_goals(&[("tuning", score.clone())], &score, asking)
+    }
+
+    #[test]
+    fn a_good_score_misses_no_goal() {
+        let found = result(&[Category::A], &[(finding(Category::A, Confirmed), &[0])]);
+        let results = [found, result(&[], &[])];
+        for reader in [ReaderChoice::None, ReaderChoice::Recorded, ReaderChoice::Lying, ReaderChoice::Claude]
+        {
+            assert_eq!(missed_by(&results, reader), [""; 0], "{reader:?}");
+        }
+    }
+
+    #[test]
+    fn each_goal_that_is_missed_is_told() {
+        let held = result(&[], &[(finding(Category::A, Confirmed), &[])]);
+        let drift = result(&[Category::A, Category::C], &[]);
+        let results = [held, CaseResult { no_reply: true, not_recorded: vec!["x".into()], ..drift }];
+        assert_eq!(
+            missed_by(&results, ReaderChoice::None)[..3],
+            ["1 of 1 clean cases are held", "A: 0 of 1 are found, under 0.2", "A: 1 findings are wrong"]
+        );
+        assert_eq!(
+            missed_by(&results, ReaderChoice::Recorded),
+            [
+                "1 of 1 clean cases are held",
+                "tuning: 0 of 1 drifting cases are held, under 0.95",
+                "1 cases have no answer of the first reader",
+                "1 findings have no word of the second reader",
+            ]
+        );
     }
 }

@@ -1,17 +1,18 @@
-//! What readers said of a case, as it stands in its folder: `first.json`, `sloppy.json`,
-//! `second.json`. Takes files, gives values and the other way round. Must not accept a file that
-//! does not fit: an answer that is misread measures nothing.
+//! What readers said of a case, as it stands in its folder (`first.json`, `sloppy.json`,
+//! `second.json`), and a second reader that answers from it. Must not accept a file that does not
+//! fit, since an answer that is misread measures nothing, and must not make an answer up.
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::case::{Case, CaseError};
+use super::case::{Case, EvalError};
 use super::layout::LaidOut;
 use crate::finding::{Category, Finding, Kind};
-use crate::readers::Answer;
+use crate::readers::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, Verdict};
 use crate::text::normalise::normalised;
 
 /// The first reader's answer.
@@ -21,21 +22,12 @@ pub const SLOPPY: &str = "sloppy.json";
 /// The second reader's word on findings.
 pub const SECOND: &str = "second.json";
 
-/// `first.json`
+/// `first.json` and `sloppy.json`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FirstFile {
-    /// Who answered.
+pub struct AnswerFile {
+    #[serde(alias = "written_by")]
     pub answered_by: String,
-    pub answer: Answer,
-}
-
-/// `sloppy.json`
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SloppyFile {
-    /// Who made it up.
-    pub written_by: String,
     pub answer: Answer,
 }
 
@@ -43,9 +35,7 @@ pub struct SloppyFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SecondFile {
-    /// Who answered.
     pub answered_by: String,
-    /// What, of each finding.
     pub verdicts: Vec<StoredVerdict>,
 }
 
@@ -53,16 +43,13 @@ pub struct SecondFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredVerdict {
-    /// The finding's category.
     pub category: Category,
     pub kind: Kind,
-    /// The words it rests on.
     pub claim: String,
-    /// The file it speaks of; empty for none.
+    /// Empty for none.
     pub path: String,
     /// What was said against the session.
     pub why_given: String,
-    /// Whether it survives.
     pub uphold: bool,
     pub why: String,
 }
@@ -102,31 +89,120 @@ pub fn read<T: DeserializeOwned>(
     case: &Case,
     name: &str,
     laid_out: &LaidOut,
-) -> Result<Option<T>, CaseError> {
+) -> Result<Option<T>, EvalError> {
     parse(&case.folder.join(name), |text| laid_out.placed(text))
 }
 
 /// Reads the second reader's words as they stand: their paths are compared without those of a layout.
-pub fn read_second(case: &Case) -> Result<Option<SecondFile>, CaseError> {
+pub fn read_second(case: &Case) -> Result<Option<SecondFile>, EvalError> {
     parse(&case.folder.join(SECOND), str::to_owned)
 }
 
-fn parse<T: DeserializeOwned>(path: &Path, placed: impl Fn(&str) -> String) -> Result<Option<T>, CaseError> {
+fn parse<T: DeserializeOwned>(path: &Path, placed: impl Fn(&str) -> String) -> Result<Option<T>, EvalError> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(why) => return Err(CaseError::Unreadable { path: path.to_path_buf(), why }),
+        Err(why) => return Err(EvalError::file(path, &why)),
     };
-    let bad = |error: serde_json::Error| CaseError::Bad { path: path.to_path_buf(), why: error.to_string() };
-    serde_json::from_str(&placed(&text)).map(Some).map_err(bad)
+    serde_json::from_str(&placed(&text)).map(Some).map_err(|why| EvalError::file(path, &why))
 }
 
 /// Writes a file of a case, with the paths of its layout taken out.
-pub fn write<T: Serialize>(case: &Case, name: &str, file: &T, laid_out: &LaidOut) -> Result<(), CaseError> {
+pub fn write<T: Serialize>(case: &Case, name: &str, file: &T, laid_out: &LaidOut) -> Result<(), EvalError> {
     let path = case.folder.join(name);
-    let json = serde_json::to_string_pretty(file)
-        .map_err(|error| CaseError::Bad { path: path.clone(), why: error.to_string() })?;
-    fs::write(&path, laid_out.unplaced(&json) + "\n").map_err(|why| CaseError::Unreadable { path, why })
+    let json = serde_json::to_string_pretty(file).map_err(|why| EvalError::file(&path, &why))?;
+    fs::write(&path, laid_out.unplaced(&json) + "\n").map_err(|why| EvalError::file(&path, &why))
+}
+
+/// A second reader that gives the stored word on each finding of its prompt. What nothing is
+/// stored of is left out of the answer, and counted.
+#[derive(Debug)]
+pub struct RecordedSecond<'a> {
+    verdicts: &'a [StoredVerdict],
+    laid_out: &'a LaidOut,
+    /// How often it was asked.
+    pub calls: usize,
+    /// The findings that it was asked about and has no word on.
+    pub not_recorded: Vec<String>,
+}
+
+/// A finding as it stands in the prompt; what else is said of it does not matter here.
+#[derive(Debug, Deserialize)]
+struct Listed {
+    number: usize,
+    category: Category,
+    kind: Kind,
+    claim: String,
+    path: String,
+}
+
+impl<'a> RecordedSecond<'a> {
+    pub fn new(verdicts: &'a [StoredVerdict], laid_out: &'a LaidOut) -> Self {
+        Self { verdicts, laid_out, calls: 0, not_recorded: Vec::new() }
+    }
+
+    fn verdict_on(&mut self, listed: &Listed) -> Option<Verdict> {
+        let (claim, path) = (self.laid_out.unplaced(&listed.claim), self.laid_out.unplaced(&listed.path));
+        let key = FindingKey::new(listed.category, listed.kind, &claim, &path);
+        let Some(said) = self.verdicts.iter().find(|verdict| verdict.key() == key) else {
+            let about =
+                [path, claim].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+            self.not_recorded.push(format!("[{}] {}: {about}", listed.category.name(), listed.kind.name()));
+            return None;
+        };
+        Some(Verdict { number: listed.number, uphold: said.uphold, why: said.why.clone() })
+    }
+}
+
+impl Reader for RecordedSecond<'_> {
+    fn ask(&mut self, prompt: &Prompt, _deadline: Duration) -> ReaderRun {
+        self.calls += 1;
+        let listed = match listed_in(&prompt.text) {
+            Ok(listed) => listed,
+            Err(why) => return ReaderRun::not_asked(ReaderOutcome::Unreadable(why)),
+        };
+        let verdicts = listed.iter().filter_map(|one| self.verdict_on(one)).collect();
+        super::checked::answered(&Answer { verdicts, ..Answer::default() })
+    }
+
+    fn backend(&self) -> &'static str {
+        "recorded"
+    }
+
+    fn model(&self) -> &'static str {
+        "recorded"
+    }
+}
+
+/// The findings of a prompt: one JSON object a line, between the last marks of that name. What
+/// stands before them is data, and may hold marks of its own.
+fn listed_in(text: &str) -> Result<Vec<Listed>, String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let fence_of = |line: &&str| line.strip_prefix("<<")?.strip_suffix(" end findings>>").map(str::to_owned);
+    let end = lines.iter().rposition(|line| fence_of(line).is_some());
+    let end = end.ok_or("the prompt lists no findings")?;
+    let begin = format!("<<{} findings>>", fence_of(&lines[end]).unwrap_or_default());
+    let start =
+        lines[..end].iter().rposition(|line| **line == *begin).ok_or("the prompt's list has no begin")?;
+    let parsed = lines[start + 1..end].iter().map(|line| serde_json::from_str(line));
+    parsed.collect::<Result<_, _>>().map_err(|error| format!("the prompt's list of findings: {error}"))
+}
+
+/// The words of a numbered answer as they are stored: one for each finding of the list that it speaks of.
+pub fn to_stored(answer: &Answer, asked: &[Finding], laid_out: &LaidOut) -> Vec<StoredVerdict> {
+    let spoken = asked.iter().enumerate().filter_map(|(at, finding)| {
+        let said = answer.verdicts.iter().find(|verdict| verdict.number == at + 1)?;
+        Some(StoredVerdict {
+            category: finding.category,
+            kind: finding.kind,
+            claim: laid_out.unplaced(&finding.claim),
+            path: laid_out.unplaced(finding.path.as_deref().unwrap_or_default()),
+            why_given: laid_out.unplaced(&finding.why),
+            uphold: said.uphold,
+            why: said.why.clone(),
+        })
+    });
+    spoken.collect()
 }
 
 #[cfg(test)]
@@ -150,5 +226,17 @@ mod tests {
         fs::write(&path, r#"{"answered_by":"x","verdicts":[],"more":1}"#).expect("written");
         let fault = parse::<SecondFile>(&path, str::to_owned).expect_err("a fault").to_string();
         assert!(fault.contains("second.json: unknown field `more`"), "{fault}");
+    }
+
+    #[test]
+    fn the_last_list_is_read_whatever_stands_before_it() {
+        let data = "<<F findings>>\nnot JSON\n<<F end findings>>\n";
+        let line =
+            r#"{"number":1,"category":"A","kind":"missing","claim":"c","claimed_in":"plan","path":"p"}"#;
+        let text = format!("{data}Your task\n<<G findings>>\n{line}\n<<G end findings>>\nFor each, answer.");
+        let listed = listed_in(&text).expect("a list");
+        assert_eq!((listed.len(), listed[0].number, listed[0].path.as_str()), (1, 1, "p"));
+        assert!(listed_in("no list").is_err());
+        assert!(listed_in(data).is_err());
     }
 }

@@ -119,7 +119,7 @@ fn false_findings(text: &mut String, score: &Score) {
     for (kind, outcomes) in &score.false_findings {
         row(kind, *outcomes);
     }
-    row("all", score.all_false_findings());
+    row("all", score.all_false_findings);
     text.push('\n');
 }
 

@@ -8,10 +8,9 @@ use punchlist::config::Config;
 use punchlist::decision::Action;
 use punchlist::env::Env;
 use punchlist::eval::case::{Case, Kind, Part};
-use punchlist::eval::goals;
 use punchlist::eval::layout::lay_out;
 use punchlist::eval::run::{Asking, CaseResult, ReaderChoice, SecondChoice, run_all};
-use punchlist::eval::score::Score;
+use punchlist::eval::score::{self, Score};
 use punchlist::finding::Category;
 use punchlist::past_sessions::audit::{Project, Request, prepare};
 use punchlist::readers::Prompts;
@@ -74,11 +73,11 @@ fn with_the_recorded_answers_no_clean_session_is_held_and_nearly_every_drifting_
     for part in [Part::Tuning, Part::HeldOut] {
         let held = Score::of(results.iter().filter(|result| result.part == part)).drifting_held;
         let share = held.share().expect("drifting cases in each part");
-        assert!(share >= goals::DRIFTING_HELD, "{}: {} of {}", part.name(), held.part, held.of);
+        assert!(share >= score::DRIFTING_HELD, "{}: {} of {}", part.name(), held.part, held.of);
     }
     let through = score.let_through;
     let share = through.share().unwrap_or_else(|| panic!("no true finding in any answer; {HOW_TO_RECORD}"));
-    assert!(share >= goals::LET_THROUGH, "{} of {}", through.part, through.of);
+    assert!(share >= score::LET_THROUGH, "{} of {}", through.part, through.of);
 }
 
 #[test]
@@ -88,7 +87,7 @@ fn neither_a_sloppy_nor_a_lying_reader_holds_a_clean_session() {
         let score = Score::of(&results);
         let name = reader.name();
         assert_eq!(clean_held(&results), [""; 0], "{name}");
-        assert_eq!(score.all_false_findings().hold, 0, "{name}");
+        assert_eq!(score.all_false_findings.hold, 0, "{name}");
         assert_eq!(
             (score.no_reply, score.not_recorded),
             (0, 0),
