@@ -7,7 +7,6 @@ pub mod parse;
 pub mod project;
 pub mod reference;
 pub mod sources;
-mod tasks;
 mod value;
 
 use std::path::{Path, PathBuf};
@@ -21,10 +20,10 @@ pub use audit::{
     AuditConfig, AuditorConfig, LogConfig, Mode, Planless, SecondReader, SubagentsConfig, UnrunChecks,
 };
 pub use gates::{
-    CHECK_TIMEOUT, CheckConfig, CheckOn, ChecklistConfig, GatesConfig, LoopConfig, MemoryConfig,
+    CHECK_TIMEOUT, CheckConfig, CheckOn, ChecklistConfig, GatesConfig, KindConfig, LoopConfig, MemoryConfig,
+    TaskSource, TasksConfig, WorkerConfig,
 };
 pub use parse::ConfigError;
-pub use tasks::{KindConfig, TaskSource, TasksConfig, WorkerConfig};
 pub use value::{parse_duration, parse_size};
 
 /// The settings in force, and a config file: every key of a file may be missing.

@@ -12,40 +12,16 @@ use crate::files::open_regular;
 /// Something wrong in a config file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// The file can't be read.
     #[error("{file}: {why}")]
-    Unreadable {
-        /// Which file.
-        file: String,
-        /// The system's words.
-        why: String,
-    },
-    /// A key or a value is wrong.
+    Unreadable { file: String, why: String },
+    /// A key or a value is wrong. Lines and columns count from 1.
     #[error("{file}, line {line}: {key}: {why}")]
-    Bad {
-        /// Which file.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// The character in it, from 1.
-        column: usize,
-        /// The key's path.
-        key: String,
-        /// What is wrong and what is allowed.
-        why: String,
-    },
-    /// A key that a project may not set.
+    Bad { file: String, line: usize, column: usize, key: String, why: String },
+    /// A key, or a value of it, that a project may not set; `own` is the file that may.
     #[error(
         "{file}: {key} counts only from your own file, {own}: a project may not choose what runs or is read"
     )]
-    NotTheProjects {
-        /// Which file.
-        file: String,
-        /// The key, and what of it.
-        key: &'static str,
-        /// Where it may be set.
-        own: String,
-    },
+    NotTheProjects { file: String, key: String, own: String },
 }
 
 impl Config {

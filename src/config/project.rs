@@ -8,52 +8,43 @@ use toml::{Table, Value};
 use super::ConfigError;
 use super::value::leads_outside;
 
-/// A key, how errors name it, and which values of it are refused.
-struct Rule {
-    table: &'static str,
-    key: &'static str,
-    name: &'static str,
-    refuses: Refuses,
-}
+/// A table, a key in it, what errors say after its name, and which values are refused.
+type Rule = (&'static str, &'static str, &'static str, Refuses);
 
 enum Refuses {
     AnyValue,
     Values(fn(&Value) -> bool),
 }
+use Refuses::{AnyValue, Values};
 
 const RULES: [Rule; 9] = [
     // The person may have a command or a URL ready for other projects.
-    Rule {
-        table: "tasks",
-        key: "source",
-        name: "tasks.source of \"command\" or \"http\"",
-        refuses: Refuses::Values(|source| matches!(source.as_str(), Some("command" | "http"))),
-    },
-    Rule {
-        table: "tasks",
-        key: "file",
-        name: "tasks.file",
-        refuses: Refuses::Values(|file| file.as_str().is_some_and(leaves_folder)),
-    },
-    Rule { table: "tasks", key: "command", name: "tasks.command", refuses: Refuses::AnyValue },
-    Rule { table: "tasks", key: "token_variable", name: "tasks.token_variable", refuses: Refuses::AnyValue },
-    Rule { table: "tasks", key: "url", name: "tasks.url", refuses: Refuses::AnyValue },
-    Rule { table: "auditor", key: "client", name: "auditor.client", refuses: Refuses::AnyValue },
-    Rule { table: "auditor", key: "prompts", name: "auditor.prompts", refuses: Refuses::AnyValue },
-    Rule {
-        table: "memory",
-        key: "files",
-        name: "memory.files with a path outside of the project",
-        refuses: Refuses::Values(|files| {
+    (
+        "tasks",
+        "source",
+        " of \"command\" or \"http\"",
+        Values(|source| matches!(source.as_str(), Some("command" | "http"))),
+    ),
+    ("tasks", "file", "", Values(|file| file.as_str().is_some_and(leaves_folder))),
+    ("tasks", "command", "", AnyValue),
+    ("tasks", "token_variable", "", AnyValue),
+    ("tasks", "url", "", AnyValue),
+    ("auditor", "client", "", AnyValue),
+    ("auditor", "prompts", "", AnyValue),
+    (
+        "memory",
+        "files",
+        " with a path outside of the project",
+        Values(|files| {
             files.as_array().is_some_and(|globs| globs.iter().filter_map(Value::as_str).any(leads_outside))
         }),
-    },
-    Rule {
-        table: "memory",
-        key: "mandates_file",
-        name: "memory.mandates_file outside of the project",
-        refuses: Refuses::Values(|file| file.as_str().is_some_and(leads_outside)),
-    },
+    ),
+    (
+        "memory",
+        "mandates_file",
+        " outside of the project",
+        Values(|file| file.as_str().is_some_and(leads_outside)),
+    ),
 ];
 
 /// A tasks file is opened as it is written: `~` is an ordinary name in it.
@@ -64,24 +55,23 @@ fn leaves_folder(file: &str) -> bool {
 
 /// Whether a key counts only from the person's own file, whatever its value is.
 pub(super) fn is_own_file_only(table: &str, key: &str) -> bool {
-    let is_it = |rule: &&Rule| rule.table == table && rule.key == key;
-    RULES.iter().find(is_it).is_some_and(|rule| matches!(rule.refuses, Refuses::AnyValue))
+    RULES.iter().any(|rule| matches!(rule, (of, name, _, AnyValue) if *of == table && *name == key))
 }
 
 /// Removes from a project's file what it may not set; returns an error for each.
 pub fn remove_refused(file: &mut Table, path: &Path, own: Option<&Path>) -> Vec<ConfigError> {
     let mut errors = Vec::new();
-    for rule in &RULES {
-        let Some(Value::Table(table)) = file.get_mut(rule.table) else { continue };
-        let is_refused = table.get(rule.key).is_some_and(|value| match rule.refuses {
-            Refuses::AnyValue => true,
-            Refuses::Values(refuses) => refuses(value),
+    for (table, key, which, refuses) in &RULES {
+        let Some(Value::Table(keys)) = file.get_mut(*table) else { continue };
+        let is_refused = keys.get(*key).is_some_and(|value| match refuses {
+            AnyValue => true,
+            Values(refuses) => refuses(value),
         });
         if is_refused {
-            table.remove(rule.key);
+            keys.remove(*key);
             errors.push(ConfigError::NotTheProjects {
                 file: path.display().to_string(),
-                key: rule.name,
+                key: format!("{table}.{key}{which}"),
                 own: own.map(|own| own.display().to_string()).unwrap_or_default(),
             });
         }
@@ -121,7 +111,7 @@ mod tests {
             let keys: Vec<_> = errors
                 .iter()
                 .map(|error| match error {
-                    ConfigError::NotTheProjects { key, .. } => *key,
+                    ConfigError::NotTheProjects { key, .. } => key.as_str(),
                     other => panic!("{other}"),
                 })
                 .collect();

@@ -14,11 +14,10 @@ use crate::env;
 /// One key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// Its table.
     pub table: String,
-    /// Its name in the table.
+    /// What its table is for.
+    pub about_table: String,
     pub key: String,
-    /// What it does.
     pub about: String,
     /// The type of its value, in words.
     pub kind: String,
@@ -45,11 +44,6 @@ impl Setting {
         let dot = if self.key.is_empty() { "" } else { "." };
         format!("{}{dot}{}", self.table, self.key)
     }
-}
-
-/// Returns the built-in values as a file has them, in the order of the types.
-fn default_table() -> toml::Table {
-    toml::Table::try_from(Config::default()).unwrap_or_default()
 }
 
 /// Returns the JSON schema of a config file, with the built-in values.
@@ -82,7 +76,8 @@ pub fn settings() -> Vec<Setting> {
 }
 
 fn settings_of(schema: &Value) -> Vec<Setting> {
-    let defaults = default_table();
+    // In the order of the types.
+    let defaults = toml::Table::try_from(Config::default()).unwrap_or_default();
     let mut settings = Vec::new();
     for (table, inner) in properties(schema) {
         let is_of_many = inner["items"].is_object();
@@ -93,6 +88,7 @@ fn settings_of(schema: &Value) -> Vec<Setting> {
             let words = words.as_array().into_iter().flatten();
             settings.push(Setting {
                 table: table.clone(),
+                about_table: text(&schema["properties"][table], "description"),
                 key: key.clone(),
                 about: text(of, "description"),
                 kind: kind(of),
@@ -133,11 +129,6 @@ fn kind(of: &Value) -> String {
     }
 }
 
-/// Returns what a table is for.
-fn about_table(schema: &Value, table: &str) -> String {
-    schema["properties"][table]["description"].as_str().unwrap_or_default().replace('\n', " ")
-}
-
 /// The variables that a person may set, each with what it does.
 pub const VARIABLES: [(&str, &str); 7] = [
     (env::OFF, "a switch: lets every stop through, as `[gates] enabled = false`"),
@@ -154,7 +145,6 @@ const COMMENT_COLUMN: usize = 45;
 
 /// Returns a file with the built-in values and a short comment on each, as the README shows it.
 pub fn defaults() -> String {
-    let schema = schema();
     let mut text = String::new();
     let mut line = |left: &str, about: &str| {
         let about = about.split_inclusive(". ").next().unwrap_or_default().trim_end().trim_end_matches('.');
@@ -170,7 +160,7 @@ pub fn defaults() -> String {
                 line("", "");
             }
             setting.table.clone_into(&mut table);
-            line(&setting.head(), &about_table(&schema, &table));
+            line(&setting.head(), &setting.about_table);
         }
         line(&format!("{} = {default}", setting.key), &setting.about);
     }
@@ -179,7 +169,6 @@ pub fn defaults() -> String {
 
 /// Returns a file with everything in it and nothing set, for `config init`.
 pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
-    let schema = schema();
     let mut text = format!("#:schema {schema_file}\n");
     text.push_str(if is_projects {
         "# Settings of punchlist for everybody who works on this project. They win over a person's own\n\
@@ -194,7 +183,7 @@ pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
             setting.table.clone_into(&mut table);
             // An empty `[[table]]` would lack the keys that it must have.
             let comment = if setting.is_of_many { "# " } else { "" };
-            let _ = writeln!(text, "\n# {}\n{comment}{}", about_table(&schema, &table), setting.head());
+            let _ = writeln!(text, "\n# {}\n{comment}{}", setting.about_table, setting.head());
         }
         text.push('\n');
         for line in textwrap::wrap(&setting.about, 96) {
@@ -212,7 +201,6 @@ pub fn commented_file(schema_file: &str, is_projects: bool) -> String {
 
 /// Returns `docs/config.md`.
 pub fn markdown() -> String {
-    let schema = schema();
     let mut text = String::from(
         "# Config\n\n\
          <!-- Made of the types in src/config by `PUNCHLIST_BLESS=1 cargo test --lib config::reference`. -->\n\n\
@@ -228,7 +216,7 @@ pub fn markdown() -> String {
     for setting in settings() {
         if setting.table != table {
             setting.table.clone_into(&mut table);
-            let _ = writeln!(text, "\n## `{}`\n\n{}", setting.head(), about_table(&schema, &table));
+            let _ = writeln!(text, "\n## `{}`\n\n{}", setting.head(), setting.about_table);
         }
         let _ = writeln!(text, "\n### `{}`\n\n{}\n\n- What: {}", setting.key, setting.about, setting.kind);
         for (word, about) in &setting.words {

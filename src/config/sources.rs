@@ -28,11 +28,9 @@ pub enum Source {
 /// A setting in force.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sourced {
-    /// Which setting.
     pub setting: Setting,
-    /// Its value; `None` where it is not set.
+    /// `None` where it is not set.
     pub value: Option<Value>,
-    /// Where the value comes from.
     pub source: Source,
     /// The file or the variable that it comes from.
     pub place: Option<String>,
@@ -48,7 +46,6 @@ impl Sourced {
 /// Every setting with its source, for `config show`.
 #[derive(Debug)]
 pub struct Sources {
-    /// Every setting.
     pub settings: Vec<Sourced>,
     /// The person's own file, and whether it exists.
     pub own: Option<(PathBuf, bool)>,

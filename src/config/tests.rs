@@ -9,44 +9,48 @@ fn said(text: &str) -> String {
 
 #[test]
 fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
-    assert_eq!(
-        said("[gates]\nmax_block = 3\n"),
-        "punchlist.toml, line 2: gates.max_block: unknown field `max_block`, expected one of `enabled`, `dry_run`, \
-         `max_blocks`; did you mean `max_blocks`?"
-    );
-    assert_eq!(
-        said("[audit]\nmax_blocks = 3\n"),
-        "punchlist.toml, line 2: audit.max_blocks: unknown field `max_blocks`, expected one of `enabled`, `block_on`, `plan`, \
-         `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; `max_blocks` stands in [gates], for all gates together"
-    );
-    assert_eq!(
-        said("[audit]\nplanless = \"never\"\n"),
-        "punchlist.toml, line 2: audit.planless: unknown variant `never`, expected `audit` or `off`"
-    );
-    assert_eq!(
-        said("[audit]\nmode = \"async\"\n"),
-        "punchlist.toml, line 2: audit.mode: unknown variant `async`, expected `hold` or `background`"
-    );
-    assert_eq!(
-        said("[auditor]\n\ntimeout = \"soon\"\n"),
-        "punchlist.toml, line 3: auditor.timeout: \"soon\" is not a length of time; write it like \"45s\", \"2m\" or \"90d\""
-    );
-    assert_eq!(
-        said("[audit]\nblock_on = [\"A\", \"Z\"]\n"),
-        "punchlist.toml, line 2: audit.block_on[1]: unknown variant `Z`, expected one of `A`, `B`, `C`, `D`, `ask`"
-    );
-    assert_eq!(
-        said("[log]\nmax_size = \"lots\"\n"),
-        "punchlist.toml, line 2: log.max_size: \"lots\" is not a size; write it like \"200MB\" or \"1GB\""
-    );
-    assert_eq!(
-        said("[audit]\nplan = [\"{a\"]\n"),
-        "punchlist.toml, line 2: audit.plan: \"{a\" is not a glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"
-    );
-    assert_eq!(
-        said("[audit]\nmax_prompt_bytes = 5\n"),
-        "punchlist.toml, line 2: audit.max_prompt_bytes: 5 is too little; at least 10000"
-    );
+    for (text, expected) in [
+        (
+            "[gates]\nmax_block = 3\n",
+            "line 2: gates.max_block: unknown field `max_block`, expected one of `enabled`, `dry_run`, \
+         `max_blocks`; did you mean `max_blocks`?",
+        ),
+        (
+            "[audit]\nmax_blocks = 3\n",
+            "line 2: audit.max_blocks: unknown field `max_blocks`, expected one of `enabled`, `block_on`, `plan`, \
+         `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; `max_blocks` stands in [gates], for all gates together",
+        ),
+        (
+            "[audit]\nplanless = \"never\"\n",
+            "line 2: audit.planless: unknown variant `never`, expected `audit` or `off`",
+        ),
+        (
+            "[audit]\nmode = \"async\"\n",
+            "line 2: audit.mode: unknown variant `async`, expected `hold` or `background`",
+        ),
+        (
+            "[auditor]\n\ntimeout = \"soon\"\n",
+            "line 3: auditor.timeout: \"soon\" is not a length of time; write it like \"45s\", \"2m\" or \"90d\"",
+        ),
+        (
+            "[audit]\nblock_on = [\"A\", \"Z\"]\n",
+            "line 2: audit.block_on[1]: unknown variant `Z`, expected one of `A`, `B`, `C`, `D`, `ask`",
+        ),
+        (
+            "[log]\nmax_size = \"lots\"\n",
+            "line 2: log.max_size: \"lots\" is not a size; write it like \"200MB\" or \"1GB\"",
+        ),
+        (
+            "[audit]\nplan = [\"{a\"]\n",
+            "line 2: audit.plan: \"{a\" is not a glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)",
+        ),
+        (
+            "[audit]\nmax_prompt_bytes = 5\n",
+            "line 2: audit.max_prompt_bytes: 5 is too little; at least 10000",
+        ),
+    ] {
+        assert_eq!(said(text), format!("punchlist.toml, {expected}"));
+    }
     assert!(said("[audit\n").starts_with("punchlist.toml, line 1: not TOML: "), "{}", said("[audit\n"));
 }
 

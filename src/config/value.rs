@@ -55,27 +55,8 @@ pub(super) mod duration {
     }
 }
 
-pub(super) mod optional_duration {
-    use serde::{Deserializer, Serializer};
-
-    use super::{Duration, duration};
-
-    #[expect(clippy::ref_option, reason = "serde's signature")]
-    pub(in crate::config) fn serialize<S: Serializer>(
-        time: &Option<Duration>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        match time {
-            Some(time) => duration::serialize(time, to),
-            None => to.serialize_none(),
-        }
-    }
-
-    pub(in crate::config) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        duration::deserialize(from).map(Some)
-    }
+pub(super) fn optional_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    duration::deserialize(from).map(Some)
 }
 
 pub(super) mod size {

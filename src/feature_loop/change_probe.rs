@@ -81,16 +81,11 @@ fn by_walking(folder: &Path, except: &[&str]) -> Option<String> {
     folder.is_dir().then(|| hash.id.finish())
 }
 
+#[derive(Default)]
 struct FileHash {
     id: ContentId,
-    /// How many bytes may still be read.
-    budget: u64,
-}
-
-impl Default for FileHash {
-    fn default() -> Self {
-        Self { id: ContentId::default(), budget: MAX_BYTES }
-    }
+    /// How many bytes were read.
+    read: u64,
 }
 
 impl FileHash {
@@ -99,10 +94,10 @@ impl FileHash {
         let Ok(meta) = fs::symlink_metadata(path) else { return self.id.add("gone") };
         self.id.add(meta.len().to_le_bytes());
         if meta.is_file()
-            && meta.len() <= self.budget.min(MAX_FILE_BYTES)
+            && meta.len() <= MAX_FILE_BYTES.min(MAX_BYTES - self.read)
             && let Ok(bytes) = fs::read(path)
         {
-            self.budget -= meta.len();
+            self.read += meta.len();
             return self.id.add(bytes);
         }
         let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -112,18 +107,10 @@ impl FileHash {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
-
     use super::*;
+    use crate::testing::Folder;
 
-    fn run_git(folder: &Path, args: &[&str]) {
-        let done = Command::new("git")
-            .args(["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"])
-            .args(args)
-            .current_dir(folder)
-            .output();
-        assert!(done.expect("git").status.success(), "{args:?}");
-    }
+    const TIME: &str = "2026-10-01T00:00:00Z";
 
     fn changes(folder: &Path, what: &str, change: impl FnOnce()) {
         let before = fingerprint(folder, &["progress.txt"]).expect("a fingerprint");
@@ -152,23 +139,20 @@ mod tests {
 
     #[test]
     fn a_folder_under_git_moves_with_its_files_and_commits() {
-        let folder = tempfile::tempdir().expect("a folder");
-        run_git(folder.path(), &["init", "--quiet"]);
-        write(folder.path(), ".gitignore", "out/\n");
-        check_folder(folder.path());
-        changes(folder.path(), "not what is ignored", || write(folder.path(), "out/x", "1"));
-        changes(folder.path(), "a commit", || {
-            run_git(folder.path(), &["add", "."]);
-            run_git(folder.path(), &["commit", "--quiet", "-m", "x"]);
-        });
-        changes(folder.path(), "a commit of nothing", || {
-            run_git(folder.path(), &["commit", "--quiet", "--allow-empty", "-m", "y"]);
+        let folder = Folder::new(&[(".gitignore", "out/\n")]);
+        let root = folder.root();
+        folder.git(TIME, &["init", "--quiet"]);
+        check_folder(&root);
+        changes(&root, "not what is ignored", || write(&root, "out/x", "1"));
+        changes(&root, "a commit", || folder.commit(TIME, "x"));
+        changes(&root, "a commit of nothing", || {
+            folder.git(TIME, &["commit", "--quiet", "--allow-empty", "-m", "y"]);
         });
         // Another folder of the same repository.
-        let inner = folder.path().join("app");
+        let inner = root.join("app");
         write(&inner, "a", "1");
         check_folder(&inner);
-        changes(&inner, "not the work beside it", || write(folder.path(), "other/b", "1"));
+        changes(&inner, "not the work beside it", || write(&root, "other/b", "1"));
     }
 
     #[test]

@@ -13,8 +13,7 @@ use crate::files::{open_regular, read_at};
 /// The window of models whose name ends in `[1m]`.
 const LARGE_WINDOW: u64 = 1_000_000;
 
-/// How much is read at once and in all. Rows with pictures are long, and the answer is before them.
-const CHUNK: u64 = 128 << 10;
+/// How much is read. Rows with pictures are long, and the answer is before them.
 const MAX_READ: u64 = 8 << 20;
 
 /// How full a context is.
@@ -74,37 +73,24 @@ struct Usage {
     output: u64,
 }
 
-/// What a row says about the context.
-enum RowKind {
-    Other,
-    /// Everything before it was compacted, and is no longer in the context.
-    Compacted,
-    Answer {
-        tokens: u64,
-        model: Option<String>,
-    },
-}
-
-fn classify(line: &[u8]) -> RowKind {
+/// Reads a row: `None` where it says nothing about the context, `Some(None)` where everything before
+/// it was compacted, else the answer's tokens and model.
+fn parse_row(line: &[u8]) -> Option<Option<(u64, Option<String>)>> {
     // Most rows are neither, and long: look for the bytes before parsing.
     let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
     if !has(b"\"assistant\"") && !has(b"compact") && !has(b"isCompactSummary") {
-        return RowKind::Other;
+        return None;
     }
-    let Ok(row) = serde_json::from_slice::<Row>(line) else { return RowKind::Other };
+    let row: Row = serde_json::from_slice(line).ok()?;
     if row.is_summary || row.kind == "system" && row.subtype.as_deref() == Some("compact_boundary") {
-        return RowKind::Compacted;
+        return Some(None);
     }
-    if row.kind != "assistant" || row.is_sidechain {
-        return RowKind::Other;
-    }
-    let Some(message) = row.message else { return RowKind::Other };
-    let tokens = message.usage.map_or(0, |usage| {
-        let cached = usage.cache_read.saturating_add(usage.cache_write);
-        usage.input.saturating_add(cached).saturating_add(usage.output)
-    });
+    let message = row.message.filter(|_| row.kind == "assistant" && !row.is_sidechain)?;
+    let usage = message.usage?;
+    let cached = usage.cache_read.saturating_add(usage.cache_write);
+    let tokens = usage.input.saturating_add(cached).saturating_add(usage.output);
     // The client's own messages, such as after an error, count no tokens.
-    if tokens == 0 { RowKind::Other } else { RowKind::Answer { tokens, model: message.model } }
+    (tokens > 0).then_some(Some((tokens, message.model)))
 }
 
 /// The window of a model. One that was filled further than the usual window has the large one.
@@ -121,29 +107,14 @@ pub fn read_fill(path: &Path, window: u64, chosen: Option<&str>) -> Option<Conte
     Some(ContextFill { tokens, window: window_of(model.as_deref(), chosen, tokens, window) })
 }
 
-/// Reads backwards, row by row, to the last answer.
+/// Reads the end of the file, and looks for the last answer in it.
 fn last_answer(file: &File) -> io::Result<Option<(u64, Option<String>)>> {
     let end = file.metadata()?.len();
-    let (mut from, mut rest) = (end, Vec::new());
-    while from > 0 && end - from < MAX_READ {
-        let bytes = CHUNK.min(from);
-        from -= bytes;
-        let mut chunk = read_at(file, from, bytes)?;
-        chunk.append(&mut rest);
-        // Before the first line end is the end of a row that starts in an earlier chunk.
-        let start =
-            if from == 0 { 0 } else { memchr::memchr(b'\n', &chunk).map_or(chunk.len(), |at| at + 1) };
-        for line in chunk[start..].rsplit(|byte| *byte == b'\n') {
-            match classify(line) {
-                RowKind::Other => {}
-                RowKind::Compacted => return Ok(None),
-                RowKind::Answer { tokens, model } => return Ok(Some((tokens, model))),
-            }
-        }
-        chunk.truncate(start);
-        rest = chunk;
-    }
-    Ok(None)
+    let from = end.saturating_sub(MAX_READ);
+    let bytes = read_at(file, from, end - from)?;
+    // Before the first line end may be the rest of a row.
+    let start = if from == 0 { 0 } else { memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1) };
+    Ok(bytes[start..].rsplit(|byte| *byte == b'\n').find_map(parse_row).flatten())
 }
 
 #[cfg(test)]
@@ -186,14 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_found_behind_long_rows_and_in_chunks() {
-        let long = format!("{{\"type\":\"user\",\"x\":\"{}\"}}\n", "é".repeat(200_000));
+    fn an_answer_is_found_behind_long_rows_but_not_too_far_back() {
+        let row = |bytes: usize| format!("{{\"type\":\"user\",\"x\":\"{}\"}}\n", "é".repeat(bytes / 2));
+        let long = row(400_000);
         assert_eq!(fill(&(answer(7, "") + &long + &long), 200_000, None), Some((130, 200_000)));
-        for pad in 0..130 {
-            let row =
-                format!("{{\"x\":\"{}\"}}\n", "a".repeat(usize::try_from(CHUNK).expect("small") - 200 + pad));
-            assert_eq!(fill(&(answer(7, "") + &row), 200_000, None), Some((130, 200_000)), "{pad}");
-        }
+        let too_long = row(usize::try_from(MAX_READ).expect("small"));
+        assert_eq!(fill(&(answer(7, "") + &too_long), 200_000, None), None);
+        assert_eq!(fill(&(too_long + &answer(7, "")), 200_000, None), Some((130, 200_000)));
     }
 
     #[test]

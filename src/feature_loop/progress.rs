@@ -32,34 +32,26 @@ pub enum Status {
 }
 
 impl Status {
-    const ALL: [Self; 10] = [
-        Self::InProgress,
-        Self::Complete,
-        Self::ReachedLimit,
-        Self::Stalled,
-        Self::HandedOver,
-        Self::Blocked,
-        Self::Paused,
-        Self::OverBudget,
-        Self::Failed,
-        Self::Interrupted,
+    /// Our own, as they are written in the file.
+    const WORDS: [(Self, &'static str); 10] = [
+        (Self::InProgress, "IN_PROGRESS"),
+        (Self::Complete, "COMPLETE"),
+        (Self::ReachedLimit, "REACHED_LIMIT"),
+        (Self::Stalled, "STALLED"),
+        (Self::HandedOver, "HANDED_OVER"),
+        (Self::Blocked, "BLOCKED"),
+        (Self::Paused, "PAUSED"),
+        (Self::OverBudget, "OVER_BUDGET"),
+        (Self::Failed, "FAILED"),
+        (Self::Interrupted, "INTERRUPTED"),
     ];
 
     /// As it is written in the file.
     pub fn as_str(&self) -> &str {
-        match self {
-            Self::InProgress => "IN_PROGRESS",
-            Self::Complete => "COMPLETE",
-            Self::ReachedLimit => "REACHED_LIMIT",
-            Self::Stalled => "STALLED",
-            Self::HandedOver => "HANDED_OVER",
-            Self::Blocked => "BLOCKED",
-            Self::Paused => "PAUSED",
-            Self::OverBudget => "OVER_BUDGET",
-            Self::Failed => "FAILED",
-            Self::Interrupted => "INTERRUPTED",
-            Self::Other(word) => word,
+        if let Self::Other(word) = self {
+            return word;
         }
+        Self::WORDS.iter().find(|(status, _)| status == self).map_or("", |(_, word)| word)
     }
 
     /// Parses our statuses in any spelling, or one `UPPER_CASE` word. A sentence is no status.
@@ -71,7 +63,7 @@ impl Status {
             "STOPPED" => "PAUSED",
             other => other,
         };
-        let known = Self::ALL.into_iter().find(|status| status.as_str() == plain);
+        let known = Self::WORDS.into_iter().find(|(_, word)| *word == plain).map(|(status, _)| status);
         let is_upper_case =
             word.len() > 2 && word.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
         known.or_else(|| is_upper_case.then(|| Self::Other(word.to_owned())))
@@ -87,11 +79,8 @@ impl fmt::Display for Status {
 /// The head of the file, as far as it is there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// [`LoopProgress::iteration`].
     pub iteration: Option<u32>,
-    /// [`LoopProgress::max`].
     pub max: Option<u32>,
-    /// [`LoopProgress::status`].
     pub status: Option<Status>,
 }
 
@@ -102,7 +91,6 @@ pub struct LoopProgress {
     pub iteration: u32,
     /// How often one may be.
     pub max: u32,
-    /// The loop's status.
     pub status: Status,
     /// How many features pass, of how many.
     pub passing: (usize, usize),
@@ -123,36 +111,23 @@ enum Key {
 }
 
 impl Key {
-    const ALL: [Self; 6] =
-        [Self::Iteration, Self::Max, Self::Status, Self::Passing, Self::Left, Self::Updated];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Iteration => "iteration",
-            Self::Max => "max",
-            Self::Status => "status",
-            Self::Passing => "passing",
-            Self::Left => "left",
-            Self::Updated => "updated",
-        }
-    }
+    const NAMES: [(Self, &'static str); 6] = [
+        (Self::Iteration, "iteration"),
+        (Self::Max, "max"),
+        (Self::Status, "status"),
+        (Self::Passing, "passing"),
+        (Self::Left, "left"),
+        (Self::Updated, "updated"),
+    ];
 
     fn parse(word: &str) -> Option<Self> {
-        let plain: String = word
-            .trim()
-            .to_lowercase()
-            .chars()
-            .map(|letter| if letter.is_alphanumeric() { letter } else { '_' })
-            .collect();
-        match plain.trim_matches('_') {
-            "iteration" | "current_iteration" => Some(Self::Iteration),
-            "max" | "max_iterations" | "max_iteration" | "maximum" => Some(Self::Max),
-            "status" => Some(Self::Status),
-            "passing" => Some(Self::Passing),
-            "left" => Some(Self::Left),
-            "updated" => Some(Self::Updated),
-            _ => None,
-        }
+        let plain = word.trim().to_lowercase().replace(|letter: char| !letter.is_alphanumeric(), "_");
+        let plain = match plain.trim_matches('_') {
+            "current_iteration" => "iteration",
+            "max_iterations" | "max_iteration" | "maximum" => "max",
+            other => other,
+        };
+        Self::NAMES.into_iter().find(|(_, name)| *name == plain).map(|(key, _)| key)
     }
 
     /// Whether a value fits this key. A line whose value doesn't is a note.
@@ -282,10 +257,10 @@ pub fn update(text: &str, progress: &LoopProgress) -> String {
         *key == Key::Iteration && (lines[*at].contains('/') || lines[*at].contains(" of "))
     });
     let is_there = |key: Key| found.iter().any(|(known, ..)| *known == key) || key == Key::Max && says_max;
-    let missing: Vec<String> = Key::ALL
+    let missing: Vec<String> = Key::NAMES
         .into_iter()
-        .filter(|key| !is_there(*key))
-        .filter_map(|key| Some(format!("{}: {}{ending}", key.name(), value(key)?)))
+        .filter(|(key, _)| !is_there(*key))
+        .filter_map(|(key, name)| Some(format!("{name}: {}{ending}", value(key)?)))
         .collect();
     if missing.is_empty() {
         return lines.concat();
@@ -330,18 +305,20 @@ mod tests {
 
     #[test]
     fn what_is_said_of_the_loop_is_read_however_it_is_written() {
-        let word = |word: &str| Some(word.to_owned());
-        assert_eq!(
-            parsed("iteration: 3\nmax: 10\nstatus: IN_PROGRESS\n"),
-            (Some(3), Some(10), word("IN_PROGRESS"))
-        );
-        assert_eq!(parsed("Iteration = 3/10\nSTATUS=complete"), (Some(3), Some(10), word("COMPLETE")));
-        assert_eq!(
-            parsed("# Run\r\n**Iteration:** 3 of 10\r\n- **Status**: In progress\r\n"),
-            (Some(3), Some(10), word("IN_PROGRESS"))
-        );
-        assert_eq!(parsed("max_iterations: 7\nstatus: WAITING"), (None, Some(7), word("WAITING")));
-        assert_eq!(parsed("status: `BLOCKED`"), (None, None, word("BLOCKED")));
+        for (text, iteration, max, status) in [
+            ("iteration: 3\nmax: 10\nstatus: IN_PROGRESS\n", Some(3), Some(10), "IN_PROGRESS"),
+            ("Iteration = 3/10\nSTATUS=complete", Some(3), Some(10), "COMPLETE"),
+            (
+                "# Run\r\n**Iteration:** 3 of 10\r\n- **Status**: In progress\r\n",
+                Some(3),
+                Some(10),
+                "IN_PROGRESS",
+            ),
+            ("max_iterations: 7\nstatus: WAITING", None, Some(7), "WAITING"),
+            ("status: `BLOCKED`", None, None, "BLOCKED"),
+        ] {
+            assert_eq!(parsed(text), (iteration, max, Some(status.to_owned())), "{text}");
+        }
     }
 
     #[test]

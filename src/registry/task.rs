@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::ValueEnum;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Result, Row};
 
@@ -30,7 +31,7 @@ impl FromStr for TaskId {
 }
 
 /// The status of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum Status {
     /// Assigned to nobody.
@@ -84,15 +85,13 @@ impl ToSql for Status {
 
 impl FromSql for Status {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let name = value.as_str()?;
-        Self::ALL.into_iter().find(|status| status.name() == name).ok_or(FromSqlError::InvalidType)
+        ValueEnum::from_str(value.as_str()?, false).map_err(|_| FromSqlError::InvalidType)
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     pub id: TaskId,
-    /// In a line.
     pub title: String,
     /// The full text; may be empty.
     pub body: String,
@@ -144,9 +143,7 @@ impl Task {
 /// A task to be added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTask {
-    /// In a line.
     pub title: String,
-    /// The full text.
     pub body: String,
     /// The queue from which workers claim it.
     pub queue: String,
@@ -165,7 +162,6 @@ pub struct TaskFilter {
     pub statuses: Vec<Status>,
     pub queue: Option<String>,
     pub project: Option<PathBuf>,
-    /// Of this worker.
     pub assignee: Option<String>,
 }
 
@@ -174,11 +170,9 @@ pub struct TaskFilter {
 pub struct Event {
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// By whom.
     pub worker: Option<String>,
     /// `added`, `assigned`, `claimed`, `started`, `completed`, `failed`, `released` or `returned`.
     pub what: String,
-    /// The worker's note, if any.
     pub note: Option<String>,
 }
 

@@ -6,9 +6,8 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::error::TransactionError;
-use super::expiry::expire;
 use super::task::{COLUMNS, Event, NewTask, Status, Task, TaskFilter, TaskId};
-use super::worker::{check_name, find_worker, record_heartbeat};
+use super::worker::{check_name, expire, find_worker, record_heartbeat};
 use super::{Activity, Registry, RegistryError};
 
 /// Which task a worker wants to claim.

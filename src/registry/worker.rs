@@ -1,8 +1,10 @@
 //! Workers: a session that registered, or a person at a shell. A name belongs to one worker, and a
-//! session is at most one worker.
+//! session is at most one worker. The tasks of workers that went silent return to their queues.
+//! Must not read the clock.
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -12,7 +14,7 @@ use super::{DEFAULT_QUEUE, Registry, RegistryError, TaskId};
 use crate::text::time_span;
 
 /// What a worker did last. The keep-alive gate counts idle time from there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Activity {
     Registered,
     /// It claimed a task.
@@ -23,8 +25,6 @@ pub enum Activity {
 }
 
 impl Activity {
-    pub const ALL: [Self; 4] = [Self::Registered, Self::Claimed, Self::Completed, Self::Failed];
-
     /// As it is written in the database and in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -54,8 +54,7 @@ impl ToSql for Activity {
 
 impl FromSql for Activity {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let name = value.as_str()?;
-        Self::ALL.into_iter().find(|activity| activity.name() == name).ok_or(FromSqlError::InvalidType)
+        Self::from_str(value.as_str()?, false).map_err(|_| FromSqlError::InvalidType)
     }
 }
 
@@ -321,5 +320,64 @@ fn next_name(db: &Connection) -> Result<String, TransactionError> {
             return Ok(name);
         }
         number += 1;
+    }
+}
+
+/// Times further in the future were written before the clock was set back: two processes that read
+/// the clock at the same moment are never that far apart.
+const FUTURE_MS: i64 = 60_000;
+
+const IN_FUTURE: &str = "heartbeat_ms > ?1 OR activity_ms > ?1";
+
+/// Claimed tasks whose worker's last sign of life is older than `?1`.
+const SILENT: &str = "FROM tasks LEFT JOIN workers ON workers.name = tasks.assignee
+    WHERE tasks.status IN ('accepted', 'in_progress')
+    AND coalesce(workers.heartbeat_ms, tasks.claimed_ms, tasks.updated_ms) <= ?1";
+
+fn is_due(db: &Connection, now_ms: i64, lease_ms: i64) -> Result<bool, TransactionError> {
+    let future = format!("SELECT EXISTS (SELECT 1 FROM workers WHERE {IN_FUTURE})");
+    let silent = format!("SELECT EXISTS (SELECT 1 {SILENT})");
+    let has_future: bool = db.query_row(&future, [now_ms.saturating_add(FUTURE_MS)], |row| row.get(0))?;
+    Ok(has_future || db.query_row(&silent, [now_ms.saturating_sub(lease_ms)], |row| row.get(0))?)
+}
+
+/// Expires leases within a transaction.
+pub(super) fn expire(db: &Connection, now_ms: i64, lease_ms: i64) -> Result<(), TransactionError> {
+    if !is_due(db, now_ms, lease_ms)? {
+        return Ok(());
+    }
+    // Their leases start now: how long they were silent is unknown, and a worker that is gone must not
+    // keep its tasks until the clock has caught up.
+    db.execute(
+        &format!(
+            "UPDATE workers SET heartbeat_ms = min(heartbeat_ms, ?2), activity_ms = min(activity_ms, ?2) WHERE {IN_FUTURE}"
+        ),
+        params![now_ms.saturating_add(FUTURE_MS), now_ms],
+    )?;
+    let query = format!(
+        "SELECT tasks.id, tasks.assignee, coalesce(workers.heartbeat_ms, tasks.claimed_ms, tasks.updated_ms) {SILENT}"
+    );
+    let mut rows = db.prepare(&query)?;
+    let silent = rows.query_map([now_ms.saturating_sub(lease_ms)], |row| {
+        Ok((TaskId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
+    })?;
+    for (task, worker, heard_ms) in silent.collect::<Result<Vec<_>, _>>()? {
+        let note = format!("{worker} was silent for {}", time_span(now_ms.saturating_sub(heard_ms)));
+        db.execute(
+            "UPDATE tasks SET status = 'open', assignee = NULL, updated_ms = ?2, note = ?3 WHERE id = ?1",
+            params![task.0, now_ms, note],
+        )?;
+        add_event(db, task, now_ms, Some(&worker), "returned", Some(&note))?;
+    }
+    Ok(())
+}
+
+impl Registry {
+    /// Expires leases; writes nothing where none is due.
+    pub fn expire(&mut self, now_ms: i64, lease_ms: i64) -> Result<(), RegistryError> {
+        if self.read(|db| is_due(db, now_ms, lease_ms))? {
+            self.write(|db| expire(db, now_ms, lease_ms))?;
+        }
+        Ok(())
     }
 }

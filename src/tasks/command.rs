@@ -71,12 +71,8 @@ pub(super) fn seconds(time: Duration) -> String {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
     use crate::config::{TaskSource, TasksConfig};
-    use crate::env::Env;
-    use crate::tasks::TaskQuery;
 
     fn lookup(command: Option<&str>, agent: Option<&str>) -> LookupOutcome {
         let config = TasksConfig {
@@ -85,32 +81,13 @@ mod tests {
             timeout: Duration::from_millis(1_500),
             ..TasksConfig::default()
         };
-        let query = TaskQuery { agent: agent.map(Into::into), session: Some("s1".into()) };
-        let deadline = Instant::now() + Duration::from_secs(20);
-        let project = std::env::temp_dir();
-        find_pending(&Lookup {
-            config: &config,
-            env: &Env::default(),
-            project: &project,
-            query: &query,
-            deadline,
-        })
-    }
-
-    fn error_of(command: &str) -> String {
-        match lookup(Some(command), Some("w2")) {
-            LookupOutcome::Failed(why) => why,
-            other => panic!("{other:?}"),
-        }
+        LookupOutcome::of(&config, &std::env::temp_dir(), agent)
     }
 
     #[test]
     fn what_it_prints_is_read_and_it_knows_who_asks() {
         let line = r#"echo "[{\"id\":\"$PUNCHLIST_WORKER-$PUNCHLIST_SESSION\",\"status\":\"assigned\"}]""#;
-        match lookup(Some(line), Some("w2")) {
-            LookupOutcome::Found(tasks) => assert_eq!(tasks[0].id, "w2-s1"),
-            other => panic!("{other:?}"),
-        }
+        assert_eq!(lookup(Some(line), Some("w2")).found()[0].id, "w2-s1");
         assert_eq!(
             lookup(Some(line), None),
             LookupOutcome::NoWorker,
@@ -120,19 +97,15 @@ mod tests {
 
     #[test]
     fn whatever_goes_wrong_is_told() {
+        let error_of = |command: &str| lookup(Some(command), Some("w2")).error();
         assert_eq!(error_of("echo oops >&2; exit 3"), "`echo oops >&2; exit 3` ended with exit code 3: oops");
         assert!(error_of("echo no").starts_with("`echo no` printed something else than tasks: not JSON: "));
         assert!(error_of("sleep 30").starts_with("`sleep 30` took longer than 1."));
         assert_eq!(error_of("kill -9 $$"), "`kill -9 $$` was ended by signal 9");
         assert_eq!(error_of("yes"), "`yes` printed more than 8 MB");
-        match lookup(None, Some("w2")) {
-            LookupOutcome::Failed(why) => {
-                assert_eq!(
-                    why,
-                    "[tasks] source is \"command\", but there is no `command` in your own config"
-                );
-            }
-            other => panic!("{other:?}"),
-        }
+        assert_eq!(
+            lookup(None, Some("w2")).error(),
+            "[tasks] source is \"command\", but there is no `command` in your own config"
+        );
     }
 }

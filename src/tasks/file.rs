@@ -63,27 +63,20 @@ fn leads_out(path: &Path, project: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::time::Instant;
 
     use super::*;
     use crate::config::{TaskSource, TasksConfig};
-    use crate::env::Env;
-    use crate::tasks::TaskQuery;
 
     const ONE: &str = r#"{"tasks":[{"id":"a1","title":"Mend  it","status":"assigned","assignee":"w2"}]}"#;
 
     fn lookup(project: &Path, file: &str, agent: Option<&str>) -> LookupOutcome {
         let config = TasksConfig { source: TaskSource::File, file: file.into(), ..TasksConfig::default() };
-        let query = TaskQuery { agent: agent.map(Into::into), session: None };
-        let deadline = Instant::now() + Duration::from_secs(20);
-        find_pending(&Lookup { config: &config, env: &Env::default(), project, query: &query, deadline })
+        LookupOutcome::of(&config, project, agent)
     }
 
-    fn count(looked: &LookupOutcome) -> usize {
-        match looked {
-            LookupOutcome::Found(tasks) => tasks.len(),
-            other => panic!("{other:?}"),
-        }
+    #[track_caller]
+    fn count(looked: LookupOutcome) -> usize {
+        looked.found().len()
     }
 
     #[test]
@@ -91,9 +84,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         assert_eq!(lookup(folder.path(), "tasks.json", Some("w2")), LookupOutcome::NoFile);
         fs::write(folder.path().join("tasks.json"), ONE).expect("written");
-        assert_eq!(count(&lookup(folder.path(), "tasks.json", Some("w2"))), 1);
-        assert_eq!(count(&lookup(folder.path(), "tasks.json", Some("w3"))), 0);
-        assert_eq!(count(&lookup(folder.path(), "tasks.json", None)), 0);
+        assert_eq!(count(lookup(folder.path(), "tasks.json", Some("w2"))), 1);
+        assert_eq!(count(lookup(folder.path(), "tasks.json", Some("w3"))), 0);
+        assert_eq!(count(lookup(folder.path(), "tasks.json", None)), 0);
     }
 
     #[test]
@@ -102,9 +95,9 @@ mod tests {
         let unassigned = r#"[{"id":"a1","status":"accepted"}]"#;
         fs::write(folder.path().join("w2.json"), unassigned).expect("written");
         fs::write(folder.path().join("_.._x.json"), unassigned).expect("written");
-        assert_eq!(count(&lookup(folder.path(), "{agent}.json", Some("w2"))), 1);
+        assert_eq!(count(lookup(folder.path(), "{agent}.json", Some("w2"))), 1);
         assert_eq!(lookup(folder.path(), "{agent}.json", None), LookupOutcome::NoWorker);
-        assert_eq!(count(&lookup(folder.path(), "{agent}.json", Some("/../x"))), 1);
+        assert_eq!(count(lookup(folder.path(), "{agent}.json", Some("/../x"))), 1);
     }
 
     #[test]
@@ -117,7 +110,7 @@ mod tests {
                 sleep(Duration::from_millis(60));
                 fs::write(&path, ONE).expect("all of it");
             });
-            assert_eq!(count(&lookup(folder.path(), "tasks.json", Some("w2"))), 1);
+            assert_eq!(count(lookup(folder.path(), "tasks.json", Some("w2"))), 1);
         });
     }
 
@@ -126,10 +119,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("tasks.json"), &ONE[..20]).expect("half of it");
         fs::create_dir(folder.path().join("folder.json")).expect("a folder");
-        let error = |file: &str| match lookup(folder.path(), file, Some("w2")) {
-            LookupOutcome::Failed(why) => why.replace(&folder.path().display().to_string(), "DIR"),
-            other => panic!("{other:?}"),
-        };
+        let here = folder.path().display().to_string();
+        let error = |file: &str| lookup(folder.path(), file, Some("w2")).error().replace(&here, "DIR");
         assert_eq!(
             error("tasks.json"),
             "DIR/tasks.json: not JSON: EOF while parsing an object at line 1 column 20"
@@ -145,13 +136,9 @@ mod tests {
         fs::create_dir(&project).expect("made");
         fs::write(folder.path().join("secret.json"), ONE).expect("written");
         std::os::unix::fs::symlink("../secret.json", project.join("tasks.json")).expect("a link");
-        match lookup(&project, "tasks.json", Some("w2")) {
-            LookupOutcome::Failed(why) => {
-                assert!(why.ends_with("it leads out of the project, and is not read"), "{why}");
-            }
-            other => panic!("{other:?}"),
-        }
+        let why = lookup(&project, "tasks.json", Some("w2")).error();
+        assert!(why.ends_with("it leads out of the project, and is not read"), "{why}");
         let plainly = folder.path().join("secret.json").display().to_string();
-        assert_eq!(count(&lookup(&project, &plainly, Some("w2"))), 1, "the person's own file names it");
+        assert_eq!(count(lookup(&project, &plainly, Some("w2"))), 1, "the person's own file names it");
     }
 }

@@ -6,19 +6,6 @@ use serde_json::{Map, Value};
 use super::{PendingTask, TaskQuery};
 use crate::registry::Status;
 
-/// A task as the source has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JsonTask {
-    /// Its id, else its title.
-    pub id: String,
-    /// In a line; may be empty.
-    pub title: String,
-    /// The status in the source's own words.
-    pub status: String,
-    /// Whose it is, if the source says.
-    pub assignee: Option<String>,
-}
-
 /// Fields that may hold the list.
 const LISTS: [&str; 5] = ["tasks", "items", "data", "results", "todos"];
 const IDS: [&str; 6] = ["id", "task_id", "taskId", "key", "number", "uuid"];
@@ -29,27 +16,32 @@ const ASSIGNEES: [&str; 10] = [
     "claimedBy",
 ];
 
-/// Parses the tasks.
-pub fn parse_tasks(bytes: &[u8]) -> Result<Vec<JsonTask>, String> {
+/// Parses the pending tasks of a query. `is_for_asker` means that the source was asked for this
+/// worker's tasks, so that those without an assignee count, too.
+pub(super) fn parse_pending(
+    bytes: &[u8],
+    query: &TaskQuery,
+    is_for_asker: bool,
+) -> Result<Vec<PendingTask>, String> {
     // A byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let value: Value = serde_json::from_slice(bytes).map_err(|error| format!("not JSON: {error}"))?;
-    let list = match &value {
-        Value::Array(list) => list,
-        Value::Object(object) => LISTS
-            .iter()
-            .find_map(|name| object.get(*name)?.as_array())
-            .ok_or("JSON, but neither a list of tasks nor an object with one under \"tasks\"")?,
-        _ => return Err("JSON, but neither a list of tasks nor an object with one under \"tasks\"".into()),
+    let list = value.as_array().or_else(|| LISTS.iter().find_map(|name| value.get(*name)?.as_array()));
+    let list = list.ok_or("JSON, but neither a list of tasks nor an object with one under \"tasks\"")?;
+    let is_name = |name: String| {
+        [&query.agent, &query.session].into_iter().flatten().any(|own| own.eq_ignore_ascii_case(&name))
     };
-    Ok(list.iter().filter_map(Value::as_object).filter_map(parse_task).collect())
+    let is_mine = |task: &&Map<String, Value>| first(task, &ASSIGNEES).map_or(is_for_asker, is_name);
+    Ok(list.iter().filter_map(Value::as_object).filter(is_mine).filter_map(parse_task).collect())
 }
 
-fn parse_task(task: &Map<String, Value>) -> Option<JsonTask> {
-    let (id, title) = (first(task, &IDS), first(task, &TITLES));
-    let status = first(task, &STATUSES)?;
-    let name = id.clone().or_else(|| title.clone())?;
-    Some(JsonTask { id: name, title: title.unwrap_or_default(), status, assignee: first(task, &ASSIGNEES) })
+/// Parses a task, if it is pending. Its title stands for an id that is missing.
+fn parse_task(task: &Map<String, Value>) -> Option<PendingTask> {
+    let title = first(task, &TITLES).unwrap_or_default();
+    let id = first(task, &IDS).or_else(|| Some(title.clone()).filter(|title| !title.is_empty()))?;
+    let status = pending_status(&first(task, &STATUSES)?)?;
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(PendingTask { id, title, status })
 }
 
 /// The first of the fields that has a text, a number, or an object with a name.
@@ -79,24 +71,6 @@ fn pending_status(words: &str) -> Option<Status> {
     }
 }
 
-/// The pending tasks of a query. `is_for_asker` means that the source was asked for this worker's
-/// tasks, so that those without an assignee count, too.
-pub fn pending_of(tasks: &[JsonTask], query: &TaskQuery, is_for_asker: bool) -> Vec<PendingTask> {
-    let is_name = |name: &str| {
-        [&query.agent, &query.session].into_iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
-    };
-    let mine = |task: &&JsonTask| task.assignee.as_deref().map_or(is_for_asker, is_name);
-    tasks
-        .iter()
-        .filter(mine)
-        .filter_map(|task| {
-            let status = pending_status(&task.status)?;
-            let title = task.title.split_whitespace().collect::<Vec<_>>().join(" ");
-            Some(PendingTask { id: task.id.clone(), title, status })
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -105,8 +79,8 @@ mod tests {
 
     fn ids(json: &str, is_for_asker: bool) -> Vec<String> {
         let query = TaskQuery { agent: Some("w2".into()), session: Some("3f2a".into()) };
-        let tasks = parse_tasks(json.as_bytes()).expect("tasks");
-        pending_of(&tasks, &query, is_for_asker).into_iter().map(|task| task.id).collect()
+        let tasks = parse_pending(json.as_bytes(), &query, is_for_asker).expect("tasks");
+        tasks.into_iter().map(|task| task.id).collect()
     }
 
     #[test]
@@ -150,7 +124,8 @@ mod tests {
 
     #[test]
     fn what_is_no_list_of_tasks_is_a_fault() {
-        let error = |json: &str| parse_tasks(json.as_bytes()).expect_err("a fault");
+        let error =
+            |json: &str| parse_pending(json.as_bytes(), &TaskQuery::default(), true).expect_err("a fault");
         assert!(error("{\"tasks\": [").starts_with("not JSON: EOF"), "half written");
         assert!(error("").starts_with("not JSON: EOF"));
         for json in ["7", "{}", "{\"tasks\": 7}"] {
@@ -164,7 +139,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_whatever_bring_it_down(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = parse_tasks(&bytes);
+            let _ = parse_pending(&bytes, &TaskQuery::default(), true);
         }
 
         #[test]

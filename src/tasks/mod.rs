@@ -5,7 +5,7 @@
 mod command;
 mod file;
 mod http;
-pub mod json;
+mod json;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -162,6 +162,31 @@ fn find_in_registry(
 
 /// The pending tasks in a source's JSON.
 fn find_in_json(lookup: &Lookup<'_>, bytes: &[u8], is_for_asker: bool) -> Result<LookupOutcome, String> {
-    let tasks = json::parse_tasks(bytes)?;
-    Ok(LookupOutcome::Found(json::pending_of(&tasks, lookup.query, is_for_asker)))
+    json::parse_pending(bytes, lookup.query, is_for_asker).map(LookupOutcome::Found)
+}
+
+#[cfg(test)]
+impl LookupOutcome {
+    /// Looks up the tasks of an agent in the session `s1`.
+    fn of(config: &TasksConfig, project: &Path, agent: Option<&str>) -> Self {
+        let query = TaskQuery { agent: agent.map(Into::into), session: Some("s1".into()) };
+        let deadline = Instant::now() + Duration::from_secs(20);
+        find_pending(&Lookup { config, env: &Env::default(), project, query: &query, deadline }, None)
+    }
+
+    #[track_caller]
+    fn found(self) -> Vec<PendingTask> {
+        match self {
+            Self::Found(tasks) => tasks,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[track_caller]
+    fn error(self) -> String {
+        match self {
+            Self::Failed(why) => why,
+            other => panic!("{other:?}"),
+        }
+    }
 }
