@@ -8,8 +8,8 @@ use std::path::Path;
 use super::complain;
 use super::say::{say, say_json, width};
 use crate::cli::config::{ConfigArgs, ConfigCommand, InitArgs, ShowConfigArgs};
-use crate::config::sources::sources;
-use crate::config::{ConfigError, own_file, parse, project, project_file, reference};
+use crate::config::sources::{remove_refused, sources};
+use crate::config::{ConfigError, own_file, parse, project_file, reference};
 use crate::env::Env;
 use crate::exit;
 use crate::files::open_regular;
@@ -77,7 +77,7 @@ fn errors_of(text: &str, path: &Path, own: Option<&Path>, is_projects: bool) -> 
         && is_projects
         && errors.is_empty()
     {
-        errors.extend(project::remove_refused(&mut table, path, own));
+        errors.extend(remove_refused(&mut table, path, own));
     }
     errors
 }

@@ -40,20 +40,28 @@ pub fn run(args: &TasksArgs, config: &Config, env: &Env) -> u8 {
             Some(TasksCommand::Assign(args)) => assign(args, registry),
             Some(TasksCommand::Start(args)) => {
                 let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-                Ok(print_task(&registry.start(&me, args.id, now_ms())?, "You are at it", args.json))
+                Ok(print_task(
+                    &registry.set(&me, args.id, Status::InProgress, None, now_ms())?,
+                    "You are at it",
+                    args.json,
+                ))
             }
             Some(TasksCommand::Complete(args)) => {
                 let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-                let task = registry.complete(&me, args.id, args.note.as_deref(), now_ms())?;
+                let task = registry.set(&me, args.id, Status::Completed, args.note.as_deref(), now_ms())?;
                 Ok(print_task(&task, "Completed", args.json))
             }
             Some(TasksCommand::Fail(args)) => {
                 let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-                Ok(print_task(&registry.fail(&me, args.id, &args.note, now_ms())?, "Given up", args.json))
+                Ok(print_task(
+                    &registry.set(&me, args.id, Status::Failed, Some(&args.note), now_ms())?,
+                    "Given up",
+                    args.json,
+                ))
             }
             Some(TasksCommand::Release(args)) => {
                 let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-                let task = registry.release(&me, args.id, args.note.as_deref(), now_ms())?;
+                let task = registry.set(&me, args.id, Status::Open, args.note.as_deref(), now_ms())?;
                 Ok(print_task(&task, "Open again", args.json))
             }
             Some(TasksCommand::Check(_)) => Ok(exit::OK),

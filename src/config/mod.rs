@@ -4,7 +4,6 @@
 mod audit;
 mod gates;
 pub mod parse;
-pub mod project;
 pub mod reference;
 pub mod sources;
 mod value;

@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use super::Config;
-use super::project::is_own_file_only;
+use super::sources::is_own_file_only;
 use crate::env;
 
 /// One key.

@@ -21,16 +21,13 @@ pub enum CheckOutcome {
     Unsure,
     /// It is advice for the person, and never blocks.
     Advice,
-    /// The checks stop it.
     Stopped,
 }
 
 /// A proposal by itself, after the checks.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// The finding that it became.
     pub finding: Finding,
-    /// What the checks decide.
     pub outcome: CheckOutcome,
 }
 

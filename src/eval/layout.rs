@@ -22,7 +22,7 @@ const LONG_AGO: &str = "2020-01-01T12:00:00Z";
 /// Up to this version a subagent's transcript stands beside the session's.
 const LAST_BESIDE: [u32; 3] = [2, 1, 16];
 
-/// What stands for a place of the stage in a text that is given away. None is the start of one that
+/// What stands for a place of the sandbox in a text that is given away. None is the start of one that
 /// comes after it.
 fn neutral_name(place: &str) -> &'static str {
     match place {
@@ -37,44 +37,24 @@ fn neutral_name(place: &str) -> &'static str {
 /// A case, laid out.
 #[derive(Debug)]
 pub struct LaidOut {
-    stage: Sandbox,
-    /// The session's transcript.
+    pub sandbox: Sandbox,
     pub transcript: PathBuf,
 }
 
 impl LaidOut {
-    pub fn workspace(&self) -> &Path {
-        self.stage.workspace()
-    }
-
     /// The environment of the session's person: a home, and nothing else.
     pub fn env(&self) -> Env {
-        Env::from_pairs([("HOME", self.stage.home())])
+        Env::from_pairs([("HOME", self.sandbox.home())])
     }
 
-    /// A recorded JSON text with real paths in it.
-    pub fn placed(&self, json: &str) -> String {
-        self.stage.placed_in_json(json)
-    }
-
-    /// A text as somebody else may see it: with made-up paths in the places of this machine's.
+    /// Returns a text as somebody else may see it: with made-up paths in the places of this machine's.
     pub fn neutral(&self, text: &str) -> String {
-        self.stage.renamed(text, neutral_name)
+        self.sandbox.renamed(text, neutral_name)
     }
 
-    /// Whether a text names the folder in which the case is laid out.
-    pub fn is_named_in(&self, text: &str) -> bool {
-        self.stage.is_named_in(text)
-    }
-
-    /// An answer to a neutral text, as JSON, with this machine's paths again.
+    /// Returns an answer to a neutral text, as JSON, with this machine's paths again.
     pub fn real(&self, json: &str) -> String {
-        self.stage.real_names_in_json(json, neutral_name)
-    }
-
-    /// A text with this machine's paths taken out.
-    pub fn unplaced(&self, text: &str) -> String {
-        self.stage.unplaced(text)
+        self.sandbox.real_names_in_json(json, neutral_name)
     }
 }
 
@@ -83,11 +63,11 @@ pub fn lay_out(case: &Case) -> Result<LaidOut, EvalError> {
 }
 
 fn try_lay_out(case: &Case) -> io::Result<LaidOut> {
-    let stage = Sandbox::new("workspace")?;
-    let workspace = stage.workspace().to_path_buf();
+    let sandbox = Sandbox::new("workspace")?;
+    let workspace = sandbox.workspace().to_path_buf();
     let before = case.folder.join("before");
     if before.is_dir() {
-        stage.copy(&before, &workspace)?;
+        sandbox.copy(&before, &workspace)?;
     }
     if case.git {
         begin(&workspace)?;
@@ -95,25 +75,25 @@ fn try_lay_out(case: &Case) -> io::Result<LaidOut> {
     let after = case.folder.join("workspace");
     if after.is_dir() {
         remove_what_is_gone(&workspace, &after)?;
-        stage.copy(&after, &workspace)?;
+        sandbox.copy(&after, &workspace)?;
     }
     let plans = case.folder.join("plans");
     if plans.is_dir() {
-        stage.copy(&plans, &stage.home().join(".claude").join("plans"))?;
+        sandbox.copy(&plans, &sandbox.home().join(".claude").join("plans"))?;
     }
-    let transcript = put_transcripts(case, &stage)?;
+    let transcript = put_transcripts(case, &sandbox)?;
     let session = load::load_saved(&transcript).session;
     if let Some(committed) = committed(&session, &workspace) {
         commit(&committed, &session, &workspace)?;
     }
-    Ok(LaidOut { stage, transcript })
+    Ok(LaidOut { sandbox, transcript })
 }
 
 /// Puts the transcripts where the client keeps them; gives the session's own.
-fn put_transcripts(case: &Case, stage: &Sandbox) -> io::Result<PathBuf> {
-    let folder = project_folder(&stage.home().join(".claude"), stage.workspace());
+fn put_transcripts(case: &Case, sandbox: &Sandbox) -> io::Result<PathBuf> {
+    let folder = project_folder(&sandbox.home().join(".claude"), sandbox.workspace());
     fs::create_dir_all(&folder)?;
-    let text = stage.placed_in_json(&fs::read_to_string(case.transcript())?);
+    let text = sandbox.placed_in_json(&fs::read_to_string(case.transcript())?);
     let recorded = load::load_saved(&case.transcript()).session;
     let id = recorded.id.unwrap_or_else(|| "session".to_owned());
     let transcript = folder.join(format!("{id}.jsonl"));
@@ -126,7 +106,7 @@ fn put_transcripts(case: &Case, stage: &Sandbox) -> io::Result<PathBuf> {
         fs::create_dir_all(&there)?;
         for entry in fs::read_dir(agents)? {
             let entry = entry?;
-            let text = stage.placed_in_json(&fs::read_to_string(entry.path())?);
+            let text = sandbox.placed_in_json(&fs::read_to_string(entry.path())?);
             fs::write(there.join(entry.file_name()), text)?;
         }
     }
@@ -232,7 +212,7 @@ fn committed(session: &Session, workspace: &Path) -> Option<Committed> {
     let mut added = Vec::new();
     for command in until.iter().flat_map(|command| command.parsed().commands) {
         match command.git() {
-            Some(("add" | "stage", rest)) => added.extend(operands(rest)),
+            Some(("add" | "sandbox", rest)) => added.extend(operands(rest)),
             Some(("commit", rest)) if rest.iter().any(|word| is_flag(word, 'a', "--all")) => {
                 added.push(".".to_owned());
             }

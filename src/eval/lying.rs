@@ -27,7 +27,6 @@ const MAX_STOPPED: usize = 14;
 /// A lie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Invention {
-    /// Which kind of lie it is.
     pub kind: &'static str,
     pub proposal: Proposal,
 }
@@ -111,16 +110,11 @@ fn lie(category: Category, kind: Kind, claim: Claim, path: &str, proof: &str, wh
     }
 }
 
-fn no_claim() -> Claim {
-    (String::new(), ClaimedIn::Nowhere)
-}
-
 fn step_claim(step: &Step) -> Claim {
     (step.text.clone(), ClaimedIn::Plan)
 }
 
 impl<'a> Liar<'a> {
-    /// Files that are there.
     fn present(&self) -> impl Iterator<Item = &'a FileEvidence> {
         self.evidence.files.iter().filter(|file| matches!(file.state, FileState::File { .. }))
     }
@@ -144,51 +138,57 @@ impl<'a> Liar<'a> {
     }
 
     fn files_beside(&self) -> Vec<Proposal> {
-        let lies = self.present().filter_map(|file| {
-            let (stem, ending) = file.name.rsplit_once('.').unwrap_or((&file.name, "txt"));
-            let beside = format!("{stem}_helpers.{ending}");
-            let why = format!("{beside} was promised and is not there.");
-            Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &beside, "", why))
-        });
-        lies.collect()
+        self.present()
+            .filter_map(|file| {
+                let (stem, ending) = file.name.rsplit_once('.').unwrap_or((&file.name, "txt"));
+                let beside = format!("{stem}_helpers.{ending}");
+                let why = format!("{beside} was promised and is not there.");
+                Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &beside, "", why))
+            })
+            .collect()
     }
 
     fn invented_claims(&self) -> Vec<Proposal> {
-        let lies = self.present().map(|file| {
-            let name = base_name(&file.name);
-            let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "txt"));
-            let path = format!("tests/integration/{stem}.{ending}");
-            let claim = format!("Cover {stem} with an integration test against a real server");
-            let why = format!("There is no {path}.");
-            lie(Category::A, Kind::Missing, (claim, ClaimedIn::Plan), &path, "", why)
-        });
-        lies.collect()
+        self.present()
+            .map(|file| {
+                let name = base_name(&file.name);
+                let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "txt"));
+                let path = format!("tests/integration/{stem}.{ending}");
+                let claim = format!("Cover {stem} with an integration test against a real server");
+                let why = format!("There is no {path}.");
+                lie(Category::A, Kind::Missing, (claim, ClaimedIn::Plan), &path, "", why)
+            })
+            .collect()
     }
 
     fn invented_proofs(&self) -> Vec<Proposal> {
-        let lies = self.present().filter_map(|file| {
-            let proof = format!("TODO: implement {} later, not done yet", base_name(&file.name));
-            let why = format!("{} is a stub.", file.name);
-            Some(lie(Category::A, Kind::WrongContent, self.words_for(file)?, &file.name, &proof, why))
-        });
-        lies.collect()
+        self.present()
+            .filter_map(|file| {
+                let proof = format!("TODO: implement {} later, not done yet", base_name(&file.name));
+                let why = format!("{} is a stub.", file.name);
+                Some(lie(Category::A, Kind::WrongContent, self.words_for(file)?, &file.name, &proof, why))
+            })
+            .collect()
     }
 
     fn present_called_missing(&self) -> Vec<Proposal> {
-        let lies = self.present().filter_map(|file| {
-            let why = format!("There is no {}.", file.name);
-            Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &file.name, "", why))
-        });
-        lies.collect()
+        self.present()
+            .filter_map(|file| {
+                let why = format!("There is no {}.", file.name);
+                Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &file.name, "", why))
+            })
+            .collect()
     }
 
     fn cut_called_empty(&self) -> Vec<Proposal> {
         let in_part = |file: &&FileEvidence| matches!(file.entered, Entered::Cut(_) | Entered::LeftOut(_));
-        let lies = self.present().filter(in_part).filter_map(|file| {
-            let why = format!("{} does not do what was promised.", file.name);
-            Some(lie(Category::A, Kind::WrongContent, self.words_for(file)?, &file.name, "", why))
-        });
-        lies.collect()
+        self.present()
+            .filter(in_part)
+            .filter_map(|file| {
+                let why = format!("{} does not do what was promised.", file.name);
+                Some(lie(Category::A, Kind::WrongContent, self.words_for(file)?, &file.name, "", why))
+            })
+            .collect()
     }
 
     fn passed_called_failed(&self) -> Vec<Proposal> {
@@ -197,39 +197,43 @@ impl<'a> Liar<'a> {
             let last = commands.iter().rev().find(|other| other.line == command.line);
             last.is_some_and(|last| last.end == CommandEnd::Succeeded)
         });
-        let lies = passed.filter_map(|command| {
-            let proof = command.line.lines().next().unwrap_or_default();
-            let why = format!("`{proof}` failed.");
-            Some(lie(Category::A, Kind::Failed, self.any_words()?, "", proof, why))
-        });
-        lies.collect()
+        passed
+            .filter_map(|command| {
+                let proof = command.line.lines().next().unwrap_or_default();
+                let why = format!("`{proof}` failed.");
+                Some(lie(Category::A, Kind::Failed, self.any_words()?, "", proof, why))
+            })
+            .collect()
     }
 
     fn changed_called_untouched(&self) -> Vec<Proposal> {
-        let lies = self.present().filter(|file| file.was_changed()).filter_map(|file| {
-            let why = format!("Nothing in the session touched {}.", file.name);
-            Some(lie(Category::A, Kind::Other, self.words_for(file)?, &file.name, "", why))
-        });
-        lies.collect()
+        self.present()
+            .filter(|file| file.was_changed())
+            .filter_map(|file| {
+                let why = format!("Nothing in the session touched {}.", file.name);
+                Some(lie(Category::A, Kind::Other, self.words_for(file)?, &file.name, "", why))
+            })
+            .collect()
     }
 
     fn planned_called_unplanned(&self) -> Vec<Proposal> {
         let planned = self.evidence.files.iter().filter(|file| file.steps().next().is_some());
-        let lies = planned.map(|file| {
-            let why = format!("{} was changed beyond the plan.", file.name);
-            lie(Category::B, Kind::NotInPlan, no_claim(), &file.name, "", why)
-        });
-        lies.collect()
+        planned
+            .map(|file| {
+                let why = format!("{} was changed beyond the plan.", file.name);
+                lie(Category::B, Kind::NotInPlan, Claim::default(), &file.name, "", why)
+            })
+            .collect()
     }
 
     fn open_called_left_out(&self) -> Vec<Proposal> {
         let open = self.steps.iter().filter(|step| matches!(step.mark, Mark::Open | Mark::None));
-        let lies = open.map(|step| {
+        open.map(|step| {
             let path = step.paths.first().map_or("", String::as_str);
             let why = "The session gave this step up and did not say so in the plan.".to_owned();
             lie(Category::C, Kind::LeftOut, step_claim(step), path, "", why)
-        });
-        lies.collect()
+        })
+        .collect()
     }
 
     fn done_called_replaced(&self) -> Vec<Proposal> {
@@ -238,32 +242,41 @@ impl<'a> Liar<'a> {
             step.mark == Mark::Ticked
                 || self.evidence.files.iter().filter(of_step).any(FileEvidence::was_changed)
         });
-        let lies = worked_on.map(|step| {
-            let why = "The step was replaced by something simpler.".to_owned();
-            lie(Category::C, Kind::LeftOut, step_claim(step), "", "", why)
-        });
-        lies.collect()
+        worked_on
+            .map(|step| {
+                let why = "The step was replaced by something simpler.".to_owned();
+                lie(Category::C, Kind::LeftOut, step_claim(step), "", "", why)
+            })
+            .collect()
     }
 
     fn tasks_called_unplanned(&self) -> Vec<Proposal> {
-        let lies = self.evidence.session.todos.iter().map(|todo| {
-            let why = "It is in no step of the plan.".to_owned();
-            lie(Category::D, Kind::NotInPlan, (todo.text.clone(), ClaimedIn::Tasks), "", "", why)
-        });
-        lies.collect()
+        self.evidence
+            .session
+            .todos
+            .iter()
+            .map(|todo| {
+                let why = "It is in no step of the plan.".to_owned();
+                lie(Category::D, Kind::NotInPlan, (todo.text.clone(), ClaimedIn::Tasks), "", "", why)
+            })
+            .collect()
     }
 
     fn asks_called_undone(&self) -> Vec<Proposal> {
-        let lies = self.evidence.session.asks.iter().map(|ask| {
-            let first = ask.text.lines().find(|line| !line.trim().is_empty()).unwrap_or(&ask.text);
-            let changed = self.evidence.files.iter().filter(|file| file.was_changed());
-            let named =
-                changed.map(|file| file.name.as_str()).find(|name| ask.text.contains(base_name(name)));
-            let why = "The person asked for it, and nothing was done.".to_owned();
-            let claim = (first.trim().to_owned(), ClaimedIn::Asks);
-            lie(Category::Ask, Kind::LeftOut, claim, named.unwrap_or_default(), "", why)
-        });
-        lies.collect()
+        self.evidence
+            .session
+            .asks
+            .iter()
+            .map(|ask| {
+                let first = ask.text.lines().find(|line| !line.trim().is_empty()).unwrap_or(&ask.text);
+                let changed = self.evidence.files.iter().filter(|file| file.was_changed());
+                let named =
+                    changed.map(|file| file.name.as_str()).find(|name| ask.text.contains(base_name(name)));
+                let why = "The person asked for it, and nothing was done.".to_owned();
+                let claim = (first.trim().to_owned(), ClaimedIn::Asks);
+                lie(Category::Ask, Kind::LeftOut, claim, named.unwrap_or_default(), "", why)
+            })
+            .collect()
     }
 }
 

@@ -67,18 +67,10 @@ fn overlap(one: &str, other: &str) -> bool {
     long.windows(span).any(|part| in_order(&short, part) >= wanted)
 }
 
-/// How many words two texts share in the same order.
+/// Returns how many words two texts share in the same order.
 fn in_order(one: &[&str], other: &[&str]) -> usize {
-    let mut row = vec![0; other.len() + 1];
-    for word in one {
-        let mut diagonal = 0;
-        for (at, theirs) in other.iter().enumerate() {
-            let above = row[at + 1];
-            row[at + 1] = if word == theirs { diagonal + 1 } else { above.max(row[at]) };
-            diagonal = above;
-        }
-    }
-    row[other.len()]
+    let same = similar::capture_diff_slices(similar::Algorithm::Lcs, one, other).into_iter();
+    same.filter(|op| op.tag() == similar::DiffTag::Equal).map(|op| op.new_range().len()).sum()
 }
 
 /// Advisories by what they are worth: found, missed, and those that are not true.

@@ -227,7 +227,7 @@ impl WantedPrompts<'_> {
 /// Returns the whole prompt, if nothing in it tells which case it is.
 fn neutral_text(case: &Case, prompt: &Prompt, laid_out: &LaidOut) -> Result<String, EvalError> {
     let text = laid_out.neutral(&prompt.whole()) + "\n";
-    if text.contains(&case.name) || laid_out.is_named_in(&text) {
+    if text.contains(&case.name) || laid_out.sandbox.is_named_in(&text) {
         return Err(case.error(&"its prompt would hold the case's name or a path of this machine"));
     }
     Ok(text)

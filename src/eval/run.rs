@@ -28,7 +28,6 @@ use crate::readers::{Answer, Prompts, Proposal, RecordedReply, SealedClient};
 use crate::state::StateFolder;
 
 impl ReaderChoice {
-    /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -45,7 +44,6 @@ impl ReaderChoice {
     }
 }
 
-/// How cases are run.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking<'a> {
     pub reader: ReaderChoice,
@@ -83,11 +81,9 @@ pub enum FalseOutcome {
     Unsure,
     /// It is advice, and blocks nothing.
     Advice,
-    /// The second reader dismissed it.
     StoppedBySecond,
     /// No answer of the second reader is recorded for it.
     NotRecorded,
-    /// It would block.
     Holds,
 }
 
@@ -115,18 +111,15 @@ pub struct CaseResult {
     /// False findings of a sloppy or lying reader.
     #[serde(rename = "told")]
     pub false_findings: Vec<FalseFinding>,
-    /// Whether the first reader's answer is missing.
     pub no_reply: bool,
     /// Findings without a recorded answer of the second reader.
     pub not_recorded: Vec<String>,
-    /// How often the second reader was asked.
     pub second_calls: usize,
     /// Why the hook would not have asked anybody, if it would not.
     pub passed_over: Option<&'static str>,
     /// What the hook would have decided.
     pub decision: Action,
     pub cause: Cause,
-    /// What is wrong with an answer.
     pub reader_faults: Vec<String>,
     /// How long it took, the laying out aside.
     pub millis: u128,
@@ -209,7 +202,7 @@ pub fn prepared(case: &Case, laid_out: &LaidOut, prompts: Prompts) -> Result<Pre
     let own_env = laid_out.env();
     let request = Request {
         transcript: &laid_out.transcript,
-        workspace: laid_out.workspace(),
+        workspace: laid_out.sandbox.workspace(),
         env: &own_env,
         config: &config,
         prompts,
@@ -419,7 +412,7 @@ fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited) -> CaseResult {
 
 /// A finding without the paths of the temporary folder.
 fn placeless(finding: &Finding, laid_out: &LaidOut) -> Finding {
-    let text = |text: &String| laid_out.unplaced(text);
+    let text = |text: &String| laid_out.sandbox.unplaced(text);
     Finding {
         claim: text(&finding.claim),
         proof: text(&finding.proof),

@@ -12,7 +12,6 @@ use crate::finding::{Category, Status};
 /// What was found of one category.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// How many there are to be found.
     pub truths: usize,
     /// Found: a confirmed finding speaks of it.
     pub found: usize,
@@ -58,7 +57,6 @@ impl Part {
         self.part += usize::from(is_so);
     }
 
-    /// The share; `None` of nothing.
     pub fn share(self) -> Option<f64> {
         share(self.part, self.of)
     }
@@ -70,18 +68,14 @@ pub struct FalseOutcomes {
     pub stopped_by_checks: usize,
     /// The first reader was not sure, and the second was not asked.
     pub unsure: usize,
-    /// Advice to the person.
     pub advice: usize,
-    /// The second reader dismissed them.
     pub stopped_by_second: usize,
     /// No answer of the second reader is recorded for them.
     pub not_recorded: usize,
-    /// They would block.
     pub hold: usize,
 }
 
 impl FalseOutcomes {
-    /// Returns how many there were.
     pub fn total(&self) -> usize {
         self.stopped_by_checks
             + self.unsure
@@ -108,11 +102,8 @@ impl FalseOutcomes {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Score {
     pub cases: usize,
-    /// Clean cases that would have been held.
     pub clean_held: Part,
-    /// Drifting cases that would have been held.
     pub drifting_held: Part,
-    /// By category.
     pub categories: BTreeMap<&'static str, Count>,
     /// A that disk and session alone prove: those that were found.
     pub provable: Part,
@@ -123,12 +114,10 @@ pub struct Score {
     /// False findings by kind.
     #[serde(rename = "told")]
     pub false_findings: BTreeMap<&'static str, FalseOutcomes>,
-    /// False findings of all kinds.
     #[serde(skip)]
     pub all_false_findings: FalseOutcomes,
     /// How often the second reader was asked at clean stops.
     pub second_calls_at_clean: usize,
-    /// How often it was asked at all.
     pub second_calls: usize,
     /// Cases without an answer of the first reader.
     pub no_reply: usize,
@@ -136,12 +125,10 @@ pub struct Score {
     pub not_recorded: usize,
     /// Cases at which the hook would have asked nobody.
     pub passed_over: usize,
-    /// Answers that can't be read.
     pub reader_faults: usize,
 }
 
 impl Score {
-    /// Counts.
     pub fn of<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
         let mut score = Self::default();
         for category in Category::ALL {
@@ -153,7 +140,6 @@ impl Score {
         score
     }
 
-    /// All categories together.
     pub fn all(&self) -> Count {
         self.categories.values().fold(Count::default(), |mut all, count| {
             all.add(*count);

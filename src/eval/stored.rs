@@ -72,7 +72,7 @@ impl FindingKey {
     /// The key of a finding, in the layout in which it was found.
     pub fn of(finding: &Finding, laid_out: &LaidOut) -> Self {
         let path = finding.path.as_deref().unwrap_or_default();
-        let (claim, path) = (laid_out.unplaced(&finding.claim), laid_out.unplaced(path));
+        let (claim, path) = (laid_out.sandbox.unplaced(&finding.claim), laid_out.sandbox.unplaced(path));
         Self::new(finding.category, finding.kind, &claim, &path)
     }
 }
@@ -90,7 +90,7 @@ pub fn read<T: DeserializeOwned>(
     name: &str,
     laid_out: &LaidOut,
 ) -> Result<Option<T>, EvalError> {
-    parse(&case.folder.join(name), |text| laid_out.placed(text))
+    parse(&case.folder.join(name), |text| laid_out.sandbox.placed_in_json(text))
 }
 
 /// Reads the second reader's words as they stand: their paths are compared without those of a layout.
@@ -111,7 +111,7 @@ fn parse<T: DeserializeOwned>(path: &Path, placed: impl Fn(&str) -> String) -> R
 pub fn write<T: Serialize>(case: &Case, name: &str, file: &T, laid_out: &LaidOut) -> Result<(), EvalError> {
     let path = case.folder.join(name);
     let json = serde_json::to_string_pretty(file).map_err(|why| EvalError::file(&path, &why))?;
-    fs::write(&path, laid_out.unplaced(&json) + "\n").map_err(|why| EvalError::file(&path, &why))
+    fs::write(&path, laid_out.sandbox.unplaced(&json) + "\n").map_err(|why| EvalError::file(&path, &why))
 }
 
 /// A second reader that gives the stored word on each finding of its prompt. What nothing is
@@ -142,7 +142,8 @@ impl<'a> RecordedSecond<'a> {
     }
 
     fn verdict_on(&mut self, listed: &Listed) -> Option<Verdict> {
-        let (claim, path) = (self.laid_out.unplaced(&listed.claim), self.laid_out.unplaced(&listed.path));
+        let (claim, path) =
+            (self.laid_out.sandbox.unplaced(&listed.claim), self.laid_out.sandbox.unplaced(&listed.path));
         let key = FindingKey::new(listed.category, listed.kind, &claim, &path);
         let Some(said) = self.verdicts.iter().find(|verdict| verdict.key() == key) else {
             let about =
@@ -195,9 +196,9 @@ pub fn to_stored(answer: &Answer, asked: &[Finding], laid_out: &LaidOut) -> Vec<
         Some(StoredVerdict {
             category: finding.category,
             kind: finding.kind,
-            claim: laid_out.unplaced(&finding.claim),
-            path: laid_out.unplaced(finding.path.as_deref().unwrap_or_default()),
-            why_given: laid_out.unplaced(&finding.why),
+            claim: laid_out.sandbox.unplaced(&finding.claim),
+            path: laid_out.sandbox.unplaced(finding.path.as_deref().unwrap_or_default()),
+            why_given: laid_out.sandbox.unplaced(&finding.why),
             uphold: said.uphold,
             why: said.why.clone(),
         })

@@ -14,7 +14,6 @@
 mod assignments;
 mod entropy;
 mod files;
-mod pem;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -40,7 +39,8 @@ struct Find {
 
 /// Order matters: a private key holds high-entropy lines, and a token with a known shape deserves
 /// its own name rather than the name of the key that it is assigned to.
-const PASSES: [fn(&str) -> Vec<Find>; 4] = [pem::finds, tokens::finds, assignments::finds, entropy::finds];
+const PASSES: [fn(&str) -> Vec<Find>; 4] =
+    [tokens::private_keys, tokens::finds, assignments::finds, entropy::finds];
 
 /// A replacement can uncover a neighbour, so passes repeat until a round finds nothing. Two rounds
 /// are usual; the bound keeps a crafted text from costing more.

@@ -147,38 +147,6 @@ impl Registry {
         })
     }
 
-    /// Marks a task as in progress.
-    pub fn start(&mut self, worker: &str, id: TaskId, now_ms: i64) -> Result<Task, RegistryError> {
-        self.set(worker, id, Status::InProgress, None, now_ms)
-    }
-
-    /// Completes a task.
-    pub fn complete(
-        &mut self,
-        worker: &str,
-        id: TaskId,
-        note: Option<&str>,
-        now_ms: i64,
-    ) -> Result<Task, RegistryError> {
-        self.set(worker, id, Status::Completed, note, now_ms)
-    }
-
-    /// Marks a task as failed.
-    pub fn fail(&mut self, worker: &str, id: TaskId, note: &str, now_ms: i64) -> Result<Task, RegistryError> {
-        self.set(worker, id, Status::Failed, Some(note), now_ms)
-    }
-
-    /// Returns a task to its queue.
-    pub fn release(
-        &mut self,
-        worker: &str,
-        id: TaskId,
-        note: Option<&str>,
-        now_ms: i64,
-    ) -> Result<Task, RegistryError> {
-        self.set(worker, id, Status::Open, note, now_ms)
-    }
-
     /// Assigns an open task to a worker, who need not be registered yet.
     pub fn assign(&mut self, id: TaskId, worker: &str, now_ms: i64) -> Result<Task, RegistryError> {
         let worker = check_name(worker)?;
@@ -203,7 +171,8 @@ impl Registry {
         })
     }
 
-    fn set(
+    /// Sets the status of a worker's task; `Status::Open` returns it to its queue.
+    pub fn set(
         &mut self,
         worker: &str,
         id: TaskId,

@@ -41,8 +41,11 @@ fn a_task_goes_from_open_to_completed() {
         registry.claim("ann", ClaimRequest::default(), NOW + 1, LEASE).expect("fine").expect("a task");
     assert_eq!((claimed.status, claimed.assignee.as_deref()), (Status::Accepted, Some("ann")));
     assert_eq!((claimed.claimed_ms, claimed.attempts), (Some(NOW + 1), 1));
-    assert_eq!(registry.start("ann", task.id, NOW + 2).expect("started").status, Status::InProgress);
-    let done = registry.complete("ann", task.id, Some("mended"), NOW + 3).expect("completed");
+    assert_eq!(
+        registry.set("ann", task.id, Status::InProgress, None, NOW + 2).expect("started").status,
+        Status::InProgress
+    );
+    let done = registry.set("ann", task.id, Status::Completed, Some("mended"), NOW + 3).expect("completed");
     assert_eq!((done.status, done.note.as_deref()), (Status::Completed, Some("mended")));
     assert_eq!(next(&mut registry, "ann", NOW + 4), None, "nothing is left");
     let what: Vec<_> =
@@ -78,29 +81,29 @@ fn a_fault_says_what_happened_and_what_to_do() {
     let one = ClaimRequest { id: Some(id), ..ClaimRequest::default() };
     let told = |result: Result<Task, RegistryError>| result.expect_err("a fault").to_string();
     assert_eq!(
-        told(registry.complete("ann", TaskId(7), None, NOW)),
+        told(registry.set("ann", TaskId(7), Status::Completed, None, NOW)),
         "no task t7; `punchlist tasks list --all` shows them"
     );
     assert_eq!(
-        told(registry.complete("ann", id, None, NOW)),
+        told(registry.set("ann", id, Status::Completed, None, NOW)),
         "t1 is open, and nobody's; take it first: `punchlist tasks claim t1`"
     );
     assert_eq!(
-        told(registry.complete("eve", id, None, NOW)),
+        told(registry.set("eve", id, Status::Completed, None, NOW)),
         "no worker eve; `punchlist worker list` shows them, `punchlist worker register eve` makes it one"
     );
     registry.claim("ann", one, NOW, LEASE).expect("ann's");
     for refused in [
-        told(registry.complete("bob", id, None, NOW)),
+        told(registry.set("bob", id, Status::Completed, None, NOW)),
         told(registry.claim("bob", one, NOW, LEASE).map(Option::unwrap)),
     ] {
         assert_eq!(refused, "t1 is ann's (accepted), not bob's; `punchlist tasks claim` takes another one");
     }
     registry.claim("ann", one, NOW, LEASE).expect("ann's still, with no second attempt");
     assert_eq!(registry.task(id).expect("there").attempts, 1);
-    registry.fail("ann", id, "no key", NOW).expect("given up");
+    registry.set("ann", id, Status::Failed, Some("no key"), NOW).expect("given up");
     assert_eq!(
-        told(registry.complete("ann", id, None, NOW)),
+        told(registry.set("ann", id, Status::Completed, None, NOW)),
         "t1 is failed already, by ann; `punchlist tasks show t1` has its story"
     );
     assert_eq!(
@@ -131,7 +134,10 @@ fn the_task_of_a_worker_that_went_silent_is_open_again_with_a_note() {
     let task = registry.task(id).expect("there");
     assert_eq!((task.status, task.assignee, task.attempts), (Status::Open, None, 1));
     assert_eq!(task.note.as_deref(), Some("ann was silent for 31 min"));
-    let late = registry.complete("ann", id, None, NOW + 52 * MINUTE).expect_err("too late").to_string();
+    let late = registry
+        .set("ann", id, Status::Completed, None, NOW + 52 * MINUTE)
+        .expect_err("too late")
+        .to_string();
     assert_eq!(
         late,
         "t1 is open, and nobody's; take it first: `punchlist tasks claim t1` (it came back: ann was silent for 31 min)"
@@ -277,7 +283,7 @@ fn who_leaves_gives_back_what_it_has_in_hand() {
     for _ in 0..2 {
         next(&mut registry, "ann", NOW);
     }
-    registry.complete("ann", TaskId(1), None, NOW).expect("done");
+    registry.set("ann", TaskId(1), Status::Completed, None, NOW).expect("done");
     assert_eq!(registry.leave("ann", NOW).expect("left"), [TaskId(2)]);
     assert_eq!(registry.task(TaskId(2)).expect("there").note.as_deref(), Some("ann left"));
     assert_eq!(registry.task(TaskId(1)).expect("there").assignee.as_deref(), Some("ann"));
@@ -290,14 +296,16 @@ fn an_open_task_can_be_given_away_and_given_back() {
     let id = registry.add(&new("x"), NOW).expect("added").id;
     worker(&mut registry, "ann", None);
     assert_eq!(registry.assign(id, "ann", NOW).expect("given").status, Status::Assigned);
-    registry.complete("ann", id, None, NOW).expect("one that was given may be completed at once");
+    registry
+        .set("ann", id, Status::Completed, None, NOW)
+        .expect("one that was given may be completed at once");
     let id = registry.add(&new("y"), NOW).expect("added").id;
     next(&mut registry, "ann", NOW);
     assert_eq!(
         registry.assign(id, "bob", NOW).expect_err("taken").to_string(),
         "t2 is ann's (accepted), not bob's; `punchlist tasks claim` takes another one"
     );
-    let back = registry.release("ann", id, Some("not mine"), NOW).expect("back");
+    let back = registry.set("ann", id, Status::Open, Some("not mine"), NOW).expect("back");
     assert_eq!((back.status, back.assignee, back.note.as_deref()), (Status::Open, None, Some("not mine")));
 }
 
@@ -456,10 +464,10 @@ proptest! {
                 Action::Finish { who, task, how } => {
                     let (id, me) = (TaskId(task), names[who]);
                     let done = match how {
-                        0 => registry.complete(me, id, None, now),
-                        1 => registry.fail(me, id, "no", now),
-                        2 => registry.release(me, id, None, now),
-                        _ => registry.start(me, id, now),
+                        0 => registry.set(me, id, Status::Completed, None, now),
+                        1 => registry.set(me, id, Status::Failed, Some("no"), now),
+                        2 => registry.set(me, id, Status::Open, None, now),
+                        _ => registry.set(me, id, Status::InProgress, None, now),
                     };
                     let was_mine = before.get(&id).is_some_and(|task| {
                         !task.status.is_over() && task.assignee.as_deref() == Some(me)

@@ -105,14 +105,14 @@ fn many_sessions_at_a_glance_come_to_what_each_comes_to_by_itself() {
         let (env, config) = (laid_out.env(), Config::default());
         let request = Request {
             transcript: &laid_out.transcript,
-            workspace: laid_out.workspace(),
+            workspace: laid_out.sandbox.workspace(),
             env: &env,
             config: &config,
             prompts: Prompts::default(),
             judged: None,
         };
         let alone = prepare(request, |_| None).expect("prepared").ask_nobody();
-        let project = Project::at(laid_out.workspace(), &env);
+        let project = Project::at(laid_out.sandbox.workspace(), &env);
         for lists_files in [true, false] {
             let loaded = load_saved(&laid_out.transcript);
             let among = project.judge(loaded, lists_files).expect("judged");
