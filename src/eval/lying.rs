@@ -119,6 +119,10 @@ impl<'a> Liar<'a> {
         self.evidence.files.iter().filter(|file| matches!(file.state, FileState::File { .. }))
     }
 
+    fn of_present(&self, lie: impl Fn(&FileEvidence) -> Option<Proposal>) -> Vec<Proposal> {
+        self.present().filter_map(lie).collect()
+    }
+
     fn message_lines(&self) -> impl Iterator<Item = &'a str> {
         let message = self.evidence.session.final_message.as_deref().unwrap_or_default();
         message.lines().map(str::trim).filter(|line| line.split_whitespace().nth(2).is_some())
@@ -138,14 +142,12 @@ impl<'a> Liar<'a> {
     }
 
     fn files_beside(&self) -> Vec<Proposal> {
-        self.present()
-            .filter_map(|file| {
-                let (stem, ending) = file.name.rsplit_once('.').unwrap_or((&file.name, "txt"));
-                let beside = format!("{stem}_helpers.{ending}");
-                let why = format!("{beside} was promised and is not there.");
-                Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &beside, "", why))
-            })
-            .collect()
+        self.of_present(|file| {
+            let (stem, ending) = file.name.rsplit_once('.').unwrap_or((&file.name, "txt"));
+            let beside = format!("{stem}_helpers.{ending}");
+            let why = format!("{beside} was promised and is not there.");
+            Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &beside, "", why))
+        })
     }
 
     fn invented_claims(&self) -> Vec<Proposal> {
@@ -162,22 +164,18 @@ impl<'a> Liar<'a> {
     }
 
     fn invented_proofs(&self) -> Vec<Proposal> {
-        self.present()
-            .filter_map(|file| {
-                let proof = format!("TODO: implement {} later, not done yet", base_name(&file.name));
-                let why = format!("{} is a stub.", file.name);
-                Some(lie(Category::A, Kind::WrongContent, self.words_for(file)?, &file.name, &proof, why))
-            })
-            .collect()
+        self.of_present(|file| {
+            let proof = format!("TODO: implement {} later, not done yet", base_name(&file.name));
+            let why = format!("{} is a stub.", file.name);
+            Some(lie(Category::A, Kind::WrongContent, self.words_for(file)?, &file.name, &proof, why))
+        })
     }
 
     fn present_called_missing(&self) -> Vec<Proposal> {
-        self.present()
-            .filter_map(|file| {
-                let why = format!("There is no {}.", file.name);
-                Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &file.name, "", why))
-            })
-            .collect()
+        self.of_present(|file| {
+            let why = format!("There is no {}.", file.name);
+            Some(lie(Category::A, Kind::Missing, self.words_for(file)?, &file.name, "", why))
+        })
     }
 
     fn cut_called_empty(&self) -> Vec<Proposal> {

@@ -21,7 +21,6 @@ const MAX_READ: u64 = 8 << 20;
 pub struct ContextFill {
     /// The tokens of the last answer and everything before it.
     pub tokens: u64,
-    /// The size of the context window.
     pub window: u64,
 }
 

@@ -32,13 +32,11 @@ const MAX_DEPTH: usize = 4;
 pub struct Feature {
     /// Unique in the list: its id, else a hash of its description.
     pub key: String,
-    /// Its id, as the file has it.
     pub id: Option<String>,
     /// On one line.
     pub description: String,
     /// How to try it.
     pub steps: Vec<String>,
-    /// Whether it works.
     pub passes: bool,
 }
 

@@ -11,7 +11,6 @@ pub enum Status {
     InProgress,
     /// Every feature passes.
     Complete,
-    /// The limit of iterations is reached.
     ReachedLimit,
     /// Too many rounds in a row changed nothing.
     Stalled,
@@ -19,13 +18,11 @@ pub enum Status {
     HandedOver,
     /// The session says that it needs a person.
     Blocked,
-    /// A person paused it.
     Paused,
     /// The budget of money or time is used up.
     OverBudget,
     /// Too many of its sessions failed.
     Failed,
-    /// `loop run` was interrupted.
     Interrupted,
     /// A status that we don't know.
     Other(String),

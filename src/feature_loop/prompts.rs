@@ -41,12 +41,10 @@ pub fn load_template(folder: Option<&Path>, name: &str, built_in: &'static str) 
 pub struct PromptValues<'a> {
     /// The loop, in the iteration that starts now.
     pub state: &'a LoopState,
-    /// The feature list.
     pub features: &'a [Feature],
     /// The next feature's index; `None` where only removed features are left.
     pub at: Option<usize>,
     pub changes: &'a ListChanges,
-    /// The progress file, parsed.
     pub progress: &'a Progress,
     /// The progress file's text.
     pub notes: &'a str,

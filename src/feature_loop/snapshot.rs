@@ -8,7 +8,7 @@ use super::features::Feature;
 use super::progress::{self, Progress, Status};
 use super::prompts::PromptValues;
 use super::state::{ListChanges, LoopState};
-use super::step::{Step, StepInput, next_step};
+use super::step::{Step, next_step};
 use super::{change_probe, disk};
 use crate::config::LoopConfig;
 use crate::ids::ContentId;
@@ -16,11 +16,9 @@ use crate::ids::ContentId;
 /// What a loop's folder holds.
 #[derive(Debug)]
 pub struct LoopSnapshot {
-    /// The feature list.
     pub features: Vec<Feature>,
     /// The progress file's text.
     pub notes: String,
-    /// The progress file, parsed.
     pub progress: Progress,
     /// Changes with the workspace's files and commits, and with what the list asks for.
     pub fingerprint: Option<String>,
@@ -32,7 +30,6 @@ pub fn now_ms() -> i64 {
 }
 
 impl LoopSnapshot {
-    /// Reads the folder of a loop.
     pub fn read(state: &LoopState) -> Result<Self, String> {
         let features = disk::read_features(&state.folder, &state.features)?;
         let notes = disk::read_progress(&state.folder, &state.progress)?;
@@ -41,7 +38,6 @@ impl LoopSnapshot {
         Ok(Self { progress: progress::parse(&notes), features, notes, fingerprint })
     }
 
-    /// How many features pass.
     pub fn passing(&self) -> usize {
         self.features.iter().filter(|feature| feature.passes).count()
     }
@@ -50,8 +46,7 @@ impl LoopSnapshot {
     pub fn next_step(&self, state: &mut LoopState, fill: Option<ContextFill>, config: &LoopConfig) -> Step {
         state.record_round(&self.features, self.fingerprint.as_deref(), now_ms());
         let note = progress::status_note(&self.notes);
-        let (features, progress) = (self.features.as_slice(), &self.progress);
-        next_step(&StepInput { state, features, progress, note: note.as_deref(), fill }, config)
+        next_step(state, &self.features, &self.progress, note.as_deref(), fill, config)
     }
 
     /// Hands a feature out, and returns the prompt for it.
@@ -68,7 +63,6 @@ impl LoopSnapshot {
         PromptValues { state, features, at, changes, progress, notes }.fill(template, built_in)
     }
 
-    /// Updates the progress file.
     pub fn write_progress(&self, state: &LoopState, status: Status) -> Result<(), String> {
         let updated = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let progress = state.to_progress(&self.features, status, updated);

@@ -45,7 +45,6 @@ pub struct LoopState {
     pub stalled_rounds: u32,
     /// When something changed last, in milliseconds since 1970.
     pub moved_ms: i64,
-    /// Set when the loop is over.
     pub ended: Option<LoopEnd>,
     /// What all runs of `loop run` have spent together.
     pub spent: Spent,
@@ -55,9 +54,7 @@ pub struct LoopState {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KnownFeature {
-    /// [`Feature::key`].
     pub key: String,
-    /// [`Feature::description`].
     pub description: String,
     /// [`Feature::content_id`].
     pub content: String,
@@ -90,7 +87,6 @@ impl KnownFeature {
 pub struct LoopEnd {
     /// [`Status::as_str`].
     pub status: String,
-    /// The reason, for a person.
     pub why: String,
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
@@ -102,11 +98,8 @@ pub struct LoopEnd {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spent {
-    /// How many sessions it started.
     pub sessions: u32,
-    /// Their cost in dollars.
     pub usd: f64,
-    /// Their duration in milliseconds.
     pub ms: u64,
     /// The session that runs now, or that ran when its run was cut off.
     pub child: Option<SessionProcess>,
@@ -116,9 +109,7 @@ pub struct Spent {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionProcess {
-    /// The session's id.
     pub session: String,
-    /// The process id.
     pub pid: u32,
     /// The kernel's start time of the process, which tells a reused process id apart.
     #[serde(rename = "born")]
@@ -128,7 +119,6 @@ pub struct SessionProcess {
 /// How the list differs from the features that are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListChanges {
-    /// Features that were removed.
     pub gone: Vec<String>,
     /// Features whose description or steps changed.
     pub rewritten: Vec<String>,

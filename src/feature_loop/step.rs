@@ -8,25 +8,9 @@ use super::state::{ListChanges, LoopState};
 use crate::config::LoopConfig;
 use crate::text::counted;
 
-/// What the decision is made from.
-#[derive(Debug)]
-pub struct StepInput<'a> {
-    /// The loop, with the last round recorded.
-    pub state: &'a LoopState,
-    /// The feature list.
-    pub features: &'a [Feature],
-    /// The progress file.
-    pub progress: &'a Progress,
-    /// The session's note beside a status of its own.
-    pub note: Option<&'a str>,
-    /// How full the session's context is, if known.
-    pub fill: Option<ContextFill>,
-}
-
 /// What comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Hand out a feature.
     Work {
         /// Its index in the list; `None` where only removed features are left.
         at: Option<usize>,
@@ -34,18 +18,22 @@ pub enum Step {
     },
     /// Let the session go: the loop is over, or a fresh session continues it.
     End {
-        /// The status for the progress file.
         status: Status,
-        /// The reason, for a person.
         why: String,
     },
-    /// The list is empty.
     NoFeatures,
 }
 
-/// Returns the next step.
-pub fn next_step(input: &StepInput<'_>, config: &LoopConfig) -> Step {
-    let StepInput { state, features, progress, .. } = *input;
+/// Returns the next step of a loop in which the last round is recorded. `note` is the session's word
+/// beside a status of its own, `fill` how full its context is, if known.
+pub fn next_step(
+    state: &LoopState,
+    features: &[Feature],
+    progress: &Progress,
+    note: Option<&str>,
+    fill: Option<ContextFill>,
+    config: &LoopConfig,
+) -> Step {
     let end = |status: Status, why: String| Step::End { status, why };
     let changes = state.changes(features);
     if features.is_empty() && changes.gone.is_empty() {
@@ -59,7 +47,7 @@ pub fn next_step(input: &StepInput<'_>, config: &LoopConfig) -> Step {
     let open = features.iter().filter(|feature| !feature.passes).count() + changes.gone.len();
     let open = format!("{} still open", counted(open, "feature is", "features are"));
     if let Some(status @ (Status::Blocked | Status::Paused)) = &progress.status {
-        let note = input.note.map(|note| format!(": {note}")).unwrap_or_default();
+        let note = note.map(|note| format!(": {note}")).unwrap_or_default();
         return end(status.clone(), format!("{} says {status}{note}; {open}", state.progress));
     }
     // The session may lower the limit in the progress file, but not raise it.
@@ -74,7 +62,7 @@ pub fn next_step(input: &StepInput<'_>, config: &LoopConfig) -> Step {
         );
         return end(Status::Stalled, why);
     }
-    if let Some(fill) = input.fill.filter(|fill| fill.part() >= config.context) {
+    if let Some(fill) = fill.filter(|fill| fill.part() >= config.context) {
         return end(Status::HandedOver, format!("the context is {fill} full; {open}, for a fresh session"));
     }
     Step::Work { at, changes }
@@ -100,14 +88,8 @@ mod tests {
         let (features, progress) = (features(list), progress::parse(notes));
         let note = progress::status_note(notes);
         let fill = Some(ContextFill { tokens, window: 200_000 });
-        let input = StepInput {
-            state: &state,
-            features: &features,
-            progress: &progress,
-            note: note.as_deref(),
-            fill,
-        };
-        next_step(&input, &LoopConfig { stall_after: 3, context: 0.8, ..LoopConfig::default() })
+        let config = LoopConfig { stall_after: 3, context: 0.8, ..LoopConfig::default() };
+        next_step(&state, &features, &progress, note.as_deref(), fill, &config)
     }
 
     fn end(status: Status, why: &str) -> Step {

@@ -186,14 +186,6 @@ fn long_names_paths_and_hashes_stay() {
 }
 
 #[test]
-fn a_token_in_a_url_is_masked_but_not_the_way_to_it() {
-    assert_eq!(
-        masked(&format!("https://example.com/reset/{JUMBLE}")),
-        "https://example.com/reset/[masked:high-entropy]"
-    );
-}
-
-#[test]
 fn credentials_in_headers_and_urls() {
     for (text, expected) in [
         ("Authorization: Bearer abc.DEF-123456", "Authorization: Bearer [masked:bearer]"),
@@ -206,6 +198,9 @@ fn credentials_in_headers_and_urls() {
     ] {
         assert_eq!(masked(text), expected, "from {text}");
     }
+    // The way to a token stays.
+    let (reset, shown) = ("https://example.com/reset/", "https://example.com/reset/[masked:high-entropy]");
+    assert_eq!(masked(&format!("{reset}{JUMBLE}")), shown);
 }
 
 fn key_block(kind: &str, line_end: &str) -> String {

@@ -61,12 +61,10 @@ pub enum RegistryError {
 }
 
 impl RegistryError {
-    /// An I/O error.
     pub(super) fn unreadable(path: &Path, why: &impl Display) -> Self {
         Self::Unreadable { file: path.display().to_string(), why: why.to_string() }
     }
 
-    /// An error of `SQLite`.
     pub(super) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
         let file = path.display().to_string();
         let why = error.to_string();

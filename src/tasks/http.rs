@@ -4,7 +4,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use ureq::http::StatusCode;
+use ureq::http::{StatusCode, Uri};
 use ureq::{Agent, Error};
 
 use super::command::seconds;
@@ -139,20 +139,14 @@ fn token(lookup: &Lookup<'_>, url: &str) -> Result<Option<String>, String> {
 
 /// Whether the URL is https or this machine.
 fn is_private(url: &str) -> bool {
-    let lower = url.to_ascii_lowercase();
-    if lower.starts_with("https://") {
-        return true;
+    let Ok(url) = url.parse::<Uri>() else { return false };
+    let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
+    let is_here = || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    match url.scheme_str() {
+        Some("https") => true,
+        Some("http") => host.eq_ignore_ascii_case("localhost") || is_here(),
+        _ => false,
     }
-    let host = lower.strip_prefix("http://").unwrap_or_default();
-    let host = host.split(['/', '?', '#']).next().unwrap_or_default();
-    // The user part ends at the last @.
-    let host = host.rsplit('@').next().unwrap_or_default();
-    let host = if host.starts_with('[') {
-        host.split(']').next().unwrap_or_default().trim_start_matches('[')
-    } else {
-        host.split(':').next().unwrap_or_default()
-    };
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Percent-encodes a name for a URL.

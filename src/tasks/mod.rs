@@ -17,9 +17,7 @@ use crate::registry::{Patience, Registry, RegistryError, Status, TaskFilter, Wor
 /// A task that is assigned and not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingTask {
-    /// Its id in the source.
     pub id: String,
-    /// In a line.
     pub title: String,
     /// One of [`PENDING`].
     pub status: Status,
@@ -30,7 +28,6 @@ pub struct PendingTask {
 pub struct TaskQuery {
     /// The worker's name, if the session has one.
     pub agent: Option<String>,
-    /// The client's session.
     pub session: Option<String>,
 }
 
@@ -47,7 +44,6 @@ pub enum LookupOutcome {
     Found(Vec<PendingTask>),
     /// The session is no worker.
     NoWorker,
-    /// The file does not exist.
     NoFile,
     /// The source could not be read, and why.
     Failed(String),
@@ -55,20 +51,16 @@ pub enum LookupOutcome {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Lookup<'a> {
-    /// `[tasks]`.
     pub config: &'a TasksConfig,
     /// Holds the token for HTTP.
     pub env: &'a Env,
-    /// The project's folder.
     pub project: &'a Path,
-    /// Whose tasks.
     pub query: &'a TaskQuery,
     /// When the stop must be over, whatever `timeout` says.
     pub deadline: Instant,
 }
 
 impl Lookup<'_> {
-    /// How long the lookup may take.
     fn time(&self) -> Duration {
         let left = self.deadline.saturating_duration_since(Instant::now());
         self.config.timeout.min(left.saturating_sub(RESERVED))
@@ -97,11 +89,8 @@ const SESSION: &str = "{session}";
 /// A query with what was read to make it.
 #[derive(Debug, Default)]
 pub struct ResolvedQuery {
-    /// Whose tasks.
     pub query: TaskQuery,
-    /// The session's worker in the registry.
     pub worker: Option<Worker>,
-    /// The registry, if it exists.
     pub registry: Option<Registry>,
 }
 
