@@ -72,9 +72,9 @@ struct Usage {
     output: u64,
 }
 
-/// Reads a row: `None` where it says nothing about the context, `Some(None)` where everything before
-/// it was compacted, else the answer's tokens and model.
-fn parse_row(line: &[u8]) -> Option<Option<(u64, Option<String>)>> {
+/// Returns the tokens in the context after a row, and its model: 0 where everything before it was
+/// compacted, `None` where the row says nothing about the context.
+fn parse_row(line: &[u8]) -> Option<(u64, Option<String>)> {
     // Most rows are neither, and long: look for the bytes before parsing.
     let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
     if !has(b"\"assistant\"") && !has(b"compact") && !has(b"isCompactSummary") {
@@ -82,14 +82,14 @@ fn parse_row(line: &[u8]) -> Option<Option<(u64, Option<String>)>> {
     }
     let row: Row = serde_json::from_slice(line).ok()?;
     if row.is_summary || row.kind == "system" && row.subtype.as_deref() == Some("compact_boundary") {
-        return Some(None);
+        return Some((0, None));
     }
     let message = row.message.filter(|_| row.kind == "assistant" && !row.is_sidechain)?;
     let usage = message.usage?;
     let cached = usage.cache_read.saturating_add(usage.cache_write);
     let tokens = usage.input.saturating_add(cached).saturating_add(usage.output);
     // The client's own messages, such as after an error, count no tokens.
-    (tokens > 0).then_some(Some((tokens, message.model)))
+    (tokens > 0).then_some((tokens, message.model))
 }
 
 /// The window of a model. One that was filled further than the usual window has the large one.
@@ -102,7 +102,7 @@ fn window_of(model: Option<&str>, chosen: Option<&str>, tokens: u64, window: u64
 /// `chosen` the model that the environment names.
 pub fn read_fill(path: &Path, window: u64, chosen: Option<&str>) -> Option<ContextFill> {
     let file = open_regular(path).ok()?;
-    let (tokens, model) = last_answer(&file).ok()??;
+    let (tokens, model) = last_answer(&file).ok()?.filter(|(tokens, _)| *tokens > 0)?;
     Some(ContextFill { tokens, window: window_of(model.as_deref(), chosen, tokens, window) })
 }
 
@@ -113,7 +113,7 @@ fn last_answer(file: &File) -> io::Result<Option<(u64, Option<String>)>> {
     let bytes = read_at(file, from, end - from)?;
     // Before the first line end may be the rest of a row.
     let start = if from == 0 { 0 } else { memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1) };
-    Ok(bytes[start..].rsplit(|byte| *byte == b'\n').find_map(parse_row).flatten())
+    Ok(bytes[start..].rsplit(|byte| *byte == b'\n').find_map(parse_row))
 }
 
 #[cfg(test)]

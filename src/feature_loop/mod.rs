@@ -1,7 +1,7 @@
 //! The feature loop: a list of features that sessions work through one by one until all pass.
 //!
 //! Pure: `features` and `progress` parse and edit the loop's two files, `state` is what is saved
-//! between rounds, `step` decides what comes next, `prompts` words it. Edges: `disk` (the two
+//! between rounds and decides what comes next, `prompts` words it. Edges: `disk` (the two
 //! files), `context` (the end of a transcript), `change_probe` (did the workspace change?).
 //! `snapshot` combines them. `state::loops` saves a [`LoopState`]. Must not decide about a stop.
 
@@ -13,9 +13,7 @@ pub mod progress;
 pub mod prompts;
 pub mod snapshot;
 pub mod state;
-pub mod step;
 
 pub use features::Feature;
 pub use progress::Status;
-pub use state::LoopState;
-pub use step::Step;
+pub use state::{LoopState, Step};

@@ -1,5 +1,5 @@
 //! A loop's folder at one moment: both files and the workspace, read once. The gate takes one at a
-//! stop, `loop run` between two sessions. The decision itself is `step`'s.
+//! stop, `loop run` between two sessions. The decision itself is `state`'s.
 
 use jiff::Timestamp;
 
@@ -7,8 +7,7 @@ use super::context::ContextFill;
 use super::features::Feature;
 use super::progress::{self, Progress, Status};
 use super::prompts::PromptValues;
-use super::state::{ListChanges, LoopState};
-use super::step::{Step, next_step};
+use super::state::{ListChanges, LoopState, Step, next_step};
 use super::{change_probe, disk};
 use crate::config::LoopConfig;
 use crate::ids::ContentId;

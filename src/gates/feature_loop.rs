@@ -1,5 +1,5 @@
 //! The gate of the feature loop: keeps the session of a loop at work until every feature passes, and lets it go when
-//! the loop is over or a fresh session should go on. Other sessions pass. The rules are in `feature_loop::step`.
+//! the loop is over or a fresh session should go on. Other sessions pass. The rules are in `feature_loop::state`.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::feature_loop::context::read_fill;
 use crate::feature_loop::prompts;
 use crate::feature_loop::prompts::BLOCK_PROMPT;
 use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
-use crate::feature_loop::step::iterations;
+use crate::feature_loop::state::iterations;
 use crate::feature_loop::{LoopState, Status, Step};
 use crate::files::end_of;
 use crate::gates::consecutive_blocks;

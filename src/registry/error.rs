@@ -65,14 +65,15 @@ impl RegistryError {
         Self::Unreadable { file: path.display().to_string(), why: why.to_string() }
     }
 
-    pub(super) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
+    /// Names the file in an error of `SQLite`.
+    pub(super) fn at(self, path: &Path) -> Self {
         let file = path.display().to_string();
-        let why = error.to_string();
-        match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged { file, why },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { file },
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { file, why },
-            _ => Self::Unreadable { file, why },
+        match self {
+            Self::Damaged { why, .. } => Self::Damaged { file, why },
+            Self::Locked { .. } => Self::Locked { file },
+            Self::ReadOnly { why, .. } => Self::ReadOnly { file, why },
+            Self::Unreadable { why, .. } => Self::Unreadable { file, why },
+            refused => refused,
         }
     }
 
@@ -89,30 +90,15 @@ impl RegistryError {
     }
 }
 
-/// Why a transaction was rolled back; becomes a [`RegistryError`] once the file's path is known.
-#[derive(Debug)]
-pub(super) enum TransactionError {
-    Sqlite(rusqlite::Error),
-    Refused(RegistryError),
-}
-
-impl From<rusqlite::Error> for TransactionError {
+/// `SQLite` does not say which file; [`RegistryError::at`] does.
+impl From<rusqlite::Error> for RegistryError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
-
-impl From<RegistryError> for TransactionError {
-    fn from(error: RegistryError) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl TransactionError {
-    pub(super) fn into_error(self, path: &Path) -> RegistryError {
-        match self {
-            Self::Sqlite(error) => RegistryError::from_sqlite(path, &error),
-            Self::Refused(error) => error,
+        let (file, why) = (String::new(), error.to_string());
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged { file, why },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { file },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { file, why },
+            _ => Self::Unreadable { file, why },
         }
     }
 }

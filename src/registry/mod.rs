@@ -22,8 +22,6 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use error::TransactionError;
-
 pub use error::RegistryError;
 pub use task::{Event, NewTask, Status, Task, TaskFilter, TaskId};
 pub use tasks::ClaimRequest;
@@ -103,7 +101,7 @@ impl Registry {
             }
             Ok(db)
         });
-        let db = opened.map_err(|error| RegistryError::from_sqlite(&path, &error))?;
+        let db = opened.map_err(|error| RegistryError::from(error).at(&path))?;
         let mut registry = Self { db, path };
         migrate(&mut registry)?;
         Ok(registry)
@@ -112,7 +110,7 @@ impl Registry {
     /// Runs a write transaction; other writers wait for its end.
     fn write<T>(
         &mut self,
-        run: impl FnOnce(&Transaction<'_>) -> Result<T, TransactionError>,
+        run: impl FnOnce(&Transaction<'_>) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
         let path = &self.path;
         let write = || {
@@ -121,20 +119,20 @@ impl Registry {
             transaction.commit()?;
             Ok(done)
         };
-        write().map_err(|error: TransactionError| error.into_error(path))
+        write().map_err(|error: RegistryError| error.at(path))
     }
 
     /// Runs a read transaction, which sees the data of one moment.
     fn read<T>(
         &mut self,
-        run: impl FnOnce(&Transaction<'_>) -> Result<T, TransactionError>,
+        run: impl FnOnce(&Transaction<'_>) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
         let path = &self.path;
         let read = || {
             let transaction = self.db.transaction_with_behavior(TransactionBehavior::Deferred)?;
             run(&transaction)
         };
-        read().map_err(|error: TransactionError| error.into_error(path))
+        read().map_err(|error: RegistryError| error.at(path))
     }
 }
 
@@ -205,7 +203,7 @@ fn migrate(registry: &mut Registry) -> Result<(), RegistryError> {
     let path = registry.path.clone();
     let number = |registry: &Registry, name: &str| {
         let read = registry.db.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
-        read.map_err(|error| RegistryError::from_sqlite(&path, &error))
+        read.map_err(|error| RegistryError::from(error).at(&path))
     };
     let found = number(registry, "user_version")?;
     if found == VERSION {

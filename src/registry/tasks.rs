@@ -5,7 +5,6 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
-use super::error::TransactionError;
 use super::task::{COLUMNS, Event, NewTask, Status, Task, TaskFilter, TaskId};
 use super::worker::{check_name, expire, find_worker, record_heartbeat};
 use super::{Activity, Registry, RegistryError};
@@ -155,11 +154,11 @@ impl Registry {
             match (task.status, task.assignee) {
                 (Status::Open | Status::Assigned, _) => {}
                 (status @ (Status::Completed | Status::Failed), by) => {
-                    return Err(RegistryError::Finished { id, status, by: by.unwrap_or_default() }.into());
+                    return Err(RegistryError::Finished { id, status, by: by.unwrap_or_default() });
                 }
                 (status, by) => {
                     let by = by.unwrap_or_default();
-                    return Err(RegistryError::NotYours { id, by, status, me: worker.to_owned() }.into());
+                    return Err(RegistryError::NotYours { id, by, status, me: worker.to_owned() });
                 }
             }
             db.execute(
@@ -200,9 +199,9 @@ impl Registry {
     }
 }
 
-pub(super) fn find_task(db: &Connection, id: TaskId) -> Result<Task, TransactionError> {
+pub(super) fn find_task(db: &Connection, id: TaskId) -> Result<Task, RegistryError> {
     let query = format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1");
-    db.query_row(&query, [id.0], Task::from_row).optional()?.ok_or_else(|| RegistryError::NoTask(id).into())
+    db.query_row(&query, [id.0], Task::from_row).optional()?.ok_or(RegistryError::NoTask(id))
 }
 
 /// Returns the id of a task that is open or the worker's own.
@@ -237,7 +236,7 @@ pub(super) fn add_event(
     worker: Option<&str>,
     what: &str,
     note: Option<&str>,
-) -> Result<(), TransactionError> {
+) -> Result<(), RegistryError> {
     db.execute(
         "INSERT INTO events (task, at_ms, worker, what, note) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![task.0, now_ms, worker, what, note],

@@ -8,7 +8,6 @@ use clap::ValueEnum;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::error::TransactionError;
 use super::tasks::add_event;
 use super::{DEFAULT_QUEUE, Registry, RegistryError, TaskId};
 use crate::text::time_span;
@@ -147,7 +146,7 @@ impl Registry {
             let mine = mine.flatten();
             let known = match (&mine, wanted) {
                 (Some(mine), Some(wanted)) if mine.name != wanted => {
-                    return Err(RegistryError::SessionHasOne { name: mine.name.clone() }.into());
+                    return Err(RegistryError::SessionHasOne { name: mine.name.clone() });
                 }
                 (Some(_), _) | (None, None) => mine,
                 (None, Some(wanted)) => worker_by(db, "name", wanted)?,
@@ -159,7 +158,7 @@ impl Registry {
                     && known.is_alive(now_ms);
                 if is_others && !new.take_over {
                     let ago = time_span(known.silent_ms(now_ms));
-                    return Err(RegistryError::NameTaken { name: known.name.clone(), ago }.into());
+                    return Err(RegistryError::NameTaken { name: known.name.clone(), ago });
                 }
             }
             let name = match (&known, wanted) {
@@ -283,11 +282,11 @@ pub(super) fn check_name(name: &str) -> Result<&str, RegistryError> {
     if is_good { Ok(name) } else { Err(RegistryError::BadName(crate::text::first_part(name, MAX_NAME))) }
 }
 
-pub(super) fn find_worker(db: &Connection, name: &str) -> Result<Worker, TransactionError> {
-    worker_by(db, "name", name)?.ok_or_else(|| RegistryError::NoWorker(name.to_owned()).into())
+pub(super) fn find_worker(db: &Connection, name: &str) -> Result<Worker, RegistryError> {
+    worker_by(db, "name", name)?.ok_or_else(|| RegistryError::NoWorker(name.to_owned()))
 }
 
-fn worker_by(db: &Connection, column: &'static str, value: &str) -> Result<Option<Worker>, TransactionError> {
+fn worker_by(db: &Connection, column: &'static str, value: &str) -> Result<Option<Worker>, RegistryError> {
     let query = format!("SELECT {COLUMNS} FROM workers WHERE {column} = ?1");
     Ok(db.query_row(&query, [value], Worker::from_row).optional()?)
 }
@@ -298,7 +297,7 @@ pub(super) fn record_heartbeat(
     name: &str,
     now_ms: i64,
     activity: Option<Activity>,
-) -> Result<(), TransactionError> {
+) -> Result<(), RegistryError> {
     db.execute(
         "UPDATE workers SET heartbeat_ms = ?2, activity_ms = CASE WHEN ?3 IS NULL THEN min(activity_ms, ?2) ELSE ?2 END,
          activity = coalesce(?3, activity) WHERE name = ?1",
@@ -308,7 +307,7 @@ pub(super) fn record_heartbeat(
 }
 
 /// The first of `w1`, `w2` … that neither a worker nor an unfinished task has.
-fn next_name(db: &Connection) -> Result<String, TransactionError> {
+fn next_name(db: &Connection) -> Result<String, RegistryError> {
     let mut rows = db.prepare(
         "SELECT EXISTS (SELECT 1 FROM workers WHERE name = ?1)
          OR EXISTS (SELECT 1 FROM tasks WHERE assignee = ?1 AND status IN ('assigned', 'accepted', 'in_progress'))",
@@ -334,7 +333,7 @@ const SILENT: &str = "FROM tasks LEFT JOIN workers ON workers.name = tasks.assig
     WHERE tasks.status IN ('accepted', 'in_progress')
     AND coalesce(workers.heartbeat_ms, tasks.claimed_ms, tasks.updated_ms) <= ?1";
 
-fn is_due(db: &Connection, now_ms: i64, lease_ms: i64) -> Result<bool, TransactionError> {
+fn is_due(db: &Connection, now_ms: i64, lease_ms: i64) -> Result<bool, RegistryError> {
     let future = format!("SELECT EXISTS (SELECT 1 FROM workers WHERE {IN_FUTURE})");
     let silent = format!("SELECT EXISTS (SELECT 1 {SILENT})");
     let has_future: bool = db.query_row(&future, [now_ms.saturating_add(FUTURE_MS)], |row| row.get(0))?;
@@ -342,7 +341,7 @@ fn is_due(db: &Connection, now_ms: i64, lease_ms: i64) -> Result<bool, Transacti
 }
 
 /// Expires leases within a transaction.
-pub(super) fn expire(db: &Connection, now_ms: i64, lease_ms: i64) -> Result<(), TransactionError> {
+pub(super) fn expire(db: &Connection, now_ms: i64, lease_ms: i64) -> Result<(), RegistryError> {
     if !is_due(db, now_ms, lease_ms)? {
         return Ok(());
     }

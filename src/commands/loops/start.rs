@@ -11,7 +11,7 @@ use crate::cli::loops::{LoopInitArgs, LoopStartArgs};
 use crate::client::env_vars;
 use crate::exit;
 use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
-use crate::feature_loop::step::iterations;
+use crate::feature_loop::state::iterations;
 use crate::feature_loop::{LoopState, Status, disk, features};
 use crate::ids::random_fence;
 use crate::past_sessions::find::short_id;
