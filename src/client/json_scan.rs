@@ -6,14 +6,10 @@
 //! [`Torn`].
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
+use memchr::memmem;
 
 use crate::text::last_part;
-
-/// A byte string to search for, prepared once.
-pub type Needle = LazyLock<Finder<'static>>;
 
 /// The text is not JSON from here on, or it ends in the middle of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,20 +42,13 @@ impl<'a> Raw<'a> {
     }
 
     /// Returns what is between the quotes, if the value is a string with no escapes.
-    pub fn without_escapes(self) -> Option<&'a [u8]> {
+    fn without_escapes(self) -> Option<&'a [u8]> {
         self.literal().filter(|inner| memchr::memchr(b'\\', inner).is_none())
     }
 
     /// Returns the first `cap` bytes of a string, or a little less.
     pub fn start(self, cap: usize) -> Option<String> {
-        let inner = self.literal()?;
-        let at_most = (cap * 2).min(inner.len());
-        let end = (0..at_most).rev().take(NEAR).find(|at| is_place_to_cut(inner, *at));
-        let decoded = end.filter(|_| at_most < inner.len()).and_then(|end| decode(&inner[..end]));
-        let mut text = match decoded.filter(|text| text.len() >= cap) {
-            Some(text) => text,
-            None => self.text()?.into_owned(),
-        };
+        let mut text = self.text()?.into_owned();
         text.truncate(text.floor_char_boundary(cap));
         Some(text)
     }
@@ -135,26 +124,18 @@ impl<'a> Scan<'a> {
 
     /// Calls `each` for every field of the object that comes next, with the key as written. `each` must consume the
     /// value. Anything but an object is torn.
-    pub fn fields<E: From<Torn>>(
+    pub fn fields(
         &mut self,
-        each: impl FnMut(&'a [u8], &mut Self) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut each: impl FnMut(&'a [u8], &mut Self) -> Result<(), Torn>,
+    ) -> Result<(), Torn> {
         self.expect(b'{')?;
         if self.peek() == Some(b'}') {
             self.at += 1;
             return Ok(());
         }
-        self.fields_from_here(each)
-    }
-
-    /// Like [`Scan::fields`], from the middle of an object on, before one of its keys.
-    pub fn fields_from_here<E: From<Torn>>(
-        &mut self,
-        mut each: impl FnMut(&'a [u8], &mut Self) -> Result<(), E>,
-    ) -> Result<(), E> {
         loop {
             if self.peek() != Some(b'"') {
-                return Err(Torn.into());
+                return Err(Torn);
             }
             let from = self.at;
             self.skip_string()?;
@@ -168,10 +149,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Calls `each` for every item of the list that comes next. `each` must consume the item.
-    pub fn items<E: From<Torn>>(
-        &mut self,
-        mut each: impl FnMut(&mut Self) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn items(&mut self, mut each: impl FnMut(&mut Self) -> Result<(), Torn>) -> Result<(), Torn> {
         self.expect(b'[')?;
         if self.peek() == Some(b']') {
             self.at += 1;
@@ -208,12 +186,6 @@ impl<'a> Scan<'a> {
                 Ok(())
             }
         }
-    }
-
-    /// Returns the next value and everything behind it, without looking for the value's end.
-    pub fn rest(&mut self) -> Raw<'a> {
-        self.peek();
-        Raw { json: &self.text[self.at..], at: self.base + self.at }
     }
 
     /// Skips to the end of the text, if the text is one object as the client writes it, and no second object starts in
@@ -283,8 +255,7 @@ impl<'a> Scan<'a> {
 /// Returns whether an object may start behind the end of another. A string can't look like that: a quote in it has a
 /// backslash before it.
 fn starts_another_object(part: &[u8]) -> bool {
-    static START: Needle = Needle::new(|| Finder::new("{\""));
-    START.find_iter(part).any(|at| {
+    memmem::find_iter(part, "{\"").any(|at| {
         let before = part[..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
         before == Some(&b'}')
     })
@@ -322,7 +293,7 @@ mod tests {
         Scan::new(json.as_bytes()).fields(|key, scan| {
             let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
             found.push((text(key), text(scan.value()?.json())));
-            Ok::<_, Torn>(())
+            Ok(())
         })?;
         Ok(found)
     }
@@ -353,7 +324,7 @@ mod tests {
             .fields(|_, scan| {
                 scan.value()?.scan().fields(|_, scan| {
                     at = Some(scan.value()?.at());
-                    Ok::<_, Torn>(())
+                    Ok(())
                 })
             })
             .expect("whole");
@@ -429,7 +400,7 @@ mod tests {
                 let mut map = serde_json::Map::new();
                 scan.fields(|key, scan| {
                     map.insert(String::from_utf8(key.to_vec()).expect("text"), rebuilt(scan)?);
-                    Ok::<_, Torn>(())
+                    Ok(())
                 })?;
                 Ok(Value::Object(map))
             }
@@ -437,7 +408,7 @@ mod tests {
                 let mut list = Vec::new();
                 scan.items(|scan| {
                     list.push(rebuilt(scan)?);
-                    Ok::<_, Torn>(())
+                    Ok(())
                 })?;
                 Ok(Value::Array(list))
             }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::session::results::REPORT_CAP;
+use crate::client::tool_result::REPORT_CAP;
 use crate::session::{ChangeAt, Command, Delegation, Original, Session, Touch};
 use crate::text::start_and_end;
 

@@ -11,6 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::client::json_scan::{Raw, Scan, is_place_to_cut};
+use crate::client::tool_result::FileText;
 use crate::files::{open_regular, read_at};
 use crate::session::{Change, ChangeAt, Original, Outcome, ReadFile, Session, Touch};
 
@@ -37,6 +38,45 @@ impl Recorded {
     pub fn shift_source(self, sources: usize) -> Self {
         Self { source: self.source + sources, ..self }
     }
+}
+
+/// How long a file's text before the session may be, as the transcript writes it, to be of use.
+const ORIGINAL_CAP: usize = 512 << 10;
+/// How long it may be where its position in the transcript is not known, so that the text itself is kept.
+const INLINE_CAP: usize = 32 << 10;
+
+impl Original {
+    /// Takes a file's text from the line at offset `line_at`: its position, or the text itself where that is not known.
+    pub fn new(text: FileText<'_>, line_at: Option<u64>) -> Self {
+        let raw = match text {
+            FileText::Unknown => return Self::Unknown,
+            FileText::Absent => return Self::Absent,
+            FileText::Text(raw) => raw,
+        };
+        match line_at {
+            Some(line_at) if raw.json().len() <= ORIGINAL_CAP => Self::Recorded(Recorded::new(raw, line_at)),
+            None if raw.json().len() <= INLINE_CAP => {
+                raw.text().map_or(Self::Unknown, |text| Self::Text(text.into_owned()))
+            }
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Returns what an edit puts in the place of what: the position in the transcript, or, where `line_at` is not known, the
+/// texts.
+pub(super) fn change_of(
+    change: Option<(Option<Raw<'_>>, Raw<'_>)>,
+    line_at: Option<u64>,
+) -> (Option<Change>, Option<ChangeAt>) {
+    let Some((old, new)) = change else { return (None, None) };
+    if let Some(line_at) = line_at {
+        let (old, new) = (old.map(|old| Recorded::new(old, line_at)), Recorded::new(new, line_at));
+        return (None, Some(ChangeAt { old, new }));
+    }
+    let start = |raw: Raw<'_>| raw.start(CHANGE_CAP);
+    let old = old.map_or(Some(String::new()), start);
+    (old.zip(start(new)).map(|(old, new)| Change { old, new }), None)
 }
 
 impl Touch {

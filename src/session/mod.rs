@@ -5,13 +5,11 @@
 //! `reader`, `file_history` and `load` touch the disk.
 
 pub mod absorb;
-pub mod asks;
 pub mod builder;
 pub mod file_history;
 pub mod load;
 pub mod long_line;
 pub mod reader;
-pub mod results;
 pub mod resume;
 pub mod retention;
 pub mod seen_ids;
@@ -21,6 +19,8 @@ use serde::{Deserialize, Serialize};
 use crate::shell::CommandLine;
 use crate::text::normalise::bare;
 
+pub use crate::client::tool_call::{EditTool, Todo};
+pub use crate::client::tool_result::CommandEnd;
 pub use crate::session::builder::SessionBuilder;
 pub use crate::session::file_history::Recorded;
 pub use crate::session::retention::Forgotten;
@@ -32,7 +32,6 @@ pub struct Ask {
     /// Its position in the session: actions with a higher number came after it.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
 }
 
@@ -44,10 +43,8 @@ pub struct Remark {
     /// Its position in the session.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
     /// Whether the agent ended a turn with it. The others are before a tool call of the same turn.
-    #[serde(default)]
     pub ends_turn: bool,
 }
 
@@ -58,63 +55,28 @@ pub struct ReadFile {
     /// The position of the first read; where `text` is known, of the read that returned it.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
     /// The text of a Markdown file when it was first read whole (`file_history`). Unknown for all others.
     pub text: Original,
 }
 
-/// The tool with which a file was changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum EditTool {
-    /// A whole file.
-    Write,
-    /// One replacement.
-    Edit,
-    /// Several replacements at once (to 1.0.128).
-    MultiEdit,
-    /// A notebook's cell.
-    NotebookEdit,
-}
-
-impl EditTool {
-    /// The tool of that name, if it changes files.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "Write" => Some(Self::Write),
-            "Edit" => Some(Self::Edit),
-            "MultiEdit" => Some(Self::MultiEdit),
-            "NotebookEdit" => Some(Self::NotebookEdit),
-            _ => None,
-        }
-    }
-
-    /// The client's name for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Write => "Write",
-            Self::Edit => "Edit",
-            Self::MultiEdit => "MultiEdit",
-            Self::NotebookEdit => "NotebookEdit",
-        }
-    }
-}
-
 /// How a call ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// It did what it was asked.
     Done,
     /// It did not: the start of the reason.
     Failed(String),
     /// No result in the transcript.
+    #[default]
     Unanswered,
 }
 
 /// What a file was before the session changed it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Original {
     /// The transcript does not say.
+    #[default]
     Unknown,
     /// There was no such file.
     Absent,
@@ -142,7 +104,6 @@ pub struct Touch {
     /// Its position in the session.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
     /// How it ended.
     pub outcome: Outcome,
@@ -153,7 +114,6 @@ pub struct Touch {
     /// What was replaced by what; for the newest change of each file that was done, and for all of a Markdown file's.
     pub change: Option<Change>,
     /// The position of that in the transcript, if it was not read yet (`file_history`).
-    #[serde(default)]
     pub change_at: Option<ChangeAt>,
 }
 
@@ -184,21 +144,6 @@ pub struct OtherCall {
     pub at: usize,
 }
 
-/// How a shell command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum CommandEnd {
-    /// Exit code 0, or nothing that says it failed.
-    Succeeded,
-    /// It failed, with this exit code where it is known.
-    Failed(Option<i32>),
-    /// The person or a timeout ended it.
-    Interrupted,
-    /// It was sent to the background: how it ended is not known.
-    Background,
-    /// No result in the transcript.
-    Unanswered,
-}
-
 /// One shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
@@ -207,23 +152,12 @@ pub struct Command {
     /// Its position in the session.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
     pub end: CommandEnd,
     /// The last part of what it printed.
     pub output: String,
     /// Which subagent ran it, if one did.
     pub agent: Option<String>,
-}
-
-/// One entry of the session's own task list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Todo {
-    /// The client's id, where it has one.
-    pub id: Option<String>,
-    pub text: String,
-    /// `pending`, `in_progress`, `completed`, …
-    pub status: String,
 }
 
 /// A plan that the person accepted in this session, or with which it was opened.
@@ -249,15 +183,12 @@ pub struct Delegation {
     pub outcome: Outcome,
     /// What it reported, start and end where that is long. Empty until it does: a call that only sent the subagent to the
     /// background reports nothing.
-    #[serde(default)]
     pub report: String,
     /// The subagent's id; its transcript is `agent-<id>.jsonl`.
-    #[serde(default)]
     pub agent_id: Option<String>,
     /// Its position in the session.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
 }
 
@@ -316,7 +247,6 @@ pub struct Session {
     /// File changes, in order.
     pub touches: Vec<Touch>,
     /// The agent's messages before the final one, in order.
-    #[serde(default)]
     pub remarks: Vec<Remark>,
     /// Files that were read, each once.
     pub reads: Vec<ReadFile>,
@@ -325,18 +255,15 @@ pub struct Session {
     /// The task list as it stands.
     pub todos: Vec<Todo>,
     /// Other tools that were called, each once.
-    #[serde(default)]
     pub other_calls: Vec<OtherCall>,
     /// Accepted plans, oldest first.
     pub plans: Vec<ApprovedPlan>,
     /// Texts of the plans that the person turned down and did not take up later.
-    #[serde(default)]
     pub rejected_plans: Vec<String>,
     /// What was handed to subagents.
     pub delegations: Vec<Delegation>,
     pub final_message: Option<String>,
     /// The position of the agent's newest tool call, of whatever tool.
-    #[serde(default)]
     pub last_call: usize,
     /// What the transcript ends on.
     pub tail: Tail,
@@ -345,13 +272,10 @@ pub struct Session {
     /// What could not be used.
     pub skipped: Skipped,
     /// What was dropped.
-    #[serde(default)]
     pub forgotten: Forgotten,
     /// How far it is masked.
-    #[serde(default)]
     pub masked: Masked,
     /// The transcripts that it was read from; [`Recorded`] refers to them.
-    #[serde(default)]
     pub sources: Vec<String>,
 }
 
@@ -361,7 +285,6 @@ pub struct Masked {
     pub asks: usize,
     pub commands: usize,
     pub delegations: usize,
-    #[serde(default)]
     pub remarks: usize,
     pub touches: usize,
     /// How many secrets were masked in them.
