@@ -23,7 +23,6 @@ pub struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// Returns the value's JSON.
     pub fn json(self) -> &'a [u8] {
         self.json
     }
@@ -35,15 +34,11 @@ impl<'a> Raw<'a> {
 
     /// Returns the decoded string, if the value is one.
     pub fn text(self) -> Option<Cow<'a, str>> {
-        match self.without_escapes() {
-            Some(plain) => std::str::from_utf8(plain).ok().map(Cow::Borrowed),
-            None => decode(self.literal()?).map(Cow::Owned),
+        let inner = self.literal()?;
+        match memchr::memchr(b'\\', inner) {
+            None => std::str::from_utf8(inner).ok().map(Cow::Borrowed),
+            Some(_) => decode(inner).map(Cow::Owned),
         }
-    }
-
-    /// Returns what is between the quotes, if the value is a string with no escapes.
-    fn without_escapes(self) -> Option<&'a [u8]> {
-        self.literal().filter(|inner| memchr::memchr(b'\\', inner).is_none())
     }
 
     /// Returns the first `cap` bytes of a string, or a little less.
@@ -70,21 +65,14 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Returns whether the value is this string.
     pub fn is(self, word: &str) -> bool {
-        match self.without_escapes() {
-            Some(plain) => plain == word.as_bytes(),
-            // An escape is at most six times as long as its character.
-            None => self.json.len() <= word.len() * 6 + 2 && self.text().is_some_and(|text| text == word),
-        }
+        self.text().as_deref() == Some(word)
     }
 
-    /// Returns whether the value is `true`.
     pub fn is_true(self) -> bool {
         self.json == b"true"
     }
 
-    /// Returns whether the value is a string.
     pub fn is_text(self) -> bool {
         self.json.starts_with(b"\"")
     }
@@ -109,7 +97,6 @@ pub struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Starts at the beginning of `text`.
     pub fn new(text: &'a [u8]) -> Self {
         Self { text, at: 0, base: 0 }
     }
@@ -171,7 +158,6 @@ impl<'a> Scan<'a> {
         Ok(Raw { json: &self.text[from..self.at], at: self.base + from })
     }
 
-    /// Consumes the next value.
     pub fn skip(&mut self) -> Result<(), Torn> {
         match self.peek().ok_or(Torn)? {
             b'"' => self.skip_string(),

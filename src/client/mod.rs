@@ -11,13 +11,12 @@
 //! - a call of the model without tools, hooks, settings or memory, as a [`call::Reader`]
 //!   ([`sealed_call::SealedClient`]).
 //!
-//! The sealed call consists of [`program`] (finds the program and its flags), [`claude_args`] (the
-//! command line and environment) and [`reply`] (what came back).
+//! The sealed call consists of [`program`] (finds the program, its flags and its environment) and
+//! [`reply`] (what came back).
 //!
 //! Nothing in here may need the config, the session or what readers are asked: those stand above.
 
 pub mod call;
-pub mod claude_args;
 pub mod env_vars;
 pub mod folders;
 pub mod hook_input;

@@ -17,7 +17,6 @@ impl<'a> Field<'a> {
         self.0.and_then(Raw::text).filter(|text| !text.is_empty())
     }
 
-    /// Like [`Field::text`], as an owned string.
     pub fn owned(self) -> Option<String> {
         self.text().map(Cow::into_owned)
     }
@@ -27,17 +26,14 @@ impl<'a> Field<'a> {
         self.text().map(|id| xxh3_64(id.as_bytes()))
     }
 
-    /// Returns whether it is this string.
     pub fn is(self, word: &str) -> bool {
         self.0.is_some_and(|raw| raw.is(word))
     }
 
-    /// Returns whether it is `true`.
     pub fn is_true(self) -> bool {
         self.0.is_some_and(Raw::is_true)
     }
 
-    /// Returns the value as it is written.
     pub fn raw(self) -> Option<Raw<'a>> {
         self.0
     }
@@ -97,21 +93,16 @@ pub(crate) use record;
 record! {
     /// One row of a transcript: the fields that a session may need, as they are written.
     pub Row {
-        /// What the row is.
         kind = b"type",
         /// The row's own id. A fork copies rows with their ids.
         uuid = b"uuid",
         /// The id of the row that it follows, which may be in another file, or not there yet.
         parent_uuid = b"parentUuid",
-        /// The session's id.
         session_id = b"sessionId",
-        /// The working directory of the session.
         cwd = b"cwd",
-        /// The client's version.
         version = b"version",
         /// The plan's short name.
         slug = b"slug",
-        /// When the row was made.
         timestamp = b"timestamp",
         /// Not part of the conversation: caveats, hook feedback, injected context.
         is_meta = b"isMeta",
@@ -133,16 +124,12 @@ record! {
         message = b"message",
         /// A tool's result in the client's own shape: an object, a list, or plain text on failure.
         tool_use_result = b"toolUseResult",
-        /// What an attachment row carries.
         attachment = b"attachment",
     }
 }
 
-/// Rows with prompts and results.
 pub const USER: &str = "user";
-/// Rows with text and calls.
 pub const ASSISTANT: &str = "assistant";
-/// Rows with what the client adds.
 pub const ATTACHMENT: &str = "attachment";
 
 /// Types that carry nothing for a session. They are known, so they are not counted as unknown.
@@ -178,50 +165,32 @@ impl<'a> Row<'a> {
         self.kind.text().is_some_and(|kind| IGNORED_TYPES.contains(&kind.as_ref()))
     }
 
-    /// Parses what an attachment row carries.
     pub fn attachment(&self) -> Attachment<'a> {
         Attachment::parse(self.attachment.raw())
     }
 
-    /// Parses its message.
     pub fn message(&self) -> Option<Message<'a>> {
         let raw = self.message.raw().filter(|raw| raw.json().starts_with(b"{"))?;
-        let fields = MessageFields::parse(Some(raw));
+        // It has the same names for these as a block.
+        let fields = Block::parse(Some(raw));
         Some(Message { id: fields.id, content: Content::parse(fields.content) })
     }
 }
 
-/// A user's or assistant's message.
 #[derive(Debug, Default)]
 pub struct Message<'a> {
     /// Shared by the rows of one message.
     pub id: Field<'a>,
-    /// What it says.
     pub content: Content<'a>,
 }
 
 record! {
-    /// A message as it is written.
-    MessageFields {
-        /// Shared by the rows of one message.
-        id = b"id",
-        /// Text or blocks.
-        content = b"content",
-    }
-}
-
-record! {
-    /// One block of a message.
     pub Block {
         /// `text`, `tool_use`, `tool_result`, `thinking`, `image`, …
         kind = b"type",
-        /// The text of a text block.
         text = b"text",
-        /// A tool call's id.
         id = b"id",
-        /// A tool call's tool.
         name = b"name",
-        /// A tool call's input.
         input = b"input",
         /// A result's call.
         tool_use_id = b"tool_use_id",
@@ -233,7 +202,6 @@ record! {
 }
 
 record! {
-    /// What an attachment row carries.
     pub Attachment {
         /// `plan_file_reference`, `plan_mode_exit`, `queued_command`, …
         kind = b"type",
@@ -248,7 +216,6 @@ record! {
 /// The content of a message: text, or blocks.
 #[derive(Debug)]
 pub enum Content<'a> {
-    /// Plain text.
     Text(Raw<'a>),
     /// Blocks, those that can be read.
     Blocks(Vec<Block<'a>>),
@@ -274,9 +241,8 @@ impl<'a> Content<'a> {
         match self {
             Self::Text(raw) => raw.text().unwrap_or_default(),
             Self::Blocks(blocks) => {
-                let mut texts = blocks.iter().filter_map(|block| block.text.text());
-                let first = texts.next().unwrap_or_default();
-                texts.fold(first, |all, text| Cow::Owned(format!("{all}\n{text}")))
+                let texts: Vec<_> = blocks.iter().filter_map(|block| block.text.text()).collect();
+                texts.join("\n").into()
             }
         }
     }

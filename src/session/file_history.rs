@@ -4,8 +4,6 @@
 //! These texts are the largest part of a long transcript, and an audit needs few of them. They are people's files, secrets
 //! and all: between stops only the positions are stored.
 
-use std::collections::HashMap;
-use std::fs::File;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -120,36 +118,31 @@ pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> Wanted) {
 
 /// Returns the text of a file when it was first read whole, if the transcript has it.
 pub fn text_of_read(session: &Session, read: &ReadFile) -> Option<String> {
-    match RecordedTexts::new(&session.sources).original(&read.text) {
-        Original::Text(text) => Some(text),
-        Original::Unknown | Original::Absent | Original::Recorded(_) => None,
-    }
+    RecordedTexts::new(&session.sources).original(&read.text).text().map(str::to_owned)
 }
 
-/// Reads texts from a session's transcripts, which are opened when they are needed.
+/// Reads texts from a session's transcripts.
 #[derive(Debug)]
 pub struct RecordedTexts {
     sources: Vec<String>,
-    files: HashMap<usize, File>,
     bytes_left: u64,
 }
 
 impl RecordedTexts {
-    /// Reads from these transcripts.
     pub fn new(sources: &[String]) -> Self {
-        Self { sources: sources.to_vec(), files: HashMap::new(), bytes_left: MOST_BYTES }
+        Self { sources: sources.to_vec(), bytes_left: MOST_BYTES }
     }
 
     /// Returns what a file was before, with its text read.
     pub fn original(&mut self, original: &Original) -> Original {
         match original {
-            Original::Recorded(place) => self.text(*place).map_or(Original::Unknown, Original::Text),
+            Original::Recorded(place) => {
+                let literal = self.read(*place, u64::from(place.bytes));
+                let text = literal.and_then(|literal| serde_json::from_slice(&literal).ok());
+                text.map_or(Original::Unknown, Original::Text)
+            }
             known => known.clone(),
         }
-    }
-
-    fn text(&mut self, place: Recorded) -> Option<String> {
-        serde_json::from_slice(&self.read(place, u64::from(place.bytes))?).ok()
     }
 
     /// Returns the first [`CHANGE_CAP`] bytes of a text.
@@ -167,11 +160,8 @@ impl RecordedTexts {
 
     fn read(&mut self, place: Recorded, bytes: u64) -> Option<Vec<u8>> {
         self.bytes_left = self.bytes_left.checked_sub(bytes)?;
-        if !self.files.contains_key(&place.source) {
-            let file = open_regular(Path::new(self.sources.get(place.source)?)).ok()?;
-            self.files.insert(place.source, file);
-        }
-        read_at(&self.files[&place.source], place.at, bytes).ok()
+        let file = open_regular(Path::new(self.sources.get(place.source)?)).ok()?;
+        read_at(&file, place.at, bytes).ok()
     }
 }
 

@@ -1,18 +1,19 @@
 //! What happened: a session built from its transcript and its subagents' transcripts.
 //!
-//! `reader` reads lines, `client::row` parses them into rows, `builder` folds rows into a [`Session`] of bounded size
+//! `transcript` reads lines, `client::row` parses them into rows, `builder` folds rows into a [`Session`] of bounded size
 //! (`retention`), `resume` stores how far that went, `absorb` merges a subagent's work, `load` reads a whole session. Only
-//! `reader`, `file_history` and `load` touch the disk.
+//! `transcript`, `file_history` and `load` touch the disk.
+//!
+//! In every entry `at` is its position in the session, which is the number of its row, and `time` is when that was, in
+//! milliseconds since 1970, if the row says it.
 
 pub mod absorb;
 pub mod builder;
 pub mod file_history;
 pub mod load;
-pub mod long_line;
-pub mod reader;
 pub mod resume;
 pub mod retention;
-pub mod seen_ids;
+pub mod transcript;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,6 @@ pub struct Ask {
     pub text: String,
     /// Its position in the session: actions with a higher number came after it.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
     pub time: Option<i64>,
 }
 
@@ -40,9 +40,7 @@ pub struct Ask {
 pub struct Remark {
     /// The text, start and end where it is long.
     pub text: String,
-    /// Its position in the session.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
     pub time: Option<i64>,
     /// Whether the agent ended a turn with it. The others are before a tool call of the same turn.
     pub ends_turn: bool,
@@ -50,11 +48,9 @@ pub struct Remark {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFile {
-    /// The path as the call gave it.
     pub path: String,
     /// The position of the first read; where `text` is known, of the read that returned it.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
     pub time: Option<i64>,
     /// The text of a Markdown file when it was first read whole (`file_history`). Unknown for all others.
     pub text: Original,
@@ -63,7 +59,6 @@ pub struct ReadFile {
 /// How a call ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// It did what it was asked.
     Done,
     /// It did not: the start of the reason.
     Failed(String),
@@ -101,11 +96,8 @@ pub struct Touch {
     /// The path as the call gave it; absolute from the real client.
     pub path: String,
     pub tool: EditTool,
-    /// Its position in the session.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
     pub time: Option<i64>,
-    /// How it ended.
     pub outcome: Outcome,
     /// What was there before; only for the first change of each file that was done.
     pub original: Original,
@@ -122,7 +114,6 @@ pub struct Touch {
 pub struct ChangeAt {
     /// What was taken out; `None` for a whole file.
     pub old: Option<Recorded>,
-    /// What was put in.
     pub new: Recorded,
 }
 
@@ -131,14 +122,12 @@ pub struct ChangeAt {
 pub struct Change {
     /// What was taken out; empty for a whole file.
     pub old: String,
-    /// What was put in.
     pub new: String,
 }
 
 /// A tool whose calls have no list of their own: another server's, a web search, a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherCall {
-    /// The tool's name.
     pub tool: String,
     /// The position of its last call.
     pub at: usize,
@@ -147,11 +136,8 @@ pub struct OtherCall {
 /// One shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// The command line.
     pub line: String,
-    /// Its position in the session.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
     pub time: Option<i64>,
     pub end: CommandEnd,
     /// The last part of what it printed.
@@ -169,26 +155,21 @@ pub struct ApprovedPlan {
     pub path: Option<String>,
     /// The client's short name for it: the file is `<plans>/<slug>.md`.
     pub slug: Option<String>,
-    /// Its position in the session.
     pub at: usize,
 }
 
 /// Work handed to a subagent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delegation {
-    /// Its short title.
     pub description: String,
     pub agent_type: String,
-    /// How the call ended.
     pub outcome: Outcome,
     /// What it reported, start and end where that is long. Empty until it does: a call that only sent the subagent to the
     /// background reports nothing.
     pub report: String,
     /// The subagent's id; its transcript is `agent-<id>.jsonl`.
     pub agent_id: Option<String>,
-    /// Its position in the session.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
     pub time: Option<i64>,
 }
 
@@ -217,14 +198,11 @@ impl std::ops::AddAssign for Skipped {
 /// The last thing in the transcript that belongs to the conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tail {
-    /// Nothing yet.
     #[default]
     Empty,
-    /// The agent's text.
     Words,
     /// A tool call that has no result yet.
     OpenCall,
-    /// A tool's result.
     Result,
     Prompt,
 }
@@ -232,48 +210,35 @@ pub enum Tail {
 /// What happened in a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// The session's id.
     pub id: Option<String>,
     /// Where it was started.
     pub cwd: Option<String>,
-    /// The client's version.
     pub version: Option<String>,
     /// The timestamp of its first row, as written.
     pub started: Option<String>,
     /// The timestamp of its newest row.
     pub ended: Option<String>,
-    /// The person's asks, in order.
     pub asks: Vec<Ask>,
-    /// File changes, in order.
     pub touches: Vec<Touch>,
     /// The agent's messages before the final one, in order.
     pub remarks: Vec<Remark>,
     /// Files that were read, each once.
     pub reads: Vec<ReadFile>,
-    /// Shell commands, in order.
     pub commands: Vec<Command>,
-    /// The task list as it stands.
     pub todos: Vec<Todo>,
     /// Other tools that were called, each once.
     pub other_calls: Vec<OtherCall>,
-    /// Accepted plans, oldest first.
     pub plans: Vec<ApprovedPlan>,
     /// Texts of the plans that the person turned down and did not take up later.
     pub rejected_plans: Vec<String>,
-    /// What was handed to subagents.
     pub delegations: Vec<Delegation>,
     pub final_message: Option<String>,
     /// The position of the agent's newest tool call, of whatever tool.
     pub last_call: usize,
-    /// What the transcript ends on.
     pub tail: Tail,
-    /// How many rows were folded.
     pub rows: usize,
-    /// What could not be used.
     pub skipped: Skipped,
-    /// What was dropped.
     pub forgotten: Forgotten,
-    /// How far it is masked.
     pub masked: Masked,
     /// The transcripts that it was read from; [`Recorded`] refers to them.
     pub sources: Vec<String>,
@@ -292,7 +257,6 @@ pub struct Masked {
 }
 
 impl Session {
-    /// Returns the changes that were done.
     pub fn done_touches(&self) -> impl Iterator<Item = &Touch> {
         self.touches.iter().filter(|touch| touch.outcome == Outcome::Done)
     }

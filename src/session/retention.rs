@@ -15,10 +15,8 @@ use crate::text::{first_part, last_part, start_and_end};
 /// What was dropped from a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
-    /// How much of the work done.
     pub work: usize,
     pub asks: usize,
-    /// How many of the agent's remarks.
     pub remarks: usize,
     /// Whether any file that was changed is not named in it any more.
     pub files: bool,
@@ -27,19 +25,19 @@ pub struct Forgotten {
     pub until: usize,
 }
 
+/// How much is kept of each older text.
+const OLD_PART: usize = 440;
+/// The mark in a cut text is no longer than this: a text with its mark must not be cut again and again.
+const MARK: usize = 40;
+
 /// Commands: when to trim them, and how many of the newest are left as they are.
 const COMMANDS: usize = 1_200;
 const COMMAND_BYTES: usize = 384 << 10;
 const NEWEST_COMMANDS: usize = 300;
 const NEWEST_COMMAND_BYTES: usize = 128 << 10;
-/// How much is kept of the line of an older command and, where it did not succeed, of its output. A cut text with its
-/// mark must not be longer than one that is left as it is, or it would be cut again and again.
+/// How much is kept of the line of an older command and, where it did not succeed, of its output.
 const OLD_COMMAND_PART: usize = 120;
-const OLD_COMMAND_WHOLE: usize = 160;
-/// How much is kept of the line and the output of an older check, as long as there is room: the output says whether the
-/// tests passed.
-const OLD_CHECK_PART: usize = 440;
-const OLD_CHECK_WHOLE: usize = 480;
+/// How much room there is for the output of older checks, which says whether the tests passed.
 const OLD_CHECK_BYTES: usize = 64 << 10;
 /// How many older commands are kept. With the newest ones this is well below the number at which they are trimmed.
 const OLD_COMMANDS: usize = 500;
@@ -58,8 +56,6 @@ const ASKS: usize = 400;
 const ASK_BYTES: usize = 192 << 10;
 const NEWEST_ASKS: usize = 200;
 const NEWEST_ASK_BYTES: usize = 48 << 10;
-const OLD_ASK_PART: usize = 440;
-const OLD_ASK_WHOLE: usize = 480;
 const MOST_ASK_BYTES: usize = 144 << 10;
 
 /// Remarks: when to trim them, and how many of the newest are left. Of older ones those stay that the person had read
@@ -71,11 +67,9 @@ const NEWEST_REMARK_BYTES: usize = 48 << 10;
 const OLD_REMARKS: usize = 200;
 const OLD_REMARK_BYTES: usize = 96 << 10;
 
-/// Reports of subagents: when to trim them, how much of the newest stays, and how much of each older one.
+/// Reports of subagents: when to trim them, and how much of the newest stays.
 const REPORT_BYTES: usize = 192 << 10;
 const NEWEST_REPORT_BYTES: usize = 64 << 10;
-const OLD_REPORT_PART: usize = 440;
-const OLD_REPORT_WHOLE: usize = 480;
 
 /// Lists of which only the newest entries matter.
 const READS: usize = 500;
@@ -149,9 +143,9 @@ fn count_newest(lengths: impl DoubleEndedIterator<Item = usize>, most: usize, mo
     lengths.rev().take(most).take_while(is_within).count()
 }
 
-fn shorten(text: &mut String, whole: usize, part: impl Fn(&str) -> String) {
-    if text.len() > whole {
-        *text = part(text);
+fn shorten(text: &mut String, part: usize, cut: fn(&str, usize) -> String) {
+    if text.len() > part + MARK {
+        *text = cut(text, part);
     }
 }
 
@@ -184,17 +178,17 @@ fn trim_commands(session: &mut Session) -> Option<Moved> {
 /// Shortens an older command; returns how much of the room for checks is left.
 fn shorten_command(command: &mut Command, room: usize) -> usize {
     if is_check(&command.line) {
-        shorten(&mut command.line, OLD_CHECK_WHOLE, |line| first_part(line, OLD_CHECK_PART));
-        shorten(&mut command.output, OLD_CHECK_WHOLE, |output| last_part(output, OLD_CHECK_PART));
+        shorten(&mut command.line, OLD_PART, first_part);
+        shorten(&mut command.output, OLD_PART, last_part);
         if let Some(left) = room.checked_sub(command.line.len() + command.output.len()) {
             return left;
         }
     }
-    shorten(&mut command.line, OLD_COMMAND_WHOLE, |line| first_part(line, OLD_COMMAND_PART));
+    shorten(&mut command.line, OLD_COMMAND_PART, first_part);
     if command.end == CommandEnd::Succeeded {
         command.output = String::new();
     } else {
-        shorten(&mut command.output, OLD_COMMAND_WHOLE, |output| last_part(output, OLD_COMMAND_PART));
+        shorten(&mut command.output, OLD_COMMAND_PART, last_part);
     }
     room
 }
@@ -262,7 +256,7 @@ fn trim_asks(session: &mut Session) {
     let newest = count_newest(lengths(session).into_iter(), NEWEST_ASKS, NEWEST_ASK_BYTES);
     let old = session.asks.len() - newest.max(1);
     for ask in session.asks[..old].iter_mut().skip(1) {
-        shorten(&mut ask.text, OLD_ASK_WHOLE, |text| start_and_end(text, OLD_ASK_PART));
+        shorten(&mut ask.text, OLD_PART, start_and_end);
     }
     let most = if session.asks.len() > ASKS { NEWEST_ASKS } else { ASKS };
     let kept = count_newest(lengths(session).into_iter(), most, MOST_ASK_BYTES);
@@ -300,7 +294,7 @@ fn trim_reports(session: &mut Session) {
     }
     let old = session.delegations.len() - count_newest(lengths, DELEGATIONS, NEWEST_REPORT_BYTES);
     for delegation in &mut session.delegations[..old] {
-        shorten(&mut delegation.report, OLD_REPORT_WHOLE, |text| start_and_end(text, OLD_REPORT_PART));
+        shorten(&mut delegation.report, OLD_PART, start_and_end);
     }
 }
 
@@ -432,7 +426,7 @@ mod tests {
         let mut session = Session { asks: (0..40).map(ask).collect(), ..Session::default() };
         trim_asks(&mut session);
         assert_eq!((session.asks.len(), session.forgotten.asks), (40, 0));
-        assert!(session.asks[1].text.len() <= OLD_ASK_WHOLE && session.asks[1].text.ends_with("thanks"));
+        assert!(session.asks[1].text.len() <= OLD_PART + MARK && session.asks[1].text.ends_with("thanks"));
         assert!(session.asks[0].text.len() > 8_000 && session.asks[39].text.len() > 8_000);
         assert!(session.asks.iter().map(|ask| ask.text.len()).sum::<usize>() <= ASK_BYTES / 2);
     }
@@ -466,7 +460,7 @@ mod tests {
         let mut session = Session { delegations: (0..70).map(delegation).collect(), ..Session::default() };
         trim_reports(&mut session);
         let old = &session.delegations[0].report;
-        assert!(old.len() <= OLD_REPORT_WHOLE && old.starts_with("start") && old.ends_with("end"));
+        assert!(old.len() <= OLD_PART + MARK && old.starts_with("start") && old.ends_with("end"));
         assert!(session.delegations[69].report.len() > 3_000);
         let bytes: usize = session.delegations.iter().map(|delegation| delegation.report.len()).sum();
         assert!(bytes < REPORT_BYTES);

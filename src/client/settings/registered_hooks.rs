@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::client::settings::files::Scope;
+use crate::client::settings::Scope;
 
 /// The events that punchlist is registered on.
 pub const EVENTS: [&str; 3] = ["Stop", "SubagentStop", SESSION_START];
@@ -23,16 +23,13 @@ const CLIENT_TIMEOUT: u64 = 600;
 /// The owner of a file with hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
-    /// The organisation.
     Managed,
     /// A person or a project.
     Settings(Scope),
-    /// A plugin, by its name.
     Plugin(String),
 }
 
 impl Owner {
-    /// Returns its name.
     pub fn name(&self) -> String {
         match self {
             Self::Managed => "managed".into(),
@@ -47,7 +44,6 @@ impl Owner {
     }
 }
 
-/// Whether a plugin of this name is ours.
 pub fn is_our_plugin(name: &str) -> bool {
     name.split('@').next() == Some("punchlist")
 }
@@ -55,11 +51,9 @@ pub fn is_our_plugin(name: &str) -> bool {
 /// One registration of our hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OurHook {
-    /// The event.
     pub event: &'static str,
     /// The index of its group under the event, and its index in the group.
     pub place: (usize, usize),
-    /// The command line.
     pub line: String,
     /// Whether it is as `install` or the README writes it, and not a command line of the person's
     /// own.
@@ -70,7 +64,6 @@ pub struct OurHook {
     pub timeout: u64,
     /// The timeout given with `--hook-timeout`, in seconds.
     pub hook_timeout: Option<u64>,
-    /// Whether it has `--background`.
     pub is_background: bool,
     /// Whether it has `asyncRewake`: the client does not wait for it.
     pub is_async: bool,
@@ -89,7 +82,6 @@ pub fn our_hooks(settings: &Value, owner: &Owner) -> Vec<OurHook> {
     EVENTS.into_iter().flat_map(of_event).collect()
 }
 
-/// Whether a hook is ours.
 pub fn is_ours(hook: &Value) -> bool {
     our_hook(hook, EVENTS[0], (0, 0), false).is_some()
 }

@@ -5,6 +5,8 @@
 mod calls;
 mod pending;
 
+use std::collections::{HashSet, VecDeque};
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,14 +16,14 @@ use crate::client::row::{ASSISTANT, ATTACHMENT, Block, Content, Field, Row, USER
 use crate::client::tool_call::PlanText;
 use crate::session::builder::pending::Pending;
 use crate::session::retention;
-use crate::session::seen_ids::SeenIds;
 use crate::session::{ApprovedPlan, Ask, Remark, Session, Tail};
 use crate::text::{last_part, start_and_end};
 
 /// Whose transcript this is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// The session's own. Sidechain rows in it are a subagent's (to 1.0.108).
+    #[default]
     Main,
     /// A subagent's own file: all rows are sidechain rows, and its first prompt is the main agent's.
     Subagent,
@@ -49,13 +51,59 @@ struct NewestText {
     /// The hash of the message's id. Its parts are rows of their own.
     message: Option<u64>,
     position: Position,
+    /// The hash of the id of the row right before it.
+    parent: Option<u64>,
     /// A row that it follows was not there yet. The client can write rows while those before them are still being
     /// written, and they overtake them.
     is_ahead: bool,
 }
 
+/// How many ids are remembered.
+const MOST_IDS: usize = 2_048;
+
+/// The hashes of the ids that came lately. A resumed or forked session can hold a row twice; in real files the copies are
+/// close together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "VecDeque<u64>", into = "VecDeque<u64>")]
+struct SeenIds {
+    oldest_first: VecDeque<u64>,
+    set: HashSet<u64>,
+}
+
+impl SeenIds {
+    /// Adds an id; returns whether it was not there.
+    fn insert(&mut self, id: u64) -> bool {
+        if !self.set.insert(id) {
+            return false;
+        }
+        self.oldest_first.push_back(id);
+        if self.oldest_first.len() > MOST_IDS
+            && let Some(oldest) = self.oldest_first.pop_front()
+        {
+            self.set.remove(&oldest);
+        }
+        true
+    }
+
+    fn contains(&self, id: u64) -> bool {
+        self.set.contains(&id)
+    }
+}
+
+impl From<VecDeque<u64>> for SeenIds {
+    fn from(oldest_first: VecDeque<u64>) -> Self {
+        Self { set: oldest_first.iter().copied().collect(), oldest_first }
+    }
+}
+
+impl From<SeenIds> for VecDeque<u64> {
+    fn from(seen: SeenIds) -> Self {
+        seen.oldest_first
+    }
+}
+
 /// A session that is being built. It can be saved, and continued later.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionBuilder {
     role: Role,
     session: Session,
@@ -71,14 +119,7 @@ pub struct SessionBuilder {
 impl SessionBuilder {
     /// Starts an empty session.
     pub fn new(role: Role) -> Self {
-        Self {
-            role,
-            session: Session::default(),
-            pending: Pending::default(),
-            seen: SeenIds::default(),
-            newest_text: None,
-            last_ask: None,
-        }
+        Self { role, ..Self::default() }
     }
 
     /// Starts an empty session of the transcript at `path`.
@@ -86,21 +127,6 @@ impl SessionBuilder {
         let mut builder = Self::new(role);
         builder.session.sources.push(path.to_owned());
         builder
-    }
-
-    /// Counts a line that was not JSON.
-    pub fn skip_unreadable(&mut self) {
-        self.session.skipped.unreadable += 1;
-    }
-
-    /// Counts a line that was too long to hold.
-    pub fn skip_oversized(&mut self) {
-        self.session.skipped.oversized += 1;
-    }
-
-    /// Counts a line that had bytes that are not UTF-8.
-    pub fn skip_repaired(&mut self) {
-        self.session.skipped.repaired += 1;
     }
 
     /// Returns the session so far.
@@ -197,17 +223,17 @@ impl SessionBuilder {
         let speaks = !is_sidechain && !row.is_api_error_message.is_true();
         let position = self.position(row);
         let id = message.id.hash();
-        let is_ahead = speaks && self.is_ahead(row);
+        let parent = row.parent_uuid.hash();
         match &message.content {
             Content::Text(raw) if speaks => {
-                self.add_text(id, &raw.text().unwrap_or_default(), is_ahead, position);
+                self.add_text(id, &raw.text().unwrap_or_default(), parent, position);
             }
             Content::Text(_) => {}
             Content::Blocks(blocks) => {
                 for block in blocks {
                     if speaks && block.kind.is("text") {
                         if let Some(text) = block.text.text() {
-                            self.add_text(id, &text, is_ahead, position);
+                            self.add_text(id, &text, parent, position);
                         }
                     } else if block.kind.is("tool_use") {
                         self.add_call(block, id, is_sidechain, line_at, position);
@@ -217,11 +243,15 @@ impl SessionBuilder {
         }
     }
 
-    /// Returns whether a row that this one follows is not there yet.
-    fn is_ahead(&self, row: &Row<'_>) -> bool {
+    /// Returns whether a row that the newest text follows is not there yet.
+    pub fn lacks_rows(&self) -> bool {
+        self.lacks_rows_before(self.newest_text.and_then(|newest| newest.parent))
+    }
+
+    fn lacks_rows_before(&self, parent: Option<u64>) -> bool {
         let lacks_start = self.session.asks.is_empty();
         let lacks_call = self.pending.has_early();
-        lacks_start || lacks_call || row.parent_uuid.hash().is_some_and(|parent| !self.seen.contains(parent))
+        lacks_start || lacks_call || parent.is_some_and(|parent| !self.seen.contains(parent))
     }
 
     /// Returns whether the newest text overtook what stands at `position`. Then it stays the newest, and is moved behind
@@ -238,7 +268,7 @@ impl SessionBuilder {
         is_older
     }
 
-    fn add_text(&mut self, message: Option<u64>, text: &str, is_ahead: bool, position: Position) {
+    fn add_text(&mut self, message: Option<u64>, text: &str, parent: Option<u64>, position: Position) {
         if text.trim().is_empty() {
             return;
         }
@@ -251,13 +281,13 @@ impl SessionBuilder {
             }
             self.end_text(self.is_another_message(message));
         }
-        let is_ahead = is_ahead || newest.is_some_and(|newest| newest.is_ahead);
+        let is_ahead = self.lacks_rows_before(parent) || newest.is_some_and(|newest| newest.is_ahead);
         // The claims are at the end of a message.
         self.session.final_message = Some(match self.session.final_message.take() {
             Some(before) => last_part(&format!("{before}\n{text}"), MESSAGE_CAP),
             None => last_part(text, MESSAGE_CAP),
         });
-        self.newest_text = Some(NewestText { message, position, is_ahead });
+        self.newest_text = Some(NewestText { message, position, parent, is_ahead });
         self.session.tail = Tail::Words;
         self.pending.close_all();
     }
