@@ -21,15 +21,14 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    const SEPARATOR: &str = "\n\n";
-
     /// Returns system prompt and message as one text, for people.
     pub fn whole(&self) -> String {
-        [&self.system, Self::SEPARATOR, &self.text].concat()
+        format!("{}\n\n{}", self.system, self.text)
     }
 
+    /// Returns the length of [`Self::whole`].
     pub fn bytes(&self) -> usize {
-        self.system.len() + Self::SEPARATOR.len() + self.text.len()
+        self.whole().len()
     }
 }
 

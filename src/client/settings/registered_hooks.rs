@@ -105,21 +105,17 @@ fn our_hook(hook: &Value, event: &'static str, place: (usize, usize), is_plugin:
         Some(first) if before == 0 && !is_on_path && !first.contains(['$', '~', '`']) => Some(first.clone()),
         _ => None,
     };
-    let after = |flag: &str| {
-        let at = flags.iter().position(|word| word.starts_with(flag))?;
-        let joined = flags[at].strip_prefix(flag)?.strip_prefix('=');
-        joined.or_else(|| flags.get(at + 1).map(String::as_str))?.parse().ok()
-    };
+    let (hook_timeout, are_known) = read_flags(&flags);
     Some(OurHook {
         event,
         place,
         line: std::iter::once(command).chain(args).collect::<Vec<_>>().join(" "),
-        is_plain: before == 0 && are_hook_flags(&flags),
+        is_plain: before == 0 && are_known,
         program,
         timeout: hook["timeout"]
             .as_f64()
             .map_or(CLIENT_TIMEOUT, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e6)).as_secs()),
-        hook_timeout: after("--hook-timeout"),
+        hook_timeout,
         is_background: flags.iter().any(|word| word == "--background"),
         is_async: hook["asyncRewake"] == true,
     })
@@ -140,21 +136,21 @@ fn call_in(words: &[String]) -> Option<(usize, Vec<String>)> {
     inner.filter_map(|inner| call_in(&inner)).map(|(_, flags)| (words.len(), flags)).next()
 }
 
-/// Whether these are flags of `hook` and nothing else.
-fn are_hook_flags(flags: &[String]) -> bool {
-    let number = |text: &str| text.parse::<u64>().is_ok();
-    let mut flags = flags.iter();
+/// Returns the value of `--hook-timeout`, and whether these are flags of `hook` and nothing else.
+fn read_flags(flags: &[String]) -> (Option<u64>, bool) {
+    let (mut timeout, mut are_known) = (None, true);
+    let mut flags = flags.iter().map(String::as_str);
     while let Some(flag) = flags.next() {
-        let is_known = match flag.as_str() {
-            "--background" => true,
-            "--hook-timeout" => flags.next().is_some_and(|word| number(word)),
-            other => other.strip_prefix("--hook-timeout=").is_some_and(number),
+        let value = match flag {
+            "--background" => continue,
+            "--hook-timeout" => flags.next(),
+            other => other.strip_prefix("--hook-timeout="),
         };
-        if !is_known {
-            return false;
-        }
+        let number = value.and_then(|value| value.parse().ok());
+        are_known &= number.is_some();
+        timeout = timeout.or(number);
     }
-    true
+    (timeout, are_known)
 }
 
 impl OurHook {

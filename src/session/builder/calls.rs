@@ -201,8 +201,8 @@ impl Session {
             }
             TaskChange::Update { id, status, subject } => {
                 if let Some(todo) = self.todos.iter_mut().find(|todo| todo.id.as_ref() == Some(&id)) {
-                    status.into_iter().for_each(|status| todo.status = status);
-                    subject.into_iter().for_each(|subject| todo.text = subject);
+                    todo.status = status.unwrap_or_else(|| std::mem::take(&mut todo.status));
+                    todo.text = subject.unwrap_or_else(|| std::mem::take(&mut todo.text));
                 }
             }
         }
