@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::client::settings::files::Scope;
+use crate::client::settings::Scope;
 
 /// Whose settings; this project's for you alone where nothing is said.
 #[derive(Debug, Args)]

@@ -12,9 +12,7 @@ pub type AnswerCheck = fn(&str) -> Result<(), String>;
 /// A question, ready to send.
 #[derive(Debug, Clone)]
 pub struct Prompt {
-    /// The system prompt.
     pub system: String,
-    /// The user's message.
     pub text: String,
     /// The JSON schema of the answer, on one line.
     pub schema: String,
@@ -23,16 +21,14 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    const SEPARATOR: &str = "\n\n";
-
     /// Returns system prompt and message as one text, for people.
     pub fn whole(&self) -> String {
-        [&self.system, Self::SEPARATOR, &self.text].concat()
+        format!("{}\n\n{}", self.system, self.text)
     }
 
     /// Returns the length of [`Self::whole`].
     pub fn bytes(&self) -> usize {
-        self.system.len() + Self::SEPARATOR.len() + self.text.len()
+        self.whole().len()
     }
 }
 
@@ -46,18 +42,15 @@ pub trait Reader {
     fn model(&self) -> &str;
 }
 
-/// How a call ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReaderOutcome {
     /// It answered: JSON that passed [`Prompt::check`].
     Answered(String),
-    /// It was not to be asked.
     NotAsked,
     /// It did not answer in time and was killed.
     TimedOut(Duration),
     /// It could not be asked, or could not answer.
     Unavailable(Unavailable),
-    /// Its answer does not fit the question.
     Unreadable(String),
     /// A newer stop of the same session took over while it was asked.
     Superseded,
@@ -66,7 +59,6 @@ pub enum ReaderOutcome {
 }
 
 impl ReaderOutcome {
-    /// The log's name for it.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Answered(_) => "answered",
@@ -94,43 +86,28 @@ impl ReaderOutcome {
 /// Why a model could not be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
-    /// There is no client on this machine.
     #[error(
         "no `claude` program was found (looked at {looked_at}); PUNCHLIST_CLAUDE or `[auditor] client` can name it"
     )]
-    NotFound {
-        /// The places that were searched.
-        looked_at: String,
-    },
-    /// The client did not start.
+    NotFound { looked_at: String },
     #[error("{program} could not be started: {why}")]
-    NotStarted {
-        /// Its path.
-        program: String,
-        /// The system's error.
-        why: String,
-    },
+    NotStarted { program: String, why: String },
     /// The client has no login that it can use from inside a hook.
     #[error(
         "the client is not logged in where hooks run ({0}); log in with `claude`, or set ANTHROPIC_API_KEY"
     )]
     NotLoggedIn(String),
-    /// The service limits requests.
     #[error("the model's service is limiting requests ({0})")]
     RateLimited(String),
-    /// The account has no money left.
     #[error("the account's budget is spent ({0})")]
     OverBudget(String),
     /// The person's own limit on calls or money is reached.
     #[error("{0}")]
     BudgetSpent(String),
-    /// The hook has to answer before a reader could.
     #[error("too little of the hook's time was left")]
     NoTime,
-    /// The service failed in another way.
     #[error("the model's service failed ({0})")]
     ServiceFailed(String),
-    /// The client itself failed.
     #[error("the client failed ({0})")]
     Crashed(String),
 }
@@ -142,7 +119,6 @@ pub struct Usage {
     /// Tokens that were read anew.
     #[serde(rename = "input_tokens")]
     pub input: u64,
-    /// Tokens that were written.
     #[serde(rename = "output_tokens")]
     pub output: u64,
     /// Tokens that came from the provider's cache.
@@ -151,7 +127,6 @@ pub struct Usage {
     /// Tokens that were put into the provider's cache.
     #[serde(rename = "cache_write_tokens")]
     pub cache_write: u64,
-    /// In dollars.
     pub cost_usd: Option<f64>,
 }
 
@@ -165,15 +140,12 @@ impl Usage {
 /// One call and what came of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReaderRun {
-    /// How it ended.
     pub outcome: ReaderOutcome,
-    /// The program that was run.
     pub client: Option<PathBuf>,
     /// The flags it was given, without their values.
     pub flags: Vec<String>,
     /// From the question to the outcome, retries included.
     pub duration: Duration,
-    /// What it cost.
     pub usage: Usage,
     /// What was printed, unchanged.
     pub raw_reply: String,

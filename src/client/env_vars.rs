@@ -1,5 +1,5 @@
 //! The client's environment variables that punchlist reads, one documented constant each, and what
-//! two of them say. Those that a sealed call sets or removes are in `claude_args`.
+//! two of them say. Those that a sealed call sets or removes are in `program`.
 
 use std::path::PathBuf;
 

@@ -2,12 +2,14 @@
 //! a folder outside the project from a settings file, which may come with a checkout.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::client::env_vars;
-use crate::client::settings::files::Scope;
+use crate::client::row::rows_of;
+use crate::client::settings::Scope;
 use crate::client::settings::registered_hooks::{Owner, our_hooks};
 use crate::env::Env;
 use crate::files::open_regular;
@@ -40,7 +42,6 @@ pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {
 pub struct Settings(Vec<(Scope, PathBuf, Value)>);
 
 impl Settings {
-    /// Reads those of a project and of the person.
     pub fn read(env: &Env, project: &Path) -> Self {
         let files = Scope::ALL.into_iter().filter_map(|scope| Some((scope, scope.file(env, project)?)));
         Self(
@@ -51,7 +52,6 @@ impl Settings {
         )
     }
 
-    /// See [`plan_folders`].
     pub fn plan_folders(&self, env: &Env, project: &Path) -> Vec<PathBuf> {
         let configured = self.0.iter().find_map(|(_, _, settings)| settings["plansDirectory"].as_str());
         let inside =
@@ -77,7 +77,6 @@ impl Settings {
     }
 }
 
-/// The session that the client has open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenSession {
     /// Its id, which `/clear` changes.
@@ -101,6 +100,62 @@ pub fn open_session(env: &Env) -> Option<OpenSession> {
         session: text("sessionId")?.to_owned(),
         is_interactive: text("entrypoint") == Some("cli"),
         busy_since_ms: note.get("statusUpdatedAt").and_then(Value::as_i64).filter(|_| is_busy),
+    })
+}
+
+/// Files of the client's own helpers, which hold copied rows or no work at all.
+const NOT_WORKERS: &[&str] = &["agent-acompact-", "agent-aprompt_suggestion-"];
+
+/// The first version that keeps a session's subagents in a folder of the session's own.
+const OWN_FOLDER_SINCE: [u32; 3] = [2, 1, 17];
+
+/// Returns the transcripts of a session's subagents: in a folder of their own from 2.1.17 on, beside it in 2.0.x.
+pub fn subagent_transcripts(transcript: &Path, version: Option<&str>) -> Vec<PathBuf> {
+    let own = agent_files(&transcript.with_extension("").join("subagents"));
+    // The folder of all sessions can be long: it is searched only for a client that wrote them there.
+    if !own.is_empty() || version.and_then(version_numbers).is_some_and(|version| version >= OWN_FOLDER_SINCE)
+    {
+        return own;
+    }
+    let Some((folder, session)) =
+        transcript.parent().zip(transcript.file_stem().and_then(|stem| stem.to_str()))
+    else {
+        return Vec::new();
+    };
+    agent_files(folder).into_iter().filter(|file| session_in_rows(file).as_deref() == Some(session)).collect()
+}
+
+/// Returns the subagents' transcripts in a folder, sorted by name.
+fn agent_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut files: Vec<PathBuf> = entries
+        .filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.starts_with("agent-")
+                && name.ends_with(".jsonl")
+                && !NOT_WORKERS.iter().any(|start| name.starts_with(start))
+                && entry.file_type().is_ok_and(|kind| kind.is_file())
+        })
+        .map(|entry| entry.path())
+        .collect();
+    files.sort_unstable();
+    files
+}
+
+/// Parses `2.1.17`.
+fn version_numbers(version: &str) -> Option<[u32; 3]> {
+    let mut numbers = version.split('.').map(|part| part.parse().ok());
+    Some([numbers.next()??, numbers.next()??, numbers.next()??])
+}
+
+/// Returns the session that the first rows of a transcript name.
+pub fn session_in_rows(file: &Path) -> Option<String> {
+    let start = BufReader::new(open_regular(file).ok()?.take(1 << 20));
+    start.lines().map_while(Result::ok).find_map(|line| {
+        let mut session = None;
+        rows_of(line.as_bytes(), |row| session = session.take().or_else(|| row.session_id.owned()));
+        session
     })
 }
 

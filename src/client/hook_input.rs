@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-/// A hook event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The main agent is about to stop.
     Stop,
-    /// A subagent is about to stop.
     SubagentStop,
     /// A session starts, goes on or was compacted.
     SessionStart,
@@ -19,7 +17,6 @@ pub enum Event {
 }
 
 impl Event {
-    /// The client's name for it.
     pub fn name(&self) -> &str {
         match self {
             Self::Stop => "Stop",
@@ -39,7 +36,6 @@ pub struct BackgroundTask {
     pub kind: String,
     /// `running`, `completed`, …
     pub status: String,
-    /// The agent's description.
     pub description: String,
 }
 
@@ -56,9 +52,7 @@ impl BackgroundTask {
 /// What the client gives its hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookInput {
-    /// The event.
     pub event: Event,
-    /// The session's id.
     pub session_id: Option<String>,
     /// The session's transcript; may name a file that does not exist.
     pub transcript_path: Option<PathBuf>,
@@ -74,9 +68,7 @@ pub struct HookInput {
     pub prompt_id: Option<String>,
     /// Background tasks (2.1.145 and later).
     pub background_tasks: Vec<BackgroundTask>,
-    /// `SubagentStop`: which one.
     pub agent_id: Option<String>,
-    /// `SubagentStop`: of which type.
     pub agent_type: Option<String>,
     /// `SubagentStop`: its own transcript.
     pub agent_transcript_path: Option<PathBuf>,
@@ -87,10 +79,8 @@ pub struct HookInput {
 /// Why stdin is not a hook's input.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
-    /// Nothing came.
     #[error("stdin is empty; `punchlist hook` is run by Claude Code, which sends the hook's JSON there")]
     Empty,
-    /// Something else came.
     #[error("stdin is not the hook's JSON ({0}); `punchlist hook` is run by Claude Code, see the README")]
     NotJson(String),
 }

@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::exit;
 
-/// A reply to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// The stop goes through.
@@ -24,7 +23,6 @@ pub enum Reply {
 const SYSTEM_MESSAGE_CAP: usize = 4_000;
 
 impl Reply {
-    /// Returns what goes to stdout.
     pub fn stdout(&self) -> Option<String> {
         match self {
             Self::Silent => None,
@@ -49,7 +47,6 @@ impl Reply {
         }
     }
 
-    /// Returns the exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Silent | Self::Tell(_) | Self::Context(_) => exit::OK,

@@ -6,14 +6,10 @@
 //! [`Torn`].
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
+use memchr::memmem;
 
 use crate::text::last_part;
-
-/// A byte string to search for, prepared once.
-pub type Needle = LazyLock<Finder<'static>>;
 
 /// The text is not JSON from here on, or it ends in the middle of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +23,6 @@ pub struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// Returns the value's JSON.
     pub fn json(self) -> &'a [u8] {
         self.json
     }
@@ -39,27 +34,16 @@ impl<'a> Raw<'a> {
 
     /// Returns the decoded string, if the value is one.
     pub fn text(self) -> Option<Cow<'a, str>> {
-        match self.without_escapes() {
-            Some(plain) => std::str::from_utf8(plain).ok().map(Cow::Borrowed),
-            None => decode(self.literal()?).map(Cow::Owned),
+        let inner = self.literal()?;
+        match memchr::memchr(b'\\', inner) {
+            None => std::str::from_utf8(inner).ok().map(Cow::Borrowed),
+            Some(_) => decode(inner).map(Cow::Owned),
         }
-    }
-
-    /// Returns what is between the quotes, if the value is a string with no escapes.
-    pub fn without_escapes(self) -> Option<&'a [u8]> {
-        self.literal().filter(|inner| memchr::memchr(b'\\', inner).is_none())
     }
 
     /// Returns the first `cap` bytes of a string, or a little less.
     pub fn start(self, cap: usize) -> Option<String> {
-        let inner = self.literal()?;
-        let at_most = (cap * 2).min(inner.len());
-        let end = (0..at_most).rev().take(NEAR).find(|at| is_place_to_cut(inner, *at));
-        let decoded = end.filter(|_| at_most < inner.len()).and_then(|end| decode(&inner[..end]));
-        let mut text = match decoded.filter(|text| text.len() >= cap) {
-            Some(text) => text,
-            None => self.text()?.into_owned(),
-        };
+        let mut text = self.text()?.into_owned();
         text.truncate(text.floor_char_boundary(cap));
         Some(text)
     }
@@ -81,21 +65,14 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Returns whether the value is this string.
     pub fn is(self, word: &str) -> bool {
-        match self.without_escapes() {
-            Some(plain) => plain == word.as_bytes(),
-            // An escape is at most six times as long as its character.
-            None => self.json.len() <= word.len() * 6 + 2 && self.text().is_some_and(|text| text == word),
-        }
+        self.text().as_deref() == Some(word)
     }
 
-    /// Returns whether the value is `true`.
     pub fn is_true(self) -> bool {
         self.json == b"true"
     }
 
-    /// Returns whether the value is a string.
     pub fn is_text(self) -> bool {
         self.json.starts_with(b"\"")
     }
@@ -120,7 +97,6 @@ pub struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Starts at the beginning of `text`.
     pub fn new(text: &'a [u8]) -> Self {
         Self { text, at: 0, base: 0 }
     }
@@ -135,26 +111,18 @@ impl<'a> Scan<'a> {
 
     /// Calls `each` for every field of the object that comes next, with the key as written. `each` must consume the
     /// value. Anything but an object is torn.
-    pub fn fields<E: From<Torn>>(
+    pub fn fields(
         &mut self,
-        each: impl FnMut(&'a [u8], &mut Self) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut each: impl FnMut(&'a [u8], &mut Self) -> Result<(), Torn>,
+    ) -> Result<(), Torn> {
         self.expect(b'{')?;
         if self.peek() == Some(b'}') {
             self.at += 1;
             return Ok(());
         }
-        self.fields_from_here(each)
-    }
-
-    /// Like [`Scan::fields`], from the middle of an object on, before one of its keys.
-    pub fn fields_from_here<E: From<Torn>>(
-        &mut self,
-        mut each: impl FnMut(&'a [u8], &mut Self) -> Result<(), E>,
-    ) -> Result<(), E> {
         loop {
             if self.peek() != Some(b'"') {
-                return Err(Torn.into());
+                return Err(Torn);
             }
             let from = self.at;
             self.skip_string()?;
@@ -168,10 +136,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Calls `each` for every item of the list that comes next. `each` must consume the item.
-    pub fn items<E: From<Torn>>(
-        &mut self,
-        mut each: impl FnMut(&mut Self) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn items(&mut self, mut each: impl FnMut(&mut Self) -> Result<(), Torn>) -> Result<(), Torn> {
         self.expect(b'[')?;
         if self.peek() == Some(b']') {
             self.at += 1;
@@ -193,7 +158,6 @@ impl<'a> Scan<'a> {
         Ok(Raw { json: &self.text[from..self.at], at: self.base + from })
     }
 
-    /// Consumes the next value.
     pub fn skip(&mut self) -> Result<(), Torn> {
         match self.peek().ok_or(Torn)? {
             b'"' => self.skip_string(),
@@ -208,12 +172,6 @@ impl<'a> Scan<'a> {
                 Ok(())
             }
         }
-    }
-
-    /// Returns the next value and everything behind it, without looking for the value's end.
-    pub fn rest(&mut self) -> Raw<'a> {
-        self.peek();
-        Raw { json: &self.text[self.at..], at: self.base + self.at }
     }
 
     /// Skips to the end of the text, if the text is one object as the client writes it, and no second object starts in
@@ -283,8 +241,7 @@ impl<'a> Scan<'a> {
 /// Returns whether an object may start behind the end of another. A string can't look like that: a quote in it has a
 /// backslash before it.
 fn starts_another_object(part: &[u8]) -> bool {
-    static START: Needle = Needle::new(|| Finder::new("{\""));
-    START.find_iter(part).any(|at| {
+    memmem::find_iter(part, "{\"").any(|at| {
         let before = part[..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
         before == Some(&b'}')
     })
@@ -322,7 +279,7 @@ mod tests {
         Scan::new(json.as_bytes()).fields(|key, scan| {
             let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
             found.push((text(key), text(scan.value()?.json())));
-            Ok::<_, Torn>(())
+            Ok(())
         })?;
         Ok(found)
     }
@@ -353,7 +310,7 @@ mod tests {
             .fields(|_, scan| {
                 scan.value()?.scan().fields(|_, scan| {
                     at = Some(scan.value()?.at());
-                    Ok::<_, Torn>(())
+                    Ok(())
                 })
             })
             .expect("whole");
@@ -429,7 +386,7 @@ mod tests {
                 let mut map = serde_json::Map::new();
                 scan.fields(|key, scan| {
                     map.insert(String::from_utf8(key.to_vec()).expect("text"), rebuilt(scan)?);
-                    Ok::<_, Torn>(())
+                    Ok(())
                 })?;
                 Ok(Value::Object(map))
             }
@@ -437,7 +394,7 @@ mod tests {
                 let mut list = Vec::new();
                 scan.items(|scan| {
                     list.push(rebuilt(scan)?);
-                    Ok::<_, Torn>(())
+                    Ok(())
                 })?;
                 Ok(Value::Array(list))
             }

@@ -4,26 +4,29 @@
 //!
 //! - what a hook is given, and the reply that blocks a stop or speaks to the person
 //!   ([`hook_input::HookInput`], [`hook_reply::Reply`]);
-//! - a transcript's rows: asks, messages, tool calls and their results ([`row`], [`json_scan`]);
+//! - a transcript's rows ([`row`], [`json_scan`]): prompts, tool calls and their results ([`prompt`],
+//!   [`tool_call`], [`tool_result`]);
 //! - where plans, transcripts and the open session are found ([`folders`], [`env_vars`]);
 //! - the hook's registration: read, added, removed, everything else left alone ([`settings`]);
 //! - a call of the model without tools, hooks, settings or memory, as a [`call::Reader`]
 //!   ([`sealed_call::SealedClient`]).
 //!
-//! The sealed call consists of [`program`] (finds the program and its flags), [`claude_args`] (the
-//! command line and environment) and [`reply`] (what came back).
+//! The sealed call consists of [`program`] (finds the program, its flags and its environment) and
+//! [`reply`] (what came back).
 //!
 //! Nothing in here may need the config, the session or what readers are asked: those stand above.
 
 pub mod call;
-pub mod claude_args;
 pub mod env_vars;
 pub mod folders;
 pub mod hook_input;
 pub mod hook_reply;
 pub mod json_scan;
 pub mod program;
+pub mod prompt;
 pub mod reply;
 pub mod row;
 pub mod sealed_call;
 pub mod settings;
+pub mod tool_call;
+pub mod tool_result;

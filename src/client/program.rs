@@ -1,19 +1,59 @@
-//! The client's program: finds it, and finds out which flags it understands. Must not guess flags
-//! from version numbers: packages and forks differ.
+//! The client's program: finds it, finds out which flags it understands, and says which variables it
+//! is run with. Must not guess flags from version numbers: packages and forks differ.
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::call::{ReaderOutcome, Unavailable};
-use super::{claude_args, env_vars};
+use super::env_vars;
 use crate::child::{self, Ended, Ending, Job};
 use crate::env::{self, Env};
 
 /// Flags that work and that no help text lists (measured from 1.0.98 to 2.1.325).
 const UNLISTED: &[&str] = &["--max-turns", "--system-prompt"];
+
+/// Variables that keep the client quiet and away from the person's files.
+const SET: &[(&str, &str)] = &[
+    // Hooks of managed settings run even in a sealed client: ours sees this and does nothing.
+    (env::INSIDE_AUDITOR, "1"),
+    // Without this, `@path` anywhere in the prompt makes the client read and send that file.
+    ("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1"),
+    // MEMORY.md gets past every flag but `--safe-mode`.
+    ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"),
+    ("CLAUDE_CODE_DISABLE_CLAUDE_MDS", "1"),
+    ("CLAUDE_CODE_DISABLE_TERMINAL_TITLE", "1"),
+    ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "8000"),
+    ("CLAUDE_CODE_MAX_RETRIES", "2"),
+    // 2.1.42 counts the good answer as a retry, too.
+    ("MAX_STRUCTURED_OUTPUT_RETRIES", "3"),
+    ("DISABLE_AUTOUPDATER", "1"),
+];
+
+/// Variables by which a client notices that it runs inside another. Listed one by one:
+/// `CLAUDE_CODE_*` has the credentials, too.
+const UNSET: &[&str] = &[
+    // Some 2.1.x refuse to start inside a session.
+    env_vars::INSIDE_SESSION,
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    env_vars::SESSION_ID,
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    env_vars::PROJECT_DIR,
+    "CLAUDE_PLUGIN_ROOT",
+    "CLAUDE_PLUGIN_DATA",
+    env_vars::PID,
+    "CLAUDE_EFFORT",
+    env_vars::AGENT,
+];
+
+/// The most that the client may print.
+const STDOUT_CAP: usize = 4 << 20;
+const STDERR_CAP: usize = 64 << 10;
 
 /// Finds the client to ask: the one that the person named, the one that runs this session, or the
 /// one on PATH.
@@ -47,19 +87,51 @@ fn resolve(env: &Env, program: &Path) -> Option<PathBuf> {
     which::which_in(program, env.get("PATH"), env.home().unwrap_or_default()).ok()
 }
 
-/// Runs the client with arguments that it answers by itself, without asking its model.
-pub fn run_plain(client: &Path, args: &[&str], env_unset: &[&str], deadline: Duration) -> Ended {
-    let unset = env_unset.iter().map(Into::into);
-    child::run(Job {
+/// Returns the variables that a client which we run must not see.
+pub fn env_unset() -> Vec<OsString> {
+    UNSET.iter().map(Into::into).collect()
+}
+
+/// Returns a run of the client that does not know that it is inside another, with nothing on stdin.
+pub fn job(client: &Path, args: &[impl AsRef<OsStr>], cwd: &Path, deadline: Duration) -> Job {
+    Job {
         program: client.to_path_buf(),
         args: args.iter().map(Into::into).collect(),
-        cwd: std::env::temp_dir(),
-        env_set: claude_args::env_set(),
-        env_unset: claude_args::env_unset().into_iter().chain(unset).collect(),
+        cwd: cwd.to_path_buf(),
+        env_set: SET.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        env_unset: env_unset(),
         stdin: Vec::new(),
         deadline,
-        stdout_cap: 1 << 20,
-        stderr_cap: 64 << 10,
+        stdout_cap: STDOUT_CAP,
+        stderr_cap: STDERR_CAP,
+    }
+}
+
+/// Runs the client with arguments that it answers by itself, without asking its model.
+pub fn run_plain(client: &Path, args: &[&str], unset: &[&str], deadline: Duration) -> Ended {
+    let mut job = job(client, args, &std::env::temp_dir(), deadline);
+    job.env_unset.extend(unset.iter().map(Into::into));
+    child::run(job)
+}
+
+fn crashed(why: String) -> ReaderOutcome {
+    ReaderOutcome::Unavailable(Unavailable::Crashed(why))
+}
+
+/// Returns the exit code of a run of the client, or what it means that there is none. The only place
+/// that says it. `name` is what was run.
+pub fn exit_code(ended: &Ended, client: &Path, name: &str) -> Result<i32, ReaderOutcome> {
+    Err(match &ended.how {
+        Ending::Exited(code) => return Ok(*code),
+        Ending::NotStarted(error) => ReaderOutcome::Unavailable(Unavailable::NotStarted {
+            program: client.display().to_string(),
+            why: error.to_string(),
+        }),
+        Ending::TimedOut => ReaderOutcome::TimedOut(ended.duration),
+        Ending::Unwanted => ReaderOutcome::Superseded,
+        Ending::Interrupted(signal) => ReaderOutcome::Interrupted(signal),
+        Ending::Flooded => ReaderOutcome::Unreadable(format!("{name} printed more than {STDOUT_CAP} bytes")),
+        Ending::Signaled(signal) => crashed(format!("{name} was ended by signal {signal}")),
     })
 }
 
@@ -68,7 +140,6 @@ pub fn run_plain(client: &Path, args: &[&str], env_unset: &[&str], deadline: Dur
 pub struct Flags(BTreeSet<String>);
 
 impl Flags {
-    /// Parses a help text.
     pub fn from_help(help: &str) -> Self {
         let listed = help.lines().flat_map(|line| {
             // Flags stand at the start of a line; those in a description are only mentioned.
@@ -81,26 +152,14 @@ impl Flags {
         Self(listed.chain(UNLISTED.iter().map(|flag| (*flag).to_owned())).collect())
     }
 
-    /// Runs the client's `--help`.
     pub fn probe(client: &Path, deadline: Duration) -> Result<Self, ReaderOutcome> {
         let ended = run_plain(client, &["--help"], &[], deadline);
-        let crashed = |why: String| Err(ReaderOutcome::Unavailable(Unavailable::Crashed(why)));
-        match ended.how {
-            Ending::Exited(0) => Ok(Self::from_help(&String::from_utf8_lossy(&ended.stdout))),
-            Ending::Exited(code) => crashed(format!("its --help ended with exit code {code}")),
-            Ending::Signaled(signal) => crashed(format!("its --help was ended by signal {signal}")),
-            Ending::Flooded => crashed("its --help does not end".into()),
-            Ending::Unwanted => Err(ReaderOutcome::Superseded),
-            Ending::TimedOut => Err(ReaderOutcome::TimedOut(ended.duration)),
-            Ending::Interrupted(signal) => Err(ReaderOutcome::Interrupted(signal)),
-            Ending::NotStarted(error) => Err(ReaderOutcome::Unavailable(Unavailable::NotStarted {
-                program: client.display().to_string(),
-                why: error.to_string(),
-            })),
+        match exit_code(&ended, client, "its --help")? {
+            0 => Ok(Self::from_help(&String::from_utf8_lossy(&ended.stdout))),
+            code => Err(crashed(format!("its --help ended with exit code {code}"))),
         }
     }
 
-    /// Whether the client has this flag.
     pub fn has(&self, flag: &str) -> bool {
         self.0.contains(flag)
     }
@@ -115,7 +174,6 @@ impl Flags {
 pub trait FlagCache {
     /// Returns the flags of this client, if its binary is still the same.
     fn get(&self, client: &Path) -> Option<Flags>;
-    /// Stores them.
     fn put(&self, client: &Path, flags: &Flags);
 }
 

@@ -14,8 +14,7 @@ use crate::redact::mask;
 const MAX_BRACES: usize = 200;
 
 /// What `--output-format json` prints: the fields that are used, all of them optional.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Deserialize)]
 struct Envelope<'a> {
     is_error: Option<bool>,
     subtype: Option<String>,
@@ -30,7 +29,6 @@ struct Envelope<'a> {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
 #[expect(clippy::struct_field_names, reason = "the client's names")]
 struct EnvelopeUsage {
     input_tokens: Option<u64>,
@@ -56,7 +54,6 @@ pub fn refused_flag(ended: &Ended) -> Option<String> {
     Some(rest.split_once('\'')?.0.split('=').next()?.to_owned())
 }
 
-/// Returns what the call cost.
 pub fn usage(stdout: &[u8]) -> Usage {
     let text = String::from_utf8_lossy(stdout);
     let Some(envelope) = envelope(&text) else { return Usage::default() };
@@ -70,7 +67,6 @@ pub fn usage(stdout: &[u8]) -> Usage {
     }
 }
 
-/// Returns what an exit means.
 pub fn exit_outcome(
     code: i32,
     stdout: &[u8],
@@ -229,7 +225,6 @@ mod tests {
         serde_json::from_str::<Answer>(json).map(drop).map_err(|error| error.to_string())
     }
 
-    /// An answer with nothing in it.
     const NOTHING: &str = r#"{"findings":[],"candidates":[]}"#;
 
     fn nothing() -> ReaderOutcome {

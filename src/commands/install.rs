@@ -14,10 +14,10 @@ use similar::{ChangeTag, TextDiff};
 
 use super::say::finish;
 use crate::cli::{InstallArgs, UninstallArgs};
-use crate::client::settings::files::{Scope, SettingsFile};
 use crate::client::settings::registered_hooks::ON_PATH;
 use crate::client::settings::registration;
 use crate::client::settings::registration::{Created, HOOK_TIMEOUT, Wanted, quoted, register, unregister};
+use crate::client::settings::{Scope, SettingsFile};
 use crate::config::{Config, Mode};
 use crate::env::Env;
 use crate::state::StateFolder;

@@ -174,7 +174,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::client::settings::files::Scope;
+    use crate::client::settings::Scope;
 
     fn file(owner: Owner, content: Value) -> HookFile {
         let path = format!("/{}.json", owner.name().replace(' ', "-"));

@@ -365,7 +365,7 @@ fn false_finding(
     laid_out: &LaidOut,
 ) -> FalseFinding {
     let key = FindingKey::of(&checked.finding, laid_out);
-    let judged = audited.findings().iter().find(|finding| FindingKey::of(finding, laid_out) == key);
+    let judged = audited.findings.iter().find(|finding| FindingKey::of(finding, laid_out) == key);
     let outcome = match (checked.outcome, judged) {
         (CheckOutcome::Stopped, _) => FalseOutcome::StoppedByChecks,
         (CheckOutcome::Advice, _) => FalseOutcome::Advice,
@@ -381,7 +381,7 @@ fn false_finding(
 
 fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited) -> CaseResult {
     let plan = audited.brief.evidence.plan.as_ref();
-    let matched = audited.findings().iter().map(|finding| MatchedFinding {
+    let matched = audited.findings.iter().map(|finding| MatchedFinding {
         finding: placeless(finding, laid_out),
         truths: truths_of(finding, &case.findings, plan),
     });
@@ -401,7 +401,7 @@ fn result_of(case: &Case, laid_out: &LaidOut, audited: &Audited) -> CaseResult {
         false_findings: Vec::new(),
         no_reply: false,
         not_recorded: Vec::new(),
-        second_calls: usize::from(audited.findings().iter().any(|finding| finding.second.is_some())),
+        second_calls: usize::from(audited.findings.iter().any(|finding| finding.second.is_some())),
         passed_over: None,
         decision: audited.decision,
         cause: audited.cause,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use crate::advisories::{SwitchFile, switched_off_by, switched_off_in_a_file_by};
-use crate::client::settings::files::Scope;
+use crate::client::settings::Scope;
 use crate::config::{own_file, project_file};
 use crate::decision::{Cause, Outcome};
 use crate::env;

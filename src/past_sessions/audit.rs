@@ -18,19 +18,16 @@ use crate::plan::{Plan, PlanPlaces};
 use crate::readers::prompt::PromptError;
 use crate::readers::{Prompt, Prompts, ReaderOutcome, RecordedReply, second};
 use crate::session::Session;
-use crate::session::load::{self, Loaded};
+use crate::session::load::{Loaded, load_saved};
 
 /// What to audit, and against which disk.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The session's transcript.
     pub transcript: &'a Path,
     pub workspace: &'a Path,
     /// The home and the client's folders.
     pub env: &'a Env,
-    /// The settings.
     pub config: &'a Config,
-    /// The texts.
     pub prompts: Prompts,
     /// Up to where the session was judged before.
     pub judged: Option<JudgedUntil>,
@@ -39,9 +36,7 @@ pub struct Request<'a> {
 /// A session that is ready to be judged.
 #[derive(Debug)]
 pub struct Prepared {
-    /// Everything that the audit rests on.
     pub brief: AuditInput,
-    /// The disk.
     pub workspace: Workspace,
     /// Why the hook would not have audited this stop, if it would not.
     pub passed_over: Option<&'static str>,
@@ -51,7 +46,6 @@ pub struct Prepared {
 /// What an audit came to.
 #[derive(Debug)]
 pub struct Audited {
-    /// Everything that it rests on.
     pub brief: AuditInput,
     /// Every finding, those that were refuted too.
     pub findings: Vec<Finding>,
@@ -64,18 +58,11 @@ pub struct Audited {
     pub config_faults: Vec<String>,
     /// What the hook would have decided.
     pub decision: Action,
-    /// Why.
     pub cause: Cause,
-    /// In words.
     pub detail: Option<String>,
 }
 
 impl Audited {
-    /// Every finding, those that were refuted too.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
-
     /// Every file, and how it entered the evidence.
     pub fn files(&self) -> Vec<FileRecord> {
         self.brief.evidence.files.iter().map(file_record).collect()
@@ -88,21 +75,11 @@ pub fn prepare(
     request: Request<'_>,
     given: impl FnOnce(&Session) -> Option<Plan>,
 ) -> Result<Prepared, String> {
-    let loaded = load::load_saved(request.transcript);
-    prepare_loaded(request, loaded, given)
-}
-
-/// The same for a session that was read.
-pub fn prepare_loaded(
-    request: Request<'_>,
-    loaded: Loaded,
-    given: impl FnOnce(&Session) -> Option<Plan>,
-) -> Result<Prepared, String> {
+    let loaded = load_saved(request.transcript);
     let workspace = workspace_at(request.workspace, request.env);
     let config = &request.config.audit;
     let places = plan_places(&workspace, config);
-    let promised = promised_in(loaded, &workspace, &places, given)?;
-    let Promised { session, plan, passed_over } = promised;
+    let (session, plan, passed_over) = find_plan(loaded, &workspace, &places, given)?;
     let (prompts, cache) = (request.prompts, &mut FileCache::default());
     let brief = AuditInput::new(session, plan, &workspace, prompts, config, request.judged, cache);
     Ok(Prepared { brief, workspace, passed_over, config: config.clone() })
@@ -112,29 +89,21 @@ fn workspace_at(folder: &Path, env: &Env) -> Workspace {
     Workspace::new(folder, folder, env.home(), &crate::client::folders::plan_folders(env, folder))
 }
 
-/// A session and what it promised.
-struct Promised {
-    session: Session,
-    plan: Option<Plan>,
-    passed_over: Option<&'static str>,
-}
-
-/// Finds a session's plan.
-fn promised_in(
+/// Finds a session's plan, and why the hook would not have audited it, if it would not.
+fn find_plan(
     loaded: Loaded,
     workspace: &Workspace,
     places: &PlanPlaces,
     given: impl FnOnce(&Session) -> Option<Plan>,
-) -> Result<Promised, String> {
+) -> Result<(Session, Option<Plan>, Option<&'static str>), String> {
     if let Some(problem) = loaded.problem {
         return Err(problem);
     }
     let mut session = loaded.session;
     follow(&mut session, workspace.root());
-    // Asked more than once.
     let plan = given(&session).or_else(|| plan_in_play(&mut session, workspace, places));
     let passed_over = nothing_to_audit(&session, plan.as_ref(), None).map(|(_, why)| why);
-    Ok(Promised { session, plan, passed_over })
+    Ok((session, plan, passed_over))
 }
 
 /// A project of which many sessions are judged: config, plan folders and git are read once.
@@ -158,8 +127,7 @@ impl Project {
     /// Judges a session with no reader. Its files are looked at if the report lists them, or if a
     /// finding may depend on them.
     pub fn judge(&self, loaded: Loaded, lists_files: bool) -> Result<Audited, String> {
-        let promised = promised_in(loaded, &self.workspace, &self.places, |_| None)?;
-        let Promised { session, plan, passed_over } = promised;
+        let (session, plan, passed_over) = find_plan(loaded, &self.workspace, &self.places, |_| None)?;
         let (workspace, config) = (&self.workspace, &self.config);
         let brief = if lists_files {
             let cache = &mut FileCache::default();

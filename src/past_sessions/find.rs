@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::client::env_vars;
-use crate::client::folders::{project_name, projects_folder};
+use crate::client::folders::{project_name, projects_folder, session_in_rows};
 use crate::env::Env;
 use crate::text::last_part;
 
@@ -18,7 +18,6 @@ const LONG_NAME: usize = 200;
 /// A transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The session's id.
     pub id: String,
     pub transcript: PathBuf,
     /// When it was written to last.
@@ -28,44 +27,25 @@ pub struct Found {
 /// Why there is nothing to audit.
 #[derive(Debug, thiserror::Error)]
 pub enum NotFound {
-    /// Neither a home nor a folder of the client's.
     #[error(
         "no home folder is known, so neither are the client's transcripts; name a transcript, or set HOME"
     )]
     NoHome,
-    /// The project has none.
     #[error(
         "no session of this project was found: there is no transcript in {looked}; run it in the folder in which \
          the session was started, name a transcript, or see all with `punchlist audit --all-projects`"
     )]
     NoSessions { looked: String },
-    /// No such id.
     #[error("no session {wanted:?} in {looked}; {near}")]
-    UnknownId {
-        /// What was asked for.
-        wanted: String,
-        looked: String,
-        near: String,
-    },
-    /// More than one.
+    UnknownId { wanted: String, looked: String, near: String },
     #[error("{wanted:?} is the start of {count} sessions: {ids}; give more of it")]
-    Ambiguous {
-        /// What was asked for.
-        wanted: String,
-        count: usize,
-        ids: String,
-    },
+    Ambiguous { wanted: String, count: usize, ids: String },
     #[error("there is no file {path}; name a transcript (a .jsonl file of the client's) or a session's id")]
     NoFile { path: String },
     #[error("{path} is a folder, not a transcript; name a .jsonl file in it, or go there and name none")]
     Folder { path: String },
-    /// A subagent's.
     #[error("{path} is the transcript of a subagent; its work is audited with its session: {session}")]
-    Subagent {
-        path: String,
-        /// Whose.
-        session: String,
-    },
+    Subagent { path: String, session: String },
 }
 
 /// Where sessions are looked for.
@@ -75,7 +55,6 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// The client's own.
     pub fn of(env: &Env) -> Result<Self, NotFound> {
         let folder = env_vars::config_dir(env).ok_or(NotFound::NoHome)?;
         Ok(Self { projects: projects_folder(&folder) })
@@ -86,8 +65,7 @@ impl Shelf {
     pub fn of_project(&self, cwd: &Path) -> Result<Vec<Found>, NotFound> {
         let cwd = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_path_buf());
         for folder in cwd.ancestors() {
-            let found = self.project_folders(folder).iter().flat_map(|folder| sessions_in(folder)).collect();
-            let found = newest_first(found);
+            let found = sessions_in(&self.project_folders(folder));
             if !found.is_empty() {
                 return Ok(found);
             }
@@ -98,33 +76,25 @@ impl Shelf {
 
     /// Every session of every project, the newest first.
     pub fn all(&self) -> Result<Vec<Found>, NotFound> {
-        let found = folders_in(&self.projects).iter().flat_map(|folder| sessions_in(folder)).collect();
-        let found = newest_first(found);
-        if found.is_empty() {
-            return Err(NotFound::NoSessions { looked: self.projects.display().to_string() });
-        }
-        Ok(found)
+        let found = sessions_in(&folders_in(&self.projects));
+        let looked = self.projects.display().to_string();
+        if found.is_empty() { Err(NotFound::NoSessions { looked }) } else { Ok(found) }
     }
 
     /// The session of that id, or of that start of one.
     pub fn by_id(&self, wanted: &str, cwd: &Path) -> Result<Found, NotFound> {
         let all = self.all().unwrap_or_default();
-        let mut fitting: Vec<Found> =
-            all.iter().filter(|found| found.id.starts_with(wanted)).cloned().collect();
-        if let Some(exact) = fitting.iter().position(|found| found.id == wanted) {
-            return Ok(fitting.swap_remove(exact));
-        }
-        match fitting.len() {
-            1 => Ok(fitting.remove(0)),
-            0 => {
+        let fitting: Vec<Found> = all.iter().filter(|found| found.id.starts_with(wanted)).cloned().collect();
+        let exact = fitting.iter().find(|found| found.id == wanted);
+        let wanted = wanted.to_owned();
+        match (exact, &fitting[..]) {
+            (Some(found), _) | (None, [found]) => Ok(found.clone()),
+            (None, []) => {
                 let here = self.of_project(cwd).unwrap_or_default();
-                Err(NotFound::UnknownId {
-                    wanted: wanted.to_owned(),
-                    looked: self.projects.display().to_string(),
-                    near: near(wanted, &here, &all),
-                })
+                let (looked, near) = (self.projects.display().to_string(), near(&wanted, &here, &all));
+                Err(NotFound::UnknownId { wanted, looked, near })
             }
-            count => Err(NotFound::Ambiguous { wanted: wanted.to_owned(), count, ids: ids(&fitting) }),
+            (None, several) => Err(NotFound::Ambiguous { wanted, count: several.len(), ids: ids(several) }),
         }
     }
 
@@ -181,23 +151,20 @@ fn session_of_subagent(path: &Path) -> String {
     if let Some(own) = own {
         return format!("{}.jsonl", own.display());
     }
-    let text = fs::read_to_string(path).unwrap_or_default();
-    let row = text.lines().find_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let id = row.and_then(|row| row.get("sessionId")?.as_str().map(String::from));
-    id.unwrap_or_else(|| "(its rows name none)".to_owned())
+    session_in_rows(path).unwrap_or_else(|| "(its rows name none)".to_owned())
 }
 
-/// The sessions in one folder of the client's.
-fn sessions_in(folder: &Path) -> Vec<Found> {
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl") && !is_subagents(&stem(path)))
-        .filter_map(|path| {
-            let meta = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
-            Some(Found { id: stem(&path), modified: modified(&meta), transcript: path })
-        })
-        .collect()
+/// Returns the sessions in some folders of the client's, the newest first.
+fn sessions_in(folders: &[PathBuf]) -> Vec<Found> {
+    let entries = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
+    let session = |path: PathBuf| {
+        let (id, meta) = (stem(&path), fs::metadata(&path).ok()?);
+        let is_one = path.extension()? == "jsonl" && !is_subagents(&id) && meta.is_file();
+        is_one.then(|| Found { id, modified: modified(&meta), transcript: path })
+    };
+    let mut found: Vec<Found> = entries.filter_map(|entry| session(entry.ok()?.path())).collect();
+    found.sort_by(|one, other| (other.modified, &one.id).cmp(&(one.modified, &other.id)));
+    found
 }
 
 /// Whether a transcript of that name is a subagent's: they stand beside the session's in 2.0.x.
@@ -210,11 +177,6 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
-}
-
-fn newest_first(mut found: Vec<Found>) -> Vec<Found> {
-    found.sort_by(|one, other| (other.modified, &one.id).cmp(&(one.modified, &other.id)));
-    found
 }
 
 fn modified(meta: &fs::Metadata) -> SystemTime {

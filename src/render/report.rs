@@ -135,7 +135,7 @@ impl Report {
                 steps: plan.promised().len(),
             }),
             steps: plan.map(steps_of).unwrap_or_default(),
-            findings: audited.findings().iter().map(|finding| finding_of(finding, plan)).collect(),
+            findings: audited.findings.iter().map(|finding| finding_of(finding, plan)).collect(),
             advisories: audited.advisories.clone(),
             files: audited
                 .files()

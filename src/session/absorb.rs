@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::session::results::REPORT_CAP;
+use crate::client::tool_result::REPORT_CAP;
 use crate::session::{ChangeAt, Command, Delegation, Original, Session, Touch};
 use crate::text::start_and_end;
 
@@ -122,7 +122,7 @@ fn merge<T>(list: &mut Vec<T>, new: Vec<T>, masked: &mut usize, at: impl Fn(&T) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Ask, Outcome};
+    use crate::session::Ask;
     use crate::testing;
 
     fn touch(path: &str, at: usize, time: Option<i64>) -> Touch {
@@ -134,21 +134,13 @@ mod tests {
     }
 
     fn delegation(id: &str, at: usize) -> Delegation {
-        Delegation {
-            description: "work".into(),
-            agent_type: String::new(),
-            outcome: Outcome::Done,
-            report: String::new(),
-            agent_id: Some(id.into()),
-            at,
-            time: Some(300),
-        }
+        Delegation { agent_id: Some(id.into()), time: Some(300), ..testing::delegation("work", at, "") }
     }
 
     /// An edit at 10, a delegation at 20, a test at 30, an edit at 40.
     fn main() -> Session {
         Session {
-            asks: vec![Ask { text: "do it".into(), at: 1, time: Some(100) }],
+            asks: vec![Ask { time: Some(100), ..testing::ask("do it", 1) }],
             touches: vec![touch("a", 10, Some(200)), touch("b", 40, Some(500))],
             commands: vec![command("cargo test", 30, Some(400))],
             delegations: vec![delegation("x", 20)],
@@ -182,23 +174,18 @@ mod tests {
     }
 
     #[test]
-    fn work_with_no_time_stands_where_it_was_delegation_or_at_the_end() {
-        for (name, at) in [("agent-x", 20), ("agent-y", 50)] {
+    fn work_with_no_time_is_where_it_was_delegated_or_at_the_end_and_old_work_is_not_the_last() {
+        for (name, time, at) in [
+            ("agent-x", None, 20),
+            ("agent-y", None, 50),
+            ("agent-x", Some(50), 20),
+            ("agent-y", Some(50), 0),
+        ] {
             let mut session = main();
-            let subagent = Session { touches: vec![touch("s", 3, None)], ..Session::default() };
+            let subagent = Session { touches: vec![touch("s", 3, time)], ..Session::default() };
             session.absorb(subagent, name);
-            assert!(places(&session).contains(&("s", at)), "{name}");
+            assert!(places(&session).contains(&("s", at)), "{name} {time:?}");
             assert!(session.touches.is_sorted_by_key(|touch| touch.at));
-        }
-    }
-
-    #[test]
-    fn work_from_before_every_entry_of_the_session_is_not_taken_for_its_last() {
-        for (name, at) in [("agent-x", 20), ("agent-y", 0)] {
-            let mut session = main();
-            let subagent = Session { touches: vec![touch("s", 3, Some(50))], ..Session::default() };
-            session.absorb(subagent, name);
-            assert!(places(&session).contains(&("s", at)), "{name}");
         }
     }
 

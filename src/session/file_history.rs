@@ -4,13 +4,12 @@
 //! These texts are the largest part of a long transcript, and an audit needs few of them. They are people's files, secrets
 //! and all: between stops only the positions are stored.
 
-use std::collections::HashMap;
-use std::fs::File;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::client::json_scan::{Raw, Scan, is_place_to_cut};
+use crate::client::tool_result::FileText;
 use crate::files::{open_regular, read_at};
 use crate::session::{Change, ChangeAt, Original, Outcome, ReadFile, Session, Touch};
 
@@ -37,6 +36,45 @@ impl Recorded {
     pub fn shift_source(self, sources: usize) -> Self {
         Self { source: self.source + sources, ..self }
     }
+}
+
+/// How long a file's text before the session may be, as the transcript writes it, to be of use.
+const ORIGINAL_CAP: usize = 512 << 10;
+/// How long it may be where its position in the transcript is not known, so that the text itself is kept.
+const INLINE_CAP: usize = 32 << 10;
+
+impl Original {
+    /// Takes a file's text from the line at offset `line_at`: its position, or the text itself where that is not known.
+    pub fn new(text: FileText<'_>, line_at: Option<u64>) -> Self {
+        let raw = match text {
+            FileText::Unknown => return Self::Unknown,
+            FileText::Absent => return Self::Absent,
+            FileText::Text(raw) => raw,
+        };
+        match line_at {
+            Some(line_at) if raw.json().len() <= ORIGINAL_CAP => Self::Recorded(Recorded::new(raw, line_at)),
+            None if raw.json().len() <= INLINE_CAP => {
+                raw.text().map_or(Self::Unknown, |text| Self::Text(text.into_owned()))
+            }
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Returns what an edit puts in the place of what: the position in the transcript, or, where `line_at` is not known, the
+/// texts.
+pub(super) fn change_of(
+    change: Option<(Option<Raw<'_>>, Raw<'_>)>,
+    line_at: Option<u64>,
+) -> (Option<Change>, Option<ChangeAt>) {
+    let Some((old, new)) = change else { return (None, None) };
+    if let Some(line_at) = line_at {
+        let (old, new) = (old.map(|old| Recorded::new(old, line_at)), Recorded::new(new, line_at));
+        return (None, Some(ChangeAt { old, new }));
+    }
+    let start = |raw: Raw<'_>| raw.start(CHANGE_CAP);
+    let old = old.map_or(Some(String::new()), start);
+    (old.zip(start(new)).map(|(old, new)| Change { old, new }), None)
 }
 
 impl Touch {
@@ -80,36 +118,31 @@ pub fn fetch(session: &mut Session, wanted: impl Fn(&Touch) -> Wanted) {
 
 /// Returns the text of a file when it was first read whole, if the transcript has it.
 pub fn text_of_read(session: &Session, read: &ReadFile) -> Option<String> {
-    match RecordedTexts::new(&session.sources).original(&read.text) {
-        Original::Text(text) => Some(text),
-        Original::Unknown | Original::Absent | Original::Recorded(_) => None,
-    }
+    RecordedTexts::new(&session.sources).original(&read.text).text().map(str::to_owned)
 }
 
-/// Reads texts from a session's transcripts, which are opened when they are needed.
+/// Reads texts from a session's transcripts.
 #[derive(Debug)]
 pub struct RecordedTexts {
     sources: Vec<String>,
-    files: HashMap<usize, File>,
     bytes_left: u64,
 }
 
 impl RecordedTexts {
-    /// Reads from these transcripts.
     pub fn new(sources: &[String]) -> Self {
-        Self { sources: sources.to_vec(), files: HashMap::new(), bytes_left: MOST_BYTES }
+        Self { sources: sources.to_vec(), bytes_left: MOST_BYTES }
     }
 
     /// Returns what a file was before, with its text read.
     pub fn original(&mut self, original: &Original) -> Original {
         match original {
-            Original::Recorded(place) => self.text(*place).map_or(Original::Unknown, Original::Text),
+            Original::Recorded(place) => {
+                let literal = self.read(*place, u64::from(place.bytes));
+                let text = literal.and_then(|literal| serde_json::from_slice(&literal).ok());
+                text.map_or(Original::Unknown, Original::Text)
+            }
             known => known.clone(),
         }
-    }
-
-    fn text(&mut self, place: Recorded) -> Option<String> {
-        serde_json::from_slice(&self.read(place, u64::from(place.bytes))?).ok()
     }
 
     /// Returns the first [`CHANGE_CAP`] bytes of a text.
@@ -127,11 +160,8 @@ impl RecordedTexts {
 
     fn read(&mut self, place: Recorded, bytes: u64) -> Option<Vec<u8>> {
         self.bytes_left = self.bytes_left.checked_sub(bytes)?;
-        if !self.files.contains_key(&place.source) {
-            let file = open_regular(Path::new(self.sources.get(place.source)?)).ok()?;
-            self.files.insert(place.source, file);
-        }
-        read_at(&self.files[&place.source], place.at, bytes).ok()
+        let file = open_regular(Path::new(self.sources.get(place.source)?)).ok()?;
+        read_at(&file, place.at, bytes).ok()
     }
 }
 

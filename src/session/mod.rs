@@ -1,26 +1,27 @@
 //! What happened: a session built from its transcript and its subagents' transcripts.
 //!
-//! `reader` reads lines, `client::row` parses them into rows, `builder` folds rows into a [`Session`] of bounded size
+//! `transcript` reads lines, `client::row` parses them into rows, `builder` folds rows into a [`Session`] of bounded size
 //! (`retention`), `resume` stores how far that went, `absorb` merges a subagent's work, `load` reads a whole session. Only
-//! `reader`, `file_history` and `load` touch the disk.
+//! `transcript`, `file_history` and `load` touch the disk.
+//!
+//! In every entry `at` is its position in the session, which is the number of its row, and `time` is when that was, in
+//! milliseconds since 1970, if the row says it.
 
 pub mod absorb;
-pub mod asks;
 pub mod builder;
 pub mod file_history;
 pub mod load;
-pub mod long_line;
-pub mod reader;
-pub mod results;
 pub mod resume;
 pub mod retention;
-pub mod seen_ids;
+pub mod transcript;
 
 use serde::{Deserialize, Serialize};
 
 use crate::shell::CommandLine;
 use crate::text::normalise::bare;
 
+pub use crate::client::tool_call::{EditTool, Todo};
+pub use crate::client::tool_result::CommandEnd;
 pub use crate::session::builder::SessionBuilder;
 pub use crate::session::file_history::Recorded;
 pub use crate::session::retention::Forgotten;
@@ -31,8 +32,6 @@ pub struct Ask {
     pub text: String,
     /// Its position in the session: actions with a higher number came after it.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
 }
 
@@ -41,80 +40,38 @@ pub struct Ask {
 pub struct Remark {
     /// The text, start and end where it is long.
     pub text: String,
-    /// Its position in the session.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
     /// Whether the agent ended a turn with it. The others are before a tool call of the same turn.
-    #[serde(default)]
     pub ends_turn: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFile {
-    /// The path as the call gave it.
     pub path: String,
     /// The position of the first read; where `text` is known, of the read that returned it.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
     /// The text of a Markdown file when it was first read whole (`file_history`). Unknown for all others.
     pub text: Original,
 }
 
-/// The tool with which a file was changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum EditTool {
-    /// A whole file.
-    Write,
-    /// One replacement.
-    Edit,
-    /// Several replacements at once (to 1.0.128).
-    MultiEdit,
-    /// A notebook's cell.
-    NotebookEdit,
-}
-
-impl EditTool {
-    /// The tool of that name, if it changes files.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "Write" => Some(Self::Write),
-            "Edit" => Some(Self::Edit),
-            "MultiEdit" => Some(Self::MultiEdit),
-            "NotebookEdit" => Some(Self::NotebookEdit),
-            _ => None,
-        }
-    }
-
-    /// The client's name for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Write => "Write",
-            Self::Edit => "Edit",
-            Self::MultiEdit => "MultiEdit",
-            Self::NotebookEdit => "NotebookEdit",
-        }
-    }
-}
-
 /// How a call ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// It did what it was asked.
     Done,
     /// It did not: the start of the reason.
     Failed(String),
     /// No result in the transcript.
+    #[default]
     Unanswered,
 }
 
 /// What a file was before the session changed it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Original {
     /// The transcript does not say.
+    #[default]
     Unknown,
     /// There was no such file.
     Absent,
@@ -139,12 +96,8 @@ pub struct Touch {
     /// The path as the call gave it; absolute from the real client.
     pub path: String,
     pub tool: EditTool,
-    /// Its position in the session.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
-    /// How it ended.
     pub outcome: Outcome,
     /// What was there before; only for the first change of each file that was done.
     pub original: Original,
@@ -153,7 +106,6 @@ pub struct Touch {
     /// What was replaced by what; for the newest change of each file that was done, and for all of a Markdown file's.
     pub change: Option<Change>,
     /// The position of that in the transcript, if it was not read yet (`file_history`).
-    #[serde(default)]
     pub change_at: Option<ChangeAt>,
 }
 
@@ -162,7 +114,6 @@ pub struct Touch {
 pub struct ChangeAt {
     /// What was taken out; `None` for a whole file.
     pub old: Option<Recorded>,
-    /// What was put in.
     pub new: Recorded,
 }
 
@@ -171,59 +122,28 @@ pub struct ChangeAt {
 pub struct Change {
     /// What was taken out; empty for a whole file.
     pub old: String,
-    /// What was put in.
     pub new: String,
 }
 
 /// A tool whose calls have no list of their own: another server's, a web search, a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherCall {
-    /// The tool's name.
     pub tool: String,
     /// The position of its last call.
     pub at: usize,
 }
 
-/// How a shell command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum CommandEnd {
-    /// Exit code 0, or nothing that says it failed.
-    Succeeded,
-    /// It failed, with this exit code where it is known.
-    Failed(Option<i32>),
-    /// The person or a timeout ended it.
-    Interrupted,
-    /// It was sent to the background: how it ended is not known.
-    Background,
-    /// No result in the transcript.
-    Unanswered,
-}
-
 /// One shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    /// The command line.
     pub line: String,
-    /// Its position in the session.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
     pub end: CommandEnd,
     /// The last part of what it printed.
     pub output: String,
     /// Which subagent ran it, if one did.
     pub agent: Option<String>,
-}
-
-/// One entry of the session's own task list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Todo {
-    /// The client's id, where it has one.
-    pub id: Option<String>,
-    pub text: String,
-    /// `pending`, `in_progress`, `completed`, …
-    pub status: String,
 }
 
 /// A plan that the person accepted in this session, or with which it was opened.
@@ -235,29 +155,21 @@ pub struct ApprovedPlan {
     pub path: Option<String>,
     /// The client's short name for it: the file is `<plans>/<slug>.md`.
     pub slug: Option<String>,
-    /// Its position in the session.
     pub at: usize,
 }
 
 /// Work handed to a subagent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delegation {
-    /// Its short title.
     pub description: String,
     pub agent_type: String,
-    /// How the call ended.
     pub outcome: Outcome,
     /// What it reported, start and end where that is long. Empty until it does: a call that only sent the subagent to the
     /// background reports nothing.
-    #[serde(default)]
     pub report: String,
     /// The subagent's id; its transcript is `agent-<id>.jsonl`.
-    #[serde(default)]
     pub agent_id: Option<String>,
-    /// Its position in the session.
     pub at: usize,
-    /// When, in milliseconds since 1970; `None` where the row does not say.
-    #[serde(default)]
     pub time: Option<i64>,
 }
 
@@ -286,14 +198,11 @@ impl std::ops::AddAssign for Skipped {
 /// The last thing in the transcript that belongs to the conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tail {
-    /// Nothing yet.
     #[default]
     Empty,
-    /// The agent's text.
     Words,
     /// A tool call that has no result yet.
     OpenCall,
-    /// A tool's result.
     Result,
     Prompt,
 }
@@ -301,57 +210,37 @@ pub enum Tail {
 /// What happened in a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// The session's id.
     pub id: Option<String>,
     /// Where it was started.
     pub cwd: Option<String>,
-    /// The client's version.
     pub version: Option<String>,
     /// The timestamp of its first row, as written.
     pub started: Option<String>,
     /// The timestamp of its newest row.
     pub ended: Option<String>,
-    /// The person's asks, in order.
     pub asks: Vec<Ask>,
-    /// File changes, in order.
     pub touches: Vec<Touch>,
     /// The agent's messages before the final one, in order.
-    #[serde(default)]
     pub remarks: Vec<Remark>,
     /// Files that were read, each once.
     pub reads: Vec<ReadFile>,
-    /// Shell commands, in order.
     pub commands: Vec<Command>,
-    /// The task list as it stands.
     pub todos: Vec<Todo>,
     /// Other tools that were called, each once.
-    #[serde(default)]
     pub other_calls: Vec<OtherCall>,
-    /// Accepted plans, oldest first.
     pub plans: Vec<ApprovedPlan>,
     /// Texts of the plans that the person turned down and did not take up later.
-    #[serde(default)]
     pub rejected_plans: Vec<String>,
-    /// What was handed to subagents.
     pub delegations: Vec<Delegation>,
     pub final_message: Option<String>,
     /// The position of the agent's newest tool call, of whatever tool.
-    #[serde(default)]
     pub last_call: usize,
-    /// What the transcript ends on.
     pub tail: Tail,
-    /// How many rows were folded.
     pub rows: usize,
-    /// What could not be used.
     pub skipped: Skipped,
-    /// What was dropped.
-    #[serde(default)]
     pub forgotten: Forgotten,
-    /// How far it is masked.
-    #[serde(default)]
     pub masked: Masked,
     /// The transcripts that it was read from; [`Recorded`] refers to them.
-    #[serde(default)]
     pub sources: Vec<String>,
 }
 
@@ -361,7 +250,6 @@ pub struct Masked {
     pub asks: usize,
     pub commands: usize,
     pub delegations: usize,
-    #[serde(default)]
     pub remarks: usize,
     pub touches: usize,
     /// How many secrets were masked in them.
@@ -369,7 +257,6 @@ pub struct Masked {
 }
 
 impl Session {
-    /// Returns the changes that were done.
     pub fn done_touches(&self) -> impl Iterator<Item = &Touch> {
         self.touches.iter().filter(|touch| touch.outcome == Outcome::Done)
     }

@@ -1,14 +1,9 @@
-//! How far a transcript was read and what came of it, so that the next stop reads only what is new. Pure. Must not go on
-//! with a file that is another one, was rewritten or got shorter.
+//! How far a transcript was read and what came of it, so that the next stop reads only what is new. Pure.
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache_codec;
 use crate::session::SessionBuilder;
-
-/// How many bytes before the end of what was read must be the same for the file to count as the same.
-const TAIL_BYTES: u64 = 1 << 10;
 
 /// The part of a transcript that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,26 +27,8 @@ pub struct ResumePoint {
     pub builder: SessionBuilder,
 }
 
-impl Mark {
-    /// Returns whether a file may be the one that was read, longer or not. Its tail has to be compared, too.
-    pub fn may_fit(&self, inode: u64, length: u64) -> bool {
-        self.inode == inode && self.offset <= length
-    }
-
-    /// Returns the offset at which the tail starts.
-    pub fn tail_from(&self) -> u64 {
-        self.offset.saturating_sub(TAIL_BYTES)
-    }
-
-    /// Sets the tail to the last bytes that were read.
-    #[must_use]
-    pub fn with_tail(self, tail: &[u8]) -> Self {
-        Self { tail: xxh3_64(tail), ..self }
-    }
-}
-
 /// The version is counted up with every change of the encoded type.
-const SHAPE: cache_codec::Shape = *b"cursors7";
+const SHAPE: cache_codec::Shape = *b"cursors8";
 
 /// Encodes the resume points of a session's transcripts.
 pub fn encode(points: &[ResumePoint]) -> Option<Vec<u8>> {
@@ -65,6 +42,8 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<ResumePoint>> {
 
 #[cfg(test)]
 mod tests {
+    use xxhash_rust::xxh3::xxh3_64;
+
     use super::*;
     use crate::client::row::rows_of;
     use crate::session::builder::Role;
@@ -101,15 +80,6 @@ mod tests {
     #[test]
     fn a_change_of_the_encoded_type_needs_a_new_version() {
         let bytes = encode(&[resume_point()]).expect("bytes");
-        assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (b'7', 4_603_220_468_360_282_499));
-    }
-
-    #[test]
-    fn a_file_that_shrank_or_is_another_does_not_fit() {
-        let mark = Mark { inode: 7, offset: 900, tail: xxh3_64(b"tail") };
-        assert!(mark.may_fit(7, 900) && mark.may_fit(7, 5_000));
-        assert!(!mark.may_fit(7, 899) && !mark.may_fit(8, 900));
-        assert!(mark.with_tail(b"tail") == mark && mark.with_tail(b"tale") != mark);
-        assert_eq!((mark.tail_from(), Mark { offset: 10_000, ..mark }.tail_from()), (0, 10_000 - TAIL_BYTES));
+        assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (b'8', 10_830_886_105_402_655_978));
     }
 }

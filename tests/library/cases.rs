@@ -116,7 +116,7 @@ fn many_sessions_at_a_glance_come_to_what_each_comes_to_by_itself() {
         for lists_files in [true, false] {
             let loaded = load_saved(&laid_out.transcript);
             let among = project.judge(loaded, lists_files).expect("judged");
-            assert_eq!(among.findings(), alone.findings(), "{}", case.name);
+            assert_eq!(among.findings, alone.findings, "{}", case.name);
             assert_eq!(among.advisories, alone.advisories, "{}", case.name);
             assert_eq!((among.decision, among.cause), (alone.decision, alone.cause), "{}", case.name);
             assert_eq!(among.detail, alone.detail, "{}", case.name);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use punchlist::session::asks::persons_words;
+use punchlist::client::prompt::persons_words;
 use punchlist::session::load::{Reading, load_saved};
 use punchlist::session::{CommandEnd, Session, resume};
 use serde_json::Value;

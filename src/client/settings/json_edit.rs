@@ -1,6 +1,6 @@
 //! Edits JSON in place: sets, appends or removes one value and leaves every other byte as it was.
 //! Pure. Must only be given what a strict parser has accepted. Of a repeated key the last one
-//! counts, as it does for the client.
+//! counts, as it does for the client. A path has keys and indexes: `hooks/Stop/0`.
 //!
 //! `jsonc-parser` finds the values. Its own editor is not used: it writes new objects over several
 //! lines and with spaces, whatever the rest of the file looks like, so that removing the hook would
@@ -13,26 +13,6 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::json;
 
-/// One step into a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step<'a> {
-    /// A member of an object.
-    Key(&'a str),
-    /// An element of an array.
-    At(usize),
-}
-
-/// A value to write, its members in the order given.
-#[derive(Debug, Clone, PartialEq)]
-pub enum NewValue {
-    /// A string, a number, a boolean or null.
-    Plain(serde_json::Value),
-    /// An object.
-    Object(Vec<(&'static str, NewValue)>),
-    /// An array.
-    Array(Vec<NewValue>),
-}
-
 /// An element of an array, or a member of an object.
 struct Child<'a> {
     key: Option<&'a str>,
@@ -43,38 +23,38 @@ struct Child<'a> {
 
 /// Replaces the value at `path`, or adds it as the last member of its object. `None` where there is
 /// no such place.
-pub fn set(text: &str, path: &[Step<'_>], value: &NewValue) -> Option<String> {
-    let (last, before) = path.split_last()?;
+pub fn set(text: &str, path: &str, json: &str) -> Option<String> {
+    let (before, last) = path.rsplit_once('/').unwrap_or(("", path));
     let root = parse(text)?;
     let parent = find(&root, before)?;
     let children = children(parent);
-    match (place(&children, *last).map(|at| &children[at]), last) {
-        (Some(child), _) => {
-            let indent = line_indent(text, child.span.start);
-            let old = span(child.value);
+    match place(parent, &children, last) {
+        Some(at) => {
+            let indent = line_indent(text, children[at].span.start);
+            let old = span(children[at].value);
             let is_multiline = text[old.clone()].contains('\n');
-            let new = Style::detect(text, &root).print(value, indent, is_multiline);
+            let new = Style::detect(text, &root).print(json, &parse(json)?, indent, is_multiline);
             Some(replaced(text, old, &new))
         }
-        (None, Step::Key(key)) => Some(added(text, &root, parent, Some(key), value)),
-        (None, Step::At(_)) => None,
+        None if matches!(parent, Value::Object(_)) => added(text, &root, parent, Some(last), json),
+        None => None,
     }
 }
 
 /// Adds an element at the end of the array at `path`.
-pub fn push(text: &str, path: &[Step<'_>], value: &NewValue) -> Option<String> {
+pub fn push(text: &str, path: &str, json: &str) -> Option<String> {
     let root = parse(text)?;
     let array = find(&root, path).filter(|value| matches!(value, Value::Array(_)))?;
-    Some(added(text, &root, array, None, value))
+    added(text, &root, array, None, json)
 }
 
 /// Removes the value at `path`, with its key and its comma.
-pub fn remove(text: &str, path: &[Step<'_>]) -> Option<String> {
-    let (last, before) = path.split_last()?;
+pub fn remove(text: &str, path: &str) -> Option<String> {
+    let (before, last) = path.rsplit_once('/').unwrap_or(("", path));
     let root = parse(text)?;
     let parent = find(&root, before)?;
     let children = children(parent);
-    let at = place(&children, *last)?;
+    let at = place(parent, &children, last)?;
     let own = children[at].span.clone();
     let gone = match (at.checked_sub(1).map(|at| &children[at]), children.get(at + 1)) {
         (Some(previous), _) => previous.span.end..own.end,
@@ -88,21 +68,21 @@ fn replaced(text: &str, gone: Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &text[..gone.start], &text[gone.end..])
 }
 
-fn added(text: &str, root: &Value<'_>, parent: &Value<'_>, key: Option<&str>, value: &NewValue) -> String {
+fn added(text: &str, root: &Value<'_>, parent: &Value<'_>, key: Option<&str>, json: &str) -> Option<String> {
     let style = Style::detect(text, root);
-    let named = |value: String| match key {
-        Some(key) => format!("{}:{}{value}", json!(key), style.gap),
-        None => value,
-    };
+    let value = parse(json)?;
+    let print =
+        |indent: &str, is_multiline| style.named(key, style.print(json, &value, indent, is_multiline));
     let own = line_indent(text, parent.start());
     let children = children(parent);
     let (Some(first), Some(last)) = (children.first(), children.last()) else {
-        if !style.is_multiline {
-            return replaced(text, inside(parent), &named(style.print(value, own, false)));
-        }
         let indent = format!("{own}{}", style.unit);
-        let value = named(style.print(value, &indent, true));
-        return replaced(text, inside(parent), &format!("{0}{indent}{value}{0}{own}", style.line_end));
+        let new = if style.is_multiline {
+            format!("{0}{indent}{1}{0}{own}", style.line_end, print(&indent, true))
+        } else {
+            print(own, false)
+        };
+        return Some(replaced(text, inside(parent), &new));
     };
     let is_multiline = text[parent.start()..first.span.start].contains('\n');
     let (indent, comma) = if is_multiline {
@@ -111,8 +91,8 @@ fn added(text: &str, root: &Value<'_>, parent: &Value<'_>, key: Option<&str>, va
     } else {
         (own, format!(",{}", style.gap))
     };
-    let value = named(style.print(value, indent, is_multiline));
-    replaced(text, last.span.end..last.span.end, &format!("{comma}{value}"))
+    let new = format!("{comma}{}", print(indent, is_multiline));
+    Some(replaced(text, last.span.end..last.span.end, &new))
 }
 
 /// Returns the white space at the start of the line that a position is on.
@@ -148,18 +128,25 @@ impl<'a> Style<'a> {
         }
     }
 
-    fn print(&self, value: &NewValue, indent: &str, is_multiline: bool) -> String {
+    fn named(&self, key: Option<&str>, value: String) -> String {
+        match key {
+            Some(key) => format!("{}:{}{value}", json!(key), self.gap),
+            None => value,
+        }
+    }
+
+    /// Formats a value of `json` like the file.
+    fn print(&self, json: &str, value: &Value<'_>, indent: &str, is_multiline: bool) -> String {
+        let (open, close) = match value {
+            Value::Object(_) => ('{', '}'),
+            Value::Array(_) => ('[', ']'),
+            _ => return json[span(value)].to_owned(),
+        };
         let inner = format!("{indent}{}", self.unit);
-        let named = |(key, value): &(&str, NewValue)| {
-            format!("{}:{}{}", json!(key), self.gap, self.print(value, &inner, is_multiline))
-        };
-        let (open, close, parts): (_, _, Vec<String>) = match value {
-            NewValue::Plain(value) => return value.to_string(),
-            NewValue::Object(members) => ('{', '}', members.iter().map(named).collect()),
-            NewValue::Array(items) => {
-                ('[', ']', items.iter().map(|item| self.print(item, &inner, is_multiline)).collect())
-            }
-        };
+        let parts: Vec<String> = children(value)
+            .iter()
+            .map(|child| self.named(child.key, self.print(json, child.value, &inner, is_multiline)))
+            .collect();
         if !is_multiline || parts.is_empty() {
             return format!("{open}{}{close}", parts.join(&format!(",{}", self.gap)));
         }
@@ -198,17 +185,17 @@ fn children<'a>(value: &'a Value<'a>) -> Vec<Child<'a>> {
     }
 }
 
-fn place(children: &[Child<'_>], step: Step<'_>) -> Option<usize> {
-    match step {
-        Step::Key(key) => children.iter().rposition(|child| child.key == Some(key)),
-        Step::At(at) => Some(at).filter(|at| children.get(*at).is_some_and(|child| child.key.is_none())),
+fn place(parent: &Value<'_>, children: &[Child<'_>], step: &str) -> Option<usize> {
+    match parent {
+        Value::Array(_) => step.parse().ok().filter(|at| *at < children.len()),
+        _ => children.iter().rposition(|child| child.key == Some(step)),
     }
 }
 
-fn find<'a>(root: &'a Value<'a>, path: &[Step<'_>]) -> Option<&'a Value<'a>> {
-    path.iter().try_fold(root, |value, step| {
+fn find<'a>(root: &'a Value<'a>, path: &str) -> Option<&'a Value<'a>> {
+    path.split('/').filter(|step| !step.is_empty()).try_fold(root, |value, step| {
         let children = children(value);
-        Some(children[place(&children, *step)?].value)
+        Some(children[place(value, &children, step)?].value)
     })
 }
 
@@ -217,17 +204,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::Step::{At, Key};
     use super::*;
 
-    fn hook() -> NewValue {
-        let members =
-            [("type", "command"), ("command", "x")].map(|(key, value)| (key, NewValue::Plain(value.into())));
-        NewValue::Array(vec![NewValue::Object(members.into())])
-    }
+    const HOOK: &str = r#"[{"type":"command","command":"x"}]"#;
 
     fn with_hook(text: &str) -> String {
-        let added = set(text, &[Key("Stop")], &hook()).expect("a place");
+        let added = set(text, "Stop", HOOK).expect("a place");
         let value: Value = serde_json::from_str(&added).unwrap_or_else(|why| panic!("{why}: {added}"));
         assert_eq!(value["Stop"], json!([{"type": "command", "command": "x"}]));
         added
@@ -255,26 +237,25 @@ mod tests {
     fn a_value_is_removed_with_its_comma() {
         let text = "{\n  \"a\": [1, 2, 3],\n  \"b\": {\"c\": \"}\\\"\"}\n}";
         for (path, wanted) in [
-            (&[Key("a"), At(0)][..], "{\n  \"a\": [2, 3],\n  \"b\": {\"c\": \"}\\\"\"}\n}"),
-            (&[Key("a"), At(2)], "{\n  \"a\": [1, 2],\n  \"b\": {\"c\": \"}\\\"\"}\n}"),
-            (&[Key("a")], "{\n  \"b\": {\"c\": \"}\\\"\"}\n}"),
-            (&[Key("b")], "{\n  \"a\": [1, 2, 3]\n}"),
-            (&[Key("b"), Key("c")], "{\n  \"a\": [1, 2, 3],\n  \"b\": {}\n}"),
+            ("a/0", "{\n  \"a\": [2, 3],\n  \"b\": {\"c\": \"}\\\"\"}\n}"),
+            ("a/2", "{\n  \"a\": [1, 2],\n  \"b\": {\"c\": \"}\\\"\"}\n}"),
+            ("a", "{\n  \"b\": {\"c\": \"}\\\"\"}\n}"),
+            ("b", "{\n  \"a\": [1, 2, 3]\n}"),
+            ("b/c", "{\n  \"a\": [1, 2, 3],\n  \"b\": {}\n}"),
         ] {
             assert_eq!(remove(text, path).as_deref(), Some(wanted));
         }
-        assert_eq!(remove(text, &[Key("a"), At(3)]), None);
-        assert_eq!(remove(text, &[Key("z")]), None);
+        assert_eq!(remove(text, "a/3"), None);
+        assert_eq!(remove(text, "z"), None);
     }
 
     #[test]
     fn a_value_is_set_in_place_and_the_last_of_two_keys_counts() {
         let text = r#"{"t": 1, "x": 0, "t": 2}"#;
-        let three = NewValue::Plain(json!(3));
-        assert_eq!(set(text, &[Key("t")], &three).as_deref(), Some(r#"{"t": 1, "x": 0, "t": 3}"#));
-        let pushed = push(r#"{"a": [1]}"#, &[Key("a")], &three);
+        assert_eq!(set(text, "t", "3").as_deref(), Some(r#"{"t": 1, "x": 0, "t": 3}"#));
+        let pushed = push(r#"{"a": [1]}"#, "a", "3");
         assert_eq!(pushed.as_deref(), Some(r#"{"a": [1, 3]}"#));
-        assert_eq!(push(text, &[Key("t")], &three), None, "no array");
+        assert_eq!(push(text, "t", "3"), None, "no array");
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -302,10 +283,10 @@ mod tests {
             let rest = Value::Object(rest.into_iter().collect());
             let text = if pretty { serde_json::to_string_pretty(&rest) } else { serde_json::to_string(&rest) }.expect("json");
             let added = with_hook(&text);
-            let more = push(&added, &[Key("Stop")], &hook()).expect("an array");
+            let more = push(&added, "Stop", HOOK).expect("an array");
             prop_assert!(serde_json::from_str::<Value>(&more).is_ok(), "{}", more);
-            prop_assert_eq!(remove(&more, &[Key("Stop"), At(1)]), Some(added.clone()));
-            prop_assert_eq!(remove(&added, &[Key("Stop")]), Some(text));
+            prop_assert_eq!(remove(&more, "Stop/1"), Some(added.clone()));
+            prop_assert_eq!(remove(&added, "Stop"), Some(text));
         }
     }
 }

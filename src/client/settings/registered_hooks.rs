@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::client::settings::files::Scope;
+use crate::client::settings::Scope;
 
 /// The events that punchlist is registered on.
 pub const EVENTS: [&str; 3] = ["Stop", "SubagentStop", SESSION_START];
@@ -23,16 +23,13 @@ const CLIENT_TIMEOUT: u64 = 600;
 /// The owner of a file with hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
-    /// The organisation.
     Managed,
     /// A person or a project.
     Settings(Scope),
-    /// A plugin, by its name.
     Plugin(String),
 }
 
 impl Owner {
-    /// Returns its name.
     pub fn name(&self) -> String {
         match self {
             Self::Managed => "managed".into(),
@@ -47,7 +44,6 @@ impl Owner {
     }
 }
 
-/// Whether a plugin of this name is ours.
 pub fn is_our_plugin(name: &str) -> bool {
     name.split('@').next() == Some("punchlist")
 }
@@ -55,11 +51,9 @@ pub fn is_our_plugin(name: &str) -> bool {
 /// One registration of our hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OurHook {
-    /// The event.
     pub event: &'static str,
     /// The index of its group under the event, and its index in the group.
     pub place: (usize, usize),
-    /// The command line.
     pub line: String,
     /// Whether it is as `install` or the README writes it, and not a command line of the person's
     /// own.
@@ -70,7 +64,6 @@ pub struct OurHook {
     pub timeout: u64,
     /// The timeout given with `--hook-timeout`, in seconds.
     pub hook_timeout: Option<u64>,
-    /// Whether it has `--background`.
     pub is_background: bool,
     /// Whether it has `asyncRewake`: the client does not wait for it.
     pub is_async: bool,
@@ -89,7 +82,6 @@ pub fn our_hooks(settings: &Value, owner: &Owner) -> Vec<OurHook> {
     EVENTS.into_iter().flat_map(of_event).collect()
 }
 
-/// Whether a hook is ours.
 pub fn is_ours(hook: &Value) -> bool {
     our_hook(hook, EVENTS[0], (0, 0), false).is_some()
 }
@@ -113,21 +105,17 @@ fn our_hook(hook: &Value, event: &'static str, place: (usize, usize), is_plugin:
         Some(first) if before == 0 && !is_on_path && !first.contains(['$', '~', '`']) => Some(first.clone()),
         _ => None,
     };
-    let after = |flag: &str| {
-        let at = flags.iter().position(|word| word.starts_with(flag))?;
-        let joined = flags[at].strip_prefix(flag)?.strip_prefix('=');
-        joined.or_else(|| flags.get(at + 1).map(String::as_str))?.parse().ok()
-    };
+    let (hook_timeout, are_known) = read_flags(&flags);
     Some(OurHook {
         event,
         place,
         line: std::iter::once(command).chain(args).collect::<Vec<_>>().join(" "),
-        is_plain: before == 0 && are_hook_flags(&flags),
+        is_plain: before == 0 && are_known,
         program,
         timeout: hook["timeout"]
             .as_f64()
             .map_or(CLIENT_TIMEOUT, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, 1e6)).as_secs()),
-        hook_timeout: after("--hook-timeout"),
+        hook_timeout,
         is_background: flags.iter().any(|word| word == "--background"),
         is_async: hook["asyncRewake"] == true,
     })
@@ -148,21 +136,21 @@ fn call_in(words: &[String]) -> Option<(usize, Vec<String>)> {
     inner.filter_map(|inner| call_in(&inner)).map(|(_, flags)| (words.len(), flags)).next()
 }
 
-/// Whether these are flags of `hook` and nothing else.
-fn are_hook_flags(flags: &[String]) -> bool {
-    let number = |text: &str| text.parse::<u64>().is_ok();
-    let mut flags = flags.iter();
+/// Returns the value of `--hook-timeout`, and whether these are flags of `hook` and nothing else.
+fn read_flags(flags: &[String]) -> (Option<u64>, bool) {
+    let (mut timeout, mut are_known) = (None, true);
+    let mut flags = flags.iter().map(String::as_str);
     while let Some(flag) = flags.next() {
-        let is_known = match flag.as_str() {
-            "--background" => true,
-            "--hook-timeout" => flags.next().is_some_and(|word| number(word)),
-            other => other.strip_prefix("--hook-timeout=").is_some_and(number),
+        let value = match flag {
+            "--background" => continue,
+            "--hook-timeout" => flags.next(),
+            other => other.strip_prefix("--hook-timeout="),
         };
-        if !is_known {
-            return false;
-        }
+        let number = value.and_then(|value| value.parse().ok());
+        are_known &= number.is_some();
+        timeout = timeout.or(number);
     }
-    true
+    (timeout, are_known)
 }
 
 impl OurHook {

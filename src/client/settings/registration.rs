@@ -3,12 +3,11 @@
 //! own (a variable before it, a wrapper) is not rewritten.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use crate::client::settings::files::Scope;
-use crate::client::settings::json_edit::Step::{At, Key};
-use crate::client::settings::json_edit::{NewValue, push, remove, set};
+use crate::client::settings::Scope;
+use crate::client::settings::json_edit::{push, remove, set};
 use crate::client::settings::registered_hooks::{
     EVENTS, OurHook, Owner, SESSION_START, is_our_plugin, is_ours, our_hooks,
 };
@@ -39,17 +38,11 @@ pub struct Wanted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Created {
-    /// The folder of the settings file.
     Folder,
-    /// The settings file.
     File,
-    /// `hooks`.
     Hooks,
-    /// `hooks.Stop`.
     Stop,
-    /// `hooks.SubagentStop`.
     SubagentStop,
-    /// `hooks.SessionStart`.
     SessionStart,
 }
 
@@ -58,10 +51,8 @@ impl Created {
     const OF_EVENTS: [Self; EVENTS.len()] = [Self::Stop, Self::SubagentStop, Self::SessionStart];
 }
 
-/// A changed text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Edited {
-    /// The new text.
     pub text: String,
     /// The containers that are new in it.
     pub created: Vec<Created>,
@@ -72,44 +63,38 @@ pub struct Edited {
 /// Why a text can't be edited.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum Fault {
-    /// It is not JSON.
     #[error("is not valid JSON ({0})")]
     NotJson(String),
     /// It has comments, which the client rejects, too.
     #[error("has comments in it, and JSON knows none ({0})")]
     Comments(String),
-    /// A container has another type.
     #[error("has something else than {wanted} in {place}")]
-    Other {
-        /// Its name.
-        place: String,
-        /// The type that it should have.
-        wanted: &'static str,
-    },
+    Other { place: String, wanted: &'static str },
     /// The edit would have changed more than our hook: a bug of ours.
     #[error("could not be edited without changing more than the hook, which is a fault of punchlist")]
     TooMuch,
 }
 
-/// Adds or updates the hook.
 pub fn register(text: &str, wanted: &Wanted) -> Result<Edited, Fault> {
     let before = read(text)?;
     let mut edited = Edited { text: text.to_owned(), created: Vec::new(), custom: Vec::new() };
     for event in EVENTS {
-        let is_main = event == EVENTS[0];
-        let is_start = event == SESSION_START;
-        // A `SubagentStop` that is registered already is updated even if it was not asked for
-        // again.
-        if !is_main && !is_start && !wanted.subagents && ours_on(&read(&edited.text)?, event).is_empty() {
-            continue;
+        let mut wanted = wanted.clone();
+        match event {
+            "Stop" => {}
+            SESSION_START => {
+                wanted = Wanted {
+                    min_timeout: START_TIMEOUT,
+                    timeout: START_TIMEOUT,
+                    background: false,
+                    ..wanted
+                };
+            }
+            // One that is registered already is updated even if it was not asked for again.
+            _ if !wanted.subagents && ours_on(&read(&edited.text)?, event).is_empty() => continue,
+            // In the background, a subagent's findings would wake the main agent.
+            _ => wanted.background = false,
         }
-        // In the background, a subagent's findings would wake the main agent.
-        let wanted = Wanted { background: wanted.background && is_main, ..wanted.clone() };
-        let wanted = if is_start {
-            Wanted { min_timeout: START_TIMEOUT, timeout: START_TIMEOUT, ..wanted }
-        } else {
-            wanted
-        };
         register_on(event, &wanted, &mut edited)?;
     }
     same_but_ours(&before, &read(&edited.text)?).then_some(edited).ok_or(Fault::TooMuch)
@@ -132,16 +117,15 @@ fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Res
     }
     let timeout = hook["timeout"].as_u64().filter(|seconds| *seconds >= wanted.min_timeout);
     let timeout = timeout.unwrap_or(wanted.timeout);
-    let path = [Key("hooks"), Key(event), At(group), Key("hooks"), At(at)];
-    let at = |key| [&path[..], &[Key(key)]].concat();
-    let mut change = |key: &'static str, new: Option<Value>| {
-        let changed = match new {
-            Some(new) if hook.get(key) == Some(&new) => return Ok(()),
-            Some(new) => set(&edited.text, &at(key), &NewValue::Plain(new)),
-            None if hook.get(key).is_none() => return Ok(()),
-            None => remove(&edited.text, &at(key)),
-        };
-        edited.text = changed.ok_or(Fault::TooMuch)?;
+    let mut change = |key: &str, new: Option<Value>| {
+        let path = format!("hooks/{event}/{group}/hooks/{at}/{key}");
+        if hook.get(key) != new.as_ref() {
+            let changed = match new {
+                Some(new) => set(&edited.text, &path, &new.to_string()),
+                None => remove(&edited.text, &path),
+            };
+            edited.text = changed.ok_or(Fault::TooMuch)?;
+        }
         Ok(())
     };
     change("command", Some(wanted.command(timeout).into()))?;
@@ -151,19 +135,22 @@ fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Res
 }
 
 fn add(value: &Value, event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Result<(), Fault> {
-    let group = NewValue::Object(vec![("hooks", NewValue::Array(vec![wanted.hook()]))]);
-    let created = EVENTS.into_iter().zip(Created::OF_EVENTS).find(|(name, _)| *name == event);
-    let created = created.map_or(Created::Stop, |(_, created)| created);
+    let group = format!(r#"{{"hooks":[{}]}}"#, wanted.hook());
+    let created = match event {
+        "SubagentStop" => Created::SubagentStop,
+        SESSION_START => Created::SessionStart,
+        _ => Created::Stop,
+    };
     let has = |value: &Value, key| value.get(key).is_some();
     let text = &edited.text;
     let added = if !has(value, "hooks") {
         edited.created.extend([Created::Hooks, created]);
-        set(text, &[Key("hooks")], &NewValue::Object(vec![(event, NewValue::Array(vec![group]))]))
+        set(text, "hooks", &format!(r#"{{"{event}":[{group}]}}"#))
     } else if !has(&value["hooks"], event) {
         edited.created.push(created);
-        set(text, &[Key("hooks"), Key(event)], &NewValue::Array(vec![group]))
+        set(text, &format!("hooks/{event}"), &format!("[{group}]"))
     } else {
-        push(text, &[Key("hooks"), Key(event)], &group)
+        push(text, &format!("hooks/{event}"), &group)
     };
     edited.text = added.ok_or(Fault::TooMuch)?;
     Ok(())
@@ -183,13 +170,13 @@ pub fn unregister(text: &str, created: Option<&[Created]>) -> Result<String, Fau
         }
         let is_empty = read(&text)?["hooks"][event].as_array().is_some_and(Vec::is_empty);
         if !here.is_empty() && is_empty && may_go(container) {
-            text = remove(&text, &[Key("hooks"), Key(event)]).ok_or(Fault::TooMuch)?;
+            text = remove(&text, &format!("hooks/{event}")).ok_or(Fault::TooMuch)?;
         }
         is_changed |= !here.is_empty();
     }
     let is_empty = read(&text)?["hooks"].as_object().is_some_and(Map::is_empty);
     if is_changed && is_empty && may_go(Created::Hooks) {
-        text = remove(&text, &[Key("hooks")]).ok_or(Fault::TooMuch)?;
+        text = remove(&text, "hooks").ok_or(Fault::TooMuch)?;
     }
     same_but_ours(&before, &read(&text)?).then_some(text).ok_or(Fault::TooMuch)
 }
@@ -212,15 +199,11 @@ impl Wanted {
         format!("{} hook --hook-timeout {timeout}{background}", self.program)
     }
 
-    fn hook(&self) -> NewValue {
-        let plain = |value: Value| NewValue::Plain(value);
-        let mut members = vec![
-            ("type", plain("command".into())),
-            ("command", plain(self.command(self.timeout).into())),
-            ("timeout", plain(self.timeout.into())),
-        ];
-        members.extend(self.background.then_some(("asyncRewake", plain(true.into()))));
-        NewValue::Object(members)
+    /// Returns the hook as JSON.
+    fn hook(&self) -> String {
+        let command = json!(self.command(self.timeout));
+        let rewake = if self.background { r#","asyncRewake":true"# } else { "" };
+        format!(r#"{{"type":"command","command":{command},"timeout":{}{rewake}}}"#, self.timeout)
     }
 }
 
@@ -272,9 +255,9 @@ fn without(text: &str, event: &str, (group, at): (usize, usize)) -> Result<Strin
     let is_alone = own["hooks"].as_array().is_some_and(|hooks| hooks.len() == 1);
     let says_nothing =
         own.as_object().is_some_and(|own| own.keys().all(|key| key == "hooks" || key == "matcher"));
-    let path = [Key("hooks"), Key(event), At(group), Key("hooks"), At(at)];
-    let path = if is_alone && says_nothing { &path[..3] } else { &path[..] };
-    remove(text, path).ok_or(Fault::TooMuch)
+    let group = format!("hooks/{event}/{group}");
+    let path = if is_alone && says_nothing { group } else { format!("{group}/hooks/{at}") };
+    remove(text, &path).ok_or(Fault::TooMuch)
 }
 
 /// Whether two settings are equal but for our hooks and empty containers.
@@ -305,4 +288,237 @@ fn same_but_ours(before: &Value, after: &Value) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::client::settings::registered_hooks::{ON_PATH, shell_words};
+
+    fn wanted() -> Wanted {
+        Wanted {
+            program: "/opt/punchlist".into(),
+            min_timeout: 60,
+            timeout: 120,
+            background: false,
+            subagents: false,
+        }
+    }
+
+    fn registered(text: &str) -> Edited {
+        register(text, &wanted()).unwrap_or_else(|fault| panic!("{fault}: {text}"))
+    }
+
+    #[track_caller]
+    fn hooks_of(text: &str, event: &str) -> Vec<Value> {
+        let value: Value = serde_json::from_str(text).expect("json");
+        let groups = value["hooks"][event].as_array().cloned().unwrap_or_default();
+        groups.iter().flat_map(|group| group["hooks"].as_array().cloned().unwrap_or_default()).collect()
+    }
+
+    const TEAM: &str = r#"{
+    "permissions": { "allow": ["Bash(npm run test:*)"] },
+    "hooks": {
+        "PreToolUse": [ { "matcher": "Bash", "hooks": [ { "type": "command", "command": "guard" } ] } ],
+        "Stop": [
+            { "hooks": [ { "type": "command", "command": "say done" } ] }
+        ]
+    },
+    "model": "opus"
+}
+"#;
+
+    #[test]
+    fn uninstall_restores_the_file_to_the_byte() {
+        for text in [
+            "{}",
+            "{}\n",
+            "{\n}\n",
+            r#"{"model":"opus"}"#,
+            "{\n\t\"model\": \"opus\"\n}\n",
+            TEAM,
+            "{\"hooks\": {}}",
+            "{\n  \"hooks\": {}\n}\n",
+            "{\n  \"hooks\": { \"Stop\": [] }\n}\n",
+            "{\r\n  \"a\": 1,\r\n  \"hooks\": {\r\n    \"Stop\": []\r\n  }\r\n}\r\n",
+        ] {
+            for subagents in [false, true] {
+                let edited = register(text, &Wanted { subagents, ..wanted() }).expect("registered");
+                assert_eq!(hooks_of(&edited.text, "Stop").iter().filter(|h| is_ours(h)).count(), 1);
+                assert_eq!(hooks_of(&edited.text, "SubagentStop").len(), usize::from(subagents));
+                assert_eq!(hooks_of(&edited.text, "SessionStart").len(), 1);
+                let again = register(&edited.text, &wanted()).expect("registered");
+                assert_eq!(
+                    (again.text.as_str(), &again.created[..]),
+                    (edited.text.as_str(), &[][..]),
+                    "idempotent"
+                );
+                let back = unregister(&edited.text, Some(&edited.created)).expect("taken out");
+                let wanted = if text == "{\n}\n" { "{}\n" } else { text };
+                assert_eq!(back, wanted, "{}", edited.text);
+            }
+        }
+    }
+
+    #[test]
+    fn install_adds_one_hook_for_stops_and_one_for_starts() {
+        let text = registered(TEAM).text;
+        let new: Vec<&str> = text.lines().filter(|line| !TEAM.lines().any(|old| old == *line)).collect();
+        assert_eq!(
+            new,
+            [
+                "            { \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] },",
+                "            {",
+                "                \"hooks\": [",
+                "                    {",
+                "                        \"type\": \"command\",",
+                "                        \"command\": \"/opt/punchlist hook --hook-timeout 120\",",
+                "                        \"timeout\": 120",
+                "                    }",
+                "                ]",
+                "            }",
+                "        ],",
+                "        \"SessionStart\": [",
+                "            {",
+                "                \"hooks\": [",
+                "                    {",
+                "                        \"type\": \"command\",",
+                "                        \"command\": \"/opt/punchlist hook --hook-timeout 10\",",
+                "                        \"timeout\": 10",
+                "                    }",
+                "                ]",
+                "            }",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_older_registration_is_updated_in_place() {
+        let upgraded = |hook: Value| {
+            let text = json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } }).to_string();
+            let hooks = hooks_of(&registered(&text).text, "Stop");
+            assert_eq!(hooks.len(), 1);
+            hooks[0].clone()
+        };
+        let today =
+            json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 120", "timeout": 120 });
+        for old in [
+            json!({ "type": "command", "command": "punchlist hook", "timeout": 120 }),
+            json!({ "type": "command", "command": "'/old place/punchlist' hook" }),
+            json!({ "type": "command", "command": "/old/punchlist", "args": ["hook"], "timeout": 10 }),
+            json!({ "type": "command", "command": "punchlist hook --background", "asyncRewake": true, "timeout": 120 }),
+            json!({ "type": "command", "command": r"C:\bin\punchlist.exe", "args": ["hook"], "timeout": 120 }),
+            json!({ "type": "command", "command": format!("{ON_PATH} hook --hook-timeout=9"), "timeout": 9 }),
+        ] {
+            assert_eq!(upgraded(old.clone()), today, "{old}");
+        }
+        // A longer timeout and other fields are the person's choice.
+        let longer =
+            json!({ "type": "command", "command": "punchlist hook", "timeout": 300, "statusMessage": "…" });
+        let updated = upgraded(longer);
+        assert_eq!((&updated["timeout"], &updated["statusMessage"]), (&json!(300), &json!("…")));
+        assert_eq!(updated["command"], "/opt/punchlist hook --hook-timeout 300");
+    }
+
+    /// As `install` registered it before punchlist had a `SessionStart` hook.
+    #[test]
+    fn an_older_registration_gets_session_start_added() {
+        let old = "{\n  \"hooks\": {\n    \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"/opt/punchlist hook --hook-timeout 120\", \"timeout\": 120 }] }]\n  }\n}\n";
+        let edited = registered(old);
+        assert_eq!(hooks_of(&edited.text, "Stop"), hooks_of(old, "Stop"));
+        let start =
+            json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 10", "timeout": 10 });
+        assert_eq!(
+            (hooks_of(&edited.text, "SessionStart"), &edited.created[..]),
+            (vec![start], &[Created::SessionStart][..])
+        );
+        // The person's own hook on the same event stays, with its container.
+        let both = r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"hello"}]}]}}"#;
+        let edited = registered(both);
+        assert_eq!(hooks_of(&edited.text, "SessionStart").len(), 2);
+        assert_eq!(unregister(&edited.text, Some(&edited.created)).as_deref(), Ok(both));
+    }
+
+    #[test]
+    fn two_registrations_of_one_event_become_one() {
+        let hook = json!({ "type": "command", "command": "punchlist hook" });
+        let other = json!({ "type": "command", "command": "say done" });
+        let text = json!({ "hooks": { "Stop": [{ "hooks": [hook] }, { "hooks": [other, hook] }, { "hooks": [hook] }] } });
+        let hooks = hooks_of(&registered(&text.to_string()).text, "Stop");
+        assert_eq!(hooks.len(), 2);
+        assert_eq!(hooks[1], other);
+    }
+
+    #[test]
+    fn a_custom_command_line_is_not_rewritten_and_can_be_removed() {
+        let command = "PUNCHLIST_TRACE=1 punchlist hook 2>>/tmp/trace";
+        let text = json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": command }] }] } })
+            .to_string();
+        let edited = registered(&text);
+        assert_eq!(
+            (hooks_of(&edited.text, "Stop"), &edited.custom[..]),
+            (hooks_of(&text, "Stop"), &[command.to_owned()][..])
+        );
+        assert_eq!(unregister(&text, None).as_deref(), Ok("{}"));
+    }
+
+    #[test]
+    fn hooks_that_only_look_like_ours_are_left_alone() {
+        let hooks =
+            ["punchlist", "punchlist log", "notpunchlist hook", "echo punchlist-hook", "hook punchlist"]
+                .map(|command| json!({ "type": "command", "command": command }));
+        let text = json!({ "hooks": { "Stop": [{ "hooks": hooks }, { "hooks": 7 }, 3] } }).to_string();
+        assert_eq!(unregister(&text, None), Ok(text.clone()));
+        assert_eq!(hooks_of(&registered(&text).text, "Stop").len(), 6);
+    }
+
+    #[test]
+    fn subagents_wait_in_either_mode() {
+        let both = Wanted { background: true, subagents: true, ..wanted() };
+        let text = register("{}", &both).expect("registered").text;
+        let stop = &hooks_of(&text, "Stop")[0];
+        assert_eq!(stop["command"], "/opt/punchlist hook --hook-timeout 120 --background");
+        assert_eq!(stop["asyncRewake"], true);
+        let subagent = &hooks_of(&text, "SubagentStop")[0];
+        assert_eq!(subagent["command"], "/opt/punchlist hook --hook-timeout 120");
+        assert_eq!(subagent.get("asyncRewake"), None);
+    }
+
+    #[test]
+    fn a_file_that_can_not_be_edited_says_why() {
+        let fault = |text: &str| register(text, &wanted()).expect_err(text).to_string();
+        assert_eq!(fault("{"), "is not valid JSON (EOF while parsing an object at line 1 column 1)");
+        assert_eq!(
+            fault("{\n  // mine\n  \"a\": 1\n}"),
+            "has comments in it, and JSON knows none (line 2, column 3)"
+        );
+        assert_eq!(fault("[]"), "has something else than an object in place of its settings");
+        assert_eq!(fault(r#"{"hooks":[]}"#), "has something else than an object in \"hooks\"");
+        assert_eq!(fault(r#"{"hooks":{"Stop":{}}}"#), "has something else than an array in \"hooks.Stop\"");
+    }
+
+    #[test]
+    fn a_path_is_quoted_where_the_shell_needs_it() {
+        for (path, wanted) in [
+            ("/usr/local/bin/punchlist", "/usr/local/bin/punchlist"),
+            ("/home/a b/punchlist", "'/home/a b/punchlist'"),
+            ("/it's/$HOME/punchlist", r"'/it'\''s/$HOME/punchlist'"),
+            (r"C:\bin\punchlist.exe", r"'C:\bin\punchlist.exe'"),
+        ] {
+            assert_eq!(quoted(path), wanted);
+            assert_eq!(shell_words(&format!("{} hook", quoted(path))), [path, "hook"]);
+        }
+    }
+
+    #[test]
+    fn an_enabled_plugin_is_found() {
+        assert_eq!(
+            plugin(&json!({ "enabledPlugins": { "punchlist@punchlist": true } })),
+            Some("punchlist@punchlist")
+        );
+        assert_eq!(
+            plugin(&json!({ "enabledPlugins": { "punchlist@punchlist": false, "other@x": true } })),
+            None
+        );
+        assert_eq!(plugin(&json!({})), None);
+    }
+}

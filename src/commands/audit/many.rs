@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::env::Env;
 use crate::past_sessions::audit::Project;
 use crate::past_sessions::find::{Found, Shelf};
-use crate::past_sessions::moved_on::moved_on;
+use crate::past_sessions::moved_on;
 use crate::render::Report;
 use crate::render::sessions::sessions;
 use crate::session::load::load_saved;

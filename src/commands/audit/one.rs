@@ -14,7 +14,7 @@ use crate::env::Env;
 use crate::exit;
 use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
 use crate::past_sessions::find::{Found, Shelf, by_path};
-use crate::past_sessions::moved_on::later_sessions;
+use crate::past_sessions::later_sessions;
 use crate::plan::{self, Plan};
 use crate::readers::{RecordedReply, SealedClient};
 use crate::render::Report;

@@ -14,7 +14,7 @@ use walkdir::WalkDir;
 use crate::child::{Ended, Ending};
 use crate::client::env_vars;
 use crate::client::program::{find, run_plain};
-use crate::client::settings::files::Scope;
+use crate::client::settings::Scope;
 use crate::client::settings::registered_hooks::Owner;
 use crate::config::Config;
 use crate::doctor::Check;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::outcome::{SessionOutcome, parse_output};
 use crate::child::{self, Ending, Job};
-use crate::client::claude_args::env_unset;
+use crate::client::program::env_unset;
 use crate::feature_loop::state::SessionProcess;
 use crate::text::first_part;
 

@@ -3,27 +3,27 @@
 //! out of order, nor grow with the transcript (`retention`).
 
 mod calls;
-mod pending_calls;
-mod tool;
+mod pending;
+
+use std::collections::{HashSet, VecDeque};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::client::row::{ASSISTANT, ATTACHMENT, Block, Content, Field, Row, USER, record};
-use crate::session::asks::{Prompt, notification, persons_words, prompt_of};
-use crate::session::builder::pending_calls::PendingCalls;
-use crate::session::results::{EarlyResults, ToolResult};
-use crate::session::retention::{self, Sizes};
-use crate::session::seen_ids::SeenIds;
+use crate::client::prompt::Prompt;
+use crate::client::row::{ASSISTANT, ATTACHMENT, Block, Content, Field, Row, USER};
+use crate::client::tool_call::PlanText;
+use crate::session::builder::pending::Pending;
+use crate::session::retention;
 use crate::session::{ApprovedPlan, Ask, Remark, Session, Tail};
-use crate::text::last_part;
-use crate::text::start_and_end;
+use crate::text::{last_part, start_and_end};
 
 /// Whose transcript this is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// The session's own. Sidechain rows in it are a subagent's (to 1.0.108).
+    #[default]
     Main,
     /// A subagent's own file: all rows are sidechain rows, and its first prompt is the main agent's.
     Subagent,
@@ -33,6 +33,8 @@ pub enum Role {
 const ASK_CAP: usize = 8 << 10;
 const REMARK_CAP: usize = 2 << 10;
 pub(super) const MESSAGE_CAP: usize = 64 << 10;
+/// After how many rows what is too much is dropped.
+const ROWS_BETWEEN_TRIMS: usize = 64;
 
 /// Where and when something happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,50 +58,68 @@ struct NewestText {
     is_ahead: bool,
 }
 
+/// How many ids are remembered.
+const MOST_IDS: usize = 2_048;
+
+/// The hashes of the ids that came lately. A resumed or forked session can hold a row twice; in real files the copies are
+/// close together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "VecDeque<u64>", into = "VecDeque<u64>")]
+struct SeenIds {
+    oldest_first: VecDeque<u64>,
+    set: HashSet<u64>,
+}
+
+impl SeenIds {
+    /// Adds an id; returns whether it was not there.
+    fn insert(&mut self, id: u64) -> bool {
+        if !self.set.insert(id) {
+            return false;
+        }
+        self.oldest_first.push_back(id);
+        if self.oldest_first.len() > MOST_IDS
+            && let Some(oldest) = self.oldest_first.pop_front()
+        {
+            self.set.remove(&oldest);
+        }
+        true
+    }
+
+    fn contains(&self, id: u64) -> bool {
+        self.set.contains(&id)
+    }
+}
+
+impl From<VecDeque<u64>> for SeenIds {
+    fn from(oldest_first: VecDeque<u64>) -> Self {
+        Self { set: oldest_first.iter().copied().collect(), oldest_first }
+    }
+}
+
+impl From<SeenIds> for VecDeque<u64> {
+    fn from(seen: SeenIds) -> Self {
+        seen.oldest_first
+    }
+}
+
 /// A session that is being built. It can be saved, and continued later.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionBuilder {
     role: Role,
     session: Session,
-    pending: PendingCalls,
+    pending: Pending,
     /// The hashes of the ids of recent rows and calls.
     seen: SeenIds,
-    /// Results whose calls have not come yet.
-    early: EarlyResults,
     /// The text itself is the session's final message, until something follows it.
     newest_text: Option<NewestText>,
     /// The hash of the newest ask: the text itself may be masked by now.
     last_ask: Option<u64>,
-    sizes: Sizes,
-}
-
-record! {
-    /// What an attachment row carries.
-    Attachment {
-        kind = b"type",
-        /// A plan's file.
-        plan_file_path = b"planFilePath",
-        /// A plan's text.
-        plan_content = b"planContent",
-        /// Whether a queued command is a prompt.
-        command_mode = b"commandMode",
-        prompt = b"prompt",
-    }
 }
 
 impl SessionBuilder {
     /// Starts an empty session.
     pub fn new(role: Role) -> Self {
-        Self {
-            role,
-            session: Session::default(),
-            pending: PendingCalls::default(),
-            seen: SeenIds::default(),
-            early: EarlyResults::default(),
-            newest_text: None,
-            last_ask: None,
-            sizes: Sizes::default(),
-        }
+        Self { role, ..Self::default() }
     }
 
     /// Starts an empty session of the transcript at `path`.
@@ -107,21 +127,6 @@ impl SessionBuilder {
         let mut builder = Self::new(role);
         builder.session.sources.push(path.to_owned());
         builder
-    }
-
-    /// Counts a line that was not JSON.
-    pub fn skip_unreadable(&mut self) {
-        self.session.skipped.unreadable += 1;
-    }
-
-    /// Counts a line that was too long to hold.
-    pub fn skip_oversized(&mut self) {
-        self.session.skipped.oversized += 1;
-    }
-
-    /// Counts a line that had bytes that are not UTF-8.
-    pub fn skip_repaired(&mut self) {
-        self.session.skipped.repaired += 1;
     }
 
     /// Returns the session so far.
@@ -150,7 +155,6 @@ impl SessionBuilder {
             .chain(originals)
             .chain(reads)
             .chain(self.pending.texts())
-            .chain(self.early.texts())
     }
 
     /// Ends the building.
@@ -177,6 +181,10 @@ impl SessionBuilder {
             self.fold_user(row, line_at);
         } else {
             self.fold_attachment(row);
+        }
+        // By the number of rows, so that a session that is read in pieces is the same as one that is read at once.
+        if self.session.rows.is_multiple_of(ROWS_BETWEEN_TRIMS) {
+            self.pending.renumber(&retention::trim(&mut self.session));
         }
     }
 
@@ -242,7 +250,7 @@ impl SessionBuilder {
 
     fn lacks_rows_before(&self, parent: Option<u64>) -> bool {
         let lacks_start = self.session.asks.is_empty();
-        let lacks_call = !self.early.is_empty();
+        let lacks_call = self.pending.has_early();
         lacks_start || lacks_call || parent.is_some_and(|parent| !self.seen.contains(parent))
     }
 
@@ -299,40 +307,37 @@ impl SessionBuilder {
 
     fn add_remark(&mut self, text: &str, Position { at, time }: Position, ends_turn: bool) {
         let text = start_and_end(text.trim(), REMARK_CAP);
-        self.sizes.remarks += text.len();
         self.session.remarks.push(Remark { text, at, time, ends_turn });
-        retention::trim_remarks(&mut self.session, &mut self.sizes);
     }
 
     fn fold_user(&mut self, row: &Row<'_>, line_at: Option<u64>) {
-        let is_sidechain = self.is_sidechain(row);
         let Some(message) = row.message() else { return };
         if let Content::Blocks(blocks) = &message.content {
-            let is_result = |block: &&Block<'_>| block.kind.is("tool_result");
-            let results = blocks.iter().filter(is_result).count();
+            let results: Vec<&Block<'_>> =
+                blocks.iter().filter(|block| block.kind.is("tool_result")).collect();
             // One structured result can't belong to several blocks.
-            let structured = if results == 1 { row.tool_use_result } else { Field::default() };
-            for block in blocks.iter().filter(is_result) {
-                self.add_result(&ToolResult { block, structured, slug: row.slug, line_at }, is_sidechain);
+            let structured = if results.len() == 1 { row.tool_use_result } else { Field::default() };
+            for block in &results {
+                self.add_result(block, structured, row, line_at);
             }
-            if results > 0 {
+            if !results.is_empty() {
                 return;
             }
         }
-        if is_sidechain {
-            return;
+        if !self.is_sidechain(row) {
+            self.add_prompt(Prompt::in_row(row, &message.content), row);
         }
-        match prompt_of(row, &message.content) {
+    }
+
+    fn add_prompt(&mut self, prompt: Option<Prompt>, row: &Row<'_>) {
+        match prompt {
             Some(Prompt::Ask(text)) => self.add_ask(&text, self.position(row)),
             Some(Prompt::PlanHandedOver(text)) => {
                 self.add_ask("Implement the following plan.", self.position(row));
-                self.approve_plan(row.slug.owned(), Some(text), None);
+                self.approve_plan(PlanText { text: Some(text), path: None, slug: row.slug.owned() });
             }
-            None => {
-                if let Some((task, report)) = notification(&message.content.text()) {
-                    self.add_report(task, report);
-                }
-            }
+            Some(Prompt::TaskEnded { task, report }) => self.add_report(&task, &report),
+            None => {}
         }
     }
 
@@ -345,10 +350,8 @@ impl SessionBuilder {
         // A prompt typed while the agent worked is recorded when queued and again when taken up.
         let hash = xxh3_64(text.as_bytes());
         if self.last_ask.replace(hash) != Some(hash) {
-            self.sizes.asks += text.len();
             let Position { at, time } = position;
             self.session.asks.push(Ask { text, at, time });
-            retention::trim_asks(&mut self.session, &mut self.sizes);
         }
         if is_newest {
             self.session.tail = Tail::Prompt;
@@ -360,36 +363,28 @@ impl SessionBuilder {
         if self.is_sidechain(row) {
             return;
         }
-        let attachment = Attachment::parse(row.attachment.raw());
+        let attachment = row.attachment();
+        let path = attachment.plan_file_path.owned();
         if attachment.kind.is("plan_file_reference") {
             let text = attachment.plan_content.owned();
             let is_known = self.session.plans.last().is_some_and(|plan| plan.text == text);
             let is_rejected = text.as_ref().is_some_and(|text| self.session.rejected_plans.contains(text));
             if !is_known && !is_rejected {
-                self.approve_plan(row.slug.owned(), text, attachment.plan_file_path.owned());
+                self.approve_plan(PlanText { text, path, slug: row.slug.owned() });
             }
         } else if attachment.kind.is("plan_mode_exit") {
             // Written when plan mode is left, so after the approval, which may have named no file.
             if let Some(plan) = self.session.plans.last_mut().filter(|plan| plan.path.is_none()) {
-                plan.path = attachment.plan_file_path.owned();
+                plan.path = path;
             }
         } else if attachment.kind.is("queued_command") {
-            let text = Content::parse(attachment.prompt).text();
-            if let Some((task, report)) = notification(&text) {
-                self.add_report(task, report);
-            } else if attachment.command_mode.is("prompt")
-                && let Some(ask) = persons_words(&text)
-            {
-                self.add_ask(&ask, self.position(row));
-            }
+            self.add_prompt(Prompt::queued(&attachment), row);
         }
     }
 
     /// Adds a plan that the person accepted.
-    fn approve_plan(&mut self, slug: Option<String>, text: Option<String>, path: Option<String>) {
-        if let Some(text) = &text {
-            self.session.rejected_plans.retain(|rejected| rejected != text);
-        }
+    fn approve_plan(&mut self, PlanText { text, path, slug }: PlanText) {
+        self.session.rejected_plans.retain(|rejected| text.as_ref() != Some(rejected));
         self.session.plans.push(ApprovedPlan { text, path, slug, at: self.session.rows });
     }
 }

@@ -65,18 +65,12 @@ fn only_the_first_change_of_a_file_tells_what_it_was() {
 
 #[test]
 fn the_final_message_is_what_was_said_last_and_after_all_calls() {
-    let words = |id: &str, text: &str| {
-        format!(
-            r#"{{"type":"assistant","message":{{"id":"{id}","content":[{{"type":"text","text":"{text}"}}]}}}}"#
-        )
-    };
     let on_the_way =
         session(&[words("m", "let me write"), call("1", "Write", r#"{"file_path":"/a"}"#), ok("1")]);
     assert_eq!((on_the_way.final_message, on_the_way.tail), (None, Tail::Result));
     let done = session(&[words("m", "first part"), words("m", "second part")]);
     assert_eq!(done.final_message.as_deref(), Some("first part\nsecond part"));
-    let asked_again =
-        session(&[words("m", "done"), r#"{"type":"user","message":{"content":"more"}}"#.into()]);
+    let asked_again = session(&[words("m", "done"), ask("more")]);
     assert_eq!((asked_again.final_message, asked_again.tail), (None, Tail::Prompt));
 }
 
@@ -394,7 +388,7 @@ fn a_result_before_its_call_is_not_lost_between_two_readings() {
     for [call, _] in &rows {
         fold(&mut builder, call);
     }
-    assert!(builder.early.is_empty());
+    assert!(!builder.pending.has_early());
     let usual: Vec<String> = rows.into_iter().flatten().collect();
     assert_eq!(without_places(builder.into_session()), without_places(session(&usual)));
 }
@@ -484,4 +478,16 @@ fn the_last_words_of_a_subagent_are_its_final_message_whatever_the_order_of_its_
         assert_eq!((session.asks.len(), session.tail), (1, Tail::Words), "{order:?}");
         assert_eq!(session.touches[0].outcome, Outcome::Done, "{order:?}");
     }
+}
+
+#[test]
+fn recent_ids_are_known_and_old_ones_are_not() {
+    let mut seen = SeenIds::default();
+    let most = MOST_IDS as u64;
+    assert!((0..=most).all(|id| seen.insert(id)));
+    assert!(seen.contains(most) && !seen.contains(0));
+    assert!(!seen.insert(most) && !seen.insert(1), "recent");
+    assert!(seen.insert(0), "too long ago");
+    assert!(seen.insert(1), "dropped for it");
+    assert_eq!(SeenIds::from(VecDeque::from(seen.clone())), seen);
 }

@@ -1,17 +1,19 @@
-//! Finds the person's own words in user rows. Pure. Must not take the client's own rows (meta, hook feedback, compaction
+//! A prompt in a row: the person's own words, or what the client put in their place. Pure. Must not take the client's own rows (meta, hook feedback, compaction
 //! summaries, command output, notifications) for the person's.
 
 use std::borrow::Cow;
 
-use crate::client::row::{Content, Row, record};
+use crate::client::row::{Attachment, Content, Row, record};
 
-/// What a prompt row holds.
+/// What a prompt holds.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Prompt {
     /// The person's words.
     Ask(String),
     /// "Implement the following plan": the person accepted this plan and cleared the context.
     PlanHandedOver(String),
+    /// The client's notice that a task in the background has ended.
+    TaskEnded { task: String, report: String },
 }
 
 /// Texts that begin like this are the client's, whatever the row's flags say.
@@ -55,39 +57,55 @@ record! {
     }
 }
 
-/// Returns the prompt in a user row with this content.
-pub fn prompt_of(row: &Row<'_>, content: &Content<'_>) -> Option<Prompt> {
-    if row.is_meta.is_true()
-        || row.is_compact_summary.is_true()
-        || row.is_visible_in_transcript_only.is_true()
-    {
-        return None;
+impl Prompt {
+    /// Finds the prompt in a user row with this content.
+    pub fn in_row(row: &Row<'_>, content: &Content<'_>) -> Option<Self> {
+        Self::from_person(row, content).or_else(|| Self::task_ended(&content.text()))
     }
-    let origin = Origin::parse(row.origin.raw());
-    if origin.kind.text().is_some_and(|kind| kind != "human") || row.prompt_source.is("system") {
-        return None;
+
+    /// Finds the prompt in a command that was queued while the agent worked.
+    pub fn queued(attachment: &Attachment<'_>) -> Option<Self> {
+        let text = Content::parse(attachment.prompt).text();
+        let is_prompt = attachment.command_mode.is("prompt");
+        let ask = || persons_words(&text).filter(|_| is_prompt).map(|words| Self::Ask(words.into_owned()));
+        Self::task_ended(&text).or_else(ask)
     }
-    if let Some(plan) = row.plan_content.owned() {
-        return Some(Prompt::PlanHandedOver(plan));
-    }
-    let text = match content {
-        Content::Text(raw) => persons_words(&raw.text()?)?.into_owned(),
-        Content::Blocks(blocks) => {
-            if blocks.iter().any(|block| block.kind.is("tool_result")) {
-                return None;
-            }
-            let texts: Vec<Cow<'_, str>> = blocks.iter().filter_map(|block| block.text.text()).collect();
-            let words: Vec<Cow<'_, str>> = texts.iter().filter_map(|text| persons_words(text)).collect();
-            if words.is_empty() {
-                return None;
-            }
-            words.join("\n")
+
+    fn from_person(row: &Row<'_>, content: &Content<'_>) -> Option<Self> {
+        let is_clients = [row.is_meta, row.is_compact_summary, row.is_visible_in_transcript_only];
+        let origin = Origin::parse(row.origin.raw());
+        if is_clients.iter().any(|flag| flag.is_true())
+            || origin.kind.text().is_some_and(|kind| kind != "human")
+            || row.prompt_source.is("system")
+        {
+            return None;
         }
-    };
-    // 2.1.12 goes on in the same file, with the plan in the prompt and no other sign of it.
-    match text.strip_prefix(PLAN_HAND_OVER) {
-        Some(plan) if !plan.trim().is_empty() => Some(Prompt::PlanHandedOver(plan.trim().to_owned())),
-        _ => Some(Prompt::Ask(text)),
+        if let Some(plan) = row.plan_content.owned() {
+            return Some(Self::PlanHandedOver(plan));
+        }
+        let text = match content {
+            Content::Text(raw) => persons_words(&raw.text()?)?.into_owned(),
+            Content::Blocks(blocks) => {
+                if blocks.iter().any(|block| block.kind.is("tool_result")) {
+                    return None;
+                }
+                let texts: Vec<Cow<'_, str>> = blocks.iter().filter_map(|block| block.text.text()).collect();
+                let words: Vec<_> = texts.iter().filter_map(|text| persons_words(text)).collect();
+                Some(words.join("\n")).filter(|words| !words.is_empty())?
+            }
+        };
+        // 2.1.12 goes on in the same file, with the plan in the prompt and no other sign of it.
+        Some(match text.strip_prefix(PLAN_HAND_OVER).map(str::trim) {
+            Some(plan) if !plan.is_empty() => Self::PlanHandedOver(plan.to_owned()),
+            _ => Self::Ask(text),
+        })
+    }
+
+    fn task_ended(text: &str) -> Option<Self> {
+        let text = text.trim_start().strip_prefix("<task-notification>")?;
+        let task = text.split_once("<task-id>")?.1.split_once("</task-id>")?.0.trim().to_owned();
+        let report = within(text, "<result>", "</result>")?.to_owned();
+        Some(Self::TaskEnded { task, report })
     }
 }
 
@@ -116,13 +134,6 @@ fn within<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     Some(inner.rsplit_once(close).map_or(inner, |(inner, _)| inner).trim())
 }
 
-/// Parses the client's notice that a task in the background has ended into the task's id and its result.
-pub fn notification(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_start().strip_prefix("<task-notification>")?;
-    let id = text.split_once("<task-id>")?.1.split_once("</task-id>")?.0.trim();
-    Some((id, within(text, "<result>", "</result>")?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,7 +142,7 @@ mod tests {
     fn prompt(json: &str) -> Option<Prompt> {
         let mut found = None;
         let is_whole = rows_of(json.as_bytes(), |row| {
-            found = row.message().and_then(|message| prompt_of(row, &message.content));
+            found = row.message().and_then(|message| Prompt::in_row(row, &message.content));
         });
         assert!(is_whole, "{json}");
         found
@@ -213,8 +224,10 @@ mod tests {
     #[test]
     fn a_notification_gives_the_report_of_its_task() {
         let text = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n<result>It <result> works.</result>\n</task-notification>";
-        assert_eq!(notification(text), Some(("a1", "It <result> works.")));
-        assert_eq!(notification("<task-notification>\n<task-id>b2</task-id>\n</task-notification>"), None);
-        assert_eq!(notification("look at <task-notification>"), None);
+        let ended = Prompt::TaskEnded { task: "a1".into(), report: "It <result> works.".into() };
+        assert_eq!(Prompt::task_ended(text), Some(ended));
+        let without = "<task-notification>\n<task-id>b2</task-id>\n</task-notification>";
+        assert_eq!(Prompt::task_ended(without), None);
+        assert_eq!(Prompt::task_ended("look at <task-notification>"), None);
     }
 }

@@ -17,7 +17,6 @@ impl<'a> Field<'a> {
         self.0.and_then(Raw::text).filter(|text| !text.is_empty())
     }
 
-    /// Like [`Field::text`], as an owned string.
     pub fn owned(self) -> Option<String> {
         self.text().map(Cow::into_owned)
     }
@@ -27,29 +26,28 @@ impl<'a> Field<'a> {
         self.text().map(|id| xxh3_64(id.as_bytes()))
     }
 
-    /// Returns whether it is this string.
     pub fn is(self, word: &str) -> bool {
         self.0.is_some_and(|raw| raw.is(word))
     }
 
-    /// Returns whether it is `true`.
     pub fn is_true(self) -> bool {
         self.0.is_some_and(Raw::is_true)
     }
 
-    /// Returns the value as it is written.
     pub fn raw(self) -> Option<Raw<'a>> {
         self.0
     }
 
-    /// Calls `each` for every item, if it is a list. A list that breaks off is used as far as it goes.
-    pub fn each_item(self, mut each: impl FnMut(Raw<'a>)) {
+    /// Returns the objects in it, if it is a list. A list that breaks off is used as far as it goes.
+    pub fn objects(self) -> Vec<Raw<'a>> {
+        let mut objects = Vec::new();
         if let Some(raw) = self.0 {
             let _ = raw.scan().items(|scan| {
-                each(scan.value()?);
-                Ok::<_, Torn>(())
+                objects.extend(Some(scan.value()?).filter(|raw| raw.json().starts_with(b"{")));
+                Ok(())
             });
         }
+        objects
     }
 
     /// Reads the value. Of a key that is there twice the first value counts.
@@ -95,21 +93,16 @@ pub(crate) use record;
 record! {
     /// One row of a transcript: the fields that a session may need, as they are written.
     pub Row {
-        /// What the row is.
         kind = b"type",
         /// The row's own id. A fork copies rows with their ids.
         uuid = b"uuid",
         /// The id of the row that it follows, which may be in another file, or not there yet.
         parent_uuid = b"parentUuid",
-        /// The session's id.
         session_id = b"sessionId",
-        /// The working directory of the session.
         cwd = b"cwd",
-        /// The client's version.
         version = b"version",
         /// The plan's short name.
         slug = b"slug",
-        /// When the row was made.
         timestamp = b"timestamp",
         /// Not part of the conversation: caveats, hook feedback, injected context.
         is_meta = b"isMeta",
@@ -131,16 +124,12 @@ record! {
         message = b"message",
         /// A tool's result in the client's own shape: an object, a list, or plain text on failure.
         tool_use_result = b"toolUseResult",
-        /// What an attachment row carries.
         attachment = b"attachment",
     }
 }
 
-/// Rows with prompts and results.
 pub const USER: &str = "user";
-/// Rows with text and calls.
 pub const ASSISTANT: &str = "assistant";
-/// Rows with what the client adds.
 pub const ATTACHMENT: &str = "attachment";
 
 /// Types that carry nothing for a session. They are known, so they are not counted as unknown.
@@ -151,18 +140,6 @@ const IGNORED_TYPES: &[&str] = &[
     "queue-operation", "result", "summary", "system", "tag", "tools-used",
 ];
 
-/// Why the rest of a row is not read.
-enum Stop {
-    Torn,
-    IsIgnored,
-}
-
-impl From<Torn> for Stop {
-    fn from(_: Torn) -> Self {
-        Self::Torn
-    }
-}
-
 impl<'a> Row<'a> {
     /// Parses the next row of a line. The rest of a row of an ignored type is skipped where its end is clear: those
     /// rows are a large part of a transcript.
@@ -171,18 +148,16 @@ impl<'a> Row<'a> {
         let mut row = Self::default();
         let read = scan.fields(|key, scan| {
             row.read_field(key, scan)?;
-            if key == b"type" && row.is_ignored() { Err(Stop::IsIgnored) } else { Ok(()) }
+            if key == b"type" && row.is_ignored() { Err(Torn) } else { Ok(()) }
         });
-        match read {
-            Ok(()) => Ok(row),
-            Err(Stop::IsIgnored) if scan.skip_last_object() => Ok(row),
-            Err(Stop::IsIgnored) => {
-                *scan = start;
-                scan.skip()?;
-                Ok(row)
-            }
-            Err(Stop::Torn) => Err(Torn),
+        if !row.is_ignored() {
+            return read.map(|()| row);
         }
+        if !scan.skip_last_object() {
+            *scan = start;
+            scan.skip()?;
+        }
+        Ok(row)
     }
 
     /// Returns whether rows of this type are known to carry nothing for a session.
@@ -190,45 +165,32 @@ impl<'a> Row<'a> {
         self.kind.text().is_some_and(|kind| IGNORED_TYPES.contains(&kind.as_ref()))
     }
 
-    /// Parses its message.
+    pub fn attachment(&self) -> Attachment<'a> {
+        Attachment::parse(self.attachment.raw())
+    }
+
     pub fn message(&self) -> Option<Message<'a>> {
         let raw = self.message.raw().filter(|raw| raw.json().starts_with(b"{"))?;
-        let fields = MessageFields::parse(Some(raw));
+        // It has the same names for these as a block.
+        let fields = Block::parse(Some(raw));
         Some(Message { id: fields.id, content: Content::parse(fields.content) })
     }
 }
 
-/// A user's or assistant's message.
 #[derive(Debug, Default)]
 pub struct Message<'a> {
     /// Shared by the rows of one message.
     pub id: Field<'a>,
-    /// What it says.
     pub content: Content<'a>,
 }
 
 record! {
-    /// A message as it is written.
-    MessageFields {
-        /// Shared by the rows of one message.
-        id = b"id",
-        /// Text or blocks.
-        content = b"content",
-    }
-}
-
-record! {
-    /// One block of a message.
     pub Block {
         /// `text`, `tool_use`, `tool_result`, `thinking`, `image`, …
         kind = b"type",
-        /// The text of a text block.
         text = b"text",
-        /// A tool call's id.
         id = b"id",
-        /// A tool call's tool.
         name = b"name",
-        /// A tool call's input.
         input = b"input",
         /// A result's call.
         tool_use_id = b"tool_use_id",
@@ -239,10 +201,21 @@ record! {
     }
 }
 
+record! {
+    pub Attachment {
+        /// `plan_file_reference`, `plan_mode_exit`, `queued_command`, …
+        kind = b"type",
+        plan_file_path = b"planFilePath",
+        plan_content = b"planContent",
+        /// `prompt` for a queued command that is one.
+        command_mode = b"commandMode",
+        prompt = b"prompt",
+    }
+}
+
 /// The content of a message: text, or blocks.
 #[derive(Debug)]
 pub enum Content<'a> {
-    /// Plain text.
     Text(Raw<'a>),
     /// Blocks, those that can be read.
     Blocks(Vec<Block<'a>>),
@@ -260,21 +233,7 @@ impl<'a> Content<'a> {
         if let Some(raw) = field.raw().filter(|raw| raw.is_text()) {
             return Self::Text(raw);
         }
-        let mut blocks = Vec::new();
-        field.each_item(|raw| {
-            if raw.json().starts_with(b"{") {
-                blocks.push(Block::parse(Some(raw)));
-            }
-        });
-        Self::Blocks(blocks)
-    }
-
-    /// Returns the start of its text: `cap` bytes, or all of it.
-    pub fn start(&self, cap: usize) -> Option<Cow<'a, str>> {
-        match self {
-            Self::Text(raw) => raw.start(cap).map(Cow::Owned),
-            Self::Blocks(_) => Some(self.text()),
-        }
+        Self::Blocks(field.objects().into_iter().map(|raw| Block::parse(Some(raw))).collect())
     }
 
     /// Returns all its text, that of blocks joined by line ends.
@@ -282,9 +241,8 @@ impl<'a> Content<'a> {
         match self {
             Self::Text(raw) => raw.text().unwrap_or_default(),
             Self::Blocks(blocks) => {
-                let mut texts = blocks.iter().filter_map(|block| block.text.text());
-                let first = texts.next().unwrap_or_default();
-                texts.fold(first, |all, text| Cow::Owned(format!("{all}\n{text}")))
+                let texts: Vec<_> = blocks.iter().filter_map(|block| block.text.text()).collect();
+                texts.join("\n").into()
             }
         }
     }
@@ -324,4 +282,87 @@ pub fn is_whole(line: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_field_of_another_type_is_absent_and_the_rest_is_used() {
+        let mut kinds = Vec::new();
+        let whole = rows_of(br#"{"type":"user","uuid":7,"isMeta":null,"slug":["x"],"cwd":"/w"}"#, |row| {
+            kinds.push((row.kind.is("user"), row.uuid.text().is_none(), row.cwd.is("/w")));
+        });
+        assert!(whole);
+        assert_eq!(kinds, [(true, true, true)]);
+    }
+
+    #[test]
+    fn two_objects_on_one_line_are_two_rows() {
+        let mut rows = 0;
+        assert!(rows_of(br#"{"type":"user"}{"type":"assistant"}"#, |_| rows += 1));
+        assert_eq!(rows, 2);
+    }
+
+    #[test]
+    fn a_line_that_is_being_written_is_not_whole_before_its_end() {
+        let line = r#"{"type":"progress","data":{"a":{"b":1}}}{"type":"user"}"#;
+        let whole: Vec<usize> = (1..=line.len()).filter(|end| is_whole(&line.as_bytes()[..*end])).collect();
+        assert_eq!(whole, [line.len() - 15, line.len()]);
+    }
+
+    #[test]
+    fn what_stands_before_a_tear_is_used() {
+        let mut rows = 0;
+        assert!(!rows_of(br#"{"type":"user"}{"type":"assis"#, |_| rows += 1));
+        assert_eq!(rows, 1);
+    }
+
+    #[test]
+    fn an_ignored_row_hides_no_other_row() {
+        let kinds = |line: &str| {
+            let mut kinds = Vec::new();
+            assert!(rows_of(line.as_bytes(), |row| kinds.extend(row.kind.owned())), "{line}");
+            kinds
+        };
+        let user = r#"{"type":"user","uuid":"1","toolUseResult":{"a":"x"},"more":[1]}"#;
+        let ignored = r#"{"type":"progress","data":{"type":"user","message":{"content":"no"}}}"#;
+        assert_eq!(kinds(ignored), ["progress"]);
+        assert_eq!(kinds(&format!("{ignored}{user}")), ["progress", "user"]);
+        assert_eq!(kinds(&format!("{user} {ignored}")), ["user", "progress"]);
+        assert_eq!(kinds(&ignored.replace(':', " : ")), ["progress"]);
+    }
+
+    fn said(json: &str) -> Option<String> {
+        let mut said = None;
+        rows_of(json.as_bytes(), |row| {
+            said = row.message().map(|message| message.content.text().into_owned());
+        });
+        said
+    }
+
+    #[test]
+    fn escapes_are_decoded_and_blocks_are_joined() {
+        let text = r#"{"type":"user","message":{"content":"a\n\"b\" \u00e9"}}"#;
+        assert_eq!(said(text).as_deref(), Some("a\n\"b\" é"));
+        let blocks =
+            r#"{"type":"user","message":{"content":["x",{"text":"a"},{"type":"image"},{"text":"b"}]}}"#;
+        assert_eq!(said(blocks).as_deref(), Some("a\nb"));
+        assert_eq!(said(r#"{"type":"user","message":{"content":7}}"#).as_deref(), Some(""));
+        assert_eq!(said(r#"{"type":"user","message":"x"}"#), None);
+    }
+
+    #[test]
+    fn spaces_and_another_order_of_keys_lose_nothing() {
+        let spaced =
+            r#"{ "message" : { "content" : [ { "text" : "a" , "type" : "text" } ] } , "type" : "user" }"#;
+        assert_eq!(said(spaced).as_deref(), Some("a"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_makes_it_panic(line in ".{0,300}") {
+            rows_of(line.as_bytes(), |_| ());
+        }
+    }
+}
