@@ -72,8 +72,8 @@
 
 #![forbid(unsafe_code)]
 
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub mod advisories;
 pub mod audit;

@@ -23,47 +23,47 @@ use crate::session::{
 };
 
 /// The least that a record can be.
-pub(crate) fn record(id: &str) -> Record {
+pub fn record(id: &str) -> Record {
     let least = r#"{"schema":1,"id":"ID","time":"2026-10-01T00:00:00Z","session":null,"project":null,
         "event":"Stop","decision":"allow","cause":"clean"}"#;
     serde_json::from_str(&least.replace("ID", id)).expect("a record")
 }
 
 /// The decisions of a log, all of whose lines must be readable.
-pub(crate) fn annotated(log: &str) -> Vec<Annotated<Summary>> {
+pub fn annotated(log: &str) -> Vec<Annotated<Summary>> {
     let found = log::reader::parse(log);
     assert_eq!((found.torn, found.newer), (0, 0), "{log}");
     found.decisions
 }
 
 /// Where the session of [`session`] works.
-pub(crate) const ROOT: &str = "/w";
+pub const ROOT: &str = "/w";
 
-pub(crate) fn ask(text: &str, at: usize) -> Ask {
+pub fn ask(text: &str, at: usize) -> Ask {
     Ask { text: text.to_owned(), at, time: None }
 }
 
-pub(crate) fn remark(text: &str, at: usize) -> Remark {
+pub fn remark(text: &str, at: usize) -> Remark {
     Remark { text: text.to_owned(), at, time: None, ends_turn: false }
 }
 
-pub(crate) fn todo(text: &str, status: &str) -> Todo {
+pub fn todo(text: &str, status: &str) -> Todo {
     Todo { id: None, text: text.to_owned(), status: status.to_owned() }
 }
 
 /// A command that succeeded and printed nothing.
-pub(crate) fn command(line: &str, at: usize) -> Command {
+pub fn command(line: &str, at: usize) -> Command {
     let (line, output) = (line.to_owned(), String::new());
     Command { line, at, time: None, end: CommandEnd::Succeeded, output, agent: None }
 }
 
 /// A command that failed with exit code 1.
-pub(crate) fn failed(line: &str, at: usize, output: &str) -> Command {
+pub fn failed(line: &str, at: usize, output: &str) -> Command {
     Command { end: CommandEnd::Failed(Some(1)), output: output.to_owned(), ..command(line, at) }
 }
 
 /// An edit that was done; `path` is seen from [`ROOT`].
-pub(crate) fn touch(path: &str, at: usize) -> Touch {
+pub fn touch(path: &str, at: usize) -> Touch {
     Touch {
         path: if path.starts_with('/') { path.to_owned() } else { format!("{ROOT}/{path}") },
         tool: EditTool::Edit,
@@ -78,12 +78,12 @@ pub(crate) fn touch(path: &str, at: usize) -> Touch {
 }
 
 /// An edit that put `new` in the place of `old`; of a whole file where that is empty.
-pub(crate) fn change(path: &str, at: usize, old: &str, new: &str) -> Touch {
+pub fn change(path: &str, at: usize, old: &str, new: &str) -> Touch {
     let tool = if old.is_empty() { EditTool::Write } else { EditTool::Edit };
     Touch { tool, change: Some(Change { old: old.to_owned(), new: new.to_owned() }), ..touch(path, at) }
 }
 
-pub(crate) fn delegation(description: &str, at: usize, report: &str) -> Delegation {
+pub fn delegation(description: &str, at: usize, report: &str) -> Delegation {
     Delegation {
         description: description.to_owned(),
         agent_type: "general-purpose".to_owned(),
@@ -96,17 +96,17 @@ pub(crate) fn delegation(description: &str, at: usize, report: &str) -> Delegati
 }
 
 /// A session at [`ROOT`] in which nothing happened.
-pub(crate) fn session() -> Session {
+pub fn session() -> Session {
     Session { cwd: Some(ROOT.to_owned()), ..Session::default() }
 }
 
 /// A session with a final message.
-pub(crate) fn said(message: &str) -> Session {
+pub fn said(message: &str) -> Session {
     Session { final_message: Some(message.to_owned()), ..session() }
 }
 
 /// A plan file that the session changed; every tick in it is the session's own.
-pub(crate) fn plan(text: &str) -> Plan {
+pub fn plan(text: &str) -> Plan {
     Plan {
         source: PlanSource::TouchedFile,
         path: Some("PLAN.md".to_owned()),
@@ -118,21 +118,21 @@ pub(crate) fn plan(text: &str) -> Plan {
 }
 
 /// The same with what it was before the session.
-pub(crate) fn plan_from(before: &str, now: &str) -> Plan {
+pub fn plan_from(before: &str, now: &str) -> Plan {
     let before = PlanBefore { text: before.to_owned(), from: BeforeSource::Original };
     Plan { before: Some(before), ..plan(now) }
 }
 
 /// Plans of a workspace at [`ROOT`] and of a home `/home/me`, with these globs besides the built-in
 /// ones.
-pub(crate) fn plan_places(more: &[&str]) -> PlanPlaces {
+pub fn plan_places(more: &[&str]) -> PlanPlaces {
     let globs = ["PLAN.md", "plan.md", "*-plan.md", "docs/plans/**", ".claude/plans/**"];
     let globs: Vec<String> = globs.iter().chain(more).map(|glob| (*glob).to_owned()).collect();
     PlanPlaces::new(ROOT.into(), vec!["/home/me/.claude/plans".into()], &globs)
 }
 
 /// A file of which nothing was shown.
-pub(crate) fn file(name: &str, state: FileState) -> FileEvidence {
+pub fn file(name: &str, state: FileState) -> FileEvidence {
     let why = match state {
         FileState::File { .. } => LeftOut::Unchanged,
         FileState::Folder => LeftOut::Folder,
@@ -153,32 +153,32 @@ pub(crate) fn file(name: &str, state: FileState) -> FileEvidence {
     }
 }
 
-pub(crate) fn missing(name: &str) -> FileEvidence {
+pub fn missing(name: &str) -> FileEvidence {
     file(name, FileState::Missing { elsewhere: None })
 }
 
-pub(crate) fn shown(name: &str, text: &str) -> FileEvidence {
+pub fn shown(name: &str, text: &str) -> FileEvidence {
     let state = FileState::File { bytes: text.len() as u64 };
     FileEvidence { entered: Entered::Whole, text: text.to_owned(), ..file(name, state) }
 }
 
 /// How an edit tool touched a file, once and with success.
-pub(crate) fn touched() -> Vec<TouchNote> {
+pub fn touched() -> Vec<TouchNote> {
     vec![TouchNote { tool: "Edit".to_owned(), outcome: Outcome::Done, agent: None, times: 1 }]
 }
 
 /// Evidence of a session without a plan, and of no file.
-pub(crate) fn evidence(session: Session) -> Evidence {
+pub fn evidence(session: Session) -> Evidence {
     Evidence { plan: None, session, files: Vec::new(), unlisted: 0, repository: None, judged: None }
 }
 
 /// A repository on `main` in which nothing differs.
-pub(crate) fn repository() -> Repository {
+pub fn repository() -> Repository {
     Repository { branch: Some("main".to_owned()), ..Repository::default() }
 }
 
 /// A fact that is confirmed.
-pub(crate) fn finding(category: Category, kind: Kind, claim: &str, path: Option<&str>) -> Finding {
+pub fn finding(category: Category, kind: Kind, claim: &str, path: Option<&str>) -> Finding {
     Finding {
         category,
         status: Status::Confirmed,
@@ -197,7 +197,7 @@ pub(crate) fn finding(category: Category, kind: Kind, claim: &str, path: Option<
 }
 
 /// A proposal of category A on words of the plan, of which the reader is sure.
-pub(crate) fn proposal(kind: Kind, claim: &str, path: &str) -> Proposal {
+pub fn proposal(kind: Kind, claim: &str, path: &str) -> Proposal {
     Proposal {
         category: Category::A,
         sure: true,
@@ -212,7 +212,7 @@ pub(crate) fn proposal(kind: Kind, claim: &str, path: &str) -> Proposal {
 }
 
 /// The first reader's answer.
-pub(crate) fn proposing(findings: &[Proposal], candidates: &[(usize, bool)]) -> ReaderOutcome {
+pub fn proposing(findings: &[Proposal], candidates: &[(usize, bool)]) -> ReaderOutcome {
     let opinion = |(number, agree): &(usize, bool)| CandidateOpinion {
         number: *number,
         agree: *agree,
@@ -223,7 +223,7 @@ pub(crate) fn proposing(findings: &[Proposal], candidates: &[(usize, bool)]) -> 
 }
 
 /// The second reader's answer.
-pub(crate) fn judging(verdicts: &[(usize, bool)]) -> ReaderOutcome {
+pub fn judging(verdicts: &[(usize, bool)]) -> ReaderOutcome {
     let verdict = |(number, uphold): &(usize, bool)| Verdict {
         number: *number,
         uphold: *uphold,
@@ -238,13 +238,13 @@ fn answered(answer: &Answer) -> ReaderOutcome {
 
 /// A reader that was told what to say, and keeps what it was asked. With nothing left to say it can't answer.
 #[derive(Debug, Default)]
-pub(crate) struct ScriptedReader {
-    pub(crate) asked: Vec<String>,
+pub struct ScriptedReader {
+    pub asked: Vec<String>,
     answers: VecDeque<ReaderOutcome>,
 }
 
 impl ScriptedReader {
-    pub(crate) fn new(answers: impl IntoIterator<Item = ReaderOutcome>) -> Self {
+    pub fn new(answers: impl IntoIterator<Item = ReaderOutcome>) -> Self {
         Self { asked: Vec::new(), answers: answers.into_iter().collect() }
     }
 }
@@ -267,13 +267,13 @@ impl Reader for ScriptedReader {
 
 /// A folder with a workspace `w` and a home of its own.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct Folder {
     folder: tempfile::TempDir,
 }
 
 impl Folder {
     /// A folder with these files in its workspace.
-    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+    pub fn new(files: &[(&str, &str)]) -> Self {
         let folder = Self { folder: tempfile::tempdir().expect("a folder") };
         fs::create_dir_all(folder.root()).expect("made");
         for (name, text) in files {
@@ -283,7 +283,7 @@ impl Folder {
     }
 
     /// A folder with these files in and beside its workspace, which is `w`.
-    pub(crate) fn around(files: &[(&str, &str)]) -> Self {
+    pub fn around(files: &[(&str, &str)]) -> Self {
         let folder = Self::new(&[]);
         for (name, text) in files {
             folder.write(&format!("../{name}"), text);
@@ -292,30 +292,30 @@ impl Folder {
     }
 
     /// The folder around the workspace.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Where the workspace is.
-    pub(crate) fn root(&self) -> PathBuf {
+    pub fn root(&self) -> PathBuf {
         self.folder.path().join("w")
     }
 
-    pub(crate) fn write(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         let path = self.root().join(name);
         fs::create_dir_all(path.parent().expect("a parent")).expect("made");
         fs::write(path, text).expect("written");
     }
 
     /// Makes a file as old as a time in the client's words.
-    pub(crate) fn age(&self, name: &str, time: &str) {
+    pub fn age(&self, name: &str, time: &str) {
         let time: jiff::Timestamp = time.parse().expect("a time");
         let file = fs::File::options().write(true).open(self.root().join(name)).expect("there");
         file.set_modified(time.into()).expect("aged");
     }
 
     /// Runs git at a time in the client's words; whatever the machine's own settings are.
-    pub(crate) fn git(&self, time: &str, args: &[&str]) {
+    pub fn git(&self, time: &str, args: &[&str]) {
         let ended = process::Command::new("git")
             .args([
                 "-c",
@@ -337,25 +337,25 @@ impl Folder {
     }
 
     /// Commits everything.
-    pub(crate) fn commit(&self, time: &str, subject: &str) {
+    pub fn commit(&self, time: &str, subject: &str) {
         self.git(time, &["add", "-A"]);
         self.git(time, &["commit", "-q", "-m", subject]);
     }
 
-    pub(crate) fn workspace(&self) -> Workspace {
+    pub fn workspace(&self) -> Workspace {
         let (root, home) = (self.root(), self.path().join("home"));
         Workspace::new(&root, &root, Some(home.clone()), &[home.join(".claude/plans")])
     }
 }
 
 /// The features of a list in JSON.
-pub(crate) fn features(list: &str) -> Vec<Feature> {
+pub fn features(list: &str) -> Vec<Feature> {
     features::parse(list).expect("features")
 }
 
 /// A loop that was started at time 0 with this list, may take 10 iterations, and whose workspace
 /// has the fingerprint `a`.
-pub(crate) fn started_loop(list: &str) -> LoopState {
+pub fn started_loop(list: &str) -> LoopState {
     let mut state = LoopState {
         max: 10,
         features: "feature_list.json".into(),

@@ -14,8 +14,6 @@
 mod assignments;
 mod entropy;
 mod files;
-#[cfg(test)]
-mod tests;
 mod tokens;
 mod values;
 

@@ -10,8 +10,6 @@ pub mod json;
 pub mod project;
 mod task;
 mod tasks;
-#[cfg(test)]
-mod tests;
 mod worker;
 
 use std::fs::OpenOptions;
@@ -235,4 +233,29 @@ fn migrate(registry: &mut Registry) -> Result<(), RegistryError> {
         db.pragma_update(None, "user_version", VERSION)?;
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_somebody_has_locked_is_waited_for_and_then_told_of() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut registry = Registry::open(folder.path()).expect("a registry");
+        let other = Registry::open(folder.path()).expect("a second one");
+        other.db.execute_batch("BEGIN IMMEDIATE").expect("locked");
+        registry.db.busy_timeout(Duration::from_millis(20)).expect("set");
+        let new = NewTask { title: "x".into(), ..NewTask::default() };
+        let fault = registry.add(&new, 0).expect_err("a fault").to_string();
+        assert!(
+            fault.ends_with("is in use by another process, and was not free for a while: try again"),
+            "{fault}"
+        );
+        assert!(registry.tasks(&TaskFilter::default()).expect("reading waits for nobody").is_empty());
+        other.db.execute_batch("COMMIT").expect("free");
+        registry.add(&new, 0).expect("added");
+    }
 }

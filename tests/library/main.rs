@@ -7,6 +7,8 @@ mod cases;
 mod child;
 mod evidence;
 mod module_graph;
+mod redact;
 mod reference;
+mod registry;
 mod scripted_client;
 mod trips;

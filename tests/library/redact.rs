@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use crate::redact::mask;
+use punchlist::redact::mask;
 
 const JUMBLE: &str = "q7Zt0XvB2nLk9RwD4sYh6PfG1mJc8AeU5oTi3Wx";
 const HEX: &str = "9f86d081884c7d659a2feaa0c55ad015";

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::*;
+use punchlist::registry::*;
+use rusqlite::Connection;
 
 const MINUTE: i64 = 60_000;
 const LEASE: i64 = 30 * MINUTE;
@@ -355,29 +356,15 @@ fn a_file_that_is_damaged_in_the_middle_says_so() {
 #[test]
 fn a_newer_file_is_left_alone() {
     let (folder, registry) = registry();
-    registry.db.pragma_update(None, "user_version", 9).expect("set");
     drop(registry);
+    let file = Connection::open(Registry::file(folder.path())).expect("the file");
+    file.pragma_update(None, "user_version", 9).expect("set");
+    drop(file);
     let fault = Registry::open(folder.path()).expect_err("a fault").to_string();
     assert!(
         fault.ends_with("was written by a newer punchlist (format 9, this one knows 1): update punchlist"),
         "{fault}"
     );
-}
-
-#[test]
-fn a_file_that_somebody_has_locked_is_waited_for_and_then_told_of() {
-    let (folder, mut registry) = registry();
-    let other = Registry::open(folder.path()).expect("a second one");
-    other.db.execute_batch("BEGIN IMMEDIATE").expect("locked");
-    registry.db.busy_timeout(Duration::from_millis(20)).expect("set");
-    let fault = registry.add(&new("x"), NOW).expect_err("a fault").to_string();
-    assert!(
-        fault.ends_with("is in use by another process, and was not free for a while: try again"),
-        "{fault}"
-    );
-    assert!(registry.tasks(&TaskFilter::default()).expect("reading waits for nobody").is_empty());
-    other.db.execute_batch("COMMIT").expect("free");
-    registry.add(&new("x"), NOW).expect("added");
 }
 
 #[cfg(unix)]
