@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
+use crate::config::Config;
+use crate::env::Env;
 use crate::evidence::{
     Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace,
 };
@@ -364,4 +366,40 @@ pub fn started_loop(list: &str) -> LoopState {
     };
     state.begin(&features(list), Some("a".into()), 0);
     state
+}
+
+/// A home folder and a project, each with a config file or none.
+pub struct ConfigFiles(tempfile::TempDir);
+
+impl ConfigFiles {
+    pub fn with(own: Option<&str>, project: Option<&str>) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (path, text) in
+            [("home/.config/punchlist/config.toml", own), ("w/.claude/punchlist.toml", project)]
+        {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            if let Some(text) = text {
+                std::fs::write(path, text).expect("written");
+            }
+        }
+        Self(folder)
+    }
+
+    pub fn env(&self, vars: &[(&str, &str)]) -> Env {
+        let home = ("HOME".to_owned(), self.0.path().join("home").display().to_string());
+        let vars = vars.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        Env::from_pairs(vars.chain([home]))
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.0.path().join("w")
+    }
+
+    /// The settings in force, and every fault with the folder left out.
+    pub fn load(&self, vars: &[(&str, &str)]) -> (Config, Vec<String>) {
+        let (config, errors) = Config::load(&self.env(vars), &self.project());
+        let folder = self.0.path().display().to_string();
+        (config, errors.iter().map(|error| error.to_string().replace(&folder, "[folder]")).collect())
+    }
 }

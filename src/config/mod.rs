@@ -87,6 +87,3 @@ pub fn own_file(env: &Env) -> Option<PathBuf> {
 pub fn project_file(project: &Path) -> PathBuf {
     project.join(".claude").join("punchlist.toml")
 }
-
-#[cfg(test)]
-mod tests;

@@ -273,11 +273,11 @@ pub fn remove_refused(file: &mut Table, path: &Path, own: Option<&Path>) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::tests::Files;
+    use crate::testing::ConfigFiles;
 
     #[test]
     fn each_value_says_where_it_comes_from() {
-        let files = Files::with(
+        let files = ConfigFiles::with(
             Some(
                 "[gates]\nmax_blocks = 1\n[audit]\nmode = \"hold\"\n[worker.kinds.a]\nidle = \"1h\"\n\
                  [[check]]\nname = \"a\"\nrun = \"x\"\n[[check]]\nname = \"b\"\nrun = \"y\"\n",

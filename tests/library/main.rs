@@ -5,6 +5,7 @@ mod bench_table;
 mod bench_transcripts;
 mod cases;
 mod child;
+mod config;
 mod evidence;
 mod module_graph;
 mod redact;

@@ -1,7 +1,10 @@
 //! What people see when a config is wrong, and what wins when it is not.
 
-use super::*;
-use crate::env;
+use std::time::Duration;
+
+use punchlist::config::*;
+use punchlist::env;
+use punchlist::testing::ConfigFiles;
 
 fn said(text: &str) -> String {
     Config::parse(text, "punchlist.toml").expect_err("a fault").to_string()
@@ -81,44 +84,9 @@ fn every_fault_of_a_file_is_told_with_its_line_and_column() {
     assert_eq!(parse::errors("a b", "x").len(), 1);
 }
 
-/// A home folder and a project, each with a config file or none.
-pub(super) struct Files(tempfile::TempDir);
-
-impl Files {
-    pub(super) fn with(own: Option<&str>, project: Option<&str>) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        for (path, text) in
-            [("home/.config/punchlist/config.toml", own), ("w/.claude/punchlist.toml", project)]
-        {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            if let Some(text) = text {
-                std::fs::write(path, text).expect("written");
-            }
-        }
-        Self(folder)
-    }
-
-    pub(super) fn env(&self, vars: &[(&str, &str)]) -> Env {
-        let home = ("HOME".to_owned(), self.0.path().join("home").display().to_string());
-        let vars = vars.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        Env::from_pairs(vars.chain([home]))
-    }
-
-    pub(super) fn project(&self) -> PathBuf {
-        self.0.path().join("w")
-    }
-
-    fn load(&self, vars: &[(&str, &str)]) -> (Config, Vec<String>) {
-        let (config, errors) = Config::load(&self.env(vars), &self.project());
-        let folder = self.0.path().display().to_string();
-        (config, errors.iter().map(|error| error.to_string().replace(&folder, "[folder]")).collect())
-    }
-}
-
 #[test]
 fn the_projects_file_wins_over_the_persons_and_variables_over_both() {
-    let files = Files::with(
+    let files = ConfigFiles::with(
         Some("[gates]\nmax_blocks = 1\n[auditor]\nmodel = \"sonnet\"\n"),
         Some("[gates]\nmax_blocks = 2\n"),
     );
@@ -131,7 +99,7 @@ fn the_projects_file_wins_over_the_persons_and_variables_over_both() {
 #[test]
 fn a_project_may_not_choose_the_program_nor_open_a_folder() {
     let keys = "[auditor]\nclient = \"/evil\"\nprompts = \"/evil\"\nmodel = \"opus\"\n";
-    let (config, faults) = Files::with(None, Some(keys)).load(&[]);
+    let (config, faults) = ConfigFiles::with(None, Some(keys)).load(&[]);
     assert_eq!(
         (config.auditor.client, config.auditor.prompts, config.auditor.model.as_str()),
         (None, None, "opus")
@@ -145,13 +113,13 @@ fn a_project_may_not_choose_the_program_nor_open_a_folder() {
              [folder]/home/.config/punchlist/config.toml: a project may not choose what runs or is read"
         ]
     );
-    let (config, faults) = Files::with(Some(keys), None).load(&[]);
+    let (config, faults) = ConfigFiles::with(Some(keys), None).load(&[]);
     assert_eq!((config.auditor.client, faults.len()), (Some("/evil".into()), 0));
 }
 
 #[test]
 fn a_file_with_a_fault_counts_as_absent_and_the_other_still_counts() {
-    let (config, faults) = Files::with(
+    let (config, faults) = ConfigFiles::with(
         Some("[gates]\nmax_blocks = 1\n"),
         Some("[gates]\nmax_blocks = \"many\"\nenabled = false\n"),
     )
@@ -185,7 +153,7 @@ fn a_mode_that_the_registration_contradicts_says_what_to_change() {
 #[test]
 fn what_a_session_is_given_stays_in_the_project_where_the_project_chooses() {
     let keys = "[memory]\nfiles = [\"NOTES.md\", \"~/diary.md\"]\nmandates_file = \"/etc/motd\"\nmandates = [\"Be kind.\"]\n";
-    let (config, faults) = Files::with(None, Some(keys)).load(&[]);
+    let (config, faults) = ConfigFiles::with(None, Some(keys)).load(&[]);
     assert_eq!((config.memory.files.len(), config.memory.mandates_file.as_str()), (0, ""));
     assert_eq!(config.memory.mandates, ["Be kind."]);
     assert_eq!(
@@ -197,7 +165,7 @@ fn what_a_session_is_given_stays_in_the_project_where_the_project_chooses() {
              file, [folder]/home/.config/punchlist/config.toml: a project may not choose what runs or is read",
         ]
     );
-    let (config, faults) = Files::with(Some(keys), None).load(&[]);
+    let (config, faults) = ConfigFiles::with(Some(keys), None).load(&[]);
     assert_eq!((config.memory.files.len(), config.memory.mandates_file.as_str()), (2, "/etc/motd"));
     assert_eq!(faults.len(), 0);
 }
@@ -244,7 +212,7 @@ fn a_later_file_adds_checks_and_replaces_those_it_names() {
     let check = |name: &str, run: &str| format!("[[check]]\nname = \"{name}\"\nrun = \"{run}\"\n");
     let own = check("test", "cargo test") + &check("lint", "cargo clippy");
     let project = check("test", "make test") + &check("docs", "make docs") + &check("docs", "make all");
-    let (config, errors) = Files::with(Some(&own), Some(&project)).load(&[]);
+    let (config, errors) = ConfigFiles::with(Some(&own), Some(&project)).load(&[]);
     let checks: Vec<_> =
         config.checks.iter().map(|check| (&*check.name, &*check.run, check.is_projects)).collect();
     assert_eq!(
@@ -256,7 +224,7 @@ fn a_later_file_adds_checks_and_replaces_those_it_names() {
 
 #[test]
 fn tables_merge_key_by_key_and_lists_replace_each_other() {
-    let files = Files::with(
+    let files = ConfigFiles::with(
         Some(
             "[worker.kinds.a]\nidle = \"1h\"\n[audit]\nplan = [\"a\", \"b\"]\n[auditor]\ntimeout = \"2m\"\n",
         ),
