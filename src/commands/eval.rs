@@ -1,14 +1,14 @@
 //! `punchlist eval`: audits recorded cases and prints how good that was, or writes the prompts for
 //! them. Must not change anything but the files that it is asked to write.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{complain, progress};
-use crate::cli::eval::PromptsArgs;
-use crate::cli::{EvalArgs, EvalCommand};
+use super::Result;
+use super::output::print_raw;
+use super::progress::Progress;
+use crate::cli::eval::{EvalArgs, EvalCommand, PromptsArgs};
 use crate::env::Env;
 use crate::eval::case::{Case, Part};
 use crate::eval::prompts::{self, Wanted};
@@ -18,7 +18,6 @@ use crate::eval::score::Score;
 use crate::eval::{goals, replies, tables};
 use crate::exit;
 
-/// What `--json` writes.
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,
@@ -31,32 +30,23 @@ struct Report<'a> {
     cases: &'a [CaseResult],
 }
 
-/// Runs it on this process's stdout.
-pub fn run(args: &EvalArgs, env: &Env) -> u8 {
-    let done = match &args.command {
+pub(super) fn run(args: &EvalArgs, env: &Env) -> Result {
+    match &args.command {
         Some(EvalCommand::Prompts(args)) => write_prompts(args),
         None => evaluate(args, env),
-    };
-    done.unwrap_or_else(|why| {
-        complain(&why);
-        exit::COULD_NOT
-    })
+    }
 }
 
 /// The cases of a folder that are recorded, and the names of the others.
-fn recorded_cases(
-    folder: &Path,
-    part: Option<Part>,
-    name: Option<&str>,
-) -> Result<(Vec<Case>, Vec<String>), String> {
-    let cases = Case::read_all(folder, part, name).map_err(|why| why.to_string())?;
+fn recorded_cases(folder: &Path, part: Option<Part>, name: Option<&str>) -> Result<(Vec<Case>, Vec<String>)> {
+    let cases = Case::read_all(folder, part, name)?;
     let (cases, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| case.transcript().is_file());
     Ok((cases, others.into_iter().map(|case| case.name).collect()))
 }
 
-fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, String> {
+fn evaluate(args: &EvalArgs, env: &Env) -> Result {
     let folder = args.folder.as_deref().ok_or("no folder of cases is named")?;
-    let (cases, not_recorded) = recorded_cases(folder, args.part.map(Part::from), args.case.as_deref())?;
+    let (cases, not_recorded) = recorded_cases(folder, args.part, args.case.as_deref())?;
     let new = args.replies.as_deref().zip(args.key.as_deref());
     let new = new.map(|(folder, key)| replies::open(folder, key)).transpose()?;
     let default = if new.is_some() { ReaderChoice::Recorded } else { ReaderChoice::None };
@@ -67,10 +57,10 @@ fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, String> {
         record: args.record.as_deref(),
     };
     if asking.record.is_some() && asking.reader != ReaderChoice::Recorded {
-        return Err("--record goes with --reader recorded alone".to_owned());
+        return Err("--record goes with --reader recorded alone".into());
     }
-    let bar = progress::bar(cases.len(), "cases");
-    let results = run_all(&cases, asking, env, &|| bar.inc()).map_err(|why| why.to_string())?;
+    let bar = Progress::start();
+    let results = run_all(&cases, asking, env, &|| bar.inc(cases.len(), "cases"))?;
     drop(bar);
     let all = Score::of(&results);
     let of = |part: Part| Score::of(results.iter().filter(|result| result.part == part));
@@ -92,9 +82,10 @@ fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, String> {
             scores: parts.into_iter().chain([("all", all)]).collect(),
             cases: &results,
         };
-        write_json(path, &report)?;
+        let json = serde_json::to_string_pretty(&report)? + "\n";
+        std::fs::write(path, json).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    print_raw(text.as_bytes())?;
     Ok(if args.strict && !missed.is_empty() { exit::FAILED } else { exit::OK })
 }
 
@@ -106,12 +97,7 @@ fn goals_text(missed: &[String]) -> String {
     format!("Goals missed ({})\n\n{lines}\n", missed.len())
 }
 
-fn write_json(path: &Path, report: &Report<'_>) -> Result<(), String> {
-    let json = serde_json::to_string_pretty(report).map_err(|error| error.to_string())?;
-    std::fs::write(path, json + "\n").map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn write_prompts(args: &PromptsArgs) -> Result<u8, String> {
+fn write_prompts(args: &PromptsArgs) -> Result {
     let (cases, _) = recorded_cases(&args.folder, None, None)?;
     // Answers that are there already have the numbers of the key that they were asked with.
     let key = if args.replies.is_some() { Key::read(&args.key)? } else { Key::new(&cases) };
@@ -119,13 +105,12 @@ fn write_prompts(args: &PromptsArgs) -> Result<u8, String> {
         args.replies.as_ref().map(|folder| replies::Replies { folder: folder.clone(), key: key.clone() });
     let wanted = Wanted { out: &args.out, key: &key, second: args.second, replies: new.as_ref() };
     prompts::begin(&wanted, &args.key)?;
-    let bar = progress::bar(cases.len(), "prompts");
+    let bar = Progress::start();
+    let count = || bar.inc(cases.len(), "prompts");
     let written: Vec<Option<PathBuf>> =
-        for_each(&cases, cores(), &|| bar.inc(), |case| prompts::write(case, &wanted))
-            .map_err(|why| why.to_string())?;
+        for_each(&cases, cores(), &count, |case| prompts::write(case, &wanted))?;
     drop(bar);
     let count = written.iter().flatten().count();
     let line = format!("{count} prompts of {} cases are in {}\n", cases.len(), args.out.display());
-    let _ = std::io::stdout().lock().write_all(line.as_bytes());
-    Ok(exit::OK)
+    print_raw(line.as_bytes())
 }

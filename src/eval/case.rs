@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cli::eval::PartChoice;
 use crate::finding::{AdvisoryKind, Category};
 
 /// What kind of session it is.
@@ -23,12 +22,12 @@ pub enum Kind {
 }
 
 /// Which part of the cases it belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Looked at while the rules are made.
+    /// Looked at while the rules are made
     Tuning,
-    /// Never looked at: it tells how good the rules are.
+    /// Never looked at: it tells how good the rules are
     HeldOut,
 }
 
@@ -38,15 +37,6 @@ impl Part {
         match self {
             Self::Tuning => "tuning",
             Self::HeldOut => "held-out",
-        }
-    }
-}
-
-impl From<PartChoice> for Part {
-    fn from(choice: PartChoice) -> Self {
-        match choice {
-            PartChoice::Tuning => Self::Tuning,
-            PartChoice::HeldOut => Self::HeldOut,
         }
     }
 }
