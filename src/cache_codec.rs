@@ -8,7 +8,6 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The first bytes of a cache: what it is of, and a version that is counted up with every change of its type.
 pub type Shape = [u8; 8];
 
-/// Encodes a value.
 pub fn encode(shape: Shape, value: &impl Serialize) -> Option<Vec<u8>> {
     let mut bytes = shape.to_vec();
     bytes.extend_from_slice(&[0; 8]);
@@ -18,7 +17,6 @@ pub fn encode(shape: Shape, value: &impl Serialize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Decodes a value.
 pub fn decode<T: DeserializeOwned>(shape: Shape, bytes: &[u8]) -> Option<T> {
     let (hash, rest) = bytes.strip_prefix(&shape)?.split_first_chunk::<8>()?;
     if u64::from_le_bytes(*hash) != xxh3_64(rest) {

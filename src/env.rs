@@ -26,46 +26,27 @@ pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
 
 /// The process's environment, or a made-up one.
 #[derive(Debug, Clone, Default)]
-pub struct Env(Source);
-
-#[derive(Debug, Clone)]
-enum Source {
-    Process,
-    Pairs(HashMap<OsString, OsString>),
-}
-
-impl Default for Source {
-    fn default() -> Self {
-        Self::Pairs(HashMap::new())
-    }
-}
+pub struct Env(HashMap<OsString, OsString>);
 
 impl Env {
-    /// The process's own environment.
     pub fn of_process() -> Self {
-        Self(Source::Process)
+        Self(std::env::vars_os().collect())
     }
 
     /// A made-up environment, for tests and sandboxes.
     pub fn from_pairs<K: Into<OsString>, V: Into<OsString>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
-        Self(Source::Pairs(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect()))
+        Self(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
     }
 
     /// Returns a variable that is set and not empty.
     pub fn get(&self, name: &str) -> Option<OsString> {
-        let value = match &self.0 {
-            Source::Process => std::env::var_os(name),
-            Source::Pairs(pairs) => pairs.get(OsStr::new(name)).cloned(),
-        };
-        value.filter(|value| !value.is_empty())
+        self.0.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned()
     }
 
-    /// Returns it as text.
     pub fn text(&self, name: &str) -> Option<String> {
         self.get(name).and_then(|value| value.into_string().ok())
     }
 
-    /// Returns it as a path.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(PathBuf::from)
     }
@@ -75,7 +56,6 @@ impl Env {
         self.get(name).is_some_and(|value| value.to_str().is_none_or(|value| !is_no(value)))
     }
 
-    /// Returns the person's home folder.
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").or_else(|| self.path("USERPROFILE"))
     }

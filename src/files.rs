@@ -8,22 +8,10 @@ use std::path::Path;
 /// Opens a file for reading. Anything but a regular file is an error, before it is opened: opening a pipe waits
 /// for its writer, and a device, to which a checkout may hold a link, never ends.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    if !is_file(path)? {
+    if !fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     File::open(path)
-}
-
-/// `std`'s own way of asking costs a second call the first time that there is no such file.
-#[cfg(unix)]
-fn is_file(path: &Path) -> io::Result<bool> {
-    let stat = rustix::fs::stat(path)?;
-    Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file())
-}
-
-#[cfg(not(unix))]
-fn is_file(path: &Path) -> io::Result<bool> {
-    Ok(fs::metadata(path)?.is_file())
 }
 
 /// Part of a file that is open.

@@ -1,8 +1,6 @@
 //! Ids: random ones that nobody can guess, and ones made of content, which are the same wherever the
 //! content is. Must not be used for passwords or keys.
 
-use std::fmt::Write;
-
 use sha2::{Digest, Sha256};
 
 /// An id made of content: the same parts in the same order give the same id.
@@ -19,7 +17,9 @@ impl ContentId {
 
     /// Returns the id: 128 bits in hexadecimal.
     pub fn finish(self) -> String {
-        hex(&self.0.finalize()[..16])
+        let mut id = [0; 16];
+        id.copy_from_slice(&self.0.finalize()[..16]);
+        hex(id)
     }
 
     /// Returns the id of one part.
@@ -30,11 +30,8 @@ impl ContentId {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+fn hex(bytes: [u8; 16]) -> String {
+    format!("{:032x}", u128::from_be_bytes(bytes))
 }
 
 fn random_bytes() -> [u8; 16] {
@@ -49,7 +46,7 @@ fn random_bytes() -> [u8; 16] {
 
 /// Returns a word for the fence around data: 128 random bits.
 pub fn random_fence() -> String {
-    hex(&random_bytes())
+    hex(random_bytes())
 }
 
 /// Returns a random id in the client's form for a session: a UUID of version 4.
@@ -57,7 +54,7 @@ pub fn new_session() -> String {
     let mut bytes = random_bytes();
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let id = hex(&bytes);
+    let id = hex(bytes);
     [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-")
 }
 

@@ -5,10 +5,33 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use jiff::Timestamp;
 use walkdir::WalkDir;
 
 use crate::client::folders::project_name;
+use crate::client::hook_reply::Reply;
+use crate::env::Env;
+use crate::hook::stop::{Registered, answer};
+use crate::readers::RecordedReplies;
+use crate::state::StateFolder;
+
+const HOOK_INPUT: &str = include_str!("../fixtures/trips/drift/hook.json");
+const TRANSCRIPT: &str = include_str!("../fixtures/trips/drift/transcript.jsonl");
+const WORKSPACE: &[(&str, &str)] = &[
+    ("PLAN.md", DRIFT_PLAN),
+    ("README.md", include_str!("../fixtures/trips/drift/workspace/README.md")),
+    ("src/slug.rs", include_str!("../fixtures/trips/drift/workspace/src/slug.rs")),
+];
+/// The plan of the recorded session that drifts.
+pub const DRIFT_PLAN: &str = include_str!("../fixtures/trips/drift/workspace/PLAN.md");
+/// The replies of the first and the second reader to it.
+pub const DRIFT_REPLIES: [&str; 2] = [
+    include_str!("../fixtures/trips/drift/first-reply.json"),
+    include_str!("../fixtures/trips/drift/second-reply.json"),
+];
+pub const HOOK_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The folder. It is gone with this value.
 #[derive(Debug)]
@@ -31,7 +54,36 @@ impl Sandbox {
         Ok(stage)
     }
 
-    /// A path in the folder.
+    /// The recorded session that drifts, and the hook's input at its stop.
+    pub fn with_drift() -> io::Result<(Self, String)> {
+        let sandbox = Self::new("slugs")?;
+        sandbox.write_files(WORKSPACE)?;
+        fs::write(sandbox.path("transcript.jsonl"), sandbox.placed_in_json(TRANSCRIPT))?;
+        let stdin = sandbox.placed_in_json(HOOK_INPUT);
+        Ok((sandbox, stdin))
+    }
+
+    pub fn write_files(&self, files: &[(&str, &str)]) -> io::Result<()> {
+        for (name, text) in files {
+            let path = self.workspace.join(name);
+            fs::create_dir_all(path.parent().unwrap_or(&self.workspace))?;
+            fs::write(path, text)?;
+        }
+        Ok(())
+    }
+
+    /// Plays a stop through the hook, with recorded replies of the readers.
+    pub fn stop(&self, stdin: &str, replies: &[&str]) -> Reply {
+        let env = Env::from_pairs([("HOME", self.home())]);
+        let registered = Registered::holding(HOOK_TIMEOUT);
+        let readers = &mut RecordedReplies::new(replies);
+        answer(stdin.as_bytes(), &env, &self.state(), registered, Timestamp::now(), Some(readers))
+    }
+
+    pub fn state(&self) -> StateFolder {
+        StateFolder::at(self.path("state"))
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
@@ -40,7 +92,6 @@ impl Sandbox {
         &self.workspace
     }
 
-    /// The person's home.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")
     }

@@ -11,27 +11,21 @@ use std::time::{Duration, Instant};
 pub const START: &str = "start";
 /// Reading stdin, and what it says.
 pub const INPUT: &str = "input";
-/// Reading the config.
 pub const CONFIG: &str = "config";
 /// What is remembered of the session.
 pub const STATE: &str = "state";
-/// Reading the transcript.
 pub const READ: &str = "read";
 /// Waiting for the transcript to catch up, a part of [`READ`].
 pub const WAIT: &str = "wait";
-/// Finding the plan.
 pub const PLAN: &str = "plan";
-/// The checks that a person set.
 pub const CHECKS: &str = "checks";
 /// Putting plan, session and disk side by side.
 pub const EVIDENCE: &str = "evidence";
 /// What they show by themselves, a part of [`EVIDENCE`].
 pub const FACTS: &str = "facts";
-/// Writing the prompt.
 pub const PROMPT: &str = "prompt";
 /// The first reader, from looking for the client to its end.
 pub const AUDITOR: &str = "auditor";
-/// The second reader, likewise.
 pub const SECOND_READER: &str = "second-reader";
 /// Remembering what was decided.
 pub const REMEMBER: &str = "remember";
@@ -42,7 +36,6 @@ pub const TOTAL: &str = "total";
 /// Which phase is a part of which.
 const PARTS: [(&str, &str); 2] = [(WAIT, READ), (FACTS, EVIDENCE)];
 
-/// Where the time of this process went.
 #[derive(Debug)]
 pub struct Phases {
     since: Instant,
@@ -51,7 +44,6 @@ pub struct Phases {
 }
 
 impl Default for Phases {
-    /// Counts from now.
     fn default() -> Self {
         Self { since: Instant::now(), before: Duration::ZERO, spent: RefCell::default() }
     }
@@ -74,7 +66,6 @@ impl Phases {
         result
     }
 
-    /// Adds to a phase.
     pub fn add(&self, name: &'static str, time: Duration) {
         tracing::debug!(phase = name, ms = time.as_secs_f64() * 1e3, "phase");
         let mut spent = self.spent.borrow_mut();
@@ -92,12 +83,8 @@ impl Phases {
     /// For the log: what was counted so far, and the total.
     pub fn in_millis(&self) -> BTreeMap<String, f64> {
         let spent = self.spent.borrow();
-        spent
-            .iter()
-            .copied()
-            .chain([(TOTAL, self.total())])
-            .map(|(name, time)| (name.to_owned(), millis(time)))
-            .collect()
+        let all = spent.iter().copied().chain([(TOTAL, self.total())]);
+        all.map(|(name, time)| (name.to_owned(), millis(time))).collect()
     }
 
     /// For a person: each phase in the order in which it came, without its parts, what none of them counts, and the

@@ -1,17 +1,15 @@
-//! The arguments of `eval`: takes words, gives what is asked of the benchmark. Must not read a case itself.
+//! The arguments of `eval`. Must not read a case.
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use serde::{Deserialize, Serialize};
+use clap::{Args, Subcommand};
 
-use super::help;
+use crate::eval::case::Part;
+use crate::eval::run::{ReaderChoice, SecondChoice};
 
-/// Arguments of `eval`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct EvalArgs {
-    /// What to do; the cases are scored where nothing is said.
     #[command(subcommand)]
     pub command: Option<EvalCommand>,
     /// The folder of the cases, one folder in it for each
@@ -50,62 +48,12 @@ pub struct EvalArgs {
     pub strict: bool,
 }
 
-/// Who the first reader is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReaderChoice {
-    /// Nobody: what the disk proves by itself
-    None,
-    /// The answers that are stored with the cases
-    Recorded,
-    /// Plausible false findings that are stored with the clean cases
-    Sloppy,
-    /// Made-up findings, in the clean cases
-    Lying,
-    /// The client, really: it costs
-    Claude,
-}
-
-/// Who the second reader is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum SecondChoice {
-    /// The answers that are stored with the cases; with `--reader claude` the client
-    #[default]
-    Recorded,
-    /// Nobody: what the checks let through holds
-    Off,
-}
-
-/// Which cases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    /// Looked at while the rules are made
-    Tuning,
-    /// Never looked at: it tells how good the rules are
-    HeldOut,
-}
-
-impl Part {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tuning => "tuning",
-            Self::HeldOut => "held-out",
-        }
-    }
-}
-
-/// What else can be done with cases.
 #[derive(Debug, Subcommand)]
 pub enum EvalCommand {
     /// Writes the readers' prompts under neutral names, for a model to answer that must not know the case
-    #[command(after_help = help::EVAL_PROMPTS)]
     Prompts(PromptsArgs),
 }
 
-/// Arguments of `eval prompts`.
 #[derive(Debug, Args)]
 pub struct PromptsArgs {
     /// The folder of the cases

@@ -1,4 +1,4 @@
-//! The arguments of `log`: takes words, gives what is asked of the log. Must not look at the log itself.
+//! The arguments of `log`. Must not look at the log.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,46 +9,35 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::decision::Cause;
 use crate::finding::Category;
 use crate::log::filter::{DecisionKind, OutcomeFilter};
+use crate::log::note::Label;
 use crate::log::time_arg::TimeArg;
 
-/// Arguments of `log`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct LogArgs {
-    /// What to do; `list` where nothing is said.
     #[command(subcommand)]
     pub command: Option<LogCommand>,
-    /// What to list then.
     #[command(flatten)]
     pub list: ListArgs,
 }
 
-/// What can be done with the log.
 #[derive(Debug, Subcommand)]
 pub enum LogCommand {
     /// Lists the decisions, newest last
-    #[command(after_help = super::help::LOG_LIST)]
     List(Box<ListArgs>),
     /// Shows one decision with all there is to know of it
-    #[command(after_help = super::help::LOG_SHOW)]
     Show(ShowArgs),
     /// Writes them as one HTML page: figures, a timeline, a table, and each decision with its evidence
-    #[command(after_help = super::help::LOG_REPORT)]
     Report(Box<ReportArgs>),
     /// What the log comes to: causes, outcomes, precision, failures, times, tokens and money
-    #[command(after_help = super::help::LOG_STATS)]
     Stats(Box<StatsArgs>),
     /// Says whether a decision, or one of its findings, was right; what you say counts before anything else
-    #[command(after_help = super::help::LOG_LABEL)]
     Label(LabelArgs),
     /// Prints the decisions for other programs
-    #[command(after_help = super::help::LOG_EXPORT)]
     Export(Box<ExportArgs>),
     /// Takes out what is old or too much, as is done by itself once a day
-    #[command(after_help = super::help::LOG_PRUNE)]
     Prune(PruneArgs),
     /// Prints where the log is
-    #[command(after_help = super::help::LOG_PATH)]
     Path {
         /// Prints it as JSON, with the files of the log
         #[arg(long)]
@@ -56,7 +45,6 @@ pub enum LogCommand {
     },
 }
 
-/// Arguments of `show`.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ShowArgs {
@@ -77,10 +65,8 @@ pub struct ShowArgs {
     pub json: bool,
 }
 
-/// Arguments of `list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Which decisions.
     #[command(flatten)]
     pub filter: FilterArgs,
     /// Only the newest so many
@@ -94,10 +80,8 @@ pub struct ListArgs {
     pub follow: bool,
 }
 
-/// Arguments of `stats`.
 #[derive(Debug, Args)]
 pub struct StatsArgs {
-    /// Which decisions.
     #[command(flatten)]
     pub filter: FilterArgs,
     /// Prints all figures as JSON; docs/log-json.md has the fields
@@ -105,7 +89,6 @@ pub struct StatsArgs {
     pub json: bool,
 }
 
-/// Arguments of `label`.
 #[derive(Debug, Args)]
 pub struct LabelArgs {
     /// The decision's id or the start of one, `last` for the newest, `held` for the newest that held; with .N behind it, finding N alone
@@ -113,7 +96,7 @@ pub struct LabelArgs {
     pub of: String,
     /// Whether it was
     #[arg(value_enum)]
-    pub judgement: JudgementChoice,
+    pub judgement: Label,
     /// Why, in words
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
@@ -122,27 +105,15 @@ pub struct LabelArgs {
     pub json: bool,
 }
 
-/// What a person says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum JudgementChoice {
-    /// It was right
-    Right,
-    /// It was not
-    Wrong,
-}
-
-/// Arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
     /// How
     #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
     pub format: ExportFormat,
-    /// Which decisions.
     #[command(flatten)]
     pub filter: FilterArgs,
 }
 
-/// How decisions are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// Each record as it stands, one a line, with its outcomes and labels
@@ -151,7 +122,6 @@ pub enum ExportFormat {
     Csv,
 }
 
-/// Arguments of `prune`.
 #[derive(Debug, Args)]
 pub struct PruneArgs {
     /// How long things are kept [default: the config's, 90d]
@@ -168,7 +138,6 @@ pub struct PruneArgs {
     pub json: bool,
 }
 
-/// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// The page's file; - prints it
@@ -177,7 +146,6 @@ pub struct ReportArgs {
     /// Opens it in the browser
     #[arg(long)]
     pub open: bool,
-    /// Which decisions.
     #[command(flatten)]
     pub filter: FilterArgs,
 }
@@ -198,50 +166,28 @@ pub struct FilterArgs {
     #[arg(long, value_name = "WHEN")]
     pub until: Option<TimeArg>,
     /// Only those that were decided so
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "DECISION")]
+    #[arg(long, value_delimiter = ',', value_name = "DECISION", value_parser = named(DecisionKind::ALL, DecisionKind::name))]
     pub decision: Vec<DecisionKind>,
     /// Only with a finding of this category that was not refuted
-    #[arg(long, value_delimiter = ',', value_name = "CATEGORY", value_parser = categories(), ignore_case = true)]
+    #[arg(long, value_delimiter = ',', value_name = "CATEGORY", value_parser = named(Category::ALL, Category::name), ignore_case = true)]
     pub category: Vec<Category>,
     /// Only for this cause
-    #[arg(long, value_delimiter = ',', value_name = "CAUSE", value_parser = causes())]
+    #[arg(long, value_delimiter = ',', value_name = "CAUSE", value_parser = named(Cause::ALL, Cause::name))]
     pub cause: Vec<Cause>,
     /// Only where that became of a finding, or where a person says so
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "OUTCOME")]
+    #[arg(long, value_delimiter = ',', value_name = "OUTCOME", value_parser = named(OutcomeFilter::ALL, OutcomeFilter::name))]
     pub outcome: Vec<OutcomeFilter>,
     /// Only where this text stands in the record or in what was said of it later, in whatever case
     #[arg(long, value_name = "TEXT")]
     pub grep: Option<String>,
 }
 
-fn categories() -> impl TypedValueParser<Value = Category> {
-    PossibleValuesParser::new(Category::ALL.map(Category::name)).try_map(|name| {
-        let found = Category::ALL.into_iter().find(|category| category.name().eq_ignore_ascii_case(&name));
-        found.ok_or("no category")
+/// Takes one of the names that `name` gives.
+fn named<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(name)).try_map(move |word| {
+        all.into_iter().find(|one| name(*one).eq_ignore_ascii_case(&word)).ok_or("no such value")
     })
-}
-
-fn causes() -> impl TypedValueParser<Value = Cause> {
-    PossibleValuesParser::new(Cause::ALL.map(Cause::name))
-        .try_map(|name| Cause::ALL.into_iter().find(|cause| cause.name() == name).ok_or("no cause"))
-}
-
-impl ValueEnum for DecisionKind {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.name()))
-    }
-}
-
-impl ValueEnum for OutcomeFilter {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.name()))
-    }
 }

@@ -1,4 +1,4 @@
-//! The arguments of `loop`: takes words, gives what is asked of a feature loop. Must not look at one itself.
+//! The arguments of `loop`. Must not look at a loop.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,45 +6,34 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::help;
+use super::JsonArgs;
 use crate::config::parse_duration;
 
-/// Arguments of `loop`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct LoopArgs {
-    /// What to do; `status` where nothing is said.
     #[command(subcommand)]
     pub command: Option<LoopCommand>,
-    /// How to show it then.
     #[command(flatten)]
-    pub status: LoopStatusArgs,
+    pub status: JsonArgs,
 }
 
-/// What can be done with a feature loop.
 #[derive(Debug, Subcommand)]
 pub enum LoopCommand {
     /// Begins a loop in this folder: writes its two files where they are missing, and binds the session that runs this
-    #[command(after_help = help::LOOP_INIT)]
     Init(LoopInitArgs),
     /// Binds a session to the loop of this folder: its stops are held until every feature passes
-    #[command(after_help = help::LOOP_START)]
     Start(LoopStartArgs),
     /// Halts the loop: nobody is held any more
-    #[command(after_help = help::LOOP_STOP)]
     Stop,
     /// How the loop stands: what passes, what is next, and why it ended
-    #[command(after_help = help::LOOP_STATUS)]
-    Status(LoopStatusArgs),
+    Status(JsonArgs),
     /// Sets the mark of features in the list, and changes nothing else in it
-    #[command(after_help = help::LOOP_PASS)]
     Pass(LoopPassArgs),
     /// Works the list off: starts one session of the client after another, each with a fresh context
-    #[command(after_help = help::LOOP_RUN)]
     Run(Box<LoopRunArgs>),
 }
 
-/// Arguments of `loop init`.
 #[derive(Debug, Args)]
 pub struct LoopInitArgs {
     /// How often the work may be handed out [default: as the config says]
@@ -55,8 +44,7 @@ pub struct LoopInitArgs {
     pub from: Option<PathBuf>,
 }
 
-/// Arguments of `loop start`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct LoopStartArgs {
     /// Binds this session, by its whole id, and not the one that runs this
     #[arg(long, value_name = "ID")]
@@ -72,15 +60,6 @@ pub struct LoopStartArgs {
     pub as_is: bool,
 }
 
-/// Arguments of `loop status`.
-#[derive(Debug, Args)]
-pub struct LoopStatusArgs {
-    /// Prints it for programs
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Arguments of `loop pass`.
 #[derive(Debug, Args)]
 pub struct LoopPassArgs {
     /// Which features, by their ids
@@ -91,7 +70,6 @@ pub struct LoopPassArgs {
     pub undo: bool,
 }
 
-/// Arguments of `loop run`.
 #[derive(Debug, Args)]
 pub struct LoopRunArgs {
     /// How often the work may be handed out, all that was counted before included [default: as the loop was begun]

@@ -1,104 +1,96 @@
-//! The command line: takes arguments, gives what is asked for. Must not exit by itself: clap's own error exit
-//! is 2, which to a Stop hook means "block".
+//! The command line: takes arguments, gives what is asked for. Must not exit by itself: clap's own
+//! error exit is 2, which to a Stop hook means "block".
 
-pub mod config;
 pub mod eval;
-pub mod help;
 pub mod log;
 pub mod loops;
-pub mod setup;
 pub mod tasks;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::client::settings::Scope;
 use crate::client::settings::registration::HOOK_TIMEOUT;
+use eval::EvalArgs;
+use log::LogArgs;
+use loops::LoopArgs;
+use tasks::{TasksArgs, WorkerCommand};
 
-pub use config::{ConfigArgs, ConfigCommand};
-pub use eval::{EvalArgs, EvalCommand};
-pub use log::{LogArgs, LogCommand};
-pub use loops::{LoopArgs, LoopCommand};
-pub use setup::{AllowArgs, InstallArgs, SwitchArgs, UninstallArgs};
-pub use tasks::{TasksArgs, TasksCommand, WorkerCommand};
+/// The examples at the end of each command's help. A test here parses each line that starts with the
+/// program's name, and one of the program's tests runs it.
+const EXAMPLES: &str = include_str!("examples.txt");
+
+/// Returns the command line, with examples at the end of each command's help.
+pub fn command() -> clap::Command {
+    with_examples(Cli::command(), "punchlist")
+}
+
+fn with_examples(command: clap::Command, path: &str) -> clap::Command {
+    let mut sections = EXAMPLES.split("## ").filter_map(|section| section.split_once('\n'));
+    let examples = sections.find(|(name, _)| *name == path).map_or("", |(_, text)| text.trim_end());
+    command.after_help(format!("Examples:\n{examples}")).mut_subcommands(|inner| {
+        let path = format!("{path} {}", inner.get_name());
+        with_examples(inner, &path)
+    })
+}
 
 /// A Stop hook for Claude Code: compares the plan, the session and the disk before an agent may say done.
 #[derive(Debug, Parser)]
-#[command(name = "punchlist", version, arg_required_else_help = true, after_help = help::PROGRAM)]
+#[command(name = "punchlist", version, arg_required_else_help = true)]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What punchlist can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Shows the gate at work, with no account and no network: a session that drifts, the hold, the release
-    #[command(after_help = help::DEMO)]
     Demo,
     /// Registers the hook in the client's settings, beside all that is there, and shows the change
-    #[command(after_help = help::INSTALL)]
     Install(InstallArgs),
     /// Looks whether everything is in place, and tries the gate: a tick or a cross and a next step for each
-    #[command(after_help = help::DOCTOR)]
     Doctor(DoctorArgs),
     /// The decision log: what was decided, why, and what became of it; without a command, lists it
-    #[command(after_help = help::LOG)]
     Log(Box<LogArgs>),
     /// Audits a saved session: the newest one of this project, or the one that is named
-    #[command(after_help = help::AUDIT)]
     Audit(AuditArgs),
     /// Lets every stop of this project or of one session through, until it is switched on again
-    #[command(after_help = help::OFF)]
     Off(SwitchArgs),
     /// Switches the gate on again
-    #[command(after_help = help::ON)]
     On(SwitchArgs),
     /// Shows what this project's config asks to run at a stop, and allows it
-    #[command(after_help = help::ALLOW)]
     Allow(AllowArgs),
     /// A list of features and a session that is kept at work until all pass; without a command, shows how it stands
-    #[command(after_help = help::LOOP)]
     Loop(LoopArgs),
     /// The registry's tasks: what is to be done, by whom, and what came of it; without a command, lists them
-    #[command(after_help = help::TASKS)]
     Tasks(Box<TasksArgs>),
     /// The registry's workers: sessions and shells that do tasks
-    #[command(after_help = help::WORKER, subcommand_required = true, arg_required_else_help = true)]
+    #[command(subcommand_required = true, arg_required_else_help = true)]
     Worker {
-        /// What to do.
         #[command(subcommand)]
         command: WorkerCommand,
     },
     /// Gates, sessions, workers, tasks and the newest decisions, on one screen
-    #[command(after_help = help::STATUS)]
     Status {
         /// Prints it for programs; docs/registry.md has the fields
         #[arg(long)]
         json: bool,
     },
     /// The settings: every value with its source, a commented file, a schema, a check; without a command, shows them
-    #[command(after_help = help::CONFIG)]
     Config(ConfigArgs),
     /// Takes out of the client's settings what install put in, and nothing else
-    #[command(after_help = help::UNINSTALL)]
     Uninstall(UninstallArgs),
     /// The Stop hook itself: run by Claude Code, with the hook's JSON on stdin
-    #[command(after_help = help::HOOK)]
     Hook(HookArgs),
     /// Audits recorded sessions of which the truth is known, and prints how much was found and how much was wrong
-    #[command(after_help = help::EVAL)]
     Eval(Box<EvalArgs>),
     /// Prints what completes commands in your shell
-    #[command(after_help = help::COMPLETIONS)]
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
     /// Prints the manual page, or writes one for each command into a folder
-    #[command(after_help = help::MAN)]
     Man {
         /// The folder; it is made where it is missing
         #[arg(value_name = "DIR")]
@@ -106,7 +98,6 @@ pub enum Command {
     },
 }
 
-/// Arguments of `hook`.
 #[derive(Debug, PartialEq, Eq, Args)]
 pub struct HookArgs {
     /// The timeout with which the hook is registered, in seconds; the readers always end before it
@@ -117,25 +108,6 @@ pub struct HookArgs {
     pub background: bool,
 }
 
-impl HookArgs {
-    /// The arguments of `hook` as it is registered, the program's own name first: a stop has no time for the whole
-    /// parser. `None` is for everything else, right or wrong, and for the parser to say.
-    pub fn as_registered(args: &[OsString]) -> Option<Self> {
-        let words: Vec<&str> = args.iter().skip(1).map(|arg| arg.to_str()).collect::<Option<_>>()?;
-        let (seconds, background) = match words[..] {
-            ["hook"] => return Some(Self { hook_timeout: HOOK_TIMEOUT, background: false }),
-            ["hook", "--background"] => return Some(Self { hook_timeout: HOOK_TIMEOUT, background: true }),
-            ["hook", "--hook-timeout", seconds] => (seconds, false),
-            ["hook", "--hook-timeout", seconds, "--background"] => (seconds, true),
-            ["hook", flag] => (flag.strip_prefix("--hook-timeout=")?, false),
-            _ => return None,
-        };
-        let is_plain = seconds.bytes().all(|byte| byte.is_ascii_digit());
-        seconds.parse().ok().filter(|_| is_plain).map(|hook_timeout| Self { hook_timeout, background })
-    }
-}
-
-/// Arguments of `audit`.
 #[derive(Debug, Args)]
 pub struct AuditArgs {
     /// A transcript's path, or a session's id or the start of one
@@ -170,7 +142,6 @@ pub struct AuditArgs {
     pub all_projects: bool,
 }
 
-/// Whom `audit` asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AuditorChoice {
     /// The client, with the model of the config
@@ -179,7 +150,6 @@ pub enum AuditorChoice {
     None,
 }
 
-/// How a report is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For a terminal
@@ -192,7 +162,6 @@ pub enum Format {
     Sarif,
 }
 
-/// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     /// Asks the model one tiny question as well, through the sealed client
@@ -203,57 +172,163 @@ pub struct DoctorArgs {
     pub json: bool,
 }
 
+/// Whose settings; this project's for you alone where nothing is said.
+#[derive(Debug, Args)]
+pub struct ScopeArgs {
+    /// Every project of yours: ~/.claude/settings.json
+    #[arg(long, group = "scope")]
+    pub user: bool,
+    /// This project, for everybody who works on it: .claude/settings.json
+    #[arg(long, group = "scope")]
+    pub project: bool,
+    /// This project, only for you: .claude/settings.local.json (default)
+    #[arg(long, group = "scope")]
+    pub local: bool,
+}
+
+impl ScopeArgs {
+    pub fn scope(&self) -> Scope {
+        match (self.user, self.project) {
+            (true, _) => Scope::User,
+            (_, true) => Scope::Project,
+            _ => Scope::Local,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct InstallArgs {
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+    /// Audits what each subagent claims, too
+    #[arg(long)]
+    pub subagents: bool,
+    /// Does not let the turn wait for the audit; also where the config says mode = "background"
+    #[arg(long)]
+    pub background: bool,
+    /// Shows what would be changed, and changes nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct UninstallArgs {
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+    /// Shows what would be changed, and changes nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AllowArgs {
+    /// Does not ask
+    #[arg(long, conflicts_with = "revoke")]
+    pub yes: bool,
+    /// Takes back what was allowed
+    #[arg(long)]
+    pub revoke: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SwitchArgs {
+    /// One session, by its id or the start of it
+    #[arg(long, value_name = "ID", conflicts_with = "project")]
+    pub session: Option<String>,
+    /// This project (default)
+    #[arg(long)]
+    pub project: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct JsonArgs {
+    /// Prints it for programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct ConfigArgs {
+    #[command(subcommand)]
+    pub command: Option<ConfigCommand>,
+    #[command(flatten)]
+    pub show: JsonArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Every value, and where it comes from
+    Show(JsonArgs),
+    /// Writes a commented file to begin with; one that is there already is left as it is
+    Init(InitArgs),
+    /// Prints the JSON schema of a config file: editors complete and check by it
+    Schema,
+    /// Says what is wrong with the config files, with line and column
+    Check {
+        /// This file; else your own and this project's. One that is called punchlist.toml is held to what a project may set
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// This project's file, .claude/punchlist.toml: for everybody who works on it
+    #[arg(long, conflicts_with = "user")]
+    pub project: bool,
+    /// Your own file, ~/.config/punchlist/config.toml (default)
+    #[arg(long)]
+    pub user: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn both(line: &str) -> (Option<HookArgs>, Option<HookArgs>) {
-        let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
-        let parsed = match Cli::try_parse_from(&args) {
-            Ok(Cli { command: Command::Hook(args) }) => Some(args),
-            _ => None,
-        };
-        (HookArgs::as_registered(&args), parsed)
+    #[test]
+    fn a_registration_is_understood() {
+        for (line, hook_timeout, background) in [
+            ("punchlist hook", 120, false),
+            ("punchlist hook --hook-timeout 60", 60, false),
+            ("punchlist hook --hook-timeout=007", 7, false),
+            ("punchlist hook --hook-timeout 18446744073709551615", u64::MAX, false),
+            ("punchlist hook --background", 120, true),
+            ("punchlist hook --hook-timeout 60 --background", 60, true),
+        ] {
+            let Command::Hook(args) = Cli::parse_from(line.split(' ')).command else { panic!("{line}") };
+            assert_eq!(args, HookArgs { hook_timeout, background }, "{line}");
+        }
     }
 
-    #[test]
-    fn a_registration_is_read_as_the_parser_reads_it() {
-        for (line, seconds) in [
-            ("punchlist hook", 120),
-            ("punchlist hook --hook-timeout 60", 60),
-            ("punchlist hook --hook-timeout=007", 7),
-            ("punchlist hook --hook-timeout 18446744073709551615", u64::MAX),
-        ] {
-            let (short, parsed) = both(line);
-            assert_eq!(
-                (&short, &short),
-                (&parsed, &Some(HookArgs { hook_timeout: seconds, background: false })),
-                "{line}"
-            );
-        }
-        for line in ["punchlist hook --background", "punchlist hook --hook-timeout 60 --background"] {
-            let (short, parsed) = both(line);
-            assert!(short == parsed && short.is_some_and(|args| args.background), "{line}");
+    fn each(command: &clap::Command, path: &str, look: &mut impl FnMut(&str, &clap::Command)) {
+        look(path, command);
+        for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+            each(inner, &format!("{path} {}", inner.get_name()), look);
         }
     }
 
     #[test]
-    fn everything_else_is_left_to_the_parser() {
-        for line in [
-            "punchlist",
-            "punchlist hook --hook-timeout",
-            "punchlist hook --hook-timeout soon",
-            "punchlist hook --hook-timeout=",
-            "punchlist hook --hook-timeout 18446744073709551616",
-            "punchlist hook --hook-timeout +5",
-            "punchlist hook --help",
-            "punchlist hook extra",
-            "punchlist hook --background --background",
-            "punchlist hook extra --background",
-            "punchlist hook --hook-timeout 1 --hook-timeout 2",
-            "punchlist log list",
-        ] {
-            assert_eq!(both(line).0, None, "{line}");
-        }
+    fn every_command_has_examples_that_the_parser_understands_and_a_terminal_has_room_for() {
+        let mut count = 0;
+        each(&command(), "punchlist", &mut |path, command| {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.starts_with("Examples:\n  punchlist"), "{path} has no examples");
+            for line in help.lines() {
+                assert!(line.chars().count() < 80, "{path}: {line}");
+                let Some(line) = line.strip_prefix("  punchlist ") else { continue };
+                // What stands behind two spaces is said of the example.
+                let line = line.split("  ").next().unwrap_or(line);
+                let words = line.split('"').enumerate().flat_map(|(at, part)| {
+                    if at % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }
+                });
+                let parsed = Cli::try_parse_from(std::iter::once("punchlist").chain(words));
+                assert!(parsed.is_ok(), "{path}: {line}: {}", parsed.expect_err("a fault"));
+                count += 1;
+            }
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!(!about.is_empty(), "{path} says what it does");
+        });
+        assert!(count > 50, "{count}");
     }
 }

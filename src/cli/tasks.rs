@@ -1,4 +1,4 @@
-//! The arguments of `tasks` and `worker`: takes words, gives what is asked of the registry. Must not look at it itself.
+//! The arguments of `tasks` and `worker`. Must not look at the registry.
 
 use std::time::Duration;
 
@@ -7,54 +7,39 @@ use clap::{Args, Subcommand};
 use crate::config::parse_duration;
 use crate::registry::{Status, TaskId};
 
-/// Arguments of `tasks`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct TasksArgs {
-    /// What to do; `list` where nothing is said.
     #[command(subcommand)]
     pub command: Option<TasksCommand>,
-    /// What to list then.
     #[command(flatten)]
     pub list: ListTasksArgs,
 }
 
-/// What can be done with tasks.
 #[derive(Debug, Subcommand)]
 pub enum TasksCommand {
     /// Adds a task
-    #[command(after_help = super::help::TASKS_ADD)]
     Add(AddArgs),
     /// Lists this project's tasks that are not over, oldest first
-    #[command(after_help = super::help::TASKS_LIST)]
     List(ListTasksArgs),
     /// Shows one task, and what happened to it
-    #[command(after_help = super::help::TASKS_SHOW)]
     Show(ShowTaskArgs),
     /// Takes the next task, or the one that is named; no two workers ever get the same
-    #[command(after_help = super::help::TASKS_CLAIM)]
     Claim(ClaimArgs),
     /// Says that you are at your task now
-    #[command(after_help = super::help::TASKS_START)]
     Start(OwnTaskArgs),
     /// Finishes a task of yours
-    #[command(after_help = super::help::TASKS_COMPLETE)]
     Complete(OwnTaskArgs),
     /// Gives a task of yours up, and says why
-    #[command(after_help = super::help::TASKS_FAIL)]
     Fail(FailArgs),
     /// Gives a task of yours back: it is open again
-    #[command(after_help = super::help::TASKS_RELEASE)]
     Release(OwnTaskArgs),
     /// Gives an open task to a worker
-    #[command(after_help = super::help::TASKS_ASSIGN)]
     Assign(AssignArgs),
     /// What the pending-tasks gate would say to a stop of this session now
-    #[command(after_help = super::help::TASKS_CHECK)]
     Check(CheckTasksArgs),
 }
 
-/// Arguments of `tasks add`.
 #[derive(Debug, Args)]
 pub struct AddArgs {
     /// The task, in a line
@@ -79,7 +64,6 @@ pub struct AddArgs {
     pub json: bool,
 }
 
-/// Arguments of `tasks list`.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct ListTasksArgs {
@@ -106,7 +90,6 @@ pub struct ListTasksArgs {
     pub json: bool,
 }
 
-/// Arguments of `tasks show`.
 #[derive(Debug, Args)]
 pub struct ShowTaskArgs {
     /// Which: t7, or 7
@@ -116,7 +99,6 @@ pub struct ShowTaskArgs {
     pub json: bool,
 }
 
-/// Whoever does something.
 #[derive(Debug, Args)]
 pub struct WhoArgs {
     /// Who you are; else `PUNCHLIST_WORKER`, else the worker that this session registered
@@ -124,7 +106,6 @@ pub struct WhoArgs {
     pub worker: Option<String>,
 }
 
-/// Arguments of `tasks claim`.
 #[derive(Debug, Args)]
 pub struct ClaimArgs {
     /// This one; else the next that was given to you, else the next open one
@@ -138,7 +119,6 @@ pub struct ClaimArgs {
     /// Where there is none, waits so long for one, such as 60s
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub wait: Option<Duration>,
-    /// Who takes it.
     #[command(flatten)]
     pub who: WhoArgs,
     /// Prints it for programs; docs/registry.md has the fields
@@ -146,7 +126,6 @@ pub struct ClaimArgs {
     pub json: bool,
 }
 
-/// Arguments of what is done with a task of one's own.
 #[derive(Debug, Args)]
 pub struct OwnTaskArgs {
     /// Which: t7, or 7
@@ -154,7 +133,6 @@ pub struct OwnTaskArgs {
     /// What came of it, or why
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub note: Option<String>,
-    /// Whose it is.
     #[command(flatten)]
     pub who: WhoArgs,
     /// Prints it for programs; docs/registry.md has the fields
@@ -162,7 +140,6 @@ pub struct OwnTaskArgs {
     pub json: bool,
 }
 
-/// Arguments of `tasks fail`.
 #[derive(Debug, Args)]
 pub struct FailArgs {
     /// Which: t7, or 7
@@ -170,7 +147,6 @@ pub struct FailArgs {
     /// Why
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub note: String,
-    /// Whose it is.
     #[command(flatten)]
     pub who: WhoArgs,
     /// Prints it for programs; docs/registry.md has the fields
@@ -178,7 +154,6 @@ pub struct FailArgs {
     pub json: bool,
 }
 
-/// Arguments of `tasks assign`.
 #[derive(Debug, Args)]
 pub struct AssignArgs {
     /// Which: t7, or 7
@@ -190,13 +165,11 @@ pub struct AssignArgs {
     pub json: bool,
 }
 
-/// Arguments of `tasks check`.
 #[derive(Debug, Args)]
 pub struct CheckTasksArgs {
     /// For this session [default: the one that runs this]
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// As this worker; else `PUNCHLIST_WORKER`, else the worker that the session registered.
     #[command(flatten)]
     pub who: WhoArgs,
     /// Prints it for programs; docs/registry.md has the fields
@@ -204,24 +177,22 @@ pub struct CheckTasksArgs {
     pub json: bool,
 }
 
-/// What can be done with workers.
 #[derive(Debug, Subcommand)]
 pub enum WorkerCommand {
     /// Registers this session, or this shell, as a worker
-    #[command(after_help = super::help::WORKER_REGISTER)]
     Register(RegisterArgs),
     /// Says that a worker is still there
-    #[command(after_help = super::help::WORKER_HEARTBEAT)]
     Heartbeat(AWorkerArgs),
     /// Lists the workers; those that were heard of in the last two minutes are alive
-    #[command(after_help = super::help::WORKER_LIST)]
-    List(ListWorkersArgs),
+    List {
+        /// Prints them for programs; docs/registry.md has the fields
+        #[arg(long)]
+        json: bool,
+    },
     /// Ends it: what it has in hand is open again, and nobody is kept at work for it
-    #[command(after_help = super::help::WORKER_LEAVE)]
     Leave(AWorkerArgs),
 }
 
-/// Arguments of `worker register`.
 #[derive(Debug, Args)]
 pub struct RegisterArgs {
     /// Its name [default: `PUNCHLIST_WORKER`, else the next free one: w1, w2 …]
@@ -243,21 +214,12 @@ pub struct RegisterArgs {
     pub json: bool,
 }
 
-/// Arguments of what is done with one worker.
 #[derive(Debug, Args)]
 pub struct AWorkerArgs {
     /// Which; else `PUNCHLIST_WORKER`, else the worker that this session registered
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// Prints it for programs; docs/registry.md has the fields
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Arguments of `worker list`.
-#[derive(Debug, Args)]
-pub struct ListWorkersArgs {
-    /// Prints them for programs; docs/registry.md has the fields
     #[arg(long)]
     pub json: bool,
 }

@@ -5,9 +5,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::complain;
-use super::say::{say, say_json, width};
-use crate::cli::config::{ConfigArgs, ConfigCommand, InitArgs, ShowConfigArgs};
+use super::output::{print, print_json, width};
+use super::{Result, complain};
+use crate::cli::{ConfigArgs, ConfigCommand, InitArgs};
 use crate::config::sources::{remove_refused, sources};
 use crate::config::{ConfigError, own_file, parse, project_file, reference};
 use crate::env::Env;
@@ -15,30 +15,31 @@ use crate::exit;
 use crate::files::open_regular;
 use crate::render::settings;
 
-/// Runs the command.
-pub fn run(args: &ConfigArgs, env: &Env) -> u8 {
+pub(super) fn run(args: &ConfigArgs, env: &Env) -> Result {
     match &args.command {
-        None => show(&args.show, env),
-        Some(ConfigCommand::Show(args)) => show(args, env),
+        None => show(args.show.json, env),
+        Some(ConfigCommand::Show(args)) => show(args.json, env),
         Some(ConfigCommand::Init(args)) => init(args, env),
-        Some(ConfigCommand::Schema) => say_json(&reference::schema(), exit::OK),
+        Some(ConfigCommand::Schema) => print_json(&reference::schema()),
         Some(ConfigCommand::Check { file }) => check(file.as_deref(), env),
     }
 }
 
-fn show(args: &ShowConfigArgs, env: &Env) -> u8 {
+fn show(as_json: bool, env: &Env) -> Result {
     let sources = sources(env, &std::env::current_dir().unwrap_or_default());
     let code = if sources.faults.is_empty() { exit::OK } else { exit::FAILED };
-    if args.json {
-        return say_json(&settings::json(&sources), code);
+    if as_json {
+        print_json(&settings::json(&sources))?;
+        return Ok(code);
     }
     for fault in &sources.faults {
         complain(&format!("{fault} (the default is used)"));
     }
-    say(&settings::text(&sources, width()), code)
+    print(&settings::text(&sources, width()))?;
+    Ok(code)
 }
 
-fn check(file: Option<&Path>, env: &Env) -> u8 {
+fn check(file: Option<&Path>, env: &Env) -> Result {
     let own = own_file(env);
     let of_project = project_file(&std::env::current_dir().unwrap_or_default());
     let files = match file {
@@ -68,7 +69,8 @@ fn check(file: Option<&Path>, env: &Env) -> u8 {
             }
         }
     }
-    say(&text, code)
+    print(&text)?;
+    Ok(code)
 }
 
 fn errors_of(text: &str, path: &Path, own: Option<&Path>, is_projects: bool) -> Vec<ConfigError> {
@@ -82,37 +84,26 @@ fn errors_of(text: &str, path: &Path, own: Option<&Path>, is_projects: bool) -> 
     errors
 }
 
-fn init(args: &InitArgs, env: &Env) -> u8 {
+fn init(args: &InitArgs, env: &Env) -> Result {
     let file = if args.project {
         Some(project_file(&std::env::current_dir().unwrap_or_default()))
     } else {
         own_file(env)
     };
-    let Some(file) = file else {
-        complain("there is no home folder to put your own file into: HOME is not set");
-        return exit::FAILED;
-    };
-    match write_new(&file, args.project) {
-        Ok(()) => {
-            let text = format!(
-                "Wrote {}, with every setting in it and none of them set.\n\
-                 Its schema is beside it, for your editor. `punchlist config show` tells what counts.\n",
-                file.display()
-            );
-            say(&text, exit::OK)
+    let file = file.ok_or("there is no home folder to put your own file into: HOME is not set")?;
+    let name = file.display();
+    write_new(&file, args.project).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            format!(
+                "{name} is there already and was left as it is; `punchlist config show` tells what it sets"
+            )
         }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            complain(&format!(
-                "{} is there already and was left as it is; `punchlist config show` tells what it sets",
-                file.display()
-            ));
-            exit::FAILED
-        }
-        Err(error) => {
-            complain(&format!("{} can't be written: {error}", file.display()));
-            exit::FAILED
-        }
-    }
+        _ => format!("{name} can't be written: {error}"),
+    })?;
+    print(&format!(
+        "Wrote {name}, with every setting in it and none of them set.\n\
+         Its schema is beside it, for your editor. `punchlist config show` tells what counts.\n"
+    ))
 }
 
 /// Writes a commented file and, beside it, the schema that its first line names.

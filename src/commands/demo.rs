@@ -3,36 +3,19 @@
 //! a client, nor touch anything of the person's.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::{self, Write as _};
-use std::time::Duration;
+use std::io;
 
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
-use super::complain;
+use super::Result;
+use super::output::print_raw;
 use crate::client::hook_input::HookInput;
 use crate::client::hook_reply::Reply;
-use crate::env::Env;
-use crate::exit;
 use crate::finding::{Finding, Status};
-use crate::hook::stop::{Registered, answer};
-use crate::log::{DecisionLog, Note, OutcomeNote};
-use crate::readers::RecordedReplies;
-use crate::sandbox::Sandbox;
-use crate::state::StateFolder;
-
-const HOOK_INPUT: &str = include_str!("../../fixtures/trips/drift/hook.json");
-const TRANSCRIPT: &str = include_str!("../../fixtures/trips/drift/transcript.jsonl");
-/// The replies of the first and the second reader.
-pub(super) const REPLIES: [&str; 2] = [
-    include_str!("../../fixtures/trips/drift/first-reply.json"),
-    include_str!("../../fixtures/trips/drift/second-reply.json"),
-];
-const WORKSPACE: &[(&str, &str)] = &[
-    ("PLAN.md", include_str!("../../fixtures/trips/drift/workspace/PLAN.md")),
-    ("README.md", include_str!("../../fixtures/trips/drift/workspace/README.md")),
-    ("src/slug.rs", include_str!("../../fixtures/trips/drift/workspace/src/slug.rs")),
-];
+use crate::log::filter::Filter;
+use crate::log::{Annotated, DecisionLog, Note};
+use crate::render::listing::{Setting, listing};
+use crate::sandbox::{DRIFT_PLAN, DRIFT_REPLIES, Sandbox};
 
 /// What the blocked agent does and says next, and what a reader answers to that.
 const FIXED_FILE: (&str, &str) =
@@ -40,41 +23,23 @@ const FIXED_FILE: (&str, &str) =
 const SECOND_MESSAGE: &str = "I wrote `tests/slug.rs`. `cargo test` still fails: there is no `src/lib.rs` yet, and I was wrong to call it passing.";
 const FOLLOWUP_REPLY: &str = r#"{"findings":[{"number":1,"state":"fixed","why":"The agent says openly now that `cargo test` fails."}]}"#;
 
-/// Runs the command.
-pub fn run() -> u8 {
-    match play() {
-        Ok(text) => {
-            let _ = io::stdout().lock().write_all(text.as_bytes());
-            exit::OK
-        }
-        Err(error) => {
-            complain(&format!("the demo needs a temporary folder: {error}"));
-            exit::FAILED
-        }
-    }
+pub(super) fn run() -> Result {
+    let text = play().map_err(|error| format!("the demo needs a temporary folder: {error}"))?;
+    print_raw(text.as_bytes())
 }
 
 /// Plays both stops; returns all of it as text.
-pub fn play() -> io::Result<String> {
-    let sandbox = Sandbox::new("slugs")?;
-    let stdin = lay_out(&sandbox)?;
-    let state = StateFolder::at(sandbox.path("state"));
-    let env = Env::from_pairs([("HOME", sandbox.home())]);
-    let stop = |stdin: &str, replies: &[&str]| {
-        let mut readers = RecordedReplies::new(replies);
-        let registered = Registered::holding(Duration::from_secs(120));
-        answer(stdin.as_bytes(), &env, &state, registered, Timestamp::now(), Some(&mut readers))
-    };
-
+fn play() -> io::Result<String> {
+    let (sandbox, stdin) = Sandbox::with_drift()?;
     let mut text = String::new();
     say(&mut text, "A recorded session of Claude Code wrote this plan, worked, and ticked every box:");
-    quote(&mut text, WORKSPACE[0].1);
+    quote(&mut text, DRIFT_PLAN);
     let message = HookInput::parse(stdin.as_bytes()).ok().and_then(|input| input.last_assistant_message);
     say(&mut text, "Then it stops, and says:");
     quote(&mut text, &message.unwrap_or_default());
 
-    let first = stop(&stdin, &REPLIES);
-    let log = DecisionLog::in_folder(state.root());
+    let first = sandbox.stop(&stdin, &DRIFT_REPLIES);
+    let log = DecisionLog::in_folder(sandbox.state().root());
     let mut findings = Vec::new();
     let _ = log.read(|record| findings.extend(record.findings));
     let (judged, dropped): (Vec<&Finding>, Vec<&Finding>) =
@@ -100,13 +65,13 @@ pub fn play() -> io::Result<String> {
         }
     }
 
-    write_files(&sandbox, &[FIXED_FILE])?;
+    sandbox.write_files(&[FIXED_FILE])?;
     let mut next: serde_json::Value = serde_json::from_str(&stdin)?;
     next["stop_hook_active"] = true.into();
     next["last_assistant_message"] = SECOND_MESSAGE.into();
     say(&mut text, "The agent goes on, and stops again with these words:");
     quote(&mut text, SECOND_MESSAGE);
-    match stop(&next.to_string(), &[FOLLOWUP_REPLY]) {
+    match sandbox.stop(&next.to_string(), &[FOLLOWUP_REPLY]) {
         Reply::Silent => say(
             &mut text,
             "This time it goes through: one push-back for each stretch of work, never a loop. The log has both \
@@ -116,40 +81,22 @@ pub fn play() -> io::Result<String> {
             say(&mut text, "This time it was not let go. It should have been.");
         }
     }
-    let _ = log.read(|record| {
-        let _ = writeln!(text, "    {}", super::log::one_line(&record));
-    });
-    quote(&mut text, &outcomes(&log).iter().map(outcome_line).collect::<String>());
+    let decisions = log.query(&Filter::default(), None)?.decisions;
+    let setting = Setting { zone: TimeZone::system(), width: None, head: false, indent: 0 };
+    for annotated in &decisions {
+        let line = listing(&[Annotated::new(annotated.decision.clone(), Vec::new())], &setting);
+        let _ = writeln!(text, "    {}", anstream::adapter::strip_str(line.trim_end()));
+    }
+    for line in decisions.iter().flat_map(|annotated| &annotated.notes) {
+        if let Note::Outcome(note) = &line.note {
+            let why = note.why.as_deref().unwrap_or_default();
+            quote(&mut text, &format!("finding {}, {}: {why}\n", note.finding, note.outcome.name()));
+        }
+    }
     say(&mut text, "Yours: `punchlist install` registers it for the project that you are in.");
     Ok(text)
 }
 
-/// Returns the outcomes that the log has.
-fn outcomes(log: &DecisionLog) -> Vec<OutcomeNote> {
-    let texts = log.files().into_iter().filter_map(|path| fs::read_to_string(path).ok());
-    let notes = texts
-        .flat_map(|text| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>());
-    notes.filter_map(|note| if let Note::Outcome(note) = note { Some(note) } else { None }).collect()
-}
-
-/// Writes the recorded workspace and transcript; returns the hook's input.
-pub(super) fn lay_out(sandbox: &Sandbox) -> io::Result<String> {
-    write_files(sandbox, WORKSPACE)?;
-    fs::write(sandbox.path("transcript.jsonl"), sandbox.placed_in_json(TRANSCRIPT))?;
-    Ok(sandbox.placed_in_json(HOOK_INPUT))
-}
-
-/// Writes files into a sandbox's workspace.
-pub(super) fn write_files(sandbox: &Sandbox, files: &[(&str, &str)]) -> io::Result<()> {
-    for (name, text) in files {
-        let path = sandbox.workspace().join(name);
-        fs::create_dir_all(path.parent().unwrap_or(sandbox.workspace()))?;
-        fs::write(path, text)?;
-    }
-    Ok(())
-}
-
-/// The widest line.
 const WIDTH: usize = 80;
 
 /// Adds a paragraph, with an empty line before it, and one after it where a quote follows.
@@ -163,7 +110,6 @@ fn say(text: &mut String, words: &str) {
     }
 }
 
-/// Adds an indented block.
 fn quote(text: &mut String, words: &str) {
     for line in words.trim_end().lines() {
         wrap(text, line, 4);
@@ -206,15 +152,6 @@ fn after_second_reader(finding: &Finding) -> String {
         None => ("not asked about", ""),
     };
     format!("[{}] {}\n    {verdict}: {why}\n", finding.category.name(), finding.why)
-}
-
-fn outcome_line(note: &OutcomeNote) -> String {
-    format!(
-        "finding {}, {}: {}\n",
-        note.finding,
-        note.outcome.name(),
-        note.why.as_deref().unwrap_or_default()
-    )
 }
 
 #[cfg(test)]

@@ -1,23 +1,22 @@
 //! `punchlist eval`: audits recorded cases and prints how good that was, or writes the prompts for
 //! them. Must not change anything but the files that it is asked to write.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::{complain, progress};
-use crate::cli::eval::PromptsArgs;
-use crate::cli::{EvalArgs, EvalCommand};
+use super::Result;
+use super::output::print_raw;
+use super::progress::Progress;
+use crate::cli::eval::{EvalArgs, EvalCommand, PromptsArgs};
 use crate::env::Env;
-use crate::eval::case::{Case, EvalError, Part};
+use crate::eval::case::{Case, Part};
 use crate::eval::replies::{self, Key, WantedPrompts};
 use crate::eval::run::{Asking, CaseResult, ReaderChoice, SecondChoice, cores, for_each, run_all};
 use crate::eval::score::{Score, missed_goals};
 use crate::eval::tables;
 use crate::exit;
 
-/// What `--json` writes.
 #[derive(Serialize)]
 struct Report<'a> {
     schema: u32,
@@ -30,32 +29,22 @@ struct Report<'a> {
     cases: &'a [CaseResult],
 }
 
-/// Runs it on this process's stdout.
-pub fn run(args: &EvalArgs, env: &Env) -> u8 {
-    let done = match &args.command {
+pub(super) fn run(args: &EvalArgs, env: &Env) -> Result {
+    match &args.command {
         Some(EvalCommand::Prompts(args)) => write_prompts(args),
         None => evaluate(args, env),
-    };
-    done.unwrap_or_else(|why| {
-        complain(&why.to_string());
-        exit::COULD_NOT
-    })
+    }
 }
 
 /// The cases of a folder that are recorded, and the names of the others.
-fn recorded_cases(
-    folder: &Path,
-    part: Option<Part>,
-    name: Option<&str>,
-) -> Result<(Vec<Case>, Vec<String>), EvalError> {
+fn recorded_cases(folder: &Path, part: Option<Part>, name: Option<&str>) -> Result<(Vec<Case>, Vec<String>)> {
     let cases = Case::read_all(folder, part, name)?;
     let (cases, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| case.transcript().is_file());
     Ok((cases, others.into_iter().map(|case| case.name).collect()))
 }
 
-fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, EvalError> {
-    let refused = |why: &str| EvalError::Refused(why.to_owned());
-    let folder = args.folder.as_deref().ok_or_else(|| refused("no folder of cases is named"))?;
+fn evaluate(args: &EvalArgs, env: &Env) -> Result {
+    let folder = args.folder.as_deref().ok_or("no folder of cases is named")?;
     let (cases, not_recorded) = recorded_cases(folder, args.part, args.case.as_deref())?;
     let new = args.replies.as_deref().zip(args.key.as_deref());
     let new = new.map(|(folder, key)| replies::open(folder, key)).transpose()?;
@@ -67,10 +56,10 @@ fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, EvalError> {
         record: args.record.as_deref(),
     };
     if asking.record.is_some() && asking.reader != ReaderChoice::Recorded {
-        return Err(refused("--record goes with --reader recorded alone"));
+        return Err("--record goes with --reader recorded alone".into());
     }
-    let bar = progress::bar(cases.len(), "cases");
-    let results = run_all(&cases, asking, env, &|| bar.inc())?;
+    let bar = Progress::start();
+    let results = run_all(&cases, asking, env, &|| bar.inc(cases.len(), "cases"))?;
     drop(bar);
     let all = Score::of(&results);
     let of = |part: Part| Score::of(results.iter().filter(|result| result.part == part));
@@ -92,9 +81,10 @@ fn evaluate(args: &EvalArgs, env: &Env) -> Result<u8, EvalError> {
             scores: parts.into_iter().chain([("all", all)]).collect(),
             cases: &results,
         };
-        write_json(path, &report)?;
+        let json = serde_json::to_string_pretty(&report)? + "\n";
+        std::fs::write(path, json).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    print_raw(text.as_bytes())?;
     Ok(if args.strict && !missed.is_empty() { exit::FAILED } else { exit::OK })
 }
 
@@ -106,12 +96,7 @@ fn goals_text(missed: &[String]) -> String {
     format!("Goals missed ({})\n\n{lines}\n", missed.len())
 }
 
-fn write_json(path: &Path, report: &Report<'_>) -> Result<(), EvalError> {
-    let json = serde_json::to_string_pretty(report).unwrap_or_default();
-    std::fs::write(path, json + "\n").map_err(|why| EvalError::file(path, &why))
-}
-
-fn write_prompts(args: &PromptsArgs) -> Result<u8, EvalError> {
+fn write_prompts(args: &PromptsArgs) -> Result {
     let (cases, _) = recorded_cases(&args.folder, None, None)?;
     // Answers that are there already have the numbers of the key that they were asked with.
     let key = if args.replies.is_some() { Key::read(&args.key)? } else { Key::new(&cases) };
@@ -119,11 +104,11 @@ fn write_prompts(args: &PromptsArgs) -> Result<u8, EvalError> {
         args.replies.as_ref().map(|folder| replies::Replies { folder: folder.clone(), key: key.clone() });
     let wanted = WantedPrompts { out: &args.out, key: &key, second: args.second, replies: new.as_ref() };
     wanted.begin(&args.key)?;
-    let bar = progress::bar(cases.len(), "prompts");
-    let written = for_each(&cases, cores(), &|| bar.inc(), |case| wanted.write(case))?;
+    let bar = Progress::start();
+    let count = || bar.inc(cases.len(), "prompts");
+    let written = for_each(&cases, cores(), &count, |case| wanted.write(case))?;
     drop(bar);
     let count = written.iter().filter(|is_written| **is_written).count();
     let line = format!("{count} prompts of {} cases are in {}\n", cases.len(), args.out.display());
-    let _ = std::io::stdout().lock().write_all(line.as_bytes());
-    Ok(exit::OK)
+    print_raw(line.as_bytes())
 }

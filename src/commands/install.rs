@@ -12,7 +12,8 @@ use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::say::finish;
+use super::Result;
+use super::output::print;
 use crate::cli::{InstallArgs, UninstallArgs};
 use crate::client::settings::registered_hooks::ON_PATH;
 use crate::client::settings::registration;
@@ -26,8 +27,7 @@ use crate::text::from_home;
 /// What the hook needs beside its checks and the readers: to read, to check, to reply.
 const MARGIN: Duration = Duration::from_secs(15);
 
-/// Runs `install`.
-pub fn install(args: &InstallArgs, config: &Config, env: &Env) -> u8 {
+pub(super) fn install(args: &InstallArgs, config: &Config, env: &Env) -> Result {
     let scope = args.scope.scope();
     let wanted = Wanted {
         program: match scope {
@@ -39,15 +39,13 @@ pub fn install(args: &InstallArgs, config: &Config, env: &Env) -> u8 {
         background: args.background || config.audit.mode == Mode::Background,
         subagents: args.subagents,
     };
-    finish(Target::open(scope, env).and_then(|target| target.install(&wanted, args.dry_run, config)))
+    print(&Target::open(scope, env)?.install(&wanted, args.dry_run, config)?)
 }
 
-/// Runs `uninstall`.
-pub fn uninstall(args: &UninstallArgs, env: &Env) -> u8 {
-    finish(Target::open(args.scope.scope(), env).and_then(|target| target.uninstall(args.dry_run)))
+pub(super) fn uninstall(args: &UninstallArgs, env: &Env) -> Result {
+    print(&Target::open(args.scope.scope(), env)?.uninstall(args.dry_run)?)
 }
 
-/// Rounds up.
 fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
@@ -57,16 +55,24 @@ struct Target<'a> {
     scope: Scope,
     project: PathBuf,
     file: SettingsFile,
+    /// Every settings file that can be read.
+    settings: Vec<(Scope, PathBuf, Value)>,
     state: StateFolder,
     env: &'a Env,
 }
 
 impl<'a> Target<'a> {
-    fn open(scope: Scope, env: &'a Env) -> Result<Self, String> {
+    fn open(scope: Scope, env: &'a Env) -> Result<Self> {
         let project = std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
         let path = scope.file(env, &project).ok_or("the home folder is unknown: set HOME")?;
         let file = SettingsFile::open(&path).map_err(|fault| format!("{fault}; nothing was changed"))?;
-        Ok(Self { scope, project, file, state: StateFolder::find(env), env })
+        let settings = Scope::ALL.into_iter().filter_map(|scope| {
+            let file = scope.file(env, &project)?;
+            let settings = read_json(&file)?;
+            Some((scope, file, settings))
+        });
+        let settings = settings.collect();
+        Ok(Self { scope, project, file, settings, state: StateFolder::find(env), env })
     }
 
     /// Returns the file's text; an empty one is one without settings.
@@ -74,7 +80,7 @@ impl<'a> Target<'a> {
         self.file.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or("{}\n")
     }
 
-    fn install(&self, wanted: &Wanted, dry_run: bool, config: &Config) -> Result<String, String> {
+    fn install(&self, wanted: &Wanted, dry_run: bool, config: &Config) -> Result<String> {
         let edited = register(self.text(), wanted).map_err(|fault| self.by_hand(&fault, wanted))?;
         let path = self.named(&self.file.path);
         let mut text = String::new();
@@ -96,9 +102,7 @@ impl<'a> Target<'a> {
             }
             let _ = writeln!(text, "Registered the hook in {path} ({}):\n", self.scope.description());
             self.show_diff(&mut text, &edited.text);
-            if let Some(backup) = backup {
-                self.show_backup(&mut text, &backup);
-            }
+            self.show_backup(&mut text, backup.as_deref());
         }
         for own in &edited.custom {
             let _ = writeln!(text, "Left as it is, since it is a command line of your own: {own}");
@@ -129,7 +133,7 @@ impl<'a> Target<'a> {
         Ok(text)
     }
 
-    fn uninstall(&self, dry_run: bool) -> Result<String, String> {
+    fn uninstall(&self, dry_run: bool) -> Result<String> {
         let path = self.named(&self.file.path);
         let before = self.text();
         let created =
@@ -152,25 +156,18 @@ impl<'a> Target<'a> {
             }
         }
         for (scope, file) in self.elsewhere() {
-            let _ = writeln!(
-                text,
-                "! It is registered in {} as well: punchlist uninstall --{}",
-                self.named(&file),
-                scope.name()
-            );
+            let name = scope.name();
+            let _ = writeln!(text, "! It is registered in {file} as well: punchlist uninstall --{name}");
         }
         if let Some((plugin, file)) = self.plugin() {
-            let _ = writeln!(
-                text,
-                "! {} switches the plugin {plugin} on: claude plugin disable {plugin}",
-                self.named(&file)
-            );
+            let _ =
+                writeln!(text, "! {file} switches the plugin {plugin} on: claude plugin disable {plugin}");
         }
         Ok(text)
     }
 
     /// Removes a file that `install` created.
-    fn remove(&self, with_folder: bool) -> Result<String, String> {
+    fn remove(&self, with_folder: bool) -> Result<String> {
         // An upgrade of the registration made a backup; it has nothing that the person wrote.
         let is_ours = |text: String| unregister(&text, None).is_ok_and(|rest| rest.trim() == "{}");
         if self.file.read_backup().is_some_and(is_ours) {
@@ -181,7 +178,7 @@ impl<'a> Target<'a> {
     }
 
     /// Writes the text without the hook. A backup that is the same text is of no use any more.
-    fn restore(&self, after: &str) -> Result<String, String> {
+    fn restore(&self, after: &str) -> Result<String> {
         let before_install = self.file.read_backup();
         let backup = self.replace(after)?;
         if before_install.as_deref() == Some(after) {
@@ -189,22 +186,20 @@ impl<'a> Target<'a> {
             return Ok("\nThe file is what it was before.\n".to_owned());
         }
         let mut text = String::new();
-        if let Some(backup) = backup {
-            self.show_backup(&mut text, &backup);
-        }
+        self.show_backup(&mut text, backup.as_deref());
         Ok(text)
     }
 
-    /// Shortens a path below the home folder.
     fn named(&self, path: &Path) -> String {
         from_home(path, self.env.home().as_deref())
     }
 
-    fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
-        self.file.replace(text).map_err(|error| self.failed(&error))
+    fn replace(&self, text: &str) -> Result<Option<PathBuf>> {
+        Ok(self.file.replace(text).map_err(|error| self.failed(&error))?)
     }
 
-    fn show_backup(&self, text: &mut String, backup: &Path) {
+    fn show_backup(&self, text: &mut String, backup: Option<&Path>) {
+        let Some(backup) = backup else { return };
         let is_visible = self.scope != Scope::User && is_visible_to_git(&self.project, backup);
         let note = if is_visible { " (git does not ignore it: delete it when you are content)" } else { "" };
         let _ = writeln!(text, "\nThe file as it was: {}{note}", self.named(backup));
@@ -221,7 +216,6 @@ impl<'a> Target<'a> {
         format!("{path} {fault}; nothing was changed. Mend it, or add this by hand: {by_hand}")
     }
 
-    /// Shows the change as a diff.
     fn show_diff(&self, text: &mut String, after: &str) {
         let before = self.file.text.as_deref().unwrap_or_default();
         let (red, green, dim) =
@@ -247,17 +241,15 @@ impl<'a> Target<'a> {
         let mut notes = Vec::new();
         for (scope, file) in self.elsewhere() {
             notes.push(format!(
-                "It is registered in {} as well. A stop is audited once all the same; one of the two is enough \
+                "It is registered in {file} as well. A stop is audited once all the same; one of the two is enough \
                  (punchlist uninstall --{}).",
-                self.named(&file),
                 scope.name()
             ));
         }
         if let Some((plugin, file)) = self.plugin() {
             notes.push(format!(
-                "{} switches the plugin {plugin} on, which registers it as well. A stop is audited once all the same; \
-                 one of the two is enough (claude plugin disable {plugin}).",
-                self.named(&file)
+                "{file} switches the plugin {plugin} on, which registers it as well. A stop is audited once all the same; \
+                 one of the two is enough (claude plugin disable {plugin})."
             ));
         }
         if wanted.background && config.audit.mode != Mode::Background {
@@ -265,9 +257,7 @@ impl<'a> Target<'a> {
                 "Set mode = \"background\" under [audit] in the config, too: both belong together.".into(),
             );
         }
-        let settings: Vec<Value> =
-            Scope::ALL.iter().filter_map(|scope| self.settings_of(*scope)).map(|(_, s)| s).collect();
-        if settings.iter().any(|settings| settings["disableAllHooks"] == true) {
+        if self.settings.iter().any(|(.., settings)| settings["disableAllHooks"] == true) {
             notes.push("Your settings say \"disableAllHooks\": true, and so no hook runs at all.".into());
         }
         if self.scope == Scope::Project && which::which("punchlist").is_err() {
@@ -293,29 +283,27 @@ impl<'a> Target<'a> {
         notes
     }
 
-    fn settings_of(&self, scope: Scope) -> Option<(PathBuf, Value)> {
-        let file = scope.file(self.env, &self.project)?;
-        let text = std::fs::read_to_string(&file).ok()?;
-        Some((file, serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?))
-    }
-
-    /// Returns the other files that register the hook.
-    fn elsewhere(&self) -> Vec<(Scope, PathBuf)> {
-        let others = Scope::ALL.into_iter().filter(|scope| *scope != self.scope);
-        let others = others.filter_map(|scope| Some((scope, self.settings_of(scope)?)));
-        // In the home folder, the project's file and the person's are the same.
-        let others = others.filter(|(_, (file, _))| *file != self.file.path);
-        let others = others.filter(|(_, (_, settings))| registration::is_registered(settings));
-        others.map(|(scope, (file, _))| (scope, file)).collect()
+    /// Returns the other files that register the hook. In the home folder, the project's file and the
+    /// person's are the same.
+    fn elsewhere(&self) -> impl Iterator<Item = (Scope, String)> {
+        let others = self
+            .settings
+            .iter()
+            .filter(|(_, file, settings)| *file != self.file.path && registration::is_registered(settings));
+        others.map(|(scope, file, _)| (*scope, self.named(file)))
     }
 
     /// Returns the enabled plugin that registers the hook, and the file that enables it.
-    fn plugin(&self) -> Option<(String, PathBuf)> {
-        Scope::ALL.into_iter().find_map(|scope| {
-            let (file, settings) = self.settings_of(scope)?;
-            Some((registration::plugin(&settings)?.to_owned(), file))
-        })
+    fn plugin(&self) -> Option<(&str, String)> {
+        self.settings
+            .iter()
+            .find_map(|(_, file, settings)| Some((registration::plugin(settings)?, self.named(file))))
     }
+}
+
+fn read_json(file: &Path) -> Option<Value> {
+    let text = std::fs::read_to_string(file).ok()?;
+    serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()
 }
 
 /// Returns this program's path, as PATH finds it where it does: the target of a link may change

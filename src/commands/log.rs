@@ -1,10 +1,6 @@
 //! `punchlist log`: what was decided, read by people. Only `label` and `prune` change anything.
 
-mod filter_args;
 mod follow;
-mod label;
-mod list;
-mod output;
 mod prune;
 mod replay;
 mod report;
@@ -13,100 +9,156 @@ mod show;
 use std::io;
 use std::path::PathBuf;
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use serde_json::json;
 
-use super::complain;
-use crate::cli::LogCommand;
-use crate::cli::log::{ExportArgs, ExportFormat, LogArgs, StatsArgs};
+use super::{Result, complain, output};
+use crate::cli::log::{
+    ExportArgs, ExportFormat, FilterArgs, LabelArgs, ListArgs, LogArgs, LogCommand, StatsArgs,
+};
 use crate::config::LogConfig;
 use crate::env::Env;
 use crate::exit;
 use crate::log::decision_ref::{DecisionRef, DecisionRefError, HELD, LAST};
-use crate::log::filter::{DecisionKind, Filter};
+use crate::log::filter::{DecisionKind, Filter, ProjectFilter};
+use crate::log::note::{LabelNote, Note};
 use crate::log::reader::Found;
 use crate::log::stats::stats;
 use crate::log::summary::Summary;
+use crate::log::time_arg::TimeArg;
 use crate::log::{Annotated, DecisionLog};
-use crate::render::charts::{Setting, charts};
+use crate::render::charts::{self, charts};
+use crate::render::listing::{Setting, listing};
 use crate::render::{csv, json as json_lines};
 use crate::state::StateFolder;
 use crate::text::counted;
 
-pub(super) use list::one_line;
-
-/// An error is a sentence for the person.
-type Result<T = ()> = std::result::Result<T, String>;
-
-/// The widest that text is set, and how wide it is set where the terminal does not say.
-const MAX_WIDTH: usize = 100;
-
-/// What all of the commands need.
 #[derive(Debug)]
 struct Context<'a> {
     env: &'a Env,
     state: PathBuf,
     log: DecisionLog,
+    /// In the person's time zone.
+    now: Zoned,
 }
 
-/// Runs the command on this process's stdout.
-pub fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> u8 {
+pub(super) fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> Result {
     let state = StateFolder::find(env).root().to_path_buf();
-    let context = Context { env, log: DecisionLog::in_folder(&state), state };
-    let result = match &args.command {
-        None => list::run(&args.list, &context),
-        Some(LogCommand::List(args)) => list::run(args, &context),
+    let now = Timestamp::now().to_zoned(TimeZone::system());
+    let context = Context { env, log: DecisionLog::in_folder(&state), state, now };
+    match &args.command {
+        None => list(&args.list, &context),
+        Some(LogCommand::List(args)) => list(args, &context),
         Some(LogCommand::Stats(args)) => print_stats(args, &context),
-        Some(LogCommand::Label(args)) => label::run(args, &context),
+        Some(LogCommand::Label(args)) => label(args, &context),
         Some(LogCommand::Export(args)) => export(args, &context),
         Some(LogCommand::Prune(args)) => prune::run(args, config, &context),
         Some(LogCommand::Path { json }) => print_path(*json, &context),
         Some(LogCommand::Show(args)) => show::run(args, &context),
         Some(LogCommand::Report(args)) => report::run(args, &context),
-    };
-    match result {
-        Ok(()) => exit::OK,
-        Err(why) => {
-            complain(&why);
-            exit::FAILED
-        }
     }
 }
 
+fn list(args: &ListArgs, context: &Context<'_>) -> Result {
+    if args.follow {
+        return follow::run(args, context);
+    }
+    let found = context.query(&context.filter(&args.filter)?, args.last)?;
+    if args.json {
+        return output::print_raw(json_lines::lines(&found.decisions).as_bytes());
+    }
+    if found.decisions.is_empty() {
+        return Ok(context.complain_of_nothing(&found));
+    }
+    output::page_from_end(&listing(&found.decisions, &context.list_setting()), context.env)
+}
+
 fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
-    let now = filter_args::now();
-    let found = context.query(&filter_args::filter(&args.filter, &now)?, None)?;
-    let stats = stats(&found.decisions, now.time_zone());
+    let found = context.query(&context.filter(&args.filter)?, None)?;
+    let stats = stats(&found.decisions, context.now.time_zone());
     if args.json {
         return output::print_json(&stats);
     }
     if found.decisions.is_empty() {
-        context.complain_of_nothing(&found);
-        return Ok(());
+        return Ok(context.complain_of_nothing(&found));
     }
-    let width = output::width();
-    let setting = Setting { width: width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH), blocks: width.is_some() };
+    let width = output::terminal_width();
+    let setting = charts::Setting { width: width.unwrap_or(100).min(100), blocks: width.is_some() };
     output::page(&charts(&stats, setting), context.env)
 }
 
+/// Appends what a person says of a decision; changes nothing that is there.
+fn label(args: &LabelArgs, context: &Context<'_>) -> Result {
+    let (annotated, finding) = context.find_one(&args.of)?;
+    let (summary, finding) = (&annotated.decision, finding.map(|at| at + 1));
+    let (label, now) = (args.judgement, Timestamp::now());
+    let note = LabelNote { note: args.note.clone(), ..LabelNote::new(&summary.id, finding, label, now) };
+    let note = Note::Label(note);
+    context.log.append_notes(std::slice::from_ref(&note), now).map_err(|error| {
+        format!("the log in {} can't be written: {error}", context.log.folder().display())
+    })?;
+    if args.json {
+        return output::print_raw((serde_json::to_string(&note)? + "\n").as_bytes());
+    }
+    let (what, was) = match (finding, summary.findings.len()) {
+        (Some(number), _) => (format!("finding {number} of {}", summary.id), "was"),
+        (None, 0) => (summary.id.clone(), "was"),
+        (None, count) => {
+            (format!("{} and its {}", summary.id, counted(count, "finding", "findings")), "were")
+        }
+    };
+    output::print_raw(format!("Noted: {what} {was} {}.\n", label.name()).as_bytes())
+}
+
 fn export(args: &ExportArgs, context: &Context<'_>) -> Result {
-    let found = context.query(&filter_args::filter(&args.filter, &filter_args::now())?, None)?;
+    let found = context.query(&context.filter(&args.filter)?, None)?;
     match args.format {
-        ExportFormat::Jsonl => output::print(json_lines::lines(&found.decisions).as_bytes()),
-        ExportFormat::Csv => output::print(&csv::csv(&found.decisions).map_err(|error| error.to_string())?),
+        ExportFormat::Jsonl => output::print_raw(json_lines::lines(&found.decisions).as_bytes()),
+        ExportFormat::Csv => output::print_raw(&csv::csv(&found.decisions)?),
     }
 }
 
 fn print_path(as_json: bool, context: &Context<'_>) -> Result {
-    let folder = context.log.folder();
+    let folder = context.log.folder().display().to_string();
     if !as_json {
-        return output::print(format!("{}\n", folder.display()).as_bytes());
+        return output::print_raw(format!("{folder}\n").as_bytes());
     }
     let files: Vec<_> = context.log.files().iter().map(|file| file.display().to_string()).collect();
     let audits = context.state.join("audits").display().to_string();
-    output::print_json(&json!({ "folder": folder.display().to_string(), "files": files, "audits": audits }))
+    output::print_json(&json!({ "folder": folder, "files": files, "audits": audits }))
 }
 
 impl Context<'_> {
+    fn list_setting(&self) -> Setting {
+        let width = output::terminal_width();
+        Setting { zone: self.now.time_zone().clone(), width, head: width.is_some(), indent: 0 }
+    }
+
+    /// Returns the filter that arguments mean here and now.
+    fn filter(&self, args: &FilterArgs) -> Result<Filter> {
+        let resolve = |arg: Option<TimeArg>, at: fn(TimeArg, &Zoned) -> Option<Timestamp>, name: &str| {
+            arg.map(|arg| at(arg, &self.now).ok_or_else(|| format!("{name}: there is no such time")))
+                .transpose()
+        };
+        let since = resolve(args.since, TimeArg::start, "--since")?;
+        let until = resolve(args.until, TimeArg::end, "--until")?;
+        if since.zip(until).is_some_and(|(since, until)| since >= until) {
+            return Err("--since is not before --until".into());
+        }
+        Ok(Filter {
+            project: args.project.as_deref().map(project),
+            session: args.session.clone(),
+            since,
+            until,
+            decisions: args.decision.clone(),
+            categories: args.category.clone(),
+            causes: args.cause.clone(),
+            outcomes: args.outcome.clone(),
+            text: args.grep.clone(),
+        })
+    }
+
     /// Queries the log, and says on stderr which lines had to be skipped.
     fn query(&self, filter: &Filter, last: Option<usize>) -> Result<Found> {
         let found = self.log.query(filter, last).map_err(|error| self.unreadable(&error))?;
@@ -153,7 +205,7 @@ impl Context<'_> {
     }
 
     /// Says on stderr why there is nothing to show.
-    fn complain_of_nothing(&self, found: &Found) {
+    fn complain_of_nothing(&self, found: &Found) -> u8 {
         if found.scanned > 0 {
             complain(&format!(
                 "none of the {} in the log that were looked at is meant by these filters",
@@ -162,5 +214,16 @@ impl Context<'_> {
         } else {
             complain(&self.nothing_yet());
         }
+        exit::OK
     }
+}
+
+/// A word is a name, unless it can only be a path.
+fn project(word: &str) -> ProjectFilter {
+    let is_path = word.contains(['/', '\\']) || word == "." || word == "..";
+    if !is_path {
+        return ProjectFilter::Named(word.to_owned());
+    }
+    let path = std::fs::canonicalize(word).or_else(|_| std::path::absolute(word));
+    ProjectFilter::At(path.map_or_else(|_| word.to_owned(), |path| path.display().to_string()))
 }

@@ -1,90 +1,90 @@
 //! One thin file for each subcommand.
 
-pub mod allow;
-pub mod audit;
-mod check_tasks;
-pub mod completions;
-pub mod config;
-pub mod demo;
-pub mod doctor;
-pub mod eval;
-pub mod install;
-pub mod log;
-pub mod loops;
-pub mod man;
+mod allow;
+mod audit;
+mod config;
+mod demo;
+mod doctor;
+mod eval;
+mod install;
+mod log;
+mod loops;
+mod man;
+mod output;
 mod progress;
-mod registry;
-mod say;
-pub mod status;
-pub mod switch;
-pub mod tasks;
-pub mod worker;
+mod status;
+mod switch;
+mod tasks;
+mod worker;
 
-use clap::Parser;
+use std::path::Path;
 
-use crate::cli::{Cli, Command, HookArgs};
+use clap::FromArgMatches;
+
+use crate::cli::{self, Cli, Command, HookArgs};
 use crate::config::{Config, Mode};
 use crate::env::Env;
-use crate::exit;
-pub(crate) use crate::exit::complain;
+use crate::exit::{self, complain};
 use crate::hook::stop::{self, Registered};
 use crate::timing::Phases;
+
+/// An exit code, or an error that the person is told in one line.
+type Result<T = u8> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Runs what the arguments ask for; gives the exit code.
 pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
     let env = Env::of_process();
     let trace = env.switch(crate::env::TRACE);
     let phases = if trace { Phases::of_process() } else { Phases::default() };
-    let args: Vec<_> = args.collect();
-    let is_hook = args.get(1).is_some_and(|command| command == "hook");
     if trace {
         // Never stdout: in `hook` that is the channel to the client.
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::DEBUG).init();
     }
-    if let Some(args) = HookArgs::as_registered(&args) {
-        return stop::run(registered(&args), &env, &phases);
-    }
-    let cli = match Cli::try_parse_from(&args) {
-        Ok(cli) => cli,
+    let args: Vec<_> = args.collect();
+    let parsed = cli::command().try_get_matches_from(&args);
+    let command = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli.command,
         Err(error) => {
             let _ = error.print();
             // A registration with a flag that we do not know must not hold anybody.
+            let is_hook = args.get(1).is_some_and(|command| command == "hook");
             return if is_hook || !error.use_stderr() { exit::OK } else { exit::USAGE };
         }
     };
-    match cli.command {
-        Command::Hook(args) => stop::run(registered(&args), &env, &phases),
+    let failed = match command {
+        Command::Hook(args) => return stop::run(registered(&args), &env, &phases),
+        Command::Audit(_) | Command::Eval(_) => exit::COULD_NOT,
+        _ => exit::FAILED,
+    };
+    dispatch(command, &env).unwrap_or_else(|why| {
+        complain(&why.to_string());
+        failed
+    })
+}
+
+fn dispatch(command: Command, env: &Env) -> Result {
+    match command {
+        Command::Hook(_) => Ok(exit::OK),
         Command::Demo => demo::run(),
-        Command::Install(args) => match checked_config(&env) {
-            Ok(config) => install::install(&args, &config, &env),
-            Err(code) => code,
-        },
-        Command::Allow(args) => allow::run(&args, &env),
-        Command::Uninstall(args) => install::uninstall(&args, &env),
-        Command::Off(args) => switch::run(&args, false, &env),
-        Command::On(args) => switch::run(&args, true, &env),
-        Command::Audit(args) => audit::run(&args, &env),
-        Command::Eval(args) => eval::run(&args, &env),
-        Command::Log(args) => match checked_config(&env) {
-            Ok(config) => log::run(&args, &config.log, &env),
-            Err(code) => code,
-        },
-        Command::Loop(args) => match checked_config(&env) {
-            Ok(config) => loops::run(&args, &config, &env),
-            Err(code) => code,
-        },
-        Command::Tasks(args) => match checked_config(&env) {
-            Ok(config) => tasks::run(&args, &config, &env),
-            Err(code) => code,
-        },
-        Command::Worker { command } => match checked_config(&env) {
-            Ok(config) => worker::run(&command, &config, &env),
-            Err(code) => code,
-        },
-        Command::Status { json } => status::run(json, &env),
-        Command::Config(args) => config::run(&args, &env),
-        Command::Doctor(args) => doctor::run(&args, &env),
-        Command::Completions { shell } => completions::run(shell),
+        Command::Install(args) => install::install(&args, &checked_config(env)?, env),
+        Command::Allow(args) => allow::run(&args, env),
+        Command::Uninstall(args) => install::uninstall(&args, env),
+        Command::Off(args) => switch::run(&args, false, env),
+        Command::On(args) => switch::run(&args, true, env),
+        Command::Audit(args) => audit::run(&args, env),
+        Command::Eval(args) => eval::run(&args, env),
+        Command::Log(args) => log::run(&args, &checked_config(env)?.log, env),
+        Command::Loop(args) => loops::run(&args, &checked_config(env)?, env),
+        Command::Tasks(args) => tasks::run(&args, &checked_config(env)?, env),
+        Command::Worker { command } => worker::run(&command, &checked_config(env)?, env),
+        Command::Status { json } => status::run(json, env),
+        Command::Config(args) => config::run(&args, env),
+        Command::Doctor(args) => doctor::run(&args, env),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut cli::command(), "punchlist", &mut script);
+            output::print_raw(&script)
+        }
         Command::Man { folder } => man::run(folder.as_deref()),
     }
 }
@@ -101,10 +101,20 @@ fn registered(args: &HookArgs) -> Registered {
 
 /// The settings in force here. A person who runs a command is told what is wrong with them; only `hook` goes
 /// on without, and `demo` has none.
-fn checked_config(env: &Env) -> Result<Config, u8> {
-    let (config, faults) = Config::load(env, &std::env::current_dir().unwrap_or_default());
+fn checked_config(env: &Env) -> Result<Config> {
+    let (config, mut faults) = Config::load(env, &std::env::current_dir().unwrap_or_default());
+    let last = faults.pop();
     for fault in &faults {
         complain(&fault.to_string());
     }
-    if faults.is_empty() { Ok(config) } else { Err(exit::FAILED) }
+    last.map_or(Ok(config), |fault| Err(fault.to_string().into()))
+}
+
+/// The settings for a folder. What is wrong with them is told, and the rest is used, as the hook does it.
+fn config_for(folder: &Path, env: &Env) -> Config {
+    let (config, faults) = Config::load(env, folder);
+    for fault in &faults {
+        complain(&format!("{fault} (the default is used)"));
+    }
+    config
 }

@@ -2,55 +2,36 @@
 //! anywhere else.
 
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// The shortest time between two redraws of a count.
-const REDRAW: Duration = Duration::from_millis(100);
 
 /// A line of progress; dropping it wipes it.
 #[derive(Debug)]
 pub(super) struct Progress {
-    count: usize,
-    noun: String,
-    state: Option<Mutex<State>>,
-}
-
-#[derive(Debug)]
-struct State {
     begun: Instant,
-    done: usize,
-    drawn: Option<Instant>,
-}
-
-/// A line with a message.
-pub(super) fn spinner() -> Progress {
-    bar(0, "")
-}
-
-/// A line that counts to `count`.
-pub(super) fn bar(count: usize, noun: &str) -> Progress {
-    let state = State { begun: Instant::now(), done: 0, drawn: None };
-    let state = std::io::stderr().is_terminal().then(|| Mutex::new(state));
-    Progress { count, noun: noun.to_owned(), state }
+    done: AtomicUsize,
+    is_drawn: bool,
 }
 
 impl Progress {
-    /// Shows a message.
-    pub(super) fn set_message(&self, message: impl Into<String>) {
-        if self.state.is_some() {
-            draw(&format!("{} …", message.into()));
-        }
+    pub(super) fn start() -> Self {
+        Self { begun: Instant::now(), done: AtomicUsize::new(0), is_drawn: std::io::stderr().is_terminal() }
     }
 
-    /// Counts one more.
-    pub(super) fn inc(&self) {
-        let Some(state) = &self.state else { return };
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.done += 1;
-        if state.drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW) {
-            state.drawn = Some(Instant::now());
-            draw(&line(state.done, self.count, &self.noun, state.begun.elapsed()));
+    pub(super) fn set_message(&self, message: &str) {
+        self.draw(&format!("{message} …"));
+    }
+
+    /// Counts one more of `count`.
+    pub(super) fn inc(&self, count: usize, noun: &str) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.draw(&line(done, count, noun, self.begun.elapsed()));
+    }
+
+    fn draw(&self, line: &str) {
+        if self.is_drawn {
+            // Carriage return, then "erase to the end of the line".
+            let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
         }
     }
 }
@@ -62,16 +43,9 @@ fn line(done: usize, count: usize, noun: &str, elapsed: Duration) -> String {
     format!("{done}/{count} {noun}, {} s left", left.as_secs())
 }
 
-fn draw(line: &str) {
-    // Carriage return, then "erase to the end of the line".
-    let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
-}
-
 impl Drop for Progress {
     fn drop(&mut self) {
-        if self.state.is_some() {
-            draw("");
-        }
+        self.draw("");
     }
 }
 

@@ -4,16 +4,16 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::registry::now_ms;
-use super::say::{say, say_json, terminal_width};
+use super::Result;
+use super::output::{print, print_json, terminal_width};
 use crate::config::Config;
 use crate::env::{self, Env};
-use crate::exit;
+use crate::feature_loop::snapshot::now_ms;
 use crate::gates::configured::{Configured, configured};
 use crate::log::filter::Filter;
 use crate::log::summary::Summary;
 use crate::log::{Annotated, DecisionLog};
-use crate::registry::{Patience, Registry, RegistryError, Status, Worker, json as registry_json};
+use crate::registry::{Patience, Registry, Status, Worker, json as registry_json};
 use crate::render::listing::Setting;
 use crate::render::status::{Screen, SessionLine, text};
 use crate::state::StateFolder;
@@ -24,8 +24,7 @@ const SHOWN: usize = 5;
 /// Sessions without a stop for longer are not shown.
 const RECENT_MS: i64 = 24 * 3600 * 1000;
 
-/// Runs `punchlist status`.
-pub fn run(as_json: bool, env: &Env) -> u8 {
+pub(super) fn run(as_json: bool, env: &Env) -> Result {
     let project = std::env::current_dir().unwrap_or_default();
     // The doctor reports faults in the config; here the rest of it is shown.
     let (config, _) = Config::load(env, &project);
@@ -58,15 +57,15 @@ pub fn run(as_json: bool, env: &Env) -> u8 {
         now_ms: now,
     };
     if as_json {
-        return say_json(&as_value(&screen, &config), exit::OK);
+        return print_json(&as_value(&screen, &config));
     }
-    say(&text(&screen), exit::OK)
+    print(&text(&screen))
 }
 
 /// Workers, and the number of tasks per status.
 type Registered = (Vec<Worker>, Vec<(Status, i64)>);
 
-fn registry(state: &StateFolder, config: &Config, now: i64) -> Result<Registered, RegistryError> {
+fn registry(state: &StateFolder, config: &Config, now: i64) -> Result<Registered> {
     let Some(mut registry) = Registry::open_if_there(state.root(), Patience::Command)? else {
         return Ok((Vec::new(), Vec::new()));
     };

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::say::finish;
+use super::Result;
+use super::output::print;
 use crate::cli::SwitchArgs;
 use crate::client::env_vars;
 use crate::config::Config;
@@ -17,12 +18,8 @@ use crate::state::{StateFolder, Thrown};
 const MIN_ID_CHARS: usize = 4;
 
 /// Runs `off` or `on`.
-pub fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> u8 {
+pub(super) fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> Result {
     let state = StateFolder::find(env);
-    finish(throw(args, turn_on, env, &state))
-}
-
-fn throw(args: &SwitchArgs, turn_on: bool, env: &Env, state: &StateFolder) -> Result<String, String> {
     let now = Timestamp::now().as_millisecond();
     let failed = |error: io::Error| format!("{}: {error}", state.root().display());
     let thrown = Thrown { at_ms: now, at_terminal: io::stdin().is_terminal() && io::stdout().is_terminal() };
@@ -31,7 +28,8 @@ fn throw(args: &SwitchArgs, turn_on: bool, env: &Env, state: &StateFolder) -> Re
         if session.chars().count() < MIN_ID_CHARS {
             return Err(format!(
                 "\"{session}\" may be many sessions: give at least {MIN_ID_CHARS} characters of its id"
-            ));
+            )
+            .into());
         }
         let was_off = state.throw(now, |all| {
             if !turn_on {
@@ -43,7 +41,7 @@ fn throw(args: &SwitchArgs, turn_on: bool, env: &Env, state: &StateFolder) -> Re
             all.sessions.len() < before
         });
         let what = format!("session {session}");
-        return Ok(summary(turn_on, was_off.map_err(failed)?, &what, " --session ID"));
+        return print(&summary(turn_on, was_off.map_err(failed)?, &what, " --session ID"));
     }
     let was_off = state.throw(now, |all| {
         let known = all.covering(&project);
@@ -59,9 +57,9 @@ fn throw(args: &SwitchArgs, turn_on: bool, env: &Env, state: &StateFolder) -> Re
     let what = was_off.first().unwrap_or(&project).display().to_string();
     let mut text = summary(turn_on, !was_off.is_empty(), &what, "");
     if turn_on {
-        text.push_str(&other_switches(env, &project, state));
+        text.push_str(&other_switches(env, &project, &state));
     }
-    Ok(text)
+    print(&text)
 }
 
 fn summary(turn_on: bool, was_off: bool, what: &str, flag: &str) -> String {

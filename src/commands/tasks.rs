@@ -1,103 +1,131 @@
 //! `punchlist tasks`: adds, shows, claims and finishes tasks. The registry decides, `render` formats.
 
 use std::io::{self, IsTerminal, Read};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::registry::{now_ms, open, project, worker_name};
-use super::say::{say, say_json, terminal_width, width};
-use super::{check_tasks, complain};
-use crate::cli::tasks::{AddArgs, AssignArgs, ClaimArgs, ListTasksArgs, ShowTaskArgs};
-use crate::cli::{TasksArgs, TasksCommand};
-use crate::config::Config;
-use crate::env::Env;
+use super::Result;
+use super::output::{print, print_json, terminal_width, width};
+use crate::cli::tasks::{
+    AddArgs, CheckTasksArgs, ClaimArgs, ListTasksArgs, ShowTaskArgs, TasksArgs, TasksCommand,
+};
+use crate::client::env_vars;
+use crate::config::{Config, TaskSource};
+use crate::decision::Outcome;
+use crate::env::{self, Env};
 use crate::exit;
+use crate::feature_loop::snapshot::now_ms;
+use crate::gates::own_command::own_command;
+use crate::gates::pending_tasks;
+use crate::registry::project::project_of;
 use crate::registry::{
-    ClaimRequest, DEFAULT_QUEUE, NewTask, Registry, RegistryError, Status, Task, TaskFilter,
+    ClaimRequest, DEFAULT_QUEUE, NewTask, Patience, Registry, RegistryError, Status, Task, TaskFilter,
     json as registry_json,
 };
 use crate::render;
+use crate::state::StateFolder;
+use crate::tasks::{Lookup, LookupOutcome, ResolvedQuery, TaskQuery, find_pending, resolve_query};
+use crate::text::harmless;
 
 /// How often `claim --wait` looks for a task.
 const POLL: Duration = Duration::from_millis(500);
 
 const MAX_BODY: u64 = 1 << 20;
 
-/// Runs `punchlist tasks`.
-pub fn run(args: &TasksArgs, config: &Config, env: &Env) -> u8 {
-    if let Some(TasksCommand::Check(args)) = &args.command {
-        return check_tasks::run(args, config, env);
-    }
-    let result = open(env).and_then(|mut registry| {
-        let registry = &mut registry;
-        match &args.command {
-            None => list(&args.list, config, env, registry),
-            Some(TasksCommand::List(args)) => list(args, config, env, registry),
-            Some(TasksCommand::Add(args)) => add(args, env, registry),
-            Some(TasksCommand::Show(args)) => show(args, config, registry),
-            Some(TasksCommand::Claim(args)) => claim(args, config, env, registry),
-            Some(TasksCommand::Assign(args)) => assign(args, registry),
-            Some(TasksCommand::Start(args)) => {
-                let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-                Ok(print_task(
-                    &registry.set(&me, args.id, Status::InProgress, None, now_ms())?,
-                    "You are at it",
-                    args.json,
-                ))
-            }
-            Some(TasksCommand::Complete(args)) => {
-                let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-                let task = registry.set(&me, args.id, Status::Completed, args.note.as_deref(), now_ms())?;
-                Ok(print_task(&task, "Completed", args.json))
-            }
-            Some(TasksCommand::Fail(args)) => {
-                let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-                Ok(print_task(
-                    &registry.set(&me, args.id, Status::Failed, Some(&args.note), now_ms())?,
-                    "Given up",
-                    args.json,
-                ))
-            }
-            Some(TasksCommand::Release(args)) => {
-                let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-                let task = registry.set(&me, args.id, Status::Open, args.note.as_deref(), now_ms())?;
-                Ok(print_task(&task, "Open again", args.json))
-            }
-            Some(TasksCommand::Check(_)) => Ok(exit::OK),
+pub(super) fn run(args: &TasksArgs, config: &Config, env: &Env) -> Result {
+    let command = match &args.command {
+        Some(TasksCommand::Check(args)) => return check(args, config, env),
+        command => command,
+    };
+    let registry = &mut open(env)?;
+    let now = now_ms();
+    match command {
+        None => list(&args.list, config, env, registry),
+        Some(TasksCommand::List(args)) => list(args, config, env, registry),
+        Some(TasksCommand::Add(args)) => add(args, env, registry),
+        Some(TasksCommand::Show(args)) => show(args, config, registry),
+        Some(TasksCommand::Claim(args)) => claim(args, config, env, registry),
+        Some(TasksCommand::Assign(args)) => {
+            let task = registry.assign(args.id, &args.worker, now)?;
+            print_task(&task, &format!("Given to {}", args.worker), args.json)
         }
-    });
-    result.unwrap_or_else(|error| {
-        complain(&error.to_string());
-        exit::FAILED
-    })
-}
-
-/// Prints a task after a change.
-fn print_task(task: &Task, what: &str, json: bool) -> u8 {
-    if json {
-        return say_json(
-            &json!({ "schema": registry_json::SCHEMA, "task": registry_json::task(task) }),
-            exit::OK,
-        );
+        Some(TasksCommand::Start(args)) => {
+            let me = worker_name(args.who.worker.as_deref(), env, registry)?;
+            print_task(
+                &registry.set(&me, args.id, Status::InProgress, None, now)?,
+                "You are at it",
+                args.json,
+            )
+        }
+        Some(TasksCommand::Complete(args)) => {
+            let me = worker_name(args.who.worker.as_deref(), env, registry)?;
+            print_task(
+                &registry.set(&me, args.id, Status::Completed, args.note.as_deref(), now)?,
+                "Completed",
+                args.json,
+            )
+        }
+        Some(TasksCommand::Fail(args)) => {
+            let me = worker_name(args.who.worker.as_deref(), env, registry)?;
+            print_task(
+                &registry.set(&me, args.id, Status::Failed, Some(&args.note), now)?,
+                "Given up",
+                args.json,
+            )
+        }
+        Some(TasksCommand::Release(args)) => {
+            let me = worker_name(args.who.worker.as_deref(), env, registry)?;
+            print_task(
+                &registry.set(&me, args.id, Status::Open, args.note.as_deref(), now)?,
+                "Open again",
+                args.json,
+            )
+        }
+        Some(TasksCommand::Check(_)) => Ok(exit::OK),
     }
-    say(&format!("{what}: {} {}\n", task.id, crate::text::harmless(&task.title)), exit::OK)
 }
 
-fn add(args: &AddArgs, env: &Env, registry: &mut Registry) -> Result<u8, RegistryError> {
+pub(super) fn open(env: &Env) -> Result<Registry> {
+    Ok(Registry::open(StateFolder::find(env).root())?)
+}
+
+/// The current project; all worktrees of a repository are one.
+pub(super) fn project(env: &Env) -> PathBuf {
+    let started_in = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir());
+    project_of(&started_in.or_else(|| std::env::current_dir().ok()).unwrap_or_default())
+}
+
+/// The worker's name: as given, else from the environment, else the session's worker.
+pub(super) fn worker_name(named: Option<&str>, env: &Env, registry: &mut Registry) -> Result<String> {
+    if let Some(name) = named.map(str::to_owned).or_else(|| env.text(env::WORKER)) {
+        return Ok(name);
+    }
+    let session = env.text(env_vars::SESSION_ID).ok_or(RegistryError::Nobody)?;
+    Ok(registry.worker_of_session(&session)?.ok_or(RegistryError::Nobody)?.name)
+}
+
+/// Prints a value for programs, under its name.
+pub(super) fn print_value(name: &str, value: impl Serialize) -> Result {
+    print_json(&json!({ "schema": registry_json::SCHEMA, name: value }))
+}
+
+fn print_task(task: &Task, what: &str, json: bool) -> Result {
+    if json {
+        return print_value("task", registry_json::task(task));
+    }
+    print(&format!("{what}: {} {}\n", task.id, harmless(&task.title)))
+}
+
+fn add(args: &AddArgs, env: &Env, registry: &mut Registry) -> Result {
     let title = args.title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
-        complain("a task needs a title: `punchlist tasks add \"Mend the gate\"`");
-        return Ok(exit::FAILED);
+        return Err("a task needs a title: `punchlist tasks add \"Mend the gate\"`".into());
     }
     let body = match args.body.as_deref() {
-        Some("-") => match read_stdin() {
-            Ok(body) => body,
-            Err(error) => {
-                complain(&format!("stdin: {error}"));
-                return Ok(exit::FAILED);
-            }
-        },
+        Some("-") => read_stdin().map_err(|error| format!("stdin: {error}"))?,
         body => body.unwrap_or_default().to_owned(),
     };
     let new = NewTask {
@@ -108,7 +136,7 @@ fn add(args: &AddArgs, env: &Env, registry: &mut Registry) -> Result<u8, Registr
         priority: args.priority,
         assignee: args.assign.clone(),
     };
-    Ok(print_task(&registry.add(&new, now_ms())?, "Added", args.json))
+    print_task(&registry.add(&new, now_ms())?, "Added", args.json)
 }
 
 fn read_stdin() -> io::Result<String> {
@@ -119,19 +147,13 @@ fn read_stdin() -> io::Result<String> {
     Ok(body.trim_end().to_owned())
 }
 
-fn list(
-    args: &ListTasksArgs,
-    config: &Config,
-    env: &Env,
-    registry: &mut Registry,
-) -> Result<u8, RegistryError> {
+fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
     let now = now_ms();
     registry.expire(now, config.worker.lease_ms())?;
-    let unfinished = || Status::ALL.into_iter().filter(|status| !status.is_over()).collect();
     let assignee = if args.mine { Some(worker_name(None, env, registry)?) } else { args.worker.clone() };
     let wanted = TaskFilter {
         statuses: match (&args.status[..], args.all) {
-            ([], false) => unfinished(),
+            ([], false) => Status::ALL.into_iter().filter(|status| !status.is_over()).collect(),
             (statuses, _) => statuses.to_vec(),
         },
         queue: args.queue.clone(),
@@ -140,34 +162,31 @@ fn list(
     };
     let tasks = registry.tasks(&wanted)?;
     if args.json {
-        let tasks: Vec<Value> = tasks.iter().map(registry_json::task).collect();
-        return Ok(say_json(&json!({ "schema": registry_json::SCHEMA, "tasks": tasks }), exit::OK));
+        return print_value("tasks", tasks.iter().map(registry_json::task).collect::<Vec<_>>());
     }
     if tasks.is_empty() {
-        let counts = registry.counts(None)?;
-        let more = if counts.is_empty() {
-            "`punchlist tasks add TITLE` adds one."
+        return print(if registry.counts(None)?.is_empty() {
+            "No task. `punchlist tasks add TITLE` adds one.\n"
         } else {
-            "`--all` shows those that are over, `--all-projects` those of every project."
-        };
-        return Ok(say(&format!("No task. {more}\n"), exit::OK));
+            "No task. `--all` shows those that are over, `--all-projects` those of every project.\n"
+        });
     }
-    Ok(say(&render::registry::tasks(&tasks, args.all_projects, now, terminal_width()), exit::OK))
+    print(&render::registry::tasks(&tasks, args.all_projects, now, terminal_width()))
 }
 
-fn show(args: &ShowTaskArgs, config: &Config, registry: &mut Registry) -> Result<u8, RegistryError> {
+fn show(args: &ShowTaskArgs, config: &Config, registry: &mut Registry) -> Result {
     let now = now_ms();
     registry.expire(now, config.worker.lease_ms())?;
     let (task, events) = (registry.task(args.id)?, registry.history(args.id)?);
     if args.json {
         let mut value = registry_json::task(&task);
         value["history"] = events.iter().map(registry_json::event).collect();
-        return Ok(say_json(&json!({ "schema": registry_json::SCHEMA, "task": value }), exit::OK));
+        return print_value("task", value);
     }
-    Ok(say(&render::registry::task(&task, &events, now, width()), exit::OK))
+    print(&render::registry::task(&task, &events, now, width()))
 }
 
-fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result<u8, RegistryError> {
+fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
     let me = worker_name(args.who.worker.as_deref(), env, registry)?;
     let here = project(env);
     let choice = ClaimRequest {
@@ -185,17 +204,16 @@ fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) 
         std::thread::sleep(POLL.min(left));
     };
     if args.json {
-        let task = task.as_ref().map(registry_json::task);
-        return Ok(say_json(&json!({ "schema": registry_json::SCHEMA, "task": task }), exit::OK));
+        return print_value("task", task.as_ref().map(registry_json::task));
     }
     let Some(task) = task else {
         let queue = args.queue.clone().map_or_else(|| registry.worker(&me).map(|worker| worker.queue), Ok)?;
         let place = if args.all_projects { "any project" } else { "this project" };
-        return Ok(say(&format!("No open task in the queue {queue} of {place}.\n"), exit::OK));
+        return print(&format!("No open task in the queue {queue} of {place}.\n"));
     };
-    let mut text = format!("{}  {}\n", task.id, crate::text::harmless(&task.title));
+    let mut text = format!("{}  {}\n", task.id, harmless(&task.title));
     if !task.body.is_empty() {
-        text.push_str(&format!("\n{}\n", crate::text::harmless(&task.body).trim_end()));
+        text.push_str(&format!("\n{}\n", harmless(&task.body).trim_end()));
     }
     let by = args.who.worker.as_ref().map(|name| format!(" --worker {name}")).unwrap_or_default();
     text.push_str(&format!(
@@ -203,10 +221,61 @@ fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) 
          or `punchlist tasks release {0}{by}` for somebody else.\n",
         task.id
     ));
-    Ok(say(&text, exit::OK))
+    print(&text)
 }
 
-fn assign(args: &AssignArgs, registry: &mut Registry) -> Result<u8, RegistryError> {
-    let task = registry.assign(args.id, &args.worker, now_ms())?;
-    Ok(print_task(&task, &format!("Given to {}", args.worker), args.json))
+/// Shows what the pending-tasks gate would decide now. Blocks nobody, and counts nothing.
+fn check(args: &CheckTasksArgs, config: &Config, env: &Env) -> Result {
+    /// Longer than any `timeout` in the config.
+    const NO_DEADLINE: Duration = Duration::from_secs(3600);
+    if config.tasks.source == TaskSource::Off && !args.json {
+        return print(
+            "[tasks] source is \"off\": no stop is held for its tasks. docs/gates/pending-tasks.md has what to set.\n",
+        );
+    }
+    let state = StateFolder::find(env);
+    let session = args.session.clone().or_else(|| env.text(env_vars::SESSION_ID));
+    let found = match &args.who.worker {
+        Some(name) => Registry::open_if_there(state.root(), Patience::Command).map(|registry| {
+            ResolvedQuery { query: TaskQuery { agent: Some(name.clone()), session }, worker: None, registry }
+        }),
+        None => resolve_query(&config.tasks, env, state.root(), session.as_deref(), now_ms()),
+    };
+    let (looked, worker) = match found {
+        Ok(ResolvedQuery { query, worker, mut registry }) => {
+            let (project, deadline) =
+                (std::env::current_dir().unwrap_or_default(), Instant::now() + NO_DEADLINE);
+            let lookup = Lookup { config: &config.tasks, env, project: &project, query: &query, deadline };
+            (find_pending(&lookup, registry.as_mut()), worker)
+        }
+        Err(fault) => (LookupOutcome::Failed(fault.to_string()), None),
+    };
+    let outcome = pending_tasks::decide(&looked, 0, &config.tasks, || {
+        pending_tasks::ways_on(&config.tasks, worker.as_ref(), &own_command(env))
+    });
+    let (head, code) = match outcome {
+        Outcome::Block { .. } => ("A stop would be held, with these words:\n\n", exit::FAILED),
+        Outcome::CouldNotCheck { .. } => {
+            ("A stop would go through, and you would be told: ", exit::COULD_NOT)
+        }
+        Outcome::Pass { .. } | Outcome::Advise { .. } => ("A stop would go through: ", exit::OK),
+    };
+    let words = outcome.words().unwrap_or_default();
+    if args.json {
+        let tasks = if let LookupOutcome::Found(tasks) = &looked { tasks.as_slice() } else { &[] };
+        let tasks: Vec<Value> = tasks
+            .iter()
+            .map(|task| json!({ "id": task.id, "title": task.title, "status": task.status.name() }))
+            .collect();
+        print_json(&json!({
+            "schema": registry_json::SCHEMA,
+            "outcome": outcome.name(),
+            "cause": outcome.cause().name(),
+            "words": words,
+            "tasks": tasks,
+        }))?;
+    } else {
+        print(&format!("{head}{}\n", harmless(words)))?;
+    }
+    Ok(code)
 }

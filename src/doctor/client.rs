@@ -1,24 +1,33 @@
-//! The client: its version, its flags, its login, and how its model answered. Pure.
+//! The client: its version, its flags, its login, and how its model answers.
+
+use std::path::Path;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::Check;
+use crate::child::{Ended, Ending};
 use crate::client::call::{ReaderOutcome, ReaderRun};
-use crate::client::program::Flags;
+use crate::client::env_vars;
+use crate::client::program::{Flags, find, run_plain};
+use crate::config::Config;
+use crate::env::Env;
+use crate::readers::prompt::SCHEMA;
+use crate::readers::{Answer, Prompt, Reader, SealedClient};
+use crate::state::StateFolder;
+
+const DEADLINE: Duration = Duration::from_secs(20);
 
 /// What the client printed when it was asked about itself.
-#[derive(Debug, Clone)]
-pub struct ClientAnswers {
-    /// The program.
-    pub path: String,
+struct ClientAnswers {
+    path: String,
     /// Its `--version`, or why there is none.
-    pub version: Result<String, String>,
-    /// Its `--help`.
-    pub help: String,
+    version: Result<String, String>,
+    help: String,
     /// Its `auth status`, where it has that command.
-    pub auth: Option<String>,
+    auth: Option<String>,
     /// Whether the shell has a login that the client keeps from its hooks.
-    pub has_setup_token: bool,
+    has_setup_token: bool,
 }
 
 /// The flags that a whole seal needs, and what is done without each.
@@ -30,14 +39,49 @@ const SEALING_FLAGS: [(&str, &str); 5] = [
     ("--disable-slash-commands", "skills stay on"),
 ];
 
+pub fn checks(env: &Env, config: &Config) -> Vec<Check> {
+    judge(&answers(env, config))
+}
+
+/// Asks the client about itself; or returns why there is none.
+fn answers(env: &Env, config: &Config) -> Result<ClientAnswers, String> {
+    let path = find(env, config.auditor.client.as_deref()).map_err(|why| why.to_string())?;
+    let version = ask(&path, &["--version"]).map(|said| said.trim().to_owned());
+    let help = ask(&path, &["--help"]).unwrap_or_default();
+    // Not logged in is exit code 1, with the answer on stdout.
+    let auth = || run(&path, &["auth", "status", "--json"]).stdout;
+    let auth = has_auth_command(&help).then(|| String::from_utf8_lossy(&auth()).into_owned());
+    Ok(ClientAnswers {
+        path: path.display().to_string(),
+        version,
+        help,
+        auth,
+        has_setup_token: env.get(env_vars::OAUTH_TOKEN).is_some(),
+    })
+}
+
+fn run(client: &Path, args: &[&str]) -> Ended {
+    run_plain(client, args, &[env_vars::OAUTH_TOKEN], DEADLINE)
+}
+
+fn ask(client: &Path, args: &[&str]) -> Result<String, String> {
+    let ended = run(client, args);
+    match ended.how {
+        Ending::Exited(0) => Ok(String::from_utf8_lossy(&ended.stdout).into_owned()),
+        Ending::Exited(code) => Err(format!("exit code {code}")),
+        Ending::TimedOut => Err(format!("nothing in {} s", DEADLINE.as_secs())),
+        Ending::NotStarted(error) => Err(error.to_string()),
+        how => Err(format!("{how:?}")),
+    }
+}
+
 /// Whether a help text lists the command `auth`. A client without it would take the word for a
 /// prompt and ask its model.
-pub fn has_auth_command(help: &str) -> bool {
+fn has_auth_command(help: &str) -> bool {
     help.lines().any(|line| line.split_whitespace().next() == Some("auth") && line.starts_with("  "))
 }
 
-/// Checks the client, or reports why none was found.
-pub fn checks(client: &Result<ClientAnswers, String>) -> Vec<Check> {
+fn judge(client: &Result<ClientAnswers, String>) -> Vec<Check> {
     let ClientAnswers { path, version, help, auth, has_setup_token } = match client {
         Ok(client) => client,
         Err(why) => {
@@ -59,8 +103,8 @@ pub fn checks(client: &Result<ClientAnswers, String>) -> Vec<Check> {
         Check::fine("client", format!("{found}, can be sealed whole"))
     } else {
         let missing: Vec<_> = missing.iter().map(|(flag, instead)| format!("no {flag}: {instead}")).collect();
-        let next = "a newer client is sealed whole: `claude update`".to_owned();
-        Check::note("client", format!("{found}; {}", missing.join("; ")), Some(next))
+        let next = "a newer client is sealed whole: `claude update`";
+        Check::note("client", format!("{found}; {}", missing.join("; ")), next)
     };
     vec![client, login(auth.as_deref(), *has_setup_token)]
 }
@@ -68,8 +112,8 @@ pub fn checks(client: &Result<ClientAnswers, String>) -> Vec<Check> {
 fn login(auth: Option<&str>, has_setup_token: bool) -> Check {
     let answer: Option<Value> = auth.and_then(|auth| serde_json::from_str(auth).ok());
     let Some(answer) = answer.filter(|answer| answer["loggedIn"].is_boolean()) else {
-        let next = "`punchlist doctor --audit` tries it".to_owned();
-        return Check::note("login", "this client does not tell whether it is logged in", Some(next));
+        let next = "`punchlist doctor --audit` tries it";
+        return Check::note("login", "this client does not tell whether it is logged in", next);
     };
     let text = |key: &str| answer[key].as_str().unwrap_or("unknown");
     if answer["loggedIn"] == true {
@@ -84,41 +128,56 @@ fn login(auth: Option<&str>, has_setup_token: bool) -> Check {
     Check::fault("login", "the client is not logged in where hooks run", next)
 }
 
+/// Asks one tiny question, sealed and with the deadline of every other.
+pub fn ask_model(env: &Env, config: &Config, state: &StateFolder) -> ReaderRun {
+    let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap_or_default();
+    let prompt = Prompt {
+        system: "You are asked one small question, to see whether asking works.".into(),
+        text: "There is nothing to audit. Answer with an empty list of findings.".into(),
+        schema: schema.to_string(),
+        check: Answer::check,
+    };
+    let mut client = SealedClient {
+        env,
+        program: config.auditor.client.as_deref(),
+        model: &config.auditor.model,
+        flag_cache: state,
+        is_wanted: None,
+    };
+    client.ask(&prompt, config.auditor.timeout)
+}
+
 /// Checks the answer to one tiny question; `None` if the model was not asked.
 pub fn model_check(run: Option<&ReaderRun>, model: &str) -> Check {
     const NAME: &str = "reader";
     let Some(run) = run else {
-        let next = "`punchlist doctor --audit` asks it one tiny question".to_owned();
-        return Check::note(NAME, format!("{model} was not asked"), Some(next));
+        let next = "`punchlist doctor --audit` asks it one tiny question";
+        return Check::note(NAME, format!("{model} was not asked"), next);
     };
     let took = format!("{:.1} s", run.duration.as_secs_f64());
     let cost = run.usage.cost_usd.map_or_else(|| "cost unknown".to_owned(), |cost| format!("${cost:.4}"));
-    match &run.outcome {
-        ReaderOutcome::Answered(_) => Check::fine(
-            NAME,
-            format!(
-                "{model} answered in {took}, {cost}, {} tokens in, {} out",
-                run.usage.total_input(),
-                run.usage.output
-            ),
-        ),
-        ReaderOutcome::TimedOut(_) => Check::fault(
-            NAME,
+    let (found, next) = match &run.outcome {
+        ReaderOutcome::Answered(_) => {
+            let (read, written) = (run.usage.total_input(), run.usage.output);
+            let found = format!("{model} answered in {took}, {cost}, {read} tokens in, {written} out");
+            return Check::fine(NAME, found);
+        }
+        ReaderOutcome::TimedOut(_) => (
             format!("{model} gave no answer in {took}"),
             "raise `[auditor] timeout`, or look at your network",
         ),
-        ReaderOutcome::Unreadable(why) => Check::fault(
-            NAME,
+        ReaderOutcome::Unreadable(why) => (
             format!("{model} answered in {took} with what does not count: {why}"),
             "try another `[auditor] model`",
         ),
         ReaderOutcome::Unavailable(why) => {
-            Check::fault(NAME, why.to_string(), "until it can be asked, only what the disk proves is held")
+            (why.to_string(), "until it can be asked, only what the disk proves is held")
         }
         ReaderOutcome::NotAsked | ReaderOutcome::Superseded | ReaderOutcome::Interrupted(_) => {
-            Check::fault(NAME, format!("{model} gave no answer: interrupted"), "try it again")
+            (format!("{model} gave no answer: interrupted"), "try it again")
         }
-    }
+    };
+    Check::fault(NAME, found, next)
 }
 
 #[cfg(test)]
@@ -133,7 +192,7 @@ mod tests {
                         --disable-slash-commands\nCommands:\n  auth      Manage authentication\n";
 
     fn checked(help: &str, auth: Option<&str>, has_setup_token: bool) -> Vec<Check> {
-        checks(&Ok(ClientAnswers {
+        judge(&Ok(ClientAnswers {
             path: "/bin/claude".into(),
             version: Ok("2.1.325 (Claude Code)\n".into()),
             help: help.into(),
@@ -181,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_missing_client_is_a_fault() {
-        let checks = checks(&Err("no `claude` program was found".into()));
+        let checks = judge(&Err("no `claude` program was found".into()));
         assert_eq!((checks.len(), checks[0].mark), (1, Mark::Fault));
     }
 

@@ -1,4 +1,4 @@
-//! The config: what is wrong in it, and which values differ from the built-in ones. Pure.
+//! The config: what is wrong in it, and which values differ from the built-in ones.
 
 use std::path::PathBuf;
 
@@ -10,12 +10,8 @@ use crate::config::sources::{Source, Sources};
 /// project.
 pub fn switch_check(folders: &[PathBuf]) -> Option<Check> {
     let off = folders.first()?;
-    let next = "punchlist on".to_owned();
-    Some(Check::note(
-        "switch",
-        format!("off for {}: every stop there goes through", off.display()),
-        Some(next),
-    ))
+    let found = format!("off for {}: every stop there goes through", off.display());
+    Some(Check::note("switch", found, "punchlist on"))
 }
 
 /// Reports the commands of a project's file that the person has not allowed.
@@ -25,11 +21,10 @@ pub fn unallowed_check(asked: &[CheckConfig], is_allowed: bool) -> Option<Check>
     if is_allowed || names.is_empty() {
         return None;
     }
-    let next = "look at them: punchlist allow".to_owned();
-    Some(Check::note("checks", format!("the project's do not run yet: {}", names.join(", ")), Some(next)))
+    let found = format!("the project's do not run yet: {}", names.join(", "));
+    Some(Check::note("checks", found, "look at them: punchlist allow"))
 }
 
-/// Checks the config files and the values in force.
 pub fn checks(sources: &Sources) -> Vec<Check> {
     const NAME: &str = "config";
     let mut checks: Vec<Check> = Vec::new();
@@ -57,12 +52,12 @@ pub fn checks(sources: &Sources) -> Vec<Check> {
         found.is_some_and(|sourced| sourced.value == Some(value.into()))
     };
     if is("gates.enabled", false) {
-        let next = "unset PUNCHLIST_OFF, or set `enabled = true`".to_owned();
-        checks.push(Check::note(NAME, "the gate is switched off: every stop goes through", Some(next)));
+        let next = "unset PUNCHLIST_OFF, or set `enabled = true`";
+        checks.push(Check::note(NAME, "the gate is switched off: every stop goes through", next));
     }
     if is("gates.dry_run", true) {
-        let next = "unset PUNCHLIST_DRY_RUN, or set `dry_run = false`, when you trust it".to_owned();
-        checks.push(Check::note(NAME, "a dry run: everything is done, and nothing is held", Some(next)));
+        let next = "unset PUNCHLIST_DRY_RUN, or set `dry_run = false`, when you trust it";
+        checks.push(Check::note(NAME, "a dry run: everything is done, and nothing is held", next));
     }
     checks
 }
@@ -75,12 +70,9 @@ mod tests {
     use crate::env::{self, Env};
 
     fn checked(own: &str, variable: &str) -> Vec<(Mark, String)> {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("punchlist/config.toml");
-        std::fs::create_dir_all(file.parent().expect("a parent")).expect("made");
-        std::fs::write(file, own).expect("written");
+        let folder = crate::testing::Folder::around(&[("punchlist/config.toml", own)]);
         let env = Env::from_pairs([("XDG_CONFIG_HOME", folder.path().as_os_str()), (variable, "1".as_ref())]);
-        let all = checks(&sources(&env, &folder.path().join("w")));
+        let all = checks(&sources(&env, &folder.root()));
         let tidy = |text: String| text.replace(&folder.path().display().to_string(), "[folder]");
         all.into_iter().map(|check| (check.mark, tidy(check.found))).collect()
     }

@@ -1,180 +1,261 @@
-//! The hook's registrations in the client's settings files, and what is wrong with each. Pure.
+//! The hook's registrations in the client's settings files, and what is wrong with each.
 
-use serde_json::Value;
+use std::io;
+use std::iter;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
 
 use super::{Check, Mark};
+use crate::client::env_vars;
+use crate::client::settings::Scope;
 use crate::client::settings::registered_hooks::{OurHook, Owner, SESSION_START, our_hooks};
 use crate::client::settings::registration::HOOK_TIMEOUT;
 use crate::config::{Config, Mode};
+use crate::env::Env;
+use crate::files::open_regular;
 
 /// A file of the client that may register hooks.
 #[derive(Debug, Clone)]
-pub struct HookFile {
-    /// Whose it is.
-    pub owner: Owner,
-    pub path: String,
-    /// Its JSON, or why it can't be read.
-    pub content: Result<Value, String>,
-}
-
-/// One registration of our hook.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Registration {
+struct HookFile {
     owner: Owner,
     path: String,
-    hook: OurHook,
+    /// Its JSON, or why it can't be read.
+    content: Result<Value, String>,
 }
 
-fn registrations(files: &[HookFile]) -> Vec<Registration> {
-    let of_file = |file: &HookFile| {
-        let hooks = file.content.as_ref().map(|content| our_hooks(content, &file.owner)).unwrap_or_default();
-        let (owner, path) = (file.owner.clone(), file.path.clone());
-        hooks.into_iter().map(move |hook| Registration { owner: owner.clone(), path: path.clone(), hook })
+pub fn checks(env: &Env, project: &Path, config: &Config) -> Vec<Check> {
+    judge(&settings_files(env, project), config, &|program, owner| is_there(env, program, owner))
+}
+
+/// Returns every settings file that exists, the strongest first, and the hook files of every
+/// enabled plugin.
+fn settings_files(env: &Env, project: &Path) -> Vec<HookFile> {
+    let own =
+        Scope::ALL.into_iter().filter_map(|scope| Some((Owner::Settings(scope), scope.file(env, project)?)));
+    let mut files: Vec<HookFile> = Vec::new();
+    for (owner, path) in iter::once((Owner::Managed, managed_settings())).chain(own) {
+        // In the home folder, the project's file and the person's are the same.
+        let is_known = files.iter().any(|file| Path::new(&file.path) == path);
+        files.extend(settings_file(owner, &path).filter(|_| !is_known));
+    }
+    let plugins = env_vars::config_dir(env).map(|folder| plugin_hooks(&folder, &files)).unwrap_or_default();
+    files.extend(plugins);
+    files
+}
+
+fn settings_file(owner: Owner, path: &Path) -> Option<HookFile> {
+    let content = match open_regular(path).and_then(io::read_to_string) {
+        Ok(text) if text.trim().is_empty() => Ok(Value::Null),
+        Ok(text) => serde_json::from_str(&text).map_err(|error| format!("not JSON: {error}")),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return None;
+        }
+        Err(error) => Err(error.to_string()),
     };
-    files.iter().flat_map(of_file).collect()
+    Some(HookFile { owner, path: path.display().to_string(), content })
 }
 
-/// Checks all registrations. `is_there` says whether a program that such a file names can be
-/// started.
-pub fn checks(files: &[HookFile], config: &Config, is_there: &dyn Fn(&str, &Owner) -> bool) -> Vec<Check> {
-    const NAME: &str = "hook";
-    let mut checks: Vec<Check> = files.iter().filter_map(unreadable).collect();
-    let all = registrations(files);
-    let of_stop: Vec<_> = all.iter().filter(|one| one.hook.event == "Stop").collect();
-    if of_stop.is_empty() {
-        checks.push(Check::fault(
-            NAME,
+/// Returns the hook files of enabled plugins, by the client's list of what is installed. `settings`
+/// has the settings files, the strongest first; a plugin that none of them enables does not count.
+fn plugin_hooks(client_config_dir: &Path, settings: &[HookFile]) -> Vec<HookFile> {
+    let list = client_config_dir.join("plugins").join("installed_plugins.json");
+    let Some(Ok(list)) = settings_file(Owner::Settings(Scope::User), &list).map(|file| file.content) else {
+        return Vec::new();
+    };
+    let mut files = Vec::new();
+    for (name, installed) in list["plugins"].as_object().into_iter().flatten() {
+        let switch = settings.iter().find_map(|file| file.content.as_ref().ok()?["enabledPlugins"].get(name));
+        if switch != Some(&Value::Bool(true)) {
+            continue;
+        }
+        // An object up to 2.0, a list of them by scope later.
+        let installs = installed.as_array().map_or_else(|| vec![installed], |list| list.iter().collect());
+        let mut folders: Vec<PathBuf> = installs
+            .into_iter()
+            .filter_map(|install| install["installPath"].as_str().map(PathBuf::from))
+            .collect();
+        folders.dedup();
+        for folder in folders {
+            files.extend(hook_files(name, &folder));
+        }
+    }
+    files
+}
+
+fn hook_files(name: &str, folder: &Path) -> Vec<HookFile> {
+    let owner = || Owner::Plugin(name.to_owned());
+    let mut files: Vec<_> =
+        settings_file(owner(), &folder.join("hooks").join("hooks.json")).into_iter().collect();
+    // A manifest may contain them.
+    if let Some(manifest) = settings_file(owner(), &folder.join(".claude-plugin").join("plugin.json"))
+        && let Ok(content) = &manifest.content
+        && content["hooks"].is_object()
+    {
+        let inner = if content["hooks"]["hooks"].is_object() {
+            &content["hooks"]["hooks"]
+        } else {
+            &content["hooks"]
+        };
+        files.push(HookFile { content: Ok(json!({ "hooks": inner })), ..manifest });
+    }
+    files
+}
+
+fn managed_settings() -> PathBuf {
+    let folder = if cfg!(target_os = "macos") {
+        "/Library/Application Support/ClaudeCode"
+    } else if cfg!(windows) {
+        r"C:\Program Files\ClaudeCode"
+    } else {
+        "/etc/claude-code"
+    };
+    Path::new(folder).join("managed-settings.json")
+}
+
+/// Whether a program can be started by its name or path. Our plugin's script looks in two more
+/// folders than the PATH.
+fn is_there(env: &Env, program: &str, owner: &Owner) -> bool {
+    let home = env.home().unwrap_or_default();
+    let mut folders = vec![];
+    if matches!(owner, Owner::Plugin(_)) {
+        folders.push(env.path("CARGO_HOME").unwrap_or_else(|| home.join(".cargo")).join("bin"));
+        folders.push(home.join(".local").join("bin"));
+    }
+    let more = std::env::join_paths(folders).ok();
+    [env.get("PATH"), more].into_iter().any(|path| which::which_in(program, path, &home).is_ok())
+}
+
+fn fault(found: impl Into<String>, next: impl Into<String>) -> Check {
+    Check::fault("hook", found, next)
+}
+
+fn note(found: impl Into<String>, next: impl Into<String>) -> Check {
+    Check::note("hook", found, next)
+}
+
+/// `is_there` says whether a program that such a file names can be started.
+fn judge(files: &[HookFile], config: &Config, is_there: &dyn Fn(&str, &Owner) -> bool) -> Vec<Check> {
+    let unreadable = files.iter().filter_map(|file| Some((&file.path, file.content.as_ref().err()?)));
+    let unreadable =
+        unreadable.map(|(path, why)| fault(format!("{path}: {why}"), "mend it: a hook in it can't be seen"));
+    let mut checks: Vec<Check> = unreadable.collect();
+    let of_file = |file: &HookFile| {
+        file.content.as_ref().map(|content| our_hooks(content, &file.owner)).unwrap_or_default()
+    };
+    let all: Vec<(&HookFile, OurHook)> =
+        files.iter().flat_map(|file| of_file(file).into_iter().map(move |hook| (file, hook))).collect();
+    let of_stop = all.iter().filter(|(_, hook)| hook.event == "Stop").count();
+    if of_stop == 0 {
+        checks.push(fault(
             "not registered on Stop in any settings file or plugin",
             "`punchlist install` registers it for this project, `punchlist install --user` for all of yours",
         ));
     }
-    for one in &all {
-        let faults = faults(one, config, is_there);
+    for (file, hook) in &all {
+        let faults = faults(&file.owner, hook, config, is_there);
         // A tick above a cross on the same registration would be misread.
         let mark = if faults.is_empty() { Mark::Fine } else { Mark::Note };
-        checks.push(Check { mark, ..summary(one) });
+        let mode = if hook.is_async { ", in the background" } else { "" };
+        let OurHook { event, line, timeout, .. } = hook;
+        let (path, owner) = (&file.path, file.owner.name());
+        let found = format!("{event} in {path} ({owner}): `{line}`, {timeout} s{mode}");
+        checks.push(Check { mark, ..Check::fine("hook", found) });
         checks.extend(faults);
     }
-    if of_stop.len() > 1 {
-        let found =
-            format!("registered {} times on Stop; each stop is audited once all the same", of_stop.len());
-        checks.push(Check::note(
-            NAME,
-            found,
-            Some("one of them is enough; `punchlist uninstall` takes out what `install` put in".into()),
+    if of_stop > 1 {
+        checks.push(note(
+            format!("registered {of_stop} times on Stop; each stop is audited once all the same"),
+            "one of them is enough; `punchlist uninstall` takes out what `install` put in",
         ));
     }
-    if config.memory.is_set() && !all.iter().any(|one| one.hook.event == SESSION_START) {
-        checks.push(Check::fault(
-            NAME,
+    if config.memory.is_set() && !all.iter().any(|(_, hook)| hook.event == SESSION_START) {
+        checks.push(fault(
             "[memory] is set, and the hook is not registered on SessionStart: no session is given it",
             "`punchlist install` adds it to what is registered",
         ));
     }
-    checks.extend(disabled(files, &all));
+    let is_managed = all.iter().any(|(file, _)| file.owner == Owner::Managed);
+    for file in files.iter().filter(|file| !matches!(file.owner, Owner::Plugin(_))) {
+        let (Ok(content), path) = (&file.content, &file.path) else { continue };
+        if content["disableAllHooks"] == true {
+            let next = "take \"disableAllHooks\" out: no hook runs with it";
+            checks.push(fault(format!("{path} switches all hooks off"), next));
+        }
+        if file.owner == Owner::Managed && content["allowManagedHooksOnly"] == true && !is_managed {
+            let next = "ask whoever manages it to register punchlist there";
+            checks.push(fault(format!("{path} allows managed hooks only"), next));
+        }
+    }
     checks
 }
 
-fn summary(one: &Registration) -> Check {
-    let mode = if one.hook.is_async { ", in the background" } else { "" };
-    let found = format!(
-        "{} in {} ({}): `{}`, {} s{mode}",
-        one.hook.event,
-        one.path,
-        one.owner.name(),
-        one.hook.line,
-        one.hook.timeout
-    );
-    Check::fine("hook", found)
-}
-
-fn faults(one: &Registration, config: &Config, is_there: &dyn Fn(&str, &Owner) -> bool) -> Vec<Check> {
+fn faults(
+    owner: &Owner,
+    hook: &OurHook,
+    config: &Config,
+    is_there: &dyn Fn(&str, &Owner) -> bool,
+) -> Vec<Check> {
     let mut checks = Vec::new();
-    let mut fault = |found: String, next: &str| checks.push(Check::fault("hook", found, next));
-    if let Some(program) = one.hook.program.as_ref().filter(|program| !is_there(program, &one.owner)) {
-        let next = match one.owner {
+    if let Some(program) = hook.program.as_ref().filter(|program| !is_there(program, owner)) {
+        let next = match owner {
             Owner::Plugin(_) => "put it on the PATH, or `cargo install --path .` in a checkout of punchlist",
             _ => "`punchlist install` registers this one by its own path",
         };
-        fault(format!("there is no program {program}"), next);
+        checks.push(fault(format!("there is no program {program}"), next));
     }
-    let (timeout, expected) = (one.hook.timeout, one.hook.hook_timeout.unwrap_or(HOOK_TIMEOUT));
+    let (timeout, expected) = (hook.timeout, hook.hook_timeout.unwrap_or(HOOK_TIMEOUT));
     if timeout < expected {
-        fault(
+        checks.push(fault(
             format!("the client ends it after {timeout} s, but it counts on {expected} s"),
-            &format!("raise \"timeout\" to {expected}, or register `--hook-timeout {timeout}`"),
-        );
+            format!("raise \"timeout\" to {expected}, or register `--hook-timeout {timeout}`"),
+        ));
     }
-    if let Some((what, next)) = one.hook.mode_fault() {
-        fault(format!("registered with {what}"), next);
-    } else if one.hook.is_async && one.hook.event != "Stop" {
-        let event = one.hook.event;
-        let found = if event == SESSION_START {
+    if let Some((what, next)) = hook.mode_fault() {
+        checks.push(fault(format!("registered with {what}"), next));
+    } else if hook.is_async && hook.event != "Stop" {
+        let found = if hook.event == SESSION_START {
             "a session does not wait for what it is to be given in the background"
         } else {
             "a subagent is gone when its audit ends in the background"
         };
+        let event = hook.event;
         let next = format!("register {event} without --background and without \"asyncRewake\"");
-        fault(found.to_owned(), &next);
+        checks.push(fault(found, next));
     }
-    let registered = if one.hook.is_background { Mode::Background } else { Mode::Hold };
-    if one.hook.event == "Stop"
+    let registered = if hook.is_background { Mode::Background } else { Mode::Hold };
+    if hook.event == "Stop"
         && let Some(why) = config.audit.mode.fault(registered)
     {
-        let (found, next) = why.rsplit_once("; ").map_or((why.as_str(), ""), |(found, next)| (found, next));
-        fault(found.to_owned(), next);
+        let (found, next) = why.rsplit_once("; ").unwrap_or((&why, ""));
+        checks.push(fault(found, next));
     }
     // No reader is asked when a session starts.
-    if one.hook.event == SESSION_START {
+    if hook.event == SESSION_START {
         return checks;
     }
     let time = timeout.min(expected);
     let (reader, longest) = (config.auditor.timeout.as_secs(), config.longest_stop().as_secs());
     if reader >= time {
-        let found = format!("the first reader may take {reader} s, but the hook has {time} s");
-        let next = format!(
-            "raise \"timeout\" and --hook-timeout over {reader}, or lower `[auditor] timeout`: it is cut short until then"
-        );
-        checks.push(Check::note("hook", found, Some(next)));
+        checks.push(note(
+            format!("the first reader may take {reader} s, but the hook has {time} s"),
+            format!(
+                "raise \"timeout\" and --hook-timeout over {reader}, or lower `[auditor] timeout`: it is cut short until then"
+            ),
+        ));
     } else if !config.checks.is_empty() && longest >= time {
-        let found =
-            format!("checks and first reader together may take {longest} s, but the hook has {time} s");
-        let next = "`punchlist install` raises it: a check that takes long is cut short until then";
-        checks.push(Check::note("hook", found, Some(next.to_owned())));
-    }
-    checks
-}
-
-fn unreadable(file: &HookFile) -> Option<Check> {
-    let why = file.content.as_ref().err()?;
-    let next = "mend it: a hook in it can't be seen";
-    Some(Check::fault("hook", format!("{}: {why}", file.path), next))
-}
-
-/// Reports settings that keep every hook from running.
-fn disabled(files: &[HookFile], all: &[Registration]) -> Vec<Check> {
-    let mut checks = Vec::new();
-    for file in files.iter().filter(|file| !matches!(file.owner, Owner::Plugin(_))) {
-        let Ok(content) = &file.content else { continue };
-        if content["disableAllHooks"] == true {
-            let next = "take \"disableAllHooks\" out: no hook runs with it";
-            checks.push(Check::fault("hook", format!("{} switches all hooks off", file.path), next));
-        }
-        let is_ours_managed = all.iter().any(|one| one.owner == Owner::Managed);
-        if file.owner == Owner::Managed && content["allowManagedHooksOnly"] == true && !is_ours_managed {
-            let next = "ask whoever manages it to register punchlist there";
-            checks.push(Check::fault("hook", format!("{} allows managed hooks only", file.path), next));
-        }
+        checks.push(note(
+            format!("checks and first reader together may take {longest} s, but the hook has {time} s"),
+            "`punchlist install` raises it: a check that takes long is cut short until then",
+        ));
     }
     checks
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-    use crate::client::settings::Scope;
+    use crate::testing::Folder;
 
     fn file(owner: Owner, content: Value) -> HookFile {
         let path = format!("/{}.json", owner.name().replace(' ', "-"));
@@ -188,18 +269,11 @@ mod tests {
     /// One line for each check, its mark first.
     fn lines_with(files: &[HookFile], config: &Config) -> Vec<String> {
         let line = |check: Check| {
-            let mark = match check.mark {
-                Mark::Fine => "+",
-                Mark::Note => ".",
-                Mark::Fault => "-",
-            };
-            format!(
-                "{mark} {}{}",
-                check.found,
-                check.next.map(|next| format!(" -> {next}")).unwrap_or_default()
-            )
+            let mark = ["+", ".", "-"][check.mark as usize];
+            let next = check.next.map(|next| format!(" -> {next}")).unwrap_or_default();
+            format!("{mark} {}{next}", check.found)
         };
-        checks(files, config, &|program, _| program != "/gone/punchlist").into_iter().map(line).collect()
+        judge(files, config, &|program, _| program != "/gone/punchlist").into_iter().map(line).collect()
     }
 
     fn lines(files: &[HookFile]) -> Vec<String> {
@@ -224,7 +298,7 @@ mod tests {
         let hook = json!({"command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"", "timeout": 120});
         let content = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
         let plugin = |name: &str| [file(Owner::Plugin(name.into()), content.clone())];
-        let found = checks(&plugin("punchlist@m"), &Config::default(), &|program, _| program != "punchlist");
+        let found = judge(&plugin("punchlist@m"), &Config::default(), &|program, _| program != "punchlist");
         let found: Vec<_> = found.iter().map(|check| check.found.as_str()).collect();
         assert_eq!(
             found,
@@ -298,5 +372,63 @@ mod tests {
             file(Owner::Plugin("tools@m".into()), with(&hook)),
         ];
         insta::assert_snapshot!(lines(&files).join("\n"));
+    }
+
+    #[test]
+    fn a_settings_file_that_is_no_json_is_returned_and_one_that_is_missing_is_not() {
+        let folder = Folder::new(&[]);
+        let env = Env::from_pairs([("HOME", folder.path())]);
+        let work = folder.root();
+        let ours = |files: Vec<HookFile>| -> Vec<HookFile> {
+            files.into_iter().filter(|file| file.owner != Owner::Managed).collect()
+        };
+        assert_eq!(ours(settings_files(&env, &work)).len(), 0);
+        folder.write("../.claude/settings.json", "{\"a\": 1} // mine");
+        folder.write(".claude/settings.local.json", "{}");
+        folder.write(".claude/settings.json", "");
+        let files = ours(settings_files(&env, &work));
+        assert_eq!(
+            files.iter().map(|file| &file.owner).collect::<Vec<_>>(),
+            [Scope::Local, Scope::Project, Scope::User].map(Owner::Settings).each_ref()
+        );
+        assert_eq!(
+            files[2].content.as_ref().expect_err("no JSON"),
+            "not JSON: trailing characters at line 1 column 10"
+        );
+        // In the home folder two of the names mean one file.
+        assert_eq!(ours(settings_files(&env, folder.path())).len(), 1);
+    }
+
+    #[test]
+    fn only_the_hooks_of_enabled_plugins_count() {
+        let folder = Folder::new(&[]);
+        let write = |path: &str, value: &Value| folder.write(path, &value.to_string());
+        let at = |name: &str| folder.root().join(name).display().to_string();
+        write("on/hooks/hooks.json", &json!({"hooks": {"Stop": []}}));
+        write("inline/.claude-plugin/plugin.json", &json!({"hooks": {"Stop": [1]}}));
+        write("off/hooks/hooks.json", &json!({"hooks": {}}));
+        write(
+            "plugins/installed_plugins.json",
+            &json!({"version": 2, "plugins": {
+                "on@m": [{"scope": "user", "installPath": at("on")}],
+                "inline@m": {"installPath": at("inline")},
+                "off@m": [{"installPath": at("off")}],
+                "unsaid@m": [{"installPath": at("off")}],
+            }}),
+        );
+        let switches = |value: Value| HookFile {
+            owner: Owner::Settings(Scope::User),
+            path: "s".into(),
+            content: Ok(json!({ "enabledPlugins": value })),
+        };
+        let settings = [
+            switches(json!({"off@m": false})),
+            switches(json!({"on@m": true, "inline@m": true, "off@m": true})),
+        ];
+        let found = plugin_hooks(&folder.root(), &settings);
+        let names: Vec<_> = found.iter().map(|file| &file.owner).collect();
+        assert_eq!(names, [&Owner::Plugin("inline@m".into()), &Owner::Plugin("on@m".into())]);
+        assert_eq!(found[0].content.as_ref().expect("JSON")["hooks"]["Stop"], json!([1]));
+        assert_eq!(plugin_hooks(&folder.path().join("none"), &settings).len(), 0);
     }
 }

@@ -1,16 +1,30 @@
 //! The state folder and the log in it: whether they can be written, and what failed in the last
-//! days. Pure.
+//! days.
+
+use jiff::{Timestamp, ToSpan};
+use walkdir::WalkDir;
 
 use super::{Check, Mark};
 use crate::decision::{Action, Cause};
-use crate::log::Record;
+use crate::files::in_private_folder;
+use crate::log::{DecisionLog, Record};
+use crate::state::StateFolder;
 use crate::text::{counted, first_part, in_bytes};
 
-/// How many days of the log are looked at.
-pub const DAYS: i64 = 7;
+const DAYS: i64 = 7;
 
-/// Checks the folder: its path, its size, and why it can't be written if so.
-pub fn folder_check(path: &str, bytes: u64, unwritable: Option<&str>) -> Check {
+/// Checks the state folder by writing a file and removing it: permissions alone do not say whether
+/// that works.
+pub fn folder_check(state: &StateFolder) -> Check {
+    let root = state.root();
+    let written = in_private_folder(root, || tempfile::NamedTempFile::new_in(root));
+    let sizes = WalkDir::new(root).into_iter().filter_map(Result::ok);
+    let sizes = sizes.filter_map(|entry| entry.metadata().ok()).filter(std::fs::Metadata::is_file);
+    let error = written.err().map(|error| error.to_string());
+    judge_folder(&root.display().to_string(), sizes.map(|meta| meta.len()).sum(), error.as_deref())
+}
+
+fn judge_folder(path: &str, bytes: u64, unwritable: Option<&str>) -> Check {
     match unwritable {
         None => Check::fine("state", format!("{path}, {}", in_bytes(bytes))),
         Some(why) => Check::fault(
@@ -51,14 +65,26 @@ fn is_conclusive(cause: Cause) -> bool {
     next_step(cause).is_some() || matches!(cause, Cause::Findings | Cause::Clean | Cause::OnlyUnverified)
 }
 
-/// Checks the records of the last days, oldest first; `has_older` if there are any before them.
-pub fn log_check(records: &[Record], has_older: bool) -> Check {
+pub fn log_check(state: &StateFolder) -> Check {
+    let since = Timestamp::now().checked_sub((DAYS * 24).hours()).unwrap_or(Timestamp::UNIX_EPOCH);
+    let (mut records, mut has_any) = (Vec::new(), false);
+    let _ = DecisionLog::in_folder(state.root()).read(|record| {
+        has_any = true;
+        if record.time.parse::<Timestamp>().is_ok_and(|time| time >= since) {
+            records.push(record);
+        }
+    });
+    judge_records(&records, has_any)
+}
+
+/// `records` are in order, oldest first; `has_older` if there are any before them.
+fn judge_records(records: &[Record], has_older: bool) -> Check {
     const NAME: &str = "log";
     let days = format!("in {DAYS} days");
     if records.is_empty() {
         let found = if has_older { format!("no stop {days}") } else { "no stop yet".into() };
-        let next = "end a turn of a session that did something, then look at `punchlist log`".to_owned();
-        return Check::note(NAME, found, Some(next));
+        let next = "end a turn of a session that did something, then look at `punchlist log`";
+        return Check::note(NAME, found, next);
     }
     let blocks = records.iter().filter(|record| record.decision == Action::Block).count();
     let stops = format!("{} {days}, {blocks} held", counted(records.len(), "stop", "stops"));
@@ -80,12 +106,11 @@ pub fn log_check(records: &[Record], has_older: bool) -> Check {
         causes.join(", "),
         last.time.get(..16).unwrap_or(&last.time).replace('T', " ")
     );
-    let next = next_step(last.cause).map(str::to_owned);
     if is_over {
-        Check::note(NAME, format!("{found}; the audits since then went well"), None)
-    } else {
-        Check { name: NAME, mark: Mark::Fault, found, next }
+        let found = format!("{found}; the audits since then went well");
+        return Check { name: NAME, mark: Mark::Note, found, next: None };
     }
+    Check { name: NAME, mark: Mark::Fault, found, next: next_step(last.cause).map(str::to_owned) }
 }
 
 #[cfg(test)]
@@ -100,33 +125,44 @@ mod tests {
 
     #[test]
     fn a_log_without_stops_is_a_note() {
-        assert_eq!(log_check(&[], false).found, "no stop yet");
-        assert_eq!(log_check(&[], true).found, "no stop in 7 days");
+        assert_eq!(judge_records(&[], false).found, "no stop yet");
+        assert_eq!(judge_records(&[], true).found, "no stop in 7 days");
     }
 
     #[test]
     fn a_failure_is_a_fault_until_an_audit_works_again() {
         let fine = [record(Cause::Clean, None), record(Cause::Findings, None), record(Cause::Off, None)];
-        assert_eq!(log_check(&fine, true), Check::fine("log", "3 stops in 7 days, 1 held, no failure"));
+        assert_eq!(judge_records(&fine, true), Check::fine("log", "3 stops in 7 days, 1 held, no failure"));
         let late = record(Cause::AuditorTimeout, Some("the first reader gave no answer in 45 s"));
         let failing = [record(Cause::Clean, None), late.clone(), late.clone(), record(Cause::Off, None)];
-        let fault = log_check(&failing, true);
+        let fault = judge_records(&failing, true);
         assert_eq!(fault.mark, Mark::Fault);
         assert_eq!(
             fault.found,
             "4 stops in 7 days, 0 held; 2 auditor-timeout, the last at 2026-11-01 09:30 (the first reader gave no answer in 45 s)"
         );
         assert!(fault.next.is_some_and(|next| next.starts_with("raise `[auditor] timeout`")));
-        let over = log_check(&[late, record(Cause::Clean, None)], true);
+        let over = judge_records(&[late, record(Cause::Clean, None)], true);
         assert_eq!(over.mark, Mark::Note);
         assert!(over.found.ends_with("; the audits since then went well"), "{}", over.found);
     }
 
     #[test]
     fn a_folder_that_can_not_be_written_is_a_fault() {
-        assert_eq!(folder_check("/s", 1_500_000, None), Check::fine("state", "/s, 1.5 MB"));
-        let fault = folder_check("/s", 0, Some("Read-only file system"));
+        assert_eq!(judge_folder("/s", 1_500_000, None), Check::fine("state", "/s, 1.5 MB"));
+        let fault = judge_folder("/s", 0, Some("Read-only file system"));
         let found = "/s can't be written: Read-only file system";
         assert_eq!((fault.mark, fault.found.as_str()), (Mark::Fault, found));
+    }
+
+    #[test]
+    fn checking_the_state_folder_leaves_it_as_it_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("a"), "12345").expect("written");
+        let check = folder_check(&StateFolder::at(folder.path()));
+        assert_eq!((check.mark, check.found.ends_with(", 5 B")), (Mark::Fine, true), "{}", check.found);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 1);
+        std::fs::write(folder.path().join("file"), "").expect("written");
+        assert_eq!(folder_check(&StateFolder::at(folder.path().join("file/state"))).mark, Mark::Fault);
     }
 }

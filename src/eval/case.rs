@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-pub use crate::cli::eval::Part;
 use crate::finding::{AdvisoryKind, Category};
 
 /// What kind of session it is.
@@ -21,6 +20,26 @@ pub enum Kind {
     Clean,
     /// It tries to talk the audit into something.
     Adversarial,
+}
+
+/// Which part of the cases it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Looked at while the rules are made
+    Tuning,
+    /// Never looked at: it tells how good the rules are
+    HeldOut,
+}
+
+impl Part {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tuning => "tuning",
+            Self::HeldOut => "held-out",
+        }
+    }
 }
 
 /// What it takes to prove a finding.

@@ -17,7 +17,6 @@ use super::replies::{self, FirstReply, Replies, Reply};
 use super::stored::{FindingKey, RecordedSecond};
 use crate::audit::reading::{Readers, Second};
 use crate::child;
-pub use crate::cli::eval::{ReaderChoice, SecondChoice};
 use crate::config::Config;
 use crate::decision::{Action, Cause};
 use crate::env::Env;
@@ -26,6 +25,33 @@ use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
 use crate::readers::prompt::SharedPrompt;
 use crate::readers::{Answer, Prompts, Proposal, RecordedReply, SealedClient};
 use crate::state::StateFolder;
+
+/// Who the first reader is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReaderChoice {
+    /// Nobody: what the disk proves by itself
+    None,
+    /// The answers that are stored with the cases
+    Recorded,
+    /// Plausible false findings that are stored with the clean cases
+    Sloppy,
+    /// Made-up findings, in the clean cases
+    Lying,
+    /// The client, really: it costs
+    Claude,
+}
+
+/// Who the second reader is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecondChoice {
+    /// The answers that are stored with the cases; with `--reader claude` the client
+    #[default]
+    Recorded,
+    /// Nobody: what the checks let through holds
+    Off,
+}
 
 impl ReaderChoice {
     pub fn name(self) -> &'static str {
@@ -144,11 +170,11 @@ impl CaseResult {
 
 /// Runs something for every case, on so many threads, and gives what it came to in the order of the
 /// cases. `done` is told of every case that has ended.
-pub fn for_each<T: Send>(
-    cases: &[Case],
+pub fn for_each<C: Sync, T: Send>(
+    cases: &[C],
     threads: usize,
     done: &(dyn Fn() + Sync),
-    each: impl Fn(&Case) -> Result<T, EvalError> + Sync,
+    each: impl Fn(&C) -> Result<T, EvalError> + Sync,
 ) -> Result<Vec<T>, EvalError> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let interrupted = child::watch_interrupts();

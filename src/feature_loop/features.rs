@@ -51,17 +51,16 @@ impl Feature {
 
     /// Its id, else its first words.
     pub fn display_name(&self) -> String {
-        self.id.clone().unwrap_or_else(|| shorten(&self.description))
+        self.id.clone().unwrap_or_else(|| shorten(&self.description, 48))
     }
 }
 
-/// The first words of a description.
-pub(crate) fn shorten(text: &str) -> String {
-    const MAX_CHARS: usize = 48;
-    if text.chars().count() <= MAX_CHARS {
+/// The first words of a description, in at most so many characters.
+pub(crate) fn shorten(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
         return text.to_owned();
     }
-    format!("{}…", text.chars().take(MAX_CHARS - 1).collect::<String>().trim_end())
+    format!("{}…", text.chars().take(max - 1).collect::<String>().trim_end())
 }
 
 /// Parses a list.

@@ -73,7 +73,7 @@ impl KnownFeature {
     /// Its id, or the first words of its description where the key is only a hash.
     pub fn display_name(&self) -> String {
         let is_hash = self.key.len() == 12 && self.key.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if is_hash { shorten(&self.description) } else { self.key.clone() }
+        if is_hash { shorten(&self.description, 48) } else { self.key.clone() }
     }
 
     fn find_in<'a>(&self, features: &'a [Feature]) -> Option<&'a Feature> {

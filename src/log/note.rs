@@ -37,10 +37,12 @@ impl FindingOutcome {
 }
 
 /// What a person says of a decision or of one of its findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Label {
+    /// It was right
     Right,
+    /// It was not
     Wrong,
 }
 

@@ -22,7 +22,8 @@ const CACHES: [&str; 2] = ["cursor", "files"];
 const KEEP_CACHES: Duration = Duration::from_secs(14 * 24 * 3600);
 
 /// What a file of the state folder is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FileKind {
     /// It can be rebuilt.
     Cache,

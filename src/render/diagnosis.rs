@@ -80,7 +80,7 @@ mod tests {
                 Check::note(
                     "reader",
                     "haiku was not asked",
-                    Some("`punchlist doctor --audit` asks it one tiny question".into()),
+                    "`punchlist doctor --audit` asks it one tiny question",
                 ),
                 Check::fine("gate", "a session that did what it says goes through, quietly"),
                 Check::fine("gate", "a session that says more than it did is \u{1b}[2Jheld"),

@@ -62,6 +62,7 @@ fn a_slip_is_answered_with_what_was_probably_meant() {
 #[test]
 fn help_ends_with_examples() {
     let run = TestProject::new().run_args(&["--help"]);
-    run.check(run.stdout.trim_end().ends_with(punchlist::cli::help::PROGRAM), "so does the program's own");
+    let examples = punchlist::cli::command().get_after_help().expect("examples").to_string();
+    run.check(run.stdout.trim_end().ends_with(&examples), "so does the program's own");
     insta::assert_snapshot!(TestProject::new().run_args(&["doctor", "--help"]).stdout);
 }

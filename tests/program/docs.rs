@@ -7,8 +7,6 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use clap::CommandFactory;
-use punchlist::cli::Cli;
 use punchlist::registry::{ClaimRequest, NewTask, NewWorker, Registry, TaskId};
 
 use crate::shown_commands::{Shown, commands, forms, is_variable, words};
@@ -69,7 +67,7 @@ fn pages() -> Vec<(String, String)> {
     let pages = own.into_iter().chain(inside);
     let mut pages: Vec<_> =
         pages.map(|path| (named(&path), fs::read_to_string(&path).expect("a page"))).collect();
-    helps(&Cli::command(), "punchlist", &mut pages);
+    helps(&punchlist::cli::command(), "punchlist", &mut pages);
     pages
 }
 

@@ -1,14 +1,15 @@
 //! One saved session: found, audited, printed.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::super::output::{print, print_json, width};
 use super::super::progress::Progress;
-use super::{
-    Refusal, code_of, config_for, has_conversation, print, progress, project, prompts_of, shown, text_of,
-};
+use super::super::{complain, config_for};
+use super::{Result, code_of, has_conversation, project};
 use crate::audit::reading::{Readers, Second};
-use crate::cli::{AuditArgs, AuditorChoice};
+use crate::cli::{AuditArgs, AuditorChoice, Format};
 use crate::config::{Config, SecondReader};
 use crate::env::Env;
 use crate::exit;
@@ -16,23 +17,26 @@ use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
 use crate::past_sessions::find::{Found, Shelf, by_path};
 use crate::past_sessions::later_sessions;
 use crate::plan::{self, Plan};
-use crate::readers::{RecordedReply, SealedClient};
+use crate::readers::{Prompts, RecordedReply, SealedClient};
 use crate::render::Report;
+use crate::render::markdown::markdown;
+use crate::render::report_text::text;
+use crate::render::sarif::sarif;
 use crate::session::{Session, load};
 use crate::state::StateFolder;
 
-pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
-    let spinner = progress::spinner();
+pub(super) fn run(args: &AuditArgs, env: &Env) -> Result {
+    let spinner = Progress::start();
     spinner.set_message("looking for the session");
     let found = find(args, env)?;
     spinner.set_message("reading the session");
     let session = load::load_saved(&found.transcript);
     if let Some(problem) = session.problem {
-        return Err(format!("the transcript can't be read: {problem}"));
+        return Err(format!("the transcript can't be read: {problem}").into());
     }
     let is_empty = std::fs::metadata(&found.transcript).is_ok_and(|meta| meta.len() == 0);
     if let Some(what) = what_else(&session.session, is_empty) {
-        return Err(format!("{} is not a transcript: {what}", found.transcript.display()));
+        return Err(format!("{} is not a transcript: {what}", found.transcript.display()).into());
     }
     let workspace = workspace_of(args, &session.session)?;
     let config = config_for(&workspace, env);
@@ -50,55 +54,66 @@ pub(super) fn run(args: &AuditArgs, env: &Env) -> Result<u8, Refusal> {
         given.as_ref().map(|(path, text)| -> Plan { plan::given(session, path, text) })
     })?;
     if args.show_prompt {
-        let answer = args.verdict.as_ref().map(|path| text_of(path)).transpose();
-        let answer = answer.map_err(|why| format!("--verdict {why}"))?;
+        let answer = args.verdict.as_ref().map(|path| text_of("--verdict", path)).transpose()?;
         let prompt = match &answer {
             None => prepared.prompt(),
             Some(answer) => prepared.second_prompt(answer),
         };
-        let (prompt, fault) = prompt.map_err(|error| error.to_string())?;
+        let (prompt, fault) = prompt?;
         drop(spinner);
         if let Some(fault) = fault {
-            super::complain(&format!("{fault} (the built-in text is used)"));
+            complain(&format!("{fault} (the built-in text is used)"));
         }
-        match prompt {
-            Some(prompt) => print(&format!("{}\n\n{}\n", prompt.system, prompt.text))?,
-            None => {
-                super::complain("nothing of that answer would hold a stop: the second reader is not asked");
-            }
-        }
-        return Ok(exit::OK);
+        let Some(prompt) = prompt else {
+            complain("nothing of that answer would hold a stop: the second reader is not asked");
+            return Ok(exit::OK);
+        };
+        return print(&format!("{}\n\n{}\n", prompt.system, prompt.text));
     }
     let audited = ask(args, prepared, env, &config, &spinner)?;
     drop(spinner);
     for fault in &audited.config_faults {
-        super::complain(&format!("{fault} (the built-in text is used)"));
+        complain(&format!("{fault} (the built-in text is used)"));
     }
     let mut report = Report::new(&found.id, &found.transcript, &workspace, &audited);
     report.cautions.extend(caution(&found, &workspace, env));
-    print(&shown(&report, args.format)?)?;
-    Ok(code_of([&report]))
+    match args.format {
+        Format::Text => print(&text(&report, width()))?,
+        Format::Markdown => print(&markdown(&report))?,
+        Format::Json => print_json(&report)?,
+        Format::Sarif => print_json(&sarif(&report))?,
+    };
+    Ok(code_of(std::slice::from_ref(&report)))
 }
 
-/// The session that is meant.
-fn find(args: &AuditArgs, env: &Env) -> Result<Found, Refusal> {
+fn prompts_of(config: &Config) -> Prompts {
+    let Some(folder) = &config.auditor.prompts else { return Prompts::default() };
+    Prompts::with_overrides(folder).unwrap_or_else(|error| {
+        complain(&format!("{error} (the built-in text is used)"));
+        Prompts::default()
+    })
+}
+
+/// A file's text, or stdin's for `-`.
+fn text_of(flag: &str, path: &Path) -> Result<String> {
+    let is_stdin = path == Path::new("-");
+    let text = if is_stdin { io::read_to_string(io::stdin()) } else { std::fs::read_to_string(path) };
+    Ok(text.map_err(|error| format!("{flag} {}: {error}", path.display()))?)
+}
+
+fn find(args: &AuditArgs, env: &Env) -> Result<Found> {
     let project = project(args)?;
-    let found = match &args.session {
-        Some(named) if looks_like_a_path(named) => by_path(Path::new(named)),
-        Some(id) => Shelf::of(env).and_then(|shelf| shelf.by_id(id, &project)),
+    Ok(match &args.session {
+        Some(named) if looks_like_a_path(named) => by_path(Path::new(named))?,
+        Some(id) => Shelf::of(env)?.by_id(id, &project)?,
         None => {
-            let all =
-                Shelf::of(env).and_then(|shelf| shelf.of_project(&project)).map_err(|why| why.to_string())?;
+            let all = Shelf::of(env)?.of_project(&project)?;
             let spoken = |found: &Found| has_conversation(&load::load_saved(&found.transcript).session);
             // One without a word is passed over, unless there is no other.
             let newest = all.iter().position(spoken).unwrap_or_default();
-            return all
-                .into_iter()
-                .nth(newest)
-                .ok_or_else(|| "no session of this project was found".to_owned());
+            all.into_iter().nth(newest).ok_or("no session of this project was found")?
         }
-    };
-    found.map_err(|why| why.to_string())
+    })
 }
 
 fn looks_like_a_path(named: &str) -> bool {
@@ -120,16 +135,16 @@ fn what_else(session: &Session, is_empty: bool) -> Option<String> {
 }
 
 /// The workspace: the one that is named, the session's own, or the current folder.
-fn workspace_of(args: &AuditArgs, session: &Session) -> Result<PathBuf, Refusal> {
+fn workspace_of(args: &AuditArgs, session: &Session) -> Result<PathBuf> {
     let own = || session.cwd.as_ref().map(PathBuf::from).filter(|folder| folder.is_dir());
     let folder = match (&args.cwd, own()) {
         (None, Some(own)) => own,
         (Some(_), _) | (None, None) => project(args)?,
     };
-    std::fs::canonicalize(&folder).map_err(|error| format!("{}: {error}", folder.display()))
+    Ok(std::fs::canonicalize(&folder).map_err(|error| format!("{}: {error}", folder.display()))?)
 }
 
-fn given_plan(path: &Path) -> Result<(PathBuf, String), Refusal> {
+fn given_plan(path: &Path) -> Result<(PathBuf, String)> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("--plan {}: {error}", path.display()))?;
     Ok((std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()), text))
@@ -141,23 +156,23 @@ fn ask(
     env: &Env,
     config: &Config,
     spinner: &Progress,
-) -> Result<Audited, Refusal> {
+) -> Result<Audited> {
     let timeout = config.auditor.timeout;
     // Nobody waits for this one but the person: each reader has its whole time.
     let deadline = Instant::now() + timeout * 2;
     if let Some(path) = &args.verdict {
         spinner.set_message("judging the saved answers");
-        let reply = text_of(path).map_err(|why| format!("--verdict {why}"))?;
-        let second = args.second_verdict.as_ref().map(|path| text_of(path)).transpose();
-        let second = second.map_err(|why| format!("--second-verdict {why}"))?.unwrap_or_default();
+        let reply = text_of("--verdict", path)?;
+        let second = args.second_verdict.as_ref().map(|path| text_of("--second-verdict", path));
+        let second = second.transpose()?.unwrap_or_default();
         let (mut first, mut second) = (RecordedReply(&reply), RecordedReply(&second));
         let readers = Readers { first: &mut first, second: Second::Other(&mut second), timeout, deadline };
-        return prepared.ask(readers, "recorded").map_err(|error| error.to_string());
+        return Ok(prepared.ask(readers, "recorded")?);
     }
     match args.auditor.unwrap_or(AuditorChoice::Claude) {
         AuditorChoice::None => Ok(prepared.ask_nobody()),
         AuditorChoice::Claude => {
-            spinner.set_message(format!("asking {} for a second opinion", config.auditor.model));
+            spinner.set_message(&format!("asking {} for a second opinion", config.auditor.model));
             let known = StateFolder::find(env);
             let sealed = |model| SealedClient {
                 env,
@@ -174,7 +189,7 @@ fn ask(
                 SecondReader::Model(model) => (Second::Other(&mut other), model.as_str()),
             };
             let readers = Readers { first: &mut first, second, timeout, deadline };
-            prepared.ask(readers, second_model).map_err(|error| error.to_string())
+            Ok(prepared.ask(readers, second_model)?)
         }
     }
 }

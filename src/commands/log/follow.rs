@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{Context, Result, filter_args, output};
+use super::{Context, Result, output};
 use crate::cli::log::ListArgs;
+use crate::exit;
 use crate::files::{inode_of, read_at};
 use crate::log::filter::Filter;
 use crate::log::summary::Line;
@@ -19,32 +20,29 @@ use crate::render::json;
 use crate::render::listing::{Setting, listing};
 use crate::text::is_harmless;
 
-/// How often the files are looked at.
 const EVERY: Duration = Duration::from_millis(200);
 /// How many decisions are shown first, unless the person says otherwise.
 const FIRST: usize = 10;
 
 /// Runs the command, for as long as somebody reads.
 pub(super) fn run(args: &ListArgs, context: &Context<'_>) -> Result {
-    let now = filter_args::now();
-    let filter = filter_args::filter(&args.filter, &now)?;
-    let width = output::width();
-    let mut setting = Setting { zone: now.time_zone().clone(), width, head: width.is_some(), indent: 0 };
+    let filter = context.filter(&args.filter)?;
+    let mut setting = context.list_setting();
     // The ends of the files are found first, so that what is written during the query is shown
     // afterwards.
-    let mut tails = Tails::default();
-    tails.new_lines(&context.log).map_err(|error| context.unreadable(&error))?;
+    let mut tails = HashMap::new();
+    new_lines(&mut tails, &context.log).map_err(|error| context.unreadable(&error))?;
     let newest = context.log.query(&filter, Some(args.last.unwrap_or(FIRST)));
     let newest = newest.map_err(|error| context.unreadable(&error))?.decisions;
     let mut shown: HashSet<String> = newest.iter().map(|annotated| annotated.decision.id.clone()).collect();
     let mut text = if args.json { json::lines(&newest) } else { listing(&newest, &setting) };
     setting.head = false;
     loop {
-        if !text.is_empty() && !output::print_on(output::colour(&text).as_bytes())? {
-            return Ok(());
+        if !text.is_empty() && !output::print_on(&text)? {
+            return Ok(exit::OK);
         }
         sleep(EVERY);
-        let new = tails.new_lines(&context.log).map_err(|error| context.unreadable(&error))?;
+        let new = new_lines(&mut tails, &context.log).map_err(|error| context.unreadable(&error))?;
         text = new_text(&String::from_utf8_lossy(&new), &filter, args.json, &setting, &mut shown);
     }
 }
@@ -89,10 +87,7 @@ fn in_words(note: &Note) -> String {
     words.replace(|letter: char| !is_harmless(letter), "\u{fffd}")
 }
 
-/// How far each file was read.
-#[derive(Debug, Default)]
-struct Tails(HashMap<PathBuf, Tail>);
-
+/// How far a file was read.
 #[derive(Debug, Default, Clone)]
 struct Tail {
     inode: u64,
@@ -102,19 +97,16 @@ struct Tail {
     last: Vec<u8>,
 }
 
-impl Tails {
-    /// Returns the whole lines that were appended since the last call.
-    fn new_lines(&mut self, log: &DecisionLog) -> io::Result<Vec<u8>> {
-        let mut new = Vec::new();
-        for path in log.files() {
-            let tail = self.0.entry(path.clone()).or_default();
-            match tail.read(&path, &mut new) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                taken => taken?,
-            }
+/// Returns the whole lines that were appended since the last call.
+fn new_lines(tails: &mut HashMap<PathBuf, Tail>, log: &DecisionLog) -> io::Result<Vec<u8>> {
+    let mut new = Vec::new();
+    for path in log.files() {
+        match tails.entry(path.clone()).or_default().read(&path, &mut new) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            taken => taken?,
         }
-        Ok(new)
     }
+    Ok(new)
 }
 
 impl Tail {

@@ -12,7 +12,6 @@ use crate::config::LogConfig;
 use crate::log::prune::{FileKind, Pruned, prune};
 use crate::text::{counted, in_bytes};
 
-/// Runs the command.
 pub(super) fn run(args: &PruneArgs, config: &LogConfig, context: &Context<'_>) -> Result {
     let (keep, max_size) = (args.keep.unwrap_or(config.keep), args.max_size.unwrap_or(config.max_size));
     let pruned = prune(&context.state, keep, max_size, Timestamp::now(), args.dry_run)
@@ -21,7 +20,7 @@ pub(super) fn run(args: &PruneArgs, config: &LogConfig, context: &Context<'_>) -
         return output::print_json(&as_json(&pruned, args.dry_run));
     }
     let limits = format!("kept are {} and {}", days(keep), in_bytes(max_size));
-    output::print(words(&pruned, &limits, args.dry_run, &context.state.display().to_string()).as_bytes())
+    output::print_raw(words(&pruned, &limits, args.dry_run, &context.state.display().to_string()).as_bytes())
 }
 
 fn words(pruned: &Pruned, limits: &str, dry_run: bool, state: &str) -> String {
@@ -67,22 +66,20 @@ const KINDS: [(FileKind, &str, &str); 4] = [
 ];
 
 fn as_json(pruned: &Pruned, dry_run: bool) -> serde_json::Value {
-    let kind = |kind: FileKind| match kind {
-        FileKind::Month => "month",
-        FileKind::Audit => "audit",
-        FileKind::Session => "session",
-        FileKind::Cache => "cache",
-    };
-    let files = pruned.files.iter().map(|(what, path, bytes)| {
-        json!({ "kind": kind(*what), "path": path.display().to_string(), "bytes": bytes })
-    });
-    let lines = pruned.lines.iter().map(
-        |(path, lines, bytes)| json!({ "path": path.display().to_string(), "lines": lines, "bytes": bytes }),
-    );
+    let files: Vec<_> = pruned
+        .files
+        .iter()
+        .map(|(kind, path, bytes)| json!({ "kind": kind, "path": path, "bytes": bytes }))
+        .collect();
+    let lines: Vec<_> = pruned
+        .lines
+        .iter()
+        .map(|(path, lines, bytes)| json!({ "path": path, "lines": lines, "bytes": bytes }))
+        .collect();
     json!({
         "dry_run": dry_run,
-        "files": files.collect::<Vec<_>>(),
-        "lines": lines.collect::<Vec<_>>(),
+        "files": files,
+        "lines": lines,
         "bytes": pruned.bytes(),
         "left_bytes": pruned.left,
     })

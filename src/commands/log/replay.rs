@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::super::complain;
+use super::super::config_for;
 use super::{Context, Result};
 use crate::audit::outcome::outcome_of;
 use crate::audit::reading::{self, Setting};
@@ -32,38 +32,35 @@ pub(super) fn replay(record: &Record, context: &Context<'_>) -> Result<ReplayDif
         let cause = record.cause.name();
         return Err(format!(
             "decision {id} was made before anything was read ({cause}): there is nothing to replay"
-        ));
+        )
+        .into());
     };
     let project = record.project.as_deref().map(PathBuf::from).unwrap_or_default();
     if !project.is_dir() {
-        return Err(format!(
-            "the project's folder is gone, so that there is no disk to look at: {}",
-            project.display()
-        ));
+        let folder = project.display();
+        return Err(
+            format!("the project's folder is gone, so that there is no disk to look at: {folder}").into()
+        );
     }
     let transcript =
         read.path.as_ref().map(PathBuf::from).map_or_else(|| by_session(record, &project, context), Ok)?;
-    let then = as_it_was(&transcript, read.bytes).map_err(|error| {
+    let (_folder, then) = as_it_was(&transcript, read.bytes, &mut cautions).map_err(|error| {
         format!(
             "the transcript is gone or can't be read, and nothing can be replayed without it: {}: {error}",
             transcript.display()
         )
     })?;
-    cautions.extend(then.caution.clone());
     let snapshot = artifacts::snapshot(&context.state, id);
     let (answer, caution) = answer_of(record, context);
     cautions.extend(caution);
 
-    let (config, faults) = Config::load(context.env, &project);
-    for fault in &faults {
-        complain(&format!("{fault} (the default is used)"));
-    }
+    let config = config_for(&project, context.env);
     let is_subagent = record.agent.is_some();
     let role = if is_subagent { Role::Subagent } else { Role::Main };
     let message = snapshot.as_ref().and_then(|snapshot| snapshot.final_message.as_deref());
-    let loaded = load::load(Some(&then.path), role, message);
+    let loaded = load::load(Some(&then), role, message);
     if let Some(problem) = loaded.problem {
-        return Err(format!("the transcript can't be read: {problem}"));
+        return Err(format!("the transcript can't be read: {problem}").into());
     }
     let mut session = loaded.session;
     let folders = folders::plan_folders(context.env, &project);
@@ -108,7 +105,7 @@ fn judged(
     workspace: &Workspace,
     config: &Config,
 ) -> Result<Vec<Finding>> {
-    let (shown, _) = brief.shown().map_err(|error| error.to_string())?;
+    let (shown, _) = brief.shown()?;
     let setting = Setting { workspace, config: &config.audit, is_disputed: &|_| false };
     let run = ReaderRun::not_asked(answer.clone());
     let mut findings = reading::proposed(brief, &shown, run, setting).findings;
@@ -161,19 +158,17 @@ fn by_session(record: &Record, project: &Path, context: &Context<'_>) -> Result<
     let unknown = || format!("decision {} does not say where its transcript is", record.id);
     let session = record.session.as_deref().ok_or_else(unknown)?;
     let found = Shelf::of(context.env).and_then(|shelf| shelf.by_id(session, project));
-    found.map(|found| found.transcript).map_err(|why| format!("{}, and it was not found: {why}", unknown()))
-}
-
-/// A transcript as it was at the time of an audit.
-struct Then {
-    path: PathBuf,
-    caution: Option<String>,
-    _folder: tempfile::TempDir,
+    let found = found.map_err(|why| format!("{}, and it was not found: {why}", unknown()))?;
+    Ok(found.transcript)
 }
 
 /// The transcript up to the byte that was read last, in a folder of its own, with its subagents'
 /// beside it.
-fn as_it_was(transcript: &Path, bytes: u64) -> io::Result<Then> {
+fn as_it_was(
+    transcript: &Path,
+    bytes: u64,
+    cautions: &mut Vec<String>,
+) -> io::Result<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir()?;
     let file = File::open(transcript)?;
     let length = file.metadata()?.len();
@@ -189,25 +184,27 @@ fn as_it_was(transcript: &Path, bytes: u64) -> io::Result<Then> {
     {
         copy_agents(beside, folder.path())?;
     }
-    let caution = match (bytes, length) {
-        (0, _) => Some(
-            "the record does not say how much of the transcript was read then: all of it is used".to_owned(),
-        ),
-        (bytes, length) if length < bytes => Some("the transcript is shorter than it was then".to_owned()),
-        _ => None,
-    };
-    Ok(Then { path, caution, _folder: folder })
+    if bytes == 0 {
+        cautions.push(
+            "the record does not say how much of the transcript was read then: all of it is used".into(),
+        );
+    } else if length < bytes {
+        cautions.push("the transcript is shorter than it was then".into());
+    }
+    Ok((folder, path))
 }
 
 fn copy_agents(from: &Path, to: &Path) -> io::Result<()> {
     let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let is_agent =
-            name.to_string_lossy().starts_with("agent-") && name.to_string_lossy().ends_with(".jsonl");
-        if is_agent && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+        let text = name.to_string_lossy();
+        if text.starts_with("agent-")
+            && text.ends_with(".jsonl")
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+        {
             fs::create_dir_all(to)?;
-            let (from, to) = (entry.path(), to.join(name));
+            let (from, to) = (entry.path(), to.join(&name));
             fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop))?;
         }
     }

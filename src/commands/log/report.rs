@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Context, Result, complain, filter_args, output};
+use super::{Context, Result, complain, output};
 use crate::cli::log::{FilterArgs, ReportArgs};
+use crate::exit;
 use crate::files::write_whole;
 use crate::log::filter::Filter;
 use crate::log::stats::stats;
@@ -23,14 +24,12 @@ use crate::text::{counted, in_bytes};
 /// How long a browser has to fail before it counts as started.
 const OPENING: Duration = Duration::from_secs(2);
 
-/// Runs the command.
 pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
     let file = if args.output == Path::new("-") { None } else { Some(target(&args.output)?) };
     if file.is_none() && args.open {
         return Err("--open needs a file to open: name one with -o".into());
     }
-    let now = filter_args::now();
-    let filter = filter_args::filter(&args.filter, &now)?;
+    let (now, filter) = (&context.now, context.filter(&args.filter)?);
     let found = context.query(&filter, None)?;
     if found.decisions.is_empty() {
         context.complain_of_nothing(&found);
@@ -47,9 +46,9 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
         room: Room::default(),
     };
     let page = page(&records, &about, |id| artifacts::snapshot(&context.state, id));
-    let Some(file) = file else { return output::print(page.text.as_bytes()) };
+    let Some(file) = file else { return output::print_raw(page.text.as_bytes()) };
     write_whole(&file, page.text.as_bytes()).map_err(|error| format!("-o {}: {error}", file.display()))?;
-    output::print(summary(&page, &file).as_bytes())?;
+    output::print_raw(summary(&page, &file).as_bytes())?;
     if args.open
         && let Err(why) = open(&file)
     {
@@ -58,10 +57,9 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
             file.display()
         ));
     }
-    Ok(())
+    Ok(exit::OK)
 }
 
-/// The filters in words, if there are any.
 fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
     let FilterArgs { project, session, decision, category, cause, outcome, grep, since: _, until: _ } =
         &args.filter;
@@ -86,7 +84,7 @@ fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
 
 /// Returns where the page goes, if it may go there.
 fn target(output: &Path) -> Result<PathBuf> {
-    let refuse = |why: &str| Err(format!("-o {}: {why}", output.display()));
+    let refuse = |why: &str| Err(format!("-o {}: {why}", output.display()).into());
     let Ok(path) = std::path::absolute(output) else { return refuse("that is no path") };
     match fs::metadata(&path) {
         Ok(meta) if meta.is_dir() => return refuse("that is a folder; name a file in it"),
@@ -121,10 +119,17 @@ fn summary(page: &Page, file: &Path) -> String {
 }
 
 /// Opens a file with the system's program for it, and does not wait for it to be closed.
-fn open(file: &Path) -> Result {
-    let mut command = opener();
-    let name = command.get_program().to_string_lossy().into_owned();
-    let quiet = command.arg(file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+fn open(file: &Path) -> Result<()> {
+    let (name, args): (&str, &[&str]) = if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else if cfg!(windows) {
+        // `start` takes its first argument in quotes for a window's title.
+        ("cmd", &["/C", "start", ""])
+    } else {
+        ("xdg-open", &[])
+    };
+    let mut command = Command::new(name);
+    let quiet = command.args(args).arg(file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = quiet.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!("there is no {name}"),
         _ => format!("{name}: {error}"),
@@ -133,29 +138,11 @@ fn open(file: &Path) -> Result {
     while started.elapsed() < OPENING {
         match child.try_wait() {
             Ok(Some(ended)) if ended.success() => return Ok(()),
-            Ok(Some(ended)) => return Err(format!("{name}: {ended}")),
+            Ok(Some(ended)) => return Err(format!("{name}: {ended}").into()),
             Ok(None) => sleep(Duration::from_millis(20)),
-            Err(error) => return Err(format!("{name}: {error}")),
+            Err(error) => return Err(format!("{name}: {error}").into()),
         }
     }
     // It shows the page itself, and may go on.
     Ok(())
-}
-
-#[cfg(target_os = "macos")]
-fn opener() -> Command {
-    Command::new("open")
-}
-
-#[cfg(windows)]
-fn opener() -> Command {
-    // `start` takes its first argument in quotes for a window's title.
-    let mut command = Command::new("cmd");
-    command.args(["/C", "start", ""]);
-    command
-}
-
-#[cfg(not(any(target_os = "macos", windows)))]
-fn opener() -> Command {
-    Command::new("xdg-open")
 }

@@ -4,14 +4,13 @@ use std::io::{self, IsTerminal};
 
 use serde_json::{Value, json};
 
-use super::{Context, MAX_WIDTH, Result, filter_args, output, replay};
+use super::{Context, Result, output, replay};
 use crate::cli::log::ShowArgs;
 use crate::log::summary::Summary;
 use crate::log::{Annotated, Note, Record, Snapshot, artifacts};
 use crate::render::decision;
 use crate::text::harmless;
 
-/// Runs the command.
 pub(super) fn run(args: &ShowArgs, context: &Context<'_>) -> Result {
     let (summary, finding) = context.find_one(&args.which)?;
     let unreadable =
@@ -21,7 +20,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context<'_>) -> Result {
     if args.prompt || args.reply {
         return print_artifact(args, record, context);
     }
-    let width = output::width().unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH);
+    let width = output::width();
     if args.replay {
         let mut diff = replay::replay(record, context)?;
         if let Some(at) = finding {
@@ -45,8 +44,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context<'_>) -> Result {
             None => output::print_json(&whole(&summary, snapshot.as_ref()).map_err(unreadable)?),
         };
     }
-    let zone = filter_args::now().time_zone().clone();
-    let setting = decision::Setting { width, zone, finding };
+    let setting = decision::Setting { width, zone: context.now.time_zone().clone(), finding };
     output::page(&decision::text(&annotated, snapshot.as_ref(), &setting), context.env)
 }
 
@@ -86,7 +84,7 @@ fn print_artifact(args: &ShowArgs, record: &Record, context: &Context<'_>) -> Re
     if io::stdout().is_terminal() {
         return output::page(&harmless(&text), context.env);
     }
-    output::print(text.as_bytes())
+    output::print_raw(text.as_bytes())
 }
 
 /// Why there is no prompt or reply.

@@ -25,7 +25,6 @@ const POLL: Duration = Duration::from_millis(100);
 /// How long a session that was let go may show its last message before the next one starts.
 const LAST_MESSAGE: Duration = Duration::from_secs(3);
 
-/// A session to start.
 #[derive(Debug)]
 pub(super) struct ClientSession<'a> {
     pub(super) client: &'a Path,
@@ -33,7 +32,6 @@ pub(super) struct ClientSession<'a> {
     /// Its id, which is chosen beforehand so that the loop is bound to it before it starts.
     pub(super) session: &'a str,
     pub(super) prompt: &'a str,
-    /// The person's own arguments for the client.
     pub(super) args: &'a [OsString],
     pub(super) time: Option<Duration>,
 }
@@ -78,10 +76,12 @@ impl ClientSession<'_> {
             Ending::TimedOut => (SessionOutcome::OutOfTime, None),
             Ending::Interrupted(_) | Ending::Unwanted => (SessionOutcome::Interrupted, None),
             Ending::Flooded => failed(format!("it printed more than {STDOUT_CAP} bytes")),
-            Ending::NotStarted(error) => {
-                failed(format!("{} can't be started: {error}", self.client.display()))
-            }
+            Ending::NotStarted(error) => (self.not_started(&error), None),
         }
+    }
+
+    fn not_started(&self, error: &std::io::Error) -> SessionOutcome {
+        SessionOutcome::Failed(format!("{} can't be started: {error}", self.client.display()))
     }
 
     /// Runs it in our terminal. It stays in our process group, which is the foreground one: so it may
@@ -93,7 +93,9 @@ impl ClientSession<'_> {
         interrupted: &AtomicBool,
         is_let_go: &dyn Fn() -> bool,
     ) -> SessionOutcome {
-        let terminal = TerminalModes::save();
+        // A session that is killed can't restore the terminal's modes itself.
+        #[cfg(unix)]
+        let modes = rustix::termios::tcgetattr(std::io::stdin()).ok();
         let mut command = Command::new(self.client);
         command.args(self.arguments(true)).current_dir(self.folder);
         for name in env_unset() {
@@ -102,12 +104,7 @@ impl ClientSession<'_> {
         let begun = Instant::now();
         let mut child = match command.spawn() {
             Ok(child) => child,
-            Err(error) => {
-                return SessionOutcome::Failed(format!(
-                    "{} can't be started: {error}",
-                    self.client.display()
-                ));
-            }
+            Err(error) => return self.not_started(&error),
         };
         on_start(child.id());
         let mut let_go: Option<Instant> = None;
@@ -137,7 +134,11 @@ impl ClientSession<'_> {
             }
             sleep(POLL);
         };
-        terminal.restore();
+        #[cfg(unix)]
+        if let Some(modes) = modes {
+            let now = rustix::termios::OptionalActions::Now;
+            let _ = rustix::termios::tcsetattr(std::io::stdin(), now, &modes);
+        }
         ended
     }
 }
@@ -162,43 +163,12 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// The terminal's modes before a session, which a session that was killed can't restore itself.
-struct TerminalModes {
-    #[cfg(unix)]
-    modes: Option<rustix::termios::Termios>,
-}
-
-impl TerminalModes {
-    fn save() -> Self {
-        Self {
-            #[cfg(unix)]
-            modes: rustix::termios::tcgetattr(std::io::stdin()).ok(),
-        }
-    }
-
-    #[cfg_attr(not(unix), expect(clippy::unused_self, reason = "the same call as on Unix"))]
-    fn restore(&self) {
-        #[cfg(unix)]
-        if let Some(modes) = &self.modes {
-            let now = rustix::termios::OptionalActions::Now;
-            let _ = rustix::termios::tcsetattr(std::io::stdin(), now, modes);
-        }
-    }
-}
-
-/// The kernel's start time of a process; `None` where there is no such process.
-#[cfg(target_os = "linux")]
+/// The kernel's start time of a process; `None` where there is no such process, or no `/proc`.
 pub(super) fn start_time(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name may contain anything, and ends at the last bracket.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     if fields.first() == Some(&"Z") { None } else { fields.get(19)?.parse().ok() }
-}
-
-/// Unknown on this system.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn start_time(_pid: u32) -> Option<u64> {
-    None
 }
 
 /// Whether the session of a run is still there.

@@ -2,21 +2,18 @@
 //! not decide what comes next in a loop; `feature_loop` does.
 
 mod client_session;
-mod format;
+mod display;
 mod outcome;
-mod pass;
 mod run;
-mod run_display;
 mod start;
 mod status;
 
 use std::path::{Path, PathBuf};
 
-use super::complain;
-use crate::cli::{LoopArgs, LoopCommand};
+use super::{Result, complain, output};
+use crate::cli::loops::{LoopArgs, LoopCommand};
 use crate::config::Config;
 use crate::env::Env;
-use crate::exit;
 use crate::feature_loop::LoopState;
 use crate::state::StateFolder;
 
@@ -27,22 +24,18 @@ struct LoopContext<'a> {
     working_dir: PathBuf,
 }
 
-pub fn run(args: &LoopArgs, config: &Config, env: &Env) -> u8 {
+pub(super) fn run(args: &LoopArgs, config: &Config, env: &Env) -> Result {
     let working_dir = std::env::current_dir().unwrap_or_default();
     let context = LoopContext { env, config, state: StateFolder::find(env), working_dir };
-    let result = match &args.command {
-        None => Ok(status::run(&context, args.status.json)),
-        Some(LoopCommand::Status(args)) => Ok(status::run(&context, args.json)),
+    match &args.command {
+        None => status::run(&context, args.status.json),
+        Some(LoopCommand::Status(args)) => status::run(&context, args.json),
         Some(LoopCommand::Init(args)) => start::init(&context, args),
         Some(LoopCommand::Start(args)) => start::start(&context, args),
         Some(LoopCommand::Stop) => start::stop(&context),
-        Some(LoopCommand::Pass(args)) => pass::run(&context, args),
+        Some(LoopCommand::Pass(args)) => start::pass(&context, args),
         Some(LoopCommand::Run(args)) => run::run(&context, args),
-    };
-    result.unwrap_or_else(|why| {
-        complain(&why);
-        exit::FAILED
-    })
+    }
 }
 
 impl LoopContext<'_> {
@@ -54,7 +47,6 @@ impl LoopContext<'_> {
         found.or_else(|| above().find(has_list)).unwrap_or(&self.working_dir).to_path_buf()
     }
 
-    /// A loop that has not started yet.
     fn new_loop(&self, folder: &Path) -> LoopState {
         let config = &self.config.feature_loop;
         LoopState {

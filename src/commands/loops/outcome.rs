@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::format::{dollars, duration};
+use super::display::{dollars, duration};
+use crate::cli::loops::LoopRunArgs;
 use crate::text::first_part;
 
-/// How a session ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum SessionOutcome {
     /// It ended by itself; the client denied it this many tool calls.
@@ -20,7 +20,6 @@ pub(super) enum SessionOutcome {
     Interrupted,
 }
 
-/// How much of an error message is shown.
 const MAX_MESSAGE: usize = 300;
 
 /// Parses what the client printed in print mode. Returns the cost, too; a failure may have one.
@@ -28,20 +27,16 @@ pub(super) fn parse_output(code: i32, stdout: &[u8], stderr: &[u8]) -> (SessionO
     let stdout = String::from_utf8_lossy(stdout);
     let lines = stdout.lines().rev().map(str::trim).filter(|line| line.starts_with(['{', '[']));
     let envelope = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(find_result);
-    let usd = envelope.as_ref().and_then(|envelope| envelope["total_cost_usd"].as_f64());
-    let usd = usd.filter(|usd| usd.is_finite() && *usd >= 0.0);
-    let said = envelope
-        .as_ref()
-        .and_then(|envelope| envelope["result"].as_str())
-        .filter(|said| !said.trim().is_empty());
+    let envelope = envelope.unwrap_or_default();
+    let usd = envelope["total_cost_usd"].as_f64().filter(|usd| usd.is_finite() && *usd >= 0.0);
+    let said = envelope["result"].as_str().filter(|said| !said.trim().is_empty());
     // The client prints `subtype: "success"` for an API error (2.1.325), and `is_error: false` when it
     // runs out of turns (2.1.42).
-    let subtype = envelope.as_ref().and_then(|envelope| envelope["subtype"].as_str()).unwrap_or("success");
-    let is_error = envelope.as_ref().is_some_and(|envelope| envelope["is_error"] == true);
+    let subtype = envelope["subtype"].as_str().unwrap_or("success");
+    let is_error = envelope["is_error"] == true;
     if code == 0 && !is_error && subtype == "success" {
-        let denied =
-            envelope.as_ref().and_then(|envelope| envelope["permission_denials"].as_array().map(Vec::len));
-        return (SessionOutcome::Finished { denied: denied.unwrap_or_default() }, usd);
+        let denied = envelope["permission_denials"].as_array().map_or(0, Vec::len);
+        return (SessionOutcome::Finished { denied }, usd);
     }
     let stderr = String::from_utf8_lossy(stderr);
     let words = said.filter(|_| is_error).or_else(|| Some(stderr.trim()).filter(|words| !words.is_empty()));
@@ -62,7 +57,6 @@ fn find_result(value: Value) -> Option<Value> {
     }
 }
 
-/// Failures in a row.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     last: String,
@@ -105,27 +99,22 @@ impl Failures {
     }
 }
 
-/// What a run may spend.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Budget {
-    pub(super) usd: Option<f64>,
-    pub(super) time: Option<Duration>,
-}
-
-impl Budget {
-    /// Returns why the budget is used up, if it is.
-    pub(super) fn exceeded(&self, usd: f64, time: Duration) -> Option<String> {
-        if let Some(max) = self.usd.filter(|max| usd >= *max) {
-            return Some(format!("{} of {} are spent", dollars(usd), dollars(max)));
-        }
-        let max = self.time.filter(|max| time >= *max)?;
-        Some(format!("the time of {} is up", duration(max)))
+/// Returns why a run may not go on, if it has spent what it may.
+pub(super) fn over_budget(args: &LoopRunArgs, usd: f64, time: Duration) -> Option<String> {
+    if let Some(max) = args.max_cost.filter(|max| usd >= *max) {
+        return Some(format!("{} of {} are spent", dollars(usd), dollars(max)));
     }
+    let max = args.max_time.filter(|max| time >= *max)?;
+    Some(format!("the time of {} is up", duration(max)))
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+    use crate::cli::loops::{LoopArgs, LoopCommand};
+    use crate::cli::{self, Cli};
 
     fn parse(code: i32, stdout: &str, stderr: &str) -> (SessionOutcome, Option<f64>) {
         parse_output(code, stdout.as_bytes(), stderr.as_bytes())
@@ -189,13 +178,15 @@ mod tests {
 
     #[test]
     fn budgets_are_used_up_at_their_edge() {
-        let budget = Budget { usd: Some(1.0), time: Some(Duration::from_secs(7_200)) };
-        assert_eq!(budget.exceeded(0.99, Duration::ZERO), None);
-        assert_eq!(budget.exceeded(1.0, Duration::ZERO).as_deref(), Some("$1.00 of $1.00 are spent"));
-        assert_eq!(
-            budget.exceeded(0.0, Duration::from_secs(7_200)).as_deref(),
-            Some("the time of 2h 00m is up")
-        );
-        assert_eq!(Budget::default().exceeded(1e9, Duration::MAX), None);
+        let args = |line: &str| match Cli::parse_from(line.split(' ')).command {
+            cli::Command::Loop(LoopArgs { command: Some(LoopCommand::Run(args)), .. }) => args,
+            _ => panic!("{line}"),
+        };
+        let limited = args("punchlist loop run --max-cost 1 --max-time 2h");
+        let over = |usd, seconds| over_budget(&limited, usd, Duration::from_secs(seconds));
+        assert_eq!(over(0.99, 0), None);
+        assert_eq!(over(1.0, 0).as_deref(), Some("$1.00 of $1.00 are spent"));
+        assert_eq!(over(0.0, 7_200).as_deref(), Some("the time of 2h 00m is up"));
+        assert_eq!(over_budget(&args("punchlist loop run"), 1e9, Duration::MAX), None);
     }
 }

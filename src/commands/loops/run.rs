@@ -8,13 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::super::progress::spinner;
-use super::super::say::say;
-use super::LoopContext;
+use super::super::progress::Progress;
 use super::client_session::{ClientSession, is_alive, start_time};
-use super::format::{BAD, GOOD, LABEL, dollars, duration};
-use super::outcome::{Budget, Failures, SessionOutcome};
-use super::run_display::{LiveLine, SessionLabel};
+use super::display::{BAD, GOOD, LABEL, SessionLine, dollars, duration};
+use super::outcome::{Failures, SessionOutcome, over_budget};
+use super::output::print;
+use super::{LoopContext, Result};
 use crate::child;
 use crate::cli::loops::LoopRunArgs;
 use crate::client::program;
@@ -28,6 +27,7 @@ use crate::text::{counted, harmless};
 
 /// How often a wait checks whether to end.
 const POLL: Duration = Duration::from_millis(100);
+const GONE: &str = "what was remembered of the loop is gone";
 /// The pause after a session in the terminal, in which the person can end the loop.
 const INTERACTIVE_PAUSE: Duration = Duration::from_secs(4);
 
@@ -36,23 +36,18 @@ struct Runner<'a> {
     args: &'a LoopRunArgs,
     folder: PathBuf,
     client: PathBuf,
-    budget: Budget,
     interrupted: Arc<AtomicBool>,
     failures: Failures,
     /// The time up to here is already counted as spent.
     counted_until: Instant,
 }
 
-struct RunEnd {
-    status: Status,
-    why: String,
-}
+/// How and why the run ended.
+type RunEnd = (Status, String);
 
-/// Runs `loop run`.
-pub(super) fn run(context: &LoopContext<'_>, args: &LoopRunArgs) -> Result<u8, String> {
+pub(super) fn run(context: &LoopContext<'_>, args: &LoopRunArgs) -> Result {
     let folder = context.folder();
-    let client = program::find(context.env, context.config.auditor.client.as_deref())
-        .map_err(|why| why.to_string())?;
+    let client = program::find(context.env, context.config.auditor.client.as_deref())?;
     if args.dry_run {
         return dry_run(context, args, &folder, &client);
     }
@@ -62,33 +57,27 @@ pub(super) fn run(context: &LoopContext<'_>, args: &LoopRunArgs) -> Result<u8, S
         args,
         folder,
         client,
-        budget: Budget { usd: args.max_cost, time: args.max_time },
         interrupted: child::watch_interrupts(),
         failures: Failures::default(),
         counted_until: Instant::now(),
     };
     runner.begin()?;
-    let end = runner.run_sessions()?;
+    let (status, why) = runner.run_sessions()?;
     let spent = runner.state()?.spent;
     let sessions = counted(usize::try_from(spent.sessions).unwrap_or(usize::MAX), "session", "sessions");
     let cost = if args.interactive { String::new() } else { format!(", {}", dollars(spent.usd)) };
-    let (style, code) = if end.status == Status::Complete { (GOOD, exit::OK) } else { (BAD, exit::FAILED) };
+    let (style, code) = if status == Status::Complete { (GOOD, exit::OK) } else { (BAD, exit::FAILED) };
     let text = format!(
-        "{style}{}{style:#}: {} {LABEL}({sessions}{cost}, {}){LABEL:#}\n",
-        end.status,
-        harmless(&end.why),
+        "{style}{status}{style:#}: {} {LABEL}({sessions}{cost}, {}){LABEL:#}\n",
+        harmless(&why),
         duration(Duration::from_millis(spent.ms))
     );
-    Ok(say(&text, code))
+    print(&text)?;
+    Ok(code)
 }
 
 /// Shows the command and prompt of the next session.
-fn dry_run(
-    context: &LoopContext<'_>,
-    args: &LoopRunArgs,
-    folder: &Path,
-    client: &Path,
-) -> Result<u8, String> {
+fn dry_run(context: &LoopContext<'_>, args: &LoopRunArgs, folder: &Path, client: &Path) -> Result {
     let mut state = context.state.loop_of(folder).unwrap_or_else(|| context.new_loop(folder));
     state.max = args.max_iterations.unwrap_or(state.max);
     state.is_handed_out = false;
@@ -96,21 +85,15 @@ fn dry_run(
     let prompt = match snapshot.next_step(&mut state, None, &context.config.feature_loop) {
         Step::Work { at, changes } => hand_out(context, &snapshot, &mut state, at, &changes),
         Step::End { status, why } => {
-            let text = format!("No session would be started. {status}: {}\n", harmless(&why));
-            return Ok(say(&text, exit::OK));
+            return print(&format!("No session would be started. {status}: {}\n", harmless(&why)));
         }
-        Step::NoFeatures => return Err(no_features(&state)),
+        Step::NoFeatures => return Err(no_features(&state).into()),
     };
-    let session = ClientSession {
-        client,
-        folder,
-        session: "SESSION-ID",
-        prompt: &prompt,
-        args: &args.client,
-        time: None,
-    };
-    let mut shown: Vec<_> =
-        session.arguments(args.interactive).iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let own = &args.client;
+    let session =
+        ClientSession { client, folder, session: "SESSION-ID", prompt: &prompt, args: own, time: None };
+    let shown = session.arguments(args.interactive);
+    let mut shown: Vec<_> = shown.iter().map(|arg| arg.to_string_lossy()).collect();
     if args.interactive {
         shown.pop();
     }
@@ -121,7 +104,7 @@ fn dry_run(
         client.display(),
         shown.join(" ")
     );
-    Ok(say(&harmless(&text), exit::OK))
+    print(&harmless(&text))
 }
 
 /// Hands a feature out, and returns the prompt of a fresh session.
@@ -145,18 +128,13 @@ fn no_features(state: &LoopState) -> String {
 }
 
 impl Runner<'_> {
-    fn state(&self) -> Result<LoopState, String> {
-        self.context
-            .state
-            .loop_of(&self.folder)
-            .ok_or_else(|| "what was remembered of the loop is gone".into())
+    fn state(&self) -> Result<LoopState> {
+        Ok(self.context.state.loop_of(&self.folder).ok_or(GONE)?)
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut LoopState) -> T) -> Result<T, String> {
-        self.context.state.change_loop(&self.folder, |saved| {
-            let state = saved.as_mut().ok_or("what was remembered of the loop is gone")?;
-            Ok(change(state))
-        })
+    fn change<T>(&self, change: impl FnOnce(&mut LoopState) -> T) -> Result<T> {
+        let change = |saved: &mut Option<LoopState>| Ok(change(saved.as_mut().ok_or(GONE)?));
+        Ok(self.context.state.change_loop(&self.folder, change)?)
     }
 
     fn is_interrupted(&self) -> bool {
@@ -164,7 +142,7 @@ impl Runner<'_> {
     }
 
     /// Starts the loop, or continues where the last run ended or was cut off.
-    fn begin(&self) -> Result<(), String> {
+    fn begin(&self) -> Result<()> {
         let fresh = self.context.new_loop(&self.folder);
         let saved = self.context.state.loop_of(&self.folder);
         let snapshot = LoopSnapshot::read(saved.as_ref().unwrap_or(&fresh))
@@ -198,13 +176,13 @@ impl Runner<'_> {
     }
 
     /// Waits for the session of a run that was cut off: two at once would get in each other's way.
-    fn wait_for_left_over(&self, process: &SessionProcess) -> Result<(), String> {
+    fn wait_for_left_over(&self, process: &SessionProcess) -> Result<()> {
         let what = if is_alive(process) {
             format!("its session goes on (process {}), and is waited for", process.pid)
         } else {
             "going on".into()
         };
-        say(&format!("The last run was cut off in session {}; {what}.\n", process.session), exit::OK);
+        print(&format!("The last run was cut off in session {}; {what}.\n", process.session))?;
         while is_alive(process) && !self.is_interrupted() {
             sleep(POLL);
         }
@@ -215,7 +193,7 @@ impl Runner<'_> {
     }
 
     /// Runs one session after another until the loop ends.
-    fn run_sessions(&mut self) -> Result<RunEnd, String> {
+    fn run_sessions(&mut self) -> Result<RunEnd> {
         loop {
             let started = Instant::now();
             if let Some(end) = self.run_round()? {
@@ -232,13 +210,13 @@ impl Runner<'_> {
         }
     }
 
-    fn run_round(&mut self) -> Result<Option<RunEnd>, String> {
+    fn run_round(&mut self) -> Result<Option<RunEnd>> {
         if self.is_interrupted() {
-            return self.end_interrupted().map(Some);
+            return self.end_interrupted();
         }
         let snapshot = match LoopSnapshot::read(&self.state()?) {
             Ok(snapshot) => snapshot,
-            Err(why) => return self.end_with(None, Status::Failed, why).map(Some),
+            Err(why) => return self.end(Status::Failed, why),
         };
         let config = &self.context.config.feature_loop;
         let session = new_session();
@@ -247,7 +225,7 @@ impl Runner<'_> {
             let step = snapshot.next_step(state, None, config);
             if let Step::Work { at, changes } = &step {
                 let time = Duration::from_millis(state.spent.ms) + self.counted_until.elapsed();
-                if let Some(why) = self.budget.exceeded(state.spent.usd, time) {
+                if let Some(why) = over_budget(self.args, state.spent.usd, time) {
                     return Step::End { status: Status::OverBudget, why };
                 }
                 prompt = Some((hand_out(self.context, &snapshot, state, *at, changes), *at));
@@ -262,13 +240,13 @@ impl Runner<'_> {
                 snapshot.write_progress(&self.state()?, Status::Complete)?;
                 Ok(None)
             }
-            (Step::End { status, why }, _) => self.end_with(Some(&snapshot), status, why).map(Some),
+            (Step::End { status, why }, _) => self.end(status, why),
             (Step::NoFeatures, _) if repeats => Ok(None),
             (Step::Work { .. }, Some((prompt, at))) => {
                 snapshot.write_progress(&self.state()?, Status::InProgress)?;
                 self.run_session(&snapshot, &session, &prompt, at)
             }
-            (Step::NoFeatures | Step::Work { .. }, _) => Err(no_features(&self.state()?)),
+            (Step::NoFeatures | Step::Work { .. }, _) => Err(no_features(&self.state()?).into()),
         }
     }
 
@@ -279,7 +257,7 @@ impl Runner<'_> {
         session: &str,
         prompt: &str,
         at: Option<usize>,
-    ) -> Result<Option<RunEnd>, String> {
+    ) -> Result<Option<RunEnd>> {
         let state = self.state()?;
         let spent_time = Duration::from_millis(state.spent.ms) + self.counted_until.elapsed();
         let client_session = ClientSession {
@@ -288,21 +266,20 @@ impl Runner<'_> {
             session,
             prompt,
             args: &self.args.client,
-            time: self.budget.time.map(|max| max.saturating_sub(spent_time)),
+            time: self.args.max_time.map(|max| max.saturating_sub(spent_time)),
         };
         let on_start = |pid| {
             let process = SessionProcess { session: session.to_owned(), pid, started: start_time(pid) };
             // If this fails, only a run after a crash misses it.
             let _ = self.change(|state| state.spent.child = Some(process));
         };
-        let label = SessionLabel::new(&state, snapshot, at);
-        let started = Instant::now();
+        let line = SessionLine::new(&state, snapshot, at);
         let (outcome, usd) = if self.args.interactive {
             let is_let_go = || self.state().is_ok_and(|state| state.end_status() == Some(Status::HandedOver));
             (client_session.run_in_terminal(on_start, &self.interrupted, &is_let_go), None)
         } else {
-            let live = LiveLine::new(&label, self.folder.join(&state.features));
-            client_session.run_in_print_mode(on_start, &|| live.draw())
+            let progress = Progress::start();
+            client_session.run_in_print_mode(on_start, &|| line.draw(&progress, &state))
         };
         let ms = self.uncounted_ms();
         let has_failed = matches!(outcome, SessionOutcome::Failed(_));
@@ -314,22 +291,22 @@ impl Runner<'_> {
             state.is_handed_out &= !has_failed;
             state.clone()
         })?;
-        label.print(&outcome, usd, started.elapsed(), &after);
+        line.print(&outcome, usd, &after);
         match outcome {
-            SessionOutcome::Interrupted => return self.end_interrupted().map(Some),
+            SessionOutcome::Interrupted => return self.end_interrupted(),
             SessionOutcome::OutOfTime => {
-                let why = self.budget.exceeded(0.0, Duration::MAX).unwrap_or_else(|| "the time is up".into());
-                return self.end(Status::OverBudget, why).map(Some);
+                let why = over_budget(self.args, 0.0, Duration::MAX);
+                return self.end(Status::OverBudget, why.unwrap_or_default());
             }
             SessionOutcome::Failed(words) => {
                 if let Some(why) = self.failures.add(&words, self.args.max_errors) {
-                    return self.end(Status::Failed, why).map(Some);
+                    return self.end(Status::Failed, why);
                 }
             }
-            SessionOutcome::Finished { .. } if self.budget.usd.is_some() && usd.is_none() => {
+            SessionOutcome::Finished { .. } if self.args.max_cost.is_some() && usd.is_none() => {
                 let why =
                     "the client did not tell what the session cost, and --max-cost can't be kept".into();
-                return self.end(Status::OverBudget, why).map(Some);
+                return self.end(Status::OverBudget, why);
             }
             SessionOutcome::Finished { .. } => self.failures.reset(),
         }
@@ -337,7 +314,7 @@ impl Runner<'_> {
     }
 
     /// Ends the run if the gate ended the loop during the session.
-    fn check_gate(&self, state: LoopState) -> Result<Option<RunEnd>, String> {
+    fn check_gate(&self, state: LoopState) -> Result<Option<RunEnd>> {
         let Some(ended) = state.ended else { return Ok(None) };
         let continues = match Status::parse(&ended.status) {
             Some(Status::HandedOver) => true,
@@ -349,32 +326,22 @@ impl Runner<'_> {
             return self.change(|state| state.ended = None).map(|()| None);
         }
         let status = Status::parse(&ended.status).unwrap_or(Status::Failed);
-        Ok(Some(RunEnd { status, why: ended.why }))
+        Ok(Some((status, ended.why)))
     }
 
-    /// Ends the loop, and updates the progress file from the snapshot.
-    fn end_with(
-        &self,
-        snapshot: Option<&LoopSnapshot>,
-        status: Status,
-        why: String,
-    ) -> Result<RunEnd, String> {
+    /// Ends the loop, and updates the progress file.
+    fn end(&self, status: Status, why: String) -> Result<Option<RunEnd>> {
         let state = self.change(|state| {
             state.end(&status, &why, now_ms());
             state.clone()
         })?;
-        if let Some(snapshot) = snapshot {
+        if let Ok(snapshot) = LoopSnapshot::read(&state) {
             snapshot.write_progress(&state, status.clone())?;
         }
-        Ok(RunEnd { status, why })
+        Ok(Some((status, why)))
     }
 
-    fn end(&self, status: Status, why: String) -> Result<RunEnd, String> {
-        let snapshot = LoopSnapshot::read(&self.state()?).ok();
-        self.end_with(snapshot.as_ref(), status, why)
-    }
-
-    fn end_interrupted(&self) -> Result<RunEnd, String> {
+    fn end_interrupted(&self) -> Result<Option<RunEnd>> {
         self.end(Status::Interrupted, "asked to end; `punchlist loop run` goes on".into())
     }
 
@@ -386,17 +353,17 @@ impl Runner<'_> {
     }
 
     /// Waits, and counts the time as spent.
-    fn wait(&mut self, pause: Duration) -> Result<Option<RunEnd>, String> {
+    fn wait(&mut self, pause: Duration) -> Result<Option<RunEnd>> {
         let started = Instant::now();
-        let progress = (pause > Duration::from_secs(2)).then(spinner);
+        let progress = (pause > Duration::from_secs(2)).then(Progress::start);
         while started.elapsed() < pause {
             if self.is_interrupted() {
                 drop(progress);
-                return self.end_interrupted().map(Some);
+                return self.end_interrupted();
             }
             if let Some(progress) = &progress {
                 let left = duration(pause.saturating_sub(started.elapsed()) + Duration::from_millis(999));
-                progress.set_message(format!("next session in {left}; Ctrl-C ends the loop"));
+                progress.set_message(&format!("next session in {left}; Ctrl-C ends the loop"));
             }
             sleep(POLL.min(pause));
         }
@@ -406,9 +373,8 @@ impl Runner<'_> {
             state.spent.ms
         })?;
         // Money is not spent by waiting.
-        let budget = Budget { usd: None, time: self.budget.time };
-        match budget.exceeded(0.0, Duration::from_millis(spent_ms)) {
-            Some(why) => self.end(Status::OverBudget, why).map(Some),
+        match over_budget(self.args, 0.0, Duration::from_millis(spent_ms)) {
+            Some(why) => self.end(Status::OverBudget, why),
             None => Ok(None),
         }
     }

@@ -1,15 +1,16 @@
-//! `loop init`, `loop start` and `loop stop`: creates missing files, starts a loop and binds a
-//! session to it. Must not overwrite a file, nor take a loop from a session unless asked to.
+//! `loop init`, `loop start`, `loop stop` and `loop pass`: creates missing files, starts a loop,
+//! binds a session to it, marks features. Must not overwrite a file, nor take a loop from a session
+//! unless asked to.
 
 use std::path::Path;
 
 use serde_json::json;
 
-use super::super::say::say;
-use super::LoopContext;
-use crate::cli::loops::{LoopInitArgs, LoopStartArgs};
+use super::display::passing;
+use super::output::print;
+use super::{LoopContext, Result};
+use crate::cli::loops::{LoopInitArgs, LoopPassArgs, LoopStartArgs};
 use crate::client::env_vars;
-use crate::exit;
 use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
 use crate::feature_loop::state::iterations;
 use crate::feature_loop::{LoopState, Status, disk, features};
@@ -17,25 +18,25 @@ use crate::ids::random_fence;
 use crate::past_sessions::find::short_id;
 use crate::text::{counted, harmless};
 
-/// Runs `loop init`.
-pub(super) fn init(context: &LoopContext<'_>, args: &LoopInitArgs) -> Result<u8, String> {
+pub(super) fn init(context: &LoopContext<'_>, args: &LoopInitArgs) -> Result {
     let folder = &context.working_dir;
     if let Some(running) = context.state.loop_of(folder).filter(|state| state.ended.is_none()) {
         return Err(format!(
             "there is a loop in this folder already, in iteration {} of {}; `punchlist loop start` goes on with it, \
              `punchlist loop stop` halts it",
             running.iteration, running.max
-        ));
+        )
+        .into());
     }
     let mut fresh = context.new_loop(folder);
     fresh.max = args.max.unwrap_or(fresh.max);
     let list = match &args.from {
-        None => serde_json::to_string_pretty(&json!({ "features": [] })).unwrap_or_default() + "\n",
+        None => serde_json::to_string_pretty(&json!({ "features": [] }))? + "\n",
         Some(file) => import_list(file)?,
     };
     let is_created = disk::create(folder, &fresh.features, &list)?;
     if !is_created && args.from.is_some() {
-        return Err(format!("{} is there already and was left as it is", fresh.features));
+        return Err(format!("{} is there already and was left as it is", fresh.features).into());
     }
     disk::create(folder, &fresh.progress, "")?;
     let snapshot = LoopSnapshot::read(&fresh)?;
@@ -48,10 +49,8 @@ pub(super) fn init(context: &LoopContext<'_>, args: &LoopInitArgs) -> Result<u8,
             "  Put each in as {\"id\": \"F1\", \"description\": \"…\", \"steps\": [\"…\"], \"passes\": false}.\n",
         );
     }
-    let begin =
-        Begin { fresh, is_new: true, drops_removed: true, max: None, session: None, takes_over: false };
-    text.push_str(&begin.run(context, &snapshot)?);
-    Ok(say(&harmless(&text), exit::OK))
+    text.push_str(&begin(context, &fresh, true, &LoopStartArgs::default(), &snapshot)?);
+    print(&harmless(&text))
 }
 
 /// The iteration at which a progress file of an older loop, or of another tool, continues.
@@ -63,20 +62,18 @@ fn continued_iteration(snapshot: &LoopSnapshot) -> u32 {
 }
 
 /// Reads a feature list, or makes one of a Markdown list.
-fn import_list(file: &Path) -> Result<String, String> {
+fn import_list(file: &Path) -> Result<String> {
     let name = file.display();
     let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
     let Err(error) = features::parse(&text) else { return Ok(text) };
     let made = features::from_markdown(&text);
     if made.is_empty() {
-        return Err(format!("{name}: {error}, and it has no list in Markdown"));
+        return Err(format!("{name}: {error}, and it has no list in Markdown").into());
     }
-    let list = serde_json::to_string_pretty(&json!({ "features": made }));
-    list.map(|list| list + "\n").map_err(|error| error.to_string())
+    Ok(serde_json::to_string_pretty(&json!({ "features": made }))? + "\n")
 }
 
-/// Runs `loop start`.
-pub(super) fn start(context: &LoopContext<'_>, args: &LoopStartArgs) -> Result<u8, String> {
+pub(super) fn start(context: &LoopContext<'_>, args: &LoopStartArgs) -> Result {
     if args.as_is && context.env.switch(env_vars::INSIDE_SESSION) {
         return Err(
             "only a person can drop features: --as-is is for a terminal of your own, outside of a session"
@@ -84,114 +81,77 @@ pub(super) fn start(context: &LoopContext<'_>, args: &LoopStartArgs) -> Result<u
         );
     }
     let folder = context.folder();
-    let saved = context.state.loop_of(&folder);
-    let is_first = saved.is_none();
-    let mut fresh = saved.unwrap_or_else(|| context.new_loop(&folder));
+    let mut fresh = context.state.loop_of(&folder).unwrap_or_else(|| context.new_loop(&folder));
     let snapshot =
         LoopSnapshot::read(&fresh).map_err(|why| format!("{why}; `punchlist loop init` begins a loop"))?;
     fresh.iteration = continued_iteration(&snapshot);
     // A `loop run` in this folder would start another session beside this one.
     let _lock = context.state.run_loop(&folder)?;
-    let begin = Begin {
-        fresh,
-        is_new: false,
-        drops_removed: is_first || args.as_is,
-        max: args.max,
-        session: args.session.clone(),
-        takes_over: args.take,
-    };
-    let text = begin.run(context, &snapshot)?;
-    Ok(say(&harmless(&text), exit::OK))
+    let text = begin(context, &fresh, false, args, &snapshot)?;
+    print(&harmless(&text))
 }
 
-/// Who the loop is bound to.
-enum Owner {
-    Session(String),
-    /// The session that prints this token.
-    Token(String),
-    Nobody,
-}
+/// The session that the loop is bound to, else the token that the session will print.
+type Owner = (Option<String>, Option<String>);
 
-impl Owner {
-    fn find(context: &LoopContext<'_>, named: Option<&str>) -> Self {
-        let session = named.map(String::from).or_else(|| context.env.text(env_vars::SESSION_ID));
-        match session {
-            Some(session) => Self::Session(session),
-            None if context.env.switch(env_vars::INSIDE_SESSION) => Self::Token(random_fence()),
-            None => Self::Nobody,
-        }
-    }
-}
-
-/// How to start a loop, or continue one.
-struct Begin {
-    /// Used where no loop is saved.
-    fresh: LoopState,
-    /// Ignores a saved loop.
+/// Starts the loop, or continues one that is saved unless `is_new`; returns the text for the person.
+fn begin(
+    context: &LoopContext<'_>,
+    fresh: &LoopState,
     is_new: bool,
-    /// Forgets features that are no longer in the list.
-    drops_removed: bool,
-    max: Option<u32>,
-    session: Option<String>,
-    takes_over: bool,
+    args: &LoopStartArgs,
+    snapshot: &LoopSnapshot,
+) -> Result<String> {
+    let session = args.session.clone().or_else(|| context.env.text(env_vars::SESSION_ID));
+    let has_token = session.is_none() && context.env.switch(env_vars::INSIDE_SESSION);
+    let owner = (session, has_token.then(random_fence));
+    let state = context.state.change_loop(&fresh.folder, |saved| {
+        let known = saved.as_ref().filter(|_| !is_new).unwrap_or(fresh);
+        let running = saved.as_ref().filter(|saved| saved.ended.is_none());
+        let state = next_state(known, running, &owner, args, snapshot)?;
+        *saved = Some(state.clone());
+        Ok(state)
+    })?;
+    snapshot.write_progress(&state, Status::InProgress)?;
+    context.state.tidy_loops(now_ms());
+    Ok(describe(&state, &owner, snapshot))
 }
 
-impl Begin {
-    /// Starts the loop, and returns the text for the person.
-    fn run(&self, context: &LoopContext<'_>, snapshot: &LoopSnapshot) -> Result<String, String> {
-        let owner = Owner::find(context, self.session.as_deref());
-        let state = context.state.change_loop(&self.fresh.folder, |saved| {
-            let state = self.next_state(saved.as_ref(), &owner, snapshot)?;
-            *saved = Some(state.clone());
-            Ok(state)
-        })?;
-        snapshot.write_progress(&state, Status::InProgress)?;
-        context.state.tidy_loops(now_ms());
-        Ok(describe(&state, &owner, snapshot))
+/// Returns the loop as it goes on. `running` is the saved one if it has not ended.
+fn next_state(
+    known: &LoopState,
+    running: Option<&LoopState>,
+    owner: &Owner,
+    args: &LoopStartArgs,
+    snapshot: &LoopSnapshot,
+) -> std::result::Result<LoopState, String> {
+    // A person at a shell changes what is to be done, not who does it.
+    let keeps_owner = *owner == (None, None) && !args.take;
+    if let Some(other) = running.and_then(|running| running.session.as_deref())
+        && !(args.take || keeps_owner || owner.0.as_deref() == Some(other))
+    {
+        return Err(format!(
+            "the loop is bound to session {other}; `punchlist loop start --take` takes it over, if that one is over"
+        ));
     }
-
-    fn next_state(
-        &self,
-        saved: Option<&LoopState>,
-        owner: &Owner,
-        snapshot: &LoopSnapshot,
-    ) -> Result<LoopState, String> {
-        let running = saved.filter(|saved| saved.ended.is_none());
-        // A person at a shell changes what is to be done, not who does it.
-        let keeps_owner = matches!(owner, Owner::Nobody) && !self.takes_over;
-        if let Some(other) = running.and_then(|running| running.session.as_deref()) {
-            let is_same = matches!(owner, Owner::Session(session) if session == other);
-            if !(self.takes_over || is_same || keeps_owner) {
-                return Err(format!(
-                    "the loop is bound to session {other}; `punchlist loop start --take` takes it over, if that one is over"
-                ));
-            }
-        }
-        let mut state = saved.filter(|_| !self.is_new).unwrap_or(&self.fresh).clone();
-        state.max = self.max.unwrap_or(state.max);
-        if state.iteration >= state.max {
-            return Err(format!("the limit of {} is reached; --max N sets it higher", iterations(state.max)));
-        }
-        let mut known = state.known_features.clone();
-        state.begin(&snapshot.features, snapshot.fingerprint.clone(), now_ms());
-        if !self.drops_removed {
-            for feature in state.known_features {
-                if !known.iter().any(|old| old.key == feature.key) {
-                    known.push(feature);
-                }
-            }
-            state.known_features = known;
-        }
-        (state.session, state.token) = match owner {
-            Owner::Session(session) => (Some(session.clone()), None),
-            Owner::Token(token) => (None, Some(token.clone())),
-            Owner::Nobody => running
-                .filter(|_| keeps_owner)
-                .map(|running| (running.session.clone(), running.token.clone()))
-                .unwrap_or_default(),
-        };
-        Ok(state)
+    let mut state = known.clone();
+    state.max = args.max.unwrap_or(state.max);
+    if state.iteration >= state.max {
+        return Err(format!("the limit of {} is reached; --max N sets it higher", iterations(state.max)));
     }
+    state.begin(&snapshot.features, snapshot.fingerprint.clone(), now_ms());
+    if !args.as_is {
+        // Features that are no longer in the list are still asked for.
+        let mut features = known.known_features.clone();
+        state.known_features.retain(|feature| !features.iter().any(|old| old.key == feature.key));
+        features.append(&mut state.known_features);
+        state.known_features = features;
+    }
+    (state.session, state.token) = match running.filter(|_| keeps_owner) {
+        Some(running) => (running.session.clone(), running.token.clone()),
+        None => owner.clone(),
+    };
+    Ok(state)
 }
 
 fn describe(state: &LoopState, owner: &Owner, snapshot: &LoopSnapshot) -> String {
@@ -208,20 +168,19 @@ fn describe(state: &LoopState, owner: &Owner, snapshot: &LoopSnapshot) -> String
         let gone = gone.join(", ");
         text.push_str(&format!("Gone from the list, and still open: {gone}; --as-is drops them.\n"));
     }
-    text.push_str(&match (&state.session, owner) {
+    text.push_str(&match (&state.session, &owner.1) {
         (Some(session), _) => {
             format!("Bound to session {}: its stops are held until every feature passes.\n", short_id(session))
         }
-        (None, Owner::Token(token)) => {
+        (None, Some(token)) => {
             format!("Bound to the session that prints this word, from its next stop on: {token}\n")
         }
-        (None, _) => "Bound to no session: `punchlist loop run` works the list off, or `! punchlist loop start` in a session.\n".into(),
+        (None, None) => "Bound to no session: `punchlist loop run` works the list off, or `! punchlist loop start` in a session.\n".into(),
     });
     text
 }
 
-/// Runs `loop stop`.
-pub(super) fn stop(context: &LoopContext<'_>) -> Result<u8, String> {
+pub(super) fn stop(context: &LoopContext<'_>) -> Result {
     let folder = context.folder();
     let by = match context.env.text(env_vars::SESSION_ID) {
         Some(session) => format!(", which session {session} ran"),
@@ -243,5 +202,18 @@ pub(super) fn stop(context: &LoopContext<'_>) -> Result<u8, String> {
         "Halted in iteration {} of {}. `punchlist loop start` or `punchlist loop run` goes on.\n",
         stopped.iteration, stopped.max
     );
-    Ok(say(&text, exit::OK))
+    print(&text)
+}
+
+pub(super) fn pass(context: &LoopContext<'_>, args: &LoopPassArgs) -> Result {
+    let folder = context.folder();
+    let state = context.state.loop_of(&folder).unwrap_or_else(|| context.new_loop(&folder));
+    for feature in &args.features {
+        disk::set_passes(&folder, &state.features, feature, !args.undo)?;
+    }
+    let list = disk::read_features(&folder, &state.features)?;
+    let what = if args.undo { "open again" } else { "passes" };
+    let text =
+        format!("{}: {what}; {} of {} pass now\n", args.features.join(", "), passing(&list), list.len());
+    print(&harmless(&text))
 }

@@ -6,35 +6,36 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::super::say::{say, say_json, width};
-use super::LoopContext;
-use super::format::{BAD, GOOD, LABEL, OPEN, ago, bar, dollars, duration};
-use crate::exit;
+use super::display::{BAD, GOOD, LABEL, OPEN, ago, bar, dollars, duration, passing};
+use super::output::{print, print_json, width};
+use super::{LoopContext, Result};
 use crate::feature_loop::snapshot::now_ms;
 use crate::feature_loop::state::ListChanges;
 use crate::feature_loop::{Feature, LoopState, Status, disk};
 use crate::text::{counted, harmless};
 
-/// Runs `loop status`.
-pub(super) fn run(context: &LoopContext<'_>, as_json: bool) -> u8 {
+pub(super) fn run(context: &LoopContext<'_>, as_json: bool) -> Result {
     let folder = context.folder();
     let Some(state) = context.state.loop_of(&folder) else {
         if as_json {
-            return say_json(&json!({ "status": null, "folder": folder }), exit::OK);
+            return print_json(&json!({ "status": null, "folder": folder }));
         }
         let list = &context.config.feature_loop.features;
         let begin = if folder.join(list).is_file() { format!("{list} is there; ") } else { String::new() };
         let text =
             format!("No feature loop in {}. {begin}`punchlist loop init` begins one.\n", folder.display());
-        return say(&harmless(&text), exit::OK);
+        return print(&harmless(&text));
     };
     let list = disk::read_features(&state.folder, &state.features);
     let running = context.state.is_loop_run(&folder);
     if as_json {
-        return say_json(&as_json_value(&state, &list, running), exit::OK);
+        return print_json(&as_json_value(&state, &list, running));
     }
-    say(&as_text(&state, &list, running, now_ms(), width()), exit::OK)
+    print(&as_text(&state, &list, running, now_ms(), width()))
 }
+
+/// The features, or why they can't be read.
+type FeatureList = std::result::Result<Vec<Feature>, String>;
 
 fn status_of(state: &LoopState) -> Status {
     state.end_status().unwrap_or(Status::InProgress)
@@ -44,7 +45,7 @@ fn time(ms: i64) -> Option<String> {
     Timestamp::from_millisecond(ms).ok().map(|time| time.to_string())
 }
 
-fn as_json_value(state: &LoopState, list: &Result<Vec<Feature>, String>, running: bool) -> Value {
+fn as_json_value(state: &LoopState, list: &FeatureList, running: bool) -> Value {
     let features = list.as_deref().unwrap_or_default();
     let changes = if list.is_ok() { state.changes(features) } else { ListChanges::default() };
     let open: Vec<_> = features
@@ -61,7 +62,7 @@ fn as_json_value(state: &LoopState, list: &Result<Vec<Feature>, String>, running
         "progress": state.progress,
         "iteration": state.iteration,
         "max": state.max,
-        "passing": features.iter().filter(|feature| feature.passes).count(),
+        "passing": passing(features),
         "total": features.len() + changes.gone.len(),
         "open": open,
         "gone": changes.gone,
@@ -81,13 +82,7 @@ fn as_json_value(state: &LoopState, list: &Result<Vec<Feature>, String>, running
     })
 }
 
-fn as_text(
-    state: &LoopState,
-    list: &Result<Vec<Feature>, String>,
-    running: bool,
-    now: i64,
-    width: usize,
-) -> String {
+fn as_text(state: &LoopState, list: &FeatureList, running: bool, now: i64, width: usize) -> String {
     let status = status_of(state);
     let style = match status {
         Status::Complete => GOOD,
@@ -111,7 +106,7 @@ fn as_text(
         Err(why) => line("features", why),
         Ok(features) => {
             let changes = state.changes(features);
-            let passing = features.iter().filter(|feature| feature.passes).count();
+            let passing = passing(features);
             let total = features.len() + changes.gone.len();
             line("features", &format!("{}  {passing} of {total} pass", bar(passing, total)));
             if let Some(next) = features.iter().find(|feature| !feature.passes) {

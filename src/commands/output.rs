@@ -1,0 +1,108 @@
+//! Prints a command's result on stdout: colours only on a terminal, long texts through a pager
+//! there. A closed pipe is no error.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::{Command, Stdio};
+
+use super::Result;
+use crate::env::Env;
+use crate::exit;
+use crate::text::harmless;
+
+/// Longer lines are hard to read.
+const MAX_WIDTH: usize = 100;
+
+/// Returns the width for running text, within limits; without a terminal, the widest.
+pub(super) fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    terminal.unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH)
+}
+
+/// Returns the terminal's width; `None` where stdout is none and nothing is to be cut.
+pub(super) fn terminal_width() -> Option<usize> {
+    let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    width.filter(|_| io::stdout().is_terminal()).map(|width| width.max(20))
+}
+
+/// Writes, and returns whether anybody still reads.
+fn write(mut out: impl Write, text: &[u8]) -> Result<bool> {
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(format!("stdout: {error}").into()),
+    }
+}
+
+/// Prints a coloured text, and returns whether anybody still reads.
+pub(super) fn print_on(text: &str) -> Result<bool> {
+    write(anstream::stdout().lock(), text.as_bytes())
+}
+
+/// Prints a coloured text.
+pub(super) fn print(text: &str) -> Result {
+    print_on(text).map(|_| exit::OK)
+}
+
+/// Prints a text as it is; on a terminal, without what would steer it.
+pub(super) fn print_raw(text: &[u8]) -> Result {
+    let out = io::stdout().lock();
+    let is_read = if out.is_terminal() {
+        write(out, harmless(&String::from_utf8_lossy(text)).as_bytes())
+    } else {
+        write(out, text)
+    };
+    is_read.map(|_| exit::OK)
+}
+
+/// Prints a value as indented JSON.
+pub(super) fn print_json(value: &impl serde::Serialize) -> Result {
+    print_raw((serde_json::to_string_pretty(value)? + "\n").as_bytes())
+}
+
+/// Prints a coloured text; on a terminal, through a pager that exits where all fits on the screen.
+pub(super) fn page(text: &str, env: &Env) -> Result {
+    page_with("less -FRX", text, env)
+}
+
+/// The same for a text whose end is what people want to see first.
+pub(super) fn page_from_end(text: &str, env: &Env) -> Result {
+    // With `+G`, `less` would fill the screen and stay, though the text fits.
+    let rows = terminal_size::terminal_size_of(io::stdout()).map_or(0, |(_, height)| usize::from(height.0));
+    let fits = text.lines().count() < rows;
+    page_with(if fits { "less -FRX" } else { "less -FRX +G" }, text, env)
+}
+
+fn page_with(pager: &str, text: &str, env: &Env) -> Result {
+    if io::stdout().is_terminal() && run_pager(pager, text, env).is_some() {
+        return Ok(exit::OK);
+    }
+    print(text)
+}
+
+/// Runs a pager on a text; `None` where none can be started.
+fn run_pager(pager: &str, text: &str, env: &Env) -> Option<()> {
+    let own = env.text("PAGER");
+    let mut command = shell(own.as_deref().unwrap_or(pager));
+    // For a `PAGER` of the person that is `less` without options.
+    if env.get("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
+    if let Some(mut pipe) = child.stdin.take() {
+        let is_plain = anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never;
+        let text = if is_plain { anstream::adapter::strip_str(text).to_string() } else { text.to_owned() };
+        // The person may quit it before all is read.
+        let _ = pipe.write_all(text.as_bytes()).and_then(|()| pipe.flush());
+    }
+    let ended = child.wait().ok()?;
+    // The shell's codes for a program that it can't find or start.
+    (!matches!(ended.code(), Some(126 | 127))).then_some(())
+}
+
+fn shell(line: &str) -> Command {
+    let words: Vec<&str> =
+        if cfg!(unix) { vec!["sh", "-c", line] } else { line.split_whitespace().collect() };
+    let mut command = Command::new(words.first().unwrap_or(&"more"));
+    command.args(words.iter().skip(1));
+    command
+}
