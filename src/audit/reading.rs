@@ -1,41 +1,14 @@
 //! The readers' part of an audit: the first proposes, the checks sort, the second tries to refute what would block.
 //! The second is asked only where something would block. Decides nothing but the status of each finding.
 
-use std::time::{Duration, Instant};
-
 use super::AuditInput;
 use crate::config::{AuditConfig, UnrunChecks};
 use crate::evidence::Workspace;
 use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Kind, SecondOpinion, Source, Status};
 use crate::readers::checks::{PathOnDisk, UNSURE, check};
 use crate::readers::prompt::{PromptError, SharedPrompt};
-use crate::readers::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable, second};
+use crate::readers::{Answer, Prompt, ReaderOutcome, ReaderRun, Readers, second};
 use crate::text::normalise::bare;
-
-/// With less time than this the second reader is not asked: it could not answer.
-const LEAST_TIME: Duration = Duration::from_secs(4);
-
-/// Who is asked to refute what would block.
-pub enum Second<'a> {
-    /// The first reader, once more.
-    Same,
-    /// Somebody else.
-    Other(&'a mut dyn Reader),
-    /// Nobody: what the checks let through blocks.
-    Off,
-}
-
-/// Whom an audit asks, and how long it may take.
-pub struct Readers<'a> {
-    /// Who proposes.
-    pub first: &'a mut dyn Reader,
-    /// Who refutes.
-    pub second: Second<'a>,
-    /// How long each may take.
-    pub timeout: Duration,
-    /// By when all of it has to be over.
-    pub deadline: Instant,
-}
 
 /// What the readers were asked and what came of it.
 #[derive(Debug)]
@@ -81,13 +54,10 @@ pub fn read(
     brief: &AuditInput,
     shown: &SharedPrompt,
     first_prompt: &Prompt,
-    readers: Readers<'_>,
+    readers: &mut Readers<'_>,
     setting: Setting<'_>,
 ) -> Result<Reading, PromptError> {
-    let Readers { first, second: who, timeout, deadline } = readers;
-    let left = || deadline.saturating_duration_since(Instant::now());
-    let run = first.ask(first_prompt, left().min(timeout));
-    let mut reading = proposed(brief, shown, run, setting);
+    let mut reading = proposed(brief, shown, readers.ask(first_prompt), setting);
     let asked = asked_about(&reading.findings, setting);
     // What kept the first from answering would keep the second too, for as long again.
     let has_answered = matches!(reading.first.outcome, ReaderOutcome::Answered(_));
@@ -96,19 +66,10 @@ pub fn read(
     }
     let listed: Vec<&Finding> = asked.iter().map(|at| &reading.findings[*at]).collect();
     let prompt = shown.second(brief.prompts(), &second::list_findings(&listed))?;
-    let run = match who {
-        Second::Off => return Ok(reading),
-        _ if left() < LEAST_TIME => ReaderRun::not_asked(ReaderOutcome::Unavailable(Unavailable::NoTime)),
-        Second::Same => first.ask(&prompt, left().min(timeout)),
-        Second::Other(reader) => reader.ask(&prompt, left().min(timeout)),
-    };
-    let mut judged: Vec<&mut Finding> = reading
-        .findings
-        .iter_mut()
-        .enumerate()
-        .filter(|(at, _)| asked.contains(at))
-        .map(|(_, one)| one)
-        .collect();
+    let Some(run) = readers.ask_second(&prompt) else { return Ok(reading) };
+    let all = reading.findings.iter_mut().enumerate();
+    let mut judged: Vec<&mut Finding> =
+        all.filter(|(at, _)| asked.contains(at)).map(|(_, finding)| finding).collect();
     second::apply(&mut judged, &run.outcome);
     reading.second = Some(run);
     reading.second_prompt = Some(prompt);

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::finding::{Advisory, Finding, Status};
+use crate::finding::{Finding, Status};
 use crate::readers::prompt::{REASON, render};
 
 #[derive(Serialize)]
@@ -77,13 +77,6 @@ pub fn one_line(findings: &[&Finding]) -> String {
             format!("[{}] \"{subject}\" ({why})", finding.category.name())
         })
         .collect();
-    said.join("; ")
-}
-
-/// Advisories in one line, for the person.
-pub fn advice(advisories: &[&Advisory]) -> String {
-    let said: Vec<_> =
-        advisories.iter().map(|advisory| format!("{} ({})", advisory.text, advisory.evidence)).collect();
     said.join("; ")
 }
 

@@ -222,8 +222,8 @@ fn categories() -> impl TypedValueParser<Value = Category> {
 }
 
 fn causes() -> impl TypedValueParser<Value = Cause> {
-    PossibleValuesParser::new(Cause::ALL.map(Cause::name))
-        .try_map(|name| Cause::ALL.into_iter().find(|cause| cause.name() == name).ok_or("no cause"))
+    PossibleValuesParser::new(Cause::all().map(Cause::name))
+        .try_map(|name| Cause::all().find(|cause| cause.name() == name).ok_or("no cause"))
 }
 
 impl ValueEnum for DecisionKind {

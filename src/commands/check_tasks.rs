@@ -9,11 +9,10 @@ use super::registry::{now_ms, session};
 use super::say::{say, say_json};
 use crate::cli::tasks::CheckTasksArgs;
 use crate::config::{Config, TaskSource};
-use crate::decision::Outcome;
+use crate::decision::OutcomeKind;
 use crate::env::Env;
 use crate::exit;
-use crate::gates::own_command::own_command;
-use crate::gates::pending_tasks;
+use crate::gates::pending_tasks::{self, own_command};
 use crate::registry::{Patience, Registry, json as registry_json};
 use crate::state::StateFolder;
 use crate::tasks::{Lookup, LookupOutcome, ResolvedQuery, TaskQuery, find_pending, resolve_query};
@@ -49,12 +48,11 @@ pub(super) fn run(args: &CheckTasksArgs, config: &Config, env: &Env) -> u8 {
     let outcome = pending_tasks::decide(&looked, 0, &config.tasks, || {
         pending_tasks::ways_on(&config.tasks, worker.as_ref(), &own_command(env))
     });
-    let code = match outcome {
-        Outcome::Block { .. } => exit::FAILED,
-        Outcome::CouldNotCheck { .. } => exit::COULD_NOT,
-        Outcome::Pass { .. } | Outcome::Advise { .. } => exit::OK,
+    let (code, head) = match outcome.kind {
+        OutcomeKind::Block => (exit::FAILED, "A stop would be held, with these words:\n\n"),
+        OutcomeKind::CouldNotCheck => (exit::COULD_NOT, "A stop would go through, and you would be told: "),
+        OutcomeKind::Pass | OutcomeKind::Advise => (exit::OK, "A stop would go through: "),
     };
-    let words = outcome.words().unwrap_or_default();
     if args.json {
         let tasks = match &looked {
             LookupOutcome::Found(tasks) => tasks.as_slice(),
@@ -66,17 +64,12 @@ pub(super) fn run(args: &CheckTasksArgs, config: &Config, env: &Env) -> u8 {
             .collect();
         let value = json!({
             "schema": registry_json::SCHEMA,
-            "outcome": outcome.name(),
-            "cause": outcome.cause().name(),
-            "words": words,
+            "outcome": <&str>::from(outcome.kind),
+            "cause": outcome.cause.name(),
+            "words": outcome.words,
             "tasks": tasks,
         });
         return say_json(&value, code);
     }
-    let head = match &outcome {
-        Outcome::Block { .. } => "A stop would be held, with these words:\n\n",
-        Outcome::CouldNotCheck { .. } => "A stop would go through, and you would be told: ",
-        Outcome::Pass { .. } | Outcome::Advise { .. } => "A stop would go through: ",
-    };
-    say(&format!("{head}{}\n", crate::text::harmless(words)), code)
+    say(&format!("{head}{}\n", crate::text::harmless(&outcome.words)), code)
 }

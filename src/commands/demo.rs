@@ -20,6 +20,7 @@ use crate::log::{DecisionLog, Note, OutcomeNote};
 use crate::readers::RecordedReplies;
 use crate::sandbox::Sandbox;
 use crate::state::StateFolder;
+use crate::timing::Phases;
 
 const HOOK_INPUT: &str = include_str!("../../fixtures/trips/drift/hook.json");
 const TRANSCRIPT: &str = include_str!("../../fixtures/trips/drift/transcript.jsonl");
@@ -63,7 +64,15 @@ pub fn play() -> io::Result<String> {
     let stop = |stdin: &str, replies: &[&str]| {
         let mut readers = RecordedReplies::new(replies);
         let registered = Registered::holding(Duration::from_secs(120));
-        answer(stdin.as_bytes(), &env, &state, registered, Timestamp::now(), Some(&mut readers))
+        answer(
+            &Phases::default(),
+            stdin.as_bytes(),
+            &env,
+            &state,
+            registered,
+            Timestamp::now(),
+            Some(&mut readers),
+        )
     };
 
     let mut text = String::new();

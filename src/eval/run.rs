@@ -18,7 +18,6 @@ use super::matching::{Advised, match_advisories, truths_of};
 use super::replies::{self, Replies, Reply};
 use super::second::RecordedSecond;
 use super::stored::FindingKey;
-use crate::audit::reading::{Readers, Second};
 use crate::child;
 pub use crate::cli::eval::{ReaderChoice, SecondChoice};
 use crate::config::Config;
@@ -27,7 +26,7 @@ use crate::env::Env;
 use crate::finding::{Finding, Status};
 use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
 use crate::readers::prompt::{PromptError, SharedPrompt};
-use crate::readers::{Answer, Prompts, Proposal, RecordedReply, SealedClient};
+use crate::readers::{Answer, Budget, Prompts, Proposal, Readers, RecordedReply, SealedClient, Second};
 use crate::state::StateFolder;
 
 impl ReaderChoice {
@@ -325,7 +324,8 @@ fn ask_client(case: &Case, prepared: Prepared, second: SecondChoice, env: &Env) 
         SecondChoice::Recorded => Second::Same,
         SecondChoice::Off => Second::Off,
     };
-    let readers = Readers { first: &mut client, second, timeout: config.timeout, deadline };
+    let (timeout, budget) = (config.timeout, Budget::default());
+    let readers = Readers { first: &mut client, second, timeout, deadline, budget };
     prepared.ask(readers, &config.model).map_err(|why| RunError::Prompt { name: case.name.clone(), why })
 }
 
@@ -358,6 +358,7 @@ fn ask_recorded(
         },
         timeout: RECORDED_TIME,
         deadline: Instant::now() + RECORDED_TIME,
+        budget: Budget::default(),
     };
     let audited = prepared.ask(readers, "recorded").map_err(in_prompt)?;
     let false_findings = false_findings

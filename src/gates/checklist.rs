@@ -12,16 +12,16 @@ mod words;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{CheckedGate, Gate, GateDetails, GateResult, ReaderPair, SessionView, StopContext};
+use super::{CheckedGate, Gate, GateDetails, GateResult, SessionView, StopContext};
 use crate::decision::{Cause, Outcome};
 use crate::evidence::masking::mask_session;
 use crate::files::open_regular;
 use crate::finding::Finding;
 use crate::followup::PendingBlock;
 use crate::plan::steps::parse_steps;
-use crate::readers::ReaderOutcome;
+use crate::readers::{ReaderOutcome, Readers};
 use crate::redact::is_secret_file;
 use crate::text::normalise::normalised;
 use crate::workspace::glob_files::globbed;
@@ -44,7 +44,7 @@ impl Gate for ChecklistGate {
         NAME
     }
 
-    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut ReaderPair<'_>) -> GateResult {
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut Readers<'_>) -> GateResult {
         let config = &stop.config.checklist;
         let work_before = stop.saved.audits.get(stop.agent()).map_or(0, |last| last.work);
         let known = stop.view();
@@ -65,7 +65,7 @@ impl Gate for ChecklistGate {
         }
         let mut session = known.session.clone();
         mask_session(&mut session);
-        let answer = match ask(stop, &items, &session, readers) {
+        let answer = match ask(&items, &session, readers) {
             Ok(answer) => answer,
             Err(why) => return could_not(format!("open items were not judged: {why}")),
         };
@@ -81,24 +81,21 @@ impl Gate for ChecklistGate {
 }
 
 fn pass(detail: &str) -> GateResult {
-    Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail.to_owned()) }.into()
+    Outcome::pass(Cause::NothingOpen, detail).into()
 }
 
 fn could_not(message: String) -> GateResult {
-    Outcome::CouldNotCheck { cause: Cause::ChecklistUnreadable, message }.into()
+    Outcome::could_not_check(Cause::ChecklistUnreadable, message).into()
 }
 
 /// Asks a reader which of the open items are claimed as done.
 fn ask(
-    stop: &StopContext<'_>,
     items: &[Item],
     session: &crate::session::Session,
-    readers: &mut ReaderPair<'_>,
+    readers: &mut Readers<'_>,
 ) -> Result<question::Answer, String> {
     let prompt = question::prompt(items, session).map_err(|error| error.to_string())?;
-    let left = stop.deadline.saturating_duration_since(Instant::now());
-    let run = readers.first.ask(&prompt, left.min(TIMEOUT).min(stop.config.auditor.timeout));
-    match run.outcome {
+    match readers.ask_within(TIMEOUT, &prompt).outcome {
         ReaderOutcome::Answered(json) => Ok(question::answer(&json)),
         other => Err(other.detail().unwrap_or_else(|| other.name().to_owned())),
     }
@@ -117,7 +114,7 @@ fn name_the_plan(items: &mut [Item], known: &SessionView) {
 
 fn block(unsettled: &OpenClaims, is_alone: bool) -> Outcome {
     let cause = if unsettled.items.is_empty() { Cause::SectionMissing } else { Cause::OpenItems };
-    Outcome::Block { cause, reason: words::reason(unsettled, is_alone) }
+    Outcome::block(cause, words::reason(unsettled, is_alone))
 }
 
 /// Reads the files that the config names, but for the plan. Returns their boxes, and the files that can't be read.
@@ -156,8 +153,7 @@ pub fn leave_to_the_audit(checked: &mut [CheckedGate]) {
         let GateDetails::OpenClaims(unsettled) = &own.result.details else { continue };
         let rest = without_the_audits(unsettled, &pending);
         own.result.outcome = if rest.is_empty() {
-            let detail = "the audit holds for what is open".to_owned();
-            Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail) }
+            Outcome::pass(Cause::NothingOpen, "the audit holds for what is open")
         } else {
             block(&rest, false)
         };

@@ -2,9 +2,9 @@
 //! are due and what an exit code means is `crate::checks`.
 
 use std::io::Write as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::{CheckedGate, Gate, GateResult, ReaderPair, SessionView, StopContext};
+use super::{CheckedGate, Gate, GateResult, SessionView, StopContext};
 use crate::audit::reason::SWITCH;
 use crate::checks::due::{NotDue, Touched, due};
 use crate::checks::{Passed, Ran, Verdict, ran};
@@ -14,7 +14,7 @@ use crate::config::{CheckConfig, CheckOn};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::ids::ContentId;
-use crate::redact::mask;
+use crate::readers::Readers;
 use crate::session::Command;
 use crate::state::StateChange;
 use crate::timing;
@@ -41,7 +41,7 @@ impl Gate for ChecksGate {
         "checks"
     }
 
-    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut Readers<'_>) -> GateResult {
         let mine: Vec<&CheckConfig> =
             stop.config.checks.iter().filter(|check| is_for(check, &stop.input.event)).collect();
         let touched = touched(stop.view());
@@ -75,15 +75,14 @@ impl Gate for ChecksGate {
             }
         }
         if let Some(reason) = ran::reason(&ran, SWITCH) {
-            let outcome = Outcome::Block { cause: Cause::CheckFailed, reason };
-            return GateResult { change, ..outcome.into() };
+            return GateResult { change, ..Outcome::block(Cause::CheckFailed, reason).into() };
         }
         let unread = unread.then(|| not_allowed(stop, &mut change)).flatten();
         let outcome = match (ran::unchecked(&ran), unread) {
             (None, None) => pass(&idle, &ran),
             (unchecked, unread) => {
                 let told: Vec<String> = unchecked.into_iter().chain(unread).collect();
-                Outcome::CouldNotCheck { cause: Cause::CheckNotMade, message: mask(&told.join("; ")).text }
+                Outcome::could_not_check(Cause::CheckNotMade, told.join("; "))
             }
         };
         GateResult { change, ..outcome.into() }
@@ -120,7 +119,7 @@ fn pass(idle: &[(&CheckConfig, NotDue)], ran: &[Ran]) -> Outcome {
         format!("{}: the session {why}", check.name)
     });
     let detail: Vec<String> = passed.chain(idle).collect();
-    Outcome::Pass { cause: Cause::Clean, detail: Some(detail.join("; ")) }
+    Outcome::pass(Cause::Clean, detail.join("; "))
 }
 
 /// The files that the session touched, as they are now: with its tools and, where commands may have changed
@@ -144,7 +143,8 @@ fn touched(view: &SessionView) -> Touched {
 fn run_all(stop: &StopContext<'_>, checks: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
     let for_the_audit = if stop.config.audit.enabled { stop.config.auditor.timeout } else { Duration::ZERO };
     // An audit without time is worth less than a check without: the disk speaks for itself.
-    let left = stop.time_left().saturating_sub(for_the_audit).max(LEAST_TIME);
+    let left = stop.work_deadline().saturating_duration_since(Instant::now());
+    let left = left.saturating_sub(for_the_audit).max(LEAST_TIME);
     let allowed = |check: &CheckConfig| check.timeout.min(left);
     let jobs = checks.iter().map(|(check, _)| job(stop, check, allowed(check))).collect();
     let ended = child::run_all(jobs);

@@ -71,9 +71,9 @@ impl StopContext<'_> {
         self.newest.is_some()
     }
 
-    /// How much time is left for readers and checks.
-    pub fn time_left(&self) -> Duration {
-        self.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER)
+    /// By when readers and checks have to be over.
+    pub fn work_deadline(&self) -> Instant {
+        self.deadline.checked_sub(ROOM_TO_ANSWER).unwrap_or(self.deadline)
     }
 
     /// How often a gate has blocked this session.

@@ -7,7 +7,6 @@ use super::super::progress::Progress;
 use super::{
     Refusal, code_of, config_for, has_conversation, print, progress, project, prompts_of, shown, text_of,
 };
-use crate::audit::reading::{Readers, Second};
 use crate::cli::{AuditArgs, AuditorChoice};
 use crate::config::{Config, SecondReader};
 use crate::env::Env;
@@ -16,7 +15,7 @@ use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
 use crate::past_sessions::find::{Found, Shelf, by_path};
 use crate::past_sessions::moved_on::later_sessions;
 use crate::plan::{self, Plan};
-use crate::readers::{RecordedReply, SealedClient};
+use crate::readers::{Budget, Readers, RecordedReply, SealedClient, Second};
 use crate::render::Report;
 use crate::session::{Session, load};
 use crate::state::StateFolder;
@@ -151,7 +150,8 @@ fn ask(
         let second = args.second_verdict.as_ref().map(|path| text_of(path)).transpose();
         let second = second.map_err(|why| format!("--second-verdict {why}"))?.unwrap_or_default();
         let (mut first, mut second) = (RecordedReply(&reply), RecordedReply(&second));
-        let readers = Readers { first: &mut first, second: Second::Other(&mut second), timeout, deadline };
+        let (second, budget) = (Second::Other(&mut second), Budget::default());
+        let readers = Readers { first: &mut first, second, timeout, deadline, budget };
         return prepared.ask(readers, "recorded").map_err(|error| error.to_string());
     }
     match args.auditor.unwrap_or(AuditorChoice::Claude) {
@@ -173,7 +173,8 @@ fn ask(
                 SecondReader::Off => (Second::Off, ""),
                 SecondReader::Model(model) => (Second::Other(&mut other), model.as_str()),
             };
-            let readers = Readers { first: &mut first, second, timeout, deadline };
+            let budget = Budget::default();
+            let readers = Readers { first: &mut first, second, timeout, deadline, budget };
             prepared.ask(readers, second_model).map_err(|error| error.to_string())
         }
     }

@@ -20,6 +20,7 @@ use crate::hook::stop::{Registered, answer};
 use crate::readers::RecordedReplies;
 use crate::sandbox::Sandbox;
 use crate::state::StateFolder;
+use crate::timing::Phases;
 
 const TRANSCRIPT: &str = include_str!("../../../fixtures/trips/clean/transcript.jsonl");
 const NO_FINDINGS: &str = include_str!("../../../fixtures/trips/clean/first-reply.json");
@@ -76,7 +77,15 @@ fn stop(sandbox: &Sandbox, stdin: &str, replies: &[&str]) -> Reply {
     let state = StateFolder::at(sandbox.path("state"));
     let env = Env::from_pairs([("HOME", sandbox.home())]);
     let mut readers = RecordedReplies::new(replies);
-    answer(stdin.as_bytes(), &env, &state, Registered::holding(TIMEOUT), Timestamp::now(), Some(&mut readers))
+    answer(
+        &Phases::default(),
+        stdin.as_bytes(),
+        &env,
+        &state,
+        Registered::holding(TIMEOUT),
+        Timestamp::now(),
+        Some(&mut readers),
+    )
 }
 
 /// Runs this program as the client does. It finds no client to ask, and blocks on what the disk

@@ -171,7 +171,7 @@ fn what_the_audit_holds_for_is_left_to_it() {
     let left = |findings: Vec<Finding>| {
         let pending = PendingBlock::new(&findings, |_| true, &evidence(session()));
         let details = AuditDetails { pending: Some(pending), ..AuditDetails::default() };
-        let audit = Outcome::Block { cause: Cause::Findings, reason: "r".into() };
+        let audit = Outcome::block(Cause::Findings, "r");
         let checked = |gate, outcome: Outcome, details| CheckedGate {
             gate,
             keeps_working: false,
@@ -183,7 +183,7 @@ fn what_the_audit_holds_for_is_left_to_it() {
             checked("audit", audit, GateDetails::Audit(Box::new(details))),
         ];
         leave_to_the_audit(&mut all);
-        all[0].result.outcome.words().unwrap_or_default().to_owned()
+        all[0].result.outcome.words.clone()
     };
     let rest = left(vec![finding(Some(2), "")]);
     assert!(!rest.contains("beta.txt") && rest.contains("release notes"), "{rest}");
