@@ -15,13 +15,10 @@ use crate::client::hook_reply::Reply;
 pub enum Cause {
     /// The hook fired inside our own auditor.
     InsideAuditor,
-    /// The person switched it off.
     Off,
     /// The session goes on because it was blocked already.
     LoopGuard,
-    /// The session is planning.
     PlanMode,
-    /// Work is still running.
     BackgroundWork,
     /// The session was blocked often enough.
     Budget,
@@ -33,21 +30,14 @@ pub enum Cause {
     Superseded,
     /// What a background audit found no longer fits: the session, or what it spoke of, has moved on.
     MovedOn,
-    /// A check that the person set fails.
     CheckFailed,
-    /// A check that the person set could not be made.
     CheckNotMade,
-    /// Confirmed findings.
     Findings,
-    /// None.
     Clean,
     /// Findings, none of which may block a stop.
     OnlyUnverified,
-    /// The auditor took too long.
     AuditorTimeout,
-    /// There was no auditor to be had.
     AuditorUnavailable,
-    /// Its answer does not count.
     AuditorUnreadable,
     /// Boxes or tasks are open that the session claims as done.
     OpenItems,
@@ -55,21 +45,14 @@ pub enum Cause {
     SectionMissing,
     /// Nothing is open that the session claims as done.
     NothingOpen,
-    /// A checklist can't be read.
     ChecklistUnreadable,
-    /// A feature of the session's loop is open.
     FeatureOpen,
     /// The session's loop is over, or goes on in a fresh session.
     LoopOver,
-    /// The files of the session's loop can't be read.
     LoopUnreadable,
-    /// Tasks of the session are not over.
     PendingTasks,
-    /// None is left.
     NoTasks,
-    /// They could not be looked at.
     TasksUnknown,
-    /// The session has registered no worker.
     NoWorker,
     /// A worker is kept at its queue.
     KeepAlive,
@@ -104,7 +87,6 @@ impl Cause {
         Self::Error,
     ];
 
-    /// As the log writes it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -118,7 +100,6 @@ pub fn could_not_check(cause: &str) -> bool {
     Cause::UNCHECKED.iter().any(|unchecked| unchecked.name() == cause)
 }
 
-/// What checking a stop came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub kind: OutcomeKind,
@@ -134,7 +115,6 @@ pub struct Outcome {
 pub enum OutcomeKind {
     /// Nothing stands in the way of the stop.
     Pass,
-    /// The stop should be blocked.
     #[strum(serialize = "hold")]
     Block,
     /// Nothing stands in its way, and the person should know something.
@@ -180,11 +160,9 @@ pub enum Counting {
     Spent,
     /// A newer stop has taken over, and decides.
     Superseded,
-    /// It could not be counted.
     Failed(String),
 }
 
-/// Whether a stop is blocked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -193,7 +171,6 @@ pub enum Action {
     Allow,
 }
 
-/// The decision on one stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     pub action: Action,
@@ -205,7 +182,6 @@ pub struct Decision {
     pub reply: Reply,
 }
 
-/// What the outcomes of all gates come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
     pub outcome: Outcome,

@@ -38,7 +38,6 @@ pub enum Category {
 }
 
 impl Category {
-    /// All of them, in order.
     pub const ALL: [Self; 5] = [Self::A, Self::B, Self::C, Self::D, Self::Ask];
 
     /// As written in the log and the config.
@@ -97,7 +96,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in order.
     pub const ALL: [Self; 7] = [
         Self::Missing,
         Self::WrongContent,
@@ -108,7 +106,6 @@ impl Kind {
         Self::Other,
     ];
 
-    /// As written in the log.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -134,10 +131,8 @@ pub enum ClaimedIn {
 }
 
 impl ClaimedIn {
-    /// All of them, in order.
     pub const ALL: [Self; 5] = [Self::Plan, Self::Message, Self::Tasks, Self::Asks, Self::Nowhere];
 
-    /// As written in the log.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -157,42 +152,33 @@ pub enum Status {
 }
 
 impl Status {
-    /// All of them, in order.
     pub const ALL: [Self; 3] = [Self::Confirmed, Self::CannotVerify, Self::Refuted];
 
-    /// As written in the log.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// Who says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Source {
-    /// The program's own facts.
     Facts,
-    /// The first reader.
     #[serde(alias = "auditor")]
     Reader,
     Both,
 }
 
 impl Source {
-    /// All of them, in order.
     pub const ALL: [Self; 3] = [Self::Facts, Self::Reader, Self::Both];
 
-    /// As written in the log.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// What the second reader said of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondOpinion {
-    /// Whether the finding survived.
     pub upheld: bool,
     /// Why, in a sentence.
     #[serde(default)]
@@ -201,12 +187,10 @@ pub struct SecondOpinion {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What kind of drift.
     pub category: Category,
     /// What the checks and the second reader made of it.
     #[serde(default = "unsaid::status")]
     pub status: Status,
-    /// Who says so.
     #[serde(default = "unsaid::source")]
     pub source: Source,
     /// In which way the world is not as claimed.
@@ -215,7 +199,6 @@ pub struct Finding {
     /// The words of the step, claim, task or ask.
     #[serde(default, skip_serializing_if = "String::is_empty", alias = "quote")]
     pub claim: String,
-    /// Where those words stand.
     #[serde(default)]
     pub claimed_in: ClaimedIn,
     /// The words of the evidence that show that it is not so; empty where the proof is that nothing is there.
@@ -224,10 +207,8 @@ pub struct Finding {
     /// The file concerned, as the workspace has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What was found.
     #[serde(default)]
     pub why: String,
-    /// What would settle it.
     #[serde(default)]
     pub settle: String,
     /// What the checks did and why.
@@ -276,7 +257,6 @@ impl Finding {
 pub struct Advisory {
     /// What it is about.
     pub kind: AdvisoryKind,
-    /// In words.
     pub text: String,
     /// The command, the sentence or the file that it rests on.
     pub evidence: String,
@@ -342,15 +322,12 @@ pub enum AdvisoryKind {
 }
 
 impl AdvisoryKind {
-    /// All of them, in order.
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
-    /// As written in the log.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// In words.
     pub fn title(self) -> &'static str {
         self.get_message().unwrap_or_default()
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
+use crate::config::{CHECK_TIMEOUT, CheckConfig, CheckOn};
 use crate::evidence::{
     Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace,
 };
@@ -364,4 +365,10 @@ pub(crate) fn started_loop(list: &str) -> LoopState {
     };
     state.begin(&features(list), Some("a".into()), 0);
     state
+}
+
+/// A check of the tests, which the project's own file asks for or the person's.
+pub(crate) fn check(run: &str, is_projects: bool) -> CheckConfig {
+    let (name, on) = ("test".to_owned(), CheckOn::Stop);
+    CheckConfig { name, run: run.to_owned(), when: Vec::new(), timeout: CHECK_TIMEOUT, on, is_projects }
 }

@@ -10,14 +10,10 @@ use crate::readers::prompt::{PromptError, SharedPrompt};
 use crate::readers::{Answer, Prompt, ReaderOutcome, ReaderRun, Readers, second};
 use crate::text::normalise::bare;
 
-/// What the readers were asked and what came of it.
 #[derive(Debug)]
 pub struct Reading {
-    /// The first reader's run.
     pub first: ReaderRun,
-    /// The second's, where it was asked.
     pub second: Option<ReaderRun>,
-    /// The second's prompt, where one was written.
     pub second_prompt: Option<Prompt>,
     /// Every finding, those that were refuted too.
     pub findings: Vec<Finding>,
@@ -41,9 +37,7 @@ impl Reading {
 /// What an audit needs to know of the world beside its evidence.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    /// The disk.
     pub workspace: &'a Workspace,
-    /// The settings.
     pub config: &'a AuditConfig,
     /// Whether a finding was disputed in this session before: it is not asked about again.
     pub is_disputed: &'a dyn Fn(&Finding) -> bool,
@@ -171,7 +165,6 @@ pub fn asked_about(findings: &[Finding], setting: Setting<'_>) -> Vec<usize> {
     asked.map(|(at, _)| at).collect()
 }
 
-/// Whether the second reader upheld a finding.
 pub fn is_upheld(finding: &Finding) -> bool {
     matches!(finding.second, Some(SecondOpinion { upheld: true, .. }))
 }

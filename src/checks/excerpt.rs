@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use crate::text::{first_part, is_harmless};
 
-/// How many lines are returned.
 const MOST_LINES: usize = 40;
 /// How long they may be together, and each of them.
 const MOST_BYTES: usize = 4_000;
@@ -29,7 +28,7 @@ fn tells_of_an_error(line: &str) -> bool {
 }
 
 /// The part that matters, in the order in which it was printed, with `…` where something was left out.
-pub fn excerpt(output: &str) -> String {
+pub(super) fn excerpt(output: &str) -> String {
     let output = without_escapes(output);
     let lines: Vec<&str> = output.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let mut chosen: BTreeSet<usize> = (lines.len().saturating_sub(AT_THE_END)..lines.len()).collect();

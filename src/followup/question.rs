@@ -10,12 +10,9 @@ use crate::readers::answer::parse;
 use crate::readers::prompt::{PromptError, SharedPrompt, one_line, render};
 use crate::readers::second::list_findings;
 
-/// What the reader is asked.
 pub const SETTLE: &str = include_str!("../../prompts/settle.md");
-/// What it may answer.
 pub const SCHEMA: &str = include_str!("../../prompts/settle.schema.json");
 
-/// How a finding is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -33,12 +30,10 @@ pub struct Answer {
     pub findings: Vec<NumberedReply>,
 }
 
-/// What a reader says of one of the findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NumberedReply {
     pub number: usize,
-    /// How it is now.
     pub state: State,
     pub why: String,
 }
@@ -54,10 +49,8 @@ pub fn prompt(shown: &SharedPrompt, findings: &[&Finding]) -> Result<Prompt, Pro
     Ok(Prompt { schema: one_line(SCHEMA), check, ..shown.prompt(&task) })
 }
 
-/// What a reader says of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// How it is now.
     pub state: State,
     pub why: String,
 }

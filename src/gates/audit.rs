@@ -4,18 +4,16 @@
 use jiff::Timestamp;
 
 use super::{CheckedGate, Gate, GateDetails, GateResult, SessionView, StopContext};
-use crate::audit::AuditInput;
 use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed};
 use crate::audit::reading::{self, Reading, Setting};
-use crate::audit::record::{file_record, reader_record};
-use crate::audit::snapshot::snapshot_of;
+use crate::audit::record::{file_record, reader_record, snapshot_of};
 use crate::audit::staleness::{Stamps, TranscriptMark, drop_stale, progress_since};
-use crate::audit::work::{Work, nothing_to_audit};
+use crate::audit::{AuditInput, Work, nothing_to_audit};
 use crate::config::{Planless, SecondReader};
 use crate::decision::{Cause, NEWER_STOP, Outcome, OutcomeKind};
 use crate::evidence::JudgedUntil;
 use crate::finding::{Advisory, Finding, Status};
-use crate::followup::{Dispute, PendingBlock, past_disputes};
+use crate::followup::{Dispute, PendingBlock, set_aside};
 use crate::log::record::{FileRecord, ReaderRecord};
 use crate::log::{DecisionLog, artifacts, labels};
 use crate::readers::prompt::PromptError;
@@ -32,21 +30,16 @@ const BUDGET_TOLD: &str = "reader-budget";
 #[derive(Debug)]
 pub struct AuditGate;
 
-/// What an audit found out.
 #[derive(Debug, Default)]
 pub struct AuditDetails {
     /// Every file, and how it entered the evidence.
     pub files: Vec<FileRecord>,
-    /// How many secrets were masked.
     pub masked: usize,
-    /// The length of the first reader's prompt.
     pub prompt_bytes: usize,
     pub first: Option<ReaderRecord>,
-    /// The second reader, where it was asked.
     pub second: Option<ReaderRecord>,
     /// Every finding, those that were refuted too.
     pub findings: Vec<Finding>,
-    /// What the person should know.
     pub advisories: Vec<Advisory>,
     /// What the next stop has to know of this one if it is blocked.
     pub pending: Option<PendingBlock>,
@@ -92,7 +85,6 @@ fn nothing_to_judge(stop: &StopContext<'_>, view: &SessionView) -> Option<(Cause
     })
 }
 
-/// One audit of one stop.
 struct Audit<'a> {
     stop: &'a StopContext<'a>,
     view: &'a SessionView,
@@ -222,9 +214,8 @@ impl Audit<'_> {
                 drop_stale(findings, &stamps.changed(&view.workspace), plan)
             }
         };
-        let disputed = past_disputes::set_aside(findings, &mut current, &stop.saved.disputed, |dispute| {
-            is_upheld(stop, dispute)
-        });
+        let disputed =
+            set_aside(findings, &mut current, &stop.saved.disputed, |dispute| is_upheld(stop, dispute));
         let config = &stop.config.audit;
         let outcome = outcome_of(answer, &current, config, (&input.prompts().reason, stop.id));
         if outcome.is_pass() && !stale.is_empty() && disputed.is_empty() {

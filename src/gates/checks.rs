@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{CheckedGate, Gate, GateResult, SessionView, StopContext};
 use crate::audit::reason::SWITCH;
-use crate::checks::due::{NotDue, Touched, due};
-use crate::checks::{Passed, Ran, Verdict, ran};
+use crate::checks::{self, NotDue, Passed, Ran, Touched, Verdict, due};
 use crate::child::{self, Job};
 use crate::client::hook_input::Event;
 use crate::config::{CheckConfig, CheckOn};
@@ -74,11 +73,11 @@ impl Gate for ChecksGate {
                 change.checks.insert(key(stop, check), passed);
             }
         }
-        if let Some(reason) = ran::reason(&ran, SWITCH) {
+        if let Some(reason) = checks::reason(&ran, SWITCH) {
             return GateResult { change, ..Outcome::block(Cause::CheckFailed, reason).into() };
         }
         let unread = unread.then(|| not_allowed(stop, &mut change)).flatten();
-        let outcome = match (ran::unchecked(&ran), unread) {
+        let outcome = match (checks::unchecked(&ran), unread) {
             (None, None) => pass(&idle, &ran),
             (unchecked, unread) => {
                 let told: Vec<String> = unchecked.into_iter().chain(unread).collect();
@@ -140,15 +139,15 @@ fn touched(view: &SessionView) -> Touched {
     touched
 }
 
-fn run_all(stop: &StopContext<'_>, checks: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
+fn run_all(stop: &StopContext<'_>, due: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
     let for_the_audit = if stop.config.audit.enabled { stop.config.auditor.timeout } else { Duration::ZERO };
     // An audit without time is worth less than a check without: the disk speaks for itself.
     let left = stop.work_deadline().saturating_duration_since(Instant::now());
     let left = left.saturating_sub(for_the_audit).max(LEAST_TIME);
     let allowed = |check: &CheckConfig| check.timeout.min(left);
-    let jobs = checks.iter().map(|(check, _)| job(stop, check, allowed(check))).collect();
+    let jobs = due.iter().map(|(check, _)| job(stop, check, allowed(check))).collect();
     let ended = child::run_all(jobs);
-    checks.iter().zip(ended).map(|((check, _), ended)| Ran::of(check, &ended, allowed(check))).collect()
+    due.iter().zip(ended).map(|((check, _), ended)| Ran::of(check, &ended, allowed(check))).collect()
 }
 
 fn job(stop: &StopContext<'_>, check: &CheckConfig, deadline: Duration) -> Job {

@@ -137,7 +137,6 @@ fn step(
     }
 }
 
-/// What the person is told.
 fn told(state: &LoopState, status: &Status, why: &str) -> String {
     let on = match status {
         Status::HandedOver => ": `punchlist loop start` there, or `punchlist loop run`",

@@ -65,7 +65,6 @@ impl Gate for KeepAlive {
     }
 }
 
-/// The worker of this session, and its tasks.
 fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, RegistryError> {
     let Some(session) = stop.input.session_id.as_deref() else { return Ok(None) };
     let Some(mut registry) = Registry::open_if_there(stop.state.root(), Patience::Stop)? else {
@@ -84,16 +83,12 @@ fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, Regi
     Ok(Some((worker, in_hand)))
 }
 
-/// A worker at its queue.
 #[derive(Debug, Clone, Copy)]
 pub struct AtQueue<'a> {
-    /// How long it was idle.
     pub idle_ms: i64,
-    /// How long it may be idle.
     pub most_ms: i64,
     /// Whether it may be blocked once more: it has used a tool since the last block, or was not blocked often.
     pub may_hold: bool,
-    /// Who it is.
     pub worker: &'a Worker,
     pub in_hand: &'a [Task],
 }

@@ -31,7 +31,6 @@ use feature_loop::FeatureLoopGate;
 use keep_alive::KeepAlive;
 use pending_tasks::PendingTasks;
 
-/// Something that may block a stop.
 pub trait Gate {
     /// Its name in the log and in the config.
     fn name(&self) -> &'static str;
@@ -48,28 +47,21 @@ pub trait Gate {
     -> GateResult;
 }
 
-/// What a gate returns.
 #[derive(Debug)]
 pub struct GateResult {
-    /// What it makes of the stop.
     pub outcome: Outcome,
-    /// What it changes in the state of the session.
     pub change: StateChange,
     /// What is wrong with texts that the person configured; the built-in ones were used.
     pub config_faults: Vec<String>,
-    /// What else it found out.
     pub details: GateDetails,
 }
 
 /// What a gate found out, for the log and for other gates.
 #[derive(Debug, Default)]
 pub enum GateDetails {
-    /// Nothing beside its outcome.
     #[default]
     None,
-    /// The checklist's open items.
     OpenClaims(OpenClaims),
-    /// The audit's evidence and findings.
     Audit(Box<AuditDetails>),
 }
 
@@ -84,20 +76,16 @@ impl From<Outcome> for GateResult {
     }
 }
 
-/// A gate that has checked a stop.
 #[derive(Debug)]
 pub struct CheckedGate {
     pub gate: &'static str,
     /// Whether it blocks only to keep a session at work.
     pub keeps_working: bool,
-    /// How long it took.
     pub took: Duration,
-    /// What it returned.
     pub result: GateResult,
 }
 
 impl CheckedGate {
-    /// Whether it wants to block the stop.
     pub fn blocks(&self) -> bool {
         self.result.outcome.wants_block()
     }

@@ -93,7 +93,6 @@ pub fn decide(
     Outcome::block(Cause::PendingTasks, format!("{list}\n\n{}", ways_on()))
 }
 
-/// The tasks, each on a line.
 fn list(tasks: &[PendingTask]) -> String {
     let mut text = match tasks.len() {
         1 => "One task is yours and not over:".to_owned(),

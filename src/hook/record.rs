@@ -65,7 +65,6 @@ pub fn save_state(stop: &StopContext<'_>, checked: &Checked) -> Counting {
     }
 }
 
-/// What the log has of a decision.
 pub fn record(
     stop: &StopContext<'_>,
     decision: &Decision,
@@ -130,7 +129,6 @@ fn audit_of(gates: &[CheckedGate]) -> Option<&AuditDetails> {
     })
 }
 
-/// Writes a record into the log.
 pub fn write_log(log: &DecisionLog, record: &Record) {
     if let Err(error) = log.append(record, Timestamp::now()) {
         complain(&format!("the decision log can't be written: {}: {error}", log.folder().display()));

@@ -21,7 +21,6 @@ use crate::session::file_history::{Wanted, fetch};
 use crate::session::load::load;
 use crate::state::SwitchedOff;
 
-/// What a look at the switch found.
 #[derive(Debug, Default)]
 pub struct SelfDisabled {
     /// What the person is told, where the agent did it.

@@ -22,7 +22,7 @@ use crate::finding::Advisory;
 use crate::gates::{self, CheckedGate, StopContext};
 use crate::hook::record;
 use crate::hook::self_disable::SelfDisabled;
-use crate::hook::session_start::{self, Start};
+use crate::hook::session_start;
 use crate::hook::skip::{Skip, lock, skip, unset};
 use crate::ids::new_id;
 use crate::log::{DecisionLog, Record};
@@ -44,7 +44,6 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// The session waits.
     pub fn holding(timeout: Duration) -> Self {
         Self { timeout, mode: Mode::Hold }
     }
@@ -111,13 +110,6 @@ pub fn answer(
     let (project, session) = (project_of(&input, env), session_name(&input));
     let (mut config, faults) = phases.time(timing::CONFIG, || Config::load(env, &project));
     let mut faults = Faults(faults.iter().map(|fault| (fault.to_string(), DEFAULT_USED)).collect());
-    if input.event == Event::SessionStart {
-        faults.complain();
-        let (input, config, session, project) = (&input, &config, session.as_str(), project.as_path());
-        let start = Start { input, env, config, state, session, project, started_ms, deadline };
-        return session_start::begin(&start);
-    }
-    faults.0.extend(config.audit.mode.fault(registered.mode).map(|fault| (fault, "")));
     if input.event == Event::SubagentStop {
         let most = config.subagents.max_prompt_bytes;
         config.audit.max_prompt_bytes = config.audit.max_prompt_bytes.min(most);
@@ -141,6 +133,11 @@ pub fn answer(
         saved: phases.time(timing::STATE, || state.session(&session)),
         view: OnceCell::new(),
     };
+    if input.event == Event::SessionStart {
+        faults.complain();
+        return session_start::begin(&stop);
+    }
+    faults.0.extend(config.audit.mode.fault(registered.mode).map(|fault| (fault, "")));
     let is_newest = || newest.as_ref().is_none_or(NewestStop::is_newest);
     let is_wanted = newest.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
     let AuditorConfig { client, model, second_reader, timeout, .. } = &config.auditor;
@@ -194,7 +191,6 @@ pub fn answer(
     decision.reply
 }
 
-/// What checking a stop came to.
 pub struct Checked {
     pub merged: Merged,
     pub gates: Vec<CheckedGate>,

@@ -21,7 +21,6 @@ pub struct Readers<'a> {
 pub enum Second<'a> {
     /// The first reader, once more.
     Same,
-    /// Somebody else.
     Other(&'a mut dyn Reader),
     /// Nobody: what the checks let through blocks.
     Off,
@@ -35,7 +34,6 @@ impl Readers<'_> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Asks the first reader.
     pub fn ask(&mut self, prompt: &Prompt) -> ReaderRun {
         self.ask_within(self.timeout, prompt)
     }
@@ -68,7 +66,6 @@ pub struct Budget {
     pub calls: Option<Limit<u32>>,
     /// The dollars of this day.
     pub money: Option<Limit<f64>>,
-    /// The calls that were made.
     pub made: u32,
     /// What they cost, in dollars.
     pub cost: f64,
@@ -78,7 +75,6 @@ pub struct Budget {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit<T> {
     pub left: T,
-    /// The limit itself.
     pub most: T,
 }
 

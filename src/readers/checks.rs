@@ -12,10 +12,8 @@ use crate::session::{Command, Session};
 use crate::shell::CommandLine;
 use crate::text::normalise::{bare, normalised};
 
-/// A proposal's path on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathOnDisk {
-    /// Its name in the workspace.
     pub name: String,
     pub state: FileState,
 }
@@ -114,7 +112,6 @@ fn place_of_claim(proposal: &Proposal, evidence: &Evidence) -> Result<ClaimedIn,
     })
 }
 
-/// Splits a quote at its ellipses.
 fn pieces(quote: &str) -> impl Iterator<Item = String> {
     let parts = quote.split('…').flat_map(|part| part.split("...")).flat_map(|part| part.split("[…]"));
     parts.map(bare).filter(|part| !part.is_empty())
