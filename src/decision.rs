@@ -212,7 +212,7 @@ pub fn merge(outcomes: &[(&Outcome, bool)]) -> Merged {
             all().filter(|outcome| !outcome.is_pass()).map(|outcome| outcome.words.as_str()).collect();
         Outcome { words: words.join("; "), ..told.clone() }
     } else {
-        all().last().cloned().unwrap_or_else(|| Outcome::pass(Cause::NothingToAudit, "no gate is set"))
+        all().next_back().cloned().unwrap_or_else(|| Outcome::pass(Cause::NothingToAudit, "no gate is set"))
     };
     Merged { outcome, uses_budget }
 }

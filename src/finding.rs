@@ -62,6 +62,7 @@ impl Category {
     Debug,
     Clone,
     Copy,
+    Default,
     PartialEq,
     Eq,
     Hash,
@@ -71,6 +72,7 @@ impl Category {
     Deserialize,
     JsonSchema,
     IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -92,19 +94,12 @@ pub enum Kind {
     LeftOut,
     /// Anything else.
     #[serde(alias = "no-trace")]
+    #[default]
     Other,
 }
 
 impl Kind {
-    pub const ALL: [Self; 7] = [
-        Self::Missing,
-        Self::WrongContent,
-        Self::Failed,
-        Self::NotRun,
-        Self::NotInPlan,
-        Self::LeftOut,
-        Self::Other,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     pub fn name(self) -> &'static str {
         self.into()
@@ -139,13 +134,14 @@ impl ClaimedIn {
 }
 
 /// What the checks and the second reader made of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Status {
     /// Its quotes are real, nothing contradicts it, and the second reader upholds it: it may hold the stop.
     Confirmed,
     /// It may be so; it can't be shown. Never holds a stop.
+    #[default]
     CannotVerify,
     /// Disk, session or the second reader say otherwise. Dropped, and kept in the log only.
     Refuted,
@@ -159,12 +155,13 @@ impl Status {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Source {
     Facts,
     #[serde(alias = "auditor")]
+    #[default]
     Reader,
     Both,
 }
@@ -185,16 +182,17 @@ pub struct SecondOpinion {
     pub why: String,
 }
 
+/// What an older log does not say is taken for the default of its type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     pub category: Category,
     /// What the checks and the second reader made of it.
-    #[serde(default = "unsaid::status")]
+    #[serde(default)]
     pub status: Status,
-    #[serde(default = "unsaid::source")]
+    #[serde(default)]
     pub source: Source,
     /// In which way the world is not as claimed.
-    #[serde(default = "unsaid::kind", alias = "problem")]
+    #[serde(default, alias = "problem")]
     pub kind: Kind,
     /// The words of the step, claim, task or ask.
     #[serde(default, skip_serializing_if = "String::is_empty", alias = "quote")]
@@ -220,23 +218,6 @@ pub struct Finding {
     /// The number of the plan's step that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<usize>,
-}
-
-/// What is taken for so where an older log does not say.
-mod unsaid {
-    use super::{Kind, Source, Status};
-
-    pub(super) fn status() -> Status {
-        Status::CannotVerify
-    }
-
-    pub(super) fn source() -> Source {
-        Source::Reader
-    }
-
-    pub(super) fn kind() -> Kind {
-        Kind::Other
-    }
 }
 
 impl Finding {

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use strum::EnumMessage;
 
 use crate::client::folders::open_session;
 use crate::client::hook_input::{Event, HookInput};
@@ -76,25 +77,16 @@ pub fn drop_stale(
 }
 
 /// What a session may have done since its stop. The first is the plainest, and is what the log says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumMessage)]
 pub enum Progress {
-    /// The client has another session open in its place.
+    #[strum(message = "the client has gone on to another session")]
     Left,
+    #[strum(message = "the person has typed on since this stop")]
     Asked,
+    #[strum(message = "the session has used tools since this stop")]
     Worked,
-    /// A turn is under way, whatever started it.
+    #[strum(message = "the session is at work again")]
     AtWork,
-}
-
-impl Progress {
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Left => "the client has gone on to another session",
-            Self::Asked => "the person has typed on since this stop",
-            Self::Worked => "the session has used tools since this stop",
-            Self::AtWork => "the session is at work again",
-        }
-    }
 }
 
 #[derive(Debug)]

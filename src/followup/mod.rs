@@ -43,13 +43,13 @@ pub fn resolve(
     let is_named = names(message, pending);
     let (outcome, why) = match (settled, reply) {
         (Some(how), _) => (Fixed, how),
-        (None, Some(Reply { state: State::Fixed, why })) => (Fixed, why),
-        (None, Some(Reply { state: State::Wrong, why })) => (Disputed, why),
-        (None, Some(Reply { state: State::Stands, why })) if is_named => (
+        (None, Some(Reply { state: State::Fixed, why, .. })) => (Fixed, why),
+        (None, Some(Reply { state: State::Wrong, why, .. })) => (Disputed, why),
+        (None, Some(Reply { state: State::Stands, why, .. })) if is_named => (
             Disputed,
             format!("the final message speaks of it, and a reader says that it still stands: {why}"),
         ),
-        (None, Some(Reply { state: State::Stands, why })) => (Ignored, format!("it still stands: {why}")),
+        (None, Some(Reply { state: State::Stands, why, .. })) => (Ignored, format!("it still stands: {why}")),
         (None, None) if is_named => (Disputed, "the final message speaks of it".to_owned()),
         (None, None) if has_changed => (Fixed, "what it speaks of was changed since".to_owned()),
         (None, None) => {
@@ -120,7 +120,7 @@ mod tests {
         message: &str,
         has_moved: bool,
     ) -> (FindingOutcome, String, Option<bool>) {
-        let reply = said.map(|state| Reply { state, why: "the disk shows it".to_owned() });
+        let reply = said.map(|state| Reply { number: 1, state, why: "the disk shows it".to_owned() });
         let Resolution { outcome, why, was_wrong } =
             resolve(&held(), settled.map(str::to_owned), reply, message, has_moved);
         (outcome, why, was_wrong)

@@ -2,6 +2,7 @@
 //! is `crate::audit`.
 
 use jiff::Timestamp;
+use strum::EnumMessage as _;
 
 use super::{CheckedGate, Gate, GateDetails, GateResult, SessionView, StopContext};
 use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed};
@@ -65,7 +66,7 @@ impl Gate for AuditGate {
             && let Some(progress) = progress_since(mark.as_ref(), stop.input, stop.env, stop.started_ms)
         {
             audit.change.audit = None;
-            outcome = Outcome::pass(Cause::MovedOn, progress.words());
+            outcome = Outcome::pass(Cause::MovedOn, progress.get_message().unwrap_or_default());
         }
         GateResult {
             outcome,

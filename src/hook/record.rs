@@ -111,12 +111,12 @@ pub fn record(
 fn gate_record(checked: &CheckedGate) -> GateRecord {
     let outcome = &checked.result.outcome;
     // What the audit blocks for stands among the findings.
-    let is_told = !outcome.words.is_empty() && !(checked.gate == AUDIT && outcome.wants_block());
+    let is_silent = outcome.words.is_empty() || checked.gate == AUDIT && outcome.wants_block();
     GateRecord {
         gate: checked.gate.to_owned(),
         outcome: <&str>::from(outcome.kind).to_owned(),
         cause: outcome.cause,
-        detail: is_told.then(|| outcome.words.clone()),
+        detail: (!is_silent).then(|| outcome.words.clone()),
         took_ms: millis(checked.took),
     }
 }

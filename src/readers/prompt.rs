@@ -62,29 +62,24 @@ impl Prompts {
     /// Returns the built-in texts, each replaced by the file of its name in `folder` if there is
     /// one.
     pub fn with_overrides(folder: &Path) -> Result<Self, PromptError> {
-        let text = |name: &str, built_in: &str| {
+        let mut prompts = Self::default();
+        for (name, text) in [
+            ("system.md", &mut prompts.system),
+            ("evidence.md", &mut prompts.evidence),
+            ("first.md", &mut prompts.first),
+            ("second.md", &mut prompts.second),
+            ("reason.md", &mut prompts.reason),
+            ("answer.schema.json", &mut prompts.schema),
+        ] {
             let path = folder.join(name);
             match std::fs::read_to_string(&path) {
-                Ok(text) => Ok(text),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(built_in.to_owned()),
-                Err(why) => Err(PromptError::Unreadable { path: path.display().to_string(), why }),
+                Ok(own) => *text = own,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(why) => return Err(PromptError::Unreadable { path: path.display().to_string(), why }),
             }
-        };
-        let prompts = Self {
-            system: text("system.md", SYSTEM)?,
-            evidence: text("evidence.md", EVIDENCE)?,
-            first: text("first.md", FIRST)?,
-            second: text("second.md", SECOND)?,
-            reason: text("reason.md", REASON)?,
-            schema: text("answer.schema.json", SCHEMA)?,
-        };
-        for (name, template) in [
-            ("evidence.md", &prompts.evidence),
-            ("first.md", &prompts.first),
-            ("second.md", &prompts.second),
-            ("reason.md", &prompts.reason),
-        ] {
-            read(name, template)?;
+            if !["system.md", "answer.schema.json"].contains(&name) {
+                read(name, text)?;
+            }
         }
         Ok(prompts)
     }
