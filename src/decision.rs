@@ -1,22 +1,24 @@
-//! The decision on a stop. Pure: the one place where an outcome becomes an answer, in one exhaustive match.
+//! The decision on a stop: the outcomes of all gates are merged into one, and that becomes an answer,
+//! in one exhaustive match. Pure.
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::client::hook_reply::Reply;
 
 /// Why a stop was blocked or let go, as the log names it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, VariantArray, IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Cause {
     /// The hook fired inside our own auditor.
     InsideAuditor,
-    /// The person switched it off.
     Off,
     /// The session goes on because it was blocked already.
     LoopGuard,
-    /// The session is planning.
     PlanMode,
-    /// Work is still running.
     BackgroundWork,
     /// The session was blocked often enough.
     Budget,
@@ -28,21 +30,14 @@ pub enum Cause {
     Superseded,
     /// What a background audit found no longer fits: the session, or what it spoke of, has moved on.
     MovedOn,
-    /// A check that the person set fails.
     CheckFailed,
-    /// A check that the person set could not be made.
     CheckNotMade,
-    /// Confirmed findings.
     Findings,
-    /// None.
     Clean,
     /// Findings, none of which may block a stop.
     OnlyUnverified,
-    /// The auditor took too long.
     AuditorTimeout,
-    /// There was no auditor to be had.
     AuditorUnavailable,
-    /// Its answer does not count.
     AuditorUnreadable,
     /// Boxes or tasks are open that the session claims as done.
     OpenItems,
@@ -50,21 +45,14 @@ pub enum Cause {
     SectionMissing,
     /// Nothing is open that the session claims as done.
     NothingOpen,
-    /// A checklist can't be read.
     ChecklistUnreadable,
-    /// A feature of the session's loop is open.
     FeatureOpen,
     /// The session's loop is over, or goes on in a fresh session.
     LoopOver,
-    /// The files of the session's loop can't be read.
     LoopUnreadable,
-    /// Tasks of the session are not over.
     PendingTasks,
-    /// None is left.
     NoTasks,
-    /// They could not be looked at.
     TasksUnknown,
-    /// The session has registered no worker.
     NoWorker,
     /// A worker is kept at its queue.
     KeepAlive,
@@ -82,41 +70,9 @@ pub enum Cause {
 
 impl Cause {
     /// All for which something is decided, in order.
-    pub const ALL: [Self; 33] = [
-        Self::InsideAuditor,
-        Self::Off,
-        Self::LoopGuard,
-        Self::PlanMode,
-        Self::BackgroundWork,
-        Self::Budget,
-        Self::NothingToAudit,
-        Self::Unchanged,
-        Self::Superseded,
-        Self::MovedOn,
-        Self::CheckFailed,
-        Self::CheckNotMade,
-        Self::Findings,
-        Self::Clean,
-        Self::OnlyUnverified,
-        Self::AuditorTimeout,
-        Self::AuditorUnavailable,
-        Self::AuditorUnreadable,
-        Self::OpenItems,
-        Self::SectionMissing,
-        Self::NothingOpen,
-        Self::ChecklistUnreadable,
-        Self::FeatureOpen,
-        Self::LoopOver,
-        Self::LoopUnreadable,
-        Self::PendingTasks,
-        Self::NoTasks,
-        Self::TasksUnknown,
-        Self::NoWorker,
-        Self::KeepAlive,
-        Self::WorkerIdle,
-        Self::BadInput,
-        Self::Error,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::VARIANTS.iter().copied().filter(|cause| *cause != Self::Unknown)
+    }
 
     /// Those with which a stop goes through because it could not be checked.
     const UNCHECKED: [Self; 9] = [
@@ -131,44 +87,8 @@ impl Cause {
         Self::Error,
     ];
 
-    /// As the log writes it.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::InsideAuditor => "inside-auditor",
-            Self::Off => "off",
-            Self::LoopGuard => "loop-guard",
-            Self::PlanMode => "plan-mode",
-            Self::BackgroundWork => "background-work",
-            Self::Budget => "budget",
-            Self::NothingToAudit => "nothing-to-audit",
-            Self::Unchanged => "unchanged",
-            Self::Superseded => "superseded",
-            Self::MovedOn => "moved-on",
-            Self::CheckFailed => "check-failed",
-            Self::CheckNotMade => "check-not-made",
-            Self::Findings => "findings",
-            Self::Clean => "clean",
-            Self::OnlyUnverified => "only-unverified",
-            Self::AuditorTimeout => "auditor-timeout",
-            Self::AuditorUnavailable => "auditor-unavailable",
-            Self::AuditorUnreadable => "auditor-unreadable",
-            Self::OpenItems => "open-items",
-            Self::SectionMissing => "section-missing",
-            Self::NothingOpen => "nothing-open",
-            Self::ChecklistUnreadable => "checklist-unreadable",
-            Self::FeatureOpen => "feature-open",
-            Self::LoopOver => "loop-over",
-            Self::LoopUnreadable => "loop-unreadable",
-            Self::PendingTasks => "pending-tasks",
-            Self::NoTasks => "no-tasks",
-            Self::TasksUnknown => "tasks-unknown",
-            Self::NoWorker => "no-worker",
-            Self::KeepAlive => "keep-alive",
-            Self::WorkerIdle => "worker-idle",
-            Self::BadInput => "bad-input",
-            Self::Error => "error",
-        }
+        self.into()
     }
 }
 
@@ -180,37 +100,53 @@ pub fn could_not_check(cause: &str) -> bool {
     Cause::UNCHECKED.iter().any(|unchecked| unchecked.name() == cause)
 }
 
-/// What checking a stop came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// Nothing stands in its way.
-    Pass {
-        /// Why.
-        cause: Cause,
-        /// In words, for the log.
-        detail: Option<String>,
-    },
-    /// It should be blocked.
-    Block {
-        /// Why.
-        cause: Cause,
-        /// What the agent is told.
-        reason: String,
-    },
+pub struct Outcome {
+    pub kind: OutcomeKind,
+    pub cause: Cause,
+    /// What the agent is told of a block, the person of advice and of what could not be checked, and
+    /// the log of a stop that passes; empty where there is nothing to say.
+    pub words: String,
+}
+
+/// The name of each is the log's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum OutcomeKind {
+    /// Nothing stands in the way of the stop.
+    Pass,
+    #[strum(serialize = "hold")]
+    Block,
     /// Nothing stands in its way, and the person should know something.
-    Advise {
-        /// Why.
-        cause: Cause,
-        /// What the person is told.
-        message: String,
-    },
+    Advise,
     /// It could not be checked, which is not "wrong".
-    CouldNotCheck {
-        /// Why.
-        cause: Cause,
-        /// What the person is told.
-        message: String,
-    },
+    CouldNotCheck,
+}
+
+impl Outcome {
+    pub fn pass(cause: Cause, words: impl Into<String>) -> Self {
+        Self { kind: OutcomeKind::Pass, cause, words: words.into() }
+    }
+
+    pub fn block(cause: Cause, words: impl Into<String>) -> Self {
+        Self { kind: OutcomeKind::Block, cause, words: words.into() }
+    }
+
+    pub fn advise(cause: Cause, words: impl Into<String>) -> Self {
+        Self { kind: OutcomeKind::Advise, cause, words: words.into() }
+    }
+
+    pub fn could_not_check(cause: Cause, words: impl Into<String>) -> Self {
+        Self { kind: OutcomeKind::CouldNotCheck, cause, words: words.into() }
+    }
+
+    pub fn is_pass(&self) -> bool {
+        self.kind == OutcomeKind::Pass
+    }
+
+    pub fn wants_block(&self) -> bool {
+        self.kind == OutcomeKind::Block
+    }
 }
 
 /// Whether a block was counted. Only a block that was counted may be given: a guard that can't count can't
@@ -224,168 +160,188 @@ pub enum Counting {
     Spent,
     /// A newer stop has taken over, and decides.
     Superseded,
-    /// It could not be counted.
     Failed(String),
 }
 
-/// Whether a stop is blocked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// The stop is blocked.
     Block,
-    /// The stop goes through.
     #[default]
     Allow,
 }
 
-/// The decision on one stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Blocked or let go.
     pub action: Action,
-    /// Why.
     pub cause: Cause,
     /// In words, for the log.
     pub detail: Option<String>,
     /// In a dry run: the stop would have been blocked.
     pub would_block: bool,
-    /// The answer to the client.
     pub reply: Reply,
 }
 
-impl Outcome {
-    /// Its name in the log.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Pass { .. } => "pass",
-            Self::Block { .. } => "hold",
-            Self::Advise { .. } => "advise",
-            Self::CouldNotCheck { .. } => "could-not-check",
-        }
-    }
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    pub outcome: Outcome,
+    /// Whether a block counts against the session's budget: a gate blocks that does not just keep it
+    /// at work.
+    pub uses_budget: bool,
+}
 
-    /// Why.
-    pub fn cause(&self) -> Cause {
-        match self {
-            Self::Pass { cause, .. }
-            | Self::Block { cause, .. }
-            | Self::Advise { cause, .. }
-            | Self::CouldNotCheck { cause, .. } => *cause,
+/// Merges outcomes in their order, each with whether its gate keeps the session at work. Blocks come
+/// first, with one reason for all; then what could not be checked, then what the person should know.
+/// Where there is none of that the last outcome counts, which is the audit's where there is one.
+pub fn merge(outcomes: &[(&Outcome, bool)]) -> Merged {
+    let all = || outcomes.iter().map(|(outcome, _)| *outcome);
+    let first = |kind| all().find(|outcome| outcome.kind == kind);
+    let uses_budget = outcomes.iter().any(|(outcome, keeps_working)| outcome.wants_block() && !keeps_working);
+    let outcome = if let Some(block) = first(OutcomeKind::Block) {
+        let mut reason = String::new();
+        for block in all().filter(|outcome| outcome.wants_block()) {
+            if !reason.is_empty() {
+                reason.truncate(reason.trim_end().len());
+                reason.push_str("\n\n");
+            }
+            reason.push_str(&block.words);
         }
-    }
-
-    /// In words, to whomever they are said.
-    pub fn words(&self) -> Option<&str> {
-        match self {
-            Self::Pass { detail, .. } => detail.as_deref(),
-            Self::Block { reason, .. } => Some(reason),
-            Self::Advise { message, .. } | Self::CouldNotCheck { message, .. } => Some(message),
-        }
-    }
-
-    /// Whether a block would have to be counted for it.
-    pub fn wants_block(&self) -> bool {
-        matches!(self, Self::Block { .. })
-    }
+        Outcome::block(block.cause, reason)
+    } else if let Some(told) = first(OutcomeKind::CouldNotCheck).or(first(OutcomeKind::Advise)) {
+        let words: Vec<&str> =
+            all().filter(|outcome| !outcome.is_pass()).map(|outcome| outcome.words.as_str()).collect();
+        Outcome { words: words.join("; "), ..told.clone() }
+    } else {
+        all().next_back().cloned().unwrap_or_else(|| Outcome::pass(Cause::NothingToAudit, "no gate is set"))
+    };
+    Merged { outcome, uses_budget }
 }
 
 /// Turns an outcome into the decision.
 pub fn decide(outcome: Outcome, dry_run: bool, counting: &Counting) -> Decision {
-    let allow =
-        |cause, detail, reply| Decision { action: Action::Allow, cause, detail, would_block: false, reply };
-    match (outcome, dry_run, counting) {
-        (Outcome::Pass { cause, detail }, _, _) => allow(cause, detail, Reply::Silent),
-        (_, _, Counting::Superseded) => allow(Cause::Superseded, Some(NEWER_STOP.into()), Reply::Silent),
-        (Outcome::Advise { cause, message } | Outcome::CouldNotCheck { cause, message }, _, _) => {
-            allow(cause, Some(message.clone()), Reply::Tell(format!("punchlist: {message}")))
+    let Outcome { kind, cause, words } = outcome;
+    let allow = |cause, words: String, reply| {
+        let detail = Some(words).filter(|words| !words.is_empty());
+        Decision { action: Action::Allow, cause, detail, would_block: false, reply }
+    };
+    let tell = |cause, words: String| {
+        let reply = Reply::Tell(format!("punchlist: {words}"));
+        allow(cause, words, reply)
+    };
+    match (kind, counting) {
+        (OutcomeKind::Pass, _) => allow(cause, words, Reply::Silent),
+        (_, Counting::Superseded) => allow(Cause::Superseded, NEWER_STOP.into(), Reply::Silent),
+        (OutcomeKind::Advise | OutcomeKind::CouldNotCheck, _) => tell(cause, words),
+        (OutcomeKind::Block, _) if dry_run => {
+            Decision { would_block: true, ..allow(cause, words, Reply::Silent) }
         }
-        (Outcome::Block { cause, reason }, true, _) => {
-            Decision { would_block: true, ..allow(cause, Some(reason), Reply::Silent) }
+        (OutcomeKind::Block, Counting::Counted) => {
+            let (action, reply) = (Action::Block, Reply::Block(words));
+            Decision { action, cause, detail: None, would_block: false, reply }
         }
-        (Outcome::Block { cause, reason }, false, Counting::Counted) => Decision {
-            action: Action::Block,
-            cause,
-            detail: None,
-            would_block: false,
-            reply: Reply::Block(reason),
-        },
-        (Outcome::Block { .. }, false, Counting::Failed(why)) => {
-            let message =
+        (OutcomeKind::Block, Counting::Failed(why)) => {
+            let words =
                 format!("this stop should be held, but the block can't be counted ({why}), so it is not");
-            Decision {
-                would_block: true,
-                ..allow(Cause::Error, Some(message.clone()), Reply::Tell(format!("punchlist: {message}")))
-            }
+            Decision { would_block: true, ..tell(Cause::Error, words) }
         }
-        (Outcome::Block { .. }, false, Counting::Spent) => {
-            allow(Cause::Budget, Some("another stop of the session was held meanwhile".into()), Reply::Silent)
+        (OutcomeKind::Block, Counting::Spent) => {
+            allow(Cause::Budget, "another stop of the session was held meanwhile".into(), Reply::Silent)
         }
-        (Outcome::Block { .. }, false, Counting::NotNeeded) => {
-            // Not reached: a block that is no dry run is always counted. Were it not, it must not be given.
-            allow(Cause::Error, Some("a block was not counted".into()), Reply::Silent)
+        // Not reached: a block that is no dry run is always counted. Were it not, it must not be given.
+        (OutcomeKind::Block, Counting::NotNeeded) => {
+            allow(Cause::Error, "a block was not counted".into(), Reply::Silent)
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
+    fn block(cause: Cause, reason: &str) -> Outcome {
+        Outcome::block(cause, reason)
+    }
+
     fn hold() -> Outcome {
-        Outcome::Block { cause: Cause::Findings, reason: "b is missing".into() }
+        block(Cause::Findings, "b is missing")
     }
 
-    fn counts() -> [Counting; 5] {
-        let failed = Counting::Failed("full".into());
-        [Counting::NotNeeded, Counting::Counted, Counting::Spent, Counting::Superseded, failed]
-    }
-
-    #[test]
-    fn a_counted_hold_blocks() {
-        let decision = decide(hold(), false, &Counting::Counted);
-        assert_eq!(
-            (decision.action, decision.cause, decision.reply),
-            (Action::Block, Cause::Findings, Reply::Block("b is missing".into()))
-        );
-    }
-
-    #[test]
-    fn nothing_else_ever_blocks() {
-        let outcomes = [
-            Outcome::Pass { cause: Cause::Clean, detail: None },
-            Outcome::Advise { cause: Cause::OnlyUnverified, message: "m".into() },
-            Outcome::CouldNotCheck { cause: Cause::AuditorTimeout, message: "m".into() },
+    /// One outcome of each kind.
+    fn outcomes() -> [Outcome; 4] {
+        [
+            Outcome::pass(Cause::Clean, ""),
+            Outcome::advise(Cause::OnlyUnverified, "m"),
+            Outcome::could_not_check(Cause::AuditorTimeout, "m"),
             hold(),
-        ];
-        for outcome in outcomes {
-            for dry_run in [false, true] {
-                for counting in counts() {
-                    if outcome == hold() && !dry_run && counting == Counting::Counted {
-                        continue;
-                    }
-                    let decision = decide(outcome.clone(), dry_run, &counting);
-                    assert_eq!(
-                        (decision.action, decision.reply.exit_code()),
-                        (Action::Allow, 0),
-                        "{outcome:?} {dry_run} {counting:?}"
-                    );
-                }
-            }
+        ]
+    }
+
+    #[test]
+    fn blocks_are_one_reason_in_their_order() {
+        let pass = Outcome::pass(Cause::Clean, "fine");
+        let (audit, feature) =
+            (block(Cause::Findings, "b is missing\n"), block(Cause::FeatureOpen, "go on\n"));
+        let both = block(Cause::FeatureOpen, "go on\n\nb is missing\n");
+        for (outcomes, outcome, uses_budget) in [
+            ([(&pass, false), (&audit, false)], &audit, true),
+            ([(&feature, true), (&audit, false)], &both, true),
+            ([(&feature, true), (&pass, false)], &feature, false),
+        ] {
+            assert_eq!(merge(&outcomes), Merged { outcome: outcome.clone(), uses_budget });
         }
     }
 
     #[test]
-    fn what_a_newer_stop_has_taken_over_says_nothing() {
-        let told = Outcome::CouldNotCheck { cause: Cause::AuditorTimeout, message: "m".into() };
-        for outcome in [hold(), told] {
-            for dry_run in [false, true] {
-                let decision = decide(outcome.clone(), dry_run, &Counting::Superseded);
-                assert_eq!(
-                    (decision.action, decision.cause, decision.reply),
-                    (Action::Allow, Cause::Superseded, Reply::Silent)
-                );
-                assert!(!decision.would_block);
+    fn what_could_not_be_checked_comes_before_advice_and_both_are_told() {
+        let advice = Outcome::advise(Cause::OnlyUnverified, "one");
+        let unchecked = Outcome::could_not_check(Cause::Error, "two");
+        let merged = merge(&[(&advice, false), (&unchecked, false)]);
+        assert_eq!(merged.outcome, Outcome::could_not_check(Cause::Error, "one; two"));
+    }
+
+    #[test]
+    fn where_all_pass_the_last_one_says_why() {
+        let [a, b] = ["a", "b"].map(|words| Outcome::pass(Cause::Clean, words));
+        assert_eq!(merge(&[(&a, false), (&b, false)]).outcome, b);
+    }
+
+    proptest! {
+        #[test]
+        fn a_stop_is_blocked_if_and_only_if_a_gate_blocks_it(kinds in proptest::collection::vec(0usize..4, 0..6)) {
+            let all: Vec<Outcome> = kinds.iter().map(|kind| outcomes()[*kind].clone()).collect();
+            let merged = merge(&all.iter().map(|outcome| (outcome, false)).collect::<Vec<_>>());
+            prop_assert_eq!(merged.outcome.wants_block(), kinds.contains(&3));
+            prop_assert_eq!(merged.uses_budget, kinds.contains(&3));
+        }
+    }
+
+    #[test]
+    fn only_a_counted_hold_blocks() {
+        let failed = Counting::Failed("full".into());
+        let counts = [Counting::NotNeeded, Counting::Counted, Counting::Spent, Counting::Superseded, failed];
+        for outcome in outcomes() {
+            for (dry_run, counting) in
+                [false, true].iter().flat_map(|dry| counts.iter().map(move |c| (*dry, c)))
+            {
+                let decision = decide(outcome.clone(), dry_run, counting);
+                let case = format!("{outcome:?} {dry_run} {counting:?}");
+                if outcome == hold() && !dry_run && *counting == Counting::Counted {
+                    let expected = (Action::Block, Cause::Findings, Reply::Block("b is missing".into()));
+                    assert_eq!((decision.action, decision.cause, decision.reply), expected, "{case}");
+                    continue;
+                }
+                assert_eq!((decision.action, decision.reply.exit_code()), (Action::Allow, 0), "{case}");
+                // What a newer stop has taken over says nothing.
+                if !outcome.is_pass() && *counting == Counting::Superseded {
+                    assert_eq!(
+                        (decision.cause, decision.reply),
+                        (Cause::Superseded, Reply::Silent),
+                        "{case}"
+                    );
+                    assert!(!decision.would_block, "{case}");
+                }
             }
         }
     }

@@ -1,13 +1,26 @@
 //! One line of the punch list. Plain data: facts, readers and checks all speak in it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 use crate::ids::ContentId;
 use crate::text::normalise::normalised;
 
 /// What kind of drift it is.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    IntoStaticStr,
 )]
 pub enum Category {
     /// Claimed done, and not so.
@@ -20,22 +33,16 @@ pub enum Category {
     D,
     /// The person asked for it, and it was never done.
     #[serde(rename = "ask")]
+    #[strum(serialize = "ask")]
     Ask,
 }
 
 impl Category {
-    /// All of them, in order.
     pub const ALL: [Self; 5] = [Self::A, Self::B, Self::C, Self::D, Self::Ask];
 
     /// As written in the log and the config.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::A => "A",
-            Self::B => "B",
-            Self::C => "C",
-            Self::D => "D",
-            Self::Ask => "ask",
-        }
+        self.into()
     }
 
     /// In words, for the agent and the person.
@@ -52,9 +59,23 @@ impl Category {
 
 /// In which way the world is not as claimed: what a check has to look at.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Kind {
     /// A file, a commit or another thing is not there.
     #[serde(alias = "missing-file")]
@@ -73,38 +94,24 @@ pub enum Kind {
     LeftOut,
     /// Anything else.
     #[serde(alias = "no-trace")]
+    #[default]
     Other,
 }
 
 impl Kind {
-    /// All of them, in order.
-    pub const ALL: [Self; 7] = [
-        Self::Missing,
-        Self::WrongContent,
-        Self::Failed,
-        Self::NotRun,
-        Self::NotInPlan,
-        Self::LeftOut,
-        Self::Other,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
-    /// As written in the log.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::WrongContent => "wrong-content",
-            Self::Failed => "failed",
-            Self::NotRun => "not-run",
-            Self::NotInPlan => "not-in-plan",
-            Self::LeftOut => "left-out",
-            Self::Other => "other",
-        }
+        self.into()
     }
 }
 
 /// In which section of the evidence a claim stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema, IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum ClaimedIn {
     Plan,
     /// In the agent's final message.
@@ -119,100 +126,77 @@ pub enum ClaimedIn {
 }
 
 impl ClaimedIn {
-    /// All of them, in order.
     pub const ALL: [Self; 5] = [Self::Plan, Self::Message, Self::Tasks, Self::Asks, Self::Nowhere];
 
-    /// As written in the log.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-            Self::Message => "message",
-            Self::Tasks => "tasks",
-            Self::Asks => "asks",
-            Self::Nowhere => "nowhere",
-        }
+        self.into()
     }
 }
 
 /// What the checks and the second reader made of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Status {
     /// Its quotes are real, nothing contradicts it, and the second reader upholds it: it may hold the stop.
     Confirmed,
     /// It may be so; it can't be shown. Never holds a stop.
+    #[default]
     CannotVerify,
     /// Disk, session or the second reader say otherwise. Dropped, and kept in the log only.
     Refuted,
 }
 
 impl Status {
-    /// All of them, in order.
     pub const ALL: [Self; 3] = [Self::Confirmed, Self::CannotVerify, Self::Refuted];
 
-    /// As written in the log.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Confirmed => "confirmed",
-            Self::CannotVerify => "cannot-verify",
-            Self::Refuted => "refuted",
-        }
+        self.into()
     }
 }
 
-/// Who says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Source {
-    /// The program's own facts.
     Facts,
-    /// The first reader.
     #[serde(alias = "auditor")]
+    #[default]
     Reader,
     Both,
 }
 
 impl Source {
-    /// All of them, in order.
     pub const ALL: [Self; 3] = [Self::Facts, Self::Reader, Self::Both];
 
-    /// As written in the log.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Facts => "facts",
-            Self::Reader => "reader",
-            Self::Both => "both",
-        }
+        self.into()
     }
 }
 
-/// What the second reader said of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondOpinion {
-    /// Whether the finding survived.
     pub upheld: bool,
     /// Why, in a sentence.
     #[serde(default)]
     pub why: String,
 }
 
+/// What an older log does not say is taken for the default of its type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What kind of drift.
     pub category: Category,
     /// What the checks and the second reader made of it.
-    #[serde(default = "unsaid::status")]
+    #[serde(default)]
     pub status: Status,
-    /// Who says so.
-    #[serde(default = "unsaid::source")]
+    #[serde(default)]
     pub source: Source,
     /// In which way the world is not as claimed.
-    #[serde(default = "unsaid::kind", alias = "problem")]
+    #[serde(default, alias = "problem")]
     pub kind: Kind,
     /// The words of the step, claim, task or ask.
     #[serde(default, skip_serializing_if = "String::is_empty", alias = "quote")]
     pub claim: String,
-    /// Where those words stand.
     #[serde(default)]
     pub claimed_in: ClaimedIn,
     /// The words of the evidence that show that it is not so; empty where the proof is that nothing is there.
@@ -221,10 +205,8 @@ pub struct Finding {
     /// The file concerned, as the workspace has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What was found.
     #[serde(default)]
     pub why: String,
-    /// What would settle it.
     #[serde(default)]
     pub settle: String,
     /// What the checks did and why.
@@ -236,23 +218,6 @@ pub struct Finding {
     /// The number of the plan's step that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<usize>,
-}
-
-/// What is taken for so where an older log does not say.
-mod unsaid {
-    use super::{Kind, Source, Status};
-
-    pub(super) fn status() -> Status {
-        Status::CannotVerify
-    }
-
-    pub(super) fn source() -> Source {
-        Source::Reader
-    }
-
-    pub(super) fn kind() -> Kind {
-        Kind::Other
-    }
 }
 
 impl Finding {
@@ -273,7 +238,6 @@ impl Finding {
 pub struct Advisory {
     /// What it is about.
     pub kind: AdvisoryKind,
-    /// In words.
     pub text: String,
     /// The command, the sentence or the file that it rests on.
     pub evidence: String,
@@ -287,101 +251,66 @@ impl Advisory {
 }
 
 /// What an advisory is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    EnumMessage,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum AdvisoryKind {
-    /// A check is said to pass, and never ran.
     #[serde(alias = "unrun-tests", alias = "unrun-build", alias = "unrun-lint")]
+    #[strum(message = "a check is said to pass, and never ran")]
     NotRun,
-    /// The tests ran before the last edit.
+    #[strum(message = "the tests ran before the last edit")]
     StaleTests,
-    /// It was built before the last edit.
+    #[strum(message = "it was built before the last edit")]
     StaleBuild,
-    /// The linter ran before the last edit.
+    #[strum(message = "the linter ran before the last edit")]
     StaleLint,
-    /// A branch on a remote was overwritten.
+    #[strum(message = "a branch on a remote was overwritten")]
     ForcePush,
-    /// Work that was not committed was thrown away.
+    #[strum(message = "work that was not committed was thrown away")]
     HardReset,
-    /// A folder was deleted with all that was in it.
+    #[strum(message = "a folder was deleted with all that was in it")]
     RecursiveDelete,
-    /// A commit or a push went past its hooks.
+    #[strum(message = "a commit or a push went past its hooks")]
     NoVerify,
-    /// A table or a database was dropped.
+    #[strum(message = "a table or a database was dropped")]
     DroppedTable,
-    /// A download went into a shell unseen.
+    #[strum(message = "a download went into a shell unseen")]
     PipedDownload,
-    /// A test was switched off.
+    #[strum(message = "a test was switched off")]
     DisabledTest,
+    #[strum(message = "a test was deleted")]
     DeletedTest,
-    /// A secret was written to a file that git tracks.
+    #[strum(message = "a secret was written to a file that git tracks")]
     SecretWritten,
-    /// The agent used the person's switch.
+    #[strum(message = "the agent used the person's switch")]
     SwitchedOff,
-    /// The agent allowed in the person's place what a project's config asks to run.
+    #[strum(message = "the agent allowed a project's commands in the person's place")]
     GaveLeave,
 }
 
 impl AdvisoryKind {
-    /// All of them, in order.
-    pub const ALL: [Self; 15] = [
-        Self::NotRun,
-        Self::StaleTests,
-        Self::StaleBuild,
-        Self::StaleLint,
-        Self::ForcePush,
-        Self::HardReset,
-        Self::RecursiveDelete,
-        Self::NoVerify,
-        Self::DroppedTable,
-        Self::PipedDownload,
-        Self::DisabledTest,
-        Self::DeletedTest,
-        Self::SecretWritten,
-        Self::SwitchedOff,
-        Self::GaveLeave,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
-    /// As written in the log.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::NotRun => "not-run",
-            Self::StaleTests => "stale-tests",
-            Self::StaleBuild => "stale-build",
-            Self::StaleLint => "stale-lint",
-            Self::ForcePush => "force-push",
-            Self::HardReset => "hard-reset",
-            Self::RecursiveDelete => "recursive-delete",
-            Self::NoVerify => "no-verify",
-            Self::DroppedTable => "dropped-table",
-            Self::PipedDownload => "piped-download",
-            Self::DisabledTest => "disabled-test",
-            Self::DeletedTest => "deleted-test",
-            Self::SecretWritten => "secret-written",
-            Self::SwitchedOff => "switched-off",
-            Self::GaveLeave => "gave-leave",
-        }
+        self.into()
     }
 
-    /// In words.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::NotRun => "a check is said to pass, and never ran",
-            Self::StaleTests => "the tests ran before the last edit",
-            Self::StaleBuild => "it was built before the last edit",
-            Self::StaleLint => "the linter ran before the last edit",
-            Self::ForcePush => "a branch on a remote was overwritten",
-            Self::HardReset => "work that was not committed was thrown away",
-            Self::RecursiveDelete => "a folder was deleted with all that was in it",
-            Self::NoVerify => "a commit or a push went past its hooks",
-            Self::DroppedTable => "a table or a database was dropped",
-            Self::PipedDownload => "a download went into a shell unseen",
-            Self::DisabledTest => "a test was switched off",
-            Self::DeletedTest => "a test was deleted",
-            Self::SecretWritten => "a secret was written to a file that git tracks",
-            Self::SwitchedOff => "the agent used the person's switch",
-            Self::GaveLeave => "the agent allowed a project's commands in the person's place",
-        }
+        self.get_message().unwrap_or_default()
     }
 }
 
@@ -403,6 +332,9 @@ mod tests {
         }
         for source in Source::ALL {
             assert_eq!(serde_json::json!(source), source.name());
+        }
+        for kind in AdvisoryKind::ALL {
+            assert_eq!(serde_json::json!(kind), kind.name());
         }
     }
 
@@ -447,12 +379,5 @@ mod tests {
         };
         let json = serde_json::to_string(&whole).expect("JSON");
         assert_eq!(serde_json::from_str::<Finding>(&json).expect("a finding"), whole);
-    }
-
-    #[test]
-    fn an_advisory_is_written_by_its_name() {
-        for kind in AdvisoryKind::ALL {
-            assert_eq!(serde_json::json!(kind), kind.name());
-        }
     }
 }

@@ -16,6 +16,7 @@ use crate::env::Env;
 use crate::hook::stop::{Registered, answer};
 use crate::readers::RecordedReplies;
 use crate::state::StateFolder;
+use crate::timing::Phases;
 
 const HOOK_INPUT: &str = include_str!("../fixtures/trips/drift/hook.json");
 const TRANSCRIPT: &str = include_str!("../fixtures/trips/drift/transcript.jsonl");
@@ -77,7 +78,8 @@ impl Sandbox {
         let env = Env::from_pairs([("HOME", self.home())]);
         let registered = Registered::holding(HOOK_TIMEOUT);
         let readers = &mut RecordedReplies::new(replies);
-        answer(stdin.as_bytes(), &env, &self.state(), registered, Timestamp::now(), Some(readers))
+        let phases = Phases::default();
+        answer(&phases, stdin.as_bytes(), &env, &self.state(), registered, Timestamp::now(), Some(readers))
     }
 
     pub fn state(&self) -> StateFolder {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
-use crate::config::Config;
+use crate::config::{CHECK_TIMEOUT, CheckConfig, CheckOn, Config};
 use crate::env::Env;
 use crate::evidence::{
     Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace,
@@ -402,4 +402,10 @@ impl ConfigFiles {
         let folder = self.0.path().display().to_string();
         (config, errors.iter().map(|error| error.to_string().replace(&folder, "[folder]")).collect())
     }
+}
+
+/// A check of the tests, which the project's own file asks for or the person's.
+pub fn check(run: &str, is_projects: bool) -> CheckConfig {
+    let (name, on) = ("test".to_owned(), CheckOn::Stop);
+    CheckConfig { name, run: run.to_owned(), when: Vec::new(), timeout: CHECK_TIMEOUT, on, is_projects }
 }

@@ -1,22 +1,20 @@
 //! The audit as a whole, for the Stop hook, `punchlist audit` and `punchlist eval`.
 //!
 //! A session, its plan and a workspace become an [`AuditInput`]: evidence and facts. [`reading`] asks the two readers
-//! about it, with the checks between them; `outcome` decides what the findings come to, `reason` words it, `snapshot`
-//! is what is kept of the evidence for people, `record` what the log has of it. `work` tells whether there is anything
-//! to audit, `staleness` whether the findings of a background audit still hold.
+//! about it, with the checks between them; `outcome` decides what the findings come to, `reason` words it, `record`
+//! is what the log has of it, `staleness` whether the findings of a background audit still hold.
 
 pub mod outcome;
 pub mod reading;
 pub mod reason;
 pub mod record;
-pub mod snapshot;
 pub mod staleness;
-pub mod work;
 
 use std::time::{Duration, Instant};
 
 use crate::advisories;
 use crate::config::AuditConfig;
+use crate::decision::Cause;
 use crate::evidence::gather::Scope;
 use crate::evidence::masking::{mask_plan, mask_session};
 use crate::evidence::{self, Evidence, FileCache, JudgedUntil, Sections, Workspace};
@@ -31,7 +29,6 @@ use crate::session::file_history;
 use crate::session::file_history::Wanted;
 use crate::session::{Session, Touch};
 
-/// Where plans live in a workspace.
 pub fn plan_places(workspace: &Workspace, config: &AuditConfig) -> PlanPlaces {
     PlanPlaces::new(workspace.root().to_path_buf(), workspace.plan_folders().to_vec(), &config.plan)
 }
@@ -59,13 +56,10 @@ pub fn plan_in_play(session: &mut Session, workspace: &Workspace, places: &PlanP
 pub struct AuditInput {
     /// Plan, session and disk side by side.
     pub evidence: Evidence,
-    /// What they prove by themselves.
     pub facts: Vec<Finding>,
     /// What the person should know; never a reason to block.
     pub advisories: Vec<Advisory>,
-    /// How many secrets were masked.
     pub masked: usize,
-    /// How long the facts took.
     pub facts_took: Duration,
     prompts: Prompts,
     sections: Sections,
@@ -151,8 +145,41 @@ impl AuditInput {
         SharedPrompt::new(prompts, &self.sections, &self.evidence, &self.facts, fence, self.max_bytes)
     }
 
-    /// The texts in use.
     pub fn prompts(&self) -> &Prompts {
         &self.prompts
+    }
+}
+
+/// How much a session has done that can be judged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Files changed and commands that may have had effects.
+    pub done: usize,
+    pub finished: usize,
+}
+
+impl Work {
+    pub fn in_session(session: &Session) -> Self {
+        let finished = session.todos.iter().filter(|todo| todo.status == "completed").count();
+        Self { done: session.work_done(), finished }
+    }
+}
+
+/// Returns why there is nothing to audit: nothing was done since the last audit, and no task was finished.
+pub fn nothing_to_audit(
+    session: &Session,
+    plan: Option<&Plan>,
+    last: Option<Work>,
+) -> Option<(Cause, &'static str)> {
+    let work = Work::in_session(session);
+    let is_comparable = plan.is_some()
+        || work.finished > 0
+        || !session.asks.is_empty()
+        || session.final_message.as_deref().is_some_and(|message| !message.trim().is_empty());
+    match last {
+        Some(last) if work == last => Some((Cause::Unchanged, "nothing was done since the last audit")),
+        None if work == Work::default() => Some((Cause::NothingToAudit, "nothing was done yet")),
+        _ if !is_comparable => Some((Cause::NothingToAudit, "nothing was asked, planned or said")),
+        _ => None,
     }
 }

@@ -2,14 +2,14 @@
 
 use super::reason;
 use crate::config::AuditConfig;
-use crate::decision::{Cause, NEWER_STOP, Outcome};
+use crate::decision::{Cause, NEWER_STOP, Outcome, OutcomeKind};
 use crate::finding::{Advisory, Finding, Source, Status};
 use crate::readers::ReaderOutcome;
 use crate::redact::mask;
 
 /// An audit that could not be made. Why may be the client's words, which nobody has masked yet.
 pub fn could_not(cause: Cause, why: &str) -> Outcome {
-    Outcome::CouldNotCheck { cause, message: format!("this stop was not audited: {}", mask(why).text) }
+    Outcome::could_not_check(cause, format!("this stop was not audited: {}", mask(why).text))
 }
 
 /// What the findings and the first reader's outcome come to. Confirmed facts block even where no reader could be
@@ -32,21 +32,19 @@ pub fn outcome_of(
     let is_heard = !matches!(auditor, ReaderOutcome::Interrupted(_) | ReaderOutcome::Superseded);
     if !holding.is_empty() && is_heard {
         let reason = reason::reason(reason_template, decision, &holding, &unverified);
-        return Outcome::Block { cause: Cause::Findings, reason };
+        return Outcome::block(Cause::Findings, reason);
     }
     match auditor {
-        ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if unverified.is_empty() => {
-            if candidates.is_empty() {
-                Outcome::Pass { cause: Cause::Clean, detail: None }
-            } else {
-                let detail = format!("candidates of the facts alone: {}", reason::one_line(&candidates));
-                Outcome::Pass { cause: Cause::OnlyUnverified, detail: Some(detail) }
-            }
+        ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if !unverified.is_empty() => {
+            let listed = reason::one_line(&unverified);
+            let words = format!("let go, with what could not be verified: {listed}");
+            Outcome::advise(Cause::OnlyUnverified, words)
         }
-        ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked => Outcome::Advise {
-            cause: Cause::OnlyUnverified,
-            message: format!("let go, with what could not be verified: {}", reason::one_line(&unverified)),
-        },
+        ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked if !candidates.is_empty() => {
+            let words = format!("candidates of the facts alone: {}", reason::one_line(&candidates));
+            Outcome::pass(Cause::OnlyUnverified, words)
+        }
+        ReaderOutcome::Answered(_) | ReaderOutcome::NotAsked => Outcome::pass(Cause::Clean, ""),
         ReaderOutcome::TimedOut(after) => could_not(
             Cause::AuditorTimeout,
             &format!("the first reader gave no answer in {:.0} s", after.as_secs_f64()),
@@ -55,48 +53,41 @@ pub fn outcome_of(
         ReaderOutcome::Unreadable(why) => {
             could_not(Cause::AuditorUnreadable, &format!("the first reader's answer does not count: {why}"))
         }
-        ReaderOutcome::Superseded => {
-            Outcome::Pass { cause: Cause::Superseded, detail: Some(NEWER_STOP.to_owned()) }
-        }
+        ReaderOutcome::Superseded => Outcome::pass(Cause::Superseded, NEWER_STOP),
         ReaderOutcome::Interrupted(signal) => could_not(Cause::Error, &format!("ended by {signal}")),
     }
 }
 
-/// Adds what the agent disputed before and is not blocked for again. A block tells only of what blocks.
-pub fn with_disputed(outcome: Outcome, disputed: &[&Finding]) -> Outcome {
+/// Adds what the agent disputed before and is not blocked for again.
+pub fn with_disputed(mut outcome: Outcome, disputed: &[Finding]) -> Outcome {
     if disputed.is_empty() {
         return outcome;
     }
-    let again = format!("disputed by the agent before, and not held again: {}", reason::one_line(disputed));
-    match outcome {
-        Outcome::Pass { .. } => {
-            Outcome::Advise { cause: Cause::OnlyUnverified, message: format!("let go; {again}") }
-        }
-        Outcome::Advise { cause, message } => {
-            Outcome::Advise { cause, message: format!("{message}; {again}") }
-        }
-        Outcome::CouldNotCheck { cause, message } => {
-            Outcome::CouldNotCheck { cause, message: format!("{message}; {again}") }
-        }
-        held @ Outcome::Block { .. } => held,
+    if outcome.is_pass() {
+        outcome.cause = Cause::OnlyUnverified;
     }
+    let listed = reason::one_line(&disputed.iter().collect::<Vec<_>>());
+    with_words(outcome, &format!("disputed by the agent before, and not held again: {listed}"))
 }
 
-/// Adds what the person should know. A block tells only of what blocks.
+/// Adds what the person should know.
 pub fn advised(outcome: Outcome, advisories: &[&Advisory]) -> Outcome {
     if advisories.is_empty() {
         return outcome;
     }
-    let known = format!("worth knowing: {}", reason::advice(advisories));
-    match outcome {
-        Outcome::Pass { cause, .. } => Outcome::Advise { cause, message: format!("let go; {known}") },
-        Outcome::Advise { cause, message } => {
-            Outcome::Advise { cause, message: format!("{message}; {known}") }
+    let listed: Vec<_> =
+        advisories.iter().map(|advisory| format!("{} ({})", advisory.text, advisory.evidence)).collect();
+    with_words(outcome, &format!("worth knowing: {}", listed.join("; ")))
+}
+
+/// Adds words for the person. A block tells only of what blocks.
+fn with_words(outcome: Outcome, more: &str) -> Outcome {
+    match outcome.kind {
+        OutcomeKind::Block => outcome,
+        OutcomeKind::Pass => Outcome::advise(outcome.cause, format!("let go; {more}")),
+        OutcomeKind::Advise | OutcomeKind::CouldNotCheck => {
+            Outcome { words: format!("{}; {more}", outcome.words), ..outcome }
         }
-        Outcome::CouldNotCheck { cause, message } => {
-            Outcome::CouldNotCheck { cause, message: format!("{message}; {known}") }
-        }
-        held @ Outcome::Block { .. } => held,
     }
 }
 
@@ -122,53 +113,43 @@ mod tests {
         outcome_of(&answered, findings, &Config::default().audit, ("", "k3f9"))
     }
 
+    fn held() -> Outcome {
+        Outcome::block(Cause::Findings, "b is missing")
+    }
+
     #[test]
     fn a_candidate_that_nobody_agrees_with_is_told_to_nobody() {
-        assert!(matches!(
-            outcome(&[candidate(Source::Facts)]),
-            Outcome::Pass { cause: Cause::OnlyUnverified, detail: Some(_) }
-        ));
-        assert!(matches!(
-            outcome(&[candidate(Source::Both)]),
-            Outcome::Advise { cause: Cause::OnlyUnverified, .. }
-        ));
+        for (source, kind) in [(Source::Facts, OutcomeKind::Pass), (Source::Both, OutcomeKind::Advise)] {
+            let outcome = outcome(&[candidate(source)]);
+            assert_eq!((outcome.kind, outcome.cause), (kind, Cause::OnlyUnverified));
+            assert!(!outcome.words.is_empty());
+        }
     }
 
     #[test]
     fn what_was_disputed_before_is_told_and_never_holds() {
-        let mut finding = candidate(Source::Facts);
-        finding.check = "disputed in this session: \"It is generated.\"".into();
+        let check = "disputed in this session: \"It is generated.\"".into();
+        let finding = [Finding { check, ..candidate(Source::Facts) }];
         let told = "disputed by the agent before, and not held again: [B] \"src/helper.rs\" (disputed in this session: \"It is generated.\")";
-        assert_eq!(
-            with_disputed(outcome(&[]), &[&finding]),
-            Outcome::Advise { cause: Cause::OnlyUnverified, message: format!("let go; {told}") }
-        );
-        let unread = could_not(Cause::AuditorTimeout, "late");
-        assert_eq!(
-            with_disputed(unread, &[&finding]),
-            could_not(Cause::AuditorTimeout, &format!("late; {told}"))
-        );
-        let held = Outcome::Block { cause: Cause::Findings, reason: "b is missing".into() };
-        assert_eq!(with_disputed(held.clone(), &[&finding]), held);
-        assert_eq!(with_disputed(outcome(&[]), &[]), outcome(&[]));
+        let late = |words: &str| could_not(Cause::AuditorTimeout, words);
+        for (before, after) in [
+            (outcome(&[]), Outcome::advise(Cause::OnlyUnverified, format!("let go; {told}"))),
+            (late("late"), late(&format!("late; {told}"))),
+            (held(), held()),
+        ] {
+            assert_eq!(with_disputed(before.clone(), &finding), after);
+            assert_eq!(with_disputed(before.clone(), &[]), before);
+        }
     }
 
     #[test]
     fn advice_goes_along_and_never_holds() {
-        let advisory = Advisory {
-            kind: AdvisoryKind::ForcePush,
-            text: "a branch was overwritten".into(),
-            evidence: "git push --force".into(),
-        };
-        assert_eq!(
-            advised(outcome(&[]), &[&advisory]),
-            Outcome::Advise {
-                cause: Cause::Clean,
-                message: "let go; worth knowing: a branch was overwritten (git push --force)".into()
-            }
-        );
-        let held = Outcome::Block { cause: Cause::Findings, reason: "b is missing".into() };
-        assert_eq!(advised(held.clone(), &[&advisory]), held);
-        assert_eq!(advised(outcome(&[]), &[]), outcome(&[]));
+        let (text, evidence) = ("a branch was overwritten".into(), "git push --force".into());
+        let advisory = Advisory { kind: AdvisoryKind::ForcePush, text, evidence };
+        let told = "let go; worth knowing: a branch was overwritten (git push --force)";
+        for (before, after) in [(outcome(&[]), Outcome::advise(Cause::Clean, told)), (held(), held())] {
+            assert_eq!(advised(before.clone(), &[&advisory]), after);
+            assert_eq!(advised(before.clone(), &[]), before);
+        }
     }
 }

@@ -1,50 +1,19 @@
 //! The readers' part of an audit: the first proposes, the checks sort, the second tries to refute what would block.
 //! The second is asked only where something would block. Decides nothing but the status of each finding.
 
-use std::time::{Duration, Instant};
-
 use super::AuditInput;
 use crate::config::{AuditConfig, UnrunChecks};
 use crate::evidence::Workspace;
 use crate::finding::{Advisory, AdvisoryKind, Category, Finding, Kind, SecondOpinion, Source, Status};
 use crate::readers::checks::{PathOnDisk, UNSURE, check};
 use crate::readers::prompt::{PromptError, SharedPrompt};
-use crate::readers::{Answer, Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable, second};
+use crate::readers::{Answer, Prompt, ReaderOutcome, ReaderRun, Readers, second};
 use crate::text::normalise::bare;
 
-/// With less time than this the second reader is not asked: it could not answer.
-const LEAST_TIME: Duration = Duration::from_secs(4);
-
-/// Who is asked to refute what would block.
-pub enum Second<'a> {
-    /// The first reader, once more.
-    Same,
-    /// Somebody else.
-    Other(&'a mut dyn Reader),
-    /// Nobody: what the checks let through blocks.
-    Off,
-}
-
-/// Whom an audit asks, and how long it may take.
-pub struct Readers<'a> {
-    /// Who proposes.
-    pub first: &'a mut dyn Reader,
-    /// Who refutes.
-    pub second: Second<'a>,
-    /// How long each may take.
-    pub timeout: Duration,
-    /// By when all of it has to be over.
-    pub deadline: Instant,
-}
-
-/// What the readers were asked and what came of it.
 #[derive(Debug)]
 pub struct Reading {
-    /// The first reader's run.
     pub first: ReaderRun,
-    /// The second's, where it was asked.
     pub second: Option<ReaderRun>,
-    /// The second's prompt, where one was written.
     pub second_prompt: Option<Prompt>,
     /// Every finding, those that were refuted too.
     pub findings: Vec<Finding>,
@@ -68,9 +37,7 @@ impl Reading {
 /// What an audit needs to know of the world beside its evidence.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    /// The disk.
     pub workspace: &'a Workspace,
-    /// The settings.
     pub config: &'a AuditConfig,
     /// Whether a finding was disputed in this session before: it is not asked about again.
     pub is_disputed: &'a dyn Fn(&Finding) -> bool,
@@ -81,13 +48,10 @@ pub fn read(
     brief: &AuditInput,
     shown: &SharedPrompt,
     first_prompt: &Prompt,
-    readers: Readers<'_>,
+    readers: &mut Readers<'_>,
     setting: Setting<'_>,
 ) -> Result<Reading, PromptError> {
-    let Readers { first, second: who, timeout, deadline } = readers;
-    let left = || deadline.saturating_duration_since(Instant::now());
-    let run = first.ask(first_prompt, left().min(timeout));
-    let mut reading = proposed(brief, shown, run, setting);
+    let mut reading = proposed(brief, shown, readers.ask(first_prompt), setting);
     let asked = asked_about(&reading.findings, setting);
     // What kept the first from answering would keep the second too, for as long again.
     let has_answered = matches!(reading.first.outcome, ReaderOutcome::Answered(_));
@@ -96,19 +60,10 @@ pub fn read(
     }
     let listed: Vec<&Finding> = asked.iter().map(|at| &reading.findings[*at]).collect();
     let prompt = shown.second(brief.prompts(), &second::list_findings(&listed))?;
-    let run = match who {
-        Second::Off => return Ok(reading),
-        _ if left() < LEAST_TIME => ReaderRun::not_asked(ReaderOutcome::Unavailable(Unavailable::NoTime)),
-        Second::Same => first.ask(&prompt, left().min(timeout)),
-        Second::Other(reader) => reader.ask(&prompt, left().min(timeout)),
-    };
-    let mut judged: Vec<&mut Finding> = reading
-        .findings
-        .iter_mut()
-        .enumerate()
-        .filter(|(at, _)| asked.contains(at))
-        .map(|(_, one)| one)
-        .collect();
+    let Some(run) = readers.ask_second(&prompt) else { return Ok(reading) };
+    let all = reading.findings.iter_mut().enumerate();
+    let mut judged: Vec<&mut Finding> =
+        all.filter(|(at, _)| asked.contains(at)).map(|(_, finding)| finding).collect();
     second::apply(&mut judged, &run.outcome);
     reading.second = Some(run);
     reading.second_prompt = Some(prompt);
@@ -210,7 +165,6 @@ pub fn asked_about(findings: &[Finding], setting: Setting<'_>) -> Vec<usize> {
     asked.map(|(at, _)| at).collect()
 }
 
-/// Whether the second reader upheld a finding.
 pub fn is_upheld(finding: &Finding) -> bool {
     matches!(finding.second, Some(SecondOpinion { upheld: true, .. }))
 }

@@ -1,36 +1,10 @@
 //! Findings in words: the reason of a block, which becomes the agent's next prompt, and the line that the person
 //! sees. Must not say more than the findings do.
 
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::finding::{Advisory, Finding, Status};
+use crate::finding::{Finding, Status};
 use crate::readers::prompt::{REASON, render};
-
-#[derive(Serialize)]
-struct Line<'a> {
-    category: &'static str,
-    title: &'static str,
-    claim: &'a str,
-    path: Option<&'a str>,
-    why: &'a str,
-    settle: &'a str,
-    note: &'a str,
-}
-
-impl<'a> Line<'a> {
-    fn of(finding: &'a Finding) -> Self {
-        Self {
-            category: finding.category.name(),
-            title: finding.category.title(),
-            claim: &finding.claim,
-            path: finding.path.as_deref(),
-            why: &finding.why,
-            settle: &finding.settle,
-            note: &finding.check,
-        }
-    }
-}
 
 /// The person's switch, as named in every block.
 pub const SWITCH: &str = "`punchlist off` (logged and reported if the agent uses it)";
@@ -38,8 +12,19 @@ pub const SWITCH: &str = "`punchlist off` (logged and reported if the agent uses
 /// How many findings are listed: a list of hundreds is nobody's next step.
 const MOST_LISTED: usize = 20;
 
-fn lines<'a>(findings: &[&'a Finding]) -> Vec<Line<'a>> {
-    findings.iter().take(MOST_LISTED).map(|finding| Line::of(finding)).collect()
+fn lines(findings: &[&Finding]) -> Vec<Value> {
+    let line = |finding: &&Finding| {
+        json!({
+            "category": finding.category.name(),
+            "title": finding.category.title(),
+            "claim": finding.claim,
+            "path": finding.path,
+            "why": finding.why,
+            "settle": finding.settle,
+            "note": finding.check,
+        })
+    };
+    findings.iter().take(MOST_LISTED).map(line).collect()
 }
 
 /// The reason of a block; `decision` is its id. A template of the person's own that can't be rendered gives way to the
@@ -77,13 +62,6 @@ pub fn one_line(findings: &[&Finding]) -> String {
             format!("[{}] \"{subject}\" ({why})", finding.category.name())
         })
         .collect();
-    said.join("; ")
-}
-
-/// Advisories in one line, for the person.
-pub fn advice(advisories: &[&Advisory]) -> String {
-    let said: Vec<_> =
-        advisories.iter().map(|advisory| format!("{} ({})", advisory.text, advisory.evidence)).collect();
     said.join("; ")
 }
 

@@ -3,12 +3,13 @@
 //! that was audited.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use strum::EnumMessage;
 
 use crate::client::folders::open_session;
 use crate::client::hook_input::{Event, HookInput};
@@ -76,31 +77,18 @@ pub fn drop_stale(
 }
 
 /// What a session may have done since its stop. The first is the plainest, and is what the log says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumMessage)]
 pub enum Progress {
-    /// The client has another session open in its place.
+    #[strum(message = "the client has gone on to another session")]
     Left,
-    /// The person has typed something.
+    #[strum(message = "the person has typed on since this stop")]
     Asked,
-    /// Tools were called.
+    #[strum(message = "the session has used tools since this stop")]
     Worked,
-    /// A turn is under way, whatever started it.
+    #[strum(message = "the session is at work again")]
     AtWork,
 }
 
-impl Progress {
-    /// In words, for the log.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Left => "the client has gone on to another session",
-            Self::Asked => "the person has typed on since this stop",
-            Self::Worked => "the session has used tools since this stop",
-            Self::AtWork => "the session is at work again",
-        }
-    }
-}
-
-/// A transcript and its length at one moment.
 #[derive(Debug)]
 pub struct TranscriptMark {
     path: PathBuf,
@@ -116,7 +104,6 @@ impl TranscriptMark {
     }
 }
 
-/// What the session has done since its stop.
 pub fn progress_since(
     mark: Option<&TranscriptMark>,
     input: &HookInput,
@@ -139,8 +126,8 @@ pub fn progress_since(
 fn added_to(mark: &TranscriptMark, role: Role, stopped_ms: i64) -> io::Result<Vec<Progress>> {
     let mut builder = SessionBuilder::new(role);
     let mut file = open_regular(&mark.path)?;
-    let start = line_start(&mut file, mark.bytes)?;
-    file.seek(SeekFrom::Start(start))?;
+    // A line that was half written then is not JSON from here on: it was made before.
+    file.seek(SeekFrom::Start(mark.bytes))?;
     for line in BufReader::new(file.take(ADDED_CAP)).split(b'\n') {
         row::rows_of(String::from_utf8_lossy(&line?).as_bytes(), |row| {
             let made: Option<Timestamp> = row.timestamp.text().and_then(|time| time.parse().ok());
@@ -153,24 +140,6 @@ fn added_to(mark: &TranscriptMark, role: Role, stopped_ms: i64) -> io::Result<Ve
     let asked = (!added.asks.is_empty()).then_some(Progress::Asked);
     let worked = (added.last_call > 0 || !added.todos.is_empty()).then_some(Progress::Worked);
     Ok(asked.into_iter().chain(worked).collect())
-}
-
-/// Where the line of a byte begins: the mark may have been taken while a line was being written.
-fn line_start(file: &mut File, at: u64) -> io::Result<u64> {
-    const CHUNK: u64 = 64 << 10;
-    let mut end = at.min(file.metadata()?.len());
-    let mut chunk = Vec::new();
-    while end > 0 {
-        let start = end.saturating_sub(CHUNK);
-        chunk.clear();
-        file.seek(SeekFrom::Start(start))?;
-        file.by_ref().take(end - start).read_to_end(&mut chunk)?;
-        if let Some(newline) = chunk.iter().rposition(|byte| *byte == b'\n') {
-            return Ok(start + newline as u64 + 1);
-        }
-        end = start;
-    }
-    Ok(0)
 }
 
 #[cfg(test)]
@@ -218,19 +187,5 @@ mod tests {
         let mut findings = [finding(Some("a.txt"), Status::Confirmed), finding(None, Status::Confirmed)];
         let (current, stale) = drop_stale(&mut findings, &["PLAN.md"], Some("PLAN.md"));
         assert_eq!((current.len(), stale), (0, vec!["PLAN.md".to_owned()]), "nothing fits another plan");
-    }
-
-    #[test]
-    fn a_line_that_was_half_written_is_read_from_its_start() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("t.jsonl");
-        let long = "x".repeat(200 << 10);
-        fs::write(&path, format!("one\n{long}\nlast")).expect("written");
-        let mut file = File::open(&path).expect("open");
-        for (at, start) in
-            [(0, 0), (2, 0), (4, 4), (150 << 10, 4), (4 + (200 << 10), 4), (1 << 30, 5 + (200 << 10))]
-        {
-            assert_eq!(line_start(&mut file, at).expect("read"), start, "{at}");
-        }
     }
 }

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use anstream::adapter::strip_str;
+
 use crate::text::{first_part, is_harmless};
 
-/// How many lines are returned.
 const MOST_LINES: usize = 40;
 /// How long they may be together, and each of them.
 const MOST_BYTES: usize = 4_000;
@@ -29,7 +30,7 @@ fn tells_of_an_error(line: &str) -> bool {
 }
 
 /// The part that matters, in the order in which it was printed, with `…` where something was left out.
-pub fn excerpt(output: &str) -> String {
+pub(super) fn excerpt(output: &str) -> String {
     let output = without_escapes(output);
     let lines: Vec<&str> = output.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let mut chosen: BTreeSet<usize> = (lines.len().saturating_sub(AT_THE_END)..lines.len()).collect();
@@ -68,22 +69,10 @@ fn set(lines: &[&str], chosen: &BTreeSet<usize>) -> String {
 
 /// The text without colours and the like; a line that was written over is as it was left.
 fn without_escapes(text: &str) -> String {
+    let text = strip_str(text).to_string().replace("\r\n", "\n");
     let mut plain = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
+    for letter in text.chars() {
         match letter {
-            '\u{1b}' => match letters.next() {
-                // A sequence ends with its first letter.
-                Some('[') => {
-                    letters.by_ref().find(|letter| ('\u{40}'..='\u{7e}').contains(letter));
-                }
-                // A title or a link ends with a bell or a backslash.
-                Some(']') => {
-                    letters.by_ref().find(|letter| matches!(letter, '\u{7}' | '\\'));
-                }
-                _ => {}
-            },
-            '\r' if letters.peek() == Some(&'\n') => {}
             '\r' => plain.truncate(plain.rfind('\n').map_or(0, |end| end + 1)),
             '\n' | '\t' => plain.push(letter),
             letter if is_harmless(letter) => plain.push(letter),

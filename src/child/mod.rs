@@ -46,7 +46,6 @@ const GRACE: Duration = Duration::from_millis(250);
 /// holds them.
 const DRAIN: Duration = Duration::from_millis(100);
 
-/// How often `is_wanted` is called.
 const WANTED_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What to run, and its limits.
@@ -54,9 +53,7 @@ const WANTED_INTERVAL: Duration = Duration::from_millis(100);
 pub struct Job {
     /// The program's absolute path: how a relative one and `cwd` combine differs by platform.
     pub program: PathBuf,
-    /// Its arguments, without its name.
     pub args: Vec<OsString>,
-    /// The folder it starts in.
     pub cwd: PathBuf,
     /// Variables to set on top of our own environment. Wins over `env_unset`.
     pub env_set: Vec<(OsString, OsString)>,
@@ -85,24 +82,19 @@ pub fn shell(line: &str) -> (PathBuf, Vec<OsString>) {
 /// How a [`Job`] ended, and what it printed until then.
 #[derive(Debug)]
 pub struct Ended {
-    /// Why the program is no longer running.
     pub how: Ending,
     /// Stdout up to the cap; all of it after [`Ending::Exited`].
     pub stdout: Vec<u8>,
-    /// Stderr up to the cap.
     pub stderr: Vec<u8>,
-    /// From the call to the result.
     pub duration: Duration,
 }
 
 /// Every way in which a [`Job`] can end.
 #[derive(Debug)]
 pub enum Ending {
-    /// It exited with this code.
     Exited(i32),
     /// A signal killed it that we did not send.
     Signaled(i32),
-    /// The deadline came first.
     TimedOut,
     /// We got this signal while it ran (`"SIGTERM"`, `"SIGINT"`, `"SIGHUP"`).
     Interrupted(&'static str),

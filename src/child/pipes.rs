@@ -13,7 +13,6 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 /// A Linux pipe's capacity: one read empties it.
 const CHUNK: usize = 64 * 1024;
 
-/// Our ends of a child's pipes.
 pub(super) type PipeEnds = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
 /// Why [`Pipes::pump`] returned.
@@ -25,7 +24,6 @@ pub(super) enum PumpEnd {
     OverCap,
 }
 
-/// The pipes, and what was read from them.
 #[derive(Debug)]
 pub(super) struct Pipes {
     stdin: StdinWriter,
@@ -106,7 +104,6 @@ impl<R: AsyncRead + Unpin> CappedReader<R> {
         Self { pipe, chunk: vec![0; CHUNK].into_boxed_slice(), bytes: Vec::new(), cap, over_cap: false }
     }
 
-    /// Reads once.
     async fn read(&mut self) {
         let Some(pipe) = &mut self.pipe else { return };
         match pipe.read(&mut self.chunk).await {

@@ -166,16 +166,16 @@ pub struct FilterArgs {
     #[arg(long, value_name = "WHEN")]
     pub until: Option<TimeArg>,
     /// Only those that were decided so
-    #[arg(long, value_delimiter = ',', value_name = "DECISION", value_parser = named(DecisionKind::ALL, DecisionKind::name))]
+    #[arg(long, value_delimiter = ',', value_name = "DECISION", value_parser = named(DecisionKind::ALL.into_iter(), DecisionKind::name))]
     pub decision: Vec<DecisionKind>,
     /// Only with a finding of this category that was not refuted
-    #[arg(long, value_delimiter = ',', value_name = "CATEGORY", value_parser = named(Category::ALL, Category::name), ignore_case = true)]
+    #[arg(long, value_delimiter = ',', value_name = "CATEGORY", value_parser = named(Category::ALL.into_iter(), Category::name), ignore_case = true)]
     pub category: Vec<Category>,
     /// Only for this cause
-    #[arg(long, value_delimiter = ',', value_name = "CAUSE", value_parser = named(Cause::ALL, Cause::name))]
+    #[arg(long, value_delimiter = ',', value_name = "CAUSE", value_parser = named(Cause::all(), Cause::name))]
     pub cause: Vec<Cause>,
     /// Only where that became of a finding, or where a person says so
-    #[arg(long, value_delimiter = ',', value_name = "OUTCOME", value_parser = named(OutcomeFilter::ALL, OutcomeFilter::name))]
+    #[arg(long, value_delimiter = ',', value_name = "OUTCOME", value_parser = named(OutcomeFilter::ALL.into_iter(), OutcomeFilter::name))]
     pub outcome: Vec<OutcomeFilter>,
     /// Only where this text stands in the record or in what was said of it later, in whatever case
     #[arg(long, value_name = "TEXT")]
@@ -183,11 +183,12 @@ pub struct FilterArgs {
 }
 
 /// Takes one of the names that `name` gives.
-fn named<T: Copy + Send + Sync + 'static, const N: usize>(
-    all: [T; N],
+fn named<T: Copy + Send + Sync + 'static>(
+    all: impl Iterator<Item = T>,
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.map(name)).try_map(move |word| {
-        all.into_iter().find(|one| name(*one).eq_ignore_ascii_case(&word)).ok_or("no such value")
+    let all: Vec<T> = all.collect();
+    PossibleValuesParser::new(all.iter().map(|one| name(*one)).collect::<Vec<_>>()).try_map(move |word| {
+        all.iter().copied().find(|one| name(*one).eq_ignore_ascii_case(&word)).ok_or("no such value")
     })
 }

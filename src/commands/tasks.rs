@@ -14,12 +14,11 @@ use crate::cli::tasks::{
 };
 use crate::client::env_vars;
 use crate::config::{Config, TaskSource};
-use crate::decision::Outcome;
+use crate::decision::OutcomeKind;
 use crate::env::{self, Env};
 use crate::exit;
 use crate::feature_loop::snapshot::now_ms;
-use crate::gates::own_command::own_command;
-use crate::gates::pending_tasks;
+use crate::gates::pending_tasks::{self, own_command};
 use crate::registry::project::project_of;
 use crate::registry::{
     ClaimRequest, DEFAULT_QUEUE, NewTask, Patience, Registry, RegistryError, Status, Task, TaskFilter,
@@ -253,14 +252,11 @@ fn check(args: &CheckTasksArgs, config: &Config, env: &Env) -> Result {
     let outcome = pending_tasks::decide(&looked, 0, &config.tasks, || {
         pending_tasks::ways_on(&config.tasks, worker.as_ref(), &own_command(env))
     });
-    let (head, code) = match outcome {
-        Outcome::Block { .. } => ("A stop would be held, with these words:\n\n", exit::FAILED),
-        Outcome::CouldNotCheck { .. } => {
-            ("A stop would go through, and you would be told: ", exit::COULD_NOT)
-        }
-        Outcome::Pass { .. } | Outcome::Advise { .. } => ("A stop would go through: ", exit::OK),
+    let (head, code) = match outcome.kind {
+        OutcomeKind::Block => ("A stop would be held, with these words:\n\n", exit::FAILED),
+        OutcomeKind::CouldNotCheck => ("A stop would go through, and you would be told: ", exit::COULD_NOT),
+        OutcomeKind::Pass | OutcomeKind::Advise => ("A stop would go through: ", exit::OK),
     };
-    let words = outcome.words().unwrap_or_default();
     if args.json {
         let tasks = if let LookupOutcome::Found(tasks) = &looked { tasks.as_slice() } else { &[] };
         let tasks: Vec<Value> = tasks
@@ -269,13 +265,13 @@ fn check(args: &CheckTasksArgs, config: &Config, env: &Env) -> Result {
             .collect();
         print_json(&json!({
             "schema": registry_json::SCHEMA,
-            "outcome": outcome.name(),
-            "cause": outcome.cause().name(),
-            "words": words,
+            "outcome": <&str>::from(outcome.kind),
+            "cause": outcome.cause.name(),
+            "words": outcome.words,
             "tasks": tasks,
         }))?;
     } else {
-        print(&format!("{head}{}\n", harmless(words)))?;
+        print(&format!("{head}{}\n", harmless(&outcome.words)))?;
     }
     Ok(code)
 }

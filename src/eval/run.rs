@@ -15,7 +15,6 @@ use super::lying;
 use super::matching::{Advised, match_advisories, truths_of};
 use super::replies::{self, FirstReply, Replies, Reply};
 use super::stored::{FindingKey, RecordedSecond};
-use crate::audit::reading::{Readers, Second};
 use crate::child;
 use crate::config::Config;
 use crate::decision::{Action, Cause};
@@ -23,7 +22,7 @@ use crate::env::Env;
 use crate::finding::{Finding, Status};
 use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
 use crate::readers::prompt::SharedPrompt;
-use crate::readers::{Answer, Prompts, Proposal, RecordedReply, SealedClient};
+use crate::readers::{Answer, Budget, Prompts, Proposal, Readers, RecordedReply, SealedClient, Second};
 use crate::state::StateFolder;
 
 /// Who the first reader is.
@@ -288,7 +287,8 @@ fn ask_client(
         SecondChoice::Recorded => Second::Same,
         SecondChoice::Off => Second::Off,
     };
-    let readers = Readers { first: &mut client, second, timeout: config.timeout, deadline };
+    let (timeout, budget) = (config.timeout, Budget::default());
+    let readers = Readers { first: &mut client, second, timeout, deadline, budget };
     prepared.ask(readers, &config.model).map_err(|why| case.error(&why))
 }
 
@@ -320,6 +320,7 @@ fn ask_recorded(
         },
         timeout: RECORDED_TIME,
         deadline: Instant::now() + RECORDED_TIME,
+        budget: Budget::default(),
     };
     let audited = prepared.ask(readers, "recorded").map_err(|why| case.error(&why))?;
     let false_findings = false_findings

@@ -7,7 +7,6 @@ use crate::finding::Finding;
 use crate::plan::Mark;
 use crate::text::first_part;
 
-/// How much of the final message is kept.
 const MESSAGE_CAP: usize = 16 << 10;
 /// So many findings are followed; a list of more is nobody's next step.
 const MOST: usize = 40;
@@ -15,18 +14,15 @@ const MOST: usize = 40;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PendingBlock {
-    /// Its id in the log.
     pub id: String,
     /// When it was decided, in milliseconds since 1970.
     pub decided_ms: i64,
-    /// What the agent had said last.
     pub message: Option<String>,
     /// How many rows the session had: later rows were written after the block.
     pub rows: usize,
     pub findings: Vec<PendingFinding>,
 }
 
-/// One finding of a block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingFinding {
     /// Which of the decision's findings it is, counted from 1.

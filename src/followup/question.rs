@@ -10,12 +10,9 @@ use crate::readers::answer::parse;
 use crate::readers::prompt::{PromptError, SharedPrompt, one_line, render};
 use crate::readers::second::list_findings;
 
-/// What the reader is asked.
 pub const SETTLE: &str = include_str!("../../prompts/settle.md");
-/// What it may answer.
 pub const SCHEMA: &str = include_str!("../../prompts/settle.schema.json");
 
-/// How a finding is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -30,15 +27,13 @@ pub enum State {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    pub findings: Vec<NumberedReply>,
+    pub findings: Vec<Reply>,
 }
 
-/// What a reader says of one of the findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NumberedReply {
+pub struct Reply {
     pub number: usize,
-    /// How it is now.
     pub state: State,
     pub why: String,
 }
@@ -54,20 +49,11 @@ pub fn prompt(shown: &SharedPrompt, findings: &[&Finding]) -> Result<Prompt, Pro
     Ok(Prompt { schema: one_line(SCHEMA), check, ..shown.prompt(&task) })
 }
 
-/// What a reader says of a finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
-    /// How it is now.
-    pub state: State,
-    pub why: String,
-}
-
 /// Parses the answer on so many findings. Returns the reply on each, where there is one.
 pub fn replies(json: &str, count: usize) -> Vec<Option<Reply>> {
     let answer: Answer = parse(json).unwrap_or_default();
     let reply = |number: usize| answer.findings.iter().find(|reply| reply.number == number);
-    let reply = |number| reply(number).map(|found| Reply { state: found.state, why: found.why.clone() });
-    (1..=count).map(reply).collect()
+    (1..=count).map(|number| reply(number).cloned()).collect()
 }
 
 #[cfg(test)]
@@ -83,8 +69,8 @@ mod tests {
     fn each_finding_has_its_word_or_none() {
         let json = r#"{"findings":[{"number":3,"state":"stands","why":"c"},{"number":1,"state":"wrong","why":"a"},
             {"number":9,"state":"fixed","why":"x"},{"number":1,"state":"fixed","why":"again"}]}"#;
-        let reply = |state, why: &str| Some(Reply { state, why: why.to_owned() });
-        assert_eq!(replies(json, 3), [reply(State::Wrong, "a"), None, reply(State::Stands, "c")]);
+        let reply = |number, state, why: &str| Some(Reply { number, state, why: why.to_owned() });
+        assert_eq!(replies(json, 3), [reply(1, State::Wrong, "a"), None, reply(3, State::Stands, "c")]);
         for json in ["", "{}", r#"{"findings":[{"number":1,"state":"maybe","why":""}]}"#] {
             assert_eq!(replies(json, 2), [None, None], "{json}");
             assert!(check(json).is_err(), "{json}");
@@ -114,7 +100,7 @@ mod tests {
         let item = &schema["properties"]["findings"]["items"];
         let states = [State::Fixed, State::Wrong, State::Stands];
         assert_eq!(item["properties"]["state"]["enum"], json!(states));
-        let reply = NumberedReply { number: 1, state: State::Fixed, why: String::new() };
+        let reply = Reply { number: 1, state: State::Fixed, why: String::new() };
         let of = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
         assert_eq!(of(&item["properties"]), of(&json!(reply)));
         assert_eq!(

@@ -1,27 +1,24 @@
 //! The audit gate: whether a stop is audited, which readers are asked, and what is saved of it. The audit itself
 //! is `crate::audit`.
 
-use std::time::Instant;
-
 use jiff::Timestamp;
+use strum::EnumMessage as _;
 
-use super::{CheckedGate, Gate, GateDetails, GateResult, ReaderPair, SessionView, StopContext};
-use crate::audit::AuditInput;
+use super::{CheckedGate, Gate, GateDetails, GateResult, SessionView, StopContext};
 use crate::audit::outcome::{advised, could_not, outcome_of, with_disputed};
-use crate::audit::reading::{self, Readers, Reading, Second, Setting};
-use crate::audit::record::{file_record, reader_record};
-use crate::audit::snapshot::snapshot_of;
+use crate::audit::reading::{self, Reading, Setting};
+use crate::audit::record::{file_record, reader_record, snapshot_of};
 use crate::audit::staleness::{Stamps, TranscriptMark, drop_stale, progress_since};
-use crate::audit::work::{Work, nothing_to_audit};
+use crate::audit::{AuditInput, Work, nothing_to_audit};
 use crate::config::{Planless, SecondReader};
-use crate::decision::{Cause, NEWER_STOP, Outcome};
+use crate::decision::{Cause, NEWER_STOP, Outcome, OutcomeKind};
 use crate::evidence::JudgedUntil;
 use crate::finding::{Advisory, Finding, Status};
-use crate::followup::{Dispute, PendingBlock, past_disputes};
+use crate::followup::{Dispute, PendingBlock, set_aside};
 use crate::log::record::{FileRecord, ReaderRecord};
 use crate::log::{DecisionLog, artifacts, labels};
 use crate::readers::prompt::PromptError;
-use crate::readers::{Prompts, ReaderOutcome, Unavailable};
+use crate::readers::{Prompts, ReaderOutcome, Readers, Unavailable};
 use crate::redact::mask;
 use crate::state::{LastAudit, StateChange};
 use crate::timing;
@@ -34,21 +31,16 @@ const BUDGET_TOLD: &str = "reader-budget";
 #[derive(Debug)]
 pub struct AuditGate;
 
-/// What an audit found out.
 #[derive(Debug, Default)]
 pub struct AuditDetails {
     /// Every file, and how it entered the evidence.
     pub files: Vec<FileRecord>,
-    /// How many secrets were masked.
     pub masked: usize,
-    /// The length of the first reader's prompt.
     pub prompt_bytes: usize,
     pub first: Option<ReaderRecord>,
-    /// The second reader, where it was asked.
     pub second: Option<ReaderRecord>,
     /// Every finding, those that were refuted too.
     pub findings: Vec<Finding>,
-    /// What the person should know.
     pub advisories: Vec<Advisory>,
     /// What the next stop has to know of this one if it is blocked.
     pub pending: Option<PendingBlock>,
@@ -59,22 +51,22 @@ impl Gate for AuditGate {
         AUDIT
     }
 
-    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut ReaderPair<'_>) -> GateResult {
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut Readers<'_>) -> GateResult {
         // Before the transcript is read: what is added from now on is newer than what is audited.
         let mark = stop.newest.and_then(|_| TranscriptMark::now(stop.input));
         let view = stop.view();
         if let Some((cause, why)) = nothing_to_judge(stop, view) {
-            return pass(cause, why).into();
+            return Outcome::pass(cause, why).into();
         }
         let mut audit = Audit { stop, view, change: StateChange::default(), faults: Vec::new() };
         let mut details = AuditDetails::default();
         let mut outcome = audit.outcome(&mut details, readers);
         if stop.is_background()
-            && !matches!(outcome, Outcome::Pass { .. })
+            && !outcome.is_pass()
             && let Some(progress) = progress_since(mark.as_ref(), stop.input, stop.env, stop.started_ms)
         {
             audit.change.audit = None;
-            outcome = pass(Cause::MovedOn, progress.words());
+            outcome = Outcome::pass(Cause::MovedOn, progress.get_message().unwrap_or_default());
         }
         GateResult {
             outcome,
@@ -83,10 +75,6 @@ impl Gate for AuditGate {
             details: GateDetails::Audit(Box::new(details)),
         }
     }
-}
-
-fn pass(cause: Cause, detail: &str) -> Outcome {
-    Outcome::Pass { cause, detail: Some(detail.to_owned()) }
 }
 
 fn nothing_to_judge(stop: &StopContext<'_>, view: &SessionView) -> Option<(Cause, &'static str)> {
@@ -98,7 +86,6 @@ fn nothing_to_judge(stop: &StopContext<'_>, view: &SessionView) -> Option<(Cause
     })
 }
 
-/// One audit of one stop.
 struct Audit<'a> {
     stop: &'a StopContext<'a>,
     view: &'a SessionView,
@@ -108,7 +95,7 @@ struct Audit<'a> {
 
 impl Audit<'_> {
     /// Gathers the evidence, asks the readers and judges their findings.
-    fn outcome(&mut self, details: &mut AuditDetails, readers: &mut ReaderPair<'_>) -> Outcome {
+    fn outcome(&mut self, details: &mut AuditDetails, readers: &mut Readers<'_>) -> Outcome {
         let Self { stop, view, .. } = *self;
         let input = self.gather();
         details.masked = input.masked;
@@ -121,13 +108,13 @@ impl Audit<'_> {
         let answer = reading.first.outcome;
         let second = reading.second.map(|run| run.outcome);
         if [Some(&answer), second.as_ref()].contains(&Some(&ReaderOutcome::Superseded)) {
-            return pass(Cause::Superseded, NEWER_STOP);
+            return Outcome::pass(Cause::Superseded, NEWER_STOP);
         }
         details.findings = reading.findings;
         details.advisories = input.advisories.iter().chain(&reading.advisories).cloned().collect();
         let outcome = match self.judge(&input, &answer, stamps.as_ref(), details) {
             Ok(outcome) => outcome,
-            Err(stale) => return pass(Cause::MovedOn, &stale),
+            Err(stale) => return Outcome::pass(Cause::MovedOn, stale),
         };
         // An audit that could not be made is none: the next stop tries again. What could not be verified now can't
         // be verified at the next stop either, on the same evidence, and is not worth another call.
@@ -172,7 +159,7 @@ impl Audit<'_> {
         &mut self,
         input: &AuditInput,
         details: &mut AuditDetails,
-        readers: &mut ReaderPair<'_>,
+        readers: &mut Readers<'_>,
     ) -> Result<Reading, PromptError> {
         let Self { stop, view, .. } = *self;
         let config = &stop.config.auditor;
@@ -188,20 +175,13 @@ impl Audit<'_> {
             SecondReader::Model(model) => model.clone(),
             SecondReader::Same | SecondReader::Off => first_model.clone(),
         };
-        let second = match (&config.second_reader, &mut readers.second) {
-            (SecondReader::Off, _) => Second::Off,
-            (_, Some(second)) => Second::Other(&mut **second),
-            (_, None) => Second::Same,
-        };
-        let deadline = Instant::now() + stop.time_left();
-        let asked = Readers { first: &mut *readers.first, second, timeout: config.timeout, deadline };
         let is_disputed = |finding: &Finding| {
             let dispute = stop.saved.disputed.get(&finding.grounds());
             dispute.is_some_and(|dispute| !is_upheld(stop, dispute))
         };
         let setting =
             Setting { workspace: &view.workspace, config: &stop.config.audit, is_disputed: &is_disputed };
-        let reading = reading::read(input, &shown, &prompt, asked, setting)?;
+        let reading = reading::read(input, &shown, &prompt, readers, setting)?;
         stop.phases.add(timing::AUDITOR, reading.first.duration);
         details.first = Some(reader_record(&reading.first, backend, &first_model));
         artifacts::write_reply(root, stop.id, &mask(&reading.first.raw_reply).text);
@@ -235,15 +215,14 @@ impl Audit<'_> {
                 drop_stale(findings, &stamps.changed(&view.workspace), plan)
             }
         };
-        let disputed = past_disputes::set_aside(findings, &mut current, &stop.saved.disputed, |dispute| {
-            is_upheld(stop, dispute)
-        });
+        let disputed =
+            set_aside(findings, &mut current, &stop.saved.disputed, |dispute| is_upheld(stop, dispute));
         let config = &stop.config.audit;
         let outcome = outcome_of(answer, &current, config, (&input.prompts().reason, stop.id));
-        if matches!(outcome, Outcome::Pass { .. }) && !stale.is_empty() && disputed.is_empty() {
+        if outcome.is_pass() && !stale.is_empty() && disputed.is_empty() {
             return Err(format!("changed since it was looked at: {}", stale.join(", ")));
         }
-        let outcome = with_disputed(outcome, &disputed.iter().collect::<Vec<_>>());
+        let outcome = with_disputed(outcome, &disputed);
         if outcome.wants_block() {
             let blocks = |finding: &Finding| {
                 finding.status == Status::Confirmed && config.block_on.contains(&finding.category)
@@ -258,15 +237,11 @@ impl Audit<'_> {
         if !matches!(answer, ReaderOutcome::Unavailable(Unavailable::BudgetSpent(_))) {
             return outcome;
         }
-        match outcome {
-            Outcome::CouldNotCheck { cause, message } if self.stop.saved.told.contains(BUDGET_TOLD) => {
-                Outcome::Pass { cause, detail: Some(message) }
-            }
-            outcome => {
-                self.change.told.insert(BUDGET_TOLD.to_owned());
-                outcome
-            }
+        if outcome.kind == OutcomeKind::CouldNotCheck && self.stop.saved.told.contains(BUDGET_TOLD) {
+            return Outcome::pass(outcome.cause, outcome.words);
         }
+        self.change.told.insert(BUDGET_TOLD.to_owned());
+        outcome
     }
 
     /// Adds the advisories of which the person was not told before.

@@ -1,40 +1,56 @@
 //! The checklist gate: blocks a session that says that it is finished while boxes or tasks are open, or that ends
-//! without a required section. `open` finds the open items, `question` asks a reader about them, `words` is what the
-//! agent is told.
+//! without a required section. `open` finds the open items and words what the agent is told; a reader is asked which
+//! of them are claimed as done. An answer that does not fit is none.
 //!
 //! An unfinished plan is normal: only what the final message claims counts, and a reader says what that is. Items
 //! that the audit blocks for at the same stop are left to it.
 
 mod open;
-mod question;
-mod words;
 
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{CheckedGate, Gate, GateDetails, GateResult, ReaderPair, SessionView, StopContext};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{CheckedGate, Gate, GateDetails, GateResult, SessionView, StopContext};
 use crate::decision::{Cause, Outcome};
 use crate::evidence::masking::mask_session;
+use crate::evidence::sections::one_line;
 use crate::files::open_regular;
 use crate::finding::Finding;
 use crate::followup::PendingBlock;
+use crate::ids::random_fence;
 use crate::plan::steps::parse_steps;
-use crate::readers::ReaderOutcome;
+use crate::readers::answer::parse;
+use crate::readers::prompt::{self, PromptError, render};
+use crate::readers::{Prompt, ReaderOutcome, Readers};
 use crate::redact::is_secret_file;
+use crate::session::Session;
 use crate::text::normalise::normalised;
+use crate::text::start_and_end;
 use crate::workspace::glob_files::globbed;
 
 pub use open::{Checklist, Item, OpenClaims, Place};
 
 pub const NAME: &str = "checklist";
 
-/// The most that is read of one file.
 const READ_CAP: u64 = 1 << 20;
 
 /// How long the question may take: it is a small one.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
+const QUESTION: &str = include_str!("../../prompts/checklist.md");
+const SCHEMA: &str = include_str!("../../prompts/checklist.schema.json");
+const SYSTEM: &str =
+    "You read the last message of a coding agent and say what it claims as done. You have no tools.";
+
+const MOST: usize = 100;
+/// How much of the message and of the person's last ask is shown.
+const MESSAGE: usize = 12_000;
+const ASK: usize = 2_000;
 
 #[derive(Debug)]
 pub struct ChecklistGate;
@@ -44,7 +60,7 @@ impl Gate for ChecklistGate {
         NAME
     }
 
-    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut ReaderPair<'_>) -> GateResult {
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut Readers<'_>) -> GateResult {
         let config = &stop.config.checklist;
         let work_before = stop.saved.audits.get(stop.agent()).map_or(0, |last| last.work);
         let known = stop.view();
@@ -65,7 +81,7 @@ impl Gate for ChecklistGate {
         }
         let mut session = known.session.clone();
         mask_session(&mut session);
-        let answer = match ask(stop, &items, &session, readers) {
+        let answer = match ask(&items, &session, readers) {
             Ok(answer) => answer,
             Err(why) => return could_not(format!("open items were not judged: {why}")),
         };
@@ -81,27 +97,53 @@ impl Gate for ChecklistGate {
 }
 
 fn pass(detail: &str) -> GateResult {
-    Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail.to_owned()) }.into()
+    Outcome::pass(Cause::NothingOpen, detail).into()
 }
 
 fn could_not(message: String) -> GateResult {
-    Outcome::CouldNotCheck { cause: Cause::ChecklistUnreadable, message }.into()
+    Outcome::could_not_check(Cause::ChecklistUnreadable, message).into()
 }
 
 /// Asks a reader which of the open items are claimed as done.
-fn ask(
-    stop: &StopContext<'_>,
-    items: &[Item],
-    session: &crate::session::Session,
-    readers: &mut ReaderPair<'_>,
-) -> Result<question::Answer, String> {
-    let prompt = question::prompt(items, session).map_err(|error| error.to_string())?;
-    let left = stop.deadline.saturating_duration_since(Instant::now());
-    let run = readers.first.ask(&prompt, left.min(TIMEOUT).min(stop.config.auditor.timeout));
-    match run.outcome {
-        ReaderOutcome::Answered(json) => Ok(question::answer(&json)),
+fn ask(items: &[Item], session: &Session, readers: &mut Readers<'_>) -> Result<Answer, String> {
+    let prompt = question(items, session).map_err(|error| error.to_string())?;
+    match readers.ask_within(TIMEOUT, &prompt).outcome {
+        ReaderOutcome::Answered(json) => Ok(parse(&json).unwrap_or_default()),
         other => Err(other.detail().unwrap_or_else(|| other.name().to_owned())),
     }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    /// The numbers of the items that are claimed as done, from 1.
+    claimed: Vec<usize>,
+    /// Whether the message says that the work as a whole is finished.
+    finished: bool,
+}
+
+fn check_answer(json: &str) -> Result<(), String> {
+    parse::<Answer>(json).map(drop)
+}
+
+/// Returns the question. All of it comes masked.
+fn question(items: &[Item], session: &Session) -> Result<Prompt, PromptError> {
+    let listed = items.iter().take(MOST).enumerate();
+    let listed: Vec<String> =
+        listed.map(|(at, item)| format!("{}. {}", at + 1, one_line(&item.text))).collect();
+    let ask = session.asks.last().map_or("(nothing)", |ask| ask.text.as_str());
+    let message = session.final_message.as_deref().unwrap_or_default();
+    let text = render(
+        "checklist.md",
+        QUESTION,
+        &json!({
+            "fence": random_fence(),
+            "items": if listed.is_empty() { "(none)".to_owned() } else { listed.join("\n") },
+            "ask": start_and_end(ask, ASK),
+            "message": start_and_end(message, MESSAGE),
+        }),
+    )?;
+    Ok(Prompt { system: SYSTEM.to_owned(), text, schema: prompt::one_line(SCHEMA), check: check_answer })
 }
 
 /// Names the plan by its path in the workspace.
@@ -117,7 +159,7 @@ fn name_the_plan(items: &mut [Item], known: &SessionView) {
 
 fn block(unsettled: &OpenClaims, is_alone: bool) -> Outcome {
     let cause = if unsettled.items.is_empty() { Cause::SectionMissing } else { Cause::OpenItems };
-    Outcome::Block { cause, reason: words::reason(unsettled, is_alone) }
+    Outcome::block(cause, open::reason(unsettled, is_alone))
 }
 
 /// Reads the files that the config names, but for the plan. Returns their boxes, and the files that can't be read.
@@ -156,8 +198,7 @@ pub fn leave_to_the_audit(checked: &mut [CheckedGate]) {
         let GateDetails::OpenClaims(unsettled) = &own.result.details else { continue };
         let rest = without_the_audits(unsettled, &pending);
         own.result.outcome = if rest.is_empty() {
-            let detail = "the audit holds for what is open".to_owned();
-            Outcome::Pass { cause: Cause::NothingOpen, detail: Some(detail) }
+            Outcome::pass(Cause::NothingOpen, "the audit holds for what is open")
         } else {
             block(&rest, false)
         };

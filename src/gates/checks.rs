@@ -2,19 +2,18 @@
 //! are due and what an exit code means is `crate::checks`.
 
 use std::io::Write as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::{CheckedGate, Gate, GateResult, ReaderPair, SessionView, StopContext};
+use super::{CheckedGate, Gate, GateResult, SessionView, StopContext};
 use crate::audit::reason::SWITCH;
-use crate::checks::due::{NotDue, Touched, due};
-use crate::checks::{Passed, Ran, Verdict, ran};
+use crate::checks::{self, NotDue, Passed, Ran, Touched, Verdict, due};
 use crate::child::{self, Job};
 use crate::client::hook_input::Event;
 use crate::config::{CheckConfig, CheckOn};
 use crate::decision::{Cause, Outcome};
 use crate::env;
 use crate::ids::ContentId;
-use crate::redact::mask;
+use crate::readers::Readers;
 use crate::session::Command;
 use crate::state::StateChange;
 use crate::timing;
@@ -41,7 +40,7 @@ impl Gate for ChecksGate {
         "checks"
     }
 
-    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut Readers<'_>) -> GateResult {
         let mine: Vec<&CheckConfig> =
             stop.config.checks.iter().filter(|check| is_for(check, &stop.input.event)).collect();
         let touched = touched(stop.view());
@@ -74,16 +73,15 @@ impl Gate for ChecksGate {
                 change.checks.insert(key(stop, check), passed);
             }
         }
-        if let Some(reason) = ran::reason(&ran, SWITCH) {
-            let outcome = Outcome::Block { cause: Cause::CheckFailed, reason };
-            return GateResult { change, ..outcome.into() };
+        if let Some(reason) = checks::reason(&ran, SWITCH) {
+            return GateResult { change, ..Outcome::block(Cause::CheckFailed, reason).into() };
         }
         let unread = unread.then(|| not_allowed(stop, &mut change)).flatten();
-        let outcome = match (ran::unchecked(&ran), unread) {
+        let outcome = match (checks::unchecked(&ran), unread) {
             (None, None) => pass(&idle, &ran),
             (unchecked, unread) => {
                 let told: Vec<String> = unchecked.into_iter().chain(unread).collect();
-                Outcome::CouldNotCheck { cause: Cause::CheckNotMade, message: mask(&told.join("; ")).text }
+                Outcome::could_not_check(Cause::CheckNotMade, told.join("; "))
             }
         };
         GateResult { change, ..outcome.into() }
@@ -120,7 +118,7 @@ fn pass(idle: &[(&CheckConfig, NotDue)], ran: &[Ran]) -> Outcome {
         format!("{}: the session {why}", check.name)
     });
     let detail: Vec<String> = passed.chain(idle).collect();
-    Outcome::Pass { cause: Cause::Clean, detail: Some(detail.join("; ")) }
+    Outcome::pass(Cause::Clean, detail.join("; "))
 }
 
 /// The files that the session touched, as they are now: with its tools and, where commands may have changed
@@ -141,14 +139,15 @@ fn touched(view: &SessionView) -> Touched {
     touched
 }
 
-fn run_all(stop: &StopContext<'_>, checks: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
+fn run_all(stop: &StopContext<'_>, due: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
     let for_the_audit = if stop.config.audit.enabled { stop.config.auditor.timeout } else { Duration::ZERO };
     // An audit without time is worth less than a check without: the disk speaks for itself.
-    let left = stop.time_left().saturating_sub(for_the_audit).max(LEAST_TIME);
+    let left = stop.work_deadline().saturating_duration_since(Instant::now());
+    let left = left.saturating_sub(for_the_audit).max(LEAST_TIME);
     let allowed = |check: &CheckConfig| check.timeout.min(left);
-    let jobs = checks.iter().map(|(check, _)| job(stop, check, allowed(check))).collect();
+    let jobs = due.iter().map(|(check, _)| job(stop, check, allowed(check))).collect();
     let ended = child::run_all(jobs);
-    checks.iter().zip(ended).map(|((check, _), ended)| Ran::of(check, &ended, allowed(check))).collect()
+    due.iter().zip(ended).map(|((check, _), ended)| Ran::of(check, &ended, allowed(check))).collect()
 }
 
 fn job(stop: &StopContext<'_>, check: &CheckConfig, deadline: Duration) -> Job {

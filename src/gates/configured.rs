@@ -4,16 +4,12 @@ use super::{audit, checklist, keep_alive, pending_tasks};
 use crate::config::{Config, Mode, TaskSource};
 use crate::text::{counted, time_span};
 
-/// A gate that is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configured {
-    /// Its name, as the log has it.
     pub name: &'static str,
-    /// Its settings in words.
     pub words: String,
 }
 
-/// Lists the gates that are set.
 pub fn configured(config: &Config) -> Vec<Configured> {
     let mut gates = Vec::new();
     let tasks = &config.tasks;

@@ -25,21 +25,16 @@ use crate::timing::{self, Phases};
 /// What is left to finish in after readers and checks: merging, counting, logging, answering.
 const ROOM_TO_ANSWER: Duration = Duration::from_secs(5);
 
-/// One stop of one session.
 #[derive(Debug)]
 pub struct StopContext<'a> {
     /// The id of the decision on it.
     pub id: &'a str,
-    /// The hook's stdin.
     pub input: &'a HookInput,
-    /// The environment.
     pub env: &'a Env,
-    /// The settings in force.
     pub config: &'a Config,
     pub state: &'a StateFolder,
     /// The name of the session in the state folder.
     pub session: &'a str,
-    /// The project's folder.
     pub project: &'a Path,
     /// When this process started, in milliseconds since 1970.
     pub started_ms: i64,
@@ -47,11 +42,9 @@ pub struct StopContext<'a> {
     pub deadline: Instant,
     /// In the background only: tells whether a newer stop has come.
     pub newest: Option<&'a NewestStop<'a>>,
-    /// Where the time goes.
     pub phases: &'a Phases,
     /// The state of the session as it was before this stop.
     pub saved: SessionState,
-    /// What happened so far, once it is read.
     pub view: OnceCell<SessionView>,
 }
 
@@ -71,9 +64,9 @@ impl StopContext<'_> {
         self.newest.is_some()
     }
 
-    /// How much time is left for readers and checks.
-    pub fn time_left(&self) -> Duration {
-        self.deadline.saturating_duration_since(Instant::now()).saturating_sub(ROOM_TO_ANSWER)
+    /// By when readers and checks have to be over.
+    pub fn work_deadline(&self) -> Instant {
+        self.deadline.checked_sub(ROOM_TO_ANSWER).unwrap_or(self.deadline)
     }
 
     /// How often a gate has blocked this session.
@@ -90,7 +83,6 @@ impl StopContext<'_> {
 /// What happened in a session, where, and what was promised.
 #[derive(Debug)]
 pub struct SessionView {
-    /// What happened.
     pub session: Session,
     pub workspace: Workspace,
     /// The plan in play. A subagent has none: it is asked for a part, and the rest is not its promise.

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use super::{CheckedGate, Gate, GateResult, ReaderPair, StopContext};
+use super::{CheckedGate, Gate, GateResult, StopContext};
 use crate::client::env_vars;
-use crate::decision::{Cause, Outcome};
+use crate::decision::{Cause, Outcome, OutcomeKind};
 use crate::feature_loop::context::read_fill;
 use crate::feature_loop::prompts;
 use crate::feature_loop::prompts::BLOCK_PROMPT;
@@ -14,6 +14,7 @@ use crate::feature_loop::state::iterations;
 use crate::feature_loop::{LoopState, Status, Step};
 use crate::files::end_of;
 use crate::gates::consecutive_blocks;
+use crate::readers::Readers;
 
 pub const NAME: &str = "loop";
 
@@ -62,11 +63,10 @@ impl Gate for FeatureLoopGate {
         true
     }
 
-    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut Readers<'_>) -> GateResult {
         let mut config_faults = Vec::new();
-        let outcome = self.round(stop, &mut config_faults).unwrap_or_else(|why| Outcome::CouldNotCheck {
-            cause: Cause::LoopUnreadable,
-            message: format!("feature loop: {why}"),
+        let outcome = self.round(stop, &mut config_faults).unwrap_or_else(|why| {
+            Outcome::could_not_check(Cause::LoopUnreadable, format!("feature loop: {why}"))
         });
         GateResult { config_faults, ..outcome.into() }
     }
@@ -84,15 +84,16 @@ impl FeatureLoopGate {
                 one.session.as_deref() == session || one.token == self.found.token && one.token.is_some()
             };
             let Some(state) = kept.as_mut().filter(ours) else {
-                let detail = Some("the loop is another session's by now".to_owned());
-                return Ok(Outcome::Pass { cause: Cause::LoopOver, detail });
+                return Ok(Outcome::pass(Cause::LoopOver, "the loop is another session's by now"));
             };
             (state.session, state.token) = (session.map(String::from), None);
             let (mut outcome, status) = step(stop, faults, &seen, state);
             let written = status.map_or(Ok(()), |status| seen.write_progress(state, status));
             // The state counts; the file is for people and for the next session.
-            if let (Err(why), Outcome::Advise { message, .. }) = (&written, &mut outcome) {
-                message.push_str(&format!(" ({why})"));
+            if let Err(why) = written
+                && outcome.kind == OutcomeKind::Advise
+            {
+                outcome.words.push_str(&format!(" ({why})"));
             }
             Ok(outcome)
         })
@@ -120,25 +121,22 @@ fn step(
     }
     match next {
         Step::NoFeatures => {
-            let detail = format!("{} has no features", state.features);
-            (Outcome::Pass { cause: Cause::LoopOver, detail: Some(detail) }, None)
+            (Outcome::pass(Cause::LoopOver, format!("{} has no features", state.features)), None)
         }
         Step::Work { at, changes } => {
             let (template, fault) =
                 prompts::load_template(stop.config.auditor.prompts.as_deref(), "loop-hold.md", BLOCK_PROMPT);
             faults.extend(fault);
             let reason = seen.hand_out(state, at, &changes, &template, BLOCK_PROMPT);
-            (Outcome::Block { cause: Cause::FeatureOpen, reason }, Some(Status::InProgress))
+            (Outcome::block(Cause::FeatureOpen, reason), Some(Status::InProgress))
         }
         Step::End { status, why } => {
             state.end(&status, &why, now_ms());
-            let message = told(state, &status, &why);
-            (Outcome::Advise { cause: Cause::LoopOver, message }, Some(status))
+            (Outcome::advise(Cause::LoopOver, told(state, &status, &why)), Some(status))
         }
     }
 }
 
-/// What the person is told.
 fn told(state: &LoopState, status: &Status, why: &str) -> String {
     let on = match status {
         Status::HandedOver => ": `punchlist loop start` there, or `punchlist loop run`",

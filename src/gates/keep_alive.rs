@@ -2,11 +2,12 @@
 //! counted from its last activity. It tells the agent which command to run, so that the client's count of blocks in
 //! a row begins anew, and lets go if the agent does not run it.
 
-use super::own_command::own_command;
-use super::{CheckedGate, Gate, GateResult, ReaderPair, StopContext, pending_tasks};
-use crate::decision::{Cause, Outcome};
+use super::pending_tasks::{self, own_command};
+use super::{CheckedGate, Gate, GateResult, StopContext};
+use crate::decision::{Cause, Outcome, OutcomeKind};
 use crate::gates::consecutive_blocks::may_block_again;
 use crate::ids::ContentId;
+use crate::readers::Readers;
 use crate::registry::{Patience, Registry, RegistryError, Task, TaskFilter, Worker};
 use crate::state::StateChange;
 use crate::tasks::PENDING;
@@ -17,7 +18,6 @@ pub const NAME: &str = "keep-alive";
 /// How long the agent is told to wait for a task: less than the two minutes after which the client ends a command of its agent.
 const WAIT_SECONDS: i64 = 60;
 
-/// The gate.
 #[derive(Debug, Clone, Copy)]
 pub struct KeepAlive;
 
@@ -30,16 +30,15 @@ impl Gate for KeepAlive {
         true
     }
 
-    fn check(&self, stop: &StopContext<'_>, earlier: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
+    fn check(&self, stop: &StopContext<'_>, earlier: &[CheckedGate], _: &mut Readers<'_>) -> GateResult {
         let (worker, in_hand) = match worker_of(stop) {
             Ok(Some(found)) => found,
             Ok(None) => {
-                let detail = Some("this session is no worker".to_owned());
-                return Outcome::Pass { cause: Cause::NoWorker, detail }.into();
+                return Outcome::pass(Cause::NoWorker, "this session is no worker").into();
             }
             Err(fault) => {
                 let message = format!("whether this session is a worker could not be looked up: {fault}");
-                return Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message }.into();
+                return Outcome::could_not_check(Cause::TasksUnknown, message).into();
             }
         };
         // The pending-tasks gate names the same tasks in the same reason.
@@ -53,18 +52,19 @@ impl Gate for KeepAlive {
             in_hand: &in_hand,
         };
         let outcome = decide(&at_queue, || own_command(stop.env));
-        let Outcome::Advise { cause, message } = outcome else { return outcome.into() };
+        if outcome.kind != OutcomeKind::Advise {
+            return outcome.into();
+        }
         // The person is told once; the session may go on without being a worker.
         let name = ContentId::of(format!("{NAME} {} {}", worker.name, worker.activity_ms));
         if stop.saved.told.contains(&name) {
-            return Outcome::Pass { cause, detail: Some(message) }.into();
+            return Outcome::pass(outcome.cause, outcome.words).into();
         }
         let change = StateChange { told: [name].into(), ..StateChange::default() };
-        GateResult { change, ..Outcome::Advise { cause, message }.into() }
+        GateResult { change, ..outcome.into() }
     }
 }
 
-/// The worker of this session, and its tasks.
 fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, RegistryError> {
     let Some(session) = stop.input.session_id.as_deref() else { return Ok(None) };
     let Some(mut registry) = Registry::open_if_there(stop.state.root(), Patience::Stop)? else {
@@ -83,16 +83,12 @@ fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, Regi
     Ok(Some((worker, in_hand)))
 }
 
-/// A worker at its queue.
 #[derive(Debug, Clone, Copy)]
 pub struct AtQueue<'a> {
-    /// How long it was idle.
     pub idle_ms: i64,
-    /// How long it may be idle.
     pub most_ms: i64,
     /// Whether it may be blocked once more: it has used a tool since the last block, or was not blocked often.
     pub may_hold: bool,
-    /// Who it is.
     pub worker: &'a Worker,
     pub in_hand: &'a [Task],
 }
@@ -107,12 +103,12 @@ pub fn decide(at_queue: &AtQueue<'_>, program: impl FnOnce() -> String) -> Outco
             time_span(idle_ms),
             time_span(most_ms)
         );
-        return Outcome::Advise { cause: Cause::WorkerIdle, message };
+        return Outcome::advise(Cause::WorkerIdle, message);
     }
     if !may_hold {
         let message =
             format!("worker {name} is let go: it was told to look at its queue again and again, and did not");
-        return Outcome::Advise { cause: Cause::WorkerIdle, message };
+        return Outcome::advise(Cause::WorkerIdle, message);
     }
     let program = program();
     let hand: String = in_hand
@@ -132,7 +128,7 @@ pub fn decide(at_queue: &AtQueue<'_>, program: impl FnOnce() -> String) -> Outco
         time_span(idle_ms),
         left(most_ms - idle_ms)
     );
-    Outcome::Block { cause: Cause::KeepAlive, reason }
+    Outcome::block(Cause::KeepAlive, reason)
 }
 
 /// The time that is left, in minutes, rounded up.
@@ -177,30 +173,17 @@ mod tests {
             Look at your queue now, with a tool call: `punchlist tasks claim --worker w1 --wait 60s`. With a task, do it, and say so: \
             `punchlist tasks complete ID --worker w1`. Without one, stop again: you are told how much time is left, and let go when it \
             is over.";
-        assert_eq!(
-            decided(3 * MINUTE + 1, true),
-            Outcome::Block { cause: Cause::KeepAlive, reason: reason.into() }
-        );
-        let Outcome::Block { reason, .. } = decided(10 * MINUTE - 1, true) else { panic!("held") };
-        assert!(reason.contains("less than a minute is left"), "{reason}");
+        assert_eq!(decided(3 * MINUTE + 1, true), Outcome::block(Cause::KeepAlive, reason));
+        let held = decided(10 * MINUTE - 1, true);
+        assert!(held.wants_block() && held.words.contains("less than a minute is left"), "{held:?}");
     }
 
     #[test]
-    fn when_the_time_is_up_it_is_let_go_with_the_reason() {
-        let message = "worker w1 is let go: 10 min since it completed a task, and 10 min is its time";
-        assert_eq!(
-            decided(10 * MINUTE, true),
-            Outcome::Advise { cause: Cause::WorkerIdle, message: message.into() }
-        );
-    }
-
-    #[test]
-    fn who_does_not_look_is_let_go() {
-        let message = "worker w1 is let go: it was told to look at its queue again and again, and did not";
-        assert_eq!(
-            decided(MINUTE, false),
-            Outcome::Advise { cause: Cause::WorkerIdle, message: message.into() }
-        );
+    fn who_is_idle_for_too_long_or_does_not_look_is_let_go_with_the_reason() {
+        let idle = "worker w1 is let go: 10 min since it completed a task, and 10 min is its time";
+        assert_eq!(decided(10 * MINUTE, true), Outcome::advise(Cause::WorkerIdle, idle));
+        let blind = "worker w1 is let go: it was told to look at its queue again and again, and did not";
+        assert_eq!(decided(MINUTE, false), Outcome::advise(Cause::WorkerIdle, blind));
     }
 
     proptest! {
@@ -211,7 +194,7 @@ mod tests {
             let at_queue = AtQueue { idle_ms: idle, most_ms: most, may_hold, worker: &worker, in_hand: &[] };
             let outcome = decide(&at_queue, || "punchlist".into());
             prop_assert_eq!(outcome.wants_block(), idle < most && may_hold);
-            prop_assert!(!outcome.words().unwrap_or_default().contains('-') || outcome.wants_block());
+            prop_assert!(!outcome.words.contains('-') || outcome.wants_block());
         }
     }
 }

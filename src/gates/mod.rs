@@ -12,7 +12,6 @@ pub mod consecutive_blocks;
 pub mod context;
 pub mod feature_loop;
 pub mod keep_alive;
-pub mod own_command;
 pub mod pending_tasks;
 
 use std::time::{Duration, Instant};
@@ -22,7 +21,7 @@ pub use crate::gates::context::{SessionView, StopContext};
 use crate::client::hook_input::Event;
 use crate::config::TaskSource;
 use crate::decision::Outcome;
-use crate::readers::Reader;
+use crate::readers::Readers;
 use crate::redact::mask;
 use crate::state::StateChange;
 use audit::{AUDIT, AuditDetails, AuditGate};
@@ -32,7 +31,6 @@ use feature_loop::FeatureLoopGate;
 use keep_alive::KeepAlive;
 use pending_tasks::PendingTasks;
 
-/// Something that may block a stop.
 pub trait Gate {
     /// Its name in the log and in the config.
     fn name(&self) -> &'static str;
@@ -45,44 +43,25 @@ pub trait Gate {
 
     /// Checks a stop. What goes wrong is an outcome too. `earlier` has the results of the gates before this one,
     /// so that two gates need not say the same.
-    fn check(
-        &self,
-        stop: &StopContext<'_>,
-        earlier: &[CheckedGate],
-        readers: &mut ReaderPair<'_>,
-    ) -> GateResult;
+    fn check(&self, stop: &StopContext<'_>, earlier: &[CheckedGate], readers: &mut Readers<'_>)
+    -> GateResult;
 }
 
-/// The readers that gates may ask.
-pub struct ReaderPair<'a> {
-    /// Proposes findings, and answers small questions.
-    pub first: &'a mut dyn Reader,
-    /// Tries to refute them; `None` where the first does that too.
-    pub second: Option<&'a mut dyn Reader>,
-}
-
-/// What a gate returns.
 #[derive(Debug)]
 pub struct GateResult {
-    /// What it makes of the stop.
     pub outcome: Outcome,
-    /// What it changes in the state of the session.
     pub change: StateChange,
     /// What is wrong with texts that the person configured; the built-in ones were used.
     pub config_faults: Vec<String>,
-    /// What else it found out.
     pub details: GateDetails,
 }
 
 /// What a gate found out, for the log and for other gates.
 #[derive(Debug, Default)]
 pub enum GateDetails {
-    /// Nothing beside its outcome.
     #[default]
     None,
-    /// The checklist's open items.
     OpenClaims(OpenClaims),
-    /// The audit's evidence and findings.
     Audit(Box<AuditDetails>),
 }
 
@@ -97,20 +76,16 @@ impl From<Outcome> for GateResult {
     }
 }
 
-/// A gate that has checked a stop.
 #[derive(Debug)]
 pub struct CheckedGate {
     pub gate: &'static str,
     /// Whether it blocks only to keep a session at work.
     pub keeps_working: bool,
-    /// How long it took.
     pub took: Duration,
-    /// What it returned.
     pub result: GateResult,
 }
 
 impl CheckedGate {
-    /// Whether it wants to block the stop.
     pub fn blocks(&self) -> bool {
         self.result.outcome.wants_block()
     }
@@ -147,7 +122,7 @@ pub fn for_stop(stop: &StopContext<'_>) -> Vec<Box<dyn Gate>> {
 pub fn check_all(
     gates: &[Box<dyn Gate>],
     stop: &StopContext<'_>,
-    readers: &mut ReaderPair<'_>,
+    readers: &mut Readers<'_>,
 ) -> Vec<CheckedGate> {
     let mut checked: Vec<CheckedGate> = Vec::new();
     for gate in gates {
@@ -155,44 +130,11 @@ pub fn check_all(
         let mut result = gate.check(stop, &checked, readers);
         // Titles, notes and output are others' words; those of the audit are masked already.
         if gate.name() != AUDIT {
-            result.outcome = masked(result.outcome);
+            result.outcome.words = mask(&result.outcome.words).text;
         }
         let (gate, keeps_working) = (gate.name(), gate.keeps_working());
         checked.push(CheckedGate { gate, keeps_working, took: begun.elapsed(), result });
     }
     checklist::leave_to_the_audit(&mut checked);
     checked
-}
-
-/// Masks secrets in what the agent, the person and the log are told.
-fn masked(outcome: Outcome) -> Outcome {
-    let mask = |text: String| mask(&text).text;
-    match outcome {
-        Outcome::Pass { cause, detail } => Outcome::Pass { cause, detail: detail.map(mask) },
-        Outcome::Block { cause, reason } => Outcome::Block { cause, reason: mask(reason) },
-        Outcome::Advise { cause, message } => Outcome::Advise { cause, message: mask(message) },
-        Outcome::CouldNotCheck { cause, message } => Outcome::CouldNotCheck { cause, message: mask(message) },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::decision::Cause;
-
-    #[test]
-    fn no_gates_words_hold_a_secret() {
-        let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-        let text = || format!("t1: use {secret}");
-        for outcome in [
-            Outcome::Pass { cause: Cause::Clean, detail: Some(text()) },
-            Outcome::Block { cause: Cause::PendingTasks, reason: text() },
-            Outcome::Advise { cause: Cause::LoopOver, message: text() },
-            Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message: text() },
-        ] {
-            let masked = masked(outcome.clone());
-            assert!(!masked.words().is_none_or(|words| words.contains(secret)), "{masked:?}");
-            assert_eq!((masked.cause(), masked.name()), (outcome.cause(), outcome.name()));
-        }
-    }
 }

@@ -1,10 +1,12 @@
 //! The pending-tasks gate: blocks a worker's session while tasks that it was given or took are not over. A session
 //! that is no worker passes.
 
-use super::own_command::own_command;
-use super::{CheckedGate, Gate, GateResult, ReaderPair, StopContext};
+use super::{CheckedGate, Gate, GateResult, StopContext};
+use crate::client::settings::registration::quoted;
 use crate::config::{TaskSource, TasksConfig};
 use crate::decision::{Cause, Outcome};
+use crate::env::Env;
+use crate::readers::Readers;
 use crate::registry::Worker;
 use crate::tasks::{Lookup, LookupOutcome, PendingTask, ResolvedQuery, find_pending, resolve_query};
 use crate::text::{counted, first_part, harmless};
@@ -16,7 +18,8 @@ const NAMED: usize = 20;
 
 const TITLE: usize = 200;
 
-/// The gate.
+const PROGRAM: &str = "punchlist";
+
 #[derive(Debug, Clone, Copy)]
 pub struct PendingTasks;
 
@@ -25,7 +28,7 @@ impl Gate for PendingTasks {
         NAME
     }
 
-    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut ReaderPair<'_>) -> GateResult {
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut Readers<'_>) -> GateResult {
         let held = stop.blocks_by(NAME);
         let config = &stop.config.tasks;
         // A gate that may not block any more need not send a request.
@@ -53,7 +56,7 @@ impl Gate for PendingTasks {
 
 fn enough(held: u32, most: u32) -> Outcome {
     let detail = format!("the session was held for its tasks {}, of {most} at the most", times(held));
-    Outcome::Pass { cause: Cause::PendingTasks, detail: Some(detail) }
+    Outcome::pass(Cause::PendingTasks, detail)
 }
 
 fn times(count: u32) -> String {
@@ -67,15 +70,16 @@ pub fn decide(
     config: &TasksConfig,
     ways_on: impl FnOnce() -> String,
 ) -> Outcome {
-    let pass = |cause, detail: &str| Outcome::Pass { cause, detail: Some(detail.to_owned()) };
     let tasks = match looked {
-        LookupOutcome::NoWorker => return pass(Cause::NoWorker, "this session is no worker"),
-        LookupOutcome::NoFile => return pass(Cause::NoTasks, "there is no file with tasks"),
+        LookupOutcome::NoWorker => return Outcome::pass(Cause::NoWorker, "this session is no worker"),
+        LookupOutcome::NoFile => return Outcome::pass(Cause::NoTasks, "there is no file with tasks"),
         LookupOutcome::Failed(why) => {
             let message = format!("the tasks could not be looked at, so none held this stop: {why}");
-            return Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message };
+            return Outcome::could_not_check(Cause::TasksUnknown, message);
         }
-        LookupOutcome::Found(tasks) if tasks.is_empty() => return pass(Cause::NoTasks, "no task is left"),
+        LookupOutcome::Found(tasks) if tasks.is_empty() => {
+            return Outcome::pass(Cause::NoTasks, "no task is left");
+        }
         LookupOutcome::Found(tasks) => tasks,
     };
     if held >= config.max_holds {
@@ -84,13 +88,11 @@ pub fn decide(
     let list = list(tasks);
     if config.dry_run {
         let detail = format!("[tasks] dry_run: it would be held, for {list}");
-        return Outcome::Pass { cause: Cause::PendingTasks, detail: Some(detail) };
+        return Outcome::pass(Cause::PendingTasks, detail);
     }
-    let reason = format!("{list}\n\n{}", ways_on());
-    Outcome::Block { cause: Cause::PendingTasks, reason }
+    Outcome::block(Cause::PendingTasks, format!("{list}\n\n{}", ways_on()))
 }
 
-/// The tasks, each on a line.
 fn list(tasks: &[PendingTask]) -> String {
     let mut text = match tasks.len() {
         1 => "One task is yours and not over:".to_owned(),
@@ -128,6 +130,17 @@ pub(crate) fn ways_on(config: &TasksConfig, worker: Option<&Worker>, program: &s
     }
 }
 
+/// Returns the command with which an agent runs punchlist: its name where that is on the path, else
+/// the path of this program.
+pub fn own_command(env: &Env) -> String {
+    let path = env.get("PATH");
+    if path.is_some_and(|path| which::which_in(PROGRAM, Some(path), ".").is_ok()) {
+        return PROGRAM.to_owned();
+    }
+    let own = std::env::current_exe();
+    own.map_or_else(|_| PROGRAM.to_owned(), |program| quoted(&program.display().to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -150,49 +163,43 @@ mod tests {
             pending("t9", "Paint\n\u{1b}it", Status::Assigned),
         ]);
         let reason = "2 tasks are yours and not over:\n- t7 (in_progress): Mend the gate\n- t9 (assigned): Paint \u{fffd}it\n\nGo on.";
-        assert_eq!(decided(&two, 0), Outcome::Block { cause: Cause::PendingTasks, reason: reason.into() });
+        assert_eq!(decided(&two, 0), Outcome::block(Cause::PendingTasks, reason));
         let one = LookupOutcome::Found(vec![pending("t7", "", Status::Accepted)]);
         let reason = "One task is yours and not over:\n- t7 (accepted)\n\nGo on.";
-        assert_eq!(decided(&one, 2), Outcome::Block { cause: Cause::PendingTasks, reason: reason.into() });
+        assert_eq!(decided(&one, 2), Outcome::block(Cause::PendingTasks, reason));
     }
 
     #[test]
     fn many_are_named_in_part() {
         let many: Vec<_> = (1..=25).map(|id| pending(&format!("t{id}"), "x", Status::Assigned)).collect();
-        let Outcome::Block { reason, .. } = decided(&LookupOutcome::Found(many), 0) else { panic!("held") };
-        assert!(reason.contains("\n- t20 (assigned): x\n- and 5 more\n\n"), "{reason}");
+        let held = decided(&LookupOutcome::Found(many), 0);
+        let listed = "\n- t20 (assigned): x\n- and 5 more\n\n";
+        assert!(held.wants_block() && held.words.contains(listed), "{held:?}");
     }
 
     #[test]
     fn it_lets_go_after_so_many_holds_and_in_a_dry_run() {
         let one = LookupOutcome::Found(vec![pending("t7", "x", Status::Assigned)]);
         let detail = "the session was held for its tasks 3 times, of 3 at the most";
-        assert_eq!(
-            decided(&one, 3),
-            Outcome::Pass { cause: Cause::PendingTasks, detail: Some(detail.into()) }
-        );
+        assert_eq!(decided(&one, 3), Outcome::pass(Cause::PendingTasks, detail));
         let dry = TasksConfig { dry_run: true, ..TasksConfig::default() };
         let detail =
             "[tasks] dry_run: it would be held, for One task is yours and not over:\n- t7 (assigned): x";
-        assert_eq!(
-            decide(&one, 0, &dry, String::new),
-            Outcome::Pass { cause: Cause::PendingTasks, detail: Some(detail.into()) }
-        );
+        assert_eq!(decide(&one, 0, &dry, String::new), Outcome::pass(Cause::PendingTasks, detail));
     }
 
     #[test]
     fn what_could_not_be_looked_at_is_told_and_holds_nobody() {
         let message = "the tasks could not be looked at, so none held this stop: x: no answer within 5.0 s";
-        assert_eq!(
-            decided(&LookupOutcome::Failed("x: no answer within 5.0 s".into()), 0),
-            Outcome::CouldNotCheck { cause: Cause::TasksUnknown, message: message.into() }
-        );
+        let failed = LookupOutcome::Failed("x: no answer within 5.0 s".into());
+        assert_eq!(decided(&failed, 0), Outcome::could_not_check(Cause::TasksUnknown, message));
         for (looked, cause) in [
             (LookupOutcome::NoWorker, Cause::NoWorker),
             (LookupOutcome::NoFile, Cause::NoTasks),
             (LookupOutcome::Found(Vec::new()), Cause::NoTasks),
         ] {
-            assert!(matches!(decided(&looked, 0), Outcome::Pass { cause: why, .. } if why == cause));
+            let passed = decided(&looked, 0);
+            assert!(passed.is_pass() && passed.cause == cause, "{passed:?}");
         }
     }
 
@@ -205,6 +212,20 @@ mod tests {
              tasks fail ID --note WHY`) or back (`punchlist tasks release ID`). `punchlist tasks show ID` has all of a task."
         );
         assert!(ways_on(&of(TaskSource::File), None, "punchlist").contains("in .claude/tasks.json as"));
+    }
+
+    #[test]
+    fn where_it_is_not_found_by_its_name_it_is_named_by_its_path() {
+        assert_eq!(quoted("/usr/bin/punchlist"), "/usr/bin/punchlist");
+        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+        let folder = tempfile::tempdir().expect("a folder");
+        let env = Env::from_pairs([("PATH", folder.path())]);
+        assert!(own_command(&env).contains('/'));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("/bin/sh", folder.path().join(PROGRAM)).expect("a link");
+            assert_eq!(own_command(&env), PROGRAM);
+        }
     }
 
     proptest! {

@@ -8,17 +8,16 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use crate::audit::AuditInput;
-use crate::config::SecondReader;
 use crate::decision::Cause;
 use crate::finding::Finding;
 use crate::followup::question::{Reply, prompt, replies};
 use crate::followup::settled::settled;
 use crate::followup::{Dispute, PendingBlock, PendingFinding, Resolution, resolve};
-use crate::gates::{ReaderPair, SessionView, StopContext};
+use crate::gates::{SessionView, StopContext};
 use crate::ids::new_id;
 use crate::log::note::{self, FindingOutcome};
 use crate::log::{DecisionLog, Note, OutcomeNote};
-use crate::readers::{Prompts, ReaderOutcome};
+use crate::readers::{Prompts, ReaderOutcome, Readers};
 use crate::redact::mask;
 use crate::session::Command;
 use crate::text::first_part;
@@ -43,7 +42,7 @@ pub fn applies_to(cause: Cause) -> bool {
 pub fn follow_up(
     stop: &StopContext<'_>,
     log: &DecisionLog,
-    readers: &mut ReaderPair<'_>,
+    readers: &mut Readers<'_>,
 ) -> BTreeMap<String, Dispute> {
     let Some(pending) = stop.state.pending(stop.session, stop.agent()) else { return BTreeMap::new() };
     let now = Timestamp::now();
@@ -91,7 +90,7 @@ pub fn follow_up(
 fn resolutions(
     stop: &StopContext<'_>,
     pending: &PendingBlock,
-    readers: &mut ReaderPair<'_>,
+    readers: &mut Readers<'_>,
 ) -> (Vec<Resolution>, String) {
     let (view, message) = read_again(stop, pending);
     if view.transcript.problem.is_some() {
@@ -115,7 +114,7 @@ fn resolutions(
         .collect();
     let open = pending.findings.iter().zip(&settled).filter(|(_, settled)| settled.is_none());
     let open: Vec<&Finding> = open.map(|(pending_finding, _)| &pending_finding.finding).collect();
-    let mut replies = ask(stop, &input, &open, readers).into_iter();
+    let mut replies = ask(&input, &open, readers).into_iter();
     // A message from before the block is no answer to it.
     let answer = if pending.was_said(&message) { "" } else { message.as_str() };
     let resolutions = pending.findings.iter().zip(settled).map(|(pending_finding, settled)| {
@@ -126,28 +125,15 @@ fn resolutions(
     (resolutions.collect(), message)
 }
 
-/// With less time than this no reader is asked.
-const LEAST_TIME: Duration = Duration::from_secs(4);
-
 /// Asks a reader about findings. Returns what it says of each, in order; nothing where none could be asked.
-fn ask(
-    stop: &StopContext<'_>,
-    input: &AuditInput,
-    findings: &[&Finding],
-    readers: &mut ReaderPair<'_>,
-) -> Vec<Option<Reply>> {
-    let left = stop.time_left();
-    if findings.is_empty() || left < LEAST_TIME || stop.config.auditor.second_reader == SecondReader::Off {
+fn ask(input: &AuditInput, findings: &[&Finding], readers: &mut Readers<'_>) -> Vec<Option<Reply>> {
+    if findings.is_empty() {
         return Vec::new();
     }
     let Ok((shown, _)) = input.shown() else { return Vec::new() };
     let Ok(prompt) = prompt(&shown, findings) else { return Vec::new() };
-    let reader = match &mut readers.second {
-        Some(second) => &mut **second,
-        None => &mut *readers.first,
-    };
-    match reader.ask(&prompt, left.min(stop.config.auditor.timeout)).outcome {
-        ReaderOutcome::Answered(json) => replies(&json, findings.len()),
+    match readers.ask_second(&prompt).map(|run| run.outcome) {
+        Some(ReaderOutcome::Answered(json)) => replies(&json, findings.len()),
         _ => Vec::new(),
     }
 }

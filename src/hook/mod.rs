@@ -2,12 +2,10 @@
 //! hold the rules of a gate, which stand in `gates`.
 
 pub mod block_followup;
-pub mod merge;
 pub mod record;
 pub mod self_disable;
 pub mod session_start;
 pub mod skip;
 pub mod stop;
-pub mod stop_lock;
 
 pub use crate::client::hook_input::HookInput;

@@ -10,25 +10,24 @@ use crate::audit::record::plan_record;
 use crate::client::env_vars;
 use crate::decision::{Action, Counting, Decision};
 use crate::exit::complain;
-use crate::finding::Advisory;
 use crate::gates::audit::{AUDIT, AuditDetails};
-use crate::gates::{CheckedGate, GateDetails, ReaderPair, StopContext};
+use crate::gates::{CheckedGate, GateDetails, StopContext};
 use crate::hook::block_followup;
-use crate::hook::merge::Merged;
+use crate::hook::stop::Checked;
 use crate::log::record::GateRecord;
 use crate::log::{DecisionLog, Record, prune};
-use crate::readers::budget::Budget;
+use crate::readers::Readers;
 use crate::state::{SessionState, StateChange};
 use crate::timing::{self, millis};
 
 /// Saves what the gates learned, and counts a block before it is given: a guard that can't count can't promise to
 /// let go.
-pub fn save_state(
-    stop: &StopContext<'_>,
-    merged: &Merged,
-    gates: &[CheckedGate],
-    change: StateChange,
-) -> Counting {
+pub fn save_state(stop: &StopContext<'_>, checked: &Checked) -> Counting {
+    let Checked { merged, gates, .. } = checked;
+    let mut change = StateChange { told: checked.told.clone(), ..StateChange::default() };
+    for gate in gates {
+        change.extend(&gate.result.change);
+    }
     let is_superseded = || stop.newest.is_some_and(|newest| !newest.is_newest());
     let is_block = merged.outcome.wants_block() && !stop.config.gates.dry_run;
     if is_superseded() {
@@ -66,15 +65,14 @@ pub fn save_state(
     }
 }
 
-/// What the log has of a decision.
 pub fn record(
     stop: &StopContext<'_>,
     decision: &Decision,
-    gates: &[CheckedGate],
-    switch: Option<Advisory>,
+    checked: &Checked,
     faults: &[String],
     started: Timestamp,
 ) -> Record {
+    let gates = &checked.gates;
     let view = stop.view.get();
     let mut record = Record {
         session: stop.input.session_id.clone(),
@@ -106,19 +104,19 @@ pub fn record(
         record.masked = audit.masked;
         record.prompt_bytes = audit.prompt_bytes;
     }
-    record.advisories.extend(switch);
+    record.advisories.extend(checked.self_disabled.clone());
     record
 }
 
 fn gate_record(checked: &CheckedGate) -> GateRecord {
     let outcome = &checked.result.outcome;
     // What the audit blocks for stands among the findings.
-    let detail = outcome.words().filter(|_| !(checked.gate == AUDIT && outcome.wants_block()));
+    let is_silent = outcome.words.is_empty() || checked.gate == AUDIT && outcome.wants_block();
     GateRecord {
         gate: checked.gate.to_owned(),
-        outcome: outcome.name().to_owned(),
-        cause: outcome.cause(),
-        detail: detail.map(str::to_owned),
+        outcome: <&str>::from(outcome.kind).to_owned(),
+        cause: outcome.cause,
+        detail: (!is_silent).then(|| outcome.words.clone()),
         took_ms: millis(checked.took),
     }
 }
@@ -131,7 +129,6 @@ fn audit_of(gates: &[CheckedGate]) -> Option<&AuditDetails> {
     })
 }
 
-/// Writes a record into the log.
 pub fn write_log(log: &DecisionLog, record: &Record) {
     if let Err(error) = log.append(record, Timestamp::now()) {
         complain(&format!("the decision log can't be written: {}: {error}", log.folder().display()));
@@ -145,8 +142,7 @@ pub fn finish(
     decision: &Decision,
     gates: &[CheckedGate],
     log: &DecisionLog,
-    readers: &mut ReaderPair<'_>,
-    budget: impl Fn() -> Budget,
+    readers: &mut Readers<'_>,
 ) {
     let audit = audit_of(gates);
     let followed_up = catch_unwind(AssertUnwindSafe(|| {
@@ -165,7 +161,7 @@ pub fn finish(
         }
         disputed
     }));
-    let budget = budget();
+    let budget = &readers.budget;
     let disputed = followed_up.unwrap_or_default();
     if budget.made > 0 || !disputed.is_empty() {
         let counted = stop.state.update_session(stop.session, |session| {

@@ -21,7 +21,6 @@ use crate::session::file_history::{Wanted, fetch};
 use crate::session::load::load;
 use crate::state::SwitchedOff;
 
-/// What a look at the switch found.
 #[derive(Debug, Default)]
 pub struct SelfDisabled {
     /// What the person is told, where the agent did it.
@@ -34,9 +33,8 @@ impl SelfDisabled {
     /// Looks at who switched off what lets this stop through; `off` is the switch in our own state.
     pub fn look(stop: &StopContext<'_>, outcome: &Outcome, off: Option<&SwitchedOff>) -> Self {
         let mut looked = Self::default();
-        let Outcome::Pass { cause, detail } = outcome else { return looked };
-        let is_off = *cause == Cause::Off;
-        if !is_off && stop.config.audit.enabled {
+        let is_off = outcome.cause == Cause::Off;
+        if !outcome.is_pass() || !is_off && stop.config.audit.enabled {
             return looked;
         }
         let found = match off.filter(|_| is_off) {
@@ -49,13 +47,11 @@ impl SelfDisabled {
         };
         looked.advice = found.map(|(mut advisory, again)| {
             advisory.evidence = mask(&advisory.evidence).text;
-            let what = match detail {
-                Some(detail) if is_off => detail.as_str(),
-                // The other gates have checked the stop.
-                _ => "the audit is switched off by [audit] enabled = false",
-            };
-            let message = format!("{what}; the agent did it itself ({}). {again}", advisory.evidence);
-            (Outcome::Advise { cause: *cause, message }, advisory)
+            // Where it is not all off, the other gates have checked the stop.
+            let audit_off = "the audit is switched off by [audit] enabled = false";
+            let what = if is_off { &outcome.words } else { audit_off };
+            let words = format!("{what}; the agent did it itself ({}). {again}", advisory.evidence);
+            (Outcome::advise(outcome.cause, words), advisory)
         });
         looked
     }

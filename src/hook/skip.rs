@@ -1,11 +1,16 @@
-//! Whether a stop is skipped before any work, in the order of what is cheapest and surest. Pure.
+//! Whether a stop is skipped before any work, in the order of what is cheapest and surest; last comes
+//! the lock on it, so that one stop is decided by one process. Must not wait, but for a background
+//! audit that a newer stop supersedes.
 
-use crate::client::hook_input::HookInput;
+use jiff::Timestamp;
+
+use crate::client::hook_input::{Event, HookInput};
 use crate::config::Config;
-use crate::decision::{Cause, Outcome};
+use crate::decision::{Cause, NEWER_STOP, Outcome};
 use crate::env::{self, Env};
+use crate::gates::StopContext;
 use crate::redact::mask;
-use crate::state::{SessionState, SwitchedOff};
+use crate::state::{Acquired, SessionState, StopLock, SwitchedOff};
 
 /// Which gates skip a stop, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,8 +29,7 @@ pub fn skip(
     off: Option<&SwitchedOff>,
     saved: &SessionState,
 ) -> Option<Skip> {
-    let pass = |cause, detail: String| Outcome::Pass { cause, detail: Some(detail) };
-    let all = |cause, detail: String| Some(Skip::All(pass(cause, detail)));
+    let all = |cause, detail: String| Some(Skip::All(Outcome::pass(cause, detail)));
     let guarded = |outcome| Some(if keeps_working { Skip::Guarded(outcome) } else { Skip::All(outcome) });
     if env.get(env::INSIDE_AUDITOR).is_some() {
         return all(Cause::InsideAuditor, "the hook fired inside its own reader".into());
@@ -38,7 +42,7 @@ pub fn skip(
         return all(Cause::Off, format!("switched off by `punchlist off` {}", off.what));
     }
     let loop_guard =
-        || pass(Cause::LoopGuard, "the session was held already and goes on because of it".into());
+        || Outcome::pass(Cause::LoopGuard, "the session was held already and goes on because of it");
     if input.stop_hook_active && !keeps_working {
         return Some(Skip::All(loop_guard()));
     }
@@ -58,9 +62,52 @@ pub fn skip(
     let (blocks, most) = (saved.blocks, config.gates.max_blocks);
     if blocks >= most {
         let detail = format!("the session was held {blocks} times, of {most} at the most");
-        return guarded(pass(Cause::Budget, detail));
+        return guarded(Outcome::pass(Cause::Budget, detail));
     }
     None
+}
+
+/// Returns why no gate is set for a stop.
+pub fn unset(stop: &StopContext<'_>, is_empty: bool) -> Option<Outcome> {
+    let agent_type = stop.input.agent_type.as_deref().unwrap_or_default();
+    if stop.input.event == Event::SubagentStop && !stop.config.subagents.includes(agent_type) {
+        let why = format!("agents of type \"{agent_type}\" are not looked at ([subagents])");
+        return Some(Outcome::pass(Cause::NothingToAudit, why));
+    }
+    let why = if stop.config.audit.enabled {
+        "[subagents] audit = false, and no check is set for subagents"
+    } else {
+        "switched off by [audit] enabled = false, and no other gate is set"
+    };
+    is_empty.then(|| Outcome::pass(Cause::Off, why))
+}
+
+/// Takes the lock on a stop, and reads the state of its session once more: the client runs a hook
+/// that is registered twice at the same time, and the other one may have decided the stop since the
+/// state was read first. An error is the outcome where this process has nothing to decide.
+pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome> {
+    let acquired = match stop.newest {
+        Some(newest) => newest.acquire(),
+        None => match stop.state.lock_stop(stop.session, stop.agent()) {
+            Some(lock) => Acquired::Lock { lock, is_second: true },
+            None => Acquired::InHand,
+        },
+    };
+    let unchanged = |why| Err(Outcome::pass(Cause::Unchanged, why));
+    let (lock, may_be_decided) = match acquired {
+        Acquired::Lock { lock, is_second } => (lock, is_second),
+        Acquired::InHand => return unchanged("another hook has this stop in hand"),
+        Acquired::Superseded => return Err(Outcome::pass(Cause::Superseded, NEWER_STOP)),
+    };
+    let saved = stop.state.session(stop.session);
+    let audited = saved.audits.get(stop.agent()).map(|last| last.decided_ms);
+    let blocked = saved.blocked_ms.get(stop.agent()).copied();
+    // A decision from the future is a clock that jumped back.
+    let since_start = stop.started_ms + 1..=Timestamp::now().as_millisecond();
+    if may_be_decided && audited.into_iter().chain(blocked).any(|decided| since_start.contains(&decided)) {
+        return unchanged("another hook has decided this stop");
+    }
+    Ok((lock, saved))
 }
 
 #[cfg(test)]
@@ -75,7 +122,7 @@ mod tests {
         let env = Env::from_pairs(vars.iter().copied());
         let saved = SessionState { blocks, ..SessionState::default() };
         skip(&input, &env, &config, false, None, &saved).map(|skip| match skip {
-            Skip::All(outcome) => outcome.cause(),
+            Skip::All(outcome) => outcome.cause,
             Skip::Guarded(outcome) => panic!("no gate keeps working: {outcome:?}"),
         })
     }
@@ -86,8 +133,8 @@ mod tests {
         let off = SwitchedOff { what: "for /w".into(), thrown: Thrown::default() };
         let (env, config, saved) = (Env::default(), Config::default(), SessionState::default());
         let outcome = skip(&input, &env, &config, true, Some(&off), &saved);
-        let detail = Some("switched off by `punchlist off` for /w".to_owned());
-        assert_eq!(outcome, Some(Skip::All(Outcome::Pass { cause: Cause::Off, detail })));
+        let passed = Outcome::pass(Cause::Off, "switched off by `punchlist off` for /w");
+        assert_eq!(outcome, Some(Skip::All(passed)));
     }
 
     const ALL: &str = r#"{"stop_hook_active":true,"permission_mode":"plan","background_tasks":[{"id":"1","status":"running"}]}"#;
@@ -121,7 +168,7 @@ mod tests {
             ("{}", &spent, Cause::Budget),
         ] {
             match guarded(json, saved) {
-                Some(Skip::Guarded(outcome)) => assert_eq!(outcome.cause(), cause, "{json}"),
+                Some(Skip::Guarded(outcome)) => assert_eq!(outcome.cause, cause, "{json}"),
                 other => panic!("{json}: {other:?}"),
             }
         }
@@ -133,6 +180,6 @@ mod tests {
         let kept = |blocks| SessionState { blocks, kept_working: true, ..SessionState::default() };
         assert_eq!(guarded(r#"{"stop_hook_active":true}"#, &kept(0)), None);
         let spent = guarded(r#"{"stop_hook_active":true}"#, &kept(3));
-        assert!(matches!(spent, Some(Skip::Guarded(Outcome::Pass { cause: Cause::Budget, .. }))));
+        assert!(matches!(spent, Some(Skip::Guarded(Outcome { cause: Cause::Budget, .. }))));
     }
 }

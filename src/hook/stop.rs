@@ -2,7 +2,8 @@
 //! Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on stdout but the
 //! reply.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -13,21 +14,20 @@ use jiff::Timestamp;
 use crate::client::env_vars;
 use crate::client::hook_input::{Event, HookInput};
 use crate::client::hook_reply::Reply;
-use crate::config::{Config, Mode, SecondReader};
-use crate::decision::{Action, Cause, Outcome, decide};
+use crate::config::{AuditorConfig, Config, Mode, SecondReader};
+use crate::decision::{Action, Cause, Merged, Outcome, decide, merge};
 use crate::env::{self, Env};
 use crate::exit::complain;
-use crate::gates::{self, CheckedGate, ReaderPair, StopContext};
-use crate::hook::merge::{Merged, merge};
+use crate::finding::Advisory;
+use crate::gates::{self, CheckedGate, StopContext};
+use crate::hook::record;
 use crate::hook::self_disable::SelfDisabled;
-use crate::hook::session_start::{self, Start};
-use crate::hook::skip::{Skip, skip};
-use crate::hook::{record, stop_lock};
+use crate::hook::session_start;
+use crate::hook::skip::{Skip, lock, skip, unset};
 use crate::ids::new_id;
 use crate::log::{DecisionLog, Record};
-use crate::readers::budget::{Budget, Budgeted, Limit};
-use crate::readers::{Reader, SealedClient};
-use crate::state::{NewestStop, SessionState, StateChange, StateFolder, StopLock, SwitchedOff};
+use crate::readers::{Budget, Limit, Reader, Readers, SealedClient, Second};
+use crate::state::{NewestStop, SessionState, StateFolder, StopLock, SwitchedOff};
 use crate::timing::{self, Phases};
 
 /// The most that is read of stdin; the real thing is a few kilobytes and one final message.
@@ -44,7 +44,6 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// The session waits.
     pub fn holding(timeout: Duration) -> Self {
         Self { timeout, mode: Mode::Hold }
     }
@@ -58,7 +57,7 @@ pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
     std::panic::set_hook(Box::new(|_| ()));
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let stdin = phases.time(timing::INPUT, read_stdin);
-        answer_timed(phases, &stdin, env, &state, registered, started, None)
+        answer(phases, &stdin, env, &state, registered, started, None)
     }));
     let reply = answered.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -90,17 +89,6 @@ fn read_stdin() -> Vec<u8> {
 
 /// Decides one stop, writes it down, and returns the reply. `reader` is asked in place of the client.
 pub fn answer(
-    stdin: &[u8],
-    env: &Env,
-    state: &StateFolder,
-    registered: Registered,
-    started: Timestamp,
-    reader: Option<&mut dyn Reader>,
-) -> Reply {
-    answer_timed(&Phases::default(), stdin, env, state, registered, started, reader)
-}
-
-fn answer_timed(
     phases: &Phases,
     stdin: &[u8],
     env: &Env,
@@ -109,35 +97,19 @@ fn answer_timed(
     started: Timestamp,
     reader: Option<&mut dyn Reader>,
 ) -> Reply {
-    let deadline = Instant::now() + registered.timeout;
-    let started_ms = started.as_millisecond();
-    let log = DecisionLog::in_folder(state.root());
+    let (deadline, started_ms) = (Instant::now() + registered.timeout, started.as_millisecond());
 
     // Parse.
     let input = match phases.time(timing::INPUT, || HookInput::parse(stdin)) {
         Ok(input) => input,
-        Err(error) => {
-            complain(&error.to_string());
-            let record = Record { detail: Some(error.to_string()), ..Record::new(Cause::BadInput, started) };
-            record::write_log(&log, &record);
-            return Reply::Silent;
-        }
+        Err(error) => return let_through(state, Cause::BadInput, &error.to_string(), started),
     };
     if let Event::Other(_) = input.event {
         return Reply::Silent;
     }
-    let project = project_of(&input, env);
-    let session = session_name(&input);
+    let (project, session) = (project_of(&input, env), session_name(&input));
     let (mut config, faults) = phases.time(timing::CONFIG, || Config::load(env, &project));
-    let default_used = |fault: &dyn ToString| Fault::new(fault, " (the default is used)");
-    let mut faults: Vec<Fault> = faults.iter().map(|fault| default_used(fault)).collect();
-    if input.event == Event::SessionStart {
-        faults.iter().for_each(Fault::complain);
-        let (input, config, session, project) = (&input, &config, session.as_str(), project.as_path());
-        let start = Start { input, env, config, state, session, project, started_ms, deadline };
-        return session_start::begin(&start);
-    }
-    faults.extend(config.audit.mode.fault(registered.mode).map(|fault| Fault::new(&fault, "")));
+    let mut faults = Faults(faults.iter().map(|fault| (fault.to_string(), DEFAULT_USED)).collect());
     if input.event == Event::SubagentStop {
         let most = config.subagents.max_prompt_bytes;
         config.audit.max_prompt_bytes = config.audit.max_prompt_bytes.min(most);
@@ -146,9 +118,8 @@ fn answer_timed(
     // Context.
     let newest =
         (registered.mode == Mode::Background).then(|| NewestStop::new(state, &session, &input, started_ms));
-    let id = new_id();
     let mut stop = StopContext {
-        id: &id,
+        id: &new_id(),
         input: &input,
         env,
         config: &config,
@@ -162,76 +133,77 @@ fn answer_timed(
         saved: phases.time(timing::STATE, || state.session(&session)),
         view: OnceCell::new(),
     };
-    let budget = RefCell::new(budget(&config, state, &stop.saved));
+    if input.event == Event::SessionStart {
+        faults.complain();
+        return session_start::begin(&stop);
+    }
+    faults.0.extend(config.audit.mode.fault(registered.mode).map(|fault| (fault, "")));
     let is_newest = || newest.as_ref().is_none_or(NewestStop::is_newest);
     let is_wanted = newest.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
-    let program = config.auditor.client.as_deref();
-    let sealed = |model| SealedClient { env, program, model, flag_cache: state, is_wanted };
-    let mut first_client = sealed(&config.auditor.model);
-    let mut second_client = match &config.auditor.second_reader {
-        SecondReader::Model(model) if reader.is_none() => Some(sealed(model)),
-        _ => None,
+    let AuditorConfig { client, model, second_reader, timeout, .. } = &config.auditor;
+    let sealed =
+        |model| SealedClient { env, program: client.as_deref(), model, flag_cache: state, is_wanted };
+    let (mut first, mut other) = (sealed(model), sealed(second_reader.name()));
+    let second = match second_reader {
+        SecondReader::Off => Second::Off,
+        SecondReader::Model(_) if reader.is_none() => Second::Other(&mut other),
+        SecondReader::Model(_) | SecondReader::Same => Second::Same,
     };
     let first: &mut dyn Reader = match reader {
         Some(reader) => reader,
-        None => &mut first_client,
+        None => &mut first,
     };
-    let mut first = Budgeted { reader: first, budget: &budget };
-    let mut second = second_client.as_mut().map(|reader| Budgeted { reader, budget: &budget });
-    let mut readers =
-        ReaderPair { first: &mut first, second: second.as_mut().map(|reader| reader as &mut dyn Reader) };
+    let mut readers = Readers {
+        first,
+        second,
+        timeout: *timeout,
+        deadline: stop.work_deadline(),
+        budget: budget(&config, state, &stop.saved),
+    };
 
     // Skip, or run the gates.
-    let Checked { mut merged, gates, lock, off } = check(&mut stop, &mut readers);
-    let switch = SelfDisabled::look(&stop, &merged.outcome, off.as_ref());
-    let switch_advisory = switch.advice.map(|(outcome, advisory)| {
-        merged.outcome = outcome;
-        advisory
-    });
+    let mut checked = check(&mut stop, &mut readers);
 
-    // Decide. The lock is held until the decision is in the state: a second hook of this stop finds the one or the other.
-    let mut change = StateChange { told: switch.told, ..StateChange::default() };
-    for gate in &gates {
-        change.extend(&gate.result.change);
-    }
-    let counting = record::save_state(&stop, &merged, &gates, change);
-    drop(lock);
-    let decision = decide(merged.outcome, config.gates.dry_run, &counting);
+    // Decide. The lock is held until the decision is in the state: a second hook of this stop finds
+    // the one or the other.
+    let counting = record::save_state(&stop, &checked);
+    drop(checked.lock.take());
+    let decision = decide(checked.merged.outcome.clone(), config.gates.dry_run, &counting);
 
     // Record.
-    let view_faults = stop.view.get().map(|view| view.registration_faults.as_slice()).unwrap_or_default();
-    faults.extend(view_faults.iter().map(|fault| Fault::new(fault, "")));
-    let gate_faults = gates.iter().flat_map(|gate| &gate.result.config_faults);
-    faults.extend(gate_faults.map(|fault| Fault::new(fault, " (the built-in text is used)")));
-    // A session that is woken is given all of stderr (2.1.325), and what to change in a config is not for the agent.
+    let registration = stop.view.get().map(|view| view.registration_faults.clone()).unwrap_or_default();
+    faults.0.extend(registration.into_iter().map(|fault| (fault, "")));
+    let templates = checked.gates.iter().flat_map(|gate| gate.result.config_faults.clone());
+    faults.0.extend(templates.map(|fault| (fault, BUILT_IN_USED)));
+    // A session that is woken is given all of stderr (2.1.325), and what to change in a config is not
+    // for the agent.
     if !stop.is_background() || decision.action == Action::Allow {
-        faults.iter().for_each(Fault::complain);
+        faults.complain();
     }
-    let faults: Vec<String> = faults.into_iter().map(|fault| fault.text).collect();
-    let record = record::record(&stop, &decision, &gates, switch_advisory, &faults, started);
+    let log = DecisionLog::in_folder(state.root());
+    let record = record::record(&stop, &decision, &checked, &faults.texts(), started);
     phases.time(timing::LOG, || {
         record::write_log(&log, &record);
-        record::finish(&stop, &decision, &gates, &log, &mut readers, || budget.borrow().clone());
+        record::finish(&stop, &decision, &checked.gates, &log, &mut readers);
     });
 
     // Answer.
     decision.reply
 }
 
-/// What checking a stop came to.
-struct Checked {
-    merged: Merged,
-    gates: Vec<CheckedGate>,
-    lock: Option<StopLock>,
-    /// The switch that lets the stop through.
-    off: Option<SwitchedOff>,
+pub struct Checked {
+    pub merged: Merged,
+    pub gates: Vec<CheckedGate>,
+    pub lock: Option<StopLock>,
+    /// What the person is told where the agent itself switched off what lets the stop through.
+    pub self_disabled: Option<Advisory>,
+    /// The switches that were looked at.
+    pub told: BTreeSet<String>,
 }
 
 /// Skips a stop, or has the gates check it.
-fn check(stop: &mut StopContext<'_>, readers: &mut ReaderPair<'_>) -> Checked {
+fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
     let StopContext { input, env, config, .. } = *stop;
-    let without_gates =
-        |outcome, off| Checked { merged: Merged::without_gates(outcome), gates: Vec::new(), lock: None, off };
     let mut gates = gates::for_stop(stop);
     let keeps_working = gates.iter().any(|gate| gate.keeps_working());
     // A switch in the config comes first, and is the one that is told of.
@@ -241,64 +213,77 @@ fn check(stop: &mut StopContext<'_>, readers: &mut ReaderPair<'_>) -> Checked {
             if let Some(newest) = stop.newest {
                 newest.supersede_older();
             }
-            return without_gates(outcome, off);
+            return Checked::skipped(stop, outcome, off.as_ref());
         }
         Some(Skip::Guarded(outcome)) => Some(outcome),
         None => None,
     };
-    if let Some(outcome) = unset(stop, gates.is_empty()) {
-        return without_gates(outcome, None);
-    }
-    if guard.is_some() {
-        gates.retain(|gate| gate.keeps_working());
-    }
-    let lock = match stop.phases.time(timing::STATE, || stop_lock::take(stop)) {
+    let locked = match unset(stop, gates.is_empty()) {
+        Some(outcome) => Err(outcome),
+        None => stop.phases.time(timing::STATE, || lock(stop)),
+    };
+    let lock = match locked {
         Ok((lock, saved)) => {
             stop.saved = saved;
             lock
         }
-        Err(outcome) => return without_gates(outcome, None),
+        Err(outcome) => return Checked::skipped(stop, outcome, None),
     };
+    if guard.is_some() {
+        gates.retain(|gate| gate.keeps_working());
+    }
     let gates = gates::check_all(&gates, stop, readers);
-    let mut outcomes: Vec<(&Outcome, bool)> =
-        gates.iter().map(|gate| (&gate.result.outcome, gate.keeps_working)).collect();
+    let outcomes = gates.iter().map(|gate| (&gate.result.outcome, gate.keeps_working));
     // Where no gate has anything to say, the log says why the others were not asked.
-    outcomes.extend(guard.as_ref().map(|outcome| (outcome, false)));
-    let merged = merge(&outcomes);
-    Checked { merged, gates, lock: Some(lock), off: None }
+    let outcomes: Vec<_> = outcomes.chain(guard.as_ref().map(|outcome| (outcome, false))).collect();
+    Checked::new(stop, merge(&outcomes), gates, Some(lock), None)
 }
 
-/// Why no gate is set for a stop.
-fn unset(stop: &StopContext<'_>, is_empty: bool) -> Option<Outcome> {
-    let agent_type = stop.input.agent_type.as_deref().unwrap_or_default();
-    let is_subagent = stop.input.event == Event::SubagentStop;
-    let (cause, why) = if is_subagent && !stop.config.subagents.includes(agent_type) {
-        let why = format!("agents of type \"{agent_type}\" are not looked at ([subagents])");
-        (Cause::NothingToAudit, why)
-    } else if !is_empty {
-        return None;
-    } else if stop.config.audit.enabled {
-        (Cause::Off, "[subagents] audit = false, and no check is set for subagents".to_owned())
-    } else {
-        (Cause::Off, "switched off by [audit] enabled = false, and no other gate is set".to_owned())
-    };
-    Some(Outcome::Pass { cause, detail: Some(why) })
-}
-
-/// Something wrong with the settings, and what was done about it.
-struct Fault {
-    text: String,
-    note: &'static str,
-}
-
-impl Fault {
-    fn new(text: &dyn ToString, note: &'static str) -> Self {
-        Self { text: text.to_string(), note }
+impl Checked {
+    /// `off` is the switch in our own state that lets the stop through.
+    fn new(
+        stop: &StopContext<'_>,
+        mut merged: Merged,
+        gates: Vec<CheckedGate>,
+        lock: Option<StopLock>,
+        off: Option<&SwitchedOff>,
+    ) -> Self {
+        let looked = SelfDisabled::look(stop, &merged.outcome, off);
+        let self_disabled = looked.advice.map(|(outcome, advisory)| {
+            merged.outcome = outcome;
+            advisory
+        });
+        Self { merged, gates, lock, self_disabled, told: looked.told }
     }
 
+    fn skipped(stop: &StopContext<'_>, outcome: Outcome, off: Option<&SwitchedOff>) -> Self {
+        Self::new(stop, Merged { outcome, uses_budget: false }, Vec::new(), None, off)
+    }
+}
+
+/// What was done about something wrong with the settings.
+const DEFAULT_USED: &str = " (the default is used)";
+const BUILT_IN_USED: &str = " (the built-in text is used)";
+
+/// What is wrong with the settings, each with what was done about it.
+struct Faults(Vec<(String, &'static str)>);
+
+impl Faults {
     fn complain(&self) {
-        complain(&format!("{}{}", self.text, self.note));
+        self.0.iter().for_each(|(text, note)| complain(&format!("{text}{note}")));
     }
+
+    fn texts(&self) -> Vec<String> {
+        self.0.iter().map(|(text, _)| text.clone()).collect()
+    }
+}
+
+/// Lets a stop through that can't be looked at, and logs why.
+fn let_through(state: &StateFolder, cause: Cause, why: &str, started: Timestamp) -> Reply {
+    complain(why);
+    let record = Record { detail: Some(why.to_owned()), ..Record::new(cause, started) };
+    record::write_log(&DecisionLog::in_folder(state.root()), &record);
+    Reply::Silent
 }
 
 /// What this stop may still ask of a model.
@@ -308,7 +293,7 @@ fn budget(config: &Config, state: &StateFolder, saved: &SessionState) -> Budget 
     let today = || jiff::Zoned::now().date();
     let money = config.auditor.max_cost_per_day;
     let money = money.map(|most| Limit { left: most - state.spent_on(today()), most });
-    Budget { calls: Limit { left, most }, money, ..Budget::default() }
+    Budget { calls: Some(Limit { left, most }), money, ..Budget::default() }
 }
 
 /// The project's folder: the one in which the session was started, wherever it stands now.

@@ -4,19 +4,18 @@
 use std::path::{Path, PathBuf};
 
 use crate::audit::outcome::outcome_of;
-use crate::audit::reading::{self, Readers, Reading, Setting};
+use crate::audit::reading::{self, Reading, Setting};
 use crate::audit::record::{file_record, reader_record};
-use crate::audit::work::nothing_to_audit;
-use crate::audit::{AuditInput, plan_in_play, plan_places};
+use crate::audit::{AuditInput, nothing_to_audit, plan_in_play, plan_places};
 use crate::config::{AuditConfig, Config};
-use crate::decision::{Action, Cause, Outcome};
+use crate::decision::{Action, Cause};
 use crate::env::Env;
 use crate::evidence::{FileCache, JudgedUntil, Workspace};
 use crate::finding::{Advisory, Finding};
 use crate::log::record::{FileRecord, ReaderRecord};
 use crate::plan::{Plan, PlanPlaces};
 use crate::readers::prompt::PromptError;
-use crate::readers::{Prompt, Prompts, ReaderOutcome, RecordedReply, second};
+use crate::readers::{Prompt, Prompts, ReaderOutcome, Readers, RecordedReply, second};
 use crate::session::Session;
 use crate::session::load::{Loaded, load_saved};
 
@@ -182,12 +181,12 @@ impl Prepared {
     }
 
     /// Asks the readers, and judges. `models` are the names of both, for the report.
-    pub fn ask(self, readers: Readers<'_>, second_model: &str) -> Result<Audited, PromptError> {
+    pub fn ask(self, mut readers: Readers<'_>, second_model: &str) -> Result<Audited, PromptError> {
         let (shown, fault) = self.brief.shown()?;
         let prompt = shown.first(self.brief.prompts())?;
         let (backend, model) = (readers.first.backend(), readers.first.model().to_owned());
         let setting = self.setting();
-        let reading = reading::read(&self.brief, &shown, &prompt, readers, setting)?;
+        let reading = reading::read(&self.brief, &shown, &prompt, &mut readers, setting)?;
         let Self { brief, passed_over, config, .. } = self;
         let audited = judged(brief, passed_over, &config, reading, (backend, &model, second_model));
         Ok(Audited { config_faults: fault.map(|fault| fault.to_string()).into_iter().collect(), ..audited })
@@ -220,17 +219,10 @@ fn judged(
     let findings = reading.findings;
     let outcome = outcome_of(&reading.first.outcome, &findings, config, (&brief.prompts().reason, "last"));
     let decision = if outcome.wants_block() { Action::Block } else { Action::Allow };
-    let (cause, detail) = match outcome {
-        Outcome::Pass { cause, detail } => (cause, detail),
-        Outcome::Block { cause, reason } => (cause, Some(reason)),
-        Outcome::Advise { cause, message } | Outcome::CouldNotCheck { cause, message } => {
-            (cause, Some(message))
-        }
-    };
     // The hook would not have come this far.
     let (decision, cause, detail) = match passed_over {
         Some(why) => (Action::Allow, Cause::NothingToAudit, Some(why.to_owned())),
-        None => (decision, cause, detail),
+        None => (decision, outcome.cause, Some(outcome.words).filter(|words| !words.is_empty())),
     };
     let config_faults = Vec::new();
     Audited { brief, findings, advisories, first, second, config_faults, decision, cause, detail }

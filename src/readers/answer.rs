@@ -11,7 +11,6 @@ use crate::finding::{Category, ClaimedIn, Kind};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// The first reader's findings.
     pub findings: Vec<Proposal>,
     /// The first reader's opinions on the candidates, which are the facts.
     pub candidates: Vec<CandidateOpinion>,
@@ -23,9 +22,7 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proposal {
-    /// The category of drift.
     pub category: Category,
-    /// Whether the reader is sure.
     pub sure: bool,
     /// How the claim and the facts differ.
     pub kind: Kind,
@@ -35,11 +32,8 @@ pub struct Proposal {
     pub claimed_in: ClaimedIn,
     /// The words of the evidence that show it, quoted; empty where absence shows it.
     pub proof: String,
-    /// The file concerned, or nothing.
     pub path: String,
-    /// What is wrong.
     pub why: String,
-    /// What would resolve it.
     pub settle: String,
 }
 
@@ -48,7 +42,6 @@ pub struct Proposal {
 #[serde(deny_unknown_fields)]
 pub struct CandidateOpinion {
     pub number: usize,
-    /// Whether the candidate is right.
     pub agree: bool,
     pub why: String,
 }
@@ -58,7 +51,6 @@ pub struct CandidateOpinion {
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
     pub number: usize,
-    /// Whether the finding is right.
     pub uphold: bool,
     pub why: String,
 }
@@ -68,7 +60,6 @@ const MAX_FINDINGS: usize = 20;
 const MAX_VERDICTS: usize = 40;
 
 impl Answer {
-    /// Parses an answer.
     pub fn from_json(json: &str) -> Result<Self, String> {
         let answer: Self = parse(json)?;
         for (name, count, most) in [
@@ -175,7 +166,10 @@ mod tests {
         }
         let item = &schema["properties"]["findings"]["items"]["properties"];
         assert_eq!(strings(&item["category"]["enum"]), Category::ALL.map(Category::name));
-        assert_eq!(strings(&item["kind"]["enum"]), Kind::ALL.map(Kind::name));
+        assert_eq!(
+            strings(&item["kind"]["enum"]),
+            Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>()
+        );
         assert_eq!(strings(&item["claimed_in"]["enum"]), ClaimedIn::ALL.map(ClaimedIn::name));
     }
 }

@@ -1,39 +1,88 @@
-//! A reader with a budget of calls and money. Must not ask beyond the limit: a spent budget is an
-//! outcome like any other failure.
+//! The two readers that may be asked, with their time and their budget of calls and money. Must not
+//! ask beyond a limit: a spent budget is an outcome like any other failure.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable};
 
-/// The limits, and what was spent.
+/// Whom an audit asks, how long that may take and what it may cost.
+pub struct Readers<'a> {
+    /// Proposes findings, and answers small questions.
+    pub first: &'a mut dyn Reader,
+    pub second: Second<'a>,
+    /// How long each may take.
+    pub timeout: Duration,
+    /// By when all of it has to be over.
+    pub deadline: Instant,
+    pub budget: Budget,
+}
+
+/// Who is asked to refute what would block.
+pub enum Second<'a> {
+    /// The first reader, once more.
+    Same,
+    Other(&'a mut dyn Reader),
+    /// Nobody: what the checks let through blocks.
+    Off,
+}
+
+impl Readers<'_> {
+    /// With less time than this a reader could not answer.
+    pub const LEAST_TIME: Duration = Duration::from_secs(4);
+
+    pub fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    pub fn ask(&mut self, prompt: &Prompt) -> ReaderRun {
+        self.ask_within(self.timeout, prompt)
+    }
+
+    /// Asks the first reader a small question.
+    pub fn ask_within(&mut self, most: Duration, prompt: &Prompt) -> ReaderRun {
+        let time = self.time_left().min(self.timeout).min(most);
+        self.budget.ask(self.first, prompt, time)
+    }
+
+    /// Asks the second reader, unless it is switched off.
+    pub fn ask_second(&mut self, prompt: &Prompt) -> Option<ReaderRun> {
+        let left = self.time_left();
+        let reader = match &mut self.second {
+            Second::Off => return None,
+            _ if left < Self::LEAST_TIME => {
+                return Some(ReaderRun::not_asked(ReaderOutcome::Unavailable(Unavailable::NoTime)));
+            }
+            Second::Other(reader) => &mut **reader,
+            Second::Same => &mut *self.first,
+        };
+        Some(self.budget.ask(reader, prompt, left.min(self.timeout)))
+    }
+}
+
+/// The limits, and what was spent. By default there are none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Budget {
     /// The calls of this session.
-    pub calls: Limit<u32>,
-    /// The dollars of this day; `None` for no limit.
+    pub calls: Option<Limit<u32>>,
+    /// The dollars of this day.
     pub money: Option<Limit<f64>>,
-    /// The calls that were made.
     pub made: u32,
     /// What they cost, in dollars.
     pub cost: f64,
 }
 
 /// A limit and what is left of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit<T> {
     pub left: T,
-    /// The limit itself.
     pub most: T,
 }
 
 impl Budget {
     /// Returns why no call is left.
-    pub fn spent(&self) -> Option<String> {
-        if self.made >= self.calls.left {
-            let calls = match self.calls.most {
-                1 => "one call".to_owned(),
-                most => format!("{most} calls"),
-            };
+    fn spent(&self) -> Option<String> {
+        if let Some(Limit { most, .. }) = self.calls.filter(|calls| self.made >= calls.left) {
+            let calls = if most == 1 { "one call".to_owned() } else { format!("{most} calls") };
             return Some(format!(
                 "this session has had its {calls} of a model (`[auditor] max_calls_per_session`)"
             ));
@@ -41,72 +90,50 @@ impl Budget {
         let money = self.money.filter(|money| self.cost >= money.left)?;
         Some(format!("today's {} dollars are spent (`[auditor] max_cost_per_day`)", money.most))
     }
-}
 
-/// A reader with a budget that it may share with others.
-pub struct Budgeted<'a> {
-    pub reader: &'a mut dyn Reader,
-    pub budget: &'a std::cell::RefCell<Budget>,
-}
-
-impl Reader for Budgeted<'_> {
-    fn ask(&mut self, prompt: &Prompt, deadline: Duration) -> ReaderRun {
-        if let Some(why) = self.budget.borrow().spent() {
+    fn ask(&mut self, reader: &mut dyn Reader, prompt: &Prompt, time: Duration) -> ReaderRun {
+        if let Some(why) = self.spent() {
             return ReaderRun::not_asked(ReaderOutcome::Unavailable(Unavailable::BudgetSpent(why)));
         }
-        let run = self.reader.ask(prompt, deadline);
+        let run = reader.ask(prompt, time);
         // A missing client cost nothing.
         if run.client.is_some() || matches!(run.outcome, ReaderOutcome::Answered(_)) {
-            let mut budget = self.budget.borrow_mut();
-            budget.made += 1;
-            budget.cost += run.usage.cost_usd.unwrap_or_default();
+            self.made += 1;
+            self.cost += run.usage.cost_usd.unwrap_or_default();
         }
         run
-    }
-
-    fn backend(&self) -> &'static str {
-        self.reader.backend()
-    }
-
-    fn model(&self) -> &str {
-        self.reader.model()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-
     use super::*;
     use crate::readers::{Answer, RecordedReply};
 
-    const CLEAN: &str = r#"{"findings":[],"candidates":[],"verdicts":[]}"#;
-
-    fn prompt() -> Prompt {
-        Prompt { system: String::new(), text: String::new(), schema: String::new(), check: Answer::check }
-    }
-
     #[test]
-    fn no_call_is_made_beyond_the_limit_of_a_session() {
-        let budget = RefCell::new(Budget { calls: Limit { left: 1, most: 60 }, ..Budget::default() });
-        let mut reply = RecordedReply(CLEAN);
-        let mut reader = Budgeted { reader: &mut reply, budget: &budget };
-        assert!(matches!(reader.ask(&prompt(), Duration::ZERO).outcome, ReaderOutcome::Answered(_)));
-        let outcome = reader.ask(&prompt(), Duration::ZERO).outcome;
-        assert_eq!(
-            outcome.detail().as_deref(),
-            Some("this session has had its 60 calls of a model (`[auditor] max_calls_per_session`)")
-        );
-        assert_eq!(budget.borrow().made, 1);
-    }
-
-    #[test]
-    fn no_call_is_made_beyond_the_money_of_a_day() {
-        let money = Some(Limit { left: 0.0, most: 2.5 });
-        let budget = Budget { calls: Limit { left: 9, most: 9 }, money, ..Budget::default() };
-        assert_eq!(
-            budget.spent().as_deref(),
-            Some("today's 2.5 dollars are spent (`[auditor] max_cost_per_day`)")
-        );
+    fn no_call_is_made_beyond_a_limit() {
+        let clean = r#"{"findings":[],"candidates":[],"verdicts":[]}"#;
+        let prompt = Prompt {
+            system: String::new(),
+            text: String::new(),
+            schema: String::new(),
+            check: Answer::check,
+        };
+        let calls = Some(Limit { left: 1, most: 60 });
+        let mut readers = Readers {
+            first: &mut RecordedReply(clean),
+            second: Second::Same,
+            timeout: Duration::ZERO,
+            deadline: Instant::now(),
+            budget: Budget { calls, ..Budget::default() },
+        };
+        assert!(matches!(readers.ask(&prompt).outcome, ReaderOutcome::Answered(_)));
+        let spent = readers.ask(&prompt).outcome.detail();
+        let why = "this session has had its 60 calls of a model (`[auditor] max_calls_per_session`)";
+        assert_eq!((spent.as_deref(), readers.budget.made), (Some(why), 1));
+        readers.budget = Budget { money: Some(Limit { left: 0.0, most: 2.5 }), ..Budget::default() };
+        let spent = readers.ask(&prompt).outcome.detail();
+        let why = "today's 2.5 dollars are spent (`[auditor] max_cost_per_day`)";
+        assert_eq!((spent.as_deref(), readers.budget.made), (Some(why), 0));
     }
 }

@@ -12,21 +12,23 @@ use crate::session::{Command, Session};
 use crate::shell::CommandLine;
 use crate::text::normalise::{bare, normalised};
 
-/// A proposal's path on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathOnDisk {
-    /// Its name in the workspace.
     pub name: String,
     pub state: FileState,
 }
 
-/// Why a proposal does not reach the second reader.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Objection {
-    /// The evidence does not support it: `cannot-verify`.
-    Unsupported(String),
-    /// The disk or the session contradicts it: `refuted`.
-    Contradicted(String),
+/// Why a proposal does not reach the second reader: what becomes of it, and why.
+type Objection = (Status, String);
+
+/// The evidence does not support it.
+fn unsupported(why: impl Into<String>) -> Objection {
+    (Status::CannotVerify, why.into())
+}
+
+/// The disk or the session contradicts it.
+fn contradicted(why: String) -> Objection {
+    (Status::Refuted, why)
 }
 
 /// Turns a proposal into a finding. One without an objection is confirmed until the second reader
@@ -39,13 +41,12 @@ pub fn check(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evidence
         Err(ref objection) => Some(objection.clone()),
     };
     let (status, check) = match objection {
-        Some(Objection::Unsupported(why)) => (Status::CannotVerify, why),
-        Some(Objection::Contradicted(why)) => (Status::Refuted, why),
-        None if !proposal.sure => (Status::CannotVerify, UNSURE.to_owned()),
-        None => (
-            Status::Confirmed,
-            "its words stand in the evidence, and nothing there contradicts it".to_owned(),
-        ),
+        Some(objection) => objection,
+        None if !proposal.sure => unsupported(UNSURE),
+        None => {
+            let holds = "its words stand in the evidence, and nothing there contradicts it";
+            (Status::Confirmed, holds.to_owned())
+        }
     };
     let path = look.map(|look| look.name.clone()).or_else(|| Some(proposal.path.clone()));
     // Words that are found nowhere are no quote.
@@ -93,7 +94,7 @@ fn place_of_claim(proposal: &Proposal, evidence: &Evidence) -> Result<ClaimedIn,
     if claim.is_empty() {
         return match proposal.category {
             Category::B => Ok(ClaimedIn::Nowhere),
-            _ => Err(Objection::Unsupported("it quotes no words that it rests on".to_owned())),
+            _ => Err(unsupported("it quotes no words that it rests on")),
         };
     }
     let stands_in = |place: ClaimedIn| {
@@ -110,11 +111,10 @@ fn place_of_claim(proposal: &Proposal, evidence: &Evidence) -> Result<ClaimedIn,
             ClaimedIn::Asks => "the person's asks",
             ClaimedIn::Nowhere => "the plan, the final message, the task list or the asks",
         };
-        Objection::Unsupported(format!("the words that it quotes do not stand in {place}"))
+        unsupported(format!("the words that it quotes do not stand in {place}"))
     })
 }
 
-/// Splits a quote at its ellipses.
 fn pieces(quote: &str) -> impl Iterator<Item = String> {
     let parts = quote.split('…').flat_map(|part| part.split("...")).flat_map(|part| part.split("[…]"));
     parts.map(bare).filter(|part| !part.is_empty())
@@ -123,32 +123,25 @@ fn pieces(quote: &str) -> impl Iterator<Item = String> {
 /// Objects to a proof that is not in the evidence. An empty one is fine: then absence is the proof.
 fn check_proof(proposal: &Proposal, shown: &str) -> Option<Objection> {
     let is_shown = pieces(&proposal.proof).all(|piece| shown.contains(&piece));
-    (!is_shown).then(|| {
-        Objection::Unsupported("the words that it gives as proof do not stand in the evidence".to_owned())
-    })
+    (!is_shown).then(|| unsupported("the words that it gives as proof do not stand in the evidence"))
 }
 
 /// Objects to categories that are about a plan where there is none.
 fn check_plan(proposal: &Proposal, evidence: &Evidence) -> Option<Objection> {
     let needs_plan = matches!(proposal.category, Category::B | Category::C | Category::D);
     (needs_plan && evidence.plan.is_none())
-        .then(|| Objection::Unsupported("no plan is in play that it could drift from".to_owned()))
+        .then(|| unsupported("no plan is in play that it could drift from"))
 }
 
 /// Objects to a path outside the workspace, in a scratch folder, or unreadable.
 fn check_path(look: Option<&PathOnDisk>) -> Option<Objection> {
     let look = look?;
     if is_scratch(&look.name) {
-        return Some(Objection::Unsupported(format!(
-            "{} is in a folder for what is not meant to stay",
-            look.name
-        )));
+        return Some(unsupported(format!("{} is in a folder for what is not meant to stay", look.name)));
     }
     match &look.state {
-        FileState::Outside => Some(Objection::Unsupported(format!("{} is outside the workspace", look.name))),
-        FileState::Unreadable(why) => {
-            Some(Objection::Unsupported(format!("{} can't be read: {why}", look.name)))
-        }
+        FileState::Outside => Some(unsupported(format!("{} is outside the workspace", look.name))),
+        FileState::Unreadable(why) => Some(unsupported(format!("{} can't be read: {why}", look.name))),
         FileState::File { .. } | FileState::Folder | FileState::Missing { .. } => None,
     }
 }
@@ -162,9 +155,9 @@ fn check_missing(proposal: &Proposal, look: Option<&PathOnDisk>) -> Option<Objec
     }
     match look.state {
         FileState::File { bytes } if bytes > 0 => {
-            Some(Objection::Contradicted(format!("{} is there, {bytes} bytes", look.name)))
+            Some(contradicted(format!("{} is there, {bytes} bytes", look.name)))
         }
-        FileState::Folder => Some(Objection::Contradicted(format!("{} is there", look.name))),
+        FileState::Folder => Some(contradicted(format!("{} is there", look.name))),
         _ => None,
     }
 }
@@ -181,7 +174,7 @@ fn check_unplanned(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Ev
     let look = look.filter(|_| proposal.category == Category::B)?;
     let file = evidence.file(&look.name)?;
     (file.change == FileChange::Unchanged)
-        .then(|| Objection::Contradicted(format!("{} was not changed in this session", look.name)))
+        .then(|| contradicted(format!("{} was not changed in this session", look.name)))
 }
 
 /// Objects to "wrong content" without a quote, of a file that the reader did not see whole.
@@ -197,7 +190,7 @@ fn check_content(proposal: &Proposal, look: Option<&PathOnDisk>, evidence: &Evid
         }
         Entered::LeftOut(_) => "was not shown",
     };
-    Some(Objection::Unsupported(format!("{} {why}, and what is not shown proves nothing", look.name)))
+    Some(unsupported(format!("{} {why}, and what is not shown proves nothing", look.name)))
 }
 
 /// Objects to "failed" where the same command succeeded when it was run last. The output of a
@@ -214,9 +207,7 @@ fn check_failed(proposal: &Proposal, session: &Session) -> Option<Objection> {
     let line = normalised(&failed.line);
     let is_run = |command: &&Command| command.at >= failed.at && normalised(&command.line) == line;
     let passed = commands.iter().rfind(is_run).is_some_and(Command::has_passed);
-    passed.then(|| {
-        Objection::Contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line)))
-    })
+    passed.then(|| contradicted(format!("`{}` succeeded when it was run last", first_line(&failed.line))))
 }
 
 /// Whether a proof is a command's line and nothing of its output.
@@ -236,9 +227,7 @@ fn check_not_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
     let mut ran = named.filter_map(|line| {
         session.commands.iter().find(|command| command.has_passed() && is_run_in(&line, &command.line))
     });
-    ran.next().map(|command| {
-        Objection::Contradicted(format!("`{}` was run, and succeeded", first_line(&command.line)))
-    })
+    ran.next().map(|command| contradicted(format!("`{}` was run, and succeeded", first_line(&command.line))))
 }
 
 /// Whether a line runs a command, with any arguments; printing or quoting it does not count.

@@ -13,5 +13,6 @@ pub mod second;
 pub use crate::client::call::{Prompt, Reader, ReaderOutcome, ReaderRun, Unavailable, Usage};
 pub use crate::client::sealed_call::SealedClient;
 pub use answer::{Answer, CandidateOpinion, Proposal, Verdict};
+pub use budget::{Budget, Limit, Readers, Second};
 pub use prompt::Prompts;
 pub use recorded::{RecordedReplies, RecordedReply};

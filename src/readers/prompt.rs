@@ -16,9 +16,7 @@ use crate::text::template::Template;
 pub const SYSTEM: &str = include_str!("../../prompts/system.md");
 /// The template of the evidence.
 pub const EVIDENCE: &str = include_str!("../../prompts/evidence.md");
-/// The first reader's task.
 pub const FIRST: &str = include_str!("../../prompts/first.md");
-/// The second reader's task.
 pub const SECOND: &str = include_str!("../../prompts/second.md");
 /// The template of a block's reason.
 pub const REASON: &str = include_str!("../../prompts/reason.md");
@@ -27,17 +25,11 @@ pub const SCHEMA: &str = include_str!("../../prompts/answer.schema.json");
 /// The texts in use: the built-in ones, or the person's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompts {
-    /// `system.md`
     pub system: String,
-    /// `evidence.md`
     pub evidence: String,
-    /// `first.md`
     pub first: String,
-    /// `second.md`
     pub second: String,
-    /// `reason.md`
     pub reason: String,
-    /// `answer.schema.json`
     pub schema: String,
 }
 
@@ -60,51 +52,34 @@ const FENCES_BYTES: usize = 1_000;
 /// A template of the person's own that can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    /// It can't be read.
     #[error("{path}: {why}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// The system's error.
-        why: std::io::Error,
-    },
-    /// It can't be filled in.
+    Unreadable { path: String, why: std::io::Error },
     #[error("the template {name} can't be filled in: {why}")]
-    BadTemplate {
-        /// The template.
-        name: &'static str,
-        /// The engine's error.
-        why: String,
-    },
+    BadTemplate { name: &'static str, why: String },
 }
 
 impl Prompts {
     /// Returns the built-in texts, each replaced by the file of its name in `folder` if there is
     /// one.
     pub fn with_overrides(folder: &Path) -> Result<Self, PromptError> {
-        let text = |name: &str, built_in: &str| {
+        let mut prompts = Self::default();
+        for (name, text) in [
+            ("system.md", &mut prompts.system),
+            ("evidence.md", &mut prompts.evidence),
+            ("first.md", &mut prompts.first),
+            ("second.md", &mut prompts.second),
+            ("reason.md", &mut prompts.reason),
+            ("answer.schema.json", &mut prompts.schema),
+        ] {
             let path = folder.join(name);
             match std::fs::read_to_string(&path) {
-                Ok(text) => Ok(text),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(built_in.to_owned()),
-                Err(why) => Err(PromptError::Unreadable { path: path.display().to_string(), why }),
+                Ok(own) => *text = own,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(why) => return Err(PromptError::Unreadable { path: path.display().to_string(), why }),
             }
-        };
-        let prompts = Self {
-            system: text("system.md", SYSTEM)?,
-            evidence: text("evidence.md", EVIDENCE)?,
-            first: text("first.md", FIRST)?,
-            second: text("second.md", SECOND)?,
-            reason: text("reason.md", REASON)?,
-            schema: text("answer.schema.json", SCHEMA)?,
-        };
-        for (name, template) in [
-            ("evidence.md", &prompts.evidence),
-            ("first.md", &prompts.first),
-            ("second.md", &prompts.second),
-            ("reason.md", &prompts.reason),
-        ] {
-            read(name, template)?;
+            if !["system.md", "answer.schema.json"].contains(&name) {
+                read(name, text)?;
+            }
         }
         Ok(prompts)
     }
@@ -118,9 +93,7 @@ impl Prompts {
 /// The part of the prompt that both readers share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedPrompt {
-    /// The system prompt.
     pub system: String,
-    /// The filled-in evidence.
     pub evidence: String,
     /// The random word of the fences.
     pub fence: String,
@@ -167,7 +140,6 @@ impl SharedPrompt {
         }
     }
 
-    /// Returns the first reader's prompt.
     pub fn first(&self, prompts: &Prompts) -> Result<Prompt, PromptError> {
         Ok(self.prompt(&render("first.md", &prompts.first, &json!({ "fence": self.fence }))?))
     }

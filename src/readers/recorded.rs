@@ -12,7 +12,6 @@ use crate::client::reply;
 pub struct RecordedReply<'a>(pub &'a str);
 
 impl RecordedReply<'_> {
-    /// Returns it as the run of a reader.
     pub fn replay(&self) -> ReaderRun {
         self.replay_as(Answer::check)
     }

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{StateFolder, lock_file, read_json, write_json};
+use super::{StateFolder, read_json, update_json};
 use crate::config::CheckConfig;
 use crate::ids::ContentId;
 
@@ -56,38 +56,21 @@ impl StateFolder {
 
     /// Allows it from now on; `None` takes it back. Gives whether that changed anything.
     pub fn allow(&self, project: &Path, checks: Option<&[CheckConfig]>) -> io::Result<bool> {
-        let path = self.allowed_file();
-        let turn = lock_file(&path.with_extension("lock"))?;
-        turn.lock()?;
-        let mut allowed: Allowed = read_json(&path).unwrap_or_default();
         let repository = repository(project);
-        let before = match checks.and_then(name_of) {
-            Some(name) => allowed.insert(repository.clone(), name),
-            None => allowed.remove(&repository),
-        };
-        let changed = before.as_ref() != allowed.get(&repository);
-        if changed {
-            write_json(&path, &allowed)?;
-        }
-        Ok(changed)
+        update_json(&self.allowed_file(), |allowed: &mut Allowed| {
+            let before = match checks.and_then(name_of) {
+                Some(name) => allowed.insert(repository.clone(), name),
+                None => allowed.remove(&repository),
+            };
+            before.as_ref() != allowed.get(&repository)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{CHECK_TIMEOUT, CheckOn};
-
-    fn check(run: &str, is_projects: bool) -> CheckConfig {
-        CheckConfig {
-            name: "test".into(),
-            run: run.into(),
-            when: Vec::new(),
-            timeout: CHECK_TIMEOUT,
-            on: CheckOn::Stop,
-            is_projects,
-        }
-    }
+    use crate::testing::check;
 
     #[test]
     fn what_is_allowed_is_these_words_in_this_repository() {

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{StateFolder, lock_file, read_json, write_json};
+use super::{StateFolder, lock_file, read_json, update_json};
 use crate::feature_loop::LoopState;
 use crate::ids::ContentId;
 
@@ -66,21 +66,15 @@ impl StateFolder {
         change: impl FnOnce(&mut Option<LoopState>) -> Result<T, String>,
     ) -> Result<T, String> {
         let path = self.loop_file(folder);
-        let failed = |error: io::Error| format!("{}: {error}", path.display());
-        let turn = lock_file(&path.with_extension("lock")).map_err(failed)?;
-        turn.lock().map_err(failed)?;
-        let mut kept: Option<LoopState> = read_json(&path);
-        let before = kept.clone();
-        let result = change(&mut kept)?;
-        match &kept {
-            Some(kept) if before.as_ref() != Some(kept) => write_json(&path, kept).map_err(failed)?,
-            None if before.is_some() => fs::remove_file(&path).map_err(failed)?,
-            _ => {}
-        }
-        Ok(result)
+        let changed = update_json(&path, |kept: &mut Option<LoopState>| {
+            let mut changed = kept.clone();
+            let result = change(&mut changed)?;
+            *kept = changed;
+            Ok(result)
+        });
+        changed.map_err(|error| format!("{}: {error}", path.display()))?
     }
 
-    /// Whether somebody runs the loop of a folder.
     pub fn is_loop_run(&self, folder: &Path) -> bool {
         let file = File::open(self.loop_file(folder).with_extension("run"));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))

@@ -5,7 +5,6 @@
 mod allowed;
 mod loops;
 mod newest_stop;
-mod spending;
 mod switch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use jiff::civil::Date;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -37,15 +37,12 @@ pub struct StateFolder {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// How often it was blocked.
     pub blocks: u32,
     /// How many calls of a model were made for it.
     #[serde(skip_serializing_if = "is_zero")]
     pub reader_calls: u32,
-    /// How often each gate has blocked it.
     #[serde(alias = "held_by", skip_serializing_if = "BTreeMap::is_empty")]
     pub blocked_by: BTreeMap<String, u32>,
-    /// What each check passed on last.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub checks: BTreeMap<String, Passed>,
     /// When each of its agents was blocked last, in milliseconds since 1970.
@@ -72,7 +69,6 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl SessionState {
-    /// Whether any block of it is counted.
     pub fn has_counts(&self) -> bool {
         self.blocks > 0 || self.kept_working || !self.blocked_by.is_empty()
     }
@@ -97,13 +93,11 @@ pub struct Given {
     pub at_ms: i64,
 }
 
-/// The last audit of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LastAudit {
     /// How much work the session had done by then.
     pub work: usize,
-    /// How many tasks were finished by then.
     pub finished: usize,
     /// How far the session had come.
     pub rows: usize,
@@ -119,7 +113,6 @@ pub struct LastAudit {
 /// What one stop changes in the state of its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateChange {
-    /// The audit that was made.
     pub audit: Option<LastAudit>,
     /// Names of the advisories that the person is told of.
     pub told: BTreeSet<String>,
@@ -157,7 +150,6 @@ impl StateFolder {
         Self { root }
     }
 
-    /// A state folder at a given place.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
@@ -170,18 +162,13 @@ impl StateFolder {
         self.root.join("sessions").join(format!("{}.json", file_name(session)))
     }
 
-    /// Reads the state of a session.
     pub fn session(&self, session: &str) -> SessionState {
         read_json(&self.session_file(session)).unwrap_or_default()
     }
 
     /// Changes the state of a session, under a lock.
     pub fn update_session(&self, session: &str, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
-        let path = self.session_file(session);
-        let _turn = self.session_turn(session)?;
-        let mut state = read_json(&path).unwrap_or_default();
-        change(&mut state);
-        write_json(&path, &state)
+        update_json(&self.session_file(session), change)
     }
 
     /// The sessions whose state was written since `since_ms`, newest first: id, when (milliseconds since 1970), state.
@@ -239,7 +226,6 @@ impl StateFolder {
         fs::remove_file(self.stop_file(session, agent, "held")).is_ok()
     }
 
-    /// Saves a block until its outcome is known.
     pub fn keep_pending(&self, session: &str, agent: &str, pending: &PendingBlock) -> io::Result<()> {
         write_json(&self.stop_file(session, agent, "held"), pending)
     }
@@ -251,7 +237,6 @@ impl StateFolder {
         Ok(lock)
     }
 
-    /// A file of one agent's stops.
     fn stop_file(&self, session: &str, agent: &str, kind: &str) -> PathBuf {
         let name =
             if agent.is_empty() { file_name(session) } else { file_name(&format!("{session}.{agent}")) };
@@ -271,16 +256,41 @@ impl StateFolder {
         }
     }
 
+    fn spending_file(&self) -> PathBuf {
+        self.root.join("spending.json")
+    }
+
+    /// How much the readers of all sessions have cost on a day, in dollars. What can't be read counts
+    /// as nothing spent: a limit on money is the person's convenience, no promise of ours.
+    pub fn spent_on(&self, day: Date) -> f64 {
+        let known: Spending = read_json(&self.spending_file()).unwrap_or_default();
+        if known.day == day.to_string() { known.dollars } else { 0.0 }
+    }
+
+    pub fn spend(&self, day: Date, dollars: f64) -> io::Result<()> {
+        update_json(&self.spending_file(), |known: &mut Spending| {
+            let dollars = self.spent_on(day) + dollars;
+            *known = Spending { day: day.to_string(), dollars };
+        })
+    }
+
     fn clients_file(&self) -> PathBuf {
         self.root.join("clients.json")
     }
+}
+
+/// The spending of one day, such as `2026-11-18`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Spending {
+    day: String,
+    dollars: f64,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Clients(Vec<(ClientStamp, Flags)>);
 
-/// How many clients' flags are cached.
 const MOST_CLIENTS: usize = 16;
 
 impl FlagCache for StateFolder {
@@ -315,6 +325,22 @@ fn file_name(id: &str) -> String {
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// Changes what a file holds, under a lock beside it. A file that holds nothing any more is removed.
+fn update_json<T, R>(path: &Path, change: impl FnOnce(&mut T) -> R) -> io::Result<R>
+where
+    T: Clone + Default + PartialEq + Serialize + DeserializeOwned,
+{
+    let turn = lock_file(&path.with_extension("lock"))?;
+    turn.lock()?;
+    let before: T = read_json(path).unwrap_or_default();
+    let mut value = before.clone();
+    let result = change(&mut value);
+    if value != before {
+        if value == T::default() { fs::remove_file(path)? } else { write_json(path, &value)? }
+    }
+    Ok(result)
 }
 
 fn lock_file(path: &Path) -> io::Result<File> {
@@ -361,6 +387,19 @@ mod tests {
         assert_eq!(read.audits[""], LastAudit { work: 7, decided_ms: 5, ..LastAudit::default() });
         state.update_session("s", |session| session.blocks += 1).expect("written");
         assert_eq!(state.session("s").blocks, 3);
+    }
+
+    #[test]
+    fn each_day_begins_with_nothing_spent() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let state = StateFolder::at(folder.path());
+        let (today, tomorrow) = (Date::constant(2026, 11, 18), Date::constant(2026, 11, 19));
+        state.spend(today, 0.25).expect("written");
+        state.spend(today, 0.5).expect("written");
+        assert!((state.spent_on(today) - 0.75).abs() < 1e-9);
+        assert!(state.spent_on(tomorrow).abs() < 1e-9);
+        state.spend(tomorrow, 0.1).expect("written");
+        assert!(state.spent_on(today).abs() < 1e-9);
     }
 
     #[test]

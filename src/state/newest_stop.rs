@@ -40,19 +40,15 @@ struct Mark {
     started_ms: i64,
 }
 
-/// The result of [`NewestStop::acquire`].
 #[derive(Debug)]
 pub enum Acquired {
     /// This process decides the stop, until a newer one comes.
     Lock {
-        /// Held until the decision is saved.
         lock: StopLock,
         /// Another hook has had the same stop, and has ended.
         is_second: bool,
     },
-    /// Another hook has the same stop in hand.
     InHand,
-    /// A newer stop was there first.
     Superseded,
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{StateFolder, lock_file, read_json, write_json};
+use super::{StateFolder, read_json, update_json, write_json};
 use crate::client::settings::registration::Created;
 use crate::ids::ContentId;
 
@@ -18,11 +18,9 @@ use crate::ids::ContentId;
 pub struct Switches {
     /// Folders, with all that is in them.
     pub projects: BTreeMap<PathBuf, Thrown>,
-    /// Sessions, by how their ids start.
     pub sessions: BTreeMap<String, Thrown>,
 }
 
-/// How a switch was thrown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Thrown {
@@ -32,10 +30,8 @@ pub struct Thrown {
     pub at_terminal: bool,
 }
 
-/// What lets a stop through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwitchedOff {
-    /// What is off, in words.
     pub what: String,
     pub thrown: Thrown,
 }
@@ -79,22 +75,11 @@ impl StateFolder {
 
     /// Throws switches. Whoever else does the same waits for its turn.
     pub fn throw<T>(&self, now_ms: i64, change: impl FnOnce(&mut Switches) -> T) -> io::Result<T> {
-        let path = self.switch_file();
-        let turn = lock_file(&path.with_extension("lock"))?;
-        turn.lock()?;
-        let before = self.switches();
-        let mut switches = before.clone();
-        let result = change(&mut switches);
-        switches.sessions.retain(|_, thrown| now_ms - thrown.at_ms < FORGET_MS);
-        if switches.projects.is_empty() && switches.sessions.is_empty() {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        } else if switches != before {
-            write_json(&path, &switches)?;
-        }
-        Ok(result)
+        update_json(&self.switch_file(), |switches: &mut Switches| {
+            let result = change(switches);
+            switches.sessions.retain(|_, thrown| now_ms - thrown.at_ms < FORGET_MS);
+            result
+        })
     }
 
     fn receipt_file(&self, settings: &Path) -> PathBuf {
@@ -114,7 +99,6 @@ impl StateFolder {
         write_json(&self.receipt_file(settings), &all)
     }
 
-    /// Forgets it.
     pub fn drop_receipt(&self, settings: &Path) {
         let _ = fs::remove_file(self.receipt_file(settings));
     }

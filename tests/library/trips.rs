@@ -21,6 +21,7 @@ use punchlist::sandbox::Sandbox;
 use punchlist::session::builder::Role;
 use punchlist::session::load;
 use punchlist::state::StateFolder;
+use punchlist::timing::Phases;
 use serde::Serialize;
 use similar::TextDiff;
 
@@ -174,7 +175,15 @@ fn whole_way(trip: &mut Trip, findings: &[Finding]) {
     let replies: Vec<String> = names.map(|name| trip.placed(name)).collect();
     let mut readers = RecordedReplies::new(&replies.iter().map(String::as_str).collect::<Vec<_>>());
     let registered = Registered::holding(Duration::from_secs(120));
-    let answer = answer(stdin.as_bytes(), &env, &state, registered, Timestamp::now(), Some(&mut readers));
+    let answer = answer(
+        &Phases::default(),
+        stdin.as_bytes(),
+        &env,
+        &state,
+        registered,
+        Timestamp::now(),
+        Some(&mut readers),
+    );
     trip.stage("stdout.json", &answer.stdout().map(|text| text + "\n").unwrap_or_default());
     trip.stage("stderr.txt", &answer.stderr().map(|text| format!("{text}\n")).unwrap_or_default());
     let mut record = None;

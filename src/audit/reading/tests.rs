@@ -1,10 +1,12 @@
 //! Two readers that were told what to say, and what their words come to.
 
+use std::time::{Duration, Instant};
+
 use super::*;
 use crate::config::Config;
 use crate::evidence::FileCache;
 use crate::plan::Plan;
-use crate::readers::{Prompts, Proposal};
+use crate::readers::{Budget, Prompts, Proposal, Second};
 use crate::testing::{self, Folder, ScriptedReader, command, judging, plan, proposal, proposing, said};
 
 const PLAN: &str = "- [x] Create `src/a.rs`\n- [x] Run `cargo test` until it passes\n- [x] Write the docs\n";
@@ -42,11 +44,12 @@ impl Audit {
     fn read<'a>(&self, first: &'a mut ScriptedReader, second: Second<'a>) -> Reading {
         let shown = self.brief.shown_between("FENCE").expect("shown");
         let prompt = shown.first(self.brief.prompts()).expect("a prompt");
-        let readers = Readers { first, second, timeout: LATER, deadline: Instant::now() + self.time };
+        let (deadline, budget) = (Instant::now() + self.time, Budget::default());
+        let mut readers = Readers { first, second, timeout: LATER, deadline, budget };
         let is_disputed = |finding: &Finding| Some(finding.grounds()) == self.disputed;
         let workspace = self.folder.workspace();
         let setting = Setting { workspace: &workspace, config: &self.config, is_disputed: &is_disputed };
-        read(&self.brief, &shown, &prompt, readers, setting).expect("built-in texts")
+        read(&self.brief, &shown, &prompt, &mut readers, setting).expect("built-in texts")
     }
 
     /// What both readers, of which the second is the first once more, come to, and how often they were asked.
@@ -129,14 +132,14 @@ fn what_the_first_doubts_goes_along_when_the_second_is_asked_anyway() {
 
 #[test]
 fn too_little_time_is_no_second_opinion() {
-    let audit = Audit { time: LEAST_TIME / 2, ..Audit::new() };
+    let audit = Audit { time: Readers::LEAST_TIME / 2, ..Audit::new() };
     let (reading, calls) = audit.asked([proposing(&[undone_docs()], &[]), judging(&[(1, true)])]);
     assert_eq!((calls, statuses(&reading)), (1, vec![Status::CannotVerify]));
     assert_eq!(
         reading.findings[0].check,
         "the second reader gave no answer (unavailable: too little of the hook's time was left)"
     );
-    let audit = Audit { time: LEAST_TIME / 2, ..Audit::with_facts() };
+    let audit = Audit { time: Readers::LEAST_TIME / 2, ..Audit::with_facts() };
     assert_eq!(statuses(&audit.asked([proposing(&[], &[])]).0), [Status::Confirmed], "a fact stands");
 }
 

@@ -8,7 +8,6 @@ use super::super::output::{print, print_json, width};
 use super::super::progress::Progress;
 use super::super::{complain, config_for};
 use super::{Result, code_of, has_conversation, project};
-use crate::audit::reading::{Readers, Second};
 use crate::cli::{AuditArgs, AuditorChoice, Format};
 use crate::config::{Config, SecondReader};
 use crate::env::Env;
@@ -17,7 +16,7 @@ use crate::past_sessions::audit::{Audited, Prepared, Request, prepare};
 use crate::past_sessions::find::{Found, Shelf, by_path};
 use crate::past_sessions::later_sessions;
 use crate::plan::{self, Plan};
-use crate::readers::{Prompts, RecordedReply, SealedClient};
+use crate::readers::{Budget, Prompts, Readers, RecordedReply, SealedClient, Second};
 use crate::render::Report;
 use crate::render::markdown::markdown;
 use crate::render::report_text::text;
@@ -166,7 +165,8 @@ fn ask(
         let second = args.second_verdict.as_ref().map(|path| text_of("--second-verdict", path));
         let second = second.transpose()?.unwrap_or_default();
         let (mut first, mut second) = (RecordedReply(&reply), RecordedReply(&second));
-        let readers = Readers { first: &mut first, second: Second::Other(&mut second), timeout, deadline };
+        let (second, budget) = (Second::Other(&mut second), Budget::default());
+        let readers = Readers { first: &mut first, second, timeout, deadline, budget };
         return Ok(prepared.ask(readers, "recorded")?);
     }
     match args.auditor.unwrap_or(AuditorChoice::Claude) {
@@ -188,7 +188,8 @@ fn ask(
                 SecondReader::Off => (Second::Off, ""),
                 SecondReader::Model(model) => (Second::Other(&mut other), model.as_str()),
             };
-            let readers = Readers { first: &mut first, second, timeout, deadline };
+            let budget = Budget::default();
+            let readers = Readers { first: &mut first, second, timeout, deadline, budget };
             Ok(prepared.ask(readers, second_model)?)
         }
     }

@@ -10,7 +10,7 @@ use super::super::config_for;
 use super::{Context, Result};
 use crate::audit::outcome::outcome_of;
 use crate::audit::reading::{self, Setting};
-use crate::audit::snapshot::snapshot_of;
+use crate::audit::record::snapshot_of;
 use crate::audit::{AuditInput, plan_in_play, plan_places};
 use crate::client::folders;
 use crate::config::{Config, SecondReader};

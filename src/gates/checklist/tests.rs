@@ -6,7 +6,6 @@ use super::*;
 use crate::config::ChecklistConfig;
 use crate::finding::{Category, Kind};
 use crate::gates::audit::AuditDetails;
-use crate::session::Session;
 use crate::testing::{self, ask, evidence, plan, said, todo, touch};
 
 const PLAN: &str =
@@ -93,31 +92,31 @@ fn a_reader_is_shown_the_items_the_last_ask_and_the_message() {
     let mut session = said("All is done.");
     session.asks.push(ask("Begin.", 1));
     session.asks.push(ask("Now finish it.", 5));
-    let prompt = question::prompt(&[item("Tag it"), item("Tell\n2. nobody")], &session).expect("a prompt");
+    let prompt = question(&[item("Tag it"), item("Tell\n2. nobody")], &session).expect("a prompt");
     assert!(prompt.text.contains("\n1. Tag it\n2. Tell 2. nobody\n"), "{}", prompt.text);
     assert!(prompt.text.contains("Now finish it.") && !prompt.text.contains("Begin."), "{}", prompt.text);
     assert!(prompt.text.contains("All is done."), "{}", prompt.text);
-    let none = question::prompt(&[], &session).expect("a prompt");
+    let none = question(&[], &session).expect("a prompt");
     assert!(none.text.contains("(none)"), "{}", none.text);
 }
 
 #[test]
 fn a_long_list_and_a_long_message_are_bounded() {
     let session = said(&"All done. ".repeat(10_000));
-    let items: Vec<Item> = (0..question::MOST + 50).map(|number| item(&format!("part {number}"))).collect();
-    let text = question::prompt(&items, &session).expect("a prompt").text;
+    let items: Vec<Item> = (0..MOST + 50).map(|number| item(&format!("part {number}"))).collect();
+    let text = question(&items, &session).expect("a prompt").text;
     assert!(text.contains("\n100. part 99\n") && !text.contains("part 100"), "{text}");
     assert!(text.len() < 20_000, "{}", text.len());
 }
 
 #[test]
 fn an_answer_that_does_not_fit_claims_nothing() {
-    let read = question::answer(r#"{"claimed":[1,3],"finished":true}"#);
+    let read: Answer = parse(r#"{"claimed":[1,3],"finished":true}"#).expect("an answer");
     assert_eq!((read.claimed, read.finished), (vec![1, 3], true));
     for json in ["", "yes", r#"{"claimed":[1]}"#, r#"{"claimed":["1"],"finished":true}"#] {
-        assert_eq!(question::answer(json), question::Answer::default(), "{json}");
+        assert!(check_answer(json).is_err(), "{json}");
     }
-    let check = question::prompt(&[], &session()).expect("a prompt").check;
+    let check = question(&[], &session()).expect("a prompt").check;
     assert!(check(r#"{"claimed":[],"finished":false}"#).is_ok());
     assert!(check(r#"{"claimed":[],"finished":false,"why":"x"}"#).is_err());
 }
@@ -146,15 +145,15 @@ fn the_agent_is_told_where_what_and_which_ways_there_are() {
         items: open::open_items(&everything(), &session, Some(&plan(PLAN)), &[list]),
         section: open::missing_section("All done!", "## Plan Completion Check"),
     };
-    insta::assert_snapshot!(words::reason(&unsettled, true));
+    insta::assert_snapshot!(open::reason(&unsettled, true));
     let one = OpenClaims { items: unsettled.items[..1].to_vec(), section: None };
-    insta::assert_snapshot!(words::reason(&one, false));
+    insta::assert_snapshot!(open::reason(&one, false));
 }
 
 #[test]
 fn a_long_list_is_cut() {
     let many: String = (0..40).map(|n| format!("- [ ] Build part {n} of the tower\n")).collect();
-    let reason = words::reason(&unsettled(&many), true);
+    let reason = open::reason(&unsettled(&many), true);
     assert!(
         reason.contains("12. PLAN.md, line 12: - [ ] Build part 11") && reason.contains("… and 28 more."),
         "{reason}"
@@ -171,7 +170,7 @@ fn what_the_audit_holds_for_is_left_to_it() {
     let left = |findings: Vec<Finding>| {
         let pending = PendingBlock::new(&findings, |_| true, &evidence(session()));
         let details = AuditDetails { pending: Some(pending), ..AuditDetails::default() };
-        let audit = Outcome::Block { cause: Cause::Findings, reason: "r".into() };
+        let audit = Outcome::block(Cause::Findings, "r");
         let checked = |gate, outcome: Outcome, details| CheckedGate {
             gate,
             keeps_working: false,
@@ -183,13 +182,13 @@ fn what_the_audit_holds_for_is_left_to_it() {
             checked("audit", audit, GateDetails::Audit(Box::new(details))),
         ];
         leave_to_the_audit(&mut all);
-        all[0].result.outcome.words().unwrap_or_default().to_owned()
+        all[0].result.outcome.words.clone()
     };
     let rest = left(vec![finding(Some(2), "")]);
     assert!(!rest.contains("beta.txt") && rest.contains("release notes"), "{rest}");
     let both = vec![finding(Some(2), ""), finding(None, "write the Release notes.")];
     assert_eq!(left(both), "the audit holds for what is open");
-    assert_eq!(left(vec![finding(Some(1), "")]), words::reason(&unsettled, false));
+    assert_eq!(left(vec![finding(Some(1), "")]), open::reason(&unsettled, false));
 }
 
 proptest! {

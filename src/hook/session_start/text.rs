@@ -9,11 +9,9 @@ use crate::ids::ContentId;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// What always holds.
     pub mandates: Vec<String>,
     /// The same, out of a file.
     pub mandates_file: Option<Note>,
-    /// What the session is at.
     pub task: Option<String>,
     /// What files say, newest first.
     pub notes: Vec<Note>,
@@ -21,25 +19,19 @@ pub(super) struct Parts {
     pub left: Vec<(String, Left)>,
 }
 
-/// What a file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Note {
-    /// The file.
     pub name: String,
-    /// When it was changed.
     pub changed: Option<String>,
     /// Its start, masked.
     pub text: String,
-    /// Whether it goes on.
     pub is_cut: bool,
 }
 
-/// Why a file is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Left {
     Secret,
     NoText,
-    /// It can't be read; why.
     Unreadable(String),
     /// All room is taken by others.
     NoRoom,
