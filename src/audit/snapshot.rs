@@ -3,7 +3,7 @@
 
 use crate::evidence::Evidence;
 use crate::log::Snapshot;
-use crate::log::snapshot::{FileSnapshot, StepSnapshot};
+use crate::log::artifacts::{FileSnapshot, StepSnapshot};
 use crate::plan::{Mark, Step};
 use crate::text::first_part;
 

@@ -225,23 +225,3 @@ fn causes() -> impl TypedValueParser<Value = Cause> {
     PossibleValuesParser::new(Cause::ALL.map(Cause::name))
         .try_map(|name| Cause::ALL.into_iter().find(|cause| cause.name() == name).ok_or("no cause"))
 }
-
-impl ValueEnum for DecisionKind {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.name()))
-    }
-}
-
-impl ValueEnum for OutcomeFilter {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.name()))
-    }
-}

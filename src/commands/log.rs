@@ -23,9 +23,8 @@ use crate::env::Env;
 use crate::exit;
 use crate::log::decision_ref::{DecisionRef, DecisionRefError, HELD, LAST};
 use crate::log::filter::{DecisionKind, Filter};
-use crate::log::reader::Found;
+use crate::log::query::Found;
 use crate::log::stats::stats;
-use crate::log::summary::Summary;
 use crate::log::{Annotated, DecisionLog};
 use crate::render::charts::{Setting, charts};
 use crate::render::{csv, json as json_lines};
@@ -74,7 +73,7 @@ pub fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> u8 {
 
 fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
     let now = filter_args::now();
-    let found = context.query(&filter_args::filter(&args.filter, &now)?, None)?;
+    let found = context.query(&filter_args::filter(&args.filter)?, None)?;
     let stats = stats(&found.decisions, now.time_zone());
     if args.json {
         return output::print_json(&stats);
@@ -89,7 +88,7 @@ fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
 }
 
 fn export(args: &ExportArgs, context: &Context<'_>) -> Result {
-    let found = context.query(&filter_args::filter(&args.filter, &filter_args::now())?, None)?;
+    let found = context.query(&filter_args::filter(&args.filter)?, None)?;
     match args.format {
         ExportFormat::Jsonl => output::print(json_lines::lines(&found.decisions).as_bytes()),
         ExportFormat::Csv => output::print(&csv::csv(&found.decisions).map_err(|error| error.to_string())?),
@@ -123,7 +122,7 @@ impl Context<'_> {
     }
 
     /// Returns the decision that a person names, and the position of its finding, if one is named.
-    fn find_one(&self, words: &str) -> Result<(Annotated<Summary>, Option<usize>)> {
+    fn find_one(&self, words: &str) -> Result<(Annotated, Option<usize>)> {
         let refuse = |error: DecisionRefError| match error {
             DecisionRefError::Empty => self.nothing_yet(),
             error => error.to_string(),
@@ -135,8 +134,8 @@ impl Context<'_> {
         let mut decisions = found.map_err(|error| self.unreadable(&error))?.decisions;
         let ids: Vec<&str> = decisions.iter().map(|annotated| annotated.decision.id.as_str()).collect();
         let annotated = decisions.swap_remove(reference.position(&ids).map_err(refuse)?);
-        let summary = &annotated.decision;
-        let finding = reference.finding_position(&summary.id, summary.findings.len()).map_err(refuse)?;
+        let finding =
+            reference.finding_position(&annotated.decision.id, annotated.findings.len()).map_err(refuse)?;
         Ok((annotated, finding))
     }
 

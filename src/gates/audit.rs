@@ -19,7 +19,7 @@ use crate::evidence::JudgedUntil;
 use crate::finding::{Advisory, Finding, Status};
 use crate::followup::{Dispute, PendingBlock, past_disputes};
 use crate::log::record::{FileRecord, ReaderRecord};
-use crate::log::{DecisionLog, artifacts, labels};
+use crate::log::{DecisionLog, artifacts};
 use crate::readers::prompt::PromptError;
 use crate::readers::{Prompts, ReaderOutcome, Unavailable};
 use crate::redact::mask;
@@ -283,6 +283,5 @@ impl Audit<'_> {
 
 /// Whether a person called a finding right that the agent disputed.
 fn is_upheld(stop: &StopContext<'_>, dispute: &Dispute) -> bool {
-    let log = DecisionLog::in_folder(stop.state.root());
-    labels::is_upheld(&log, &dispute.of, dispute.finding)
+    DecisionLog::in_folder(stop.state.root()).is_upheld(&dispute.of, dispute.finding)
 }

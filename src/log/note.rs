@@ -4,6 +4,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::Record;
 use crate::ids::new_id;
@@ -12,8 +13,9 @@ use crate::ids::new_id;
 pub const SCHEMA: u32 = 2;
 
 /// What became of one finding after the block that named it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum FindingOutcome {
     /// Disk or plan settles it now, or a reader says that it is settled.
     Fixed,
@@ -24,21 +26,16 @@ pub enum FindingOutcome {
 }
 
 impl FindingOutcome {
-    pub const ALL: [Self; 3] = [Self::Fixed, Self::Disputed, Self::Ignored];
-
     /// Its name in the log.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::Disputed => "disputed",
-            Self::Ignored => "ignored",
-        }
+        self.into()
     }
 }
 
 /// What a person says of a decision or of one of its findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Label {
     Right,
     Wrong,
@@ -47,10 +44,7 @@ pub enum Label {
 impl Label {
     /// Its name in the log.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Right => "right",
-            Self::Wrong => "wrong",
-        }
+        self.into()
     }
 }
 

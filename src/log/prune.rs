@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 
 use super::DecisionLog;
 use crate::files::write_whole;
-use crate::log::summary::Line;
+use crate::log::query::Line;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -92,7 +92,7 @@ pub fn prune(
     let since = now.checked_sub(keep).unwrap_or(Timestamp::MIN);
     let month = since.strftime("%Y-%m").to_string();
     let is_recent = |line: &[u8]| match Line::parse(&String::from_utf8_lossy(line)) {
-        Some(Line::Decision(summary)) => summary.at >= since,
+        Some(Line::Decision(decision)) => decision.at >= since,
         Some(Line::Note(note)) => note.note.time().parse::<Timestamp>().is_ok_and(|at| at >= since),
         // Not ours to judge.
         Some(Line::Newer) => true,

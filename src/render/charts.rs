@@ -1,16 +1,17 @@
 //! The figures of the log for a terminal, with small bar charts. Pure.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::log::project_names;
 use crate::log::stats::{
     Count, Latency, Named, Outcomes, Percentiles, Precision, ReaderStats, Repeat, Share, Spent, Stats,
 };
+use crate::paths::base_name;
 use crate::render::paragraphs::{LABEL, Paragraphs, TITLE, UNVERIFIED};
 use crate::render::table::{Cell, Column, Table, clean};
-use crate::render::units::{dollars, milliseconds, number, number_of, percent, short};
+use crate::render::wording::{dollars, milliseconds, number, number_of, percent, short};
 
 const BAR: Style = AnsiColor::Cyan.on_default();
 const PLAIN: Style = Style::new();
@@ -277,7 +278,7 @@ impl Charts {
         self.page.gap();
         let mut projects: Vec<Spent> = stats.by_project.iter().take(MOST_PROJECTS).cloned().collect();
         let paths: Vec<&str> = stats.by_project.iter().map(|spent| spent.name.as_str()).collect();
-        for (spent, name) in projects.iter_mut().zip(project_names::names(&paths)) {
+        for (spent, name) in projects.iter_mut().zip(project_names(&paths)) {
             spent.name = name;
         }
         let mut rows = spent_rows(&projects);
@@ -380,4 +381,46 @@ fn by_month(days: &[Spent]) -> Vec<Spent> {
 #[expect(clippy::cast_precision_loss, reason = "no log has so many decisions")]
 fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Returns a name for each path, in their order: that of its folder; where several have the same,
+/// with the part of the path in which they differ; where that is not enough, the whole path.
+pub fn project_names(paths: &[&str]) -> Vec<String> {
+    let mut alike: HashMap<&str, Vec<&str>> = HashMap::new();
+    for path in paths {
+        alike.entry(base_name(path)).or_default().push(path);
+    }
+    paths.iter().map(|path| project_name(path, &alike[base_name(path)])).collect()
+}
+
+fn project_name(path: &str, alike: &[&str]) -> String {
+    let own = base_name(path);
+    if alike.len() == 1 {
+        return own.to_owned();
+    }
+    let mine = parts(path);
+    let others: Vec<_> = alike.iter().filter(|other| **other != path).map(|other| parts(other)).collect();
+    let differs = (1..mine.len()).find(|at| others.iter().all(|other| other.get(*at) != mine.get(*at)));
+    differs.map_or_else(|| path.to_owned(), |at| format!("{own} ({})", mine[at]))
+}
+
+/// The parts of a path, the last one first.
+fn parts(path: &str) -> Vec<&str> {
+    path.rsplit('/').filter(|part| !part.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_several_share_says_where_they_differ() {
+        let paths = ["/home/ana/work/shop", "/home/bo/work/shop", "/home/ana/work/infra", ""];
+        assert_eq!(project_names(&paths), ["shop (ana)", "shop (bo)", "infra", ""]);
+        assert_eq!(
+            project_names(&["/a/b/shop", "/a/c/shop", "/d/b/shop"]),
+            ["/a/b/shop", "shop (c)", "shop (d)"]
+        );
+        assert_eq!(project_names(&["/shop", "/a/shop"]), ["/shop", "shop (a)"]);
+    }
 }

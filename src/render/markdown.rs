@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use crate::finding::Status;
+use crate::finding::{Finding, Status};
 use crate::past_sessions::find::short_id;
-use crate::render::report::{FindingReport, Report};
-use crate::render::wording::{by_whom, check_words, cost_words, decision_words, reader_words, second_said};
+use crate::render::report::Report;
+use crate::render::wording::{by_whom, check_words, cost_words, decision_words, reader_words, second_words};
 use crate::text::counted;
 
 /// Sets the whole report.
@@ -66,7 +66,7 @@ fn folded(text: &mut String, title: &str, items: &[String]) {
     }
 }
 
-fn item(finding: &FindingReport, report: &Report) -> String {
+fn item(finding: &Finding, report: &Report) -> String {
     let mut text = format!("- **{}**: {}", finding.category.name(), finding.category.title());
     if let Some(path) = &finding.path {
         let _ = write!(text, ", {}", code(path));
@@ -75,15 +75,14 @@ fn item(finding: &FindingReport, report: &Report) -> String {
     if !finding.claim.is_empty() {
         let _ = writeln!(text, "  > {}", escaped(&finding.claim));
     }
-    let _ = writeln!(text, "\n  {}", escaped(&finding.detail));
+    let _ = writeln!(text, "\n  {}", escaped(&finding.why));
     let _ = writeln!(text, "  To settle it: {}", escaped(&finding.settle));
-    let check = check_words(&finding.note, finding.second.as_ref());
     let _ = writeln!(
         text,
         "  Said by {}. The checks: {}. The second reader: {}.",
         by_whom(finding.source),
-        sentence(check),
-        sentence(&second_said(finding, report))
+        sentence(check_words(finding)),
+        sentence(&second_words(finding, report.second_reader.is_some()))
     );
     text
 }

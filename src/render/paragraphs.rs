@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::finding::Finding;
+use crate::render::wording::{by_whom, check_words, quoted, second_words};
 use crate::text::harmless;
 
 pub(super) const TITLE: Style = Style::new().bold();
@@ -45,7 +47,21 @@ impl Paragraphs {
         self.labelled_at(5, label, words);
     }
 
-    /// The same with another indent.
+    /// What is known of a finding, and who says so. `said_in` and `step` are in words.
+    pub(super) fn judged(&mut self, finding: &Finding, said_in: &str, step: &str, second_was_asked: bool) {
+        self.labelled("words", &quoted(&finding.claim));
+        self.labelled("said in", said_in);
+        self.labelled("step", step);
+        self.labelled("path", finding.path.as_deref().unwrap_or_default());
+        self.labelled("found", &finding.why);
+        self.labelled("proof", &quoted(&finding.proof));
+        self.labelled("settle", &finding.settle);
+        self.labelled("found by", by_whom(finding.source));
+        self.labelled("checks", check_words(finding));
+        self.labelled("second", &second_words(finding, second_was_asked));
+    }
+
+    /// A label and its words with another indent.
     pub(super) fn labelled_at(&mut self, left: usize, label: &str, words: &str) {
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         if words.is_empty() {
@@ -63,7 +79,7 @@ impl Paragraphs {
 
 /// Lines are never broken within a word, not even at a hyphen: a path must stay one piece to be
 /// copied.
-fn options<'a>(width: usize) -> textwrap::Options<'a> {
+pub(super) fn options<'a>(width: usize) -> textwrap::Options<'a> {
     textwrap::Options::new(width).break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation)
 }
 

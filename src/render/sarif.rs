@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::finding::{AdvisoryKind, Category, Source, Status};
+use crate::finding::{AdvisoryKind, Category, Finding, Source, Status};
 use crate::ids::ContentId;
-use crate::render::report::{FindingReport, Report};
-use crate::render::wording::{check_words, reader_words, second_said};
+use crate::render::report::Report;
+use crate::render::wording::{check_words, reader_words, second_words};
 
 /// The name under which viewers know the root of the sources.
 const ROOT: &str = "%SRCROOT%";
@@ -77,14 +77,14 @@ fn pascal_case(id: &str) -> String {
     id.split('-').map(word).collect()
 }
 
-fn finding_result(finding: &FindingReport, report: &Report) -> Value {
+fn finding_result(finding: &Finding, report: &Report) -> Value {
     let level = match (finding.status, finding.source) {
         (Status::Confirmed, _) => "error",
         // No reader has looked at it yet.
         (_, Source::Facts) => "note",
         _ => "warning",
     };
-    let mut text = finding.detail.clone();
+    let mut text = finding.why.clone();
     if !finding.claim.is_empty() {
         let _ = write!(text, " Words: \"{}\".", finding.claim);
     }
@@ -102,8 +102,8 @@ fn finding_result(finding: &FindingReport, report: &Report) -> Value {
         "kind": finding.kind,
         "claimedIn": finding.claimed_in,
         "proof": finding.proof,
-        "checks": check_words(&finding.note, finding.second.as_ref()),
-        "secondReader": second_said(finding, report),
+        "checks": check_words(finding),
+        "secondReader": second_words(finding, report.second_reader.is_some()),
     }});
     if let Some(main) = main {
         more["locations"] = json!([main]);
@@ -137,7 +137,7 @@ fn result(rule: &str, level: &str, text: &str, same: &[&str], more: &Value) -> V
 }
 
 /// The plan's line of the finding's step.
-fn plan_location(finding: &FindingReport, report: &Report) -> Option<Value> {
+fn plan_location(finding: &Finding, report: &Report) -> Option<Value> {
     let step = report.steps.iter().find(|step| Some(step.number) == finding.step)?;
     Some(location(report.plan.as_ref()?.path.as_deref()?, Some(step.line)))
 }

@@ -6,7 +6,6 @@ use jiff::{Timestamp, Zoned};
 use super::Result;
 use crate::cli::log::FilterArgs;
 use crate::log::filter::{Filter, ProjectFilter};
-use crate::log::time_arg::TimeArg;
 
 /// The time now, in the person's time zone.
 pub(super) fn now() -> Zoned {
@@ -14,12 +13,8 @@ pub(super) fn now() -> Zoned {
 }
 
 /// Returns the filter.
-pub(super) fn filter(args: &FilterArgs, now: &Zoned) -> Result<Filter> {
-    let resolve = |arg: Option<TimeArg>, at: fn(TimeArg, &Zoned) -> Option<Timestamp>, name: &str| {
-        arg.map(|arg| at(arg, now).ok_or_else(|| format!("{name}: there is no such time"))).transpose()
-    };
-    let since = resolve(args.since, TimeArg::start, "--since")?;
-    let until = resolve(args.until, TimeArg::end, "--until")?;
+pub(super) fn filter(args: &FilterArgs) -> Result<Filter> {
+    let (since, until) = (args.since.map(|time| time.start), args.until.map(|time| time.end));
     if since.zip(until).is_some_and(|(since, until)| since >= until) {
         return Err("--since is not before --until".to_owned());
     }

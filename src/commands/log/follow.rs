@@ -13,8 +13,8 @@ use super::{Context, Result, filter_args, output};
 use crate::cli::log::ListArgs;
 use crate::files::{inode_of, read_at};
 use crate::log::filter::Filter;
-use crate::log::summary::Line;
-use crate::log::{Annotated, DecisionLog, Note};
+use crate::log::query::Line;
+use crate::log::{DecisionLog, Note};
 use crate::render::json;
 use crate::render::listing::{Setting, listing};
 use crate::text::is_harmless;
@@ -27,7 +27,7 @@ const FIRST: usize = 10;
 /// Runs the command, for as long as somebody reads.
 pub(super) fn run(args: &ListArgs, context: &Context<'_>) -> Result {
     let now = filter_args::now();
-    let filter = filter_args::filter(&args.filter, &now)?;
+    let filter = filter_args::filter(&args.filter)?;
     let width = output::width();
     let mut setting = Setting { zone: now.time_zone().clone(), width, head: width.is_some(), indent: 0 };
     // The ends of the files are found first, so that what is written during the query is shown
@@ -60,10 +60,9 @@ fn new_text(
     let mut text = String::new();
     for line in new.lines() {
         match Line::parse(line) {
-            Some(Line::Decision(summary)) => {
-                let annotated = Annotated::new(*summary, Vec::new());
+            Some(Line::Decision(annotated)) => {
                 if filter.matches(&annotated) && shown.insert(annotated.decision.id.clone()) {
-                    text += &if as_json { json::line(&annotated) } else { listing(&[annotated], setting) };
+                    text += &if as_json { json::line(&annotated) } else { listing(&[*annotated], setting) };
                 }
             }
             Some(Line::Note(note)) if shown.contains(note.note.of()) => {

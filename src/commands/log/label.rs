@@ -11,13 +11,13 @@ use crate::text::counted;
 /// Runs the command.
 pub(super) fn run(args: &LabelArgs, context: &Context<'_>) -> Result {
     let (annotated, finding) = context.find_one(&args.of)?;
-    let (summary, finding) = (&annotated.decision, finding.map(|at| at + 1));
+    let (record, finding) = (&annotated.decision, finding.map(|at| at + 1));
     let label = match args.judgement {
         JudgementChoice::Right => Label::Right,
         JudgementChoice::Wrong => Label::Wrong,
     };
     let now = Timestamp::now();
-    let note = LabelNote { note: args.note.clone(), ..LabelNote::new(&summary.id, finding, label, now) };
+    let note = LabelNote { note: args.note.clone(), ..LabelNote::new(&record.id, finding, label, now) };
     let note = Note::Label(note);
     context.log.append_notes(std::slice::from_ref(&note), now).map_err(|error| {
         format!("the log in {} can't be written: {error}", context.log.folder().display())
@@ -26,12 +26,10 @@ pub(super) fn run(args: &LabelArgs, context: &Context<'_>) -> Result {
         let json = serde_json::to_string(&note).map_err(|error| error.to_string())?;
         return output::print(format!("{json}\n").as_bytes());
     }
-    let (what, was) = match (finding, summary.findings.len()) {
-        (Some(number), _) => (format!("finding {number} of {}", summary.id), "was"),
-        (None, 0) => (summary.id.clone(), "was"),
-        (None, count) => {
-            (format!("{} and its {}", summary.id, counted(count, "finding", "findings")), "were")
-        }
+    let (what, was) = match (finding, record.findings.len()) {
+        (Some(number), _) => (format!("finding {number} of {}", record.id), "was"),
+        (None, 0) => (record.id.clone(), "was"),
+        (None, count) => (format!("{} and its {}", record.id, counted(count, "finding", "findings")), "were"),
     };
     output::print(format!("Noted: {what} {was} {}.\n", label.name()).as_bytes())
 }

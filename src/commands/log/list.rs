@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 
 use super::{Context, Result, filter_args, follow, output};
 use crate::cli::log::ListArgs;
-use crate::log::{Record, reader};
+use crate::log::{Record, query};
 use crate::render::json;
 use crate::render::listing::{Setting, listing};
 
@@ -14,7 +14,7 @@ pub(super) fn run(args: &ListArgs, context: &Context<'_>) -> Result {
         return follow::run(args, context);
     }
     let now = filter_args::now();
-    let found = context.query(&filter_args::filter(&args.filter, &now)?, args.last)?;
+    let found = context.query(&filter_args::filter(&args.filter)?, args.last)?;
     if args.json {
         return output::print(json::lines(&found.decisions).as_bytes());
     }
@@ -31,6 +31,6 @@ pub(super) fn run(args: &ListArgs, context: &Context<'_>) -> Result {
 pub(in crate::commands) fn one_line(record: &Record) -> String {
     let log = serde_json::to_string(record).unwrap_or_default();
     let setting = Setting { zone: TimeZone::system(), width: None, head: false, indent: 0 };
-    let line = listing(&reader::parse(&log).decisions, &setting);
+    let line = listing(&query::parse(&log).decisions, &setting);
     anstream::adapter::strip_str(line.trim_end()).to_string()
 }

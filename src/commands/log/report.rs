@@ -14,9 +14,9 @@ use jiff::tz::TimeZone;
 use super::{Context, Result, complain, filter_args, output};
 use crate::cli::log::{FilterArgs, ReportArgs};
 use crate::files::write_whole;
+use crate::log::artifacts;
 use crate::log::filter::Filter;
 use crate::log::stats::stats;
-use crate::log::{Annotated, artifacts};
 use crate::render::page::{About, Page, Room, page};
 use crate::text::{counted, in_bytes};
 
@@ -30,23 +30,21 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
         return Err("--open needs a file to open: name one with -o".into());
     }
     let now = filter_args::now();
-    let filter = filter_args::filter(&args.filter, &now)?;
+    let filter = filter_args::filter(&args.filter)?;
     let found = context.query(&filter, None)?;
     if found.decisions.is_empty() {
         context.complain_of_nothing(&found);
     }
     let stats = stats(&found.decisions, now.time_zone());
-    let records = found.decisions.into_iter().map(Annotated::into_record);
-    let records: Vec<_> = records.filter_map(std::result::Result::ok).collect();
     let about = About {
         made: now.timestamp(),
         zone: now.time_zone(),
         only: only(args, &filter, now.time_zone()),
-        torn: found.torn + found.newer + stats.decisions - records.len(),
+        torn: found.torn + found.newer,
         repeats: &stats.repeats,
         room: Room::default(),
     };
-    let page = page(&records, &about, |id| artifacts::snapshot(&context.state, id));
+    let page = page(&found.decisions, &about, |id| artifacts::snapshot(&context.state, id));
     let Some(file) = file else { return output::print(page.text.as_bytes()) };
     write_whole(&file, page.text.as_bytes()).map_err(|error| format!("-o {}: {error}", file.display()))?;
     output::print(summary(&page, &file).as_bytes())?;
