@@ -54,25 +54,23 @@ pub struct OutcomeNote {
     pub schema: u32,
     pub id: String,
     pub time: String,
-    #[serde(default)]
     pub session: Option<String>,
-    #[serde(default)]
     pub project: Option<String>,
     /// The block's id.
     pub of: String,
     /// Which of its findings, counted from 1.
     pub finding: usize,
     pub outcome: FindingOutcome,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The start of what the agent said, where it disputes; masked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
     /// Whether a reader that was asked again says that the finding was never right.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub was_wrong: Option<bool>,
     /// The decision on the stop at which it was found out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub told_by: Option<String>,
 }
 
@@ -105,10 +103,10 @@ pub struct LabelNote {
     /// The decision's id.
     pub of: String,
     /// Which of its findings, counted from 1; without it, the decision as a whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<usize>,
     pub label: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 

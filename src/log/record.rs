@@ -148,7 +148,7 @@ pub fn total_cost<'a>(readers: impl Iterator<Item = &'a ReaderRecord>) -> Option
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptRecord {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     #[serde(default)]
     pub bytes: u64,
@@ -156,7 +156,7 @@ pub struct TranscriptRecord {
     #[serde(default)]
     pub subagents: usize,
     pub skipped: Skipped,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

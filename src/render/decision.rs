@@ -419,13 +419,12 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_story_of_a_block() {
-        insta::assert_snapshot!(plain(&set(Some(&snapshot()), 100, None)));
-    }
-
-    #[test]
-    fn the_story_on_a_narrow_terminal() {
-        insta::assert_snapshot!(plain(&set(Some(&snapshot()), 48, None)));
+    fn a_block_is_told_whole_and_by_finding() {
+        let set = |width, finding| set(Some(&snapshot()), width, finding);
+        insta::assert_snapshot!("the_whole_story_of_a_block", plain(&set(100, None)));
+        insta::assert_snapshot!("the_story_on_a_narrow_terminal", plain(&set(48, None)));
+        insta::assert_snapshot!("one_finding_alone", plain(&set(100, Some(1))));
+        insta::assert_snapshot!("what_decided_it_has_its_colour", set(100, Some(0)).replace('\u{1b}', "␛"));
     }
 
     #[test]
@@ -439,28 +438,9 @@ mod tests {
     }
 
     #[test]
-    fn one_finding_alone() {
-        insta::assert_snapshot!(plain(&set(Some(&snapshot()), 100, Some(1))));
-    }
-
-    #[test]
-    fn what_decided_it_has_its_colour() {
-        insta::assert_snapshot!(set(Some(&snapshot()), 100, Some(0)).replace('\u{1b}', "␛"));
-    }
-
-    #[test]
     fn a_stop_that_was_none_of_our_business_is_told_in_few_lines() {
-        let mut quiet_stop = block();
-        let quiet = r#"{"schema":1,"id":"q","time":"2026-10-01T21:04:05Z","session":null,"project":"/home/me/shop",
-            "event":"Stop","decision":"allow","cause":"loop-guard","detail":"the session was held already and goes on because of it",
-            "phases_ms":{"total":0.5}}"#;
-        quiet_stop.decision = serde_json::from_str(quiet).expect("a record");
-        quiet_stop.findings.clear();
-        let zone = TimeZone::UTC;
-        insta::assert_snapshot!(plain(&text(
-            &quiet_stop,
-            None,
-            &Setting { width: 100, zone, finding: None }
-        )));
+        let quiet = r#"{"schema":1,"id":"q","time":"2026-10-01T21:04:05Z","session":null,"project":"/home/me/shop","event":"Stop","decision":"allow","cause":"loop-guard","detail":"the session was held already and goes on because of it","phases_ms":{"total":0.5}}"#;
+        let setting = Setting { width: 100, zone: TimeZone::UTC, finding: None };
+        insta::assert_snapshot!(plain(&text(&annotated(quiet)[0], None, &setting)));
     }
 }

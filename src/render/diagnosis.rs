@@ -89,11 +89,7 @@ mod tests {
     #[test]
     fn a_tick_or_a_cross_and_a_next_step_for_each() {
         insta::assert_snapshot!(plain(80));
-    }
-
-    #[test]
-    fn a_narrow_terminal_wraps_it() {
-        insta::assert_snapshot!(plain(44));
+        insta::assert_snapshot!("a_narrow_terminal_wraps_it", plain(44));
     }
 
     #[test]

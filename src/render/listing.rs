@@ -228,35 +228,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_on_a_wide_terminal() {
-        insta::assert_snapshot!(plain(Some(140)));
-    }
-
-    #[test]
-    fn a_list_on_an_ordinary_terminal() {
-        insta::assert_snapshot!(plain(Some(80)));
-    }
-
-    #[test]
-    fn on_an_ordinary_terminal_time_and_cost_are_shown_whatever_the_outcome() {
-        let text = plain(Some(80));
-        assert!(text.contains("2A 1ask 1? → 1 fix …"), "{text}");
-        assert!(text.contains("12.3 s  $0.0123"), "{text}");
-    }
-
-    #[test]
-    fn a_list_on_a_narrow_terminal() {
-        insta::assert_snapshot!(plain(Some(50)));
-    }
-
-    #[test]
-    fn a_list_that_is_piped_has_all_of_it_and_no_head() {
-        insta::assert_snapshot!(plain(None));
-    }
-
-    #[test]
-    fn decisions_have_their_colours() {
-        insta::assert_snapshot!(set(Some(140), "UTC0").replace('\u{1b}', "␛"));
+    fn a_list_fits_its_terminal() {
+        insta::assert_snapshot!("a_list_on_a_wide_terminal", plain(Some(140)));
+        insta::assert_snapshot!("a_list_on_an_ordinary_terminal", plain(Some(80)));
+        insta::assert_snapshot!("a_list_on_a_narrow_terminal", plain(Some(50)));
+        insta::assert_snapshot!("a_list_that_is_piped_has_all_of_it_and_no_head", plain(None));
+        let coloured = set(Some(140), "UTC0").replace('\u{1b}', "␛");
+        insta::assert_snapshot!("decisions_have_their_colours", coloured);
     }
 
     #[test]

@@ -142,11 +142,7 @@ mod tests {
     #[test]
     fn what_differs_is_told_with_both_reasons() {
         insta::assert_snapshot!(replayed(100));
-    }
-
-    #[test]
-    fn a_narrow_terminal_wraps_it() {
-        insta::assert_snapshot!(replayed(44));
+        insta::assert_snapshot!("a_narrow_terminal_wraps_it", replayed(44));
     }
 
     #[test]
