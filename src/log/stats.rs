@@ -336,7 +336,9 @@ impl Spent {
         self.audits += 1;
         self.tokens_in += tokens_in;
         self.tokens_out += tokens_out;
-        self.cost_usd += annotated.readers().filter_map(|reader| reader.usage.cost_usd).sum::<f64>();
+        for reader in annotated.readers() {
+            self.cost_usd += reader.usage.cost_usd.unwrap_or(0.0);
+        }
     }
 }
 

@@ -122,16 +122,11 @@ impl Charts {
             number_of(stats.projects, "project", "projects"),
         );
         self.indented(&head, PLAIN, "");
-        let dry = match stats.would_block {
-            0 => String::new(),
-            count => {
-                format!(" {} more would have been, but for a dry run or a count that failed.", number(count))
-            }
+        let some = |count: usize, what: &str| {
+            if count == 0 { String::new() } else { format!(" {} {what}.", number(count)) }
         };
-        let unchecked = match stats.could_not_check {
-            0 => String::new(),
-            count => format!(" {} could not be checked.", number(count)),
-        };
+        let dry = some(stats.would_block, "more would have been, but for a dry run or a count that failed");
+        let unchecked = some(stats.could_not_check, "could not be checked");
         let stops = format!(
             "{} held: {} of all, {} of the {} that were audited.{dry}{unchecked}",
             number_of(stats.blocks, "stop was", "stops were"),
@@ -174,8 +169,7 @@ impl Charts {
         if outcomes.said_right + outcomes.said_wrong + outcomes.missed > 0 {
             let missed = match outcomes.missed {
                 0 => String::new(),
-                1 => " 1 stop that went through should not have.".to_owned(),
-                count => format!(" {} stops that went through should not have.", number(count)),
+                count => format!(" {} that went through should not have.", number_of(count, "stop", "stops")),
             };
             let (right, wrong) = (number(outcomes.said_right), number(outcomes.said_wrong));
             self.indented(
@@ -236,23 +230,21 @@ impl Charts {
     }
 
     fn latency(&mut self, latency: &Latency) {
-        let rows = [
+        let times = [
             ("ours, stepping aside", latency.ours_aside),
             ("ours, auditing", latency.ours_audited),
             ("the readers", latency.auditor),
         ];
-        let shown: Vec<(&str, Percentiles)> =
-            rows.into_iter().filter_map(|(name, times)| Some((name, times?))).collect();
-        if shown.is_empty() {
-            return;
-        }
-        self.title("How long it took: half of the stops at the most, 90 %, 99 %");
-        let row = |(name, times): &(&str, Percentiles)| Row {
-            name: (*name).to_owned(),
-            cells: [times.p50_ms, times.p90_ms, times.p99_ms].map(milliseconds).to_vec(),
-            share: 0.0,
+        let row = |(name, times): (&str, Option<Percentiles>)| {
+            let Percentiles { p50_ms, p90_ms, p99_ms, .. } = times?;
+            let cells = [p50_ms, p90_ms, p99_ms].map(milliseconds).to_vec();
+            Some(Row { name: name.to_owned(), cells, share: 0.0 })
         };
-        self.chart(&shown.iter().map(row).collect::<Vec<_>>());
+        let rows: Vec<Row> = times.into_iter().filter_map(row).collect();
+        if !rows.is_empty() {
+            self.title("How long it took: half of the stops at the most, 90 %, 99 %");
+            self.chart(&rows);
+        }
     }
 
     fn spent(&mut self, stats: &Stats) {
@@ -267,14 +259,9 @@ impl Charts {
             short(all.tokens_in),
             short(all.tokens_out),
         ));
-        let months;
-        let times = if stats.days.len() > MANY_DAYS {
-            months = by_month(&stats.days);
-            &months
-        } else {
-            &stats.days
-        };
-        self.chart(&spent_rows(times));
+        let is_long = stats.days.len() > MANY_DAYS;
+        let times = if is_long { by_month(&stats.days) } else { stats.days.clone() };
+        self.chart(&spent_rows(&times));
         self.page.gap();
         let mut projects: Vec<Spent> = stats.by_project.iter().take(MOST_PROJECTS).cloned().collect();
         let paths: Vec<&str> = stats.by_project.iter().map(|spent| spent.name.as_str()).collect();
@@ -321,8 +308,7 @@ impl Charts {
         let effect = if repeat.line.starts_with("block_on") {
             let right = match repeat.right_in_category {
                 0 => "none of them has been right so far".to_owned(),
-                1 => "1 of them has been right so far".to_owned(),
-                count => format!("{} of them have been right so far", number(count)),
+                count => number_of(count, "of them has been right so far", "of them have been right so far"),
             };
             format!(
                 "No finding of category {category} holds a stop there then ({right}); all stay in the log."
