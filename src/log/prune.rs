@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
 use jiff::Timestamp;
+use serde::Serialize;
 use walkdir::WalkDir;
 
 use super::DecisionLog;
@@ -22,7 +23,8 @@ const CACHES: [&str; 2] = ["cursor", "files"];
 const KEEP_CACHES: Duration = Duration::from_secs(14 * 24 * 3600);
 
 /// What a file of the state folder is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FileKind {
     /// It can be rebuilt.
     Cache,

@@ -14,7 +14,7 @@ use crate::log::annotated::FindingNotes;
 use crate::log::record::{self, FileRecord, ReaderRecord};
 use crate::log::{Annotated, LabelNote, Record, Snapshot};
 use crate::plan::PlanSource;
-use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, Paragraphs, TITLE, UNVERIFIED};
+use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, Paragraphs, TITLE, UNVERIFIED, squeezed};
 use crate::render::wording::milliseconds;
 use crate::text::{counted, first_part, grouped, harmless};
 use crate::timing;
@@ -168,14 +168,7 @@ impl Paragraphs {
     fn said(&mut self, snapshot: Option<&Snapshot>) {
         let Some(message) = snapshot.and_then(|snapshot| snapshot.final_message.as_deref()) else { return };
         self.heading("Said at the end");
-        let message = first_part(message.trim(), MESSAGE_SHOWN);
-        for line in message.lines() {
-            if line.trim().is_empty() {
-                self.gap();
-            } else {
-                self.wrapped(&format!("  {line}"), Style::new(), "  ");
-            }
-        }
+        self.lines(&first_part(message.trim(), MESSAGE_SHOWN), "  ");
     }
 
     fn every_finding(&mut self, annotated: &Annotated, setting: &Setting) {
@@ -300,10 +293,6 @@ impl Paragraphs {
             "",
         );
     }
-}
-
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A time of the log in a time zone.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::doctor::{Check, Diagnosis, Mark};
-use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, TITLE, UNVERIFIED, options};
+use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, TITLE, UNVERIFIED, options, squeezed};
 use crate::text::{counted, harmless};
 
 /// The width of marks and names.
@@ -46,7 +46,7 @@ fn line(text: &mut String, check: &Check, name: &str, width: usize, home: Option
 }
 
 fn wrapped(words: &str, mark: &str, width: usize, home: Option<&Path>) -> Vec<String> {
-    let words = harmless(&words.split_whitespace().collect::<Vec<_>>().join(" "));
+    let words = harmless(&squeezed(words));
     if words.is_empty() {
         return Vec::new();
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use crate::finding::{Finding, Status};
 use crate::past_sessions::find::short_id;
+use crate::render::paragraphs::squeezed;
 use crate::render::report::Report;
 use crate::render::wording::{by_whom, check_words, cost_words, decision_words, reader_words, second_words};
 use crate::text::counted;
@@ -94,7 +95,7 @@ fn sentence(words: &str) -> String {
 
 /// Words as a code span, whatever they hold.
 fn code(words: &str) -> String {
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = squeezed(words);
     let longest = words.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest + 1);
     let room = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };
@@ -103,7 +104,7 @@ fn code(words: &str) -> String {
 
 /// Words as plain text: code spans stay, all other markup is escaped.
 fn escaped(words: &str) -> String {
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = squeezed(words);
     let parts: Vec<&str> = words.split('`').collect();
     // With an odd number of ticks it is not clear what is code, so nothing is.
     if parts.len().is_multiple_of(2) {
@@ -125,10 +126,7 @@ fn plain(words: &str) -> String {
             '>' => text.push_str("&gt;"),
             '&' => text.push_str("&amp;"),
             '@' => text.push_str("&#64;"),
-            '\\' | '*' | '_' | '[' | ']' | '|' | '~' | '#' => {
-                text.push('\\');
-                text.push(c);
-            }
+            '\\' | '*' | '_' | '[' | ']' | '|' | '~' | '#' => text.extend(['\\', c]),
             c => text.push(c),
         }
     }

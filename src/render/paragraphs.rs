@@ -42,6 +42,17 @@ impl Paragraphs {
         }
     }
 
+    /// A text line by line, each wrapped, with an indent.
+    pub(super) fn lines(&mut self, text: &str, indent: &str) {
+        for line in text.lines() {
+            if line.trim().is_empty() {
+                self.gap();
+            } else {
+                self.wrapped(&format!("{indent}{line}"), Style::new(), indent);
+            }
+        }
+    }
+
     /// A label and its words, further lines under the first; nothing where there are no words.
     pub(super) fn labelled(&mut self, label: &str, words: &str) {
         self.labelled_at(5, label, words);
@@ -63,7 +74,7 @@ impl Paragraphs {
 
     /// A label and its words with another indent.
     pub(super) fn labelled_at(&mut self, left: usize, label: &str, words: &str) {
-        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = squeezed(words);
         if words.is_empty() {
             return;
         }
@@ -75,6 +86,11 @@ impl Paragraphs {
             let _ = writeln!(self.text, "{:left$}{LABEL}{label:<LABELS$}{LABEL:#}{rest}", "");
         }
     }
+}
+
+/// Words on one line, with one space between them.
+pub(super) fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Lines are never broken within a word, not even at a hyphen: a path must stay one piece to be

@@ -67,13 +67,8 @@ fn rules() -> Vec<Value> {
 }
 
 fn pascal_case(id: &str) -> String {
-    let word = |word: &str| {
-        let mut letters = word.chars();
-        letters
-            .next()
-            .map(|first| first.to_uppercase().chain(letters).collect::<String>())
-            .unwrap_or_default()
-    };
+    let word =
+        |word: &str| word.get(..1).unwrap_or_default().to_uppercase() + word.get(1..).unwrap_or_default();
     id.split('-').map(word).collect()
 }
 
@@ -118,10 +113,7 @@ fn finding_result(finding: &Finding, report: &Report) -> Value {
 /// A result. Its fingerprint is a hash of what makes it the same finding in the next run.
 fn result(rule: &str, level: &str, text: &str, same: &[&str], more: &Value) -> Value {
     let mut name = ContentId::default();
-    name.add(rule);
-    for part in same {
-        name.add(part);
-    }
+    std::iter::once(&rule).chain(same).for_each(|part| name.add(part));
     let index = rules().iter().position(|known| known["id"] == rule);
     let mut result = json!({
         "ruleId": rule,
@@ -167,15 +159,11 @@ fn file_uri(path: &str) -> String {
 
 /// A path as a part of a URI.
 fn encoded(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.replace('\\', "/").bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/:@!$&'()*+,;=".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            let _ = write!(text, "%{byte:02X}");
-        }
-    }
-    text
+    let encoded = |byte: u8| {
+        let is_plain = byte.is_ascii_alphanumeric() || b"-._~/:@!$&'()*+,;=".contains(&byte);
+        if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    path.replace('\\', "/").bytes().map(encoded).collect()
 }
 
 #[cfg(test)]

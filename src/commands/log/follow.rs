@@ -60,10 +60,8 @@ fn new_text(
     let mut text = String::new();
     for line in new.lines() {
         match Line::parse(line) {
-            Some(Line::Decision(annotated)) => {
-                if filter.matches(&annotated) && shown.insert(annotated.decision.id.clone()) {
-                    text += &if as_json { json::line(&annotated) } else { listing(&[*annotated], setting) };
-                }
+            Some(Line::Decision(new)) if filter.matches(&new) && shown.insert(new.decision.id.clone()) => {
+                text += &if as_json { json::line(&new) } else { listing(&[*new], setting) };
             }
             Some(Line::Note(note)) if shown.contains(note.note.of()) => {
                 text += &if as_json { note.line } else { in_words(&note.note) };

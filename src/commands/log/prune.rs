@@ -67,15 +67,9 @@ const KINDS: [(FileKind, &str, &str); 4] = [
 ];
 
 fn as_json(pruned: &Pruned, dry_run: bool) -> serde_json::Value {
-    let kind = |kind: FileKind| match kind {
-        FileKind::Month => "month",
-        FileKind::Audit => "audit",
-        FileKind::Session => "session",
-        FileKind::Cache => "cache",
-    };
-    let files = pruned.files.iter().map(|(what, path, bytes)| {
-        json!({ "kind": kind(*what), "path": path.display().to_string(), "bytes": bytes })
-    });
+    let files = pruned.files.iter().map(
+        |(what, path, bytes)| json!({ "kind": what, "path": path.display().to_string(), "bytes": bytes }),
+    );
     let lines = pruned.lines.iter().map(
         |(path, lines, bytes)| json!({ "path": path.display().to_string(), "lines": lines, "bytes": bytes }),
     );
