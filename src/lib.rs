@@ -42,7 +42,7 @@
 //! `second`, `decision`, `followup`) is pure: values in, values out, no clock, no disk, no
 //! environment. The edges (`config`, `settings::place`, `state`, `session::batches`, `originals`
 //! and `load`, `evidence::workspace` and `git`, `globbed`, `child`, `gates::sight`, `log::store`,
-//! `pages`, `prune` and `keepsakes`) touch the world and decide nothing. `audit`, `gates` and
+//! `query`, `prune` and `artifacts`) touch the world and decide nothing. `audit`, `gates` and
 //! `commands` put them together.
 //!
 //! What every stop would have to do again is remembered: `session::cursor` how far a transcript

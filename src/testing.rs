@@ -15,7 +15,6 @@ use crate::evidence::{
 use crate::feature_loop::features;
 use crate::feature_loop::{Feature, LoopState};
 use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
-use crate::log::summary::Summary;
 use crate::log::{self, Annotated, Record};
 use crate::plan::steps::parse_steps;
 use crate::plan::{BeforeSource, Plan, PlanBefore, PlanPlaces, PlanSource};
@@ -32,8 +31,8 @@ pub fn record(id: &str) -> Record {
 }
 
 /// The decisions of a log, all of whose lines must be readable.
-pub fn annotated(log: &str) -> Vec<Annotated<Summary>> {
-    let found = log::reader::parse(log);
+pub fn annotated(log: &str) -> Vec<Annotated> {
+    let found = log::query::parse(log);
     assert_eq!((found.torn, found.newer), (0, 0), "{log}");
     found.decisions
 }

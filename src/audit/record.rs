@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::evidence::{Evidence, FileEvidence};
 use crate::log::Snapshot;
+use crate::log::artifacts::{FileSnapshot, StepSnapshot};
 use crate::log::record::{FileRecord, PlanRecord, ReaderRecord, TranscriptRecord};
-use crate::log::snapshot::{FileSnapshot, StepSnapshot};
 use crate::plan::{Mark, Plan, Step};
 use crate::readers::ReaderRun;
 use crate::session::load::Loaded;

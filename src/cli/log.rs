@@ -166,7 +166,7 @@ pub struct FilterArgs {
     #[arg(long, value_name = "WHEN")]
     pub until: Option<TimeArg>,
     /// Only those that were decided so
-    #[arg(long, value_delimiter = ',', value_name = "DECISION", value_parser = named(DecisionKind::ALL.into_iter(), DecisionKind::name))]
+    #[arg(long, value_delimiter = ',', value_name = "DECISION", value_enum)]
     pub decision: Vec<DecisionKind>,
     /// Only with a finding of this category that was not refuted
     #[arg(long, value_delimiter = ',', value_name = "CATEGORY", value_parser = named(Category::ALL.into_iter(), Category::name), ignore_case = true)]
@@ -175,7 +175,7 @@ pub struct FilterArgs {
     #[arg(long, value_delimiter = ',', value_name = "CAUSE", value_parser = named(Cause::all(), Cause::name))]
     pub cause: Vec<Cause>,
     /// Only where that became of a finding, or where a person says so
-    #[arg(long, value_delimiter = ',', value_name = "OUTCOME", value_parser = named(OutcomeFilter::ALL.into_iter(), OutcomeFilter::name))]
+    #[arg(long, value_delimiter = ',', value_name = "OUTCOME", value_enum)]
     pub outcome: Vec<OutcomeFilter>,
     /// Only where this text stands in the record or in what was said of it later, in whatever case
     #[arg(long, value_name = "TEXT")]

@@ -13,7 +13,7 @@ use crate::client::hook_input::HookInput;
 use crate::client::hook_reply::Reply;
 use crate::finding::{Finding, Status};
 use crate::log::filter::Filter;
-use crate::log::{Annotated, DecisionLog, Note};
+use crate::log::{DecisionLog, Note, query};
 use crate::render::listing::{Setting, listing};
 use crate::sandbox::{DRIFT_PLAN, DRIFT_REPLIES, Sandbox};
 
@@ -84,7 +84,7 @@ fn play() -> io::Result<String> {
     let decisions = log.query(&Filter::default(), None)?.decisions;
     let setting = Setting { zone: TimeZone::system(), width: None, head: false, indent: 0 };
     for annotated in &decisions {
-        let line = listing(&[Annotated::new(annotated.decision.clone(), Vec::new())], &setting);
+        let line = listing(&query::parse(&annotated.line).decisions, &setting);
         let _ = writeln!(text, "    {}", anstream::adapter::strip_str(line.trim_end()));
     }
     for line in decisions.iter().flat_map(|annotated| &annotated.notes) {

@@ -23,10 +23,8 @@ use crate::exit;
 use crate::log::decision_ref::{DecisionRef, DecisionRefError, HELD, LAST};
 use crate::log::filter::{DecisionKind, Filter, ProjectFilter};
 use crate::log::note::{LabelNote, Note};
-use crate::log::reader::Found;
+use crate::log::query::Found;
 use crate::log::stats::stats;
-use crate::log::summary::Summary;
-use crate::log::time_arg::TimeArg;
 use crate::log::{Annotated, DecisionLog};
 use crate::render::charts::{self, charts};
 use crate::render::listing::{Setting, listing};
@@ -91,9 +89,9 @@ fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
 /// Appends what a person says of a decision; changes nothing that is there.
 fn label(args: &LabelArgs, context: &Context<'_>) -> Result {
     let (annotated, finding) = context.find_one(&args.of)?;
-    let (summary, finding) = (&annotated.decision, finding.map(|at| at + 1));
+    let (record, finding) = (&annotated.decision, finding.map(|at| at + 1));
     let (label, now) = (args.judgement, Timestamp::now());
-    let note = LabelNote { note: args.note.clone(), ..LabelNote::new(&summary.id, finding, label, now) };
+    let note = LabelNote { note: args.note.clone(), ..LabelNote::new(&record.id, finding, label, now) };
     let note = Note::Label(note);
     context.log.append_notes(std::slice::from_ref(&note), now).map_err(|error| {
         format!("the log in {} can't be written: {error}", context.log.folder().display())
@@ -101,12 +99,10 @@ fn label(args: &LabelArgs, context: &Context<'_>) -> Result {
     if args.json {
         return output::print_raw((serde_json::to_string(&note)? + "\n").as_bytes());
     }
-    let (what, was) = match (finding, summary.findings.len()) {
-        (Some(number), _) => (format!("finding {number} of {}", summary.id), "was"),
-        (None, 0) => (summary.id.clone(), "was"),
-        (None, count) => {
-            (format!("{} and its {}", summary.id, counted(count, "finding", "findings")), "were")
-        }
+    let (what, was) = match (finding, record.findings.len()) {
+        (Some(number), _) => (format!("finding {number} of {}", record.id), "was"),
+        (None, 0) => (record.id.clone(), "was"),
+        (None, count) => (format!("{} and its {}", record.id, counted(count, "finding", "findings")), "were"),
     };
     output::print_raw(format!("Noted: {what} {was} {}.\n", label.name()).as_bytes())
 }
@@ -137,12 +133,7 @@ impl Context<'_> {
 
     /// Returns the filter that arguments mean here and now.
     fn filter(&self, args: &FilterArgs) -> Result<Filter> {
-        let resolve = |arg: Option<TimeArg>, at: fn(TimeArg, &Zoned) -> Option<Timestamp>, name: &str| {
-            arg.map(|arg| at(arg, &self.now).ok_or_else(|| format!("{name}: there is no such time")))
-                .transpose()
-        };
-        let since = resolve(args.since, TimeArg::start, "--since")?;
-        let until = resolve(args.until, TimeArg::end, "--until")?;
+        let (since, until) = (args.since.map(|time| time.start), args.until.map(|time| time.end));
         if since.zip(until).is_some_and(|(since, until)| since >= until) {
             return Err("--since is not before --until".into());
         }
@@ -175,7 +166,7 @@ impl Context<'_> {
     }
 
     /// Returns the decision that a person names, and the position of its finding, if one is named.
-    fn find_one(&self, words: &str) -> Result<(Annotated<Summary>, Option<usize>)> {
+    fn find_one(&self, words: &str) -> Result<(Annotated, Option<usize>)> {
         let refuse = |error: DecisionRefError| match error {
             DecisionRefError::Empty => self.nothing_yet(),
             error => error.to_string(),
@@ -187,8 +178,8 @@ impl Context<'_> {
         let mut decisions = found.map_err(|error| self.unreadable(&error))?.decisions;
         let ids: Vec<&str> = decisions.iter().map(|annotated| annotated.decision.id.as_str()).collect();
         let annotated = decisions.swap_remove(reference.position(&ids).map_err(refuse)?);
-        let summary = &annotated.decision;
-        let finding = reference.finding_position(&summary.id, summary.findings.len()).map_err(refuse)?;
+        let finding =
+            reference.finding_position(&annotated.decision.id, annotated.findings.len()).map_err(refuse)?;
         Ok((annotated, finding))
     }
 

@@ -11,7 +11,6 @@ use crate::env::{self, Env};
 use crate::feature_loop::snapshot::now_ms;
 use crate::gates::configured::{Configured, configured};
 use crate::log::filter::Filter;
-use crate::log::summary::Summary;
 use crate::log::{Annotated, DecisionLog};
 use crate::registry::{Patience, Registry, Status, Worker, json as registry_json};
 use crate::render::listing::Setting;
@@ -97,15 +96,15 @@ fn as_value(screen: &Screen<'_>, config: &Config) -> Value {
             "held_by": line.state.blocked_by,
         })
     };
-    let decision = |annotated: &Annotated<Summary>| {
-        let summary = &annotated.decision;
+    let decision = |annotated: &Annotated| {
+        let record = &annotated.decision;
         json!({
-            "id": summary.id,
-            "time": summary.time,
-            "session": summary.session,
-            "project": summary.project,
-            "decision": summary.decision().name(),
-            "cause": summary.cause,
+            "id": record.id,
+            "time": record.time,
+            "session": record.session,
+            "project": record.project,
+            "decision": annotated.kind().name(),
+            "cause": annotated.cause,
         })
     };
     let tasks: Map<String, Value> =

@@ -16,7 +16,7 @@ use crate::evidence::JudgedUntil;
 use crate::finding::{Advisory, Finding, Status};
 use crate::followup::{Dispute, PendingBlock, set_aside};
 use crate::log::record::{FileRecord, ReaderRecord};
-use crate::log::{DecisionLog, artifacts, labels};
+use crate::log::{DecisionLog, artifacts};
 use crate::readers::prompt::PromptError;
 use crate::readers::{Prompts, ReaderOutcome, Readers, Unavailable};
 use crate::redact::mask;
@@ -258,6 +258,5 @@ impl Audit<'_> {
 
 /// Whether a person called a finding right that the agent disputed.
 fn is_upheld(stop: &StopContext<'_>, dispute: &Dispute) -> bool {
-    let log = DecisionLog::in_folder(stop.state.root());
-    labels::is_upheld(&log, &dispute.of, dispute.finding)
+    DecisionLog::in_folder(stop.state.root()).is_upheld(&dispute.of, dispute.finding)
 }

@@ -1,14 +1,24 @@
-//! A decision joined with the notes on it. Pure.
+//! A decision joined with the notes on it: what lists, figures, pages and exports are made of. Pure.
 
+use jiff::Timestamp;
+
+use crate::decision::{Action, could_not_check};
+use crate::finding::{Category, Finding, Status};
+use crate::log::filter::DecisionKind;
 use crate::log::note::{FindingOutcome, Label, NoteLine};
-use crate::log::summary::Summary;
+use crate::log::record::{self, ReaderRecord};
 use crate::log::{LabelNote, Note, OutcomeNote, Record};
+use crate::timing;
 
-/// A decision and the notes on it: a [`Summary`] where many are listed or counted, a [`Record`]
-/// where it is shown whole.
+/// A decision and the notes on it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Annotated<D> {
-    pub decision: D,
+pub struct Annotated {
+    pub decision: Record,
+    pub at: Timestamp,
+    /// Why, in the words of the punchlist that wrote it; empty where it does not say.
+    pub cause: String,
+    /// The line of the log, which may have fields that we do not know.
+    pub line: String,
     /// All notes on it, oldest first.
     pub notes: Vec<NoteLine>,
     /// What the notes say of each of its findings, in their order.
@@ -26,20 +36,19 @@ pub struct FindingNotes {
     pub label: Option<LabelNote>,
 }
 
-impl<D> Annotated<D> {
-    /// Joins a decision that has `findings` findings with its notes, oldest first. A note on a
-    /// finding that is not there counts for nothing.
-    fn join(decision: D, findings: usize, notes: Vec<NoteLine>) -> Self {
-        let mut findings = vec![FindingNotes::default(); findings];
-        let mut label = None;
+impl Annotated {
+    /// Joins the decision with its notes, oldest first. A note on a finding that is not there
+    /// counts for nothing.
+    #[must_use]
+    pub(super) fn with_notes(mut self, notes: Vec<NoteLine>) -> Self {
         for line in &notes {
             let number = match &line.note {
                 Note::Outcome(note) => Some(note.finding),
                 Note::Label(note) => note.finding,
             };
             let about = match number {
-                Some(number) => number.checked_sub(1).and_then(|at| findings.get_mut(at..=at)),
-                None => Some(&mut findings[..]),
+                Some(number) => number.checked_sub(1).and_then(|at| self.findings.get_mut(at..=at)),
+                None => Some(&mut self.findings[..]),
             };
             for finding in about.unwrap_or_default() {
                 match &line.note {
@@ -50,24 +59,68 @@ impl<D> Annotated<D> {
             if let Note::Label(note) = &line.note
                 && note.finding.is_none()
             {
-                label = Some(note.clone());
+                self.label = Some(note.clone());
             }
         }
-        Self { decision, notes, findings, label }
-    }
-}
-
-impl Annotated<Summary> {
-    /// A decision with its notes, oldest first.
-    pub fn new(summary: Summary, notes: Vec<NoteLine>) -> Self {
-        let findings = summary.findings.len();
-        Self::join(summary, findings, notes)
+        self.notes = notes;
+        self
     }
 
-    /// The same decision with its whole record.
-    pub fn into_record(self) -> serde_json::Result<Annotated<Record>> {
-        let decision = serde_json::from_str(&self.decision.line)?;
-        Ok(Annotated { decision, notes: self.notes, findings: self.findings, label: self.label })
+    /// What was decided.
+    pub fn kind(&self) -> DecisionKind {
+        match (self.decision.decision, self.decision.would_block) {
+            (Action::Block, _) => DecisionKind::Block,
+            (Action::Allow, true) => DecisionKind::WouldBlock,
+            (Action::Allow, false) => DecisionKind::Allow,
+        }
+    }
+
+    /// Whether the stop went through because it could not be checked.
+    pub fn is_unchecked(&self) -> bool {
+        self.kind() == DecisionKind::Allow && could_not_check(&self.cause)
+    }
+
+    /// Each finding with its notes.
+    pub fn with_findings(&self) -> impl Iterator<Item = (&Finding, &FindingNotes)> {
+        self.decision.findings.iter().zip(&self.findings)
+    }
+
+    /// How many findings have a status, of one category or of all.
+    pub fn count(&self, status: Status, category: Option<Category>) -> usize {
+        let findings = self.decision.findings.iter().filter(|finding| finding.status == status);
+        findings.filter(|finding| category.is_none_or(|category| finding.category == category)).count()
+    }
+
+    /// The readers that took part.
+    pub fn readers(&self) -> impl Iterator<Item = &ReaderRecord> {
+        self.decision.auditor.iter().chain(&self.decision.second_reader)
+    }
+
+    /// How many tokens the readers read and wrote.
+    pub fn tokens(&self) -> (u64, u64) {
+        let tokens = self.readers().map(|reader| (reader.usage.total_input(), reader.usage.output));
+        tokens.fold((0, 0), |sum, (read, written)| (sum.0 + read, sum.1 + written))
+    }
+
+    /// What both readers cost, in dollars, as far as the client says.
+    pub fn cost_usd(&self) -> Option<f64> {
+        record::total_cost(self.readers())
+    }
+
+    /// How long a phase took, in milliseconds.
+    pub fn phase(&self, name: &str) -> Option<f64> {
+        self.decision.phases_ms.get(name).copied()
+    }
+
+    /// How long it took without the readers, in milliseconds. Their time is that of the phases, or
+    /// else what each says itself.
+    pub fn own_ms(&self) -> Option<f64> {
+        let own = |reader: &Option<ReaderRecord>| {
+            reader.as_ref().filter(|reader| reader.was_asked()).map_or(0.0, |reader| reader.duration_ms)
+        };
+        let first = self.phase(timing::AUDITOR).unwrap_or_else(|| own(&self.decision.auditor));
+        let second = self.phase(timing::SECOND_READER).unwrap_or_else(|| own(&self.decision.second_reader));
+        self.phase(timing::TOTAL).map(|total| (total - (first + second)).max(0.0))
     }
 }
 
@@ -125,8 +178,7 @@ mod tests {
         let right: Vec<_> = block.findings.iter().map(FindingNotes::was_right).collect();
         assert_eq!(right, [Some(false), Some(true)]);
         assert_eq!(block.label.as_ref().map(|note| note.label), Some(Label::Wrong));
-        let whole = block.clone().into_record().expect("a record");
-        assert_eq!((whole.findings, whole.decision.findings.len()), (block.findings.clone(), 2));
+        assert_eq!(block.decision.findings.len(), 2);
     }
 
     #[test]

@@ -5,14 +5,49 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use serde::{Deserialize, Serialize};
+
 use crate::files::write_whole;
-use crate::log::Snapshot;
 
 /// The most that is stored of one prompt or reply.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Stands where the rest is missing.
 const CUT: &str = "\n[… cut …]\n";
+
+/// What one audit looked at, so that a person can go from a finding to the very words. Masked and
+/// bounded before it comes here. A disk format: fields may be added.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Snapshot {
+    /// What the person asked for, oldest first.
+    pub asks: Vec<String>,
+    /// The plan's steps, in its order.
+    pub steps: Vec<StepSnapshot>,
+    pub final_message: Option<String>,
+    /// The files whose content was shown.
+    pub files: Vec<FileSnapshot>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StepSnapshot {
+    /// Its number, as findings name it.
+    pub number: usize,
+    pub text: String,
+    /// `open`, `ticked` or `dropped`.
+    pub state: String,
+}
+
+/// One file, as it was shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileSnapshot {
+    /// Its path, as the decision's list of files has it.
+    pub path: String,
+    /// What was shown of it: a diff, or the text.
+    pub text: String,
+}
 
 /// Where a file of one decision is. An id that somebody wrote into a log must not lead out of the
 /// folder.

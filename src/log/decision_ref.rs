@@ -23,43 +23,25 @@ const NAMED: usize = 5;
 /// Why words name no decision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecisionRefError {
-    /// No id.
     #[error("write the decision's id, or the start of it, or `last`, or `held`")]
     Unnamed,
-    /// What stands behind the dot is no number.
     #[error("\"{0}\" is no finding's number; write ID or ID.N, like k3f92m7q1x.2")]
     NotANumber(String),
-    /// There are no decisions.
     #[error("no decision is in the log yet")]
     Empty,
-    /// None of them blocked a stop.
     #[error("no stop was held yet; `last` is the newest decision")]
     NeverHeld,
-    /// No id starts so.
     #[error(
         "no decision has an id that starts with \"{0}\"; `punchlist log` lists them, `last` is the newest, \
          `held` the newest that held"
     )]
     NotFound(String),
-    /// Several ids do.
     #[error("{count} ids start with \"{start}\" ({newest}): give more of the one that is meant")]
     Ambiguous { start: String, newest: String, count: usize },
-    /// The decision has no findings.
     #[error("decision {id} has no findings; name it without \".{number}\"")]
-    NoFindings {
-        /// The decision.
-        id: String,
-        /// The finding that was named.
-        number: usize,
-    },
+    NoFindings { id: String, number: usize },
     #[error("decision {id} has no finding {number}: they are numbered from 1 to {count}")]
-    NoSuchFinding {
-        /// The decision.
-        id: String,
-        /// The finding that was named.
-        number: usize,
-        count: usize,
-    },
+    NoSuchFinding { id: String, number: usize, count: usize },
 }
 
 impl DecisionRef {

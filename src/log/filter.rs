@@ -1,74 +1,60 @@
 //! Which decisions match: filters combine, and one with several values takes any of them. Pure.
 
+use clap::ValueEnum;
 use jiff::Timestamp;
 use serde_json::Value;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Cause;
 use crate::finding::{Category, Status};
 use crate::log::Annotated;
 use crate::log::annotated::FindingNotes;
 use crate::log::note::{FindingOutcome, Label};
-use crate::log::summary::Summary;
 use crate::paths::base_name;
 
 /// What was decided, as a person calls it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum DecisionKind {
-    /// The stop was blocked.
     Block,
-    /// It went through, but would have been blocked without a dry run or a counter that could not
-    /// be written.
+    // It went through, but would have been blocked without a dry run or a counter that could not
+    // be written.
     WouldBlock,
-    /// It went through.
     Allow,
 }
 
 impl DecisionKind {
-    /// All of them, in order.
-    pub const ALL: [Self; 3] = [Self::Block, Self::WouldBlock, Self::Allow];
-
     /// As a person writes it.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Block => "block",
-            Self::WouldBlock => "would-block",
-            Self::Allow => "allow",
-        }
+        self.into()
     }
 }
 
-/// What became of a finding, or what a person says of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What became of a finding, or what a person says of it, by the names of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, VariantArray, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum OutcomeFilter {
-    /// What became of it.
-    Outcome(FindingOutcome),
-    /// What a person says.
-    Label(Label),
+    Fixed,
+    Disputed,
+    Ignored,
+    Right,
+    Wrong,
 }
 
 impl OutcomeFilter {
-    /// All of them, in order.
-    pub const ALL: [Self; 5] = [
-        Self::Outcome(FindingOutcome::Fixed),
-        Self::Outcome(FindingOutcome::Disputed),
-        Self::Outcome(FindingOutcome::Ignored),
-        Self::Label(Label::Right),
-        Self::Label(Label::Wrong),
-    ];
-
     /// Its name in the log.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Outcome(outcome) => outcome.name(),
-            Self::Label(label) => label.name(),
-        }
+        self.into()
+    }
+
+    /// Whether it is what a person says.
+    pub fn is_label(self) -> bool {
+        matches!(self, Self::Right | Self::Wrong)
     }
 
     pub fn matches(self, notes: &FindingNotes) -> bool {
-        match self {
-            Self::Outcome(outcome) => notes.outcome() == Some(outcome),
-            Self::Label(label) => notes.label() == Some(label),
-        }
+        notes.outcome().map(FindingOutcome::name) == Some(self.name())
+            || notes.label().map(Label::name) == Some(self.name())
     }
 }
 
@@ -101,31 +87,32 @@ pub struct Filter {
 
 impl Filter {
     /// Whether a decision matches.
-    pub fn matches(&self, annotated: &Annotated<Summary>) -> bool {
-        let summary = &annotated.decision;
+    pub fn matches(&self, annotated: &Annotated) -> bool {
+        let record = &annotated.decision;
         let has_category = |wanted: &Category| {
-            let findings = summary.findings.iter();
-            findings.filter(|f| f.status != Some(Status::Refuted)).any(|f| f.category == Some(*wanted))
+            let findings = record.findings.iter();
+            findings.filter(|f| f.status != Status::Refuted).any(|f| f.category == *wanted)
         };
-        let has_outcome = |wanted: &OutcomeFilter| match (wanted, &annotated.label) {
-            (OutcomeFilter::Label(label), Some(note)) if note.label == *label => true,
-            _ => annotated.findings.iter().any(|notes| wanted.matches(notes)),
+        let has_outcome = |wanted: &OutcomeFilter| {
+            annotated.label.as_ref().is_some_and(|note| note.label.name() == wanted.name())
+                || annotated.findings.iter().any(|notes| wanted.matches(notes))
         };
-        let session = summary.session.as_deref();
-        self.since.is_none_or(|since| summary.at >= since)
-            && self.until.is_none_or(|until| summary.at < until)
-            && any_of(&self.decisions, |kind| *kind == summary.decision())
-            && any_of(&self.causes, |cause| cause.name() == summary.cause)
+        let session = record.session.as_deref();
+        self.since.is_none_or(|since| annotated.at >= since)
+            && self.until.is_none_or(|until| annotated.at < until)
+            && any_of(&self.decisions, |kind| *kind == annotated.kind())
+            && any_of(&self.causes, |cause| cause.name() == annotated.cause)
             && any_of(&self.categories, has_category)
             && any_of(&self.outcomes, has_outcome)
             && self.session.as_ref().is_none_or(|start| session.is_some_and(|id| id.starts_with(start)))
-            && self.project.as_ref().is_none_or(|wanted| {
-                summary.project.as_deref().is_some_and(|project| wanted.matches(project))
-            })
+            && self
+                .project
+                .as_ref()
+                .is_none_or(|wanted| record.project.as_deref().is_some_and(|project| wanted.matches(project)))
             && self.text.as_ref().is_none_or(|words| {
                 let words = words.to_lowercase();
                 let mut notes = annotated.notes.iter();
-                has_words(&summary.line, &words) || notes.any(|note| has_words(&note.line, &words))
+                has_words(&annotated.line, &words) || notes.any(|note| has_words(&note.line, &words))
             })
     }
 }
@@ -188,7 +175,7 @@ mod tests {
             (false, Filter { categories: vec![Category::C], ..all() }),
             (true, Filter { session: Some("abc".into()), ..all() }),
             (false, Filter { session: Some("bc".into()), ..all() }),
-            (false, Filter { outcomes: vec![OutcomeFilter::ALL[0]], ..all() }),
+            (false, Filter { outcomes: vec![OutcomeFilter::Fixed], ..all() }),
         ] {
             assert_eq!(is(&filter), expected, "{filter:?}");
         }

@@ -4,6 +4,7 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::Record;
 use crate::ids::new_id;
@@ -12,8 +13,9 @@ use crate::ids::new_id;
 pub const SCHEMA: u32 = 2;
 
 /// What became of one finding after the block that named it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum FindingOutcome {
     /// Disk or plan settles it now, or a reader says that it is settled.
     Fixed,
@@ -24,21 +26,16 @@ pub enum FindingOutcome {
 }
 
 impl FindingOutcome {
-    pub const ALL: [Self; 3] = [Self::Fixed, Self::Disputed, Self::Ignored];
-
     /// Its name in the log.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Fixed => "fixed",
-            Self::Disputed => "disputed",
-            Self::Ignored => "ignored",
-        }
+        self.into()
     }
 }
 
 /// What a person says of a decision or of one of its findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Label {
     /// It was right
     Right,
@@ -49,10 +46,7 @@ pub enum Label {
 impl Label {
     /// Its name in the log.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Right => "right",
-            Self::Wrong => "wrong",
-        }
+        self.into()
     }
 }
 
@@ -62,25 +56,23 @@ pub struct OutcomeNote {
     pub schema: u32,
     pub id: String,
     pub time: String,
-    #[serde(default)]
     pub session: Option<String>,
-    #[serde(default)]
     pub project: Option<String>,
     /// The block's id.
     pub of: String,
     /// Which of its findings, counted from 1.
     pub finding: usize,
     pub outcome: FindingOutcome,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The start of what the agent said, where it disputes; masked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
     /// Whether a reader that was asked again says that the finding was never right.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub was_wrong: Option<bool>,
     /// The decision on the stop at which it was found out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub told_by: Option<String>,
 }
 
@@ -113,10 +105,10 @@ pub struct LabelNote {
     /// The decision's id.
     pub of: String,
     /// Which of its findings, counted from 1; without it, the decision as a whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<usize>,
     pub label: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 

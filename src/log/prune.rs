@@ -8,11 +8,12 @@ use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
 use jiff::Timestamp;
+use serde::Serialize;
 use walkdir::WalkDir;
 
 use super::DecisionLog;
 use crate::files::write_whole;
-use crate::log::summary::Line;
+use crate::log::query::Line;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -22,7 +23,7 @@ const CACHES: [&str; 2] = ["cursor", "files"];
 const KEEP_CACHES: Duration = Duration::from_secs(14 * 24 * 3600);
 
 /// What a file of the state folder is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileKind {
     /// It can be rebuilt.
@@ -93,7 +94,7 @@ pub fn prune(
     let since = now.checked_sub(keep).unwrap_or(Timestamp::MIN);
     let month = since.strftime("%Y-%m").to_string();
     let is_recent = |line: &[u8]| match Line::parse(&String::from_utf8_lossy(line)) {
-        Some(Line::Decision(summary)) => summary.at >= since,
+        Some(Line::Decision(decision)) => decision.at >= since,
         Some(Line::Note(note)) => note.note.time().parse::<Timestamp>().is_ok_and(|at| at >= since),
         // Not ours to judge.
         Some(Line::Newer) => true,

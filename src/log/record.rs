@@ -18,58 +18,47 @@ use crate::session::Skipped;
 pub const SCHEMA: u32 = 1;
 
 /// One decision.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Record {
-    #[serde(default)]
     pub schema: u32,
     pub id: String,
     pub time: String,
     pub session: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub project: Option<String>,
-    #[serde(default)]
     pub event: String,
-    #[serde(default)]
     pub decision: Action,
-    #[serde(default)]
     pub cause: Cause,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    #[serde(default)]
     pub dry_run: bool,
     /// It would have been blocked without the dry run, or if the block could have been counted.
-    #[serde(default)]
     pub would_block: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<GateRecord>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanRecord>,
-    #[serde(default)]
     pub findings: Vec<Finding>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advisories: Vec<Advisory>,
-    #[serde(default)]
     pub files: Vec<FileRecord>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub auditor: Option<ReaderRecord>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub second_reader: Option<ReaderRecord>,
-    #[serde(default)]
     pub masked: usize,
-    #[serde(default)]
     pub prompt_bytes: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<TranscriptRecord>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub config_error: Option<String>,
     /// Milliseconds by the names of [`crate::timing`]. `wait` is a part of `read`, `facts` of
     /// `evidence`; `total` ends before this line is written.
-    #[serde(default)]
     pub phases_ms: BTreeMap<String, f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
-    #[serde(default)]
     pub version: String,
 }
 
@@ -85,29 +74,10 @@ impl Record {
             schema: SCHEMA,
             id: id.to_owned(),
             time: format!("{time:.3}"),
-            session: None,
-            agent: None,
-            project: None,
             event: "Stop".into(),
-            decision: Action::Allow,
             cause,
-            detail: None,
-            dry_run: false,
-            would_block: false,
-            gates: Vec::new(),
-            plan: None,
-            findings: Vec::new(),
-            advisories: Vec::new(),
-            files: Vec::new(),
-            auditor: None,
-            second_reader: None,
-            masked: 0,
-            prompt_bytes: 0,
-            transcript: None,
-            config_error: None,
-            phases_ms: BTreeMap::new(),
-            client_version: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Self::default()
         }
     }
 }
@@ -178,7 +148,7 @@ pub fn total_cost<'a>(readers: impl Iterator<Item = &'a ReaderRecord>) -> Option
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptRecord {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     #[serde(default)]
     pub bytes: u64,
@@ -186,7 +156,7 @@ pub struct TranscriptRecord {
     #[serde(default)]
     pub subagents: usize,
     pub skipped: Skipped,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

@@ -1,5 +1,7 @@
 //! How the findings of a past audit differ from those of today's rules on the same session. Pure.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
 use crate::decision::Action;
@@ -69,36 +71,23 @@ impl Difference {
 
 /// Compares the findings of then with those of today.
 pub fn compare(then: &[Finding], now: &[Finding]) -> Vec<FindingDiff> {
-    let mut left: Vec<Option<&Finding>> = now.iter().map(Some).collect();
-    let mut compared: Vec<FindingDiff> = Vec::new();
+    let mut left: Vec<Finding> = now.to_vec();
+    let mut compared = Vec::new();
     for (at, old) in then.iter().enumerate() {
         // The most similar first: one file may have several findings.
-        let score = |new: Option<&Finding>| new.map_or(0, |new| similarity(old, new));
-        let best = (0..left.len()).max_by_key(|&at| (score(left[at]), std::cmp::Reverse(at)));
-        let new = best.filter(|&at| score(left[at]) > 0).and_then(|at| left[at].take());
-        let difference = match new {
+        let best = (0..left.len()).max_by_key(|&at| (similarity(old, &left[at]), Reverse(at)));
+        let new = best.filter(|&at| similarity(old, &left[at]) > 0).map(|at| left.remove(at));
+        let difference = match new.as_ref().map(|new| new.status) {
             None => Difference::Gone,
-            Some(new) if new.status == old.status => Difference::Same,
-            Some(new) => match new.status {
-                Status::Confirmed => Difference::NowConfirmed,
-                Status::CannotVerify => Difference::NowUnverified,
-                Status::Refuted => Difference::NowRefuted,
-            },
+            Some(status) if status == old.status => Difference::Same,
+            Some(Status::Confirmed) => Difference::NowConfirmed,
+            Some(Status::CannotVerify) => Difference::NowUnverified,
+            Some(Status::Refuted) => Difference::NowRefuted,
         };
-        compared.push(FindingDiff {
-            number: Some(at + 1),
-            difference,
-            then: Some(old.clone()),
-            now: new.cloned(),
-        });
+        compared.push(FindingDiff { number: Some(at + 1), difference, then: Some(old.clone()), now: new });
     }
-    let new = left.into_iter().flatten();
-    compared.extend(new.map(|new| FindingDiff {
-        number: None,
-        difference: Difference::New,
-        then: None,
-        now: Some(new.clone()),
-    }));
+    let new = |new| FindingDiff { number: None, difference: Difference::New, then: None, now: Some(new) };
+    compared.extend(left.into_iter().map(new));
     compared
 }
 

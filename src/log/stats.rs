@@ -1,19 +1,18 @@
 //! Figures over many decisions: how often, how right, how fast, how dear. Pure. What people dispute
 //! leads to a suggestion and changes nothing by itself.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::decision::could_not_check;
-use crate::finding::{Category, Kind, Source, Status};
-use crate::log::Annotated;
+use crate::finding::{Category, Finding, Kind, Source, Status};
 use crate::log::annotated::FindingNotes;
 use crate::log::filter::DecisionKind;
 use crate::log::note::{FindingOutcome, Label};
 use crate::log::record::ReaderRecord;
-use crate::log::summary::{FindingSummary, Summary};
+use crate::log::{Annotated, Record};
 
 /// The number of this format. Fields may be added under it; none is renamed or given another
 /// meaning.
@@ -152,50 +151,45 @@ pub struct Repeat {
     pub line: String,
 }
 
-/// A decision as it is counted here.
-type Decision = Annotated<Summary>;
-
 /// Counts decisions, oldest first. Days are those of the zone.
-pub fn stats(all: &[Decision], zone: &TimeZone) -> Stats {
-    let summaries = || all.iter().map(|annotated| &annotated.decision);
-    let count = |kind: DecisionKind| summaries().filter(|summary| summary.decision() == kind).count();
-    let cause =
-        |summary: &'_ Summary| if summary.cause.is_empty() { "unknown" } else { &summary.cause }.to_owned();
-    let is_unchecked =
-        |summary: &&Summary| summary.decision() == DecisionKind::Allow && could_not_check(&summary.cause);
-    let distinct =
-        |of: fn(&Summary) -> Option<&str>| summaries().filter_map(of).collect::<HashSet<_>>().len();
+pub fn stats(all: &[Annotated], zone: &TimeZone) -> Stats {
+    let records = || all.iter().map(|annotated| &annotated.decision);
+    let count = |kind: DecisionKind| all.iter().filter(|annotated| annotated.kind() == kind).count();
+    let distinct = |of: fn(&Record) -> Option<&str>| records().filter_map(of).collect::<HashSet<_>>().len();
     let blocks = count(DecisionKind::Block);
-    let audited = summaries().filter(|summary| was_audited(summary)).count();
+    let audited = all.iter().filter(|annotated| was_audited(annotated)).count();
+    let mut by_project =
+        spent(all, |annotated| annotated.decision.project.clone().unwrap_or_else(|| "unknown".to_owned()));
+    by_project.sort_by(|one, other| other.cost_usd.total_cmp(&one.cost_usd));
     Stats {
         schema: SCHEMA,
-        from: summaries().next().map(|summary| summary.time.clone()),
-        to: summaries().next_back().map(|summary| summary.time.clone()),
+        from: records().next().map(|record| record.time.clone()),
+        to: records().next_back().map(|record| record.time.clone()),
         decisions: all.len(),
-        sessions: distinct(|summary| summary.session.as_deref()),
-        projects: distinct(|summary| summary.project.as_deref()),
+        sessions: distinct(|record| record.session.as_deref()),
+        projects: distinct(|record| record.project.as_deref()),
         blocks,
         would_block: count(DecisionKind::WouldBlock),
         allows: count(DecisionKind::Allow),
-        could_not_check: summaries().filter(is_unchecked).count(),
+        could_not_check: all.iter().filter(|annotated| annotated.is_unchecked()).count(),
         audited,
         block_rate: ratio(blocks, audited),
-        causes: most_first(summaries().map(cause)),
+        causes: most_first(all.iter().map(|annotated| annotated.cause.as_str())),
         outcomes: outcomes(all),
         precision: precision(all),
-        auditor: reader(summaries().filter_map(|summary| summary.auditor.as_ref())),
+        auditor: reader(records().filter_map(|record| record.auditor.as_ref())),
         second_reader: second_reader(all),
         latency: latency(all),
-        days: days(all, zone),
-        by_project: by_project(all),
+        days: spent(all, |annotated| zone.to_datetime(annotated.at).date().to_string()),
+        by_project,
         repeats: repeats(all),
     }
 }
 
 /// Whether plan, session and disk were looked at.
-fn was_audited(summary: &Summary) -> bool {
-    summary.auditor.is_some()
-        || matches!(summary.cause.as_str(), "clean" | "findings" | "only-unverified" | "moved-on")
+fn was_audited(annotated: &Annotated) -> bool {
+    annotated.decision.auditor.is_some()
+        || matches!(annotated.cause.as_str(), "clean" | "findings" | "only-unverified" | "moved-on")
 }
 
 fn ratio(part: usize, whole: usize) -> Option<f64> {
@@ -203,23 +197,24 @@ fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-fn most_first(names: impl Iterator<Item = String>) -> Vec<Count> {
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    names.for_each(|name| *counts.entry(name).or_default() += 1);
-    let mut counts: Vec<_> = counts.into_iter().map(|(name, count)| Count { name, count }).collect();
-    counts.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.name.cmp(&other.name)));
+/// Counts names, the most frequent first; the empty one is `unknown`.
+fn most_first<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Count> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    names.for_each(|name| *counts.entry(if name.is_empty() { "unknown" } else { name }).or_default() += 1);
+    let mut counts: Vec<_> =
+        counts.into_iter().map(|(name, count)| Count { name: name.to_owned(), count }).collect();
+    counts.sort_by_key(|count| Reverse(count.count));
     counts
 }
 
-fn confirmed(annotated: &Decision) -> impl Iterator<Item = (&FindingSummary, &FindingNotes)> {
-    let findings = annotated.decision.findings.iter().zip(&annotated.findings);
-    findings.filter(|(finding, _)| finding.status == Some(Status::Confirmed))
+fn confirmed(annotated: &Annotated) -> impl Iterator<Item = (&Finding, &FindingNotes)> {
+    annotated.with_findings().filter(|(finding, _)| finding.status == Status::Confirmed)
 }
 
-fn outcomes(all: &[Decision]) -> Outcomes {
+fn outcomes(all: &[Annotated]) -> Outcomes {
     let mut outcomes = Outcomes::default();
     for annotated in all {
-        let is_block = annotated.decision.decision() == DecisionKind::Block;
+        let is_block = annotated.kind() == DecisionKind::Block;
         for (_, notes) in confirmed(annotated) {
             match notes.label() {
                 Some(Label::Right) => outcomes.said_right += 1,
@@ -266,7 +261,7 @@ impl Share {
     }
 }
 
-fn precision(all: &[Decision]) -> Precision {
+fn precision(all: &[Annotated]) -> Precision {
     let mut overall = Share::default();
     let mut categories: BTreeMap<Category, Share> = BTreeMap::new();
     let mut sources: HashMap<Source, Share> = HashMap::new();
@@ -275,13 +270,12 @@ fn precision(all: &[Decision]) -> Precision {
         for (finding, notes) in confirmed(annotated) {
             let Some(right) = notes.was_right() else { continue };
             overall.add(right);
-            if let Some(category) = finding.category {
-                categories.entry(category).or_default().add(right);
-            }
-            let Some(source) = finding.source else { continue };
-            sources.entry(source).or_default().add(right);
+            categories.entry(finding.category).or_default().add(right);
+            sources.entry(finding.source).or_default().add(right);
             // What the facts alone found says nothing of a model.
-            if let Some(auditor) = annotated.decision.auditor.as_ref().filter(|_| source != Source::Facts) {
+            if finding.source != Source::Facts
+                && let Some(auditor) = &annotated.decision.auditor
+            {
                 models.entry(&auditor.model).or_default().add(right);
             }
         }
@@ -299,31 +293,27 @@ fn precision(all: &[Decision]) -> Precision {
 fn reader<'a>(runs: impl Iterator<Item = &'a ReaderRecord>) -> ReaderStats {
     let (answered, failed): (Vec<_>, Vec<_>) =
         runs.filter(|run| run.was_asked()).partition(|run| run.outcome == "answered");
-    let failure =
-        |run: &&ReaderRecord| if run.outcome.is_empty() { "unknown".to_owned() } else { run.outcome.clone() };
     ReaderStats {
         asked: answered.len() + failed.len(),
         answered: answered.len(),
-        failures: most_first(failed.iter().map(failure)),
+        failures: most_first(failed.iter().map(|run| run.outcome.as_str())),
     }
 }
 
-fn second_reader(all: &[Decision]) -> SecondStats {
+fn second_reader(all: &[Annotated]) -> SecondStats {
     let findings = all.iter().flat_map(|annotated| &annotated.decision.findings);
-    let (upheld, dismissed): (Vec<bool>, Vec<bool>) =
-        findings.filter_map(|finding| Some(finding.second?.upheld)).partition(|upheld| *upheld);
+    let (upheld, dismissed): (Vec<_>, Vec<_>) =
+        findings.filter_map(|finding| finding.second.as_ref()).partition(|second| second.upheld);
     let runs = all.iter().filter_map(|annotated| annotated.decision.second_reader.as_ref());
     SecondStats { reader: reader(runs), upheld: upheld.len(), dismissed: dismissed.len() }
 }
 
-fn latency(all: &[Decision]) -> Latency {
+fn latency(all: &[Annotated]) -> Latency {
     let (mut aside, mut audits, mut readers) = (Vec::new(), Vec::new(), Vec::new());
-    for Annotated { decision, .. } in all {
-        let asked = decision.readers().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms);
+    for annotated in all {
+        let asked = annotated.readers().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms);
         readers.extend(asked.reduce(|one, other| one + other));
-        let Some(total) = decision.phases_ms.total else { continue };
-        let ours = (total - decision.readers_ms().unwrap_or(0.0)).max(0.0);
-        if was_audited(decision) { &mut audits } else { &mut aside }.push(ours);
+        if was_audited(annotated) { &mut audits } else { &mut aside }.extend(annotated.own_ms());
     }
     Latency {
         ours_aside: percentiles(aside),
@@ -341,51 +331,37 @@ fn percentiles(mut times: Vec<f64>) -> Option<Percentiles> {
 }
 
 impl Spent {
-    fn add(&mut self, decision: &Summary) {
+    fn add(&mut self, annotated: &Annotated) {
+        let (tokens_in, tokens_out) = annotated.tokens();
         self.audits += 1;
-        for reader in decision.readers() {
-            self.tokens_in += reader.usage.total_input();
-            self.tokens_out += reader.usage.output;
+        self.tokens_in += tokens_in;
+        self.tokens_out += tokens_out;
+        for reader in annotated.readers() {
             self.cost_usd += reader.usage.cost_usd.unwrap_or(0.0);
         }
     }
 }
 
-fn audits(all: &[Decision]) -> impl Iterator<Item = &Summary> {
-    all.iter().map(|annotated| &annotated.decision).filter(|summary| summary.auditor.is_some())
-}
-
-fn days(all: &[Decision], zone: &TimeZone) -> Vec<Spent> {
-    let mut days: BTreeMap<String, Spent> = BTreeMap::new();
-    for summary in audits(all) {
-        days.entry(zone.to_datetime(summary.at).date().to_string()).or_default().add(summary);
+/// What audits cost, by a name of each.
+fn spent(all: &[Annotated], name: impl Fn(&Annotated) -> String) -> Vec<Spent> {
+    let mut spent: BTreeMap<String, Spent> = BTreeMap::new();
+    for annotated in all.iter().filter(|annotated| annotated.decision.auditor.is_some()) {
+        spent.entry(name(annotated)).or_default().add(annotated);
     }
-    days.into_iter().map(|(name, spent)| Spent { name, ..spent }).collect()
-}
-
-/// Those that cost most first.
-fn by_project(all: &[Decision]) -> Vec<Spent> {
-    let mut projects: BTreeMap<&str, Spent> = BTreeMap::new();
-    for summary in audits(all) {
-        projects.entry(summary.project.as_deref().unwrap_or("unknown")).or_default().add(summary);
-    }
-    let mut projects: Vec<_> =
-        projects.into_iter().map(|(name, spent)| Spent { name: name.to_owned(), ..spent }).collect();
-    projects.sort_by(|one, other| other.cost_usd.total_cmp(&one.cost_usd));
-    projects
+    spent.into_iter().map(|(name, spent)| Spent { name, ..spent }).collect()
 }
 
 /// Kinds of findings that one project calls wrong often and more often than not; most often first.
-fn repeats(all: &[Decision]) -> Vec<Repeat> {
+fn repeats(all: &[Annotated]) -> Vec<Repeat> {
     let mut groups: BTreeMap<(&str, Category, &str, Option<&str>), Group<'_>> = BTreeMap::new();
     let mut right_in_category: HashMap<(&str, Category), usize> = HashMap::new();
     for annotated in all {
         let Some(project) = annotated.decision.project.as_deref() else { continue };
         for (finding, notes) in confirmed(annotated) {
-            let (Some(right), Some(category)) = (notes.was_right(), finding.category) else { continue };
+            let (Some(right), category) = (notes.was_right(), finding.category) else { continue };
             let path = finding.path.as_deref();
             let folder = path.map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder));
-            let key = (project, category, finding.kind.map_or("", Kind::name), folder);
+            let key = (project, category, finding.kind.name(), folder);
             let group = groups.entry(key).or_default();
             if right {
                 group.right += 1;
@@ -394,7 +370,7 @@ fn repeats(all: &[Decision]) -> Vec<Repeat> {
             }
             group.count += 1;
             group.newest = &annotated.decision.id;
-            group.kind = finding.kind;
+            group.kind = Some(finding.kind);
             group.paths.extend(path);
         }
     }
@@ -420,7 +396,7 @@ fn repeats(all: &[Decision]) -> Vec<Repeat> {
             }
         })
         .collect();
-    repeats.sort_by_key(|repeat| std::cmp::Reverse(repeat.count));
+    repeats.sort_by_key(|repeat| Reverse(repeat.count));
     repeats
 }
 

@@ -150,11 +150,15 @@ mod tests {
         time.parse().expect("a time")
     }
 
-    #[test]
-    fn a_note_was_counted_as_a_decision() {
+    fn empty() -> (tempfile::TempDir, DecisionLog, Timestamp) {
         let folder = tempfile::tempdir().expect("a folder");
         let log = DecisionLog::in_folder(folder.path());
-        let now = at("2026-10-01T00:00:00Z");
+        (folder, log, at("2026-10-01T00:00:00Z"))
+    }
+
+    #[test]
+    fn a_note_was_counted_as_a_decision() {
+        let (_folder, log, now) = empty();
         log.append(&record("a"), now).expect("written");
         let note = Note::Label(LabelNote::new("a", None, Label::Wrong, now));
         log.append_notes(&[note], now).expect("written");
@@ -163,8 +167,7 @@ mod tests {
 
     #[test]
     fn records_come_back_oldest_first_over_the_months() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let log = DecisionLog::in_folder(folder.path());
+        let (_folder, log, _) = empty();
         assert_eq!(ids(&log), (vec![], 0));
         for (id, time) in
             [("a", "2026-09-30T23:59:59Z"), ("b", "2026-10-01T00:00:00Z"), ("c", "2026-10-02T00:00:00Z")]
@@ -177,9 +180,7 @@ mod tests {
 
     #[test]
     fn a_torn_line_is_passed_over_and_swallows_nobody() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let log = DecisionLog::in_folder(folder.path());
-        let now = at("2026-10-01T00:00:00Z");
+        let (_folder, log, now) = empty();
         log.append(&record("a"), now).expect("written");
         let mut file = OpenOptions::new().append(true).open(&log.files()[0]).expect("open");
         file.write_all(b"{\"schema\":1,\"id\":\"to").expect("torn");
@@ -191,9 +192,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_while_others_write_costs_them_nothing() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let log = DecisionLog::in_folder(folder.path());
-        let now = at("2026-10-01T00:00:00Z");
+        let (_folder, log, now) = empty();
         for number in 0..50 {
             log.append(&record(&format!("old-{number}")), now).expect("written");
         }
@@ -223,20 +222,18 @@ mod tests {
 
     #[test]
     fn many_writers_lose_nothing() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let now = at("2026-10-01T00:00:00Z");
+        let (folder, log, now) = empty();
         std::thread::scope(|scope| {
             for writer in 0..8 {
-                let folder = folder.path();
+                let log = DecisionLog::in_folder(folder.path());
                 scope.spawn(move || {
                     for number in 0..25 {
-                        let log = DecisionLog::in_folder(folder);
                         log.append(&record(&format!("{writer}-{number}")), now).expect("written");
                     }
                 });
             }
         });
-        let (ids, torn) = ids(&DecisionLog::in_folder(folder.path()));
+        let (ids, torn) = ids(&log);
         assert_eq!((ids.len(), torn), (200, 0));
     }
 }

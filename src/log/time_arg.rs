@@ -1,25 +1,17 @@
-//! Times as people write them in arguments, and what they mean now and here. Pure.
+//! Times as people write them in arguments, and what they mean now and here.
 
 use std::str::FromStr;
 
 use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 
-/// A time as it was written.
+/// A time as a person means it: a moment, or a whole day or month.
 #[derive(Debug, Clone, Copy)]
-pub enum TimeArg {
-    /// So long before now.
-    Ago(Span),
-    /// A whole day, so many days before today.
-    DaysBefore(i64),
-    Day(Date),
-    /// A whole month, by its first day.
-    Month(Date),
-    /// A time of a day, in the local time zone.
-    Local(DateTime),
-    /// A time with its zone.
-    Exact(Timestamp),
+pub struct TimeArg {
+    /// The first moment of it.
+    pub start: Timestamp,
+    /// The first moment after it; a moment ends where it starts.
+    pub end: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,70 +22,53 @@ impl FromStr for TimeArg {
     type Err = TimeArgError;
 
     fn from_str(text: &str) -> Result<Self, TimeArgError> {
-        let text = text.trim();
-        match text.to_ascii_lowercase().as_str() {
-            "today" => return Ok(Self::DaysBefore(0)),
-            "yesterday" => return Ok(Self::DaysBefore(1)),
-            _ => {}
-        }
-        if let Ok(exact) = text.parse() {
-            return Ok(Self::Exact(exact));
-        }
-        let is_date = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-        if is_date {
-            return text.parse().map(Self::Day).map_err(|_| TimeArgError);
-        }
-        let is_month = text.len() == 7 && text.as_bytes()[4] == b'-';
-        if is_month && let Ok(first) = format!("{text}-01").parse() {
-            return Ok(Self::Month(first));
-        }
-        if let Ok(local) = text.parse() {
-            return Ok(Self::Local(local));
-        }
-        let span: Span = text.parse().map_err(|_| TimeArgError)?;
-        if span.is_positive() { Ok(Self::Ago(span)) } else { Err(TimeArgError) }
+        Self::parse(text, &Zoned::now()).ok_or(TimeArgError)
     }
 }
 
 impl TimeArg {
-    /// The first moment of it.
-    pub fn start(self, now: &Zoned) -> Option<Timestamp> {
-        let midnight = |day: Date| midnight(day, now.time_zone());
-        match self {
-            Self::Ago(span) => now.checked_sub(span).ok().map(|then| then.timestamp()),
-            Self::DaysBefore(days) => midnight(now.date().checked_sub(days.days()).ok()?),
-            Self::Day(day) | Self::Month(day) => midnight(day),
-            Self::Local(local) => local.to_zoned(now.time_zone().clone()).ok().map(|at| at.timestamp()),
-            Self::Exact(exact) => Some(exact),
+    fn parse(text: &str, now: &Zoned) -> Option<Self> {
+        let text = text.trim();
+        let midnight = |day: Date| day.to_zoned(now.time_zone().clone()).ok().map(|at| at.timestamp());
+        let from = |first: Date, length: Span| {
+            Some(Self { start: midnight(first)?, end: midnight(first.checked_add(length).ok()?)? })
+        };
+        match text.to_ascii_lowercase().as_str() {
+            "today" => return from(now.date(), 1.day()),
+            "yesterday" => return from(now.date().yesterday().ok()?, 1.day()),
+            _ => {}
         }
-    }
-
-    /// The first moment after it.
-    pub fn end(self, now: &Zoned) -> Option<Timestamp> {
-        let midnight = |day: Date| midnight(day, now.time_zone());
-        match self {
-            Self::DaysBefore(days) => midnight(now.date().checked_sub((days - 1).days()).ok()?),
-            Self::Day(day) => midnight(day.checked_add(1.day()).ok()?),
-            Self::Month(first) => midnight(first.checked_add(1.month()).ok()?),
-            Self::Ago(_) | Self::Local(_) | Self::Exact(_) => self.start(now),
+        let is_date = text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        if is_date {
+            return from(text.parse().ok()?, 1.day());
         }
+        let is_month = text.len() == 7 && text.as_bytes()[4] == b'-';
+        if is_month && let Ok(first) = format!("{text}-01").parse() {
+            return from(first, 1.month());
+        }
+        let start = if let Ok(exact) = text.parse::<Timestamp>() {
+            exact
+        } else if let Ok(local) = text.parse::<DateTime>() {
+            local.to_zoned(now.time_zone().clone()).ok()?.timestamp()
+        } else {
+            let ago = text.parse::<Span>().ok().filter(|span| span.is_positive())?;
+            now.checked_sub(ago).ok()?.timestamp()
+        };
+        Some(Self { start, end: start })
     }
-}
-
-fn midnight(day: Date, zone: &TimeZone) -> Option<Timestamp> {
-    day.to_zoned(zone.clone()).ok().map(|at| at.timestamp())
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::tz::TimeZone;
+
     use super::*;
 
     fn both(text: &str) -> (String, String) {
         let zone = TimeZone::fixed(jiff::tz::offset(2));
         let now = "2026-10-15T12:30:00Z".parse::<Timestamp>().expect("a time").to_zoned(zone);
-        let time_arg: TimeArg = text.parse().expect(text);
-        let text = |time: Option<Timestamp>| time.expect("in range").to_string();
-        (text(time_arg.start(&now)), text(time_arg.end(&now)))
+        let time_arg = TimeArg::parse(text, &now).expect(text);
+        (time_arg.start.to_string(), time_arg.end.to_string())
     }
 
     #[test]

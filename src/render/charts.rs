@@ -1,16 +1,17 @@
 //! The figures of the log for a terminal, with small bar charts. Pure.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::log::project_names;
 use crate::log::stats::{
     Count, Latency, Named, Outcomes, Percentiles, Precision, ReaderStats, Repeat, Share, Spent, Stats,
 };
+use crate::paths::base_name;
 use crate::render::paragraphs::{LABEL, Paragraphs, TITLE, UNVERIFIED};
 use crate::render::table::{Cell, Column, Table, clean};
-use crate::render::units::{dollars, milliseconds, number, number_of, percent, short};
+use crate::render::wording::{dollars, milliseconds, number, number_of, percent, short};
 
 const BAR: Style = AnsiColor::Cyan.on_default();
 const PLAIN: Style = Style::new();
@@ -121,16 +122,11 @@ impl Charts {
             number_of(stats.projects, "project", "projects"),
         );
         self.indented(&head, PLAIN, "");
-        let dry = match stats.would_block {
-            0 => String::new(),
-            count => {
-                format!(" {} more would have been, but for a dry run or a count that failed.", number(count))
-            }
+        let some = |count: usize, what: &str| {
+            if count == 0 { String::new() } else { format!(" {} {what}.", number(count)) }
         };
-        let unchecked = match stats.could_not_check {
-            0 => String::new(),
-            count => format!(" {} could not be checked.", number(count)),
-        };
+        let dry = some(stats.would_block, "more would have been, but for a dry run or a count that failed");
+        let unchecked = some(stats.could_not_check, "could not be checked");
         let stops = format!(
             "{} held: {} of all, {} of the {} that were audited.{dry}{unchecked}",
             number_of(stats.blocks, "stop was", "stops were"),
@@ -173,8 +169,7 @@ impl Charts {
         if outcomes.said_right + outcomes.said_wrong + outcomes.missed > 0 {
             let missed = match outcomes.missed {
                 0 => String::new(),
-                1 => " 1 stop that went through should not have.".to_owned(),
-                count => format!(" {} stops that went through should not have.", number(count)),
+                count => format!(" {} that went through should not have.", number_of(count, "stop", "stops")),
             };
             let (right, wrong) = (number(outcomes.said_right), number(outcomes.said_wrong));
             self.indented(
@@ -235,23 +230,21 @@ impl Charts {
     }
 
     fn latency(&mut self, latency: &Latency) {
-        let rows = [
+        let times = [
             ("ours, stepping aside", latency.ours_aside),
             ("ours, auditing", latency.ours_audited),
             ("the readers", latency.auditor),
         ];
-        let shown: Vec<(&str, Percentiles)> =
-            rows.into_iter().filter_map(|(name, times)| Some((name, times?))).collect();
-        if shown.is_empty() {
-            return;
-        }
-        self.title("How long it took: half of the stops at the most, 90 %, 99 %");
-        let row = |(name, times): &(&str, Percentiles)| Row {
-            name: (*name).to_owned(),
-            cells: [times.p50_ms, times.p90_ms, times.p99_ms].map(milliseconds).to_vec(),
-            share: 0.0,
+        let row = |(name, times): (&str, Option<Percentiles>)| {
+            let Percentiles { p50_ms, p90_ms, p99_ms, .. } = times?;
+            let cells = [p50_ms, p90_ms, p99_ms].map(milliseconds).to_vec();
+            Some(Row { name: name.to_owned(), cells, share: 0.0 })
         };
-        self.chart(&shown.iter().map(row).collect::<Vec<_>>());
+        let rows: Vec<Row> = times.into_iter().filter_map(row).collect();
+        if !rows.is_empty() {
+            self.title("How long it took: half of the stops at the most, 90 %, 99 %");
+            self.chart(&rows);
+        }
     }
 
     fn spent(&mut self, stats: &Stats) {
@@ -266,18 +259,13 @@ impl Charts {
             short(all.tokens_in),
             short(all.tokens_out),
         ));
-        let months;
-        let times = if stats.days.len() > MANY_DAYS {
-            months = by_month(&stats.days);
-            &months
-        } else {
-            &stats.days
-        };
-        self.chart(&spent_rows(times));
+        let is_long = stats.days.len() > MANY_DAYS;
+        let times = if is_long { by_month(&stats.days) } else { stats.days.clone() };
+        self.chart(&spent_rows(&times));
         self.page.gap();
         let mut projects: Vec<Spent> = stats.by_project.iter().take(MOST_PROJECTS).cloned().collect();
         let paths: Vec<&str> = stats.by_project.iter().map(|spent| spent.name.as_str()).collect();
-        for (spent, name) in projects.iter_mut().zip(project_names::names(&paths)) {
+        for (spent, name) in projects.iter_mut().zip(project_names(&paths)) {
             spent.name = name;
         }
         let mut rows = spent_rows(&projects);
@@ -320,8 +308,7 @@ impl Charts {
         let effect = if repeat.line.starts_with("block_on") {
             let right = match repeat.right_in_category {
                 0 => "none of them has been right so far".to_owned(),
-                1 => "1 of them has been right so far".to_owned(),
-                count => format!("{} of them have been right so far", number(count)),
+                count => number_of(count, "of them has been right so far", "of them have been right so far"),
             };
             format!(
                 "No finding of category {category} holds a stop there then ({right}); all stay in the log."
@@ -380,4 +367,46 @@ fn by_month(days: &[Spent]) -> Vec<Spent> {
 #[expect(clippy::cast_precision_loss, reason = "no log has so many decisions")]
 fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Returns a name for each path, in their order: that of its folder; where several have the same,
+/// with the part of the path in which they differ; where that is not enough, the whole path.
+pub fn project_names(paths: &[&str]) -> Vec<String> {
+    let mut alike: HashMap<&str, Vec<&str>> = HashMap::new();
+    for path in paths {
+        alike.entry(base_name(path)).or_default().push(path);
+    }
+    paths.iter().map(|path| project_name(path, &alike[base_name(path)])).collect()
+}
+
+fn project_name(path: &str, alike: &[&str]) -> String {
+    let own = base_name(path);
+    if alike.len() == 1 {
+        return own.to_owned();
+    }
+    let mine = parts(path);
+    let others: Vec<_> = alike.iter().filter(|other| **other != path).map(|other| parts(other)).collect();
+    let differs = (1..mine.len()).find(|at| others.iter().all(|other| other.get(*at) != mine.get(*at)));
+    differs.map_or_else(|| path.to_owned(), |at| format!("{own} ({})", mine[at]))
+}
+
+/// The parts of a path, the last one first.
+fn parts(path: &str) -> Vec<&str> {
+    path.rsplit('/').filter(|part| !part.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_several_share_says_where_they_differ() {
+        let paths = ["/home/ana/work/shop", "/home/bo/work/shop", "/home/ana/work/infra", ""];
+        assert_eq!(project_names(&paths), ["shop (ana)", "shop (bo)", "infra", ""]);
+        assert_eq!(
+            project_names(&["/a/b/shop", "/a/c/shop", "/d/b/shop"]),
+            ["/a/b/shop", "shop (c)", "shop (d)"]
+        );
+        assert_eq!(project_names(&["/shop", "/a/shop"]), ["/shop", "shop (a)"]);
+    }
 }

@@ -1,13 +1,10 @@
 //! Decisions for a spreadsheet, a row each, as RFC 4180 has it. Pure. What came from a workspace
 //! must not be taken for a formula.
 
-use std::borrow::Cow;
-
 use crate::finding::{Category, Status};
 use crate::log::Annotated;
 use crate::log::filter::OutcomeFilter;
-use crate::log::record::ReaderRecord;
-use crate::log::summary::Summary;
+use crate::timing;
 
 const COLUMNS: [&str; 25] = [
     "id", "time", "session", "project", "decision", "cause", "confirmed", "not_verified", "refuted",
@@ -16,72 +13,61 @@ const COLUMNS: [&str; 25] = [
 ];
 
 /// The names of the columns, and a row for each decision.
-pub fn csv(all: &[Annotated<Summary>]) -> Result<Vec<u8>, csv::Error> {
+pub fn csv(all: &[Annotated]) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
     writer.write_record(COLUMNS)?;
     for annotated in all {
-        writer.write_record(row(annotated).iter().map(|cell| without_formula(cell).into_owned()))?;
+        writer.write_record(row(annotated).map(without_formula))?;
     }
     writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))
 }
 
-fn row(annotated: &Annotated<Summary>) -> [String; COLUMNS.len()] {
-    let summary = &annotated.decision;
+fn row(annotated: &Annotated) -> [String; COLUMNS.len()] {
+    let record = &annotated.decision;
     let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
     let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let count = |status: Status| {
-        summary.findings.iter().filter(|finding| finding.status == Some(status)).count().to_string()
+    let count = |status: Status| annotated.count(status, None).to_string();
+    let is_confirmed = |category: &Category| annotated.count(Status::Confirmed, Some(*category)) > 0;
+    let categories = Category::ALL.into_iter().filter(is_confirmed).map(Category::name);
+    let outcome = |outcome: OutcomeFilter| {
+        annotated.findings.iter().filter(|notes| outcome.matches(notes)).count().to_string()
     };
-    let confirmed = |category: Category| {
-        summary
-            .findings
-            .iter()
-            .any(|finding| finding.status == Some(Status::Confirmed) && finding.category == Some(category))
-    };
-    let categories = Category::ALL.into_iter().filter(|category| confirmed(*category));
-    let outcomes = OutcomeFilter::ALL
-        .map(|outcome| annotated.findings.iter().filter(|notes| outcome.matches(notes)).count().to_string());
-    let [fixed, disputed, ignored, right, wrong] = outcomes;
-    let auditor = summary.auditor.as_ref();
-    let both = |tokens: fn(&ReaderRecord) -> u64| {
-        auditor.map(|_| summary.readers().map(tokens).sum::<u64>().to_string()).unwrap_or_default()
-    };
+    let (auditor, second) = (record.auditor.as_ref(), record.second_reader.as_ref());
+    let tokens = auditor.map(|_| annotated.tokens());
+    let tokens = tokens.map(|(read, written)| [read.to_string(), written.to_string()]);
+    let [tokens_in, tokens_out] = tokens.unwrap_or_default();
     [
-        summary.id.clone(),
-        summary.time.clone(),
-        text(summary.session.as_deref()),
-        text(summary.project.as_deref()),
-        summary.decision().name().to_owned(),
-        summary.cause.clone(),
+        record.id.clone(),
+        record.time.clone(),
+        text(record.session.as_deref()),
+        text(record.project.as_deref()),
+        annotated.kind().name().to_owned(),
+        annotated.cause.clone(),
         count(Status::Confirmed),
         count(Status::CannotVerify),
         count(Status::Refuted),
-        categories.map(Category::name).collect::<Vec<_>>().join(" "),
-        fixed,
-        disputed,
-        ignored,
-        right,
-        wrong,
+        categories.collect::<Vec<_>>().join(" "),
+        outcome(OutcomeFilter::Fixed),
+        outcome(OutcomeFilter::Disputed),
+        outcome(OutcomeFilter::Ignored),
+        outcome(OutcomeFilter::Right),
+        outcome(OutcomeFilter::Wrong),
         text(annotated.label.as_ref().map(|note| note.label.name())),
         text(auditor.map(|auditor| auditor.model.as_str())),
         text(auditor.map(|auditor| auditor.outcome.as_str())),
-        number(summary.phases_ms.total),
-        number(summary.phases_ms.auditor),
-        both(|reader| reader.usage.total_input()),
-        both(|reader| reader.usage.output),
-        number(summary.cost_usd()),
-        text(summary.second_reader.as_ref().map(|second| second.outcome.as_str())),
-        number(summary.phases_ms.second_reader),
+        number(annotated.phase(timing::TOTAL)),
+        number(annotated.phase(timing::AUDITOR)),
+        tokens_in,
+        tokens_out,
+        number(annotated.cost_usd()),
+        text(second.map(|second| second.outcome.as_str())),
+        number(annotated.phase(timing::SECOND_READER)),
     ]
 }
 
 /// Puts a quote before what a spreadsheet would run as a formula.
-fn without_formula(cell: &str) -> Cow<'_, str> {
-    if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
-        Cow::Owned(format!("'{cell}"))
-    } else {
-        Cow::Borrowed(cell)
-    }
+fn without_formula(cell: String) -> String {
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell }
 }
 
 #[cfg(test)]

@@ -14,9 +14,8 @@ use crate::log::annotated::FindingNotes;
 use crate::log::record::{self, FileRecord, ReaderRecord};
 use crate::log::{Annotated, LabelNote, Record, Snapshot};
 use crate::plan::PlanSource;
-use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, Paragraphs, TITLE, UNVERIFIED};
-use crate::render::units::milliseconds;
-use crate::render::wording::{by_whom, check_words, quoted, second_words};
+use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, Paragraphs, TITLE, UNVERIFIED, squeezed};
+use crate::render::wording::milliseconds;
 use crate::text::{counted, first_part, grouped, harmless};
 use crate::timing;
 
@@ -39,7 +38,7 @@ pub struct Setting {
 }
 
 /// Sets a decision.
-pub fn text(annotated: &Annotated<Record>, snapshot: Option<&Snapshot>, setting: &Setting) -> String {
+pub fn text(annotated: &Annotated, snapshot: Option<&Snapshot>, setting: &Setting) -> String {
     let mut page = Paragraphs::new(setting.width);
     page.head(annotated, setting);
     if let Some(at) = setting.finding {
@@ -64,7 +63,7 @@ impl Paragraphs {
         self.wrapped(words, TITLE, "  ");
     }
 
-    fn head(&mut self, annotated: &Annotated<Record>, setting: &Setting) {
+    fn head(&mut self, annotated: &Annotated, setting: &Setting) {
         let record = &annotated.decision;
         let (word, style) = match (record.decision, record.would_block) {
             (Action::Block, _) => ("block", CONFIRMED),
@@ -151,38 +150,28 @@ impl Paragraphs {
                 "dropped" => "[-]",
                 _ => "[ ]",
             };
-            let found: Vec<String> = record
-                .findings
-                .iter()
-                .enumerate()
-                .filter(|(_, finding)| finding.step == Some(step.number) && finding.status != Status::Refuted)
-                .map(|(at, _)| (at + 1).to_string())
-                .collect();
-            let is_found = !found.is_empty();
-            let found = match found.len() {
-                0 => String::new(),
-                1 => format!("  <- finding {}", found[0]),
-                _ => format!("  <- findings {}", found.join(", ")),
+            let is_about_it = |(_, finding): &(usize, &Finding)| {
+                finding.step == Some(step.number) && finding.status != Status::Refuted
+            };
+            let found = (1..).zip(&record.findings).filter(is_about_it);
+            let found: Vec<String> = found.map(|(number, _)| number.to_string()).collect();
+            let (style, found) = match found.len() {
+                0 => (Style::new(), String::new()),
+                1 => (UNVERIFIED, format!("  <- finding {}", found[0])),
+                _ => (UNVERIFIED, format!("  <- findings {}", found.join(", "))),
             };
             let line = format!("  {mark} {:>2}  {}{found}", step.number, squeezed(&step.text));
-            self.wrapped(&line, if is_found { UNVERIFIED } else { Style::new() }, "          ");
+            self.wrapped(&line, style, "          ");
         }
     }
 
     fn said(&mut self, snapshot: Option<&Snapshot>) {
         let Some(message) = snapshot.and_then(|snapshot| snapshot.final_message.as_deref()) else { return };
         self.heading("Said at the end");
-        let message = first_part(message.trim(), MESSAGE_SHOWN);
-        for line in message.lines() {
-            if line.trim().is_empty() {
-                self.gap();
-            } else {
-                self.wrapped(&format!("  {line}"), Style::new(), "  ");
-            }
-        }
+        self.lines(&first_part(message.trim(), MESSAGE_SHOWN), "  ");
     }
 
-    fn every_finding(&mut self, annotated: &Annotated<Record>, setting: &Setting) {
+    fn every_finding(&mut self, annotated: &Annotated, setting: &Setting) {
         let findings = &annotated.decision.findings;
         if findings.is_empty() {
             return;
@@ -213,18 +202,8 @@ impl Paragraphs {
             finding.category.name(),
             finding.category.title()
         );
-        self.labelled("words", &quoted(&finding.claim));
-        self.labelled("said in", said_in(finding));
-        self.labelled("step", &finding.step.map(|step| step.to_string()).unwrap_or_default());
-        self.labelled("path", finding.path.as_deref().unwrap_or_default());
-        self.labelled("found", &finding.why);
-        self.labelled("proof", &quoted(&finding.proof));
-        self.labelled("settle", &finding.settle);
-        self.labelled("found by", by_whom(finding.source));
-        self.labelled("checks", check_words(&finding.check, finding.second.as_ref()));
-        let reader = record.second_reader.as_ref().map(|reader| reader.outcome.as_str());
-        let second = second_words(finding.second.as_ref(), finding.status, &finding.check, reader);
-        self.labelled("second", &second);
+        let step = finding.step.map(|step| step.to_string()).unwrap_or_default();
+        self.judged(finding, said_in(finding), &step, record.second_reader.is_some());
         if let Some(outcome) = &notes.outcome {
             let why = outcome.why.as_deref().map_or_else(String::new, |why| format!(": {why}"));
             let by =
@@ -280,31 +259,19 @@ impl Paragraphs {
             self.heading("Transcript");
             let skipped = transcript.skipped;
             let lost = skipped.unreadable + skipped.unknown + skipped.oversized;
-            let lost = if lost > 0 {
-                format!(", {} passed over", counted(lost, "row", "rows"))
-            } else {
-                String::new()
-            };
-            let subagents = match transcript.subagents {
-                0 => String::new(),
-                count => format!(", {}", counted(count, "subagent", "subagents")),
-            };
-            let bytes = if transcript.bytes > 0 {
-                format!(", {} bytes", grouped(transcript.bytes))
-            } else {
-                String::new()
-            };
-            let rows = counted(transcript.rows, "row", "rows");
-            self.labelled_at(2, "read", &format!("{rows}{bytes}{subagents}{lost}"));
+            let subagents = transcript.subagents;
+            let mut read = vec![counted(transcript.rows, "row", "rows")];
+            read.extend((transcript.bytes > 0).then(|| format!("{} bytes", grouped(transcript.bytes))));
+            read.extend((subagents > 0).then(|| counted(subagents, "subagent", "subagents")));
+            read.extend((lost > 0).then(|| format!("{} passed over", counted(lost, "row", "rows"))));
+            self.labelled_at(2, "read", &read.join(", "));
             self.labelled_at(2, "path", transcript.path.as_deref().unwrap_or_default());
             self.labelled_at(2, "problem", transcript.problem.as_deref().unwrap_or_default());
         }
         if !record.phases_ms.is_empty() {
             self.heading("Time");
-            let of_all = |name: &str| name == timing::TOTAL;
-            let parts = record.phases_ms.iter().filter(|(name, _)| !of_all(name));
-            let parts: Vec<String> =
-                parts.map(|(name, ms)| format!("{name} {}", milliseconds(*ms))).collect();
+            let parts = record.phases_ms.iter().filter(|(name, _)| *name != timing::TOTAL);
+            let parts: Vec<_> = parts.map(|(name, ms)| format!("{name} {}", milliseconds(*ms))).collect();
             if !parts.is_empty() {
                 self.wrapped(&format!("  {}", parts.join(", ")), Style::new(), "  ");
             }
@@ -326,10 +293,6 @@ impl Paragraphs {
             "",
         );
     }
-}
-
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A time of the log in a time zone.
@@ -356,23 +319,15 @@ fn label_words(label: &LabelNote) -> String {
 
 fn entered_words(file: &FileRecord) -> String {
     let bytes = || format!("{} bytes", grouped(file.bytes as u64));
-    let how = match &file.entered {
+    let mut words = vec![match &file.entered {
         Entered::Whole => format!("whole, {}", bytes()),
         Entered::Diff => format!("as a diff, {}", bytes()),
         Entered::Cut(missing) => format!("cut, {} of it and {} missing", bytes(), grouped(*missing as u64)),
         Entered::LeftOut(why) => format!("left out: {}", why.words()),
-    };
-    let touched = if file.touched.is_empty() {
-        String::new()
-    } else {
-        format!("; touched with {}", file.touched.join(", "))
-    };
-    let masked = if file.masked > 0 {
-        format!("; {} masked", counted(file.masked, "secret", "secrets"))
-    } else {
-        String::new()
-    };
-    format!("{how}{touched}{masked}")
+    }];
+    words.extend((!file.touched.is_empty()).then(|| format!("touched with {}", file.touched.join(", "))));
+    words.extend((file.masked > 0).then(|| format!("{} masked", counted(file.masked, "secret", "secrets"))));
+    words.join("; ")
 }
 
 /// Where a finding quotes its claim from.
@@ -397,24 +352,20 @@ fn asked_again(was_wrong: Option<bool>) -> &'static str {
 }
 
 fn reader_words(reader: &ReaderRecord) -> String {
-    let usage = &reader.usage;
+    let (usage, read) = (&reader.usage, reader.usage.total_input());
     let mut words = vec![
         format!("{} {}", reader.backend, reader.model).trim().to_owned(),
         format!("{} in {}", reader.outcome, milliseconds(reader.duration_ms)),
     ];
-    words.extend(tokens_words(reader));
+    if read + usage.output > 0 {
+        let cached = match usage.cache_read {
+            0 => String::new(),
+            cached => format!(" ({} of them from the provider's cache)", grouped(cached)),
+        };
+        words.push(format!("{} tokens in{cached}, {} out", grouped(read), grouped(usage.output)));
+    }
     words.extend(usage.cost_usd.map(|cost| format!("${cost:.4}")));
     words.join(", ")
-}
-
-fn tokens_words(reader: &ReaderRecord) -> Option<String> {
-    let (read, usage) = (reader.usage.total_input(), &reader.usage);
-    let cached = match usage.cache_read {
-        0 => String::new(),
-        cached => format!(" ({} of them from the provider's cache)", grouped(cached)),
-    };
-    let words = || format!("{} tokens in{cached}, {} out", grouped(read), grouped(usage.output));
-    (read + usage.output > 0).then(words)
 }
 
 /// What was sent, and what both readers cost together.
@@ -439,62 +390,12 @@ mod tests {
     use super::*;
     use crate::testing::annotated;
 
-    const BLOCK: &str = r#"{"schema":1,"id":"k3f92m7q1x","time":"2026-10-01T21:04:05.123Z","session":"1f2e3d4c",
-        "project":"/home/me/shop","event":"Stop","decision":"block","cause":"findings",
-        "plan":{"source":"touched-file","path":"/home/me/shop/PLAN.md","steps":3,"ticked":2,"dropped":1},
-        "findings":[
-          {"category":"A","status":"confirmed","source":"both","kind":"missing","claim":"Create `beta.txt`","claimed_in":"plan",
-           "path":"beta.txt","why":"the step is ticked, and there is no beta.txt","settle":"create beta.txt, or untick the step",
-           "check":"no such file on disk; nothing in the session removed or moved it","step":2,"proof":"ls: beta.txt: No such file",
-           "second":{"upheld":true,"why":"No other file stands in for it."}},
-          {"category":"ask","status":"confirmed","source":"reader","kind":"left-out","claim":"and add a LICENSE","claimed_in":"asks",
-           "path":null,"why":"nothing was done for it","settle":"add it",
-           "check":"its words stand in the evidence, and nothing there contradicts it",
-           "second":{"upheld":true,"why":"Nobody took it back."}},
-          {"category":"A","status":"refuted","source":"reader","kind":"wrong-content","claim":"I created alpha.txt","claimed_in":"message",
-           "path":"alpha.txt","why":"it is empty","settle":"fill it","check":"the second reader dismisses it: it was to be empty",
-           "second":{"upheld":false,"why":"it was to be empty"}},
-          {"category":"B","status":"refuted","source":"reader","kind":"not-in-plan","path":"src/b.rs",
-           "why":"no step names it","settle":"name it","check":"src/b.rs did not change in this session"}],
-        "gates":[{"gate":"checks","outcome":"hold","cause":"check-failed","took_ms":812.4,
-           "detail":"A check of this project fails:\n\n1. test: `make test` ended with exit code 2:\n   | error: \u001b[31mno rule"},
-          {"gate":"audit","outcome":"hold","cause":"findings","took_ms":8140.2}],
-        "advisories":[{"kind":"force-push","text":"a branch on a remote was overwritten","evidence":"git push --force"}],
-        "files":[{"path":"alpha.txt","touched":["Write"],"state":{"file":{"bytes":6}},"entered":"whole","bytes":6},
-          {"path":"src/long.rs","touched":["Edit"],"state":{"file":{"bytes":99999}},"entered":{"cut":81234},"bytes":18765,"masked":2},
-          {"path":"beta.txt","touched":[],"state":{"missing":{"elsewhere":null}},"entered":{"left-out":"missing"},"bytes":0}],
-        "auditor":{"backend":"claude","client":"/usr/bin/claude","model":"haiku","outcome":"answered","duration_ms":8123.4,
-          "usage":{"input_tokens":1200,"output_tokens":345,"cache_read_tokens":10000,"cache_write_tokens":0,"cost_usd":0.01234},"flags":[]},
-        "second_reader":{"backend":"claude","client":"/usr/bin/claude","model":"sonnet","outcome":"answered","duration_ms":2000.0,
-          "usage":{"input_tokens":200,"output_tokens":45,"cache_read_tokens":11000,"cache_write_tokens":0,"cost_usd":0.002},"flags":[]},
-        "masked":2,"prompt_bytes":45678,
-        "transcript":{"path":"/home/me/.claude/projects/x/1f2e3d4c.jsonl","bytes":1234567,"rows":321,"subagents":1,
-          "skipped":{"unreadable":1,"oversized":0,"unknown":2,"repaired":0}},
-        "phases_ms":{"read":12.34,"evidence":5.6,"auditor":8123.4,"second-reader":2000.0,"total":10150.0},
-        "client_version":"2.1.325","version":"0.1.0"}"#;
-
-    const NOTES: [&str; 3] = [
-        r#"{"kind":"outcome","schema":2,"id":"n1","time":"2026-10-01T21:06:00Z","of":"k3f92m7q1x","finding":1,"outcome":"fixed","why":"the file exists","told_by":"p0w4n8c2ze"}"#,
-        r#"{"kind":"outcome","schema":2,"id":"n2","time":"2026-10-01T21:06:00Z","of":"k3f92m7q1x","finding":2,"outcome":"disputed","was_wrong":true,"why":"the final message speaks of it","sentence":"The LICENSE is not needed: \u001b[31mit is in the root.","told_by":"p0w4n8c2ze"}"#,
-        r#"{"kind":"label","schema":2,"id":"n3","time":"2026-10-02T09:00:00Z","of":"k3f92m7q1x","finding":2,"label":"wrong","note":"the agent is right"}"#,
-    ];
-
-    fn block() -> Annotated<Record> {
-        let log = format!("{}\n{}", BLOCK.replace('\n', ""), NOTES.join("\n"));
-        annotated(&log).remove(0).into_record().expect("a record")
+    fn block() -> Annotated {
+        annotated(include_str!("fixtures/block.jsonl")).remove(0)
     }
 
     fn snapshot() -> Snapshot {
-        serde_json::from_str(
-            r#"{"asks":["Make a plan in PLAN.md, then create alpha.txt and beta.txt.","and add a LICENSE"],
-                "steps":[{"number":1,"text":"Create `alpha.txt`","state":"ticked"},
-                         {"number":2,"text":"Create `beta.txt`","state":"ticked"},
-                         {"number":3,"text":"Write the docs, in so many words that a line of a terminal does not hold all of them","state":"open"},
-                         {"number":4,"text":"Ship it","state":"dropped"}],
-                "final_message":"All done: I created alpha.txt and beta.txt.\n\nAnything else?",
-                "files":[]}"#,
-        )
-        .expect("a snapshot")
+        serde_json::from_str(include_str!("fixtures/block.scene.json")).expect("a snapshot")
     }
 
     fn set(snapshot: Option<&Snapshot>, width: usize, finding: Option<usize>) -> String {
@@ -507,13 +408,12 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_story_of_a_block() {
-        insta::assert_snapshot!(plain(&set(Some(&snapshot()), 100, None)));
-    }
-
-    #[test]
-    fn the_story_on_a_narrow_terminal() {
-        insta::assert_snapshot!(plain(&set(Some(&snapshot()), 48, None)));
+    fn a_block_is_told_whole_and_by_finding() {
+        let set = |width, finding| set(Some(&snapshot()), width, finding);
+        insta::assert_snapshot!("the_whole_story_of_a_block", plain(&set(100, None)));
+        insta::assert_snapshot!("the_story_on_a_narrow_terminal", plain(&set(48, None)));
+        insta::assert_snapshot!("one_finding_alone", plain(&set(100, Some(1))));
+        insta::assert_snapshot!("what_decided_it_has_its_colour", set(100, Some(0)).replace('\u{1b}', "␛"));
     }
 
     #[test]
@@ -527,28 +427,9 @@ mod tests {
     }
 
     #[test]
-    fn one_finding_alone() {
-        insta::assert_snapshot!(plain(&set(Some(&snapshot()), 100, Some(1))));
-    }
-
-    #[test]
-    fn what_decided_it_has_its_colour() {
-        insta::assert_snapshot!(set(Some(&snapshot()), 100, Some(0)).replace('\u{1b}', "␛"));
-    }
-
-    #[test]
     fn a_stop_that_was_none_of_our_business_is_told_in_few_lines() {
-        let mut quiet_stop = block();
-        let quiet = r#"{"schema":1,"id":"q","time":"2026-10-01T21:04:05Z","session":null,"project":"/home/me/shop",
-            "event":"Stop","decision":"allow","cause":"loop-guard","detail":"the session was held already and goes on because of it",
-            "phases_ms":{"total":0.5}}"#;
-        quiet_stop.decision = serde_json::from_str(quiet).expect("a record");
-        quiet_stop.findings.clear();
-        let zone = TimeZone::UTC;
-        insta::assert_snapshot!(plain(&text(
-            &quiet_stop,
-            None,
-            &Setting { width: 100, zone, finding: None }
-        )));
+        let quiet = r#"{"schema":1,"id":"q","time":"2026-10-01T21:04:05Z","session":null,"project":"/home/me/shop","event":"Stop","decision":"allow","cause":"loop-guard","detail":"the session was held already and goes on because of it","phases_ms":{"total":0.5}}"#;
+        let setting = Setting { width: 100, zone: TimeZone::UTC, finding: None };
+        insta::assert_snapshot!(plain(&text(&annotated(quiet)[0], None, &setting)));
     }
 }

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::doctor::{Check, Diagnosis, Mark};
-use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, TITLE, UNVERIFIED};
-use crate::text::counted;
-use crate::text::harmless;
+use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, TITLE, UNVERIFIED, options, squeezed};
+use crate::text::{counted, harmless};
 
 /// The width of marks and names.
 const LEFT: usize = 11;
@@ -47,19 +46,14 @@ fn line(text: &mut String, check: &Check, name: &str, width: usize, home: Option
 }
 
 fn wrapped(words: &str, mark: &str, width: usize, home: Option<&Path>) -> Vec<String> {
-    let words = harmless(&words.split_whitespace().collect::<Vec<_>>().join(" "));
+    let words = harmless(&squeezed(words));
     if words.is_empty() {
         return Vec::new();
     }
     let home = home.map(|home| home.display().to_string()).filter(|home| home.len() > 1);
     let words = home.map_or_else(|| words.clone(), |home| words.replace(&format!("{home}/"), "~/"));
     let indent = " ".repeat(mark.chars().count());
-    let options = textwrap::Options::new(width.saturating_sub(LEFT).max(20))
-        .initial_indent(mark)
-        .subsequent_indent(&indent)
-        // A flag is one word.
-        .word_splitter(textwrap::WordSplitter::NoHyphenation)
-        .break_words(false);
+    let options = options(width.saturating_sub(LEFT).max(20)).initial_indent(mark).subsequent_indent(&indent);
     textwrap::wrap(&words, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }
 
@@ -95,11 +89,7 @@ mod tests {
     #[test]
     fn a_tick_or_a_cross_and_a_next_step_for_each() {
         insta::assert_snapshot!(plain(80));
-    }
-
-    #[test]
-    fn a_narrow_terminal_wraps_it() {
-        insta::assert_snapshot!(plain(44));
+        insta::assert_snapshot!("a_narrow_terminal_wraps_it", plain(44));
     }
 
     #[test]

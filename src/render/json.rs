@@ -1,17 +1,16 @@
 //! Decisions for other programs: each line of the log with the notes on it joined in. Pure.
 //! `docs/log-json.md` documents it.
 
-use crate::log::summary::Summary;
 use crate::log::{Annotated, Note};
 
 /// Returns one line for each decision.
-pub fn lines(all: &[Annotated<Summary>]) -> String {
+pub fn lines(all: &[Annotated]) -> String {
     all.iter().map(line).collect()
 }
 
 /// Returns one decision, with its line end.
-pub fn line(annotated: &Annotated<Summary>) -> String {
-    let line = &annotated.decision.line;
+pub fn line(annotated: &Annotated) -> String {
+    let line = &annotated.line;
     let open = line.strip_suffix('}').unwrap_or(line);
     let notes = |is_wanted: fn(&Note) -> bool| {
         let notes = annotated.notes.iter().filter(|line| is_wanted(&line.note));

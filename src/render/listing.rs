@@ -3,15 +3,16 @@
 
 use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
+use strum::VariantArray;
 
 use crate::decision::could_not_check;
 use crate::finding::{Category, Status};
 use crate::log::Annotated;
 use crate::log::filter::{DecisionKind, OutcomeFilter};
-use crate::log::summary::Summary;
 use crate::paths::base_name;
 use crate::render::table::{Cell, Column, Shown, Table};
-use crate::render::units::{dollars, milliseconds};
+use crate::render::wording::{dollars, milliseconds};
+use crate::timing;
 
 const BLOCK: Style = AnsiColor::Red.on_default().bold();
 const WOULD_BLOCK: Style = AnsiColor::Yellow.on_default().bold();
@@ -103,13 +104,10 @@ pub struct Setting {
 }
 
 /// Sets a list.
-pub fn listing(all: &[Annotated<Summary>], setting: &Setting) -> String {
+pub fn listing(all: &[Annotated], setting: &Setting) -> String {
     let layouts = if setting.width.is_some() { &LAYOUTS[..] } else { &LAYOUTS[..1] };
-    let is_used = |field: Field| layouts.iter().any(|(fields, _)| fields.contains(&field));
-    let cells = |annotated: &Annotated<Summary>| -> Vec<Cell> {
-        let cell =
-            |(field, _)| if is_used(field) { cell(field, annotated, &setting.zone) } else { Cell::default() };
-        FIELDS.into_iter().map(cell).collect()
+    let cells = |annotated: &Annotated| {
+        FIELDS.iter().map(|(field, _)| cell(*field, annotated, &setting.zone)).collect()
     };
     let columns = FIELDS.map(|(_, column)| column);
     let table = Table::new(&columns, all.iter().map(cells).collect(), setting.indent, setting.head);
@@ -125,63 +123,60 @@ pub fn listing(all: &[Annotated<Summary>], setting: &Setting) -> String {
     table.first_fit(&layouts, setting.width)
 }
 
-fn cell(field: Field, annotated: &Annotated<Summary>, zone: &TimeZone) -> Cell {
-    let summary = &annotated.decision;
-    let when = |format: &str| zone.to_datetime(summary.at).strftime(format).to_string();
+fn cell(field: Field, annotated: &Annotated, zone: &TimeZone) -> Cell {
+    let when = |format: &str| zone.to_datetime(annotated.at).strftime(format).to_string();
+    let id = &annotated.decision.id;
     match field {
-        Id => Cell::styled(&summary.id, ASIDE),
-        ShortId => Cell::styled(summary.id.chars().take(ID_LETTERS).collect::<String>(), ASIDE),
+        Id => Cell::styled(id, ASIDE),
+        ShortId => Cell::styled(id.chars().take(ID_LETTERS).collect::<String>(), ASIDE),
         When => when("%Y-%m-%d %H:%M").into(),
         ShortWhen => when("%m-%d %H:%M").into(),
-        Project => summary.project.as_deref().map_or("-", base_name).into(),
-        ShortDecision if summary.decision() == DecisionKind::WouldBlock => Cell::styled("would", WOULD_BLOCK),
-        Decision | ShortDecision => Cell::styled(summary.decision().name(), decision_style(summary)),
-        Cause => Cell::styled(cause(summary), cause_style(summary)),
-        Reason => Cell::styled(reason(summary), cause_style(summary)),
+        Project => annotated.decision.project.as_deref().map_or("-", base_name).into(),
+        ShortDecision if annotated.kind() == DecisionKind::WouldBlock => Cell::styled("would", WOULD_BLOCK),
+        Decision | ShortDecision => Cell::styled(annotated.kind().name(), decision_style(annotated)),
+        Cause => Cell::styled(cause(annotated), cause_style(annotated)),
+        Reason => Cell::styled(reason(annotated), cause_style(annotated)),
         Detail => {
             let outcomes = outcomes(annotated, 3);
             let arrow = if outcomes.is_empty() { "" } else { " → " };
-            Cell::styled(format!("{}{arrow}{outcomes}", reason(summary)), cause_style(summary))
+            Cell::styled(format!("{}{arrow}{outcomes}", reason(annotated)), cause_style(annotated))
         }
-        Findings => findings(summary).into(),
+        Findings => findings(annotated).into(),
         Outcomes => outcomes(annotated, usize::MAX).into(),
-        Time => summary.phases_ms.total.map(milliseconds).unwrap_or_default().into(),
-        Cost => summary.cost_usd().map(dollars).unwrap_or_default().into(),
+        Time => annotated.phase(timing::TOTAL).map(milliseconds).unwrap_or_default().into(),
+        Cost => annotated.cost_usd().map(dollars).unwrap_or_default().into(),
     }
 }
 
-fn cause(summary: &Summary) -> &str {
-    if summary.cause.is_empty() { "-" } else { &summary.cause }
+fn cause(annotated: &Annotated) -> &str {
+    if annotated.cause.is_empty() { "-" } else { &annotated.cause }
 }
 
-fn reason(summary: &Summary) -> String {
-    match summary.cause.as_str() {
-        "findings" | "only-unverified" => findings(summary),
-        _ => cause(summary).to_owned(),
+fn reason(annotated: &Annotated) -> String {
+    match annotated.cause.as_str() {
+        "findings" | "only-unverified" => findings(annotated),
+        _ => cause(annotated).to_owned(),
     }
 }
 
 /// `2A 1ask 3?`: the confirmed findings by category, then those that could not be verified.
-fn findings(summary: &Summary) -> String {
-    let count = |status: Status, category: Option<Category>| {
-        let findings = summary.findings.iter().filter(|finding| finding.status == Some(status));
-        findings.filter(|finding| category.is_none() || finding.category == category).count()
-    };
-    let confirmed =
-        Category::ALL.map(|category| (count(Status::Confirmed, Some(category)), category.name().to_owned()));
-    counts(confirmed.into_iter().chain([(count(Status::CannotVerify, None), "?".to_owned())]))
+fn findings(annotated: &Annotated) -> String {
+    let confirmed = Category::ALL
+        .map(|category| (annotated.count(Status::Confirmed, Some(category)), category.name().to_owned()));
+    let unverified = (annotated.count(Status::CannotVerify, None), "?".to_owned());
+    counts(confirmed.into_iter().chain([unverified]))
 }
 
 /// `2 fixed 1 disputed`: what became of the findings, then what a person says, in words of so many
 /// letters.
-fn outcomes(annotated: &Annotated<Summary>, letters: usize) -> String {
+fn outcomes(annotated: &Annotated, letters: usize) -> String {
     let count = |outcome: OutcomeFilter| match outcome {
         // A label on the whole decision is added without a number.
-        OutcomeFilter::Label(_) if annotated.label.is_some() => 0,
+        label if label.is_label() && annotated.label.is_some() => 0,
         _ => annotated.findings.iter().filter(|notes| outcome.matches(notes)).count(),
     };
     let name = |outcome: OutcomeFilter| format!(" {}", &outcome.name()[..outcome.name().len().min(letters)]);
-    let counts = counts(OutcomeFilter::ALL.map(|outcome| (count(outcome), name(outcome))).into_iter());
+    let counts = counts(OutcomeFilter::VARIANTS.iter().map(|&outcome| (count(outcome), name(outcome))));
     let label = annotated.label.as_ref().map_or("", |note| note.label.name());
     format!("{counts} {label}").trim().to_owned()
 }
@@ -192,17 +187,17 @@ fn counts(counts: impl Iterator<Item = (usize, String)>) -> String {
     counts.join(" ")
 }
 
-fn decision_style(summary: &Summary) -> Style {
-    match summary.decision() {
+fn decision_style(annotated: &Annotated) -> Style {
+    match annotated.kind() {
         DecisionKind::Block => BLOCK,
         DecisionKind::WouldBlock => WOULD_BLOCK,
-        DecisionKind::Allow if summary.auditor.is_some() || summary.cause == "clean" => CLEAN,
+        DecisionKind::Allow if annotated.decision.auditor.is_some() || annotated.cause == "clean" => CLEAN,
         DecisionKind::Allow => ASIDE,
     }
 }
 
-fn cause_style(summary: &Summary) -> Style {
-    if could_not_check(&summary.cause) { FAULT } else { PLAIN }
+fn cause_style(annotated: &Annotated) -> Style {
+    if could_not_check(&annotated.cause) { FAULT } else { PLAIN }
 }
 
 #[cfg(test)]
@@ -233,35 +228,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_on_a_wide_terminal() {
-        insta::assert_snapshot!(plain(Some(140)));
-    }
-
-    #[test]
-    fn a_list_on_an_ordinary_terminal() {
-        insta::assert_snapshot!(plain(Some(80)));
-    }
-
-    #[test]
-    fn on_an_ordinary_terminal_time_and_cost_are_shown_whatever_the_outcome() {
-        let text = plain(Some(80));
-        assert!(text.contains("2A 1ask 1? → 1 fix …"), "{text}");
-        assert!(text.contains("12.3 s  $0.0123"), "{text}");
-    }
-
-    #[test]
-    fn a_list_on_a_narrow_terminal() {
-        insta::assert_snapshot!(plain(Some(50)));
-    }
-
-    #[test]
-    fn a_list_that_is_piped_has_all_of_it_and_no_head() {
-        insta::assert_snapshot!(plain(None));
-    }
-
-    #[test]
-    fn decisions_have_their_colours() {
-        insta::assert_snapshot!(set(Some(140), "UTC0").replace('\u{1b}', "␛"));
+    fn a_list_fits_its_terminal() {
+        insta::assert_snapshot!("a_list_on_a_wide_terminal", plain(Some(140)));
+        insta::assert_snapshot!("a_list_on_an_ordinary_terminal", plain(Some(80)));
+        insta::assert_snapshot!("a_list_on_a_narrow_terminal", plain(Some(50)));
+        insta::assert_snapshot!("a_list_that_is_piped_has_all_of_it_and_no_head", plain(None));
+        let coloured = set(Some(140), "UTC0").replace('\u{1b}', "␛");
+        insta::assert_snapshot!("decisions_have_their_colours", coloured);
     }
 
     #[test]

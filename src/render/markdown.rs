@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 
-use crate::finding::Status;
+use crate::finding::{Finding, Status};
 use crate::past_sessions::find::short_id;
-use crate::render::report::{FindingReport, Report};
-use crate::render::wording::{by_whom, check_words, cost_words, decision_words, reader_words, second_said};
+use crate::render::paragraphs::squeezed;
+use crate::render::report::Report;
+use crate::render::wording::{by_whom, check_words, cost_words, decision_words, reader_words, second_words};
 use crate::text::counted;
 
 /// Sets the whole report.
@@ -66,7 +67,7 @@ fn folded(text: &mut String, title: &str, items: &[String]) {
     }
 }
 
-fn item(finding: &FindingReport, report: &Report) -> String {
+fn item(finding: &Finding, report: &Report) -> String {
     let mut text = format!("- **{}**: {}", finding.category.name(), finding.category.title());
     if let Some(path) = &finding.path {
         let _ = write!(text, ", {}", code(path));
@@ -75,15 +76,14 @@ fn item(finding: &FindingReport, report: &Report) -> String {
     if !finding.claim.is_empty() {
         let _ = writeln!(text, "  > {}", escaped(&finding.claim));
     }
-    let _ = writeln!(text, "\n  {}", escaped(&finding.detail));
+    let _ = writeln!(text, "\n  {}", escaped(&finding.why));
     let _ = writeln!(text, "  To settle it: {}", escaped(&finding.settle));
-    let check = check_words(&finding.note, finding.second.as_ref());
     let _ = writeln!(
         text,
         "  Said by {}. The checks: {}. The second reader: {}.",
         by_whom(finding.source),
-        sentence(check),
-        sentence(&second_said(finding, report))
+        sentence(check_words(finding)),
+        sentence(&second_words(finding, report.second_reader.is_some()))
     );
     text
 }
@@ -95,7 +95,7 @@ fn sentence(words: &str) -> String {
 
 /// Words as a code span, whatever they hold.
 fn code(words: &str) -> String {
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = squeezed(words);
     let longest = words.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest + 1);
     let room = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };
@@ -104,7 +104,7 @@ fn code(words: &str) -> String {
 
 /// Words as plain text: code spans stay, all other markup is escaped.
 fn escaped(words: &str) -> String {
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = squeezed(words);
     let parts: Vec<&str> = words.split('`').collect();
     // With an odd number of ticks it is not clear what is code, so nothing is.
     if parts.len().is_multiple_of(2) {
@@ -126,10 +126,7 @@ fn plain(words: &str) -> String {
             '>' => text.push_str("&gt;"),
             '&' => text.push_str("&amp;"),
             '@' => text.push_str("&#64;"),
-            '\\' | '*' | '_' | '[' | ']' | '|' | '~' | '#' => {
-                text.push('\\');
-                text.push(c);
-            }
+            '\\' | '*' | '_' | '[' | ']' | '|' | '~' | '#' => text.extend(['\\', c]),
             c => text.push(c),
         }
     }

@@ -16,11 +16,9 @@ pub mod replay;
 pub mod report;
 pub mod report_text;
 pub mod sarif;
-pub mod sessions;
 pub mod settings;
 pub mod status;
 mod table;
-mod units;
 mod wording;
 
 pub use report::Report;

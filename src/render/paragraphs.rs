@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::finding::Finding;
+use crate::render::wording::{by_whom, check_words, quoted, second_words};
 use crate::text::harmless;
 
 pub(super) const TITLE: Style = Style::new().bold();
@@ -40,14 +42,39 @@ impl Paragraphs {
         }
     }
 
+    /// A text line by line, each wrapped, with an indent.
+    pub(super) fn lines(&mut self, text: &str, indent: &str) {
+        for line in text.lines() {
+            if line.trim().is_empty() {
+                self.gap();
+            } else {
+                self.wrapped(&format!("{indent}{line}"), Style::new(), indent);
+            }
+        }
+    }
+
     /// A label and its words, further lines under the first; nothing where there are no words.
     pub(super) fn labelled(&mut self, label: &str, words: &str) {
         self.labelled_at(5, label, words);
     }
 
-    /// The same with another indent.
+    /// What is known of a finding, and who says so. `said_in` and `step` are in words.
+    pub(super) fn judged(&mut self, finding: &Finding, said_in: &str, step: &str, second_was_asked: bool) {
+        self.labelled("words", &quoted(&finding.claim));
+        self.labelled("said in", said_in);
+        self.labelled("step", step);
+        self.labelled("path", finding.path.as_deref().unwrap_or_default());
+        self.labelled("found", &finding.why);
+        self.labelled("proof", &quoted(&finding.proof));
+        self.labelled("settle", &finding.settle);
+        self.labelled("found by", by_whom(finding.source));
+        self.labelled("checks", check_words(finding));
+        self.labelled("second", &second_words(finding, second_was_asked));
+    }
+
+    /// A label and its words with another indent.
     pub(super) fn labelled_at(&mut self, left: usize, label: &str, words: &str) {
-        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = squeezed(words);
         if words.is_empty() {
             return;
         }
@@ -61,9 +88,14 @@ impl Paragraphs {
     }
 }
 
+/// Words on one line, with one space between them.
+pub(super) fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Lines are never broken within a word, not even at a hyphen: a path must stay one piece to be
 /// copied.
-fn options<'a>(width: usize) -> textwrap::Options<'a> {
+pub(super) fn options<'a>(width: usize) -> textwrap::Options<'a> {
     textwrap::Options::new(width).break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation)
 }
 

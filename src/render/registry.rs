@@ -86,24 +86,15 @@ pub fn task(task: &Task, events: &[Event], now_ms: i64, width: usize) -> String 
     }
     if !task.body.is_empty() {
         page.gap();
-        for line in task.body.lines() {
-            if line.trim().is_empty() {
-                page.gap();
-            } else {
-                page.wrapped(line, PLAIN, "");
-            }
-        }
+        page.lines(&task.body, "");
     }
     page.gap();
     page.labelled_at(0, "queue", &task.queue);
     let project = task.project.as_ref().map_or("any".to_owned(), |project| project.display().to_string());
     page.labelled_at(0, "project", &project);
     page.labelled_at(0, "priority", &task.priority.to_string());
-    page.labelled_at(
-        0,
-        "taken",
-        &counted(usize::try_from(task.attempts).unwrap_or_default(), "time", "times"),
-    );
+    let attempts = usize::try_from(task.attempts).unwrap_or_default();
+    page.labelled_at(0, "taken", &counted(attempts, "time", "times"));
     if !events.is_empty() {
         page.gap();
     }

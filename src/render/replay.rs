@@ -8,6 +8,7 @@ use crate::decision::Action;
 use crate::finding::{Finding, Status};
 use crate::log::replay_diff::{Difference, FindingDiff, ReplayDiff};
 use crate::render::paragraphs::{CLEAN, CONFIRMED, Paragraphs, TITLE, UNVERIFIED};
+use crate::render::wording::quoted;
 use crate::text::counted;
 
 /// Sets the whole comparison.
@@ -68,18 +69,13 @@ impl Paragraphs {
         };
         let number = one.number.map_or_else(|| "+".to_owned(), |number| number.to_string());
         let what = one.difference.words();
-        let subject = if finding.claim.is_empty() {
-            finding.path.clone().unwrap_or_default()
-        } else {
-            format!("\"{}\"", finding.claim)
-        };
+        let path = finding.path.as_deref().unwrap_or_default();
+        let (words, path) =
+            if finding.claim.is_empty() { (path.to_owned(), "") } else { (quoted(&finding.claim), path) };
         let name = finding.category.name();
         let _ = writeln!(self.text, "\n  {TITLE}{number:<3}{TITLE:#}[{name}] {style}{what}{style:#}");
-        self.labelled("words", &subject);
-        self.labelled(
-            "path",
-            if finding.claim.is_empty() { "" } else { finding.path.as_deref().unwrap_or_default() },
-        );
+        self.labelled("words", &words);
+        self.labelled("path", path);
         let reason = |finding: &Finding| format!("{}: {}", status_word(finding.status), finding.check);
         match (&one.then, &one.now) {
             (Some(then), Some(now)) if reason(then) == reason(now) => self.labelled("both", &reason(then)),
@@ -97,6 +93,19 @@ mod tests {
     use crate::finding::{Category, Kind};
     use crate::log::replay_diff::compare;
     use crate::testing::finding;
+
+    fn nothing() -> ReplayDiff {
+        ReplayDiff {
+            id: "k3f92m7q1x".into(),
+            version_then: "0.1.0".into(),
+            version_now: "0.1.0".into(),
+            then: Action::Allow,
+            now: Action::Allow,
+            cautions: Vec::new(),
+            changed: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
 
     fn replayed(width: usize) -> String {
         let judged = |quote: &str, path: Option<&str>, status, check: &str| {
@@ -120,14 +129,12 @@ mod tests {
             judged("", Some("d\u{1b}[31m.txt"), Status::Confirmed, "no such file on disk"),
         ];
         let replayed = ReplayDiff {
-            id: "k3f92m7q1x".into(),
-            version_then: "0.1.0".into(),
             version_now: "0.2.0".into(),
             then: Action::Block,
-            now: Action::Allow,
             cautions: vec!["changed since: beta.txt; a difference may rest on the disk".into()],
             changed: vec!["beta.txt".into()],
             findings: compare(&then, &now),
+            ..nothing()
         };
         anstream::adapter::strip_str(&text(&replayed, width)).to_string()
     }
@@ -135,27 +142,13 @@ mod tests {
     #[test]
     fn what_differs_is_told_with_both_reasons() {
         insta::assert_snapshot!(replayed(100));
-    }
-
-    #[test]
-    fn a_narrow_terminal_wraps_it() {
-        insta::assert_snapshot!(replayed(44));
+        insta::assert_snapshot!("a_narrow_terminal_wraps_it", replayed(44));
     }
 
     #[test]
     fn where_nothing_was_found_that_is_said() {
-        let nothing = ReplayDiff {
-            id: "k3f92m7q1x".into(),
-            version_then: "0.1.0".into(),
-            version_now: "0.1.0".into(),
-            then: Action::Allow,
-            now: Action::Allow,
-            cautions: Vec::new(),
-            changed: Vec::new(),
-            findings: Vec::new(),
-        };
         assert_eq!(
-            anstream::adapter::strip_str(&text(&nothing, 80)).to_string(),
+            anstream::adapter::strip_str(&text(&nothing(), 80)).to_string(),
             "Replay of k3f92m7q1x with punchlist 0.1.0\n\nNo findings, then and now.\n\nThen: let go. Today: let go. 0 findings, 0 differ.\n"
         );
     }

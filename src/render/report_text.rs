@@ -1,17 +1,17 @@
-//! The report of one audit for a terminal. Pure.
+//! The report of one audit for a terminal, and those of many as a table. Pure.
 
 use std::fmt::Write as _;
 
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 
-use crate::finding::Status;
+use crate::finding::{Finding, Status};
 use crate::past_sessions::find::short_id;
+use crate::paths::base_name;
 use crate::plan::Mark;
 use crate::render::paragraphs::{CLEAN, CONFIRMED, LABEL, Paragraphs, TITLE, UNVERIFIED};
-use crate::render::report::{FindingReport, Report};
-use crate::render::wording::{
-    by_whom, check_words, cost_words, decision_words, quoted, reader_words, second_said,
-};
+use crate::render::report::Report;
+use crate::render::table::{Cell, Column, Table, cut};
+use crate::render::wording::{cost_words, decision_words, reader_words};
 use crate::text::counted;
 
 /// Sets the whole report.
@@ -63,15 +63,7 @@ impl Paragraphs {
                 " ".repeat(3usize.saturating_sub(name.len()).max(1)),
                 finding.category.title()
             );
-            self.labelled("words", &quoted(&finding.claim));
-            self.labelled("step", &step_words(finding, report));
-            self.labelled("path", finding.path.as_deref().unwrap_or_default());
-            self.labelled("found", &finding.detail);
-            self.labelled("proof", &quoted(&finding.proof));
-            self.labelled("settle", &finding.settle);
-            self.labelled("found by", by_whom(finding.source));
-            self.labelled("checks", check_words(&finding.note, finding.second.as_ref()));
-            self.labelled("second", &second_said(finding, report));
+            self.judged(finding, "", &step_words(finding, report), report.second_reader.is_some());
         }
     }
 
@@ -101,7 +93,7 @@ impl Paragraphs {
 }
 
 /// The step that it is about, and its line; nothing where it is about none.
-fn step_words(finding: &FindingReport, report: &Report) -> String {
+fn step_words(finding: &Finding, report: &Report) -> String {
     let step = report.steps.iter().find(|step| Some(step.number) == finding.step);
     let path = report.plan.as_ref().and_then(|plan| plan.path.as_deref());
     match (step, path) {
@@ -112,6 +104,48 @@ fn step_words(finding: &FindingReport, report: &Report) -> String {
 }
 
 /// A time of the client, to the minute.
-pub(super) fn minute(time: &str) -> String {
+fn minute(time: &str) -> String {
     time.get(..16).unwrap_or(time).replace('T', " ")
+}
+
+const COLUMNS: [&str; 9] =
+    ["session", "when", "plan", "steps", "confirmed", "not verified", "worth knowing", "cause", "project"];
+
+/// The widest that a plan's name may be.
+const PLAN: usize = 28;
+
+/// Sets the reports of many sessions, oldest first, and a line under them. With `projects`, the project is named, too.
+pub fn sessions(reports: &[Report], projects: bool) -> String {
+    let rows = reports.iter().map(|report| row(report, projects)).collect();
+    let mut text = Table::new(&COLUMNS.map(Column::fixed), rows, 0, true).dropping(None, 0);
+    let with_findings = reports.iter().filter(|report| report.count(Status::Confirmed) > 0).count();
+    if reports.iter().any(|report| !report.cautions.is_empty()) {
+        text.push_str("\n* The disk has moved on since: what rests on it is not verified.\n");
+    }
+    let _ = writeln!(
+        text,
+        "\n{}, {with_findings} with confirmed findings. No reader was asked: what needs judgement is only a candidate here.",
+        counted(reports.len(), "session", "sessions")
+    );
+    text
+}
+
+fn row(report: &Report, projects: bool) -> Vec<Cell> {
+    let plan = report.plan.as_ref().map_or("-", |plan| plan.path.as_deref().map_or("(approved)", base_name));
+    let ticked = report.steps.iter().filter(|step| step.mark == Mark::Ticked).count();
+    let steps =
+        if report.steps.is_empty() { "-".to_owned() } else { format!("{ticked}/{}", report.steps.len()) };
+    let style = if report.count(Status::Confirmed) > 0 { AnsiColor::Red.on_default() } else { Style::new() };
+    let cells = [
+        short_id(&report.session.id),
+        report.session.ended.as_deref().map(minute).unwrap_or_default(),
+        cut(plan, PLAN),
+        steps,
+        report.count(Status::Confirmed).to_string(),
+        report.count(Status::CannotVerify).to_string(),
+        report.advisories.len().to_string(),
+        format!("{}{}", report.cause.name(), if report.cautions.is_empty() { "" } else { "*" }),
+        if projects { report.session.cwd.clone() } else { String::new() },
+    ];
+    cells.iter().map(|cell| Cell::styled(cell, style)).collect()
 }

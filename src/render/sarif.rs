@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::finding::{AdvisoryKind, Category, Source, Status};
+use crate::finding::{AdvisoryKind, Category, Finding, Source, Status};
 use crate::ids::ContentId;
-use crate::render::report::{FindingReport, Report};
-use crate::render::wording::{check_words, reader_words, second_said};
+use crate::render::report::Report;
+use crate::render::wording::{check_words, reader_words, second_words};
 
 /// The name under which viewers know the root of the sources.
 const ROOT: &str = "%SRCROOT%";
@@ -67,24 +67,19 @@ fn rules() -> Vec<Value> {
 }
 
 fn pascal_case(id: &str) -> String {
-    let word = |word: &str| {
-        let mut letters = word.chars();
-        letters
-            .next()
-            .map(|first| first.to_uppercase().chain(letters).collect::<String>())
-            .unwrap_or_default()
-    };
+    let word =
+        |word: &str| word.get(..1).unwrap_or_default().to_uppercase() + word.get(1..).unwrap_or_default();
     id.split('-').map(word).collect()
 }
 
-fn finding_result(finding: &FindingReport, report: &Report) -> Value {
+fn finding_result(finding: &Finding, report: &Report) -> Value {
     let level = match (finding.status, finding.source) {
         (Status::Confirmed, _) => "error",
         // No reader has looked at it yet.
         (_, Source::Facts) => "note",
         _ => "warning",
     };
-    let mut text = finding.detail.clone();
+    let mut text = finding.why.clone();
     if !finding.claim.is_empty() {
         let _ = write!(text, " Words: \"{}\".", finding.claim);
     }
@@ -102,8 +97,8 @@ fn finding_result(finding: &FindingReport, report: &Report) -> Value {
         "kind": finding.kind,
         "claimedIn": finding.claimed_in,
         "proof": finding.proof,
-        "checks": check_words(&finding.note, finding.second.as_ref()),
-        "secondReader": second_said(finding, report),
+        "checks": check_words(finding),
+        "secondReader": second_words(finding, report.second_reader.is_some()),
     }});
     if let Some(main) = main {
         more["locations"] = json!([main]);
@@ -118,10 +113,7 @@ fn finding_result(finding: &FindingReport, report: &Report) -> Value {
 /// A result. Its fingerprint is a hash of what makes it the same finding in the next run.
 fn result(rule: &str, level: &str, text: &str, same: &[&str], more: &Value) -> Value {
     let mut name = ContentId::default();
-    name.add(rule);
-    for part in same {
-        name.add(part);
-    }
+    std::iter::once(&rule).chain(same).for_each(|part| name.add(part));
     let index = rules().iter().position(|known| known["id"] == rule);
     let mut result = json!({
         "ruleId": rule,
@@ -137,7 +129,7 @@ fn result(rule: &str, level: &str, text: &str, same: &[&str], more: &Value) -> V
 }
 
 /// The plan's line of the finding's step.
-fn plan_location(finding: &FindingReport, report: &Report) -> Option<Value> {
+fn plan_location(finding: &Finding, report: &Report) -> Option<Value> {
     let step = report.steps.iter().find(|step| Some(step.number) == finding.step)?;
     Some(location(report.plan.as_ref()?.path.as_deref()?, Some(step.line)))
 }
@@ -167,15 +159,11 @@ fn file_uri(path: &str) -> String {
 
 /// A path as a part of a URI.
 fn encoded(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.replace('\\', "/").bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/:@!$&'()*+,;=".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            let _ = write!(text, "%{byte:02X}");
-        }
-    }
-    text
+    let encoded = |byte: u8| {
+        let is_plain = byte.is_ascii_alphanumeric() || b"-._~/:@!$&'()*+,;=".contains(&byte);
+        if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    path.replace('\\', "/").bytes().map(encoded).collect()
 }
 
 #[cfg(test)]

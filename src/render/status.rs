@@ -7,7 +7,6 @@ use anstyle::{AnsiColor, Style};
 
 use crate::gates::configured::Configured;
 use crate::log::Annotated;
-use crate::log::summary::Summary;
 use crate::registry::{Status, Worker};
 use crate::render::listing::{Setting, listing};
 use crate::render::paragraphs::{LABEL, TITLE};
@@ -48,7 +47,7 @@ pub struct Screen<'a> {
     /// What is wrong with the registry.
     pub registry_fault: Option<String>,
     /// The newest decisions, oldest first.
-    pub decisions: &'a [Annotated<Summary>],
+    pub decisions: &'a [Annotated],
     /// How the decisions are set.
     pub setting: &'a Setting,
     /// What time it is, in milliseconds since 1970.

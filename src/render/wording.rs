@@ -1,9 +1,9 @@
-//! Sentences that several forms share. Pure.
+//! Sentences that several forms share; times, money, shares and large numbers in few letters. Pure.
 
 use crate::decision::Action;
-use crate::finding::{SecondOpinion, Source, Status};
+use crate::finding::{Finding, Source, Status};
 use crate::readers::Usage;
-use crate::render::report::{FindingReport, ReaderReport, Report};
+use crate::render::report::{ReaderReport, Report};
 use crate::text::{counted, grouped};
 
 /// Who found it.
@@ -26,27 +26,22 @@ pub(super) fn decision_words(report: &Report) -> String {
 
 /// What the checks between the readers said of a finding. What the second reader dismissed had
 /// passed them.
-pub(super) fn check_words<'a>(check: &'a str, second: Option<&SecondOpinion>) -> &'a str {
-    match second {
+pub(super) fn check_words(finding: &Finding) -> &str {
+    match &finding.second {
         Some(second) if !second.upheld => "they have no objection of their own",
-        _ => check,
+        _ => &finding.check,
     }
 }
 
-/// What the second reader said of a finding. `reader` is its run, where it was asked about any.
-pub(super) fn second_words(
-    second: Option<&SecondOpinion>,
-    status: Status,
-    check: &str,
-    reader: Option<&str>,
-) -> String {
-    match second {
+/// What the second reader said of a finding, and whether it was asked about any.
+pub(super) fn second_words(finding: &Finding, was_asked: bool) -> String {
+    match &finding.second {
         Some(second) => {
             let word = if second.upheld { "upheld" } else { "dismissed" };
             if second.why.is_empty() { word.to_owned() } else { format!("{word}: {}", second.why) }
         }
-        None if reader.is_some()
-            && (status == Status::Confirmed || check.starts_with("the second reader")) =>
+        None if was_asked
+            && (finding.status == Status::Confirmed || finding.check.starts_with("the second reader")) =>
         {
             "gave no answer".to_owned()
         }
@@ -100,13 +95,53 @@ pub(super) fn cost_words(report: &Report) -> Option<String> {
     })
 }
 
-/// What the second reader said of a finding of a report.
-pub(super) fn second_said(finding: &FindingReport, report: &Report) -> String {
-    let reader = report.second_reader.as_ref().map(|reader| reader.outcome.as_str());
-    second_words(finding.second.as_ref(), finding.status, &finding.note, reader)
-}
-
 /// A quote, or nothing where there is none.
 pub(super) fn quoted(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("\"{text}\"") }
+}
+
+/// How long something took: `1.8 ms`, `12.3 s`.
+pub(crate) fn milliseconds(ms: f64) -> String {
+    match ms {
+        ms if ms < 9.95 => format!("{ms:.1} ms"),
+        ms if ms < 999.5 => format!("{ms:.0} ms"),
+        ms if ms < 99_950.0 => format!("{:.1} s", ms / 1e3),
+        ms => format!("{:.0} s", ms / 1e3),
+    }
+}
+
+/// What something cost: `$0.0123`, `$1.50`.
+pub(crate) fn dollars(usd: f64) -> String {
+    match usd {
+        0.0 => "$0".to_owned(),
+        usd if usd < 1.0 => format!("${usd:.4}"),
+        usd => format!("${usd:.2}"),
+    }
+}
+
+/// A share: `0.5 %`, `12 %`.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 0.0 && percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// A number with its thousands apart: `20,000`.
+pub(crate) fn number(count: usize) -> String {
+    grouped(count as u64)
+}
+
+/// A number and its noun: `1 stop`, `20,000 stops`.
+pub(crate) fn number_of(count: usize, one: &str, many: &str) -> String {
+    counted(count, one, many).replacen(&count.to_string(), &number(count), 1)
+}
+
+/// A large number in few letters: `1.2 k`, `3.4 M`.
+#[expect(clippy::cast_precision_loss, reason = "only its first digits are shown")]
+pub(crate) fn short(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..1_000_000 => format!("{:.1} k", count as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} M", count as f64 / 1e6),
+        _ => format!("{:.1} G", count as f64 / 1e9),
+    }
 }

@@ -16,7 +16,7 @@ use crate::past_sessions::audit::Project;
 use crate::past_sessions::find::{Found, Shelf};
 use crate::past_sessions::moved_on;
 use crate::render::Report;
-use crate::render::sessions::sessions;
+use crate::render::report_text::sessions;
 use crate::session::load::load_saved;
 
 pub(super) fn run(args: &AuditArgs, env: &Env) -> Result {

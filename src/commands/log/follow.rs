@@ -14,8 +14,8 @@ use crate::cli::log::ListArgs;
 use crate::exit;
 use crate::files::{inode_of, read_at};
 use crate::log::filter::Filter;
-use crate::log::summary::Line;
-use crate::log::{Annotated, DecisionLog, Note};
+use crate::log::query::Line;
+use crate::log::{DecisionLog, Note};
 use crate::render::json;
 use crate::render::listing::{Setting, listing};
 use crate::text::is_harmless;
@@ -58,11 +58,8 @@ fn new_text(
     let mut text = String::new();
     for line in new.lines() {
         match Line::parse(line) {
-            Some(Line::Decision(summary)) => {
-                let annotated = Annotated::new(*summary, Vec::new());
-                if filter.matches(&annotated) && shown.insert(annotated.decision.id.clone()) {
-                    text += &if as_json { json::line(&annotated) } else { listing(&[annotated], setting) };
-                }
+            Some(Line::Decision(new)) if filter.matches(&new) && shown.insert(new.decision.id.clone()) => {
+                text += &if as_json { json::line(&new) } else { listing(&[*new], setting) };
             }
             Some(Line::Note(note)) if shown.contains(note.note.of()) => {
                 text += &if as_json { note.line } else { in_words(&note.note) };

@@ -15,9 +15,9 @@ use super::{Context, Result, complain, output};
 use crate::cli::log::{FilterArgs, ReportArgs};
 use crate::exit;
 use crate::files::write_whole;
+use crate::log::artifacts;
 use crate::log::filter::Filter;
 use crate::log::stats::stats;
-use crate::log::{Annotated, artifacts};
 use crate::render::page::{About, Page, Room, page};
 use crate::text::{counted, in_bytes};
 
@@ -35,17 +35,15 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
         context.complain_of_nothing(&found);
     }
     let stats = stats(&found.decisions, now.time_zone());
-    let records = found.decisions.into_iter().map(Annotated::into_record);
-    let records: Vec<_> = records.filter_map(std::result::Result::ok).collect();
     let about = About {
         made: now.timestamp(),
         zone: now.time_zone(),
         only: only(args, &filter, now.time_zone()),
-        torn: found.torn + found.newer + stats.decisions - records.len(),
+        torn: found.torn + found.newer,
         repeats: &stats.repeats,
         room: Room::default(),
     };
-    let page = page(&records, &about, |id| artifacts::snapshot(&context.state, id));
+    let page = page(&found.decisions, &about, |id| artifacts::snapshot(&context.state, id));
     let Some(file) = file else { return output::print_raw(page.text.as_bytes()) };
     write_whole(&file, page.text.as_bytes()).map_err(|error| format!("-o {}: {error}", file.display()))?;
     output::print_raw(summary(&page, &file).as_bytes())?;

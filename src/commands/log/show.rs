@@ -6,16 +6,12 @@ use serde_json::{Value, json};
 
 use super::{Context, Result, output, replay};
 use crate::cli::log::ShowArgs;
-use crate::log::summary::Summary;
-use crate::log::{Annotated, Note, Record, Snapshot, artifacts};
-use crate::render::decision;
+use crate::log::{Annotated, Record, Snapshot, artifacts};
+use crate::render::{decision, json as json_lines};
 use crate::text::harmless;
 
 pub(super) fn run(args: &ShowArgs, context: &Context<'_>) -> Result {
-    let (summary, finding) = context.find_one(&args.which)?;
-    let unreadable =
-        |error: serde_json::Error| format!("decision {} can't be read: {error}", summary.decision.id);
-    let annotated = summary.clone().into_record().map_err(unreadable)?;
+    let (annotated, finding) = context.find_one(&args.which)?;
     let record = &annotated.decision;
     if args.prompt || args.reply {
         return print_artifact(args, record, context);
@@ -41,7 +37,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context<'_>) -> Result {
                 "outcome": annotated.findings[at].outcome,
                 "label": annotated.findings[at].label,
             })),
-            None => output::print_json(&whole(&summary, snapshot.as_ref()).map_err(unreadable)?),
+            None => output::print_json(&whole(&annotated, snapshot.as_ref())),
         };
     }
     let setting = decision::Setting { width, zone: context.now.time_zone().clone(), finding };
@@ -49,16 +45,10 @@ pub(super) fn run(args: &ShowArgs, context: &Context<'_>) -> Result {
 }
 
 /// The record as it stands, with the notes on it and what its audit looked at.
-fn whole(annotated: &Annotated<Summary>, snapshot: Option<&Snapshot>) -> serde_json::Result<Value> {
-    let mut value: Value = serde_json::from_str(&annotated.decision.line)?;
-    let notes = |is_wanted: fn(&Note) -> bool| {
-        let notes = annotated.notes.iter().map(|line| &line.note).filter(|note| is_wanted(note));
-        json!(notes.collect::<Vec<_>>())
-    };
-    value["outcomes"] = notes(|note| matches!(note, Note::Outcome(_)));
-    value["labels"] = notes(|note| matches!(note, Note::Label(_)));
+fn whole(annotated: &Annotated, snapshot: Option<&Snapshot>) -> Value {
+    let mut value: Value = serde_json::from_str(&json_lines::line(annotated)).unwrap_or_default();
     value["scene"] = json!(snapshot);
-    Ok(value)
+    value
 }
 
 /// Prints what was sent to the readers, or what came back.

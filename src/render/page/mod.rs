@@ -4,21 +4,21 @@
 //! markup.
 
 mod detail;
-mod embed;
 mod rows;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use crate::finding::Category;
 use crate::log::stats::Repeat;
-use crate::log::{Annotated, Record, Snapshot};
-use crate::render::page::embed::{json_block, source_hash};
+use crate::log::{Annotated, Snapshot};
 use crate::render::page::rows::Rows;
 
-/// The page without its parts. Each `{{part}}` occurs once, and what replaces it is not searched
-/// again.
+/// The page without its parts, each a `{{part}}` that occurs once.
 const FRAME: &str = include_str!("report.html");
 const STYLE: &str = include_str!("report.css");
 
@@ -97,7 +97,7 @@ struct Head<'a> {
 /// Makes the page. Decisions come oldest first; `snapshot_of` is called with their ids, the newest
 /// first.
 pub fn page(
-    decisions: &[Annotated<Record>],
+    decisions: &[Annotated],
     about: &About<'_>,
     mut snapshot_of: impl FnMut(&str) -> Option<Snapshot>,
 ) -> Page {
@@ -144,21 +144,24 @@ fn put_together(blocks: &str) -> String {
         source_hash(&script),
         source_hash(STYLE),
     );
-    let mut text = String::with_capacity(FRAME.len() + script.len() + STYLE.len() + blocks.len());
-    let mut rest = FRAME;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
-        text += before;
-        text += match name {
-            "policy" => &policy,
-            "style" => STYLE,
-            "blocks" => blocks,
-            "script" => &script,
-            _ => "",
-        };
-        rest = after;
+    // The data comes last, so that nothing is looked for in it.
+    let page = FRAME.replace("{{policy}}", &policy).replace("{{style}}", STYLE);
+    page.replace("{{script}}", &script).replace("{{blocks}}", blocks)
+}
+
+/// A block of data, which no browser executes and which no value can end. `id` is ours. What HTML
+/// would look at is escaped: in JSON these characters occur in strings only.
+fn json_block(id: &str, value: &impl Serialize) -> String {
+    let mut json = serde_json::to_string(value).unwrap_or_else(|_| "null".into());
+    for letter in ['<', '>', '&', '\u{2028}', '\u{2029}'] {
+        json = json.replace(letter, &format!("\\u{:04x}", u32::from(letter)));
     }
-    text + rest
+    format!("<script type=\"application/json\" id=\"{id}\">{json}</script>\n")
+}
+
+/// A source as the page's policy names it.
+fn source_hash(source: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(source)))
 }
 
 #[cfg(test)]

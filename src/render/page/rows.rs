@@ -7,35 +7,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::decision::{Action, could_not_check};
 use crate::finding::{Category, Source, Status};
+use crate::log::Annotated;
+use crate::log::filter::DecisionKind;
 use crate::log::note::{FindingOutcome, Label};
-use crate::log::record::{self, ReaderRecord};
-use crate::log::{Annotated, Record};
-use crate::timing;
-
-/// What was decided, as a person sorts decisions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RowKind {
-    /// The stop was blocked.
-    Block,
-    /// It would have been without the dry run, or if the block could have been counted.
-    WouldBlock,
-    CouldNotCheck,
-    /// It went through.
-    Allow,
-}
-
-impl RowKind {
-    fn new(record: &Record) -> Self {
-        match (record.decision, record.would_block) {
-            (Action::Block, _) => Self::Block,
-            (Action::Allow, true) => Self::WouldBlock,
-            (Action::Allow, false) if could_not_check(record.cause.name()) => Self::CouldNotCheck,
-            (Action::Allow, false) => Self::Allow,
-        }
-    }
-}
 
 /// Texts of many rows, each once.
 #[derive(Default, Serialize)]
@@ -100,11 +75,11 @@ pub(super) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// The columns of these decisions, in their order.
-    pub(super) fn new(decisions: &'a [Annotated<Record>], zone: &TimeZone) -> Self {
+    pub(super) fn new(decisions: &'a [Annotated], zone: &TimeZone) -> Self {
         let mut rows = Self::default();
         for (row, annotated) in decisions.iter().enumerate() {
             rows.add(annotated, zone);
-            for (finding, notes) in annotated.decision.findings.iter().zip(&annotated.findings) {
+            for (finding, notes) in annotated.with_findings() {
                 rows.finding_row.push(row);
                 rows.finding_category.push(Category::name(finding.category));
                 rows.finding_status.push(finding.status);
@@ -118,11 +93,11 @@ impl<'a> Rows<'a> {
         rows
     }
 
-    fn add(&mut self, annotated: &'a Annotated<Record>, zone: &TimeZone) {
+    fn add(&mut self, annotated: &'a Annotated, zone: &TimeZone) {
         let record = &annotated.decision;
         self.id.push(&record.id);
         self.at.push(local_ms(&record.time, zone));
-        self.kind.push(RowKind::new(record) as u8);
+        self.kind.push(kind(annotated));
         self.cause.push(self.causes.index(record.cause.name()));
         self.project.push(record.project.as_deref().map(|project| self.projects.index(project)));
         self.session.push(record.session.as_deref().map(|session| self.sessions.index(session)));
@@ -131,18 +106,23 @@ impl<'a> Rows<'a> {
         self.model.push(first.map(|first| self.models.index(&first.model)));
         self.first_outcome.push(first.map(|first| self.reader_outcomes.index(&first.outcome)));
         self.second_outcome.push(second.map(|second| self.reader_outcomes.index(&second.outcome)));
-        let spent = |phase: &str| record.phases_ms.get(phase).copied();
-        let own = |reader: Option<&ReaderRecord>| {
-            reader.filter(|reader| reader.was_asked()).map_or(0.0, |reader| reader.duration_ms)
-        };
-        let theirs = spent(timing::AUDITOR).unwrap_or_else(|| own(first))
-            + spent(timing::SECOND_READER).unwrap_or_else(|| own(second));
-        self.ours_ms.push(spent(timing::TOTAL).map(|total| rounded((total - theirs).max(0.0))));
-        let readers = || first.into_iter().chain(second);
-        self.readers_ms.push(first.map(|_| rounded(own(first) + own(second))));
-        self.tokens_in.push(readers().map(|reader| reader.usage.total_input()).sum());
-        self.tokens_out.push(readers().map(|reader| reader.usage.output).sum());
-        self.cost_usd.push(record::total_cost(readers()));
+        self.ours_ms.push(annotated.own_ms().map(rounded));
+        let asked = annotated.readers().filter(|reader| reader.was_asked());
+        self.readers_ms.push(first.map(|_| rounded(asked.map(|reader| reader.duration_ms).sum())));
+        let (tokens_in, tokens_out) = annotated.tokens();
+        self.tokens_in.push(tokens_in);
+        self.tokens_out.push(tokens_out);
+        self.cost_usd.push(annotated.cost_usd());
+    }
+}
+
+/// What was decided, by its place in the script's `KINDS`.
+fn kind(annotated: &Annotated) -> u8 {
+    match annotated.kind() {
+        DecisionKind::Block => 0,
+        DecisionKind::WouldBlock => 1,
+        DecisionKind::Allow if annotated.is_unchecked() => 2,
+        DecisionKind::Allow => 3,
     }
 }
 
@@ -160,19 +140,19 @@ fn local_ms(time: &str, zone: &TimeZone) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::Cause;
-    use crate::testing::record;
+    use crate::testing::annotated;
 
     #[test]
     fn a_stop_that_could_not_be_checked_is_a_kind_of_its_own() {
-        let kind = |decision, would_block, cause| {
-            RowKind::new(&Record { decision, cause, would_block, ..record("x") })
+        let kind = |decision: &str, cause: &str| {
+            let line = r#"{"id":"x","time":"2026-10-01T00:00:00Z","cause":"CAUSE",DECISION}"#;
+            kind(&annotated(&line.replace("CAUSE", cause).replace("DECISION", decision))[0])
         };
-        assert_eq!(kind(Action::Block, false, Cause::Findings), RowKind::Block);
-        assert_eq!(kind(Action::Allow, true, Cause::Error), RowKind::WouldBlock);
-        assert_eq!(kind(Action::Allow, false, Cause::Error), RowKind::CouldNotCheck);
-        assert_eq!(kind(Action::Allow, false, Cause::AuditorTimeout), RowKind::CouldNotCheck);
-        assert_eq!(kind(Action::Allow, false, Cause::Clean), RowKind::Allow);
+        assert_eq!(kind(r#""decision":"block""#, "findings"), 0);
+        assert_eq!(kind(r#""decision":"allow","would_block":true"#, "error"), 1);
+        assert_eq!(kind(r#""decision":"allow""#, "error"), 2);
+        assert_eq!(kind(r#""decision":"allow""#, "auditor-timeout"), 2);
+        assert_eq!(kind(r#""decision":"allow""#, "clean"), 3);
     }
 
     #[test]

@@ -6,51 +6,12 @@ use super::*;
 use crate::testing::{annotated, record};
 
 /// Two decisions: a block with two findings, of which much is known, and one that stepped aside.
-fn tiny_log() -> Vec<Annotated<Record>> {
-    let block = serde_json::json!({
-        "schema": 1, "id": "k3f92m7q1x", "time": "2026-10-25T00:30:00.250Z", "session": "0f3a-1", "project": "/home/me/shop",
-        "event": "Stop", "decision": "block", "cause": "findings",
-        "plan": {"source": "touched-file", "path": "PLAN.md", "steps": 4, "ticked": 3},
-        "findings": [
-            {"category": "A", "status": "confirmed", "source": "both", "kind": "missing", "claim": "Write <b>a.rs</b> & more",
-             "claimed_in": "plan", "proof": "$ ls a.rs",
-             "path": "a.rs", "why": "there is no such file", "settle": "write it", "check": "its words stand in the evidence", "step": 2,
-             "second": {"upheld": true, "why": "the file is not there"}},
-            {"category": "ask", "status": "refuted", "source": "reader", "kind": "left-out", "why": "w", "settle": "s",
-             "check": "the session did touch it"},
-        ],
-        "files": [
-            {"path": "a.rs", "touched": [], "state": {"missing": {"elsewhere": "b/a.rs"}}, "entered": {"left-out": "missing"}, "bytes": 0},
-            {"path": "c.rs", "touched": ["Edit"], "state": {"file": {"bytes": 900}}, "entered": {"cut": 300}, "bytes": 600, "masked": 1},
-        ],
-        "auditor": {"backend": "claude", "client": null, "model": "haiku", "outcome": "answered", "duration_ms": 2000.04,
-            "usage": {"input_tokens": 1000, "output_tokens": 50, "cache_read_tokens": 20, "cache_write_tokens": 3, "cost_usd": 0.0012},
-            "flags": []},
-        "second_reader": {"backend": "claude", "client": null, "model": "haiku", "outcome": "answered", "duration_ms": 500.02,
-            "usage": {"input_tokens": 100, "output_tokens": 5, "cache_read_tokens": 900, "cache_write_tokens": 0, "cost_usd": 0.0003},
-            "flags": []},
-        "phases_ms": {"read": 1.5, "auditor": 2000.0, "second-reader": 500.0, "total": 2512.34},
-    });
-    let notes = [
-        serde_json::json!({"kind": "outcome", "schema": 2, "id": "n", "time": "2026-10-25T01:00:00Z", "of": "k3f92m7q1x", "finding": 1,
-         "outcome": "disputed", "sentence": "It is in b/a.rs.", "was_wrong": false}),
-        serde_json::json!({"kind": "label", "schema": 2, "id": "l", "time": "2026-10-26T00:00:00Z", "of": "k3f92m7q1x", "finding": 1,
-         "label": "right", "note": "it was not"}),
-    ];
+fn tiny_log() -> Vec<Annotated> {
     let aside = serde_json::json!(record("aside"));
-    let lines: Vec<String> = [block, aside].iter().chain(&notes).map(ToString::to_string).collect();
-    whole(&lines.join("\n"))
+    annotated(&format!("{}{aside}", include_str!("../fixtures/tiny.jsonl")))
 }
 
-fn whole(log: &str) -> Vec<Annotated<Record>> {
-    annotated(log).into_iter().map(|decision| decision.into_record().expect("a record")).collect()
-}
-
-fn made(
-    decisions: &[Annotated<Record>],
-    room: Room,
-    snapshot_of: impl FnMut(&str) -> Option<Snapshot>,
-) -> Page {
+fn made(decisions: &[Annotated], room: Room, snapshot_of: impl FnMut(&str) -> Option<Snapshot>) -> Page {
     let zone = TimeZone::fixed(offset(2));
     let made = "2026-11-16T08:00:00Z".parse().expect("a time");
     page(
@@ -79,7 +40,7 @@ fn the_data_of_a_tiny_log() {
     insta::assert_snapshot!("tiny_detail", compact(&first));
     assert_eq!(
         details[1],
-        r#"{"time":"2026-10-01T00:00:00Z","event":"Stop","masked":0,"prompt_bytes":0,"phases_ms":{},"version":""}"#
+        r#"{"event":"Stop","masked":0,"phases_ms":{},"prompt_bytes":0,"time":"2026-10-01T00:00:00Z","version":""}"#
     );
 }
 
@@ -96,7 +57,8 @@ fn compact(value: &serde_json::Value) -> String {
 
 #[test]
 fn the_newest_have_the_room_first_and_what_is_left_out_is_counted() {
-    let decisions = whole(&["a", "b", "c"].map(|id| serde_json::json!(record(id)).to_string()).join("\n"));
+    let decisions =
+        annotated(&["a", "b", "c"].map(|id| serde_json::json!(record(id)).to_string()).join("\n"));
     let snapshot =
         |id: &str| (id != "b").then(|| Snapshot { asks: vec![id.repeat(30)], ..Snapshot::default() });
     let detail = detail::detail(&decisions[0]).len();
@@ -139,4 +101,27 @@ fn the_script_never_makes_markup_of_a_text() {
         }
     }
     assert!(!FRAME.contains("onclick") && !FRAME.contains(" style="));
+}
+
+#[test]
+fn nothing_in_a_value_ends_its_block() {
+    let hostile = "</script><!--<script>&\u{2028}\u{2029}\0\"\\";
+    let block = json_block("x", &hostile);
+    assert_eq!(
+        block,
+        "<script type=\"application/json\" id=\"x\">\"\\u003c/script\\u003e\\u003c!--\\u003cscript\\u003e\\u0026\
+         \\u2028\\u2029\\u0000\\\"\\\\\"</script>\n"
+    );
+    let json = block.strip_prefix("<script type=\"application/json\" id=\"x\">").expect("a block");
+    let json = json.strip_suffix("</script>\n").expect("its end");
+    assert_eq!(serde_json::from_str::<String>(json).expect("json"), hostile);
+}
+
+#[test]
+fn a_hash_is_the_one_that_browsers_compute() {
+    // The example of the Content Security Policy specification.
+    assert_eq!(
+        source_hash("alert('Hello, world.');"),
+        "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"
+    );
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use jiff::tz::TimeZone;
-use punchlist::log::reader;
+use punchlist::log::query;
 use punchlist::log::stats::{Stats, stats};
 use punchlist::log::{Annotated, Record, Snapshot};
 use punchlist::render::page::{About, Page, Room, page};
@@ -14,7 +14,7 @@ use crate::sample_log::year;
 
 /// Decisions, oldest first, with the snapshots of their audits.
 pub(crate) struct MadeUp {
-    pub(crate) decisions: Vec<Annotated<Record>>,
+    pub(crate) decisions: Vec<Annotated>,
     pub(crate) snapshots: HashMap<String, Snapshot>,
     /// What `punchlist log stats` says of them.
     pub(crate) stats: Stats,
@@ -86,14 +86,12 @@ pub(crate) fn made_up(decisions: usize) -> MadeUp {
 
 /// The decisions of a log, each with the snapshot that `snapshot_of` gives it.
 pub(crate) fn from_log(log: &str, snapshot_of: impl Fn(&Record) -> Option<Snapshot>) -> MadeUp {
-    let found = reader::parse(log);
+    let found = query::parse(log);
     assert_eq!((found.torn, found.newer), (0, 0));
     let stats = stats(&found.decisions, &zone());
-    let decisions: Vec<_> =
-        found.decisions.into_iter().map(|decision| decision.into_record().expect("a record")).collect();
-    let snapshot = |annotated: &Annotated<Record>| {
-        Some((annotated.decision.id.clone(), snapshot_of(&annotated.decision)?))
-    };
+    let decisions = found.decisions;
+    let snapshot =
+        |annotated: &Annotated| Some((annotated.decision.id.clone(), snapshot_of(&annotated.decision)?));
     let snapshots = decisions.iter().filter_map(snapshot).collect();
     MadeUp { decisions, snapshots, stats }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use punchlist::decision::Action;
 use punchlist::finding::{Finding, Status};
+use punchlist::log::Annotated;
 use punchlist::log::annotated::FindingNotes;
-use punchlist::log::project_names::names;
-use punchlist::log::{Annotated, Record};
+use punchlist::render::charts::project_names;
 use serde_json::json;
 
 use crate::page::browser::Browser;
@@ -40,7 +40,7 @@ fn filters_combine_and_the_figures_follow_them() {
     let Some(browser) = opened(&log) else { return };
     let blocks = || log.decisions.iter().filter(|one| one.decision.decision == Action::Block);
     let project = blocks().next().and_then(|one| one.decision.project.clone()).expect("a project");
-    let of_project = |one: &&Annotated<Record>| one.decision.project.as_ref() == Some(&project);
+    let of_project = |one: &&Annotated| one.decision.project.as_ref() == Some(&project);
     let (all, of_one) = (blocks().count(), blocks().filter(of_project).count());
     assert!(of_one > 0 && of_one < all, "{of_one} of {all}");
 
@@ -54,7 +54,7 @@ fn filters_combine_and_the_figures_follow_them() {
         log.decisions.iter().filter_map(|one| one.decision.project.as_deref()).collect();
     let paths: Vec<&str> = paths.into_iter().collect();
     let at = paths.iter().position(|path| *path == project).expect("among them");
-    let name = &names(&paths)[at];
+    let name = &project_names(&paths)[at];
     let place = browser.text(&format!("return {options}.find((o) => o.text === '{name}').value"));
     browser.choose("#f-project", &place);
     assert_eq!(browser.text(SHOWN), format!("{of_one} of 400"));
@@ -71,7 +71,7 @@ fn text_session_cause_category_outcome_and_date_filter_too() {
     let log = made_up(400);
     let Some(browser) = opened(&log) else { return };
     let shown = |browser: &Browser| browser.text(SHOWN).split(' ').next().expect("a number").to_owned();
-    let counted = |takes: &dyn Fn(&Annotated<Record>) -> bool| {
+    let counted = |takes: &dyn Fn(&Annotated) -> bool| {
         log.decisions.iter().filter(|one| takes(one)).count().to_string()
     };
 

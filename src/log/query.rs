@@ -1,22 +1,84 @@
 //! Queries of the log: which decisions match, with the notes on them, oldest first. Never writes,
-//! and is not stopped by a line that can't be read or that is being written at this moment.
+//! and is not stopped by a line that can't be read or that is being written at this moment. An older
+//! line may lack fields, a line of a newer format is told apart, and one that is neither is torn.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::{fs, io};
 
 use jiff::Timestamp;
+use serde::Deserialize;
 
+use crate::log::annotated::FindingNotes;
 use crate::log::filter::Filter;
-use crate::log::note::NoteLine;
-use crate::log::summary::{Line, Summary};
-use crate::log::{Annotated, DecisionLog, Record};
+use crate::log::note::{self, Label, NoteLine};
+use crate::log::{Annotated, DecisionLog, Record, record};
+
+/// A line of the log.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Line {
+    /// A decision, without its notes.
+    Decision(Box<Annotated>),
+    /// A note on an earlier decision.
+    Note(Box<NoteLine>),
+    /// Something that a newer punchlist wrote.
+    Newer,
+    /// Nothing that can be read.
+    Torn,
+}
+
+/// What tells lines apart.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Head {
+    schema: u32,
+    kind: Option<String>,
+    id: String,
+    time: String,
+    cause: String,
+}
+
+impl Line {
+    /// Parses a line. `None` where nothing stands on it: a crash may leave NULs there.
+    pub fn parse(line: &str) -> Option<Self> {
+        let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+        (!line.is_empty()).then(|| Self::parse_json(line).unwrap_or(Self::Torn))
+    }
+
+    fn parse_json(line: &str) -> serde_json::Result<Self> {
+        let head: Head = serde_json::from_str(line)?;
+        let newest = if head.kind.is_some() { note::SCHEMA } else { record::SCHEMA };
+        let is_known_kind = head.kind.as_ref().is_none_or(|kind| kind == "outcome" || kind == "label");
+        if head.schema > newest || !is_known_kind {
+            return Ok(Self::Newer);
+        }
+        if head.kind.is_some() {
+            let note = NoteLine { note: serde_json::from_str(line)?, line: line.to_owned() };
+            return Ok(Self::Note(Box::new(note)));
+        }
+        let Ok(at) = head.time.parse() else { return Ok(Self::Torn) };
+        if head.id.is_empty() {
+            return Ok(Self::Torn);
+        }
+        // What a newer punchlist calls by a new name under the same number can't be judged either.
+        let Ok(decision) = serde_json::from_str::<Record>(line) else { return Ok(Self::Newer) };
+        Ok(Self::Decision(Box::new(Annotated {
+            findings: vec![FindingNotes::default(); decision.findings.len()],
+            decision,
+            at,
+            cause: head.cause,
+            line: line.to_owned(),
+            notes: Vec::new(),
+            label: None,
+        })))
+    }
+}
 
 /// What a query found.
 #[derive(Debug, Default)]
 pub struct Found {
     /// The decisions that match, oldest first.
-    pub decisions: Vec<Annotated<Summary>>,
+    pub decisions: Vec<Annotated>,
     /// How many lines could not be read.
     pub torn: usize,
     /// How many lines a newer punchlist wrote.
@@ -53,7 +115,7 @@ impl DecisionLog {
         }
         found.decisions = by_file.into_iter().rev().flatten().collect();
         // Stops that end at the same time may be written in either order.
-        found.decisions.sort_by_key(|annotated| annotated.decision.at);
+        found.decisions.sort_by_key(|annotated| annotated.at);
         if let Some(last) = last {
             found.decisions.drain(..found.decisions.len().saturating_sub(last));
         }
@@ -61,15 +123,18 @@ impl DecisionLog {
     }
 
     /// Calls `each` with every record, oldest first, and returns how many lines could not be read.
-    pub fn read(&self, mut each: impl FnMut(Record)) -> io::Result<usize> {
-        let mut found = self.query(&Filter::default(), None)?;
-        for annotated in found.decisions {
-            match annotated.into_record() {
-                Ok(record) => each(record.decision),
-                Err(_) => found.torn += 1,
-            }
-        }
+    pub fn read(&self, each: impl FnMut(Record)) -> io::Result<usize> {
+        let found = self.query(&Filter::default(), None)?;
+        found.decisions.into_iter().map(|annotated| annotated.decision).for_each(each);
         Ok(found.torn)
+    }
+
+    /// Whether the newest label on a finding of a decision, counted from 1, says that it was right.
+    pub fn is_upheld(&self, decision: &str, finding: usize) -> bool {
+        let found = self.query(&Filter::default(), None).unwrap_or_default();
+        let findings = found.decisions.iter().filter(|annotated| annotated.decision.id == decision);
+        let mut notes = findings.filter_map(|annotated| annotated.findings.get(finding.checked_sub(1)?));
+        notes.any(|notes| notes.label() == Some(Label::Right))
     }
 }
 
@@ -78,11 +143,11 @@ type Notes = HashMap<String, Vec<NoteLine>>;
 
 impl Found {
     /// Takes the lines of one file; notes on older files' decisions stay in `notes`.
-    fn read_file(&mut self, text: &str, notes: &mut Notes) -> Vec<Annotated<Summary>> {
+    fn read_file(&mut self, text: &str, notes: &mut Notes) -> Vec<Annotated> {
         let (mut decisions, mut own_notes) = (Vec::new(), Vec::new());
         for line in text.split_inclusive('\n') {
             match Line::parse(line) {
-                Some(Line::Decision(summary)) => decisions.push(*summary),
+                Some(Line::Decision(decision)) => decisions.push(*decision),
                 Some(Line::Note(note)) => own_notes.push(*note),
                 Some(Line::Newer) => self.newer += 1,
                 // A line without its end is being written at this moment.
@@ -94,10 +159,10 @@ impl Found {
         for note in own_notes.into_iter().rev() {
             notes.entry(note.note.of().to_owned()).or_default().push(note);
         }
-        let annotate = |summary: Summary| {
-            let mut notes = notes.remove(&summary.id).unwrap_or_default();
+        let annotate = |annotated: Annotated| {
+            let mut notes = notes.remove(&annotated.decision.id).unwrap_or_default();
             notes.reverse();
-            Annotated::new(summary, notes)
+            annotated.with_notes(notes)
         };
         decisions.into_iter().map(annotate).collect()
     }
@@ -120,8 +185,10 @@ fn is_before(path: &Path, since: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::{Category, Kind, Source};
     use crate::log::filter::{DecisionKind, OutcomeFilter};
-    use crate::log::note::FindingOutcome;
+    use crate::log::{LabelNote, Note};
+    use crate::testing::{finding, record};
 
     fn write(folder: &Path, month: &str, lines: &str) {
         let folder = folder.join("decisions");
@@ -131,7 +198,7 @@ mod tests {
 
     fn decision(id: &str, time: &str) -> String {
         format!(
-            r#"{{"schema":1,"id":"{id}","time":"{time}","decision":"block","cause":"findings","findings":[{{}}]}}"#
+            r#"{{"schema":1,"id":"{id}","time":"{time}","decision":"block","cause":"findings","findings":[{{"category":"A"}}]}}"#
         ) + "\n"
     }
 
@@ -159,6 +226,71 @@ mod tests {
     }
 
     #[test]
+    fn the_newest_word_of_a_person_counts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = DecisionLog::in_folder(folder.path());
+        assert!(!log.is_upheld("b", 1));
+        let now = Timestamp::now();
+        let found = finding(Category::A, Kind::Missing, "a", None);
+        log.append(&Record { findings: vec![found.clone(), found], ..record("b") }, now).expect("written");
+        let label = |finding, label| {
+            let note = Note::Label(LabelNote::new("b", finding, label, now));
+            log.append_notes(&[note], now).expect("written");
+        };
+        label(Some(1), Label::Right);
+        assert!(log.is_upheld("b", 1) && !log.is_upheld("b", 2) && !log.is_upheld("c", 1));
+        label(None, Label::Wrong);
+        assert!(!log.is_upheld("b", 1));
+        label(None, Label::Right);
+        assert!(log.is_upheld("b", 1) && log.is_upheld("b", 2));
+    }
+
+    #[test]
+    fn an_older_line_lacks_fields_and_a_newer_one_is_told_apart() {
+        let old = decided(r#"{"schema":0,"id":"a","time":"2026-10-01T00:00:00Z","decision":"block"}"#);
+        assert_eq!((old.kind(), old.cause.as_str(), old.findings.len()), (DecisionKind::Block, "", 0));
+        let old = r#"{"id":"a","time":"2026-10-01T00:00:00Z","findings":[{"source":"auditor","problem":"missing-file","category":"A"}]}"#;
+        let finding = &decided(old).decision.findings[0];
+        assert_eq!((finding.source, finding.kind, &finding.second), (Source::Reader, Kind::Missing, &None));
+        let unknown = old.replace(r#""category":"A""#, r#""category":"Z""#);
+        for newer in [
+            unknown.as_str(),
+            r#"{"schema":2,"id":"a","time":"2026-10-01T00:00:00Z"}"#,
+            r#"{"kind":"outcome","schema":3,"id":"a"}"#,
+            r#"{"kind":"mood","schema":2,"id":"a"}"#,
+        ] {
+            assert_eq!(Line::parse(newer), Some(Line::Newer), "{newer}");
+        }
+    }
+
+    fn decided(line: &str) -> Annotated {
+        match Line::parse(line) {
+            Some(Line::Decision(decision)) => *decision,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_no_line_is_torn_and_an_empty_one_is_none() {
+        for torn in [
+            "{\"schema\":1,\"id\":\"to",
+            "\u{fffd}",
+            "7",
+            "{}",
+            r#"{"id":"a"}"#,
+            r#"{"id":"a","time":"soon"}"#,
+            r#"{"time":"2026-10-01T00:00:00Z"}"#,
+            r#"{"id":"a","time":"2026-10-01T00:00:00Z"}{"id":"b"}"#,
+            r#"{"kind":"label","schema":2}"#,
+        ] {
+            assert_eq!(Line::parse(torn), Some(Line::Torn), "{torn}");
+        }
+        assert_eq!(Line::parse(" \0\0\n"), None);
+        let padded = decided("\0\0{\"id\":\"a\",\"time\":\"2026-10-01T00:00:00Z\"}\0\n");
+        assert!(padded.line.starts_with('{') && padded.line.ends_with('}'));
+    }
+
+    #[test]
     fn decisions_come_oldest_first_and_the_last_ones_are_enough() {
         let folder = three_months();
         let every = Filter::default();
@@ -172,7 +304,7 @@ mod tests {
         ] {
             assert_eq!(ids(folder.path(), &every, last), (expected.into(), 0, 0), "{last:?}");
         }
-        let outcomes = vec![OutcomeFilter::Outcome(FindingOutcome::Disputed)];
+        let outcomes = vec![OutcomeFilter::Disputed];
         let disputed = Filter { outcomes, ..Filter::default() };
         assert_eq!(ids(folder.path(), &disputed, None).0, "a b");
         assert_eq!(ids(folder.path(), &disputed, Some(1)).0, "b", "its note is in another month");
