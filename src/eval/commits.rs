@@ -21,7 +21,7 @@ pub(super) fn committed(session: &Session, workspace: &Path) -> Option<Committed
     let last = session.commands.iter().rposition(has_committed)?;
     let (until, at) = (&session.commands[..=last], session.commands[last].at);
     let mut added = Vec::new();
-    for command in until.iter().flat_map(|command| command.parsed().commands) {
+    for command in until.iter().flat_map(|command| command.line.commands()) {
         match command.git() {
             Some(("add" | "stage", rest)) => added.extend(operands(rest)),
             Some(("commit", rest)) if rest.iter().any(|word| is_flag(word, 'a', "--all")) => {
@@ -48,7 +48,7 @@ pub(super) fn committed(session: &Session, workspace: &Path) -> Option<Committed
 
 /// Whether a commit was made by this command, whatever became of the rest of its line.
 fn has_committed(command: &Command) -> bool {
-    let commits = command.parsed().commands.iter().any(|it| matches!(it.git(), Some(("commit", _))));
+    let commits = command.line.commands().iter().any(|it| matches!(it.git(), Some(("commit", _))));
     // `[main 3fa2c1d] Add the parser`
     let is_receipt = |line: &str| {
         let inside =
@@ -74,7 +74,7 @@ fn operands(rest: &[String]) -> Vec<String> {
 }
 
 fn message(command: &Command) -> String {
-    let words = command.parsed().commands.iter().find_map(|command| match command.git() {
+    let words = command.line.commands().iter().find_map(|command| match command.git() {
         Some(("commit", rest)) => {
             let flag = rest.iter().position(|word| is_flag(word, 'm', "--message"))?;
             rest.get(flag + 1).cloned()
@@ -94,7 +94,7 @@ mod tests {
             .iter()
             .enumerate()
             .map(|(at, (line, output, ok))| Command {
-                line: (*line).to_owned(),
+                line: (*line).into(),
                 at: at + 1,
                 end: if *ok { CommandEnd::Succeeded } else { CommandEnd::Failed(Some(1)) },
                 output: (*output).to_owned(),

@@ -19,7 +19,7 @@ pub fn mask_session(session: &mut Session) -> usize {
     let done = session.masked;
     let asks = session.asks[done.asks..].iter_mut().map(|ask| &mut ask.text);
     let commands = session.commands[done.commands..].iter_mut();
-    let lines = commands.flat_map(|command| [&mut command.line, &mut command.output]);
+    let lines = commands.flat_map(|command| [command.line.text_mut(), &mut command.output]);
     let delegations = session.delegations[done.delegations..].iter_mut();
     let handed_over =
         delegations.flat_map(|delegation| [&mut delegation.description, &mut delegation.report]);

@@ -16,6 +16,7 @@ use super::steps::{Mark, Step, StepKind, parse_steps};
 use super::{BeforeSource, Plan, PlanSource, Presence};
 use crate::paths::is_markdown;
 use crate::session::{ApprovedPlan, Original, ReadFile, Session, Touch};
+use crate::shell::SimpleCommand;
 
 /// How much of a plan is read. A log of megabytes under a plan's name is none.
 const PLAN_CAP: usize = 128 << 10;
@@ -132,7 +133,7 @@ impl Finder<'_> {
             .iter()
             .filter(|command| self.places.may_name_plan(&command.line) && command.may_have_effects());
         for command in commands {
-            let words = command.parsed().commands.into_iter().flat_map(|command| command.words_and_files());
+            let words = command.line.commands().iter().flat_map(SimpleCommand::words_and_files);
             let files = words.filter_map(|word| self.places.file(word.trim_start_matches('>')));
             candidates.extend(files.map(|file| (command.at, file)));
         }

@@ -203,7 +203,7 @@ pub enum CommandEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
     /// The command line.
-    pub line: String,
+    pub line: CommandLine,
     /// Its position in the session.
     pub at: usize,
     /// When, in milliseconds since 1970; `None` where the row does not say.
@@ -383,14 +383,9 @@ impl Session {
 }
 
 impl Command {
-    /// Parses its line. Nothing is cached: masking and retention change the line.
-    pub fn parsed(&self) -> CommandLine {
-        CommandLine::parse(&self.line)
-    }
-
     /// Returns whether it succeeded, and nothing on its line hides a failure.
     pub fn has_passed(&self) -> bool {
-        self.end == CommandEnd::Succeeded && !self.parsed().hides_exit_status()
+        self.end == CommandEnd::Succeeded && !self.line.hides_exit_status()
     }
 
     /// Returns whether a quote is of its line or of its output; white space and marks do not count.
@@ -403,6 +398,6 @@ impl Command {
 
     /// Returns whether it may have changed anything: it ran, and it does more than look.
     pub fn may_have_effects(&self) -> bool {
-        self.end != CommandEnd::Unanswered && !self.parsed().only_reads()
+        self.end != CommandEnd::Unanswered && !self.line.only_reads()
     }
 }

@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Command, CommandEnd, Outcome, Session};
-use crate::shell::CommandLine;
 use crate::text::{first_part, last_part, start_and_end};
 
 /// What was dropped from a session.
@@ -130,14 +129,14 @@ pub fn trim_commands(session: &mut Session, sizes: &mut Sizes) -> Option<Moved> 
 
 /// Shortens an older command; returns how much of the room for checks is left.
 fn shorten_command(command: &mut Command, room: usize) -> usize {
-    if is_check(&command.line) {
-        shorten(&mut command.line, OLD_CHECK_WHOLE, |line| first_part(line, OLD_CHECK_PART));
+    if is_check(command) {
+        shorten(command.line.text_mut(), OLD_CHECK_WHOLE, |line| first_part(line, OLD_CHECK_PART));
         shorten(&mut command.output, OLD_CHECK_WHOLE, |output| last_part(output, OLD_CHECK_PART));
         if let Some(left) = room.checked_sub(command.line.len() + command.output.len()) {
             return left;
         }
     }
-    shorten(&mut command.line, OLD_COMMAND_WHOLE, |line| first_part(line, OLD_COMMAND_PART));
+    shorten(command.line.text_mut(), OLD_COMMAND_WHOLE, |line| first_part(line, OLD_COMMAND_PART));
     if command.end == CommandEnd::Succeeded {
         command.output = String::new();
     } else {
@@ -147,9 +146,8 @@ fn shorten_command(command: &mut Command, room: usize) -> usize {
 }
 
 /// Returns whether the output of a command says how the work stands: tests, builds, lints, git and gh.
-fn is_check(line: &str) -> bool {
-    let line = CommandLine::parse(line);
-    line.check().is_some() || line.runs_any(&["git", "gh"])
+fn is_check(command: &Command) -> bool {
+    command.line.check().is_some() || command.line.runs_any(&["git", "gh"])
 }
 
 fn shorten(text: &mut String, whole: usize, part: impl Fn(&str) -> String) {
@@ -372,7 +370,7 @@ mod tests {
             "the newest are whole"
         );
         let old = session.commands.first().expect("one");
-        assert!(old.line == "make install" && old.output.is_empty(), "{old:?}");
+        assert!(*old.line == *"make install" && old.output.is_empty(), "{old:?}");
         for (was, now) in moved.iter().enumerate().filter_map(|(was, now)| Some((was, (*now)?))) {
             assert_eq!(session.commands[now].at, was, "each is where it is said to be");
         }
@@ -450,7 +448,7 @@ mod tests {
         let old = session.commands.len() - NEWEST_COMMANDS.min(NEWEST_COMMAND_BYTES / 620);
         for (line, is_kept) in lines.into_iter().zip([true, true, true, false]) {
             let command =
-                session.commands[..old].iter().rev().find(|command| command.line == line).expect("one");
+                session.commands[..old].iter().rev().find(|command| *command.line == *line).expect("one");
             assert_eq!(command.output.ends_with("xx"), is_kept, "{line}");
         }
         let old_checks = session.commands[..old].iter().map(|command| command.output.len()).sum::<usize>();

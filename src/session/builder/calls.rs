@@ -70,7 +70,7 @@ impl SessionBuilder {
         let session = &mut self.session;
         match tool {
             Tool::Command => {
-                let line = first_part(&input.command.text().unwrap_or_default(), COMMAND_CAP);
+                let line = first_part(&input.command.text().unwrap_or_default(), COMMAND_CAP).into();
                 let (end, output, agent) =
                     (CommandEnd::Unanswered, String::new(), sidechain_name(is_sidechain));
                 self.add_command(Command { line, at, time, end, output, agent })
