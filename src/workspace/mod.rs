@@ -2,7 +2,6 @@
 //! an audit that reads files of the workspace. Must not read anything outside the workspace and the
 //! client's plan folders, must not follow a link out of them, and must not judge.
 
-pub mod diff;
 pub mod file_cache;
 pub mod git;
 pub mod glob_files;
@@ -14,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+
 use walkdir::WalkDir;
 
 use self::file_cache::Stamp;
