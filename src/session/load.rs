@@ -264,7 +264,7 @@ fn patience_for(builder: &SessionBuilder, last_message: Option<&str>) -> Duratio
         time.is_none_or(|time| Timestamp::now().duration_since(time).unsigned_abs() < patience::FRESH)
     };
     // The first rows of a new file can come after those that follow them: their folder has to be made.
-    let lacks_start = || session.asks.is_empty() && is_fresh(session.started.as_deref());
+    let lacks_start = || builder.lacks_rows() && is_fresh(session.started.as_deref());
     match (session.tail, last_message) {
         (Tail::OpenCall, _) => patience::OPEN_CALL,
         (Tail::Words, None) if !lacks_start() => Duration::ZERO,
@@ -391,28 +391,32 @@ mod tests {
     }
 
     #[test]
-    fn an_ask_that_the_last_words_overtook_is_waited_for() {
-        let row = |kind: &str, content: &str| {
+    fn rows_that_the_last_words_overtook_are_waited_for() {
+        let row = |json: &str, uuid: &str, parent: &str| {
             let time = Timestamp::now();
-            format!(
-                r#"{{"type":"{kind}","timestamp":"{time}","message":{{"id":"m","content":"{content}"}}}}"#
-            )
+            let start = format!(r#"{{"timestamp":"{time}","uuid":"{uuid}","parentUuid":{parent},"#);
+            json.replacen('{', &start, 1) + "\n"
         };
         for message in [None, Some("done")] {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("s.jsonl");
-            let ask = row("user", "write it");
+            let ask = row(r#"{"type":"user","message":{"content":"write it"}}"#, "r1", "null");
+            let late = [ask, row(CALL, "r2", r#""r1""#), row(RESULT, "r3", r#""r2""#)];
             std::thread::sleep(Duration::from_millis(5));
-            std::fs::write(&path, row("assistant", "done") + "\n").expect("written");
-            let late = path.clone();
+            let words = r#"{"type":"assistant","message":{"id":"n","content":"done"}}"#;
+            std::fs::write(&path, row(words, "r4", r#""r3""#)).expect("written");
+            let late_path = path.clone();
             let writer = std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_millis(60));
-                let mut file = std::fs::OpenOptions::new().append(true).open(late).expect("open");
-                writeln!(file, "{ask}").expect("written");
+                for row in late {
+                    std::thread::sleep(Duration::from_millis(40));
+                    let mut file = std::fs::OpenOptions::new().append(true).open(&late_path).expect("open");
+                    file.write_all(row.as_bytes()).expect("written");
+                }
             });
             let loaded = load(Some(&path), Role::Subagent, message);
             writer.join().expect("written");
             assert_eq!(loaded.session.asks.len(), 1);
+            assert_eq!(loaded.session.touches[0].outcome, Outcome::Done);
             assert_eq!(loaded.session.final_message.as_deref(), Some("done"));
         }
     }

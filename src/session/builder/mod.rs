@@ -49,6 +49,8 @@ struct NewestText {
     /// The hash of the message's id. Its parts are rows of their own.
     message: Option<u64>,
     position: Position,
+    /// The hash of the id of the row right before it.
+    parent: Option<u64>,
     /// A row that it follows was not there yet. The client can write rows while those before them are still being
     /// written, and they overtake them.
     is_ahead: bool,
@@ -213,17 +215,17 @@ impl SessionBuilder {
         let speaks = !is_sidechain && !row.is_api_error_message.is_true();
         let position = self.position(row);
         let id = message.id.hash();
-        let is_ahead = speaks && self.is_ahead(row);
+        let parent = row.parent_uuid.hash();
         match &message.content {
             Content::Text(raw) if speaks => {
-                self.add_text(id, &raw.text().unwrap_or_default(), is_ahead, position);
+                self.add_text(id, &raw.text().unwrap_or_default(), parent, position);
             }
             Content::Text(_) => {}
             Content::Blocks(blocks) => {
                 for block in blocks {
                     if speaks && block.kind.is("text") {
                         if let Some(text) = block.text.text() {
-                            self.add_text(id, &text, is_ahead, position);
+                            self.add_text(id, &text, parent, position);
                         }
                     } else if block.kind.is("tool_use") {
                         self.add_call(block, id, is_sidechain, line_at, position);
@@ -233,11 +235,15 @@ impl SessionBuilder {
         }
     }
 
-    /// Returns whether a row that this one follows is not there yet.
-    fn is_ahead(&self, row: &Row<'_>) -> bool {
+    /// Returns whether a row that the newest text follows is not there yet.
+    pub fn lacks_rows(&self) -> bool {
+        self.lacks_rows_before(self.newest_text.and_then(|newest| newest.parent))
+    }
+
+    fn lacks_rows_before(&self, parent: Option<u64>) -> bool {
         let lacks_start = self.session.asks.is_empty();
         let lacks_call = !self.early.is_empty();
-        lacks_start || lacks_call || row.parent_uuid.hash().is_some_and(|parent| !self.seen.contains(parent))
+        lacks_start || lacks_call || parent.is_some_and(|parent| !self.seen.contains(parent))
     }
 
     /// Returns whether the newest text overtook what stands at `position`. Then it stays the newest, and is moved behind
@@ -254,7 +260,7 @@ impl SessionBuilder {
         is_older
     }
 
-    fn add_text(&mut self, message: Option<u64>, text: &str, is_ahead: bool, position: Position) {
+    fn add_text(&mut self, message: Option<u64>, text: &str, parent: Option<u64>, position: Position) {
         if text.trim().is_empty() {
             return;
         }
@@ -267,13 +273,13 @@ impl SessionBuilder {
             }
             self.end_text(self.is_another_message(message));
         }
-        let is_ahead = is_ahead || newest.is_some_and(|newest| newest.is_ahead);
+        let is_ahead = self.lacks_rows_before(parent) || newest.is_some_and(|newest| newest.is_ahead);
         // The claims are at the end of a message.
         self.session.final_message = Some(match self.session.final_message.take() {
             Some(before) => last_part(&format!("{before}\n{text}"), MESSAGE_CAP),
             None => last_part(text, MESSAGE_CAP),
         });
-        self.newest_text = Some(NewestText { message, position, is_ahead });
+        self.newest_text = Some(NewestText { message, position, parent, is_ahead });
         self.session.tail = Tail::Words;
         self.pending.close_all();
     }

@@ -462,3 +462,26 @@ fn an_ask_whose_time_goes_back_still_follows_the_words_before_it() {
     let session = session(&rows);
     assert_eq!((session.final_message, session.tail), (None, Tail::Prompt));
 }
+
+/// Returns every order of the numbers below `count`.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let Some(last) = count.checked_sub(1) else { return vec![Vec::new()] };
+    let shorter = orders(last);
+    let insert = |order: &Vec<usize>, at: usize| [&order[..at], &[last], &order[at..]].concat();
+    shorter.iter().flat_map(|order| (0..count).map(move |at| insert(order, at))).collect()
+}
+
+#[test]
+fn the_last_words_of_a_subagent_are_its_final_message_whatever_the_order_of_its_rows() {
+    let mut rows = turn(0);
+    // The words on the way.
+    let dropped = rows.remove(1);
+    assert!(dropped.contains("on it"));
+    for order in orders(rows.len()) {
+        let in_order: Vec<&str> = order.iter().map(|at| rows[*at].as_str()).collect();
+        let session = fold(Role::Subagent, &in_order);
+        assert_eq!(session.final_message.as_deref(), Some("done 0"), "{order:?}");
+        assert_eq!((session.asks.len(), session.tail), (1, Tail::Words), "{order:?}");
+        assert_eq!(session.touches[0].outcome, Outcome::Done, "{order:?}");
+    }
+}

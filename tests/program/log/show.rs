@@ -101,7 +101,7 @@ fn for_programs_it_is_the_record_with_all_that_was_said_of_it() {
     run.same(&shown["id"], &json!(id));
     run.same(&shown["outcomes"][0]["outcome"], &json!("fixed"));
     run.same(&shown["labels"], &json!([]));
-    run.same(&shown["test"]["steps"][1]["state"], &json!("ticked"));
+    run.same(&shown["scene"]["steps"][1]["state"], &json!("ticked"));
     let one = json_of(&show(&project, &[&format!("{id}.1"), "--json"]));
     run.same(&(&one["of"], &one["number"]), &(&json!(id), &json!(1)));
     run.same(
@@ -134,7 +134,7 @@ fn the_document_names_every_field() {
     project.run().is_silent();
     let mut fields = std::collections::BTreeSet::new();
     let shown = json_of(&show(&project, &[&id, "--json"]));
-    for own in ["outcomes", "labels", "test"] {
+    for own in ["outcomes", "labels", "scene"] {
         fields.insert(own.to_owned());
         names(&shown[own], &mut fields);
     }

@@ -127,7 +127,7 @@ function readerNodes(reader) {
 const PLAN_SOURCES = { approved: "approved in the session", "approved-file": "approved, and kept up in its file", "touched-file": "a file that the session changed",
   "named-file": "a file that was named", "given-file": "given for this audit" };
 
-function detailOf(row) {
+function detailNode(row) {
   const record = detailOf(row);
   const snapshot = snapshotOf(row);
   if (record === null) return el("div", { class: "record" }, nothing("The page has no room for this one."), el("p", {}, el("code", {}, `punchlist log show ${rows.id[row]}`)));

@@ -131,7 +131,7 @@ function toggle(row) {
     placeOf.delete(row);
   } else {
     const id = `detail-${row}`;
-    const node = el("tr", { role: "row", class: `detail ${KIND_CLASSES[rows.kind[row]]}`, id }, el("td", { role: "cell", colspan: COLUMNS.length }, detailOf(row)));
+    const node = el("tr", { role: "row", class: `detail ${KIND_CLASSES[rows.kind[row]]}`, id }, el("td", { role: "cell", colspan: COLUMNS.length }, detailNode(row)));
     unfolded.set(row, { node, height: 300 });
     placeOf.set(row, view.indexOf(row));
     watcher.observe(node);
