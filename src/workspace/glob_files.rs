@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use walkdir::WalkDir;
 
 use crate::globs::FileGlob;
-use crate::workspace::NOT_SEARCHED;
+use crate::workspace::{NOT_SEARCHED, walk};
 
 /// How many entries below a glob's folder are looked at: who starts a session waits for it.
 const MOST_ENTRIES: usize = 20_000;
@@ -64,16 +64,10 @@ fn below(start: &Path, glob: &FileGlob) -> Vec<PathBuf> {
     if glob.is_one_path() {
         return vec![start.to_path_buf()];
     }
-    let walk =
-        WalkDir::new(start).min_depth(1).max_depth(glob.depth.unwrap_or(usize::MAX)).follow_links(false);
-    let walk = walk.into_iter().filter_entry(|entry| {
-        let is_passed_by = || NOT_SEARCHED.contains(&entry.file_name().to_string_lossy().as_ref());
-        !(entry.depth() > 0 && entry.file_type().is_dir() && is_passed_by())
-    });
-    let entries = walk.take(MOST_ENTRIES).filter_map(Result::ok).filter(|entry| !entry.file_type().is_dir());
-    let fitting =
-        entries.filter(|entry| entry.path().strip_prefix(start).is_ok_and(|below| glob.matches_below(below)));
-    fitting.map(walkdir::DirEntry::into_path).collect()
+    let from = WalkDir::new(start).min_depth(1).max_depth(glob.depth.unwrap_or(usize::MAX));
+    let files = walk(from, NOT_SEARCHED, MOST_ENTRIES).filter(|entry| !entry.file_type().is_dir());
+    let fits = |path: &PathBuf| path.strip_prefix(start).is_ok_and(|below| glob.matches_below(below));
+    files.map(walkdir::DirEntry::into_path).filter(fits).collect()
 }
 
 #[cfg(test)]

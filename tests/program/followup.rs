@@ -383,7 +383,8 @@ fn a_secret_in_the_agents_words_is_masked() {
 #[test]
 fn what_an_audit_looked_at_is_kept_beside_the_log() {
     let (project, block) = held();
-    let text = fs::read_to_string(project.path(&format!("state/audits/{block}.scene.json"))).expect("a scene");
+    let text =
+        fs::read_to_string(project.path(&format!("state/audits/{block}.scene.json"))).expect("a scene");
     let seen: Value = serde_json::from_str(&text).expect("json");
     assert_eq!(seen["asks"], json!(["Make a plan in PLAN.md, then create alpha.txt and notes/beta.txt."]));
     assert_eq!(

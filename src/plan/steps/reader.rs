@@ -120,11 +120,11 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
-            Event::Start(tag) if hides(tag) => {
+            Event::Start(tag) if hides(tag.to_end()) => {
                 self.end_run();
                 self.hidden += 1;
             }
-            Event::End(tag) if end_hides(*tag) => self.hidden -= 1,
+            Event::End(tag) if hides(*tag) => self.hidden -= 1,
             _ if self.hidden > 0 => {}
             Event::Start(Tag::List(first)) => {
                 self.end_run();
@@ -288,18 +288,8 @@ fn lines(source: &str, range: Range<usize>) -> Vec<Range<usize>> {
     lines
 }
 
-fn hides(tag: &Tag<'_>) -> bool {
-    matches!(
-        tag,
-        Tag::BlockQuote(_)
-            | Tag::CodeBlock(_)
-            | Tag::HtmlBlock
-            | Tag::FootnoteDefinition(_)
-            | Tag::MetadataBlock(_)
-    )
-}
-
-fn end_hides(tag: TagEnd) -> bool {
+/// Whether no steps stand in such a block.
+fn hides(tag: TagEnd) -> bool {
     matches!(
         tag,
         TagEnd::BlockQuote(_)
