@@ -419,6 +419,14 @@ mod tests {
     }
 
     #[test]
+    fn a_workspace_whose_own_folder_is_called_dist_was_not_searched() {
+        let folder = Folder::around(&[("dist/pkg/src/a.ts", "x")]);
+        let root = folder.path().join("dist");
+        let found = Workspace::new(&root, &root, None, &[]).look_elsewhere(&["src/a.ts".to_owned()]);
+        assert_eq!(found["src/a.ts"], FileState::Missing { elsewhere: Some("pkg/src/a.ts".into()) });
+    }
+
+    #[test]
     fn a_search_that_was_cut_proves_nothing() {
         let folder = Folder::around(&[("w/1", "x"), ("w/2", "x"), ("w/3", "x")]);
         let missing = ["src/a.ts".to_owned()];
