@@ -54,7 +54,7 @@ pub fn todo(text: &str, status: &str) -> Todo {
 
 /// A command that succeeded and printed nothing.
 pub fn command(line: &str, at: usize) -> Command {
-    let (line, output) = (line.to_owned(), String::new());
+    let (line, output) = (line.into(), String::new());
     Command { line, at, time: None, end: CommandEnd::Succeeded, output, agent: None }
 }
 

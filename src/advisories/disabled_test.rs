@@ -4,10 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Line, advisory};
 use crate::evidence::Evidence;
-use crate::finding::{Advisory, AdvisoryKind};
 use crate::paths::{is_test, seen_from, without_shared_folders};
+use crate::session::Command;
 
 /// Marks that switch a test off. Conditions (`skipif`) are left out: they say when.
 static OFF: LazyLock<Regex> = LazyLock::new(|| {
@@ -20,7 +19,7 @@ static OFF: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-pub(super) fn find(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
+pub(super) fn find(evidence: &Evidence, _: &[&Command]) -> Option<String> {
     let root = evidence.session.cwd.as_deref();
     let shown = evidence.session.done_touches().filter_map(|touch| {
         let path = without_shared_folders(root, &touch.path);
@@ -33,8 +32,7 @@ pub(super) fn find(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
         let mark = OFF.find(&change.new).filter(|_| now > OFF.find_iter(&change.old).count())?;
         Some(format!("{}: {}", seen_from(root, &touch.path), mark.as_str()))
     });
-    let shown = shown.last()?;
-    Some(advisory(AdvisoryKind::DisabledTest, "The session switched a test off.", &shown))
+    shown.last()
 }
 
 /// In Rust, tests are in the same files as the code.

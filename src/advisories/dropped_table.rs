@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Line, advisory, newest};
+use super::newest;
 use crate::evidence::Evidence;
-use crate::finding::{Advisory, AdvisoryKind};
 use crate::paths::base_name;
+use crate::session::Command;
 use crate::shell::SimpleCommand;
 
 /// Programs that run SQL.
@@ -36,10 +36,8 @@ const RESETS: &[&str] = &[
 const WORTHLESS: &[&str] =
     &["test", "tests", "testing", "tmp", "temp", "scratch", "memory", "demo", "sandbox", "ci"];
 
-pub(super) fn find(_: &Evidence, lines: &[Line<'_>]) -> Option<Advisory> {
-    let command = newest(lines, drops)?;
-    let text = "The session dropped or emptied a table or a database.";
-    Some(advisory(AdvisoryKind::DroppedTable, text, &command.words.join(" ")))
+pub(super) fn find(_: &Evidence, commands: &[&Command]) -> Option<String> {
+    newest(commands, drops)
 }
 
 fn drops(command: &SimpleCommand) -> bool {

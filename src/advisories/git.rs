@@ -1,20 +1,68 @@
-//! What the rules about git share: the `git` commands of a session that took effect, and their
-//! options. Must not judge them.
+//! A branch on a remote was overwritten, uncommitted work was thrown away, hooks were skipped: what
+//! `git` commands of a session that took effect did. Repositories in scratch folders do not count.
 
-use super::Line;
+use super::written;
+use crate::evidence::Evidence;
 use crate::paths::is_scratch;
+use crate::session::Command;
 use crate::shell::SimpleCommand;
 
-/// Returns the newest `git` command, as written, for which this holds, given its subcommand and the
-/// words after it. Repositories in scratch folders do not count.
-pub(super) fn newest(
-    lines: &[Line<'_>],
-    is_it: impl Fn(&str, &[String], &SimpleCommand) -> bool,
-) -> Option<String> {
-    lines.iter().rev().filter(|line| !was_rejected(line)).find_map(|line| {
+/// Subcommands that run hooks.
+const HOOKED: &[&str] = &["am", "cherry-pick", "commit", "merge", "push", "rebase"];
+
+/// Variables that switch hooks off, by how they begin.
+const HOOKS_OFF: &[&str] = &["HUSKY=0", "HUSKY_SKIP_HOOKS=1", "HUSKY_SKIP_HOOKS=true", "LEFTHOOK=0", "SKIP="];
+
+pub(super) fn force_push(_: &Evidence, commands: &[&Command]) -> Option<String> {
+    newest(commands, |subcommand, arguments, _| {
+        subcommand == "push" && overwrites(arguments) && !has(arguments, "-n")
+    })
+}
+
+fn overwrites(arguments: &[String]) -> bool {
+    has_short(arguments, 'f')
+        || arguments.iter().any(|word| {
+            word == "--force"
+                || word == "--mirror"
+                || word.starts_with("--force-with-lease")
+                || (word.starts_with('+') && word.len() > 1)
+        })
+}
+
+/// To name a single file is a choice; the whole tree is not.
+pub(super) fn lost_work(_: &Evidence, commands: &[&Command]) -> Option<String> {
+    newest(commands, |subcommand, arguments, _| {
+        let has = |wanted: &str| has(arguments, wanted);
+        let whole_tree = || [".", "./", ":/", "*"].iter().any(|tree| has(tree));
+        match subcommand {
+            "reset" => has("--hard"),
+            "checkout" => whole_tree() || has("-f") || has("--force"),
+            "switch" => has("--discard-changes") || has("-f") || has("--force"),
+            "restore" => whole_tree() && (!has("--staged") || has("--worktree")) && !has("-S"),
+            "clean" => (has_short(arguments, 'f') || has("--force")) && !has_short(arguments, 'n'),
+            "stash" => has("drop") || has("clear"),
+            _ => false,
+        }
+    })
+}
+
+pub(super) fn skipped_hooks(_: &Evidence, commands: &[&Command]) -> Option<String> {
+    newest(commands, |subcommand, arguments, command| {
+        HOOKED.contains(&subcommand)
+            && (has(arguments, "--no-verify")
+                || (subcommand == "commit" && has_short(arguments, 'n'))
+                || command.assignments().any(|set| HOOKS_OFF.iter().any(|off| set.starts_with(off)))
+                || command.arguments().iter().any(|word| word.starts_with("core.hooksPath=")))
+    })
+}
+
+/// Returns the newest `git` command for which this holds, given its subcommand and the words after
+/// it.
+fn newest(commands: &[&Command], is_it: impl Fn(&str, &[String], &SimpleCommand) -> bool) -> Option<String> {
+    commands.iter().rev().filter(|command| !was_rejected(command)).find_map(|command| {
         let mut folder = "";
         let mut found = None;
-        for command in line.parsed.all() {
+        for command in command.line.all() {
             if matches!(command.program(), "cd" | "pushd") {
                 folder = command.arguments().first().map_or("", String::as_str);
             }
@@ -26,7 +74,7 @@ pub(super) fn newest(
                 continue;
             }
             if is_it(subcommand, rest, command) {
-                found = Some(command.words.join(" "));
+                found = Some(written(command));
             }
         }
         found
@@ -34,10 +82,10 @@ pub(super) fn newest(
 }
 
 /// Whether git says that it did nothing: a pipe can hide that a push was rejected.
-fn was_rejected(line: &Line<'_>) -> bool {
+fn was_rejected(command: &Command) -> bool {
     ["! [rejected]", "! [remote rejected]", "fatal: ", "error: failed to push"]
         .iter()
-        .any(|words| line.command.output.contains(words))
+        .any(|words| command.output.contains(words))
 }
 
 fn folder_option(command: &SimpleCommand) -> Option<&str> {
@@ -46,13 +94,12 @@ fn folder_option(command: &SimpleCommand) -> Option<&str> {
     arguments.get(at + 1).map(String::as_str)
 }
 
-/// Whether one of the words is this.
-pub(super) fn has(arguments: &[String], wanted: &str) -> bool {
+fn has(arguments: &[String], wanted: &str) -> bool {
     arguments.iter().any(|word| word == wanted)
 }
 
 /// Whether a bundle of short options holds this one. What follows `m` in a bundle is the message.
-pub(super) fn has_short(arguments: &[String], option: char) -> bool {
+fn has_short(arguments: &[String], option: char) -> bool {
     let mut arguments = arguments.iter().take_while(|word| *word != "--");
     while let Some(word) = arguments.next() {
         if matches!(word.as_str(), "-m" | "-F" | "-C" | "--message" | "--author") {

@@ -1,17 +1,12 @@
 //! What the person should know about a session and what never blocks it: evidence in, advisories
-//! out, the newest of each kind. One file a rule; a new one is its file and its line in [`RULES`].
-//! Pure. Must not guess whether somebody wanted what was done: that takes a reader of words, and
-//! the person knows.
+//! out, the newest of each kind. A new rule is a function and its line in [`RULES`]. Pure. Must not
+//! guess whether somebody wanted what was done: that takes a reader of words, and the person knows.
 
 mod disabled_test;
 mod dropped_table;
-mod force_push;
-mod gave_leave;
 mod git;
-mod lost_work;
 mod piped_download;
 mod secret_written;
-mod skipped_hooks;
 mod stale;
 mod switched_off;
 #[cfg(test)]
@@ -20,26 +15,39 @@ mod tests;
 use crate::evidence::Evidence;
 use crate::finding::{Advisory, AdvisoryKind};
 use crate::session::{Command, CommandEnd, Session};
-use crate::shell::{CommandLine, SimpleCommand};
+use crate::shell::SimpleCommand;
 
 pub use switched_off::{SwitchFile, switched_off_by, switched_off_in_a_file_by};
 
-/// A rule: returns the newest thing that it is about.
-type Rule = fn(&Evidence, &[Line<'_>]) -> Option<Advisory>;
+/// Returns what is shown of the newest thing that a rule is about. The commands are those that ran
+/// and did not fail.
+type Rule = fn(&Evidence, &[&Command]) -> Option<String>;
 
-const RULES: &[Rule] = &[
-    stale::tests,
-    stale::build,
-    stale::lint,
-    force_push::find,
-    lost_work::find,
-    skipped_hooks::find,
-    dropped_table::find,
-    piped_download::find,
-    disabled_test::find,
-    secret_written::find,
-    switched_off::find,
-    gave_leave::find,
+const RULES: &[(AdvisoryKind, &str, Rule)] = &[
+    (AdvisoryKind::StaleTests, "The tests ran before the last edit, and not again.", stale::tests),
+    (AdvisoryKind::StaleBuild, "It was built before the last edit, and not again.", stale::build),
+    (AdvisoryKind::StaleLint, "The linter ran before the last edit, and not again.", stale::lint),
+    (AdvisoryKind::ForcePush, "The session overwrote a branch on a remote.", git::force_push),
+    (AdvisoryKind::HardReset, "The session ran a command that throws uncommitted work away.", git::lost_work),
+    (AdvisoryKind::NoVerify, "The session went past the hooks of git.", git::skipped_hooks),
+    (
+        AdvisoryKind::DroppedTable,
+        "The session dropped or emptied a table or a database.",
+        dropped_table::find,
+    ),
+    (AdvisoryKind::PipedDownload, "The session ran a download in a shell unseen.", piped_download::find),
+    (AdvisoryKind::DisabledTest, "The session switched a test off.", disabled_test::find),
+    (
+        AdvisoryKind::SecretWritten,
+        "The session wrote what looks like a secret to a file that git may track.",
+        secret_written::find,
+    ),
+    (AdvisoryKind::SwitchedOff, switched_off::TEXT, switched_off::find),
+    (
+        AdvisoryKind::GaveLeave,
+        "The agent itself allowed what this project's config asks to run at a stop.",
+        switched_off::gave_leave,
+    ),
 ];
 
 /// Whether an advisory may depend on what git tracks: an edit wrote what looks like a secret.
@@ -49,29 +57,29 @@ pub fn need_git(evidence: &Evidence) -> bool {
 
 /// Returns what the person should know: at most one of each kind.
 pub fn advisories(evidence: &Evidence) -> Vec<Advisory> {
-    let lines = lines(&evidence.session);
-    let mut found: Vec<Advisory> = RULES.iter().filter_map(|rule| rule(evidence, &lines)).collect();
-    found.sort_by_key(|advisory| advisory.kind);
-    found
-}
-
-/// A command that ran and did not fail, with its line parsed.
-struct Line<'a> {
-    command: &'a Command,
-    parsed: CommandLine,
+    let commands = commands_that_ran(&evidence.session);
+    let found = RULES.iter().filter_map(|(kind, text, rule)| {
+        rule(evidence, &commands).map(|shown| advisory(*kind, text, &shown))
+    });
+    found.collect()
 }
 
 /// Returns the commands that ran and did not fail. One that was sent to the background was at least
 /// begun.
-fn lines(session: &Session) -> Vec<Line<'_>> {
+fn commands_that_ran(session: &Session) -> Vec<&Command> {
     let has_run = |command: &&Command| matches!(command.end, CommandEnd::Succeeded | CommandEnd::Background);
-    let commands = session.commands.iter().filter(has_run);
-    commands.map(|command| Line { command, parsed: command.parsed() }).collect()
+    session.commands.iter().filter(has_run).collect()
 }
 
-/// Returns the newest simple command for which this holds.
-fn newest<'a>(lines: &'a [Line<'_>], is_it: impl Fn(&SimpleCommand) -> bool) -> Option<&'a SimpleCommand> {
-    lines.iter().rev().find_map(|line| line.parsed.all().into_iter().rfind(|command| is_it(command)))
+/// Returns the newest simple command for which this holds, as written.
+fn newest(commands: &[&Command], is_it: impl Fn(&SimpleCommand) -> bool) -> Option<String> {
+    let simple =
+        |command: &&Command| command.line.all().into_iter().rfind(|simple| is_it(simple)).map(written);
+    commands.iter().rev().find_map(simple)
+}
+
+fn written(command: &SimpleCommand) -> String {
+    command.words.join(" ")
 }
 
 fn advisory(kind: AdvisoryKind, text: &str, evidence: &str) -> Advisory {

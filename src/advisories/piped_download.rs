@@ -1,20 +1,19 @@
 //! A download was run in a shell unseen.
 
-use super::{Line, advisory};
+use super::written;
 use crate::evidence::Evidence;
-use crate::finding::{Advisory, AdvisoryKind};
+use crate::session::Command;
 use crate::shell::{Separator, SimpleCommand};
 
 const SHELLS: &[&str] = &["bash", "dash", "fish", "iex", "invoke-expression", "ksh", "sh", "zsh"];
 const INTERPRETERS: &[&str] = &["node", "perl", "php", "python", "python3", "ruby"];
 const LOADERS: &[&str] = &["curl", "invoke-restmethod", "invoke-webrequest", "irm", "iwr", "wget"];
 
-pub(super) fn find(_: &Evidence, lines: &[Line<'_>]) -> Option<Advisory> {
-    let shown = lines.iter().rev().find_map(|line| {
-        let commands = line.parsed.all();
+pub(super) fn find(_: &Evidence, commands: &[&Command]) -> Option<String> {
+    commands.iter().rev().find_map(|command| {
+        let commands = command.line.all();
         (0..commands.len()).rev().find_map(|at| download(commands[at], commands.get(at + 1).copied()))
-    })?;
-    Some(advisory(AdvisoryKind::PipedDownload, "The session ran a download in a shell unseen.", &shown))
+    })
 }
 
 /// Returns the command with which a download is run, as written.
@@ -23,10 +22,10 @@ fn download(command: &SimpleCommand, next: Option<&SimpleCommand>) -> Option<Str
         return None;
     }
     let program = command.program().to_lowercase();
-    let shown = command.words.join(" ");
+    let shown = written(command);
     if LOADERS.contains(&program.as_str()) {
         let next = next.filter(|next| command.separator == Separator::Pipe && runs_its_input(next))?;
-        return Some(format!("{shown} | {}", next.words.join(" ")));
+        return Some(format!("{shown} | {}", written(next)));
     }
     let is_runner = SHELLS.contains(&program.as_str()) || matches!(program.as_str(), "eval" | "source" | ".");
     let runs_download = is_runner

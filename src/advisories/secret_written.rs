@@ -1,11 +1,10 @@
 //! A secret was written to a file that git may track. Examples, tests and documents hold made-up
 //! secrets, and files that are made for secrets are seldom tracked.
 
-use super::{Line, advisory};
 use crate::evidence::{Evidence, FileState};
-use crate::finding::{Advisory, AdvisoryKind};
 use crate::paths::{is_markdown, is_test, seen_from, without_shared_folders};
 use crate::redact::{is_secret_file, mask};
+use crate::session::Command;
 
 /// Parts of paths to files whose secrets are made up.
 const MADE_UP: &[&str] = &[
@@ -20,7 +19,7 @@ const PLACEHOLDERS: &[&str] = &[
     "<", "secrets.",
 ];
 
-pub(super) fn find(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
+pub(super) fn find(evidence: &Evidence, _: &[&Command]) -> Option<String> {
     let root = evidence.session.cwd.as_deref();
     let shown = evidence.session.done_touches().filter_map(|touch| {
         let change = touch.change.as_ref()?;
@@ -28,9 +27,7 @@ pub(super) fn find(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
         may_be_tracked(without_shared_folders(root, &touch.path), evidence)
             .then(|| format!("{}: {line}", seen_from(root, &touch.path)))
     });
-    let shown = shown.last()?;
-    let text = "The session wrote what looks like a secret to a file that git may track.";
-    Some(advisory(AdvisoryKind::SecretWritten, text, &shown))
+    shown.last()
 }
 
 /// Whether an edit wrote what looks like a secret, wherever.
@@ -77,5 +74,5 @@ fn may_be_tracked(path: &str, evidence: &Evidence) -> bool {
 
 fn has_committed(evidence: &Evidence) -> bool {
     let mut commands = evidence.session.commands.iter();
-    commands.any(|command| command.parsed().commands.iter().any(|it| matches!(it.git(), Some(("commit", _)))))
+    commands.any(|command| command.line.commands().iter().any(|it| matches!(it.git(), Some(("commit", _)))))
 }

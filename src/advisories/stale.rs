@@ -1,32 +1,24 @@
 //! A check ran before the last edit and not again: "it passes" was said about something else. Known
 //! by the order of commands and edits alone.
 
-use super::{Line, advisory};
 use crate::evidence::Evidence;
-use crate::finding::{Advisory, AdvisoryKind};
 use crate::paths::{is_document, is_generated, is_scratch, seen_from, without_shared_folders};
 use crate::session::{Command, CommandEnd, Session, Touch};
 use crate::shell::Action;
 
-pub(super) fn tests(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
-    let shown = stale_run(&evidence.session, Action::Test)?;
-    Some(advisory(AdvisoryKind::StaleTests, "The tests ran before the last edit, and not again.", &shown))
+pub(super) fn tests(evidence: &Evidence, _: &[&Command]) -> Option<String> {
+    stale_run(&evidence.session, Action::Test)
 }
 
-pub(super) fn build(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
-    let session = &evidence.session;
-    // Tests build what they test.
-    let tested = last_run(session, Action::Test);
-    if tested.is_some_and(|run| last_edit(session).is_some_and(|edit| run.at > edit.at)) {
-        return None;
-    }
-    let shown = stale_run(session, Action::Build)?;
-    Some(advisory(AdvisoryKind::StaleBuild, "It was built before the last edit, and not again.", &shown))
+/// Tests build what they test.
+pub(super) fn build(evidence: &Evidence, _: &[&Command]) -> Option<String> {
+    let (tested, edit) = (last_run(&evidence.session, Action::Test), last_edit(&evidence.session)?);
+    let is_tested = tested.is_some_and(|run| run.at > edit.at);
+    if is_tested { None } else { stale_run(&evidence.session, Action::Build) }
 }
 
-pub(super) fn lint(evidence: &Evidence, _: &[Line<'_>]) -> Option<Advisory> {
-    let shown = stale_run(&evidence.session, Action::Lint)?;
-    Some(advisory(AdvisoryKind::StaleLint, "The linter ran before the last edit, and not again.", &shown))
+pub(super) fn lint(evidence: &Evidence, _: &[&Command]) -> Option<String> {
+    stale_run(&evidence.session, Action::Lint)
 }
 
 /// Returns what is shown of the last run of a check, if it succeeded before the last edit.
@@ -49,5 +41,5 @@ fn last_edit(session: &Session) -> Option<&Touch> {
 }
 
 fn last_run(session: &Session, check: Action) -> Option<&Command> {
-    session.commands.iter().rfind(|command| command.parsed().check() == Some(check))
+    session.commands.iter().rfind(|command| command.line.check() == Some(check))
 }

@@ -2,43 +2,44 @@
 //! `PUNCHLIST_OFF` for other commands, or in a file that an edit or a command wrote: the client's
 //! settings, or a config of ours.
 
-use super::{Line, advisory, lines, newest};
+use super::{advisory, commands_that_ran, newest};
 use crate::env::{OFF, is_no};
 use crate::evidence::Evidence;
 use crate::finding::{Advisory, AdvisoryKind};
 use crate::paths::seen_from;
-use crate::session::{Original, Outcome, Session, Touch};
+use crate::session::{Command, Original, Session, Touch};
 use crate::shell::SimpleCommand;
 
-pub(super) fn find(evidence: &Evidence, lines: &[Line<'_>]) -> Option<Advisory> {
-    let edited = newest_edit(&evidence.session);
-    let shown = edited.or_else(|| {
-        lines.iter().rev().find_map(|line| {
-            let mut commands = line.parsed.all().into_iter();
-            let by_command = commands.rfind(|it| switches_off(it)).map(|command| command.words.join(" "));
-            by_command.or_else(|| writes_switch(line).then(|| line.command.line.clone()))
-        })
-    })?;
-    Some(switched_off(&shown))
+pub(super) const TEXT: &str = "The agent itself switched punchlist off.";
+
+pub(super) fn find(evidence: &Evidence, commands: &[&Command]) -> Option<String> {
+    let by_command = |command: &&Command| {
+        newest(&[command], switches_off).or_else(|| writes_switch(command).then(|| command.line.to_string()))
+    };
+    newest_edit(&evidence.session).or_else(|| commands.iter().rev().find_map(by_command))
 }
 
-fn switched_off(shown: &str) -> Advisory {
-    advisory(AdvisoryKind::SwitchedOff, "The agent itself switched punchlist off.", shown)
+/// The agent ran `punchlist allow --yes` in the person's place. Without the flag the command asks,
+/// and only the person can answer.
+pub(super) fn gave_leave(_: &Evidence, commands: &[&Command]) -> Option<String> {
+    newest(commands, |command| own_subcommand(command) == Some("allow") && command.has("--yes"))
 }
 
 /// Returns the newest command with which a session's agents switched punchlist off.
 pub fn switched_off_by(session: &Session) -> Option<Advisory> {
-    newest(&lines(session), switches_off).map(|command| switched_off(&command.words.join(" ")))
+    let shown = newest(&commands_that_ran(session), switches_off)?;
+    Some(advisory(AdvisoryKind::SwitchedOff, TEXT, &shown))
 }
 
 /// Returns the newest edit or command with which they wrote that into a file. The texts that the
 /// edits replaced have to be in the session.
 pub fn switched_off_in_a_file_by(session: &Session) -> Option<Advisory> {
     let by_command = || {
-        let lines = lines(session);
-        lines.iter().rev().find(|line| writes_switch(line)).map(|line| line.command.line.clone())
+        let command = commands_that_ran(session).into_iter().rfind(|command| writes_switch(command))?;
+        Some(command.line.to_string())
     };
-    newest_edit(session).or_else(by_command).map(|shown| switched_off(&shown))
+    let shown = newest_edit(session).or_else(by_command)?;
+    Some(advisory(AdvisoryKind::SwitchedOff, TEXT, &shown))
 }
 
 /// A file in which punchlist can be switched off.
@@ -103,8 +104,7 @@ fn values<'a>(text: &'a str, key: &'static str) -> impl Iterator<Item = &'a str>
 
 /// Returns the newest edit that switched punchlist off, as it is shown.
 fn newest_edit(session: &Session) -> Option<String> {
-    let mut edits = session.touches.iter().rev().filter(|touch| touch.outcome == Outcome::Done);
-    edits.find_map(|touch| edit_that_switches_off(touch, session.cwd.as_deref()))
+    session.done_touches().filter_map(|touch| edit_that_switches_off(touch, session.cwd.as_deref())).last()
 }
 
 fn edit_that_switches_off(touch: &Touch, cwd: Option<&str>) -> Option<String> {
@@ -119,11 +119,11 @@ fn edit_that_switches_off(touch: &Touch, cwd: Option<&str>) -> Option<String> {
     is_new.then(|| format!("{}: {line}", seen_from(cwd, &touch.path)))
 }
 
-/// Whether a command line writes into such a file that punchlist is off.
-fn writes_switch(line: &Line<'_>) -> bool {
-    let text = &line.command.line;
-    let mut files = line.parsed.commands.iter().filter_map(|command| file_written_by(command, text));
-    files.next().is_some_and(|file| file.line_that_switches_off(text).is_some())
+/// Whether a command writes into such a file that punchlist is off.
+fn writes_switch(command: &Command) -> bool {
+    let line = &command.line;
+    let mut files = line.commands().iter().filter_map(|command| file_written_by(command, line));
+    files.next().is_some_and(|file| file.line_that_switches_off(line).is_some())
 }
 
 fn file_written_by(command: &SimpleCommand, line: &str) -> Option<SwitchFile> {
@@ -139,7 +139,7 @@ fn file_written_by(command: &SimpleCommand, line: &str) -> Option<SwitchFile> {
 }
 
 /// Returns the subcommand, if a command is one of punchlist's own that does something.
-pub(super) fn own_subcommand(command: &SimpleCommand) -> Option<&str> {
+fn own_subcommand(command: &SimpleCommand) -> Option<&str> {
     let is_ours = command.program().trim_end_matches(".exe") == "punchlist";
     let does_nothing = ["--help", "-h", "--dry-run", "--revoke"].iter().any(|flag| command.has(flag));
     command.arguments().first().filter(|_| is_ours && !does_nothing).map(String::as_str)

@@ -205,6 +205,8 @@ fn a_check_that_ran_before_the_last_edit_is_stale() {
 fn a_project_below_a_folder_called_dist_or_test_never_had_a_stale_check() {
     for (cwd, path) in [
         ("/home/me/latest/project", "/home/me/latest/project/src/a.rs"),
+        ("/home/me/inspector/project", "/home/me/inspector/project/src/a.rs"),
+        ("/home/me/project", "/home/me/project/contest/aspects/a.rs"),
         ("/home/me/dist/shop", "/home/me/dist/shop/src/a.rs"),
         ("/home/me/target/shop/web", "/home/me/target/shop/src/a.rs"),
         ("/tmp/shop", "/tmp/shop/src/a.rs"),

@@ -210,7 +210,7 @@ fn committed(session: &Session, workspace: &Path) -> Option<Committed> {
     let last = session.commands.iter().rposition(has_committed)?;
     let (until, at) = (&session.commands[..=last], session.commands[last].at);
     let mut added = Vec::new();
-    for command in until.iter().flat_map(|command| command.parsed().commands) {
+    for command in until.iter().flat_map(|command| command.line.commands()) {
         match command.git() {
             Some(("add" | "sandbox", rest)) => added.extend(operands(rest)),
             Some(("commit", rest)) if rest.iter().any(|word| is_flag(word, 'a', "--all")) => {
@@ -237,7 +237,7 @@ fn committed(session: &Session, workspace: &Path) -> Option<Committed> {
 
 /// Whether a commit was made by this command, whatever became of the rest of its line.
 fn has_committed(command: &Command) -> bool {
-    let commits = command.parsed().commands.iter().any(|it| matches!(it.git(), Some(("commit", _))));
+    let commits = command.line.commands().iter().any(|it| matches!(it.git(), Some(("commit", _))));
     // `[main 3fa2c1d] Add the parser`
     let is_receipt = |line: &str| {
         let inside =
@@ -263,7 +263,7 @@ fn operands(rest: &[String]) -> Vec<String> {
 }
 
 fn message(command: &Command) -> String {
-    let words = command.parsed().commands.iter().find_map(|command| match command.git() {
+    let words = command.line.commands().iter().find_map(|command| match command.git() {
         Some(("commit", rest)) => {
             let flag = rest.iter().position(|word| is_flag(word, 'm', "--message"))?;
             rest.get(flag + 1).cloned()

@@ -7,7 +7,6 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::budget::both_ends_within;
-use super::named::named_paths;
 use super::{
     Entered, Evidence, FileCache, FileChange, FileEvidence, FileState, JudgedUntil, LeftOut, NamedIn,
     Repository, TouchNote, Workspace, sections,
@@ -15,10 +14,11 @@ use super::{
 use crate::ids::ContentId;
 use crate::paths::is_generated;
 use crate::plan::Plan;
+use crate::plan::mentions::paths_named;
 use crate::redact::mask;
 use crate::session::file_history::RecordedTexts;
 use crate::session::{Original, Outcome, Session, Touch};
-use crate::workspace::diff;
+use crate::text::unified_diff;
 use crate::workspace::file_cache::FileSummary;
 use crate::workspace::git::Change;
 use crate::workspace::{Body, Place};
@@ -37,9 +37,41 @@ const MAX_OF_OTHER: usize = 1_500;
 const MAX_OF_UNCHANGED: usize = 1_500;
 /// With less room than this a file's content is left out: a few lines would mislead.
 const LEAST_SHOWN: usize = 400;
+/// How many lines are shown around a change.
+const DIFF_CONTEXT: usize = 3;
 /// How many files are listed that nobody names and no edit tool touched: an install or a generator
 /// can change thousands.
 const MAX_OTHERS: usize = 120;
+
+/// A text that names more paths than this is a listing; the rest of it is left out.
+const MAX_IN_ONE_TEXT: usize = 60;
+
+/// A path that somebody names: as it is written, by whom, and whether it is written as a path: in
+/// backticks, as a link, or with a folder and an ending. What is not may be no path at all.
+type NamedPath = (String, NamedIn, bool);
+
+/// Returns the paths that are named, the plan's first.
+fn named_paths(session: &Session, plan: Option<&Plan>) -> Vec<NamedPath> {
+    let in_text = |text: &str, by: NamedIn| {
+        let paths = paths_named(text).into_iter().take(MAX_IN_ONE_TEXT);
+        paths.map(|found| (found.path, by, found.marked)).collect::<Vec<_>>()
+    };
+    let mut named = Vec::new();
+    for step in plan.iter().flat_map(|plan| plan.promised()) {
+        let by = NamedIn::Step(step.number);
+        let mut of_step = in_text(&step.text, by);
+        for path in step.paths {
+            if !of_step.iter().any(|(known, ..)| *known == path) {
+                of_step.push((path, by, true));
+            }
+        }
+        named.extend(of_step);
+    }
+    named.extend(in_text(session.final_message.as_deref().unwrap_or_default(), NamedIn::Message));
+    named.extend(session.todos.iter().flat_map(|todo| in_text(&todo.text, NamedIn::Task)));
+    named.extend(session.asks.iter().flat_map(|ask| in_text(&ask.text, NamedIn::Ask)));
+    named
+}
 
 /// A file that may become evidence.
 struct Candidate {
@@ -167,12 +199,12 @@ fn candidates(
     repository: Option<&Repository>,
 ) -> Vec<Candidate> {
     let mut set = CandidateSet { workspace, all: Vec::new(), by_name: HashMap::new() };
-    for named in named_paths(session, plan) {
-        let candidate = set.entry(&named.path);
-        if !candidate.named_in.contains(&named.by) {
-            candidate.named_in.push(named.by);
+    for (path, by, is_marked) in named_paths(session, plan) {
+        let candidate = set.entry(&path);
+        if !candidate.named_in.contains(&by) {
+            candidate.named_in.push(by);
         }
-        candidate.is_marked |= named.is_marked;
+        candidate.is_marked |= is_marked;
     }
     for touch in &session.touches {
         set.entry(&touch.path).add_touch(touch);
@@ -422,7 +454,7 @@ fn content<'a>(text: &'a str, original: &Original) -> (Cow<'a, str>, bool) {
     if before == text {
         return (Cow::Borrowed(text), false);
     }
-    let changes = diff::unified(before, text);
+    let changes = unified_diff(before, text, DIFF_CONTEXT, true);
     match (text.len() <= SMALL, changes.len() < text.len()) {
         (true, true) => (Cow::Owned(format!("{}\n[what changed in it:]\n{changes}", text.trim_end())), false),
         (false, true) => (Cow::Owned(changes), true),

@@ -19,7 +19,7 @@ pub fn mask_session(session: &mut Session) -> usize {
     let done = session.masked;
     let asks = session.asks[done.asks..].iter_mut().map(|ask| &mut ask.text);
     let commands = session.commands[done.commands..].iter_mut();
-    let lines = commands.flat_map(|command| [&mut command.line, &mut command.output]);
+    let lines = commands.flat_map(|command| [command.line.text_mut(), &mut command.output]);
     let delegations = session.delegations[done.delegations..].iter_mut();
     let handed_over =
         delegations.flat_map(|delegation| [&mut delegation.description, &mut delegation.report]);
@@ -58,27 +58,17 @@ pub fn mask_plan(plan: &mut Plan) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Delegation, Remark};
+    use crate::testing::{delegation, remark};
 
     #[test]
     fn remarks_and_reports_of_subagents_leak_nothing() {
-        let text = || "the key is sk-ant-api03-aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5hJ7kL9".to_owned();
-        let remark = Remark { text: text(), at: 1, time: None, ends_turn: false };
-        let delegation = Delegation {
-            description: String::new(),
-            agent_type: String::new(),
-            outcome: Outcome::Done,
-            report: text(),
-            agent_id: None,
-            at: 1,
-            time: None,
-        };
-        let mut session =
-            Session { remarks: vec![remark], delegations: vec![delegation], ..Session::default() };
+        let text = "the key is sk-ant-api03-aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5hJ7kL9";
+        let (remarks, delegations) = (vec![remark(text, 1)], vec![delegation("", 1, text)]);
+        let mut session = Session { remarks, delegations, ..Session::default() };
         assert_eq!(mask_session(&mut session), 2);
-        assert!(
-            !session.remarks[0].text.contains("sk-ant") && !session.delegations[0].report.contains("sk-ant")
-        );
+        for shown in [&session.remarks[0].text, &session.delegations[0].report] {
+            assert!(!shown.contains("sk-ant"), "{shown}");
+        }
         assert_eq!((session.masked.remarks, session.masked.delegations), (1, 1));
     }
 }

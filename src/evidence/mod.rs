@@ -6,7 +6,6 @@
 pub mod budget;
 pub mod gather;
 pub mod masking;
-pub mod named;
 pub mod sections;
 pub mod timeline;
 
@@ -79,7 +78,7 @@ impl LeftOut {
 }
 
 /// One way in which the session touched a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TouchNote {
     pub tool: String,
     /// How it ended.
@@ -87,16 +86,11 @@ pub struct TouchNote {
     /// By which subagent.
     pub agent: Option<String>,
     /// How often in a row.
-    #[serde(default = "once")]
     pub times: usize,
 }
 
-fn once() -> usize {
-    1
-}
-
 /// Who names a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NamedIn {
     /// A step of the plan, by its number.
@@ -110,7 +104,7 @@ pub enum NamedIn {
 }
 
 /// What happened to a file in the session, by whatever means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileChange {
     Created,
@@ -124,7 +118,7 @@ pub enum FileChange {
 }
 
 /// One file: what the session did to it and what the disk shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileEvidence {
     /// Its path, relative to the workspace where it is inside.
     pub name: String,
@@ -179,7 +173,7 @@ pub struct JudgedUntil {
 const MAX_HASHES: usize = 300;
 
 /// Everything that one audit knows. All text in it is masked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
     /// What was promised.
     pub plan: Option<Plan>,
@@ -188,7 +182,6 @@ pub struct Evidence {
     /// What the disk shows, what is claimed first.
     pub files: Vec<FileEvidence>,
     /// How many more files changed that nobody names and no edit tool touched.
-    #[serde(default)]
     pub unlisted: usize,
     /// What git says; `None` where there is no repository, or it did not answer.
     pub repository: Option<Repository>,

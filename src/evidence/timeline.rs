@@ -48,7 +48,7 @@ impl Entry<'_> {
     /// How much an entry tells: those that tell least are shortened first.
     fn weight(&self) -> u8 {
         match self {
-            Self::Run(command) if command.parsed().only_reads() && !has_failed(command) => 0,
+            Self::Run(command) if command.line.only_reads() && !has_failed(command) => 0,
             Self::Run(command) if !is_telling(command) => 1,
             Self::Said(remark) if !remark.ends_turn => 1,
             Self::Run(_) | Self::Said(_) => 2,
@@ -231,7 +231,7 @@ fn output_cap(command: &Command, is_short: bool) -> usize {
         if is_short { TELLING_OUTPUT_SHORT } else { TELLING_OUTPUT }
     } else if is_short {
         0
-    } else if command.parsed().only_reads() {
+    } else if command.line.only_reads() {
         READING_OUTPUT
     } else {
         PLAIN_OUTPUT
@@ -244,7 +244,7 @@ fn has_failed(command: &Command) -> bool {
 
 /// Whether a command's output is likely to settle something: a check, git, the forge, or a failure.
 fn is_telling(command: &Command) -> bool {
-    let line = command.parsed();
+    let line = &command.line;
     has_failed(command) || line.check().is_some() || line.uses_version_control()
 }
 
@@ -254,7 +254,7 @@ fn run(command: &Command, line_cap: usize, output_cap: usize) -> String {
     let line = both_ends(command.line.trim(), line_cap);
     let mut text = format!("$ {}", line.lines().collect::<Vec<_>>().join("\n    "));
     let end = match command.end {
-        CommandEnd::Succeeded if command.parsed().hides_exit_status() => {
+        CommandEnd::Succeeded if command.line.hides_exit_status() => {
             "ok (but a pipe, `||` or `;` hides the exit code: only the output tells)".to_owned()
         }
         CommandEnd::Succeeded => "ok".to_owned(),
@@ -286,7 +286,7 @@ fn summary(session: &Session, from: usize) -> String {
     let commands: Vec<&Command> = session.commands.iter().filter(|command| command.at < from).collect();
     let mut last_runs: BTreeMap<Action, &Command> = BTreeMap::new();
     for command in &commands {
-        if let Some(check) = command.parsed().check() {
+        if let Some(check) = command.line.check() {
             last_runs.insert(check, command);
         }
     }

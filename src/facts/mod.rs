@@ -1,33 +1,35 @@
-//! What the disk, git or an exit code proves: evidence in, findings out, one file a rule. Pure.
+//! What the disk, git or an exit code proves: evidence in, findings out. Pure.
 //!
 //! They go to the first reader as numbered candidates that it may dispute; with no reader they are
-//! all that can block a stop. Must not read prose: a rule that needs a list of words of any
-//! language is not a fact.
+//! all that can block a stop. Must go by marks alone and not read prose: a rule that needs a list of
+//! words of any language is not a fact.
 
-mod failed;
 mod missing;
-mod ticked;
-mod undone;
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, FileChange, FileEvidence};
 use crate::finding::{Category, ClaimedIn, Finding, Kind, Source, Status};
+use crate::plan::Mark;
+use crate::plan::mentions::paths_named;
+use crate::plan::steps::parse_steps;
+use crate::session::{Command, CommandEnd};
+use crate::text::normalise::normalised;
 
 /// A longer list is of no use to anybody.
 const MOST: usize = 12;
 
 /// Returns everything that is proven.
 pub fn facts(evidence: &Evidence) -> Vec<Finding> {
-    let ticked = ticked::ticked(evidence);
-    let mut findings = missing::findings(evidence, &ticked);
-    findings.extend(failed::findings(evidence, &ticked));
-    findings.extend(undone::findings(evidence, &ticked));
+    let ticked = ticked(evidence);
+    let mut findings = about_files(evidence, &ticked, missing::missing);
+    findings.extend(ticked.iter().flat_map(|item| failed(&evidence.session.commands, item)));
+    findings.extend(about_files(evidence, &ticked, undone));
     findings.truncate(MOST);
     findings
 }
 
 /// Whether a fact may depend on a file: something that was ticked names one.
 pub fn need_files(evidence: &Evidence) -> bool {
-    ticked::ticked(evidence).iter().any(|item| item.paths.len() == 1)
+    ticked(evidence).iter().any(|item| item.paths.len() == 1)
 }
 
 /// Something that this session ticked: a claim by a mark.
@@ -39,6 +41,89 @@ struct TickedItem {
     step: Option<usize>,
     /// The paths that it names, written as paths.
     paths: Vec<String>,
+}
+
+/// Returns what this session ticked: steps of the plan, tasks that it finished, and ticked items in
+/// its final message.
+fn ticked(evidence: &Evidence) -> Vec<TickedItem> {
+    let item = |text: &str, place, step| {
+        let marked = paths_named(text).into_iter().filter(|named| named.marked);
+        TickedItem { text: text.to_owned(), place, step, paths: marked.map(|named| named.path).collect() }
+    };
+    let mut all = Vec::new();
+    if let Some(plan) = &evidence.plan {
+        let steps = plan.steps.iter().filter(|step| plan.ticked_now(step));
+        all.extend(steps.map(|step| item(&step.text, ClaimedIn::Plan, Some(step.number))));
+    }
+    let todos = evidence.session.todos.iter().filter(|todo| todo.status == "completed");
+    all.extend(todos.map(|todo| item(&todo.text, ClaimedIn::Tasks, None)));
+    let message = evidence.session.final_message.as_deref().unwrap_or_default();
+    let said = parse_steps(message).into_iter().filter(|step| step.mark == Mark::Ticked);
+    all.extend(said.map(|step| item(&step.text, ClaimedIn::Message, None)));
+    all
+}
+
+/// Applies a rule to the file of each item that names exactly one, and reports each file once. An
+/// item that names several may name examples and old names beside what it promises.
+fn about_files(
+    evidence: &Evidence,
+    ticked: &[TickedItem],
+    rule: fn(&Evidence, &TickedItem, &FileEvidence) -> Option<Finding>,
+) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for item in ticked {
+        let [path] = item.paths.as_slice() else { continue };
+        let plain = path.trim_start_matches("./");
+        let Some(file) = evidence.files.iter().find(|file| file.name == plain || file.name == *path) else {
+            continue;
+        };
+        if findings.iter().all(|known| known.path.as_ref() != Some(&file.name)) {
+            findings.extend(rule(evidence, item, file));
+        }
+    }
+    findings
+}
+
+/// The session edited the file, and it is as it was before.
+fn undone(evidence: &Evidence, item: &TickedItem, file: &FileEvidence) -> Option<Finding> {
+    let is_committed = evidence.repository.as_ref().is_some_and(|git| git.has_committed(&file.name));
+    let is_undone = file.was_edited() && file.change == FileChange::Unchanged && !is_committed;
+    let why = format!("It is ticked, and {} is as it was before the session: its edits are gone.", file.name);
+    let settle = "Make the change again, or take the tick back.";
+    is_undone.then(|| fact(item, Kind::WrongContent, Some(&file.name), "", why, settle))
+}
+
+/// Returns the commands that an item names and that failed when they were run last.
+fn failed(commands: &[Command], item: &TickedItem) -> Vec<Finding> {
+    let named = item.text.split('`').skip(1).step_by(2).map(str::trim).filter(|named| named.contains(' '));
+    let findings = named.filter_map(|named| {
+        let last = last_run(commands, named)?;
+        let CommandEnd::Failed(code) = last.end else { return None };
+        let code = code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
+        let why = format!("It is ticked, and `{named}` failed{code} when it was run last.");
+        let settle = "Make the command succeed, or take the tick back.";
+        let proof = last.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        Some(fact(item, Kind::Failed, None, proof.trim(), why, settle))
+    });
+    findings.collect()
+}
+
+/// Returns the newest run of a command, unless a check of the same kind has passed since: the same
+/// tests may have passed under another name.
+fn last_run<'a>(commands: &'a [Command], named: &str) -> Option<&'a Command> {
+    let wanted = normalised(named);
+    let runs = |command: &&Command| {
+        let mut simple = command.line.commands().iter();
+        simple.any(|simple| normalised(&simple.words_and_files().join(" ")) == wanted)
+    };
+    let last = commands.iter().rfind(runs).filter(|last| !last.line.hides_exit_status())?;
+    let check = last.line.check();
+    let has_passed_since = check.is_some()
+        && last.end != CommandEnd::Succeeded
+        && commands.iter().any(|command| {
+            command.at >= last.at && command.end == CommandEnd::Succeeded && command.line.check() == check
+        });
+    (!has_passed_since).then_some(last)
 }
 
 /// Returns a finding about a ticked item.

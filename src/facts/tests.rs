@@ -5,7 +5,7 @@ use crate::evidence::{FileChange, FileEvidence, FileState, Repository};
 use crate::plan::Plan;
 use crate::session::{Command, CommandEnd};
 use crate::testing::{
-    self, command, failed, file, missing as no_file, plan, plan_from, repository, said, session, todo,
+    self, command, failed, file, missing as no_file, plan, plan_from, repository, said, session, shown, todo,
     touched,
 };
 use crate::workspace::git::{Change, Commit, Stash};
@@ -98,6 +98,23 @@ fn a_name_that_may_be_no_promised_file_is_no_fact() {
 }
 
 #[test]
+fn a_file_that_was_written_with_another_ending_is_not_missing() {
+    let missing_in = |step: &str, name: &str, written: Option<&str>| -> Vec<String> {
+        let written = written.map(|name| FileEvidence { change: FileChange::Created, ..shown(name, "x") });
+        let files = [no_file(name)].into_iter().chain(written).collect();
+        facts(&ticks(&format!("- [x] {step}\n"), files)).into_iter().filter_map(|fact| fact.path).collect()
+    };
+    let step = "Create `src/retry.js`";
+    assert_eq!(missing_in(step, "src/retry.js", None), ["src/retry.js"]);
+    assert_eq!(missing_in(step, "src/retry.js", Some("src/retries.ts")), ["src/retry.js"]);
+    let step = "`src/retry.js` with backoff (as `.ts`, like the rest)";
+    assert_eq!(missing_in(step, "src/retry.js", Some("src/retry.ts")), [""; 0]);
+    let beside_a_pattern = "The tests (`test/**/*.test.js`) are like `path/to/your.test.js`";
+    assert_eq!(missing_in(beside_a_pattern, "path/to/your.test.js", None), [""; 0]);
+    assert_eq!(missing_in("`till:src/Total.tsx` shows it", "till:src/Total.tsx", None), [""; 0]);
+}
+
+#[test]
 fn a_file_that_is_somewhere_is_not_missing() {
     for state in [
         FileState::File { bytes: 1 },
@@ -119,20 +136,19 @@ fn a_file_that_was_there_or_was_touched_is_for_the_readers() {
     assert_eq!(proven(&ticks(STEP, vec![edited])), [], "the session wrote it once");
 }
 
+/// A commit of the file on another branch.
+fn commit_elsewhere() -> Commit {
+    let (id, subject, files) = ("a1".into(), "Add alpha".into(), vec!["src/alpha.rs".into()]);
+    Commit { id, time: 1, subject, is_on_branch: false, files }
+}
+
 #[test]
 fn a_file_that_git_has_elsewhere_is_not_missing() {
-    let commit = Commit {
-        id: "a1".into(),
-        time: 1,
-        subject: "Add alpha".into(),
-        is_on_branch: false,
-        files: vec!["src/alpha.rs".into()],
-    };
     let stash = Stash { name: "stash@{0}".into(), time: 1, subject: "WIP".into() };
     let changed = [("src/alpha.rs".to_owned(), Change::Deleted)].into();
     for (git, is_proven) in [
         (repository(), true),
-        (Repository { commits: vec![commit], ..repository() }, false),
+        (Repository { commits: vec![commit_elsewhere()], ..repository() }, false),
         (Repository { stashes: vec![stash], ..repository() }, false),
         (Repository { changed, ..repository() }, false),
     ] {
@@ -252,14 +268,7 @@ fn an_edit_that_stands_or_was_committed_is_not_gone() {
     assert_eq!(proven(&ticks(mend, vec![untouched])), [], "it was never edited");
     let both = "- [x] Move it from `src/alpha.rs` to `src/beta.rs`\n";
     assert_eq!(proven(&ticks(both, vec![edited(FileChange::Unchanged)])), [], "it names two");
-    let commit = Commit {
-        id: "a1".into(),
-        time: 1,
-        subject: "Mend it, and back".into(),
-        is_on_branch: false,
-        files: vec!["src/alpha.rs".into()],
-    };
-    let git = Some(Repository { commits: vec![commit], ..repository() });
+    let git = Some(Repository { commits: vec![commit_elsewhere()], ..repository() });
     let evidence = Evidence { repository: git, ..ticks(mend, vec![edited(FileChange::Unchanged)]) };
     assert_eq!(proven(&evidence), [], "a commit of the session has it");
 }

@@ -10,12 +10,12 @@ mod tests;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::before::{PlanBefore, marks_changed, ticked_before};
 use super::places::{PlanFile, PlanPlaces};
 use super::steps::{Mark, Step, StepKind, parse_steps};
-use super::{BeforeSource, Plan, PlanSource, Presence};
+use super::{BeforeSource, Plan, PlanBefore, PlanSource, are_in, marks_changed, ticked_before};
 use crate::paths::is_markdown;
 use crate::session::{ApprovedPlan, Original, ReadFile, Session, Touch};
+use crate::shell::SimpleCommand;
 
 /// How much of a plan is read. A log of megabytes under a plan's name is none.
 const PLAN_CAP: usize = 128 << 10;
@@ -116,7 +116,7 @@ impl Finder<'_> {
             (None, None) => return None,
         };
         // A step that was ticked when the plan was approved is no claim of this session.
-        plan.before = text.as_deref().map(PlanBefore::approved);
+        plan.before = text.as_deref().map(|text| PlanBefore::new(text, BeforeSource::Approved));
         mark_old_ticks(&mut plan);
         Some(plan)
     }
@@ -126,13 +126,8 @@ impl Finder<'_> {
     fn changed(&self) -> Option<Plan> {
         let mut candidates: Vec<_> =
             self.edits.iter().map(|(file, touch)| (touch.at, file.clone())).collect();
-        let commands = self
-            .session
-            .commands
-            .iter()
-            .filter(|command| self.places.may_name_plan(&command.line) && command.may_have_effects());
-        for command in commands {
-            let words = command.parsed().commands.into_iter().flat_map(|command| command.words_and_files());
+        for command in self.session.commands.iter().filter(|command| command.may_have_effects()) {
+            let words = command.line.commands().iter().flat_map(SimpleCommand::words_and_files);
             let files = words.filter_map(|word| self.places.file(word.trim_start_matches('>')));
             candidates.extend(files.map(|file| (command.at, file)));
         }
@@ -168,8 +163,7 @@ impl Finder<'_> {
     /// A file that the person named in an ask: a plan by its place, or one with steps in order.
     /// A page that the session rewrote was the subject of the work, unless it is called a plan.
     fn named(&self) -> Option<Plan> {
-        let asks = self.session.asks.iter().rev().filter(|ask| self.places.may_name_plan(&ask.text));
-        let words = asks.flat_map(|ask| words_that_name_files(&ask.text));
+        let words = self.session.asks.iter().rev().flat_map(|ask| words_that_name_files(&ask.text));
         newest(words.filter_map(|word| self.places.file(word))).find_map(|file| {
             let is_called_plan = file.is_plan || file.is_called_plan();
             if !is_called_plan && self.edits_of(&file.path).next().is_some() {
@@ -279,7 +273,6 @@ fn compare(approved: &str, file: &str) -> Likeness {
         return Likeness::Same;
     }
     let steps = parse_steps(approved);
-    let found =
-        Presence::new(file, &parse_steps(file)).find(&steps).into_iter().filter(|there| *there).count();
+    let found = are_in(file, &parse_steps(file), &steps).into_iter().filter(|is_in| *is_in).count();
     if found > 0 && found * 2 >= steps.len() { Likeness::Updated } else { Likeness::AnotherPlan }
 }

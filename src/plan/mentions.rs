@@ -13,10 +13,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use paths::Written;
-use serde::{Deserialize, Serialize};
 
 /// A path that a text names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     /// The path as written, without a position in the file and without punctuation.
     pub path: String,
@@ -36,12 +35,6 @@ pub fn paths_named(text: &str) -> Vec<Named> {
         }
     }
     found.named
-}
-
-/// Whether a path ends like one: with an extension, a slash, or a name that needs neither.
-/// `acme/widgets` and `api/users` are a repository and a route as often as they are folders.
-pub fn is_surely_a_path(path: &str) -> bool {
-    paths::has_an_end(path)
 }
 
 #[derive(Default)]
@@ -178,15 +171,10 @@ fn backtick_runs(text: &str) -> Vec<Range<usize>> {
 /// For each run the next one of the same length. One walk from the end, since a search per run
 /// would be quadratic in a text full of them.
 fn closers(runs: &[Range<usize>]) -> Vec<Option<usize>> {
-    // One and two backticks are the rule, and need no map.
-    let mut next_of_short = [None; 3];
     let mut next_of_length = HashMap::new();
     let mut closers = vec![None; runs.len()];
     for (index, run) in runs.iter().enumerate().rev() {
-        closers[index] = match next_of_short.get_mut(run.len()) {
-            Some(next) => next.replace(index),
-            None => next_of_length.insert(run.len(), index),
-        };
+        closers[index] = next_of_length.insert(run.len(), index);
     }
     closers
 }

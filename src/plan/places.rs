@@ -3,7 +3,6 @@
 use std::path::{Component, Path, PathBuf};
 
 use globset::GlobSet;
-use memchr::memmem::Finder;
 
 use crate::globs;
 use crate::paths::is_markdown;
@@ -15,8 +14,6 @@ pub struct PlanPlaces {
     /// The client's own plan folders, the newest convention first.
     pub(super) folders: Vec<PathBuf>,
     globs: GlobSet,
-    /// Texts of which one occurs in every path that a glob matches; `None` if a glob has none.
-    literals: Option<Vec<Finder<'static>>>,
 }
 
 /// A file that may be a plan. What the session did with it decides, unless `is_plan`.
@@ -58,15 +55,14 @@ impl PlanPlaces {
     /// Plans of a workspace, in these folders of the client, and where the globs say. A glob that
     /// does not compile was reported with the config, and matches nothing.
     pub fn new(root: PathBuf, folders: Vec<PathBuf>, globs: &[String]) -> Self {
-        let literals = globs.iter().map(|glob| literal(glob)).collect();
-        Self { root, folders, globs: globs::anywhere(globs).unwrap_or_default(), literals }
+        Self { root, folders, globs: globs::anywhere(globs).unwrap_or_default() }
     }
 
     /// Returns the file that is written so, if it may be a plan: one of the client's or the
     /// config's, or any Markdown of the workspace that is not code.
     pub fn file(&self, written: &str) -> Option<PlanFile> {
-        // A session touches and reads hundreds of files, and few of them can be plans.
-        if !self.may_name_plan(written) {
+        // A session names thousands of words, and few of them can be plans.
+        if !is_markdown(written) && !self.globs.is_match(written) {
             return None;
         }
         let path = self.absolute(written);
@@ -84,18 +80,6 @@ impl PlanPlaces {
         let is_in_plan_folder =
             folder.is_some_and(|name| ["plan", "plans"].iter().any(|plan| name.eq_ignore_ascii_case(plan)));
         Some(PlanFile { path, is_plan, is_in_plan_folder })
-    }
-
-    /// Whether a text, or a path, may name a plan: a cheap test that never misses one.
-    pub(super) fn may_name_plan(&self, text: &str) -> bool {
-        let bytes = text.as_bytes();
-        let is_markdown =
-            |at: usize| bytes.get(at + 1..at + 3).is_some_and(|two| two.eq_ignore_ascii_case(b"md"));
-        memchr::memchr_iter(b'.', bytes).any(is_markdown)
-            || self
-                .literals
-                .as_ref()
-                .is_none_or(|literals| literals.iter().any(|literal| literal.find(bytes).is_some()))
     }
 
     /// The manifests whose presence would make the file a prompt of a plugin: `commands/` and its
@@ -119,15 +103,6 @@ impl PlanPlaces {
         }
         whole
     }
-}
-
-/// The longest text between the stars and slashes of a glob that has no other special characters.
-fn literal(glob: &str) -> Option<Finder<'static>> {
-    if glob.contains(['?', '[', ']', '{', '}', '\\']) {
-        return None;
-    }
-    let longest = glob.split(['*', '/']).max_by_key(|piece| piece.len())?;
-    (!longest.is_empty()).then(|| Finder::new(longest).into_owned())
 }
 
 fn is_one_of(names: &[&str], name: &std::ffi::OsStr) -> bool {

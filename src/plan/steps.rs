@@ -1,7 +1,7 @@
 //! The steps of a Markdown plan, in order, each with its line, its own words, its mark and the
 //! paths that it names. Must not judge whether a step is done, and must not leave out steps that a
-//! consumer may want: lists of findings and of steps look the same, so `kind` and `section` are
-//! there to choose by.
+//! consumer may want: lists of findings and of steps look the same, so `kind` is there to choose
+//! by.
 //!
 //! Steps are list items, headings that count (`Step 3`, `## 2. …`, `### [x] …`) or stand in a row
 //! with others that name files, bold lines that stand for such headings, and rows of tables with a
@@ -21,7 +21,7 @@ use super::mentions::paths_named;
 use reader::Draft;
 
 /// One step of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// Its place in the plan, from 1.
     pub number: usize,
@@ -34,10 +34,6 @@ pub struct Step {
     pub mark: Mark,
     /// What it is in the text.
     pub kind: StepKind,
-    /// How many list items it is nested in; 0 for headings.
-    pub depth: usize,
-    /// The nearest heading above it; for a heading, the one that it is under.
-    pub section: Option<String>,
     /// Files that it names, in its text, in further paragraphs of its item, or on a `File:` line
     /// below its heading.
     pub paths: Vec<String>,
@@ -58,7 +54,7 @@ pub enum Mark {
 }
 
 /// What a step is written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
     /// An item with a box.
@@ -128,8 +124,6 @@ fn step(markdown: &str, draft: &Draft) -> Option<Step> {
             StepKind::Numbered | StepKind::Bullet if marked.boxed => StepKind::Checkbox,
             kind => kind,
         },
-        depth: draft.depth,
-        section: draft.section.clone(),
         paths: paths_named(&named).into_iter().map(|named| named.path).collect(),
     })
 }

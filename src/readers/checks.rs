@@ -213,7 +213,7 @@ fn check_failed(proposal: &Proposal, session: &Session) -> Option<Objection> {
 /// Whether a proof is a command's line and nothing of its output.
 fn is_line(proposal: &Proposal, command: &Command) -> bool {
     let proof = bare(&proposal.proof);
-    let is_whole = [command.line.as_str(), first_line(&command.line)].iter().any(|line| bare(line) == proof);
+    let is_whole = [&*command.line, first_line(&command.line)].iter().any(|line| bare(line) == proof);
     !proof.is_empty() && is_whole && !bare(&command.output).contains(&proof)
 }
 
@@ -231,9 +231,8 @@ fn check_not_run(proposal: &Proposal, session: &Session) -> Option<Objection> {
 }
 
 /// Whether a line runs a command, with any arguments; printing or quoting it does not count.
-fn is_run_in(command: &str, line: &str) -> bool {
-    let line = CommandLine::parse(line);
-    let mut runs = line.commands.iter().map(|run| normalised(&run.words_and_files().join(" ")));
+fn is_run_in(command: &str, line: &CommandLine) -> bool {
+    let mut runs = line.commands().iter().map(|run| normalised(&run.words_and_files().join(" ")));
     runs.any(|run| run.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 

@@ -167,7 +167,7 @@ mod tests {
         session.absorb(subagent, "agent-x");
         assert_eq!(places(&session), [("a", 10), ("s1", 20), ("s2", 30), ("b", 40), ("s3", 40)]);
         assert_eq!(session.masked.touches, 1, "what stands behind the first new one is looked at again");
-        let commands: Vec<_> = session.commands.iter().map(|one| (one.line.as_str(), one.at)).collect();
+        let commands: Vec<_> = session.commands.iter().map(|one| (&*one.line, one.at)).collect();
         assert_eq!(commands, [("cargo build", 20), ("cargo test", 30)]);
         assert_eq!(session.touches[1].agent.as_deref(), Some("agent-x"));
         assert_eq!(session.delegations[0].report, "It works.");

@@ -136,7 +136,7 @@ pub struct OtherCall {
 /// One shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
-    pub line: String,
+    pub line: CommandLine,
     pub at: usize,
     pub time: Option<i64>,
     pub end: CommandEnd,
@@ -270,14 +270,9 @@ impl Session {
 }
 
 impl Command {
-    /// Parses its line. Nothing is cached: masking and retention change the line.
-    pub fn parsed(&self) -> CommandLine {
-        CommandLine::parse(&self.line)
-    }
-
     /// Returns whether it succeeded, and nothing on its line hides a failure.
     pub fn has_passed(&self) -> bool {
-        self.end == CommandEnd::Succeeded && !self.parsed().hides_exit_status()
+        self.end == CommandEnd::Succeeded && !self.line.hides_exit_status()
     }
 
     /// Returns whether a quote is of its line or of its output; white space and marks do not count.
@@ -290,6 +285,6 @@ impl Command {
 
     /// Returns whether it may have changed anything: it ran, and it does more than look.
     pub fn may_have_effects(&self) -> bool {
-        self.end != CommandEnd::Unanswered && !self.parsed().only_reads()
+        self.end != CommandEnd::Unanswered && !self.line.only_reads()
     }
 }

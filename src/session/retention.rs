@@ -178,13 +178,13 @@ fn trim_commands(session: &mut Session) -> Option<Moved> {
 /// Shortens an older command; returns how much of the room for checks is left.
 fn shorten_command(command: &mut Command, room: usize) -> usize {
     if is_check(&command.line) {
-        shorten(&mut command.line, OLD_PART, first_part);
+        shorten(command.line.text_mut(), OLD_PART, first_part);
         shorten(&mut command.output, OLD_PART, last_part);
         if let Some(left) = room.checked_sub(command.line.len() + command.output.len()) {
             return left;
         }
     }
-    shorten(&mut command.line, OLD_COMMAND_PART, first_part);
+    shorten(command.line.text_mut(), OLD_COMMAND_PART, first_part);
     if command.end == CommandEnd::Succeeded {
         command.output = String::new();
     } else {
@@ -194,8 +194,7 @@ fn shorten_command(command: &mut Command, room: usize) -> usize {
 }
 
 /// Returns whether the output of a command says how the work stands: tests, builds, lints, git and gh.
-fn is_check(line: &str) -> bool {
-    let line = CommandLine::parse(line);
+fn is_check(line: &CommandLine) -> bool {
     line.check().is_some() || line.runs_any(&["git", "gh"])
 }
 
@@ -348,7 +347,7 @@ mod tests {
             "the newest are whole"
         );
         let old = session.commands.first().expect("one");
-        assert!(old.line == "make install" && old.output.is_empty(), "{old:?}");
+        assert!(*old.line == *"make install" && old.output.is_empty(), "{old:?}");
         for (was, now) in moved.iter().enumerate().filter_map(|(was, now)| Some((was, (*now)?))) {
             assert_eq!(session.commands[now].at, was, "each is where it is said to be");
         }
@@ -413,7 +412,7 @@ mod tests {
         let old = session.commands.len() - NEWEST_COMMANDS.min(NEWEST_COMMAND_BYTES / 620);
         for (line, is_kept) in lines.into_iter().zip([true, true, true, false]) {
             let command =
-                session.commands[..old].iter().rev().find(|command| command.line == line).expect("one");
+                session.commands[..old].iter().rev().find(|command| *command.line == *line).expect("one");
             assert_eq!(command.output.ends_with("xx"), is_kept, "{line}");
         }
         let old_checks = session.commands[..old].iter().map(|command| command.output.len()).sum::<usize>();

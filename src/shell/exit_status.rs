@@ -127,7 +127,7 @@ mod tests {
         ];
         for (lines, is_hidden) in [(&shown[..], false), (&hidden[..], true)] {
             for line in lines {
-                assert_eq!(CommandLine::parse(line).hides_exit_status(), is_hidden, "{line}");
+                assert_eq!(CommandLine::from(*line).hides_exit_status(), is_hidden, "{line}");
             }
         }
     }

@@ -8,6 +8,12 @@ mod known_tools;
 mod parse;
 mod wrappers;
 
+use std::fmt;
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
 use crate::paths::base_name;
 pub use crate::shell::actions::Action;
 use crate::shell::known_tools::{READ_ONLY, READ_ONLY_GIT, REMOTE};
@@ -17,19 +23,58 @@ use crate::shell::wrappers::{is_assignment, program_name};
 /// How deep scripts in scripts (`bash -c "bash -c …"`) are parsed.
 const DEPTH: usize = 3;
 
-/// A parsed command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A command line, which is parsed once, when something is first asked about it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct CommandLine {
-    /// Its simple commands as written, each with the commands of the script that it is given.
-    pub commands: Vec<SimpleCommand>,
+    text: String,
+    #[serde(skip)]
+    commands: OnceLock<Vec<SimpleCommand>>,
 }
 
+impl<T: Into<String>> From<T> for CommandLine {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), commands: OnceLock::new() }
+    }
+}
+
+impl Deref for CommandLine {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for CommandLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl PartialEq for CommandLine {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for CommandLine {}
+
 impl CommandLine {
-    /// Parses a line.
-    pub fn parse(line: &str) -> Self {
-        let mut commands = parse::parse(line);
-        parse_scripts(&mut commands, DEPTH);
-        Self { commands }
+    /// Returns the text for a change, after which it is parsed anew.
+    pub fn text_mut(&mut self) -> &mut String {
+        self.commands.take();
+        &mut self.text
+    }
+
+    /// Returns its simple commands as written, each with the commands of the script that it is
+    /// given.
+    pub fn commands(&self) -> &[SimpleCommand] {
+        self.commands.get_or_init(|| {
+            let mut commands = parse::parse(&self.text);
+            parse_scripts(&mut commands, DEPTH);
+            commands
+        })
     }
 
     /// Returns all simple commands, those of a script after the shell that runs it.
@@ -41,7 +86,7 @@ impl CommandLine {
             }
         }
         let mut all = Vec::new();
-        add(&self.commands, &mut all);
+        add(self.commands(), &mut all);
         all
     }
 
@@ -52,7 +97,7 @@ impl CommandLine {
 
     /// Whether nothing in the line can have changed a file.
     pub fn only_reads(&self) -> bool {
-        self.commands.iter().all(SimpleCommand::only_reads)
+        self.commands().iter().all(SimpleCommand::only_reads)
     }
 
     /// Returns the check that the line runs, if it is one that changes nothing.
@@ -88,7 +133,7 @@ impl CommandLine {
 
     /// Whether part of the line works on another machine or in a container.
     pub fn works_elsewhere(&self) -> bool {
-        self.commands.iter().any(SimpleCommand::works_elsewhere)
+        self.commands().iter().any(SimpleCommand::works_elsewhere)
     }
 }
 
@@ -215,7 +260,7 @@ mod tests {
             "for f in *; do cat $f; done",
             "cat a 2> /dev/null",
         ] {
-            assert!(CommandLine::parse(line).only_reads(), "{line}");
+            assert!(CommandLine::from(line).only_reads(), "{line}");
         }
         for line in [
             "cargo build",
@@ -231,7 +276,7 @@ mod tests {
             "rm a",
             "ls && touch b",
         ] {
-            assert!(!CommandLine::parse(line).only_reads(), "{line}");
+            assert!(!CommandLine::from(line).only_reads(), "{line}");
         }
     }
 
@@ -256,7 +301,7 @@ mod tests {
             ("mkdir -p a", None),
             ("grep test a", None),
         ] {
-            assert_eq!(CommandLine::parse(line).check(), expected, "{line}");
+            assert_eq!(CommandLine::from(line).check(), expected, "{line}");
         }
     }
 
@@ -265,17 +310,17 @@ mod tests {
         for line in
             ["ssh host 'touch a'", "cd x && kubectl apply -f y", "docker exec c touch a", "FOO=1 scp a h:b"]
         {
-            assert!(CommandLine::parse(line).works_elsewhere(), "{line}");
+            assert!(CommandLine::from(line).works_elsewhere(), "{line}");
         }
         for line in ["echo ssh", "docker build .", "cat ~/.ssh/config"] {
-            assert!(!CommandLine::parse(line).works_elsewhere(), "{line}");
+            assert!(!CommandLine::from(line).works_elsewhere(), "{line}");
         }
     }
 
     #[test]
     fn scripts_are_parsed() {
         let words = |line: &str| {
-            let line = CommandLine::parse(line);
+            let line = CommandLine::from(line);
             line.flat().iter().map(|command| command.words.join(" ")).collect::<Vec<_>>()
         };
         assert_eq!(words("bash -c 'cd x && npm test' && b"), ["cd x", "npm test", "b"]);
@@ -287,7 +332,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_makes_it_panic(line in ".{0,200}") {
-            let line = CommandLine::parse(&line);
+            let line = CommandLine::from(line);
             let _ = (line.only_reads(), line.works_elsewhere(), line.check(), line.hides_exit_status());
         }
     }

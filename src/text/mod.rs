@@ -5,6 +5,18 @@ pub mod normalise;
 pub mod template;
 
 use std::path::Path;
+use std::time::Duration;
+
+use similar::TextDiff;
+
+/// After this a diff is approximated.
+const DIFF_DEADLINE: Duration = Duration::from_millis(200);
+
+/// Returns a unified diff without file headers, with so many lines around each change.
+pub fn unified_diff(before: &str, after: &str, context: usize, hints_at_newline: bool) -> String {
+    let diff = TextDiff::configure().timeout(DIFF_DEADLINE).diff_lines(before, after);
+    diff.unified_diff().context_radius(context).missing_newline_hint(hints_at_newline).to_string()
+}
 
 /// Returns the text, or where it is longer its first `cap` bytes or a little less, with a mark.
 pub fn first_part(text: &str, cap: usize) -> String {
@@ -124,6 +136,8 @@ pub fn from_home(path: &Path, home: Option<&Path>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -134,6 +148,18 @@ mod tests {
         assert_eq!(named("/home/meadow", "/home/me"), "/home/meadow");
         assert_eq!(named("/etc", "/"), "/etc");
         assert_eq!(from_home(Path::new("/etc"), None), "/etc");
+    }
+
+    #[test]
+    fn a_change_is_shown_with_its_context() {
+        let diff = |before, after| unified_diff(before, after, 3, true);
+        assert_eq!(diff("a\nb\nc\n", "a\nB\nc\n"), "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
+        assert_eq!(diff("same\n", "same\n"), "");
+        assert_eq!(diff("a", "a\n"), "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
+        let text = |from: usize| (from..from + 20_000).map(|at| format!("{at}\n")).collect::<String>();
+        let begun = Instant::now();
+        assert!(diff(&text(0), &text(30_000)).starts_with("@@ -1,20000 +1,20000 @@\n"));
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     }
 
     #[test]

@@ -14,10 +14,6 @@ const SHAPE: cache_codec::Shape = *b"memory\0\x04";
 /// A file that was changed less than this before it was read may be changed again with the same
 /// time on it: some file systems count in steps of two seconds.
 const SETTLED_NS: u128 = 2_000_000_000;
-/// A time that is no multiple of this was not counted in steps as long as that, and needs a shorter
-/// wait.
-const COARSE_NS: u128 = 10_000_000;
-const FINE_SETTLED_NS: u128 = 2 * COARSE_NS;
 
 /// How many bytes are stored of one file, and of all of them.
 const MAX_OF_ONE: usize = 64 << 10;
@@ -37,9 +33,7 @@ pub struct Stamp {
 impl Stamp {
     /// Whether a change after `now_ns` is sure to give the file another stamp.
     fn is_settled(&self, now_ns: u128) -> bool {
-        let is_coarse = self.changed_ns.is_multiple_of(COARSE_NS);
-        let wait = if is_coarse { SETTLED_NS } else { FINE_SETTLED_NS };
-        self.changed_ns.checked_add(wait).is_some_and(|settled| settled < now_ns)
+        self.changed_ns.saturating_add(SETTLED_NS) < now_ns
     }
 }
 
@@ -69,12 +63,12 @@ struct Entry {
 /// The cache of one session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileCache {
+    /// What the last audit stored and this one has not asked for.
     loaded: HashMap<String, Entry>,
     /// What this audit asked for: only that is stored again.
     used: HashMap<String, Entry>,
     used_bytes: usize,
-    /// How many entries of `used` are new.
-    added: usize,
+    has_new: bool,
     now_ns: u128,
 }
 
@@ -84,11 +78,10 @@ impl FileCache {
         Self { loaded: cache_codec::decode(SHAPE, bytes).unwrap_or_default(), now_ns, ..Self::default() }
     }
 
-    /// Returns what is to be stored; `None` where that differs in no more than a few entries that
-    /// nothing asked for.
+    /// Returns what is to be stored; `None` where that is what was loaded.
     pub fn encode(&self) -> Option<Vec<u8>> {
-        let is_much_the_same = self.added == 0 && self.loaded.len() * 2 <= self.used.len();
-        if is_much_the_same { None } else { cache_codec::encode(SHAPE, &self.used) }
+        let is_same = !self.has_new && self.loaded.is_empty();
+        if is_same { None } else { cache_codec::encode(SHAPE, &self.used) }
     }
 
     /// Returns what a file showed, if neither it nor what it is compared with has changed; else what
@@ -101,30 +94,24 @@ impl FileCache {
         look: impl FnOnce() -> Option<FileSummary>,
     ) -> Option<FileSummary> {
         let is_valid = |entry: &Entry| Some(entry.stamp) == stamp && entry.compared_with == compared_with;
-        if self.loaded.get(name).is_some_and(is_valid)
-            && let Some(entry) = self.loaded.remove(name)
+        let loaded = self.loaded.remove(name).filter(is_valid);
+        let is_new = loaded.is_none();
+        let summary = match &loaded {
+            Some(entry) => entry.summary.clone(),
+            None => look()?,
+        };
+        let settled = stamp.filter(|stamp| stamp.is_settled(self.now_ns));
+        let new = || Some(Entry { stamp: settled?, compared_with, summary: summary.clone() });
+        let bytes = summary.text.len();
+        if bytes <= MAX_OF_ONE
+            && self.used_bytes + bytes <= MAX_OF_ALL
+            && let Some(entry) = loaded.or_else(new)
         {
-            let summary = entry.summary.clone();
-            self.store(name, entry);
-            return Some(summary);
-        }
-        let summary = look()?;
-        if let Some(stamp) = stamp.filter(|stamp| stamp.is_settled(self.now_ns)) {
-            let is_stored = self.store(name, Entry { stamp, compared_with, summary: summary.clone() });
-            self.added += usize::from(is_stored);
-        }
-        Some(summary)
-    }
-
-    /// Stores an entry, if there is room for it.
-    fn store(&mut self, name: &str, entry: Entry) -> bool {
-        let bytes = entry.summary.text.len();
-        let has_room = bytes <= MAX_OF_ONE && self.used_bytes + bytes <= MAX_OF_ALL;
-        if has_room {
             self.used_bytes += bytes;
             self.used.insert(name.to_owned(), entry);
+            self.has_new |= is_new;
         }
-        has_room
+        Some(summary)
     }
 }
 
@@ -168,14 +155,14 @@ mod tests {
     }
 
     #[test]
-    fn a_new_entry_is_stored_at_once_and_a_few_unused_ones_are_not_dropped() {
+    fn a_new_entry_is_stored_and_one_that_nothing_asks_for_is_dropped() {
         let mut many = FileCache::decode(&[], LATER);
         let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
         for name in &names {
             get(&mut many, name, Some(STAMP), "before", "old");
         }
         let stored = many.encode().expect("all is new");
-        for (changed, unused, is_stored) in [(0, 0, false), (1, 0, true), (0, 10, false), (0, 30, true)] {
+        for (changed, unused, is_stored) in [(0, 0, false), (1, 0, true), (0, 30, true)] {
             let mut many = FileCache::decode(&stored, LATER);
             for (at, name) in names.iter().enumerate().skip(unused) {
                 let with = if at < changed { "another" } else { "before" };
@@ -190,8 +177,7 @@ mod tests {
         let get_at =
             |at: u128, stamp: Stamp| get(&mut cached(at, Some(stamp)), "a.rs", Some(stamp), "before", "new");
         assert_eq!(get_at(1_500, STAMP), "new");
-        assert_eq!(get_at(30_000_000, STAMP), "old");
-        // On a disk that counts in whole seconds, or in two of them.
+        // A disk may count in two seconds.
         let coarse = Stamp { changed_ns: 1_000_000_000, ..STAMP };
         assert_eq!(get_at(2_900_000_000, coarse), "new");
         assert_eq!(get_at(3_100_000_000, coarse), "old");

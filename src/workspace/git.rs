@@ -4,11 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::child::{self, Ending, Job};
 
@@ -16,11 +15,13 @@ const DEADLINE: Duration = Duration::from_secs(2);
 const OUTPUT_CAP: usize = 16 << 20;
 /// How many commits of a session are read.
 const MAX_COMMITS: usize = 60;
+/// How many commits of the branch are read to find the one before a session.
+const MAX_HISTORY: usize = 1_000;
 /// Clocks of a transcript and of git may differ by a little, and a stop comes after the last row.
 const SLACK: i64 = 120;
 
 /// What git says of the workspace as a whole.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repository {
     /// The branch that is checked out; `None` where none is.
     pub branch: Option<String>,
@@ -39,7 +40,7 @@ pub struct Repository {
 }
 
 /// The branch that another one follows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upstream {
     pub name: String,
     /// How many commits are not there.
@@ -49,7 +50,7 @@ pub struct Upstream {
 }
 
 /// A file that differs from the newest commit, with git's two letters for how.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStatus {
     /// Such as `.M`, `A.`, `D.`, `??`.
     pub letters: String,
@@ -57,7 +58,7 @@ pub struct FileStatus {
     pub path: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     /// Its short name.
     pub id: String,
@@ -70,7 +71,7 @@ pub struct Commit {
     pub files: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stash {
     /// Git's name for it.
     pub name: String,
@@ -81,8 +82,7 @@ pub struct Stash {
 }
 
 /// How a file differs from what it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Added,
     /// It has another content.
@@ -126,14 +126,14 @@ pub struct Git {
     root: PathBuf,
     /// The state of the working tree; `None` where there is no repository.
     status: OnceLock<Option<Repository>>,
-    /// The commit before each session, by when the session began.
-    bases: Mutex<HashMap<String, Option<String>>>,
+    /// When each of the newest commits of the branch was made and which it is, newest first.
+    history: OnceLock<Vec<(i64, String)>>,
 }
 
 impl Git {
     /// Git in the workspace at `root`.
     pub fn new(root: PathBuf) -> Self {
-        Self { root, status: OnceLock::new(), bases: Mutex::default() }
+        Self { root, status: OnceLock::new(), history: OnceLock::new() }
     }
 
     /// Returns the text that each of these files had in a commit, for those that were in it. The
@@ -147,20 +147,30 @@ impl Git {
             .filter(|path| !path.contains('\n'))
             .map(|path| format!("{commit}:./{path}"))
             .collect();
-        let printed = git(&self.root, &["cat-file", "--batch"], asked.join("\n") + "\n");
+        let printed = self.run(&["cat-file", "--batch"], asked.join("\n") + "\n");
         printed.map(|printed| parse_batch(&printed, paths)).unwrap_or_default()
     }
 
     /// Returns the newest commit of the branch that is older than a session, which began at a time
     /// as the client writes it; `None` where all commits are newer.
     pub fn base(&self, started: &str) -> Option<String> {
-        let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = seconds(started)?;
+        let history = self.history.get_or_init(|| {
+            let printed = self.ask(&["rev-list", "--timestamp", "-n", &MAX_HISTORY.to_string(), "HEAD"]);
+            let commit = |line: &str| {
+                let (time, id) = line.split_once(' ')?;
+                Some((time.parse().ok()?, id.to_owned()))
+            };
+            printed.unwrap_or_default().lines().filter_map(commit).collect()
+        });
+        let newest = history.iter().find(|(time, _)| *time <= started).map(|(_, id)| id.clone());
+        // The session is older than all of the history that was read.
         let ask = || {
-            let until = format!("--before={}", git_time(seconds(started)?));
+            let until = format!("--before={}", git_time(started));
             let printed = self.ask(&["rev-list", "-n", "1", &until, "HEAD"])?;
             Some(printed.trim().to_owned()).filter(|id| !id.is_empty())
         };
-        bases.entry(started.to_owned()).or_insert_with(ask).clone()
+        if newest.is_none() && history.len() >= MAX_HISTORY { ask() } else { newest }
     }
 
     /// Returns when the newest commit was made, in seconds since 1970.
@@ -228,8 +238,13 @@ impl Git {
         commits
     }
 
+    /// Runs git, unless there is no repository: many sessions of such a folder may be audited.
+    fn run(&self, args: &[&str], stdin: String) -> Option<Vec<u8>> {
+        top(&self.root).and_then(|_| git(&self.root, args, stdin))
+    }
+
     fn ask(&self, args: &[&str]) -> Option<String> {
-        git(&self.root, args, String::new()).map(|printed| String::from_utf8_lossy(&printed).into_owned())
+        self.run(args, String::new()).map(|printed| String::from_utf8_lossy(&printed).into_owned())
     }
 }
 
@@ -243,11 +258,15 @@ fn seconds(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_second)
 }
 
+/// Returns the top folder of the repository around `root`.
+fn top(root: &Path) -> Option<&Path> {
+    root.ancestors().find(|folder| folder.join(".git").exists())
+}
+
 /// The path from the repository's top to `root`, with a slash at its end; empty at the top itself.
 fn prefix(root: &Path) -> String {
-    let top = root.ancestors().find(|folder| folder.join(".git").exists());
     let below =
-        top.and_then(|top| root.strip_prefix(top).ok()).map(|path| path.to_string_lossy().into_owned());
+        top(root).and_then(|top| root.strip_prefix(top).ok()).map(|path| path.to_string_lossy().into_owned());
     below.filter(|path| !path.is_empty()).map(|path| path + "/").unwrap_or_default()
 }
 

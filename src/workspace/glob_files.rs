@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use walkdir::WalkDir;
 
 use crate::globs::FileGlob;
-use crate::workspace::NOT_SEARCHED;
+use crate::workspace::{NOT_SEARCHED, walk};
 
 /// How many entries below a glob's folder are looked at: who starts a session waits for it.
 const MOST_ENTRIES: usize = 20_000;
@@ -64,81 +64,58 @@ fn below(start: &Path, glob: &FileGlob) -> Vec<PathBuf> {
     if glob.is_one_path() {
         return vec![start.to_path_buf()];
     }
-    let walk =
-        WalkDir::new(start).min_depth(1).max_depth(glob.depth.unwrap_or(usize::MAX)).follow_links(false);
-    let walk = walk.into_iter().filter_entry(|entry| {
-        let is_passed_by = || NOT_SEARCHED.contains(&entry.file_name().to_string_lossy().as_ref());
-        !(entry.depth() > 0 && entry.file_type().is_dir() && is_passed_by())
-    });
-    let entries = walk.take(MOST_ENTRIES).filter_map(Result::ok).filter(|entry| !entry.file_type().is_dir());
-    let fitting =
-        entries.filter(|entry| entry.path().strip_prefix(start).is_ok_and(|below| glob.matches_below(below)));
-    fitting.map(walkdir::DirEntry::into_path).collect()
+    let from = WalkDir::new(start).min_depth(1).max_depth(glob.depth.unwrap_or(usize::MAX));
+    let files = walk(from, NOT_SEARCHED, MOST_ENTRIES).filter(|entry| !entry.file_type().is_dir());
+    let fits = |path: &PathBuf| path.strip_prefix(start).is_ok_and(|below| glob.matches_below(below));
+    files.map(walkdir::DirEntry::into_path).filter(fits).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+    use crate::testing::Folder;
 
-    struct Folder(tempfile::TempDir);
-
-    impl Folder {
-        fn with(files: &[&str]) -> Self {
-            let folder = Self(tempfile::tempdir().expect("a folder"));
-            for (age, name) in files.iter().enumerate() {
-                let path = folder.0.path().join(name);
-                fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-                fs::write(&path, name).expect("written");
-                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - age as u64);
-                fs::File::options()
-                    .write(true)
-                    .open(&path)
-                    .and_then(|file| file.set_modified(time))
-                    .expect("set");
-            }
-            folder
+    /// A folder with these files, the newest first.
+    fn folder(files: &[&str]) -> Folder {
+        let folder = Folder::new(&[]);
+        for (age, name) in files.iter().enumerate() {
+            let name = format!("../{name}");
+            folder.write(&name, "text");
+            folder.age(&name, &format!("2026-01-01T00:00:{:02}Z", 59 - age));
         }
+        folder
+    }
 
-        fn names(&self, globs: &[&str]) -> Vec<String> {
-            let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
-            let home = self.0.path().join("home");
-            let all = globbed(&self.0.path().join("w"), Some(&home), &globs);
-            let root = fs::canonicalize(self.0.path()).expect("there").display().to_string();
-            let given = self.0.path().display().to_string();
-            all.into_iter().map(|one| one.name.replace(&root, "").replace(&given, "")).collect()
-        }
+    fn names(folder: &Folder, globs: &[&str]) -> Vec<String> {
+        let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
+        let all = globbed(&folder.root(), Some(&folder.path().join("home")), &globs);
+        let real = fs::canonicalize(folder.path()).expect("there").display().to_string();
+        let given = folder.path().display().to_string();
+        all.into_iter().map(|one| one.name.replace(&real, "").replace(&given, "")).collect()
     }
 
     #[test]
     fn files_that_fit_come_newest_first_and_once() {
-        let folder = Folder::with(&[
-            "w/docs/b.md", "w/a.md", "w/docs/deep/c.md", "w/docs/target/d.md", "w/docs/e.txt",
-        ]);
-        assert_eq!(folder.names(&["a.md", "docs/*.md", "*.md", "none.md"]), ["docs/b.md", "a.md"]);
-        assert_eq!(folder.names(&["docs/**/*.md"]), ["docs/b.md", "docs/deep/c.md"]);
-        assert_eq!(folder.names(&["docs/target/*", "docs"]), ["docs/target/d.md"]);
-        assert_eq!(folder.names(&[]), Vec::<String>::new());
+        let folder =
+            folder(&["w/docs/b.md", "w/a.md", "w/docs/deep/c.md", "w/docs/target/d.md", "w/docs/e.txt"]);
+        assert_eq!(names(&folder, &["a.md", "docs/*.md", "*.md", "none.md"]), ["docs/b.md", "a.md"]);
+        assert_eq!(names(&folder, &["docs/**/*.md"]), ["docs/b.md", "docs/deep/c.md"]);
+        assert_eq!(names(&folder, &["docs/target/*", "docs"]), ["docs/target/d.md"]);
+        assert_eq!(names(&folder, &[]), Vec::<String>::new());
     }
 
     #[test]
     fn only_who_names_it_from_the_root_on_gets_what_is_outside() {
-        let folder = Folder::with(&["home/notes/n.md", "secret.md", "w/a.md"]);
-        let outside = folder.0.path().join("secret.md");
-        assert_eq!(
-            folder.names(&["~/notes/*.md", &outside.display().to_string()]),
-            ["/home/notes/n.md", "/secret.md"]
-        );
+        let folder = folder(&["home/notes/n.md", "secret.md", "w/a.md"]);
+        let outside = folder.path().join("secret.md");
+        let found = names(&folder, &["~/notes/*.md", &outside.display().to_string()]);
+        assert_eq!(found, ["/home/notes/n.md", "/secret.md"]);
         #[cfg(unix)]
         {
-            std::os::unix::fs::symlink(&outside, folder.0.path().join("w/link.md")).expect("a link");
-            std::os::unix::fs::symlink("a.md", folder.0.path().join("w/same.md")).expect("a link");
-            assert_eq!(
-                folder.names(&["*.md", "link.md"]).len(),
-                1,
-                "one file by two names, and none outside"
-            );
+            std::os::unix::fs::symlink(&outside, folder.root().join("link.md")).expect("a link");
+            std::os::unix::fs::symlink("a.md", folder.root().join("same.md")).expect("a link");
+            let found = names(&folder, &["*.md", "link.md"]);
+            assert_eq!(found.len(), 1, "one file by two names, and none outside");
         }
     }
 }

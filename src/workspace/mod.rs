@@ -2,7 +2,6 @@
 //! an audit that reads files of the workspace. Must not read anything outside the workspace and the
 //! client's plan folders, must not follow a link out of them, and must not judge.
 
-pub mod diff;
 pub mod file_cache;
 pub mod git;
 pub mod glob_files;
@@ -14,7 +13,8 @@ use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
-use walkdir::WalkDir;
+
+use walkdir::{DirEntry, WalkDir};
 
 use self::file_cache::Stamp;
 use self::git::Git;
@@ -168,10 +168,7 @@ impl Workspace {
         // `dist/cli.js` of a plan is `packages/cli/dist/cli.js` on disk.
         let is_named = |folder: &str| missing.iter().any(|path| path.split('/').any(|part| part == folder));
         let passed_by: Vec<&str> = NOT_SEARCHED.iter().copied().filter(|folder| !is_named(folder)).collect();
-        let walk = WalkDir::new(&self.root).follow_links(false).into_iter().filter_entry(|entry| {
-            !(entry.file_type().is_dir() && passed_by.contains(&entry.file_name().to_string_lossy().as_ref()))
-        });
-        for entry in walk.take(most).filter_map(Result::ok) {
+        for entry in walk(WalkDir::new(&self.root), &passed_by, most) {
             seen += 1;
             let Some(paths) = wanted.get(&folded(&entry.file_name().to_string_lossy())) else { continue };
             let there = entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy();
@@ -202,7 +199,8 @@ impl Workspace {
 
     /// What tells whether a file is as it was.
     pub fn stamp(&self, place: &Place) -> Option<Stamp> {
-        stamp_of(&fs::metadata(&place.path).ok()?)
+        let meta = fs::metadata(&place.path).ok()?;
+        Some(Stamp { inode: inode_of(&meta), bytes: meta.len(), changed_ns: changed_ns(&meta)? })
     }
 
     /// The files that were changed since a time, which is in the client's words, each with its length and when it was changed. A
@@ -212,21 +210,13 @@ impl Workspace {
         let Some(since) = since.and_then(|since| u128::try_from(since.as_nanosecond()).ok()) else {
             return Vec::new();
         };
-        let is_own = |entry: &walkdir::DirEntry| {
-            !(entry.file_type().is_dir()
-                && NOT_SEARCHED.contains(&entry.file_name().to_string_lossy().as_ref()))
-        };
-        let walk = WalkDir::new(&self.root).follow_links(false).into_iter().filter_entry(is_own);
-        let stamp = |entry: &walkdir::DirEntry| {
+        let file = |entry: DirEntry| {
             let meta = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-            let changed = meta.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos();
-            (changed >= since).then_some((meta.len(), changed))
+            let changed = changed_ns(&meta).filter(|changed| *changed >= since)?;
+            let name = entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy();
+            Some((name.into_owned(), (meta.len(), changed)))
         };
-        let name = |entry: &walkdir::DirEntry| {
-            entry.path().strip_prefix(&self.root).unwrap_or(entry.path()).to_string_lossy().into_owned()
-        };
-        let files = walk.take(SEARCH_CAP).filter_map(Result::ok);
-        files.filter_map(|entry| Some((name(&entry), stamp(&entry)?))).collect()
+        walk(WalkDir::new(&self.root), NOT_SEARCHED, SEARCH_CAP).filter_map(file).collect()
     }
 
     /// Whether a file was last changed before a time, which is in the client's words.
@@ -293,9 +283,19 @@ fn resolve(path: &Path) -> Option<PathBuf> {
     }
 }
 
-fn stamp_of(meta: &fs::Metadata) -> Option<Stamp> {
-    let changed = meta.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    Some(Stamp { inode: inode_of(meta), bytes: meta.len(), changed_ns: changed.as_nanos() })
+/// Returns the entries of a walk, past the folders of these names, up to a number of them.
+pub(crate) fn walk(from: WalkDir, passed_by: &[&str], most: usize) -> impl Iterator<Item = DirEntry> {
+    let is_passed_by = |entry: &DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        entry.depth() > 0 && entry.file_type().is_dir() && passed_by.contains(&name.as_ref())
+    };
+    let entries = from.follow_links(false).into_iter().filter_entry(move |entry| !is_passed_by(entry));
+    entries.take(most).filter_map(Result::ok)
+}
+
+/// Returns when a file was changed, in nanoseconds since 1970.
+fn changed_ns(meta: &fs::Metadata) -> Option<u128> {
+    Some(meta.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos())
 }
 
 fn state_of(path: &Path) -> FileState {
@@ -312,38 +312,23 @@ fn state_of(path: &Path) -> FileState {
 }
 
 /// How much of a file tells whether it is text.
-const HEAD: u64 = 8_000;
+const HEAD: usize = 8_000;
 
 fn body_of(path: &Path) -> Body {
-    match text_of(path) {
-        Ok(Some(mut text)) if text.len() as u64 > READ_CAP => {
-            text.truncate(usize::try_from(READ_CAP).unwrap_or(usize::MAX));
-            Body::Start(lossy(text))
+    let mut bytes = Vec::new();
+    match open_regular(path).and_then(|file| file.take(READ_CAP + 1).read_to_end(&mut bytes)) {
+        Ok(_) if bytes[..bytes.len().min(HEAD)].contains(&0) => Body::Binary,
+        Ok(read) if read as u64 > READ_CAP => {
+            bytes.pop();
+            Body::Start(lossy(bytes))
         }
-        Ok(Some(text)) => Body::Text(lossy(text)),
-        Ok(None) => Body::Binary,
+        Ok(_) => Body::Text(lossy(bytes)),
         Err(error) => Body::Unreadable(error.to_string()),
     }
 }
 
 fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
-}
-
-/// The bytes of a text, at most one more than counts; `None` for what is no text, of which only the head is read.
-fn text_of(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
-    let file = open_regular(path)?;
-    // With room for all of it, it is read in one go.
-    let length = file.metadata()?.len().min(READ_CAP);
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
-    (&file).take(HEAD).read_to_end(&mut bytes)?;
-    if memchr::memchr(0, &bytes).is_some() {
-        return Ok(None);
-    }
-    if bytes.len() as u64 == HEAD {
-        (&file).take(READ_CAP + 1 - HEAD).read_to_end(&mut bytes)?;
-    }
-    Ok(Some(bytes))
 }
 
 #[cfg(test)]
@@ -431,6 +416,14 @@ mod tests {
             other => panic!("{path}: {other:?}"),
         };
         assert_eq!(missing.each_ref().map(|path| is_at(path)), [Some("pkg/api/src/a.ts"), None, None]);
+    }
+
+    #[test]
+    fn a_workspace_whose_own_folder_is_called_dist_was_not_searched() {
+        let folder = Folder::around(&[("dist/pkg/src/a.ts", "x")]);
+        let root = folder.path().join("dist");
+        let found = Workspace::new(&root, &root, None, &[]).look_elsewhere(&["src/a.ts".to_owned()]);
+        assert_eq!(found["src/a.ts"], FileState::Missing { elsewhere: Some("pkg/src/a.ts".into()) });
     }
 
     #[test]

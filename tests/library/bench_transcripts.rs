@@ -105,7 +105,7 @@ fn commands_told(session: &Session, truth: &Truth) -> Vec<truth::CommandTruth> {
     let ends = ends.chain(std::iter::repeat(""));
     let commands = agent_by_agent(&session.commands, |command| command.agent.as_deref());
     let told = commands.zip(ends).map(|(command, end)| truth::CommandTruth {
-        line: command.line.clone(),
+        line: command.line.to_string(),
         end: match command.end {
             CommandEnd::Succeeded => truth::CommandEnd::Succeeded,
             CommandEnd::Failed(code) => truth::CommandEnd::Failed(code.unwrap_or(-1)),
@@ -377,10 +377,10 @@ fn the_second_generators_sessions_are_read_as_what_they_are() {
     assert_eq!(session.final_message.as_ref(), Some(&truth.final_message));
     let touched: Vec<_> = session.touches.iter().map(|touch| (&touch.path, &touch.outcome)).collect();
     assert_eq!(touched, truth.touches.iter().map(|touch| (&touch.path, &Outcome::Done)).collect::<Vec<_>>());
-    let commands: Vec<_> = session.commands.iter().map(|command| (&command.line, command.end)).collect();
+    let commands: Vec<_> = session.commands.iter().map(|command| (&*command.line, command.end)).collect();
     let expected = truth.commands.iter().map(|command| match command.end {
-        truth::CommandEnd::Failed(code) => (&command.line, CommandEnd::Failed(Some(code))),
-        _ => (&command.line, CommandEnd::Succeeded),
+        truth::CommandEnd::Failed(code) => (command.line.as_str(), CommandEnd::Failed(Some(code))),
+        _ => (command.line.as_str(), CommandEnd::Succeeded),
     });
     assert_eq!(commands, expected.collect::<Vec<_>>());
     assert!(commands.iter().any(|(_, end)| *end != CommandEnd::Succeeded), "some fail");

@@ -196,7 +196,7 @@ fn secrets_are_masked_in_all_that_is_shown() {
     folder.write("deploy.sh", &format!("export GITHUB={secret}\n"));
     let mut session = session(vec![touch("deploy.sh", Original::Absent)]);
     session.commands.push(Ran {
-        line: format!("curl -H 'Authorization: Bearer {secret}' x"),
+        line: format!("curl -H 'Authorization: Bearer {secret}' x").into(),
         at: 1,
         time: None,
         end: CommandEnd::Failed(Some(1)),
@@ -233,7 +233,7 @@ fn a_prompt_is_never_longer_than_its_budget() {
     session.final_message = Some("All done. ".repeat(5_000));
     for number in 0..2_000 {
         session.commands.push(Ran {
-            line: format!("cargo run -- {number}"),
+            line: format!("cargo run -- {number}").into(),
             at: number,
             time: None,
             end: CommandEnd::Succeeded,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::session::EditTool;
-use crate::testing::{self, Folder, ask, command, plan, todo};
+use crate::testing::{self, Folder, ask, command, plan, plan_from, todo};
 use crate::workspace::FileState;
 
 /// Before, in and after the session, which began at ten.
@@ -348,4 +348,31 @@ fn what_is_cached_is_what_would_be_read() {
     let second = gather(session(), None, &folder.workspace(), PLENTY, &mut again);
     assert_eq!(first.files, second.files);
     assert_eq!(again.encode(), None, "nothing was read again");
+}
+
+#[test]
+fn each_path_is_named_by_whoever_names_it_the_plan_first() {
+    let mut session = said("`a.rs` is done.");
+    session.todos.push(todo("Mend `a.rs`", "completed"));
+    session.asks.push(ask("Make src/b.rs", 1));
+    let plan = plan("- [x] Create `a.rs`\n- [ ] Rest\n- [ ] Mend `a.rs`\n");
+    assert_eq!(
+        named_paths(&session, Some(&plan)),
+        [
+            ("a.rs".into(), NamedIn::Step(1), true),
+            ("a.rs".into(), NamedIn::Step(3), true),
+            ("a.rs".into(), NamedIn::Message, true),
+            ("a.rs".into(), NamedIn::Task, true),
+            ("src/b.rs".into(), NamedIn::Ask, true),
+        ]
+    );
+}
+
+#[test]
+fn a_step_that_was_taken_out_still_names_its_files_and_a_listing_is_bounded() {
+    let plan = plan_from("- [ ] Create `a.rs`\n- [ ] Create `b.rs`\n", "- [x] Create `a.rs`\n");
+    let named = named_paths(&said("Done."), Some(&plan));
+    assert_eq!(named, [("a.rs".into(), NamedIn::Step(1), true), ("b.rs".into(), NamedIn::Step(2), true)]);
+    let listing: String = (0..200).map(|number| format!("src/f{number}.rs\n")).collect();
+    assert_eq!(named_paths(&said(&listing), None).len(), MAX_IN_ONE_TEXT);
 }

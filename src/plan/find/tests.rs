@@ -36,6 +36,10 @@ fn approved(text: Option<&str>, path: Option<&str>, slug: Option<&str>) -> Appro
     }
 }
 
+fn approves(text: Option<&str>, path: Option<&str>, slug: Option<&str>) -> Session {
+    Session { plans: vec![approved(text, path, slug)], ..Session::default() }
+}
+
 fn touch(path: &str, original: Original) -> Touch {
     Touch { path: path.into(), original, ..testing::touch(path, 1) }
 }
@@ -55,7 +59,7 @@ fn the_newest_approved_plan_wins() {
 #[test]
 fn its_file_counts_when_it_was_kept_up_and_what_it_dropped_is_still_promised() {
     let text = "1. make a\n2. make b\n3. make c";
-    let session = Session { plans: vec![approved(Some(text), None, Some("slug"))], ..Session::default() };
+    let session = approves(Some(text), None, Some("slug"));
     let plan = found(&session, &[(FILE, "1. make a ✅\n3. make c")]).expect("a plan");
     assert_eq!(plan.source, PlanSource::ApprovedFile);
     let promised: Vec<_> = plan.promised().into_iter().map(|step| (step.number, step.text)).collect();
@@ -74,7 +78,7 @@ fn its_file_counts_when_it_was_kept_up_and_what_it_dropped_is_still_promised() {
 #[test]
 fn what_was_ticked_when_it_was_approved_is_no_claim_of_the_session() {
     let text = "- ✅ port `a.py`\n- [ ] create `b.py`";
-    let session = Session { plans: vec![approved(Some(text), None, Some("slug"))], ..Session::default() };
+    let session = approves(Some(text), None, Some("slug"));
     assert_eq!(found(&session, &[]).expect("a plan").ticked_before, [1]);
     let kept = found(&session, &[(FILE, "- ✅ port `a.py`\n- [x] create `b.py`")]).expect("a plan");
     assert_eq!(kept.ticked_before, [1]);
@@ -82,7 +86,7 @@ fn what_was_ticked_when_it_was_approved_is_no_claim_of_the_session() {
 
 #[test]
 fn a_call_that_names_only_the_file_is_read_from_it() {
-    let session = Session { plans: vec![approved(None, Some(FILE), None)], ..Session::default() };
+    let session = approves(None, Some(FILE), None);
     assert_eq!(found(&session, &[(FILE, "- [ ] x")]).expect("a plan").text, "- [ ] x");
     assert_eq!(found(&session, &[]), None);
 }
@@ -99,13 +103,12 @@ fn a_touched_plan_file_is_found_wherever_plans_live() {
         "/w/packages/api/docs/plans/z.md",
         "/link-to-w/docs/plans/x.md",
     ] {
-        let session = Session { touches: vec![touch(path, Original::Absent)], ..Session::default() };
+        let session = touched(path, Original::Absent);
         let absolute = plan_places(&[]).absolute(path);
         let plan = found(&session, &[(absolute.to_str().expect("text"), "- [x] a")]).expect(path);
         assert_eq!((plan.source, plan.ticked_before.len()), (PlanSource::TouchedFile, 0), "{path}");
     }
-    let session =
-        Session { touches: vec![touch("/w/explanation.md", Original::Absent)], ..Session::default() };
+    let session = touched("/w/explanation.md", Original::Absent);
     assert_eq!(found(&session, &[("/w/explanation.md", "- [x] a")]), None);
 }
 
@@ -126,7 +129,7 @@ fn a_plan_that_is_put_up_counts_whatever_the_session_did() {
     let path = Path::new("/w/notes.md");
     assert_eq!(given(&Session::default(), path, text).ticked_before, [0; 0]);
     let before = Original::Text("- [x] old\n- [ ] new".into());
-    let session = Session { touches: vec![touch("/w/notes.md", before)], ..Session::default() };
+    let session = touched("/w/notes.md", before);
     let plan = given(&session, path, text);
     assert_eq!((plan.source, plan.ticked_before), (PlanSource::GivenFile, vec![1]));
 }
@@ -134,16 +137,16 @@ fn a_plan_that_is_put_up_counts_whatever_the_session_did() {
 #[test]
 fn a_plan_of_megabytes_is_cut() {
     let text = "- [x] Create `a.txt`\n".repeat(100_000);
-    let session = Session { touches: vec![touch("/w/PLAN.md", Original::Absent)], ..Session::default() };
+    let session = touched("/w/PLAN.md", Original::Absent);
     assert!(found(&session, &[("/w/PLAN.md", &text)]).expect("a plan").text.len() <= PLAN_CAP);
-    let session = Session { plans: vec![approved(Some(&text), None, None)], ..Session::default() };
+    let session = approves(Some(&text), None, None);
     assert!(found(&session, &[]).expect("a plan").text.len() <= PLAN_CAP);
 }
 
 #[test]
 fn ticks_from_before_the_session_are_not_its_claims() {
     let before = Original::Text("- [x] old\n- [ ] new".into());
-    let session = Session { touches: vec![touch("/w/PLAN.md", before)], ..Session::default() };
+    let session = touched("/w/PLAN.md", before);
     let plan = found(&session, &[("/w/PLAN.md", "- [x] old\n- [x] new")]).expect("a plan");
     assert_eq!(plan.ticked_before, [1]);
     assert!(plan.ticked_now(&plan.steps[1]) && !plan.ticked_now(&plan.steps[0]));

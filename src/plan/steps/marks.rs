@@ -12,43 +12,16 @@ pub(super) struct Marked<'a> {
     pub text: &'a str,
 }
 
-/// The box in brackets, by what is in it.
-const BRACKETS: &[(&str, Mark)] = &[
-    ("[ ]", Mark::Open),
-    ("[]", Mark::Open),
-    ("[x]", Mark::Ticked),
-    ("[X]", Mark::Ticked),
-    ("[✓]", Mark::Ticked),
-    ("[✔]", Mark::Ticked),
-    ("[✅]", Mark::Ticked),
-    ("[/]", Mark::Open),
-    ("[-]", Mark::Abandoned),
-    ("[~]", Mark::Abandoned),
-    ("[>]", Mark::Abandoned),
+/// Boxes in brackets, by what they say.
+const BRACKETS: &[(Mark, &[&str])] = &[
+    (Mark::Open, &["[ ]", "[]", "[/]"]),
+    (Mark::Ticked, &["[x]", "[X]", "[✓]", "[✔]", "[✅]"]),
+    (Mark::Abandoned, &["[-]", "[~]", "[>]"]),
 ];
-const BOXES: &[(char, Mark)] = &[
-    ('☐', Mark::Open),
-    ('⬜', Mark::Open),
-    ('🔲', Mark::Open),
-    ('☑', Mark::Ticked),
-    ('☒', Mark::Ticked),
-    ('🗹', Mark::Ticked),
-];
+const BOXES: &[(Mark, &str)] = &[(Mark::Open, "☐⬜🔲"), (Mark::Ticked, "☑☒🗹")];
 /// A cross says that something is missing, not that it was given up.
-const SIGNS: &[(char, Mark)] = &[
-    ('✅', Mark::Ticked),
-    ('✔', Mark::Ticked),
-    ('✓', Mark::Ticked),
-    ('❌', Mark::Open),
-    ('✗', Mark::Open),
-    ('✘', Mark::Open),
-    ('⏳', Mark::Open),
-    ('⌛', Mark::Open),
-    ('⏸', Mark::Open),
-    ('🚧', Mark::Open),
-    ('🔄', Mark::Open),
-    ('⏭', Mark::Abandoned),
-];
+const SIGNS: &[(Mark, &str)] =
+    &[(Mark::Ticked, "✅✔✓"), (Mark::Open, "❌✗✘⏳⌛⏸🚧🔄"), (Mark::Abandoned, "⏭")];
 
 /// Reads the mark of a list item or a paragraph: at its start, or a sign at its end.
 pub(super) fn of_item(words: &str) -> Marked<'_> {
@@ -110,8 +83,8 @@ pub(super) fn closing(words: &str) -> Option<Mark> {
 }
 
 fn one_mark(text: &str) -> Option<(Mark, bool, &str)> {
-    for (bracket, mark) in BRACKETS {
-        if let Some(rest) = text.strip_prefix(bracket) {
+    for (mark, brackets) in BRACKETS {
+        if let Some(rest) = brackets.iter().find_map(|bracket| text.strip_prefix(bracket)) {
             // `[x](…)` and `[x]: …` are links.
             let apart = rest.is_empty() || rest.starts_with(char::is_whitespace);
             return apart.then_some((*mark, true, rest));
@@ -124,8 +97,8 @@ fn one_mark(text: &str) -> Option<(Mark, bool, &str)> {
     Some((mark, boxed.is_some(), rest))
 }
 
-fn look_up(table: &[(char, Mark)], sign: char) -> Option<Mark> {
-    table.iter().find(|(c, _)| *c == sign).map(|(_, mark)| *mark)
+fn look_up(table: &[(Mark, &str)], sign: char) -> Option<Mark> {
+    table.iter().find(|(_, signs)| signs.contains(sign)).map(|(mark, _)| *mark)
 }
 
 /// Struck from its first word on, and nothing after it but a note. `~~Use a~~ Use b` is an edit of

@@ -21,8 +21,13 @@ pub(super) struct Draft {
     pub kind: StepKind,
     /// The mark of a table's row and whether it is a box; the words of other steps hold theirs.
     pub row: Option<(Mark, bool)>,
-    pub depth: usize,
-    pub section: Option<String>,
+}
+
+impl Draft {
+    /// A step that is nothing but its words.
+    fn new(words: Range<usize>, kind: StepKind) -> Self {
+        Self { scope: words.clone(), words, more: Vec::new(), kind, row: None }
+    }
 }
 
 pub(super) fn drafts(markdown: &str) -> Vec<Draft> {
@@ -87,7 +92,6 @@ struct Item {
 
 struct Heading {
     level: HeadingLevel,
-    title: String,
     /// Its draft, if it is a step.
     draft: Option<usize>,
 }
@@ -116,11 +120,11 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
-            Event::Start(tag) if hides(tag) => {
+            Event::Start(tag) if hides(tag.to_end()) => {
                 self.end_run();
                 self.hidden += 1;
             }
-            Event::End(tag) if end_hides(*tag) => self.hidden -= 1,
+            Event::End(tag) if hides(*tag) => self.hidden -= 1,
             _ if self.hidden > 0 => {}
             Event::Start(Tag::List(first)) => {
                 self.end_run();
@@ -188,30 +192,19 @@ impl Reader<'_> {
     }
 
     fn item(&mut self) {
-        let depth = self.items.len().saturating_sub(1);
         let Some(Item { scope, words: Some(words), more }) = self.items.pop() else {
             return;
         };
         let numbered = self.lists.last().copied().unwrap_or(false);
         let kind = if numbered { StepKind::Numbered } else { StepKind::Bullet };
-        let section = self.section();
-        self.drafts.push(Draft { words, more, scope, kind, row: None, depth, section });
+        self.drafts.push(Draft { words, more, scope, kind, row: None });
     }
 
     fn table(&mut self) {
         self.run = None;
-        let section = self.section();
-        let depth = self.items.len();
         for row in tables::steps(self.source, &std::mem::take(&mut self.rows)) {
-            self.drafts.push(Draft {
-                words: row.words.clone(),
-                more: Vec::new(),
-                scope: row.words,
-                kind: if row.boxed { StepKind::Checkbox } else { StepKind::Row },
-                row: Some((row.mark, row.boxed)),
-                depth,
-                section: section.clone(),
-            });
+            let kind = if row.boxed { StepKind::Checkbox } else { StepKind::Row };
+            self.drafts.push(Draft { row: Some((row.mark, row.boxed)), ..Draft::new(row.words, kind) });
         }
     }
 
@@ -227,26 +220,16 @@ impl Reader<'_> {
             Some(heading) => Some(heading.label),
             None => paths_named(title).iter().any(|named| named.marked).then(String::new),
         };
-        let title = title.to_owned();
         let draft = (is_step || run.is_some()).then(|| self.heading_step(words));
         if let (Some(label), Some(draft)) = (run, draft) {
             self.runs.entry((level, label)).or_default().push(draft);
         }
         self.below_heading = draft;
-        self.headings.push(Heading { level, title, draft });
+        self.headings.push(Heading { level, draft });
     }
 
     fn heading_step(&mut self, words: Range<usize>) -> usize {
-        let section = self.section();
-        self.drafts.push(Draft {
-            scope: words.clone(),
-            words,
-            more: Vec::new(),
-            kind: StepKind::Heading,
-            row: None,
-            depth: 0,
-            section,
-        });
+        self.drafts.push(Draft::new(words, StepKind::Heading));
         self.drafts.len() - 1
     }
 
@@ -276,19 +259,7 @@ impl Reader<'_> {
             lines.retain(|line| headings::is_file_line(&source[line.clone()], names_path));
             self.drafts[draft].more.extend(lines);
         }
-        self.paragraphs.push(Draft {
-            words: run.range.clone(),
-            more: Vec::new(),
-            scope: run.range,
-            kind: StepKind::Paragraph,
-            row: None,
-            depth: 0,
-            section: self.section(),
-        });
-    }
-
-    fn section(&self) -> Option<String> {
-        self.headings.last().map(|heading| heading.title.clone())
+        self.paragraphs.push(Draft::new(run.range, StepKind::Paragraph));
     }
 
     fn finish(mut self) -> Vec<Draft> {
@@ -317,18 +288,8 @@ fn lines(source: &str, range: Range<usize>) -> Vec<Range<usize>> {
     lines
 }
 
-fn hides(tag: &Tag<'_>) -> bool {
-    matches!(
-        tag,
-        Tag::BlockQuote(_)
-            | Tag::CodeBlock(_)
-            | Tag::HtmlBlock
-            | Tag::FootnoteDefinition(_)
-            | Tag::MetadataBlock(_)
-    )
-}
-
-fn end_hides(tag: TagEnd) -> bool {
+/// Whether no steps stand in such a block.
+fn hides(tag: TagEnd) -> bool {
     matches!(
         tag,
         TagEnd::BlockQuote(_)

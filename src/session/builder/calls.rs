@@ -133,7 +133,7 @@ impl Session {
             }
             ToolCall::Command(line) => {
                 let (line, end) = (first_part(&line, COMMAND_CAP), CommandEnd::Unanswered);
-                let command = Command { line, at, time, end, output: String::new(), agent };
+                let command = Command { line: line.into(), at, time, end, output: String::new(), agent };
                 Call::Command(push(&mut self.commands, command))
             }
             ToolCall::Read(path) => {
