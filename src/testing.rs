@@ -1,6 +1,8 @@
 //! Builders for tests: a session and what stands in it, a plan, evidence, findings and proposals, a folder on disk, a reader
 //! that was told what to say. Each gives the plainest value of its kind; a test changes the field that it is about.
 
+#![expect(clippy::missing_panics_doc, reason = "a builder that can not build fails its test")]
+
 use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};

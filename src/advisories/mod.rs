@@ -9,8 +9,6 @@ mod piped_download;
 mod secret_written;
 mod stale;
 mod switched_off;
-#[cfg(test)]
-mod tests;
 
 use crate::evidence::Evidence;
 use crate::finding::{Advisory, AdvisoryKind};

@@ -140,7 +140,7 @@ fn add(findings: &mut Vec<Finding>, finding: Finding) {
     }
 }
 
-fn look_at(workspace: &Workspace, path: &str) -> Option<PathOnDisk> {
+pub fn look_at(workspace: &Workspace, path: &str) -> Option<PathOnDisk> {
     if path.trim().is_empty() {
         return None;
     }
@@ -168,6 +168,3 @@ pub fn asked_about(findings: &[Finding], setting: Setting<'_>) -> Vec<usize> {
 pub fn is_upheld(finding: &Finding) -> bool {
     matches!(finding.second, Some(SecondOpinion { upheld: true, .. }))
 }
-
-#[cfg(test)]
-mod tests;

@@ -25,33 +25,33 @@ use crate::workspace::{Body, Place};
 
 /// Up to this size a changed file is shown whole beside its diff: what did not change may be what was
 /// promised.
-const SMALL: usize = 2_500;
+pub const SMALL: usize = 2_500;
 /// How much is shown of a changed file: whole, or as a diff.
-const MAX_OF_CHANGED: usize = 4_000;
+pub const MAX_OF_CHANGED: usize = 4_000;
 /// How much is shown of one that a step, the final message or a task names as well.
-const MAX_OF_CLAIMED: usize = 7_000;
+pub const MAX_OF_CLAIMED: usize = 7_000;
 /// How much is shown of one that nobody names and no edit tool touched: a merge or a generator
 /// changed it.
-const MAX_OF_OTHER: usize = 1_500;
+pub const MAX_OF_OTHER: usize = 1_500;
 /// Up to this size an unchanged file is shown, where somebody names it.
-const MAX_OF_UNCHANGED: usize = 1_500;
+pub const MAX_OF_UNCHANGED: usize = 1_500;
 /// With less room than this a file's content is left out: a few lines would mislead.
-const LEAST_SHOWN: usize = 400;
+pub const LEAST_SHOWN: usize = 400;
 /// How many lines are shown around a change.
-const DIFF_CONTEXT: usize = 3;
+pub const DIFF_CONTEXT: usize = 3;
 /// How many files are listed that nobody names and no edit tool touched: an install or a generator
 /// can change thousands.
-const MAX_OTHERS: usize = 120;
+pub const MAX_OTHERS: usize = 120;
 
 /// A text that names more paths than this is a listing; the rest of it is left out.
-const MAX_IN_ONE_TEXT: usize = 60;
+pub const MAX_IN_ONE_TEXT: usize = 60;
 
 /// A path that somebody names: as it is written, by whom, and whether it is written as a path: in
 /// backticks, as a link, or with a folder and an ending. What is not may be no path at all.
 type NamedPath = (String, NamedIn, bool);
 
 /// Returns the paths that are named, the plan's first.
-fn named_paths(session: &Session, plan: Option<&Plan>) -> Vec<NamedPath> {
+pub fn named_paths(session: &Session, plan: Option<&Plan>) -> Vec<NamedPath> {
     let in_text = |text: &str, by: NamedIn| {
         let paths = paths_named(text).into_iter().take(MAX_IN_ONE_TEXT);
         paths.map(|found| (found.path, by, found.marked)).collect::<Vec<_>>()
@@ -461,6 +461,3 @@ fn content<'a>(text: &'a str, original: &Original) -> (Cow<'a, str>, bool) {
         (_, false) => (Cow::Borrowed(text), false),
     }
 }
-
-#[cfg(test)]
-mod tests;

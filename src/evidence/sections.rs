@@ -15,19 +15,19 @@ use crate::plan::Plan;
 use crate::session::{Outcome, Session};
 
 /// The shares of the sections that do not depend on file contents, in hundredths of the whole.
-const PLAN_SHARE: usize = 24;
-const PLAN_DIFF_SHARE: usize = 10;
-const ASKS_SHARE: usize = 14;
-const TASKS_SHARE: usize = 5;
-const TIMELINE_SHARE: usize = 28;
-const GIT_SHARE: usize = 5;
-const MESSAGE_SHARE: usize = 12;
+pub const PLAN_SHARE: usize = 24;
+pub const PLAN_DIFF_SHARE: usize = 10;
+pub const ASKS_SHARE: usize = 14;
+pub const TASKS_SHARE: usize = 5;
+pub const TIMELINE_SHARE: usize = 28;
+pub const GIT_SHARE: usize = 5;
+pub const MESSAGE_SHARE: usize = 12;
 /// No ask is longer than this, however much room there is.
-const MAX_OF_ASK: usize = 8 << 10;
+pub const MAX_OF_ASK: usize = 8 << 10;
 /// No ask is cut below this, however many there are.
-const MIN_OF_ASK: usize = 160;
+pub const MIN_OF_ASK: usize = 160;
 /// How much is shown of an ask that was judged before.
-const JUDGED_ASK: usize = 240;
+pub const JUDGED_ASK: usize = 240;
 /// Room for a file's line and the marks around its content, without its name.
 pub const FILE_HEADER: usize = 170;
 
@@ -347,6 +347,3 @@ pub fn claims_text(evidence: &Evidence, claimed_in: ClaimedIn) -> String {
         ClaimedIn::Nowhere => String::new(),
     }
 }
-
-#[cfg(test)]
-mod tests;

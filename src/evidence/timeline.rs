@@ -14,18 +14,18 @@ use crate::text::{first_part, last_part};
 
 /// How much is shown of a command's output: of a check, of git and of any failure; of any other; of
 /// one that only reads.
-const TELLING_OUTPUT: usize = 900;
-const PLAIN_OUTPUT: usize = 280;
-const READING_OUTPUT: usize = 200;
+pub const TELLING_OUTPUT: usize = 900;
+pub const PLAIN_OUTPUT: usize = 280;
+pub const READING_OUTPUT: usize = 200;
 /// And where there is little room.
-const TELLING_OUTPUT_SHORT: usize = 300;
+pub const TELLING_OUTPUT_SHORT: usize = 300;
 /// How much is shown of a command line, of a message and of a report.
-const LINE: usize = 600;
-const LINE_SHORT: usize = 160;
-const SAID: usize = 900;
-const SAID_SHORT: usize = 260;
-const REPORT: usize = 1_600;
-const REPORT_SHORT: usize = 400;
+pub const LINE: usize = 600;
+pub const LINE_SHORT: usize = 160;
+pub const SAID: usize = 900;
+pub const SAID_SHORT: usize = 260;
+pub const REPORT: usize = 1_600;
+pub const REPORT_SHORT: usize = 400;
 
 /// How much is shown of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,7 +134,7 @@ fn fit(entries: &[Entry<'_>], cwd: Option<&str>, room: usize) -> Vec<Option<Stri
 }
 
 /// The length of a mark of entries that are left out.
-const MARK: usize = 48;
+pub const MARK: usize = 48;
 
 /// How many of an entry's neighbours are left out: it shares a mark with each of them.
 fn neighbours_left_out(details: &[Detail], at: usize) -> usize {
@@ -143,7 +143,7 @@ fn neighbours_left_out(details: &[Detail], at: usize) -> usize {
 }
 
 /// How many of the newest entries are never left out.
-const NEWEST: usize = 12;
+pub const NEWEST: usize = 12;
 
 fn mark_left_out(text: &mut String, left_out: &mut usize) {
     if *left_out > 0 {
@@ -314,13 +314,10 @@ fn one_line(text: &str) -> String {
 
 /// The start and the end of a text that is too long. Its mark and its shares are part of the recorded
 /// prompts.
-pub(super) fn both_ends(text: &str, cap: usize) -> String {
+pub fn both_ends(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
     }
     let (start, end) = ends(text, cap * 2 / 3, cap / 3);
     format!("{start} [… {} bytes cut …] {end}", text.len() - start.len() - end.len())
 }
-
-#[cfg(test)]
-mod tests;

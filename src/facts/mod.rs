@@ -15,7 +15,7 @@ use crate::session::{Command, CommandEnd};
 use crate::text::normalise::normalised;
 
 /// A longer list is of no use to anybody.
-const MOST: usize = 12;
+pub const MOST: usize = 12;
 
 /// Returns everything that is proven.
 pub fn facts(evidence: &Evidence) -> Vec<Finding> {
@@ -151,6 +151,3 @@ fn fact(
         step: ticked.step,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -246,7 +246,7 @@ impl Share {
     /// Adds the share and Wilson's interval, which also holds for few findings and for shares near
     /// 0 and 1.
     #[expect(clippy::cast_precision_loss, reason = "no log has so many findings")]
-    fn with_interval(self) -> Self {
+    pub fn with_interval(self) -> Self {
         let count = self.right + self.wrong;
         let Some(share) = ratio(self.right, count) else { return self };
         let (n, z) = (count as f64, 1.959_964);
@@ -323,7 +323,7 @@ fn latency(all: &[Annotated]) -> Latency {
 }
 
 /// By rank, so that each is a time that something really took.
-fn percentiles(mut times: Vec<f64>) -> Option<Percentiles> {
+pub fn percentiles(mut times: Vec<f64>) -> Option<Percentiles> {
     let count = times.len();
     times.sort_unstable_by(f64::total_cmp);
     let rank = |percent: usize| times.get((count * percent).div_ceil(100).saturating_sub(1)).copied();
@@ -418,6 +418,3 @@ fn config_line(category: Category, group: &Group<'_>) -> String {
     let others: Vec<_> = others.map(|other| format!("\"{}\"", other.name())).collect();
     format!("block_on = [{}]", others.join(", "))
 }
-
-#[cfg(test)]
-mod tests;

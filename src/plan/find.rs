@@ -4,9 +4,6 @@
 //! The newest approved plan wins; then a plan file that the session changed, or any Markdown file
 //! in which it ticked boxes; then one that the person named; then one that the session read.
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +15,7 @@ use crate::session::{ApprovedPlan, Original, ReadFile, Session, Touch};
 use crate::shell::SimpleCommand;
 
 /// How much of a plan is read. A log of megabytes under a plan's name is none.
-const PLAN_CAP: usize = 128 << 10;
+pub const PLAN_CAP: usize = 128 << 10;
 
 /// How many files of one class are tried, the newest first.
 const MAX_CANDIDATES: usize = 32;

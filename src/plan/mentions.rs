@@ -6,8 +6,6 @@
 
 mod names;
 mod paths;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::ops::Range;

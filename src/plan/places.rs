@@ -92,7 +92,7 @@ impl PlanPlaces {
     }
 
     /// Returns the whole path, with `.` and `..` resolved by name.
-    pub(super) fn absolute(&self, path: &str) -> PathBuf {
+    pub fn absolute(&self, path: &str) -> PathBuf {
         let mut whole = PathBuf::new();
         for part in self.root.join(path).components() {
             match part {

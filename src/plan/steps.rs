@@ -12,8 +12,6 @@ mod headings;
 mod marks;
 mod reader;
 mod tables;
-#[cfg(test)]
-mod tests;
 
 use serde::{Deserialize, Serialize};
 

@@ -115,7 +115,7 @@ fn place_of_claim(proposal: &Proposal, evidence: &Evidence) -> Result<ClaimedIn,
     })
 }
 
-fn pieces(quote: &str) -> impl Iterator<Item = String> {
+pub fn pieces(quote: &str) -> impl Iterator<Item = String> {
     let parts = quote.split('…').flat_map(|part| part.split("...")).flat_map(|part| part.split("[…]"));
     parts.map(bare).filter(|part| !part.is_empty())
 }
@@ -257,6 +257,3 @@ pub fn step_of(claim: &str, plan: Option<&Plan>) -> Option<usize> {
         .or_else(|| within.rev().max_by_key(|(_, step)| step.len()));
     step.map(|(number, _)| *number)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,9 @@
 //! Evidence from a real folder: what goes in, how, and what is left out and said to be.
 
+mod gather;
+mod sections;
+mod timeline;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +12,7 @@ use punchlist::audit::AuditInput;
 use punchlist::config::{AuditConfig, Config};
 use punchlist::evidence::gather::Scope;
 use punchlist::evidence::sections::files_text;
-use punchlist::evidence::{Entered, Evidence, FileCache, FileState, LeftOut, Workspace, gather};
+use punchlist::evidence::{Entered, Evidence, FileCache, FileState, LeftOut, Workspace, gather as gathered};
 use punchlist::plan::{Plan, PlanSource, steps::parse_steps};
 use punchlist::readers::Prompts;
 use punchlist::session::{Command as Ran, CommandEnd, EditTool, Original, Outcome, Session, Touch};
@@ -36,7 +40,7 @@ impl Folder {
 
     fn gather(&self, session: Session, plan: Option<Plan>, file_bytes: usize) -> Evidence {
         let scope = Scope { file_bytes, judged: None };
-        gather(session, plan, &self.workspace(), scope, &mut FileCache::default())
+        gathered(session, plan, &self.workspace(), scope, &mut FileCache::default())
     }
 
     fn brief(&self, session: Session, plan: Plan, max_prompt_bytes: usize) -> AuditInput {

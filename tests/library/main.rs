@@ -1,13 +1,19 @@
 //! The library from outside: recorded sessions with a known truth, whole trips through an audit,
 //! child processes, and how the modules of `src` hang together.
 
+mod advisories;
+mod audit;
 mod bench_table;
 mod bench_transcripts;
 mod cases;
 mod child;
 mod config;
 mod evidence;
+mod facts;
+mod log;
 mod module_graph;
+mod plan;
+mod readers;
 mod redact;
 mod reference;
 mod registry;

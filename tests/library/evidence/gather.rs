@@ -1,9 +1,22 @@
 //! Evidence from real folders, with and without git: which files enter, what became of each, and what is left out.
 
-use super::*;
-use crate::session::EditTool;
-use crate::testing::{self, Folder, ask, command, plan, plan_from, todo};
-use crate::workspace::FileState;
+use punchlist::evidence::Entered;
+use punchlist::evidence::Evidence;
+use punchlist::evidence::FileCache;
+use punchlist::evidence::FileChange;
+use punchlist::evidence::FileEvidence;
+use punchlist::evidence::JudgedUntil;
+use punchlist::evidence::LeftOut;
+use punchlist::evidence::NamedIn;
+use punchlist::evidence::gather::*;
+use punchlist::plan::Plan;
+use punchlist::session::EditTool;
+use punchlist::session::Original;
+use punchlist::session::Outcome;
+use punchlist::session::Session;
+use punchlist::session::Touch;
+use punchlist::testing::{self, Folder, ask, command, plan, plan_from, todo};
+use punchlist::workspace::FileState;
 
 /// Before, in and after the session, which began at ten.
 const BEFORE: &str = "2026-01-01T09:00:00Z";

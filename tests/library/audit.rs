@@ -2,12 +2,24 @@
 
 use std::time::{Duration, Instant};
 
-use super::*;
-use crate::config::Config;
-use crate::evidence::FileCache;
-use crate::plan::Plan;
-use crate::readers::{Budget, Prompts, Proposal, Second};
-use crate::testing::{self, Folder, ScriptedReader, command, judging, plan, proposal, proposing, said};
+use punchlist::audit::AuditInput;
+use punchlist::audit::reading::*;
+use punchlist::config::AuditConfig;
+use punchlist::config::Config;
+use punchlist::config::UnrunChecks;
+use punchlist::evidence::FileCache;
+use punchlist::finding::Advisory;
+use punchlist::finding::AdvisoryKind;
+use punchlist::finding::Category;
+use punchlist::finding::Finding;
+use punchlist::finding::Kind;
+use punchlist::finding::Source;
+use punchlist::finding::Status;
+use punchlist::plan::Plan;
+use punchlist::readers::ReaderOutcome;
+use punchlist::readers::Readers;
+use punchlist::readers::{Budget, Prompts, Proposal, Second};
+use punchlist::testing::{self, Folder, ScriptedReader, command, judging, plan, proposal, proposing, said};
 
 const PLAN: &str = "- [x] Create `src/a.rs`\n- [x] Run `cargo test` until it passes\n- [x] Write the docs\n";
 const LATER: Duration = Duration::from_secs(60);
@@ -212,7 +224,7 @@ fn without_an_answer_the_facts_are_all_there_is_and_nobody_is_asked_again() {
 #[test]
 fn a_check_that_never_ran_is_advice_unless_it_is_set_to_block() {
     let unrun = Proposal {
-        claimed_in: crate::finding::ClaimedIn::Message,
+        claimed_in: punchlist::finding::ClaimedIn::Message,
         ..proposal(Kind::NotRun, "all tests pass", "")
     };
     let mut audit = Audit::new();

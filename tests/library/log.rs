@@ -1,7 +1,10 @@
 //! Which figures come of which lines.
 
-use super::*;
-use crate::testing::annotated;
+use jiff::tz::TimeZone;
+use punchlist::finding::Category;
+use punchlist::finding::Kind;
+use punchlist::log::stats::*;
+use punchlist::testing::annotated;
 
 fn of(lines: &[String]) -> Stats {
     stats(&annotated(&lines.join("\n")), &TimeZone::UTC)

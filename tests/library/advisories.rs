@@ -2,9 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::session::{Session, Touch};
-use crate::testing::{self, ask, change, command, failed, touch};
+use punchlist::advisories::*;
+use punchlist::evidence::Evidence;
+use punchlist::finding::AdvisoryKind;
+use punchlist::session::CommandEnd;
+use punchlist::session::{Session, Touch};
+use punchlist::testing::{self, ask, change, command, failed, touch};
 
 fn evidence_of(asks: &[&str], lines: &[&str], touches: Vec<Touch>) -> Evidence {
     let commands = lines.iter().enumerate().map(|(at, line)| command(line, at + 2)).collect();
@@ -162,7 +165,7 @@ fn tests_that_are_switched_off_are_told() {
         let evidence = evidence_of(&["Add the parser."], &[], vec![change(path, 3, old, new)]);
         assert_eq!(kinds(&evidence), [AdvisoryKind::DisabledTest], "{path} {new}");
         let mut undone = evidence.session.touches.clone();
-        undone[0].outcome = crate::session::Outcome::Failed("no such text".into());
+        undone[0].outcome = punchlist::session::Outcome::Failed("no such text".into());
         assert_eq!(kinds(&evidence_of(&["Add the parser."], &[], undone)), [], "{path}: it failed");
     }
     for (path, old, new) in [
@@ -223,7 +226,7 @@ fn what_is_no_code_makes_no_check_stale() {
         assert_eq!(stale(&[("cargo test", 2)], (path, 5)), [], "{path}");
     }
     let mut undone = evidence_of(&["x"], &["cargo test"], vec![touch("src/a.rs", 5)]);
-    undone.session.touches[0].outcome = crate::session::Outcome::Failed("no such text".into());
+    undone.session.touches[0].outcome = punchlist::session::Outcome::Failed("no such text".into());
     assert_eq!(kinds(&undone), [], "the edit failed");
     let mut red = evidence_of(&["x"], &[], vec![touch("src/a.rs", 5)]);
     red.session.commands.push(failed("cargo test", 2, "1 failed"));

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::paths_named;
+use punchlist::plan::mentions::paths_named;
 
 #[track_caller]
 fn paths(text: &str, expected: &[&str]) {

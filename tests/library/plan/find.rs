@@ -2,9 +2,20 @@
 
 use std::collections::HashMap;
 
-use super::*;
-use crate::session::Change;
-use crate::testing::{self, plan_places};
+use punchlist::plan::BeforeSource;
+use punchlist::plan::Plan;
+use punchlist::plan::PlanBefore;
+use punchlist::plan::PlanSource;
+use punchlist::plan::find::*;
+use punchlist::session::ApprovedPlan;
+use punchlist::session::Change;
+use punchlist::session::Original;
+use punchlist::session::ReadFile;
+use punchlist::session::Session;
+use punchlist::session::Touch;
+use punchlist::testing::{self, plan_places};
+use std::path::Path;
+use std::path::PathBuf;
 
 fn found(session: &Session, files: &[(&str, &str)]) -> Option<Plan> {
     let files: HashMap<PathBuf, String> =

@@ -2,16 +2,26 @@
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::evidence::{LeftOut, TouchNote};
-use crate::finding::{Category, Kind};
-use crate::plan::Plan;
-use crate::session::Ask;
-use crate::testing::{
+use punchlist::evidence::Entered;
+use punchlist::evidence::Evidence;
+use punchlist::evidence::FileChange;
+use punchlist::evidence::FileEvidence;
+use punchlist::evidence::FileState;
+use punchlist::evidence::JudgedUntil;
+use punchlist::evidence::NamedIn;
+use punchlist::evidence::sections::*;
+use punchlist::evidence::{LeftOut, TouchNote};
+use punchlist::finding::ClaimedIn;
+use punchlist::finding::{Category, Kind};
+use punchlist::plan::Plan;
+use punchlist::session::Ask;
+use punchlist::session::Outcome;
+use punchlist::session::Session;
+use punchlist::testing::{
     self, ask, command, file, finding, missing, plan, plan_from, repository, said, session, shown, todo,
     touched,
 };
-use crate::workspace::git::{Commit, FileStatus, Stash, Upstream};
+use punchlist::workspace::git::{Commit, FileStatus, Stash, Upstream};
 
 const PLENTY: usize = 100_000;
 

@@ -3,8 +3,24 @@
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::testing::{self, ask, command, failed, file, plan, plan_from, proposal, said, shown, todo};
+use punchlist::evidence::Entered;
+use punchlist::evidence::Evidence;
+use punchlist::evidence::FileChange;
+use punchlist::evidence::FileEvidence;
+use punchlist::evidence::FileState;
+use punchlist::evidence::LeftOut;
+use punchlist::evidence::sections::claims_text;
+use punchlist::finding::Category;
+use punchlist::finding::ClaimedIn;
+use punchlist::finding::Finding;
+use punchlist::finding::Kind;
+use punchlist::finding::Source;
+use punchlist::finding::Status;
+use punchlist::readers::Proposal;
+use punchlist::readers::checks::*;
+use punchlist::session::Command;
+use punchlist::testing::{self, ask, command, failed, file, plan, plan_from, proposal, said, shown, todo};
+use punchlist::text::normalise::bare;
 
 const PLAN: &str = "# Plan\n\n- [x] Create `src/a.rs`\n- [x] Run `cargo test` until it passes\n";
 const HOLDS: &str = "its words stand in the evidence, and nothing there contradicts it";

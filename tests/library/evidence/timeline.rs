@@ -2,9 +2,17 @@
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::session::EditTool;
-use crate::testing::{ask, command, delegation, failed, remark, session, touch};
+use punchlist::evidence::JudgedUntil;
+use punchlist::evidence::timeline::*;
+use punchlist::session::Command;
+use punchlist::session::CommandEnd;
+use punchlist::session::Delegation;
+use punchlist::session::EditTool;
+use punchlist::session::Outcome;
+use punchlist::session::Remark;
+use punchlist::session::Session;
+use punchlist::session::Touch;
+use punchlist::testing::{ask, command, delegation, failed, remark, session, touch};
 
 const PLENTY: usize = 100_000;
 

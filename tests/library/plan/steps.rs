@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::Mark::{Abandoned, None as Unmarked, Open, Ticked};
-use super::StepKind::{Bullet, Checkbox, Heading, Numbered, Paragraph, Row};
-use super::{Mark, Step, StepKind, parse_steps};
+use punchlist::plan::steps::Mark::{Abandoned, None as Unmarked, Open, Ticked};
+use punchlist::plan::steps::StepKind::{Bullet, Checkbox, Heading, Numbered, Paragraph, Row};
+use punchlist::plan::steps::{Mark, Step, StepKind, parse_steps};
 
 #[track_caller]
 fn outline(markdown: &str, expected: &[(StepKind, Mark, &str)]) {

@@ -1,14 +1,20 @@
 //! For each rule: where it must speak, and where it must keep silent.
 
-use super::*;
-use crate::evidence::{FileChange, FileEvidence, FileState, Repository};
-use crate::plan::Plan;
-use crate::session::{Command, CommandEnd};
-use crate::testing::{
+use punchlist::evidence::Evidence;
+use punchlist::evidence::{FileChange, FileEvidence, FileState, Repository};
+use punchlist::facts::*;
+use punchlist::finding::Category;
+use punchlist::finding::ClaimedIn;
+use punchlist::finding::Finding;
+use punchlist::finding::Kind;
+use punchlist::finding::Status;
+use punchlist::plan::Plan;
+use punchlist::session::{Command, CommandEnd};
+use punchlist::testing::{
     self, command, failed, file, missing as no_file, plan, plan_from, repository, said, session, shown, todo,
     touched,
 };
-use crate::workspace::git::{Change, Commit, Stash};
+use punchlist::workspace::git::{Change, Commit, Stash};
 
 /// Evidence of a session that ticked this, with these files.
 fn ticks(text: &str, files: Vec<FileEvidence>) -> Evidence {

@@ -1,0 +1,5 @@
+//! What `plan` promises, from outside.
+
+mod find;
+mod mentions;
+mod steps;
