@@ -37,38 +37,35 @@
 //!
 //! # The map
 //!
-//! The modules stand below in the order in which data passes them, and no two of them need each
-//! other. The middle (`session::ledger`, `plan`, `facts`, `advisories`, `readers::checks` and
-//! `second`, `decision`, `followup`) is pure: values in, values out, no clock, no disk, no
-//! environment. The edges (`config`, `settings::place`, `state`, `session::batches`, `originals`
-//! and `load`, `evidence::workspace` and `git`, `globbed`, `child`, `gates::sight`, `log::store`,
-//! `query`, `prune` and `artifacts`) touch the world and decide nothing. `audit`, `gates` and
-//! `commands` put them together.
+//! No two modules need each other (a test reads the graph). From the outside in:
 //!
-//! What every stop would have to do again is remembered: `session::cursor` how far a transcript
-//! was read and what came of it, `evidence::memory` what a file showed; `kept` turns both into
-//! bytes, `state` keeps them.
+//! | module | what it is |
+//! | --- | --- |
+//! | [`cli`], [`commands`] | arguments as typed; one thin file for each command |
+//! | [`hook`] | the whole path of a stop on one page (`hook::stop`), and of a session's start |
+//! | [`client`] | everything that is Claude Code's: hook input and reply, rows, settings, flags, folders, the sealed call |
+//! | [`gates`] | everything that may block a stop: one trait, one file a gate |
+//! | [`session`], [`plan`] | what happened; what was promised |
+//! | [`workspace`], [`redact`] | disk, git and diffs; secrets |
+//! | [`shell`], [`paths`], [`text`] | what a command line does; what kind of file a path is; cutting and comparing text |
+//! | [`evidence`] | plan, session and disk side by side; the sections of the prompt and their budget |
+//! | [`facts`], [`advisories`] | what the disk alone proves; what the person should know; one file a rule |
+//! | [`readers`] | both readers' prompts, answers and budgets, and the checks between them |
+//! | [`audit`] | one audit, whoever wants it: evidence, readers, findings, outcome |
+//! | [`finding`], [`decision`] | one line of the list; outcomes to an answer, in one exhaustive match |
+//! | [`followup`] | what became of a block |
+//! | [`checks`], [`feature_loop`], [`tasks`], [`registry`] | what the other gates rest on |
+//! | [`state`], [`config`] | what lasts from stop to stop; the settings, each key written once |
+//! | [`log`], [`render`] | the decision log: record, store, query; every form in which people and programs see something |
+//! | [`past_sessions`], [`sandbox`], [`eval`], [`doctor`] | sessions that are over; recorded ones laid out again; measured; whether all is in place |
+//! | [`child`] | one program in a process group of its own, under one deadline |
 //!
-//! Beside the audit stand the other gates, one file each in `gates`, each with its table in
-//! `config::gates` and its page in `docs/gates`: what they decide by themselves is pure and has a
-//! module of its own where it is more than a page (`checks`, `feature_loop`, `tasks`).
+//! The middle is pure: values in, values out, no clock, no disk, no environment (`plan`, `shell`,
+//! `facts`, `advisories`, `readers::checks`, `decision`, `followup`, `render`). The edges touch the
+//! world and decide nothing (`workspace`, `state`, `child`, `client::sealed_call`,
+//! `session::load`, `log::store`). A reader's failures are values, carried to `decision`.
 //!
-//! After a block the next stop tells what became of it: `gates::block_followup` looks again,
-//! `followup` says what that means, and `log` has it beside the decision. `page` makes one HTML
-//! page of all that.
-//!
-//! A session that starts, goes on or was compacted is given what its config names:
-//! `session_start`.
-//!
-//! `settings` knows the client's settings files and how the hook is registered in them; `install`
-//! edits them where they stand.
-//!
-//! `registry` keeps tasks and the workers that do them, `tasks` looks a session's up, there or
-//! elsewhere.
-//!
-//! `saved` finds and audits sessions that are over, `report` sets what came of it, `stage` lays
-//! recorded ones out again, `doctor` judges whether everything is in place, `eval` measures all of
-//! it on cases whose truth is known.
+//! `docs/architecture.md` follows one stop through these files as data.
 
 #![forbid(unsafe_code)]
 

@@ -25,6 +25,7 @@ const NOT_THE_PERSON: &[&str] = &[
     "<bash-stdout>",
     "<bash-stderr>",
     "<task-notification>",
+    "{\"task_id\":",
     "<teammate-message",
     "<system-reminder>",
     "<ide_opened_file>",
@@ -69,6 +70,19 @@ impl Prompt {
         let is_prompt = attachment.command_mode.is("prompt");
         let ask = || persons_words(&text).filter(|_| is_prompt).map(|words| Self::Ask(words.into_owned()));
         Self::task_ended(&text).or_else(ask)
+    }
+
+    /// Finds the prompt in the text of a queue's row, as it was typed.
+    pub fn typed(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let ask = || match text.strip_prefix('/') {
+            Some(command) => {
+                let (name, arguments) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+                slash_ask(name, arguments.trim())
+            }
+            None => persons_words(text).map(Cow::into_owned),
+        };
+        Self::task_ended(text).or_else(|| ask().map(Self::Ask))
     }
 
     fn from_person(row: &Row<'_>, content: &Content<'_>) -> Option<Self> {
@@ -124,6 +138,10 @@ pub fn persons_words(text: &str) -> Option<Cow<'_, str>> {
 fn slash_command(text: &str) -> Option<String> {
     let arguments = within(text, "<command-args>", "</command-args>").unwrap_or_default();
     let name = within(text, "<command-name>", "</command-name>")?.trim_start_matches('/');
+    slash_ask(name, arguments)
+}
+
+fn slash_ask(name: &str, arguments: &str) -> Option<String> {
     let is_ask = !arguments.is_empty() && !name.is_empty() && !OWN_COMMANDS.contains(&name);
     is_ask.then(|| format!("/{name} {arguments}"))
 }
@@ -219,6 +237,16 @@ mod tests {
         }
         assert_eq!(persons_words("<command-name>/clear</command-name>"), None);
         assert_eq!(persons_words("<command-message>x</command-message>"), None);
+    }
+
+    #[test]
+    fn a_queued_text_is_read_as_it_was_typed() {
+        let ask = |text: &str| Some(Prompt::Ask(text.into()));
+        assert_eq!(Prompt::typed(" also fix b "), ask("also fix b"));
+        assert_eq!(Prompt::typed("/fix the b tag"), ask("/fix the b tag"));
+        for text in ["/compact", "/model opus", "", "{\"task_id\":\"b1\",\"task_type\":\"local_bash\"}"] {
+            assert_eq!(Prompt::typed(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -125,19 +125,24 @@ record! {
         /// A tool's result in the client's own shape: an object, a list, or plain text on failure.
         tool_use_result = b"toolUseResult",
         attachment = b"attachment",
+        /// What was done with the queue of prompts: `enqueue`, `dequeue`, `remove`, `popAll`.
+        operation = b"operation",
+        /// The prompt that was queued.
+        content = b"content",
     }
 }
 
 pub const USER: &str = "user";
 pub const ASSISTANT: &str = "assistant";
 pub const ATTACHMENT: &str = "attachment";
+pub const QUEUE: &str = "queue-operation";
 
 /// Types that carry nothing for a session. They are known, so they are not counted as unknown.
 const IGNORED_TYPES: &[&str] = &[
     "agent-name", "agent-setting", "ai-title", "api-request", "api-request-blob", "api-response",
     "atis-latch", "bridge-session", "cost-state", "custom-title", "file-history-delta",
-    "file-history-snapshot", "last-prompt", "mode", "permission-mode", "pr-link", "progress",
-    "queue-operation", "result", "summary", "system", "tag", "tools-used",
+    "file-history-snapshot", "last-prompt", "mode", "permission-mode", "pr-link", "progress", "result",
+    "summary", "system", "tag", "tools-used",
 ];
 
 impl<'a> Row<'a> {

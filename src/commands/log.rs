@@ -62,7 +62,7 @@ fn list(args: &ListArgs, context: &Context<'_>) -> Result {
     if args.follow {
         return follow::run(args, context);
     }
-    let found = context.query(&context.filter(&args.filter)?, args.last)?;
+    let found = context.query(&filter_of(&args.filter)?, args.last)?;
     if args.json {
         return output::print_raw(json_lines::lines(&found.decisions).as_bytes());
     }
@@ -73,7 +73,7 @@ fn list(args: &ListArgs, context: &Context<'_>) -> Result {
 }
 
 fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
-    let found = context.query(&context.filter(&args.filter)?, None)?;
+    let found = context.query(&filter_of(&args.filter)?, None)?;
     let stats = stats(&found.decisions, context.now.time_zone());
     if args.json {
         return output::print_json(&stats);
@@ -108,7 +108,7 @@ fn label(args: &LabelArgs, context: &Context<'_>) -> Result {
 }
 
 fn export(args: &ExportArgs, context: &Context<'_>) -> Result {
-    let found = context.query(&context.filter(&args.filter)?, None)?;
+    let found = context.query(&filter_of(&args.filter)?, None)?;
     match args.format {
         ExportFormat::Jsonl => output::print_raw(json_lines::lines(&found.decisions).as_bytes()),
         ExportFormat::Csv => output::print_raw(&csv::csv(&found.decisions)?),
@@ -125,29 +125,29 @@ fn print_path(as_json: bool, context: &Context<'_>) -> Result {
     output::print_json(&json!({ "folder": folder, "files": files, "audits": audits }))
 }
 
+/// Returns the filter that arguments mean.
+fn filter_of(args: &FilterArgs) -> Result<Filter> {
+    let (since, until) = (args.since.map(|time| time.start), args.until.map(|time| time.end));
+    if since.zip(until).is_some_and(|(since, until)| since >= until) {
+        return Err("--since is not before --until".into());
+    }
+    Ok(Filter {
+        project: args.project.as_deref().map(project),
+        session: args.session.clone(),
+        since,
+        until,
+        decisions: args.decision.clone(),
+        categories: args.category.clone(),
+        causes: args.cause.clone(),
+        outcomes: args.outcome.clone(),
+        text: args.grep.clone(),
+    })
+}
+
 impl Context<'_> {
     fn list_setting(&self) -> Setting {
         let width = output::terminal_width();
         Setting { zone: self.now.time_zone().clone(), width, head: width.is_some(), indent: 0 }
-    }
-
-    /// Returns the filter that arguments mean here and now.
-    fn filter(&self, args: &FilterArgs) -> Result<Filter> {
-        let (since, until) = (args.since.map(|time| time.start), args.until.map(|time| time.end));
-        if since.zip(until).is_some_and(|(since, until)| since >= until) {
-            return Err("--since is not before --until".into());
-        }
-        Ok(Filter {
-            project: args.project.as_deref().map(project),
-            session: args.session.clone(),
-            since,
-            until,
-            decisions: args.decision.clone(),
-            categories: args.category.clone(),
-            causes: args.cause.clone(),
-            outcomes: args.outcome.clone(),
-            text: args.grep.clone(),
-        })
     }
 
     /// Queries the log, and says on stderr which lines had to be skipped.

@@ -78,7 +78,7 @@ impl Gate for AuditGate {
 }
 
 fn nothing_to_judge(stop: &StopContext<'_>, view: &SessionView) -> Option<(Cause, &'static str)> {
-    let last = stop.saved.audits.get(stop.agent());
+    let last = stop.saved().audits.get(stop.agent());
     let last = last.map(|last| Work { done: last.work, finished: last.finished });
     nothing_to_audit(&view.session, view.plan.as_ref(), last).or_else(|| {
         let is_off = view.plan.is_none() && stop.config.audit.planless == Planless::Off;
@@ -140,7 +140,7 @@ impl Audit<'_> {
             self.faults.push(error.to_string());
             Prompts::default()
         });
-        let last = stop.saved.audits.get(stop.agent()).filter(|last| last.was_clean);
+        let last = stop.saved().audits.get(stop.agent()).filter(|last| last.was_clean);
         let judged = last.map(|last| JudgedUntil { at: last.rows, files: last.files.clone() });
         let input = stop.phases.time(timing::EVIDENCE, || {
             let mut cache = stop.state.evidence(stop.session, stop.agent());
@@ -176,7 +176,7 @@ impl Audit<'_> {
             SecondReader::Same | SecondReader::Off => first_model.clone(),
         };
         let is_disputed = |finding: &Finding| {
-            let dispute = stop.saved.disputed.get(&finding.grounds());
+            let dispute = stop.saved().disputed.get(&finding.grounds());
             dispute.is_some_and(|dispute| !is_upheld(stop, dispute))
         };
         let setting =
@@ -216,7 +216,7 @@ impl Audit<'_> {
             }
         };
         let disputed =
-            set_aside(findings, &mut current, &stop.saved.disputed, |dispute| is_upheld(stop, dispute));
+            set_aside(findings, &mut current, &stop.saved().disputed, |dispute| is_upheld(stop, dispute));
         let config = &stop.config.audit;
         let outcome = outcome_of(answer, &current, config, (&input.prompts().reason, stop.id));
         if outcome.is_pass() && !stale.is_empty() && disputed.is_empty() {
@@ -237,7 +237,7 @@ impl Audit<'_> {
         if !matches!(answer, ReaderOutcome::Unavailable(Unavailable::BudgetSpent(_))) {
             return outcome;
         }
-        if outcome.kind == OutcomeKind::CouldNotCheck && self.stop.saved.told.contains(BUDGET_TOLD) {
+        if outcome.kind == OutcomeKind::CouldNotCheck && self.stop.saved().told.contains(BUDGET_TOLD) {
             return Outcome::pass(outcome.cause, outcome.words);
         }
         self.change.told.insert(BUDGET_TOLD.to_owned());
@@ -246,7 +246,7 @@ impl Audit<'_> {
 
     /// Adds the advisories of which the person was not told before.
     fn advise(&mut self, outcome: Outcome, advisories: &[Advisory]) -> Outcome {
-        let told = &self.stop.saved.told;
+        let told = &self.stop.saved().told;
         let new: Vec<&Advisory> = advisories.iter().filter(|one| !told.contains(&one.name())).collect();
         // In the background nobody is told: a client that does not wait throws a `systemMessage` away (2.1.325).
         if !outcome.wants_block() && !self.stop.is_background() {

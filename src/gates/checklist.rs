@@ -62,7 +62,7 @@ impl Gate for ChecklistGate {
 
     fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut Readers<'_>) -> GateResult {
         let config = &stop.config.checklist;
-        let work_before = stop.saved.audits.get(stop.agent()).map_or(0, |last| last.work);
+        let work_before = stop.saved().audits.get(stop.agent()).map_or(0, |last| last.work);
         let known = stop.view();
         let message = known.session.final_message.as_deref().unwrap_or_default();
         if message.trim().is_empty() || known.session.work_done() == work_before {

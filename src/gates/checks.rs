@@ -46,7 +46,7 @@ impl Gate for ChecksGate {
         let touched = touched(stop.view());
         let (mut to_run, mut idle) = (Vec::new(), Vec::new());
         for check in mine {
-            match due(check, &touched, stop.saved.checks.get(&key(stop, check))) {
+            match due(check, &touched, stop.saved().checks.get(&key(stop, check))) {
                 Ok(passed) => to_run.push((check, passed)),
                 Err(why) => idle.push((check, why)),
             }
@@ -101,7 +101,7 @@ fn not_allowed(stop: &StopContext<'_>, change: &mut StateChange) -> Option<Strin
     let words =
         "the project's checks do not run before you have looked at them: `punchlist allow`".to_owned();
     let name = ContentId::of(&words);
-    if stop.saved.told.contains(&name) || stop.is_background() {
+    if stop.saved().told.contains(&name) || stop.is_background() {
         return None;
     }
     change.told.insert(name);

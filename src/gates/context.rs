@@ -43,8 +43,8 @@ pub struct StopContext<'a> {
     /// In the background only: tells whether a newer stop has come.
     pub newest: Option<&'a NewestStop<'a>>,
     pub phases: &'a Phases,
-    /// The state of the session as it was before this stop.
-    pub saved: SessionState,
+    /// The state of the session before this stop; [`StopContext::saved`] reads it.
+    pub state_before: OnceCell<SessionState>,
     pub view: OnceCell<SessionView>,
 }
 
@@ -71,7 +71,12 @@ impl StopContext<'_> {
 
     /// How often a gate has blocked this session.
     pub fn blocks_by(&self, gate: &str) -> u32 {
-        self.saved.blocked_by.get(gate).copied().unwrap_or_default()
+        self.saved().blocked_by.get(gate).copied().unwrap_or_default()
+    }
+
+    /// The state of the session before this stop; read by the first call.
+    pub fn saved(&self) -> &SessionState {
+        self.state_before.get_or_init(|| self.phases.time(timing::STATE, || self.state.session(self.session)))
     }
 
     /// The session, its workspace and its plan; read by the first call.

@@ -57,7 +57,7 @@ impl Gate for KeepAlive {
         }
         // The person is told once; the session may go on without being a worker.
         let name = ContentId::of(format!("{NAME} {} {}", worker.name, worker.activity_ms));
-        if stop.saved.told.contains(&name) {
+        if stop.saved().told.contains(&name) {
             return Outcome::pass(outcome.cause, outcome.words).into();
         }
         let change = StateChange { told: [name].into(), ..StateChange::default() };

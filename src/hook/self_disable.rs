@@ -87,7 +87,7 @@ impl SelfDisabled {
 
     fn is_new(&mut self, what: String, stop: &StopContext<'_>) -> bool {
         let name = ContentId::of(what);
-        let is_new = !stop.saved.told.contains(&name);
+        let is_new = !stop.saved().told.contains(&name);
         if is_new {
             self.told.insert(name);
         }

@@ -21,13 +21,13 @@ pub enum Skip {
 }
 
 /// Returns why a stop is skipped. `keeps_working` says whether a gate is set that keeps the session at work.
-pub fn skip(
+pub fn skip<'s>(
     input: &HookInput,
     env: &Env,
     config: &Config,
     keeps_working: bool,
     off: Option<&SwitchedOff>,
-    saved: &SessionState,
+    saved: impl FnOnce() -> &'s SessionState,
 ) -> Option<Skip> {
     let all = |cause, detail: String| Some(Skip::All(Outcome::pass(cause, detail)));
     let guarded = |outcome| Some(if keeps_working { Skip::Guarded(outcome) } else { Skip::All(outcome) });
@@ -55,6 +55,7 @@ pub fn skip(
         // The descriptions are the agent's words, and go into the log.
         return all(Cause::BackgroundWork, format!("still running: {}", mask(&running.join(", ")).text));
     }
+    let saved = saved();
     // A session that was only kept at work has worked since, and no other gate has checked that yet.
     if input.stop_hook_active && !saved.kept_working {
         return guarded(loop_guard());
@@ -121,7 +122,7 @@ mod tests {
         config.gates.enabled = enabled;
         let env = Env::from_pairs(vars.iter().copied());
         let saved = SessionState { blocks, ..SessionState::default() };
-        skip(&input, &env, &config, false, None, &saved).map(|skip| match skip {
+        skip(&input, &env, &config, false, None, || &saved).map(|skip| match skip {
             Skip::All(outcome) => outcome.cause,
             Skip::Guarded(outcome) => panic!("no gate keeps working: {outcome:?}"),
         })
@@ -132,7 +133,7 @@ mod tests {
         let input = HookInput::parse(ALL.as_bytes()).expect("input");
         let off = SwitchedOff { what: "for /w".into(), thrown: Thrown::default() };
         let (env, config, saved) = (Env::default(), Config::default(), SessionState::default());
-        let outcome = skip(&input, &env, &config, true, Some(&off), &saved);
+        let outcome = skip(&input, &env, &config, true, Some(&off), || &saved);
         let passed = Outcome::pass(Cause::Off, "switched off by `punchlist off` for /w");
         assert_eq!(outcome, Some(Skip::All(passed)));
     }
@@ -155,7 +156,7 @@ mod tests {
 
     fn guarded(json: &str, saved: &SessionState) -> Option<Skip> {
         let input = HookInput::parse(json.as_bytes()).expect("input");
-        skip(&input, &Env::default(), &Config::default(), true, None, saved)
+        skip(&input, &Env::default(), &Config::default(), true, None, || saved)
     }
 
     #[test]

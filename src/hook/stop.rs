@@ -27,7 +27,7 @@ use crate::hook::skip::{Skip, lock, skip, unset};
 use crate::ids::new_id;
 use crate::log::{DecisionLog, Record};
 use crate::readers::{Budget, Limit, Reader, Readers, SealedClient, Second};
-use crate::state::{NewestStop, SessionState, StateFolder, StopLock, SwitchedOff};
+use crate::state::{NewestStop, StateFolder, StopLock, SwitchedOff};
 use crate::timing::{self, Phases};
 
 /// The most that is read of stdin; the real thing is a few kilobytes and one final message.
@@ -130,7 +130,7 @@ pub fn answer(
         deadline,
         newest: newest.as_ref(),
         phases,
-        saved: phases.time(timing::STATE, || state.session(&session)),
+        state_before: OnceCell::new(),
         view: OnceCell::new(),
     };
     if input.event == Event::SessionStart {
@@ -158,7 +158,7 @@ pub fn answer(
         second,
         timeout: *timeout,
         deadline: stop.work_deadline(),
-        budget: budget(&config, state, &stop.saved),
+        budget: Budget::default(),
     };
 
     // Skip, or run the gates.
@@ -208,7 +208,7 @@ fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
     let keeps_working = gates.iter().any(|gate| gate.keeps_working());
     // A switch in the config comes first, and is the one that is told of.
     let off = if config.gates.enabled { stop.state.switched_off(stop.project, stop.session) } else { None };
-    let guard = match skip(input, env, config, keeps_working, off.as_ref(), &stop.saved) {
+    let guard = match skip(input, env, config, keeps_working, off.as_ref(), || stop.saved()) {
         Some(Skip::All(outcome)) => {
             if let Some(newest) = stop.newest {
                 newest.supersede_older();
@@ -224,11 +224,12 @@ fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
     };
     let lock = match locked {
         Ok((lock, saved)) => {
-            stop.saved = saved;
+            stop.state_before = OnceCell::from(saved);
             lock
         }
         Err(outcome) => return Checked::skipped(stop, outcome, None),
     };
+    readers.budget = budget(stop);
     if guard.is_some() {
         gates.retain(|gate| gate.keeps_working());
     }
@@ -287,12 +288,11 @@ fn let_through(state: &StateFolder, cause: Cause, why: &str, started: Timestamp)
 }
 
 /// What this stop may still ask of a model.
-fn budget(config: &Config, state: &StateFolder, saved: &SessionState) -> Budget {
-    let most = config.auditor.max_calls_per_session;
-    let left = most.saturating_sub(saved.reader_calls);
+fn budget(stop: &StopContext<'_>) -> Budget {
+    let AuditorConfig { max_calls_per_session: most, max_cost_per_day: money, .. } = stop.config.auditor;
+    let left = most.saturating_sub(stop.saved().reader_calls);
     let today = || jiff::Zoned::now().date();
-    let money = config.auditor.max_cost_per_day;
-    let money = money.map(|most| Limit { left: most - state.spent_on(today()), most });
+    let money = money.map(|most| Limit { left: most - stop.state.spent_on(today()), most });
     Budget { calls: Some(Limit { left, most }), money, ..Budget::default() }
 }
 

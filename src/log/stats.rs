@@ -246,6 +246,7 @@ impl Share {
     /// Adds the share and Wilson's interval, which also holds for few findings and for shares near
     /// 0 and 1.
     #[expect(clippy::cast_precision_loss, reason = "no log has so many findings")]
+    #[must_use]
     pub fn with_interval(self) -> Self {
         let count = self.right + self.wrong;
         let Some(share) = ratio(self.right, count) else { return self };

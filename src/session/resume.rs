@@ -28,7 +28,7 @@ pub struct ResumePoint {
 }
 
 /// The version is counted up with every change of the encoded type.
-const SHAPE: cache_codec::Shape = *b"cursors8";
+const SHAPE: cache_codec::Shape = *b"cursors9";
 
 /// Encodes the resume points of a session's transcripts.
 pub fn encode(points: &[ResumePoint]) -> Option<Vec<u8>> {
@@ -80,6 +80,6 @@ mod tests {
     #[test]
     fn a_change_of_the_encoded_type_needs_a_new_version() {
         let bytes = encode(&[resume_point()]).expect("bytes");
-        assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (b'8', 10_830_886_105_402_655_978));
+        assert_eq!((SHAPE[7], xxh3_64(&bytes[16..])), (b'9', 17_833_278_469_327_164_367));
     }
 }

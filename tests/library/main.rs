@@ -18,4 +18,5 @@ mod redact;
 mod reference;
 mod registry;
 mod scripted_client;
+mod session;
 mod trips;

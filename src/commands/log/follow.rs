@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{Context, Result, output};
+use super::{Context, Result, filter_of, output};
 use crate::cli::log::ListArgs;
 use crate::exit;
 use crate::files::{inode_of, read_at};
@@ -26,7 +26,7 @@ const FIRST: usize = 10;
 
 /// Runs the command, for as long as somebody reads.
 pub(super) fn run(args: &ListArgs, context: &Context<'_>) -> Result {
-    let filter = context.filter(&args.filter)?;
+    let filter = filter_of(&args.filter)?;
     let mut setting = context.list_setting();
     // The ends of the files are found first, so that what is written during the query is shown
     // afterwards.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Context, Result, complain, output};
+use super::{Context, Result, complain, filter_of, output};
 use crate::cli::log::{FilterArgs, ReportArgs};
 use crate::exit;
 use crate::files::write_whole;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
     if file.is_none() && args.open {
         return Err("--open needs a file to open: name one with -o".into());
     }
-    let (now, filter) = (&context.now, context.filter(&args.filter)?);
+    let (now, filter) = (&context.now, filter_of(&args.filter)?);
     let found = context.query(&filter, None)?;
     if found.decisions.is_empty() {
         context.complain_of_nothing(&found);

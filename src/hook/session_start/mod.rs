@@ -39,7 +39,7 @@ pub fn begin(start: &StopContext<'_>) -> Reply {
     let parts = if is_on { parts(start) } else { None };
     let text = parts.and_then(|parts| text::text(&parts, &config.memory));
     let source = input.source.as_deref().unwrap_or_default();
-    let begins_anew = source != COMPACT && start.saved.has_counts();
+    let begins_anew = source != COMPACT && start.saved().has_counts();
     if text.is_none() && !begins_anew {
         return Reply::Silent;
     }

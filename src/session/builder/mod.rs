@@ -4,6 +4,7 @@
 
 mod calls;
 mod pending;
+mod queue;
 
 use std::collections::{HashSet, VecDeque};
 
@@ -12,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::prompt::Prompt;
-use crate::client::row::{ASSISTANT, ATTACHMENT, Block, Content, Field, Row, USER};
+use crate::client::row::{ASSISTANT, ATTACHMENT, Block, Content, Field, QUEUE, Row, USER};
 use crate::client::tool_call::PlanText;
 use crate::session::builder::pending::Pending;
+use crate::session::builder::queue::Queue;
 use crate::session::retention;
 use crate::session::{ApprovedPlan, Ask, Remark, Session, Tail};
 use crate::text::{last_part, start_and_end};
@@ -30,8 +32,8 @@ pub enum Role {
 }
 
 /// How much is kept of one ask, one remark and one final message.
-const ASK_CAP: usize = 8 << 10;
-const REMARK_CAP: usize = 2 << 10;
+pub const ASK_CAP: usize = 8 << 10;
+pub const REMARK_CAP: usize = 2 << 10;
 pub(super) const MESSAGE_CAP: usize = 64 << 10;
 /// After how many rows what is too much is dropped.
 const ROWS_BETWEEN_TRIMS: usize = 64;
@@ -114,6 +116,8 @@ pub struct SessionBuilder {
     newest_text: Option<NewestText>,
     /// The hash of the newest ask: the text itself may be masked by now.
     last_ask: Option<u64>,
+    /// What the person typed while the agent worked.
+    queue: Queue,
 }
 
 impl SessionBuilder {
@@ -155,6 +159,7 @@ impl SessionBuilder {
             .chain(originals)
             .chain(reads)
             .chain(self.pending.texts())
+            .chain(self.queue.texts())
     }
 
     /// Ends the building.
@@ -164,6 +169,9 @@ impl SessionBuilder {
 
     /// Folds one row. `line_at` is the offset of its line in the transcript, if the line is as the transcript has it.
     pub fn fold(&mut self, row: &Row<'_>, line_at: Option<u64>) {
+        if row.kind.is(QUEUE) {
+            return self.fold_queue(row);
+        }
         let is_one_of = |kinds: &[&str]| kinds.iter().any(|kind| row.kind.is(kind));
         if !is_one_of(&[ASSISTANT, USER, ATTACHMENT]) {
             self.session.skipped.unknown += usize::from(!row.is_ignored());
@@ -349,13 +357,33 @@ impl SessionBuilder {
         }
         // A prompt typed while the agent worked is recorded when queued and again when taken up.
         let hash = xxh3_64(text.as_bytes());
-        if self.last_ask.replace(hash) != Some(hash) {
+        let was_taken_up = self.queue.was_taken_up(hash);
+        if self.last_ask.replace(hash) != Some(hash) && !was_taken_up {
             let Position { at, time } = position;
             self.session.asks.push(Ask { text, at, time });
         }
         if is_newest {
             self.session.tail = Tail::Prompt;
             self.pending.close_all();
+        }
+    }
+
+    /// Folds what was done with the queue. A prompt that is taken up in the middle of a turn may stand nowhere else.
+    fn fold_queue(&mut self, row: &Row<'_>) {
+        if row.operation.is("enqueue") {
+            self.queue.add(&row.content.text().unwrap_or_default());
+        } else if row.operation.is("remove") {
+            let Some(Prompt::Ask(text)) = self.queue.take().and_then(|text| Prompt::typed(&text)) else {
+                return;
+            };
+            self.add_ask(&text, self.position(row));
+            self.queue.note_taken_up(xxh3_64(start_and_end(&text, ASK_CAP).as_bytes()));
+        } else if row.operation.is("dequeue") {
+            // A row of the person's follows.
+            self.queue.take();
+        } else {
+            // `popAll`: the person has them back.
+            self.queue.clear();
         }
     }
 
@@ -390,4 +418,18 @@ impl SessionBuilder {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recent_ids_are_known_and_old_ones_are_not() {
+        let mut seen = SeenIds::default();
+        let most = MOST_IDS as u64;
+        assert!((0..=most).all(|id| seen.insert(id)));
+        assert!(seen.contains(most) && !seen.contains(0));
+        assert!(!seen.insert(most) && !seen.insert(1), "recent");
+        assert!(seen.insert(0), "too long ago");
+        assert!(seen.insert(1), "dropped for it");
+        assert_eq!(SeenIds::from(VecDeque::from(seen.clone())), seen);
+    }
+}

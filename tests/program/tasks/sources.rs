@@ -56,6 +56,19 @@ fn tasks_in_hand_hold_the_stop_with_their_names_until_they_are_done() {
 }
 
 #[test]
+fn a_secret_in_a_title_is_masked_in_the_reason_and_the_log() {
+    let project = at_work();
+    let secret = concat!("ghp_", "0123456789abcdefghijABCDEFGHIJ012345");
+    done(&project, &["tasks", "add", &format!("Use {secret}")]);
+    done(&project, &["tasks", "claim"]);
+    done(&project, &["tasks", "start", "t1"]);
+    let run = project.run();
+    let reason = run.holds();
+    run.check(reason.contains("t1 (in_progress): Use "), "the task is named");
+    run.check(!reason.contains(secret) && !run.record().to_string().contains(secret), "the secret is not");
+}
+
+#[test]
 fn the_loop_guard_and_the_limit_let_go() {
     let mut project = at_work();
     project.own_config("[tasks]\nsource = \"registry\"\nmax_holds = 2\n");

@@ -1,10 +1,11 @@
 //! The fold, row by row.
 
-use super::*;
-use crate::client::row::rows_of;
-use crate::session::resume;
-use crate::session::resume::{Mark, ResumePoint};
-use crate::session::{Original, Outcome, Todo};
+use punchlist::client::row::rows_of;
+use punchlist::session::Session;
+use punchlist::session::builder::{ASK_CAP, REMARK_CAP, Role, SessionBuilder};
+use punchlist::session::resume;
+use punchlist::session::resume::{Mark, ResumePoint};
+use punchlist::session::{Original, Outcome, Tail, Todo};
 
 fn fold(role: Role, rows: &[&str]) -> Session {
     let mut builder = SessionBuilder::new(role);
@@ -388,7 +389,6 @@ fn a_result_before_its_call_is_not_lost_between_two_readings() {
     for [call, _] in &rows {
         fold(&mut builder, call);
     }
-    assert!(!builder.pending.has_early());
     let usual: Vec<String> = rows.into_iter().flatten().collect();
     assert_eq!(without_places(builder.into_session()), without_places(session(&usual)));
 }
@@ -480,14 +480,75 @@ fn the_last_words_of_a_subagent_are_its_final_message_whatever_the_order_of_its_
     }
 }
 
+fn queued(operation: &str, content: &str) -> String {
+    let content = if content.is_empty() { String::new() } else { format!(r#","content":"{content}""#) };
+    format!(r#"{{"type":"queue-operation","operation":"{operation}","sessionId":"s"{content}}}"#)
+}
+
+fn asks(rows: &[String]) -> Vec<String> {
+    session(rows).asks.into_iter().map(|ask| ask.text).collect()
+}
+
+fn user(text: &str) -> String {
+    format!(r#"{{"type":"user","message":{{"content":"{text}"}}}}"#)
+}
+
+fn attached(text: &str) -> String {
+    format!(
+        r#"{{"type":"attachment","attachment":{{"type":"queued_command","prompt":"{text}","commandMode":"prompt"}}}}"#
+    )
+}
+
 #[test]
-fn recent_ids_are_known_and_old_ones_are_not() {
-    let mut seen = SeenIds::default();
-    let most = MOST_IDS as u64;
-    assert!((0..=most).all(|id| seen.insert(id)));
-    assert!(seen.contains(most) && !seen.contains(0));
-    assert!(!seen.insert(most) && !seen.insert(1), "recent");
-    assert!(seen.insert(0), "too long ago");
-    assert!(seen.insert(1), "dropped for it");
-    assert_eq!(SeenIds::from(VecDeque::from(seen.clone())), seen);
+fn a_prompt_that_is_taken_up_in_the_middle_of_a_turn_is_an_ask() {
+    let rows = [user("add a"), queued("enqueue", "also add b"), queued("remove", "")];
+    assert_eq!(asks(&rows), ["add a", "also add b"]);
+}
+
+#[test]
+fn a_queued_prompt_that_stands_elsewhere_too_is_one_ask() {
+    let (one, two) = (queued("enqueue", "add b"), queued("enqueue", "add c"));
+    let removed = queued("remove", "");
+    let taken = [
+        user("add a"),
+        one.clone(),
+        two.clone(),
+        removed.clone(),
+        removed,
+        attached("add b"),
+        attached("add c"),
+    ];
+    assert_eq!(asks(&taken), ["add a", "add b", "add c"]);
+    let later = [user("add a"), one.clone(), queued("dequeue", ""), user("add b")];
+    assert_eq!(asks(&later), ["add a", "add b"]);
+    let again = [
+        user("add a"),
+        one,
+        queued("remove", ""),
+        attached("add b"),
+        two,
+        queued("dequeue", ""),
+        user("add c"),
+        user("add b"),
+    ];
+    assert_eq!(asks(&again), ["add a", "add b", "add c", "add b"], "the last is a prompt of its own");
+}
+
+#[test]
+fn a_prompt_that_the_person_pulled_back_or_the_client_queued_is_no_ask() {
+    let notice = queued("enqueue", "<task-notification><task-id>a</task-id></task-notification>");
+    let removed = queued("remove", "");
+    let rows = [
+        user("add a"),
+        queued("enqueue", "add b"),
+        queued("popAll", ""),
+        removed.clone(),
+        notice,
+        removed.clone(),
+        queued("enqueue", ""),
+        queued("enqueue", "add c"),
+        removed.clone(),
+        removed,
+    ];
+    assert_eq!(asks(&rows), ["add a", "add c"], "each removal takes the oldest");
 }
