@@ -16,6 +16,7 @@ mod plan;
 mod readers;
 mod redact;
 mod reference;
+mod registration;
 mod registry;
 mod scripted_client;
 mod session;

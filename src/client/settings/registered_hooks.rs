@@ -172,7 +172,7 @@ impl OurHook {
 }
 
 /// Splits a command line into words and removes quotes. Expands nothing.
-pub(super) fn shell_words(line: &str) -> Vec<String> {
+pub fn shell_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
