@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::GROUPS;
-use crate::transcripts::{Odd, Spec};
+use crate::transcripts::{Generator, Odd, Spec};
 
 /// What punchlist costs, as ratios in one run.
 #[derive(Debug, Parser)]
@@ -82,6 +82,9 @@ pub(crate) struct GenerateArgs {
     /// Another seed is another session.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// By the second generator, which takes only seed and size.
+    #[arg(long)]
+    second: bool,
     /// How many files are changed.
     #[arg(long)]
     files: Option<usize>,
@@ -126,6 +129,7 @@ impl GenerateArgs {
         let size = |size: ByteSize| usize::try_from(size.as_u64()).unwrap_or(usize::MAX);
         let plain = Spec::of(self.bytes.as_u64());
         Spec {
+            generator: if self.second { Generator::Second } else { Generator::First },
             seed: self.seed,
             files: self.files.unwrap_or(plain.files),
             file_bytes: self.file_bytes.map_or(0, size),

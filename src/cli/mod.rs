@@ -8,7 +8,7 @@ pub mod tasks;
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::client::settings::Scope;
 use crate::client::settings::registration::HOOK_TIMEOUT;
@@ -20,6 +20,13 @@ use tasks::{TasksArgs, WorkerCommand};
 /// The examples at the end of each command's help. A test here parses each line that starts with the
 /// program's name, and one of the program's tests runs it.
 const EXAMPLES: &str = include_str!("examples.txt");
+
+/// Parses what stands behind `punchlist hook`, by itself: it is run at every turn of every session, and the
+/// other commands' help takes longer to set up than all that it does.
+pub fn parse_hook(args: &[std::ffi::OsString]) -> Result<HookArgs, clap::Error> {
+    let command = HookArgs::augment_args(clap::Command::new("punchlist hook").no_binary_name(true));
+    HookArgs::from_arg_matches(&command.try_get_matches_from(args)?)
+}
 
 /// Returns the command line, with examples at the end of each command's help.
 pub fn command() -> clap::Command {

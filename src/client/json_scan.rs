@@ -66,7 +66,8 @@ impl<'a> Raw<'a> {
     }
 
     pub fn is(self, word: &str) -> bool {
-        self.text().as_deref() == Some(word)
+        let is_as_written = self.literal() == Some(word.as_bytes());
+        is_as_written || self.json.contains(&b'\\') && self.text().as_deref() == Some(word)
     }
 
     pub fn is_true(self) -> bool {

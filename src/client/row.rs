@@ -58,12 +58,14 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Defines a struct of fields by their JSON names, and its parser.
+/// Defines a struct of fields by their JSON names, and its parser. A field is a [`Field`], or of a type that reads itself.
 macro_rules! record {
-    ($(#[$about:meta])* $vis:vis $name:ident { $($(#[$doc:meta])* $field:ident = $key:literal,)* }) => {
+    (@type) => { $crate::client::row::Field<'a> };
+    (@type $type:ty) => { $type };
+    ($(#[$about:meta])* $vis:vis $name:ident { $($(#[$doc:meta])* $field:ident = $key:literal $(as $type:ty)?,)* }) => {
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, Default)]
-        $vis struct $name<'a> { $($(#[$doc])* $vis $field: $crate::client::row::Field<'a>,)* }
+        #[derive(Debug, Default)]
+        $vis struct $name<'a> { $($(#[$doc])* $vis $field: $crate::client::row::record!(@type $($type)?),)* }
 
         impl<'a> $name<'a> {
             /// Parses an object as far as it goes; anything else has no fields.
@@ -120,8 +122,8 @@ record! {
         plan_content = b"planContent",
         /// Who wrote a prompt.
         origin = b"origin",
-        /// The message of a user or assistant row; [`Row::message`] parses it.
-        message = b"message",
+        /// The message of a user or assistant row.
+        message = b"message" as Message<'a>,
         /// A tool's result in the client's own shape: an object, a list, or plain text on failure.
         tool_use_result = b"toolUseResult",
         attachment = b"attachment",
@@ -174,19 +176,32 @@ impl<'a> Row<'a> {
         Attachment::parse(self.attachment.raw())
     }
 
-    pub fn message(&self) -> Option<Message<'a>> {
-        let raw = self.message.raw().filter(|raw| raw.json().starts_with(b"{"))?;
-        // It has the same names for these as a block.
-        let fields = Block::parse(Some(raw));
-        Some(Message { id: fields.id, content: Content::parse(fields.content) })
+    pub fn message(&self) -> Option<&Message<'a>> {
+        Some(&self.message).filter(|message| message.is_there)
     }
 }
 
+/// A message, read where it stands: most of a transcript is in messages, and each byte is gone over once.
 #[derive(Debug, Default)]
 pub struct Message<'a> {
     /// Shared by the rows of one message.
     pub id: Field<'a>,
     pub content: Content<'a>,
+    is_there: bool,
+}
+
+impl<'a> Message<'a> {
+    fn read(&mut self, scan: &mut Scan<'a>) -> Result<(), Torn> {
+        if self.is_there || scan.peek() != Some(b'{') {
+            return scan.skip();
+        }
+        self.is_there = true;
+        scan.fields(|key, scan| match key {
+            b"id" => self.id.read(scan),
+            b"content" => self.content.read(scan),
+            _ => scan.skip(),
+        })
+    }
 }
 
 record! {
@@ -233,12 +248,32 @@ impl Default for Content<'_> {
 }
 
 impl<'a> Content<'a> {
-    /// Parses it; a shape that we do not know is empty.
+    /// Parses it; a shape that we do not know is empty, and a list that breaks off is used as far as it goes.
     pub fn parse(field: Field<'a>) -> Self {
-        if let Some(raw) = field.raw().filter(|raw| raw.is_text()) {
-            return Self::Text(raw);
+        let mut content = Self::default();
+        if let Some(raw) = field.raw() {
+            let _ = content.read(&mut raw.scan());
         }
-        Self::Blocks(field.objects().into_iter().map(|raw| Block::parse(Some(raw))).collect())
+        content
+    }
+
+    fn read(&mut self, scan: &mut Scan<'a>) -> Result<(), Torn> {
+        match (scan.peek(), self) {
+            (Some(b'"'), content) => {
+                *content = Self::Text(scan.value()?);
+                Ok(())
+            }
+            (Some(b'['), Self::Blocks(blocks)) => scan.items(|scan| {
+                if scan.peek() != Some(b'{') {
+                    return scan.skip();
+                }
+                let mut block = Block::default();
+                scan.fields(|key, scan| block.read_field(key, scan))?;
+                blocks.push(block);
+                Ok(())
+            }),
+            _ => scan.skip(),
+        }
     }
 
     /// Returns all its text, that of blocks joined by line ends.

@@ -52,7 +52,7 @@ pub struct Report {
 }
 
 /// A result block, and the client's structured result where it belongs to this block alone.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct ToolResult<'a, 'b> {
     block: &'b Block<'a>,
     structured: Field<'a>,

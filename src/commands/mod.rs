@@ -41,6 +41,11 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
         tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::DEBUG).init();
     }
     let args: Vec<_> = args.collect();
+    if args.get(1).is_some_and(|command| command == "hook")
+        && let Ok(hook) = cli::parse_hook(&args[2..])
+    {
+        return stop::run(registered(&hook), &env, &phases);
+    }
     let parsed = cli::command().try_get_matches_from(&args);
     let command = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli.command,
@@ -52,7 +57,6 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
         }
     };
     let failed = match command {
-        Command::Hook(args) => return stop::run(registered(&args), &env, &phases),
         Command::Audit(_) | Command::Eval(_) => exit::COULD_NOT,
         _ => exit::FAILED,
     };
@@ -64,7 +68,7 @@ pub fn run(args: impl Iterator<Item = std::ffi::OsString>) -> u8 {
 
 fn dispatch(command: Command, env: &Env) -> Result {
     match command {
-        Command::Hook(_) => Ok(exit::OK),
+        Command::Hook(args) => Ok(stop::run(registered(&args), env, &Phases::default())),
         Command::Demo => demo::run(),
         Command::Install(args) => install::install(&args, &checked_config(env)?, env),
         Command::Allow(args) => allow::run(&args, env),

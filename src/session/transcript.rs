@@ -149,7 +149,7 @@ impl ReadPart {
     /// is left for the next time.
     fn line(&mut self, text: &[u8], bytes: u64, is_as_written: bool, has_newline: bool) {
         // Checked first, since `from_utf8_lossy` goes through valid text much more slowly.
-        let repaired = std::str::from_utf8(text).is_err().then(|| String::from_utf8_lossy(text));
+        let repaired = simdutf8::basic::from_utf8(text).is_err().then(|| String::from_utf8_lossy(text));
         let (text, start) = row::trim(repaired.as_ref().map_or(text, |repaired| repaired.as_bytes()));
         if !has_newline && !row::is_whole(text) {
             return;

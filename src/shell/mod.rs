@@ -103,7 +103,7 @@ impl CommandLine {
     /// Returns the check that the line runs, if it is one that changes nothing.
     pub fn check(&self) -> Option<Action> {
         self.flat().into_iter().find_map(|command| {
-            let check = command.action().filter(|action| action.is_check())?;
+            let check = command.action.filter(|action| action.is_check())?;
             let is_read_only = match check {
                 Action::Format => {
                     ["--check", "-c", "-l", "--list-different", "--diff"].iter().any(|it| command.has(it))
@@ -128,7 +128,7 @@ impl CommandLine {
     /// `npm test | tail` succeeds whatever the tests do.
     pub fn hides_exit_status(&self) -> bool {
         let commands = self.flat();
-        (0..commands.len()).any(|at| commands[at].action().is_some() && exit_status::is_hidden(&commands, at))
+        (0..commands.len()).any(|at| commands[at].action.is_some() && exit_status::is_hidden(&commands, at))
     }
 
     /// Whether part of the line works on another machine or in a container.
@@ -181,11 +181,6 @@ impl SimpleCommand {
     /// Returns the variables that are set for its program, as `NAME=value`.
     pub fn assignments(&self) -> impl Iterator<Item = &str> {
         self.words[..self.program_at].iter().map(String::as_str).filter(|word| is_assignment(word))
-    }
-
-    /// Returns what its program does, if it is known.
-    pub fn action(&self) -> Option<Action> {
-        actions::action(self.program_words())
     }
 
     /// Returns the subcommand of `git` and what follows it, if that is its program.

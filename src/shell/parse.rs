@@ -2,6 +2,7 @@
 //! substitutions, comments and here-documents as a shell does; expands nothing. Must not panic on
 //! any text: a line can be cut anywhere.
 
+use crate::shell::actions::{Action, action};
 use crate::shell::wrappers::program_words;
 
 /// What stands between a command and the next one.
@@ -42,6 +43,8 @@ pub struct SimpleCommand {
     pub script: Vec<SimpleCommand>,
     /// Where in `words` the program begins: behind assignments, shell words and wrappers.
     pub(super) program_at: usize,
+    /// What its program does, if it is known.
+    pub action: Option<Action>,
 }
 
 /// Returns the simple commands of a line, in order. Scripts are not parsed.
@@ -122,8 +125,10 @@ impl Draft {
             }
             return;
         }
+        let program = program_words(&words);
         commands.push(SimpleCommand {
-            program_at: words.len() - program_words(&words).len(),
+            program_at: words.len() - program.len(),
+            action: action(program),
             words,
             writes,
             reads,

@@ -8,7 +8,8 @@ use serde_json::json;
 
 use crate::test_project::{PUNCHLIST, TestProject};
 
-/// The calls of one run, its loader's and its runtime's too, if they can be counted here.
+/// The calls of one run, if they can be counted here. The loader's and the runtime's are among them: how many
+/// those are is the toolchain's affair and differs by machine.
 fn calls(project: &TestProject) -> Option<Vec<String>> {
     let trace = project.path("strace");
     let mut command = Command::new("strace");
@@ -44,9 +45,6 @@ fn scenes() -> Vec<(&'static str, TestProject)> {
     scenes
 }
 
-/// The loader and the C runtime make 29 calls, the places of the standard streams and a pipe that nobody
-/// reads take three, and memory the rest; nine more where the unwinder is a library.
-const BEFORE_OURS: usize = 44;
 /// Stdin, two config files, whether there is a feature loop, the person's switch, what the session may still
 /// ask of a model, an id, a line of the log, and whether a block is there whose outcome nobody knows; the
 /// runtime's seed of its hash tables and its leaving take three.
@@ -72,6 +70,5 @@ fn a_stop_that_is_let_go_at_once_asks_the_system_for_little() {
             calls[first..].iter().filter(|call| !["exit_group", "fcntl"].contains(&call.as_str())).count();
         let looked_at = if name == "off" { SETTINGS_FILES } else { 0 };
         assert!(ours <= OURS + looked_at, "{name}: {ours} calls of ours: {:?}", &calls[first..]);
-        assert!(first <= BEFORE_OURS, "{name}: {first} calls before ours: {calls:?}");
     }
 }
