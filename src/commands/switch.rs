@@ -4,8 +4,6 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
-
 use super::Result;
 use super::output::print;
 use crate::cli::SwitchArgs;
@@ -19,9 +17,8 @@ const MIN_ID_CHARS: usize = 4;
 
 /// Runs `off` or `on`.
 pub(super) fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> Result {
-    let state = StateFolder::find(env);
-    let now = Timestamp::now().as_millisecond();
-    let failed = |error: io::Error| format!("{}: {error}", state.root().display());
+    let state = StateFolder::find(env)?;
+    let now = crate::clock::now().as_millisecond();
     let thrown = Thrown { at_ms: now, at_terminal: io::stdin().is_terminal() && io::stdout().is_terminal() };
     let project = project_here(env);
     if let Some(session) = &args.session {
@@ -41,7 +38,7 @@ pub(super) fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> Result {
             all.sessions.len() < before
         });
         let what = format!("session {session}");
-        return print(&summary(turn_on, was_off.map_err(failed)?, &what, " --session ID"));
+        return print(&summary(turn_on, was_off?, &what, " --session ID"));
     }
     let was_off = state.throw(now, |all| {
         let known = all.covering(&project);
@@ -53,7 +50,7 @@ pub(super) fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> Result {
         all.projects.retain(|folder, _| !known.contains(folder));
         known
     });
-    let was_off = was_off.map_err(failed)?;
+    let was_off = was_off?;
     let what = was_off.first().unwrap_or(&project).display().to_string();
     let mut text = summary(turn_on, !was_off.is_empty(), &what, "");
     if turn_on {

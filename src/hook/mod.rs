@@ -3,6 +3,7 @@
 
 pub mod block_followup;
 pub mod record;
+pub mod recount;
 pub mod self_disable;
 pub mod session_start;
 pub mod skip;

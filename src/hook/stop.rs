@@ -2,9 +2,10 @@
 //! Must not end in any other way than exit 0, or exit 2 with a block; must not print anything on stdout but the
 //! reply.
 
+use std::any::Any;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -51,23 +52,25 @@ impl Registered {
 
 /// Runs the hook in this process: its stdin, its stdout, its stderr. Returns the exit code.
 pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
-    let started = Timestamp::now();
-    let state = StateFolder::find(env);
+    let started = crate::clock::now();
     // The default hook would print a backtrace hint; one line is enough, and the log has the rest.
     std::panic::set_hook(Box::new(|_| ()));
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let stdin = phases.time(timing::INPUT, read_stdin);
-        answer(phases, &stdin, env, &state, registered, started, None)
+        match StateFolder::find(env) {
+            Ok(state) => answer(phases, &stdin, env, &state, registered, started, None),
+            Err(error) => without_state(&stdin, env, &error),
+        }
     }));
     let reply = answered.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let why = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        let why = why.unwrap_or_else(|| "no words".into());
-        complain(&format!("a fault of punchlist itself, the stop goes through: {why}"));
-        let detail = Some(format!("panic: {why}"));
-        let record = Record { detail, ..Record::new(Cause::Error, started) };
-        let log = DecisionLog::in_folder(state.root());
-        let _ = catch_unwind(AssertUnwindSafe(|| record::write_log(&log, &record)));
+        let why = fault(&*panic);
+        complain(&format!("{why}; the stop goes through"));
+        let record = Record { detail: Some(why), ..Record::new(Cause::Error, started) };
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            if let Ok(state) = StateFolder::find(env) {
+                record::write_log(&DecisionLog::in_folder(state.root()), &record);
+            }
+        }));
         Reply::Silent
     });
     let code = reply.send(std::io::stdout().lock(), std::io::stderr().lock());
@@ -75,6 +78,33 @@ pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
         let _ = std::io::stderr().lock().write_all(phases.table().as_bytes());
     }
     code
+}
+
+/// Says what a panic was. The standard library panics at some errors of the system, such as one at the end of a
+/// folder's list.
+fn fault(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no words");
+    let is_of_system = ["os error", "Os {", "unexpected error"].iter().any(|words| text.contains(words));
+    format!("{}: {text}", if is_of_system { "an error of the system" } else { "a fault of punchlist itself" })
+}
+
+/// The reply where somebody else may have a hand in what is counted and allowed: nothing is looked at.
+fn without_state(stdin: &[u8], env: &Env, error: &io::Error) -> Reply {
+    let event = HookInput::parse(stdin).map_or(Event::Stop, |input| input.event);
+    if env.get(env::INSIDE_AUDITOR).is_some() || env.switch(env::OFF) {
+        return Reply::Silent;
+    }
+    match event {
+        Event::Stop | Event::SubagentStop => {
+            Reply::Tell(format!("punchlist: {error}, so this stop was not checked"))
+        }
+        Event::SessionStart => {
+            complain(&error.to_string());
+            Reply::Silent
+        }
+        Event::Other(_) => Reply::Silent,
+    }
 }
 
 fn read_stdin() -> Vec<u8> {
@@ -180,12 +210,18 @@ pub fn answer(
     if !stop.is_background() || decision.action == Action::Allow {
         faults.complain();
     }
-    let log = DecisionLog::in_folder(state.root());
-    let record = record::record(&stop, &decision, &checked, &faults.texts(), started);
-    phases.time(timing::LOG, || {
-        record::write_log(&log, &record);
-        record::finish(&stop, &decision, &checked.gates, &log, &mut readers);
-    });
+    // The decision is counted: whatever goes wrong from here on, it stands, and there is no second record of it.
+    let recorded = catch_unwind(AssertUnwindSafe(|| {
+        let log = DecisionLog::in_folder(state.root());
+        let record = record::record(&stop, &decision, &checked, &faults.texts(), started);
+        phases.time(timing::LOG, || {
+            record::write_log(&log, &record);
+            record::finish(&stop, &decision, &checked.gates, &log, &mut readers);
+        });
+    }));
+    if let Err(panic) = recorded {
+        complain(&fault(&*panic));
+    }
 
     // Answer.
     decision.reply
@@ -291,7 +327,7 @@ fn let_through(state: &StateFolder, cause: Cause, why: &str, started: Timestamp)
 fn budget(stop: &StopContext<'_>) -> Budget {
     let AuditorConfig { max_calls_per_session: most, max_cost_per_day: money, .. } = stop.config.auditor;
     let left = most.saturating_sub(stop.saved().reader_calls);
-    let today = || jiff::Zoned::now().date();
+    let today = || crate::clock::local().date();
     let money = money.map(|most| Limit { left: most - stop.state.spent_on(today()), most });
     Budget { calls: Some(Limit { left, most }), money, ..Budget::default() }
 }

@@ -75,9 +75,9 @@ impl StateFolder {
 
     /// Throws switches. Whoever else does the same waits for its turn.
     pub fn throw<T>(&self, now_ms: i64, change: impl FnOnce(&mut Switches) -> T) -> io::Result<T> {
-        update_json(&self.switch_file(), |switches: &mut Switches| {
+        update_json(&self.switch_file(), true, |switches: &mut Switches| {
             let result = change(switches);
-            switches.sessions.retain(|_, thrown| now_ms - thrown.at_ms < FORGET_MS);
+            switches.sessions.retain(|_, thrown| now_ms.saturating_sub(thrown.at_ms) < FORGET_MS);
             result
         })
     }

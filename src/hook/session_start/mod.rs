@@ -59,8 +59,7 @@ pub fn begin(start: &StopContext<'_>) -> Reply {
         }
     });
     if let Err(error) = written {
-        let root = state.root().display();
-        complain(&format!("what is counted of this session can't be written: {root}: {error}"));
+        complain(&format!("what is counted of this session can't be written: {error}"));
     }
     text.filter(|_| !is_given).map_or(Reply::Silent, Reply::Context)
 }
