@@ -4,6 +4,9 @@
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
+#[cfg(unix)]
+use std::time::Duration;
+use std::time::SystemTime;
 
 /// Opens a file for reading. Anything but a regular file is an error, before it is opened: opening a pipe waits
 /// for its writer, and a device, to which a checkout may hold a link, never ends.
@@ -49,6 +52,19 @@ pub fn inode_of(meta: &Metadata) -> u64 {
         let _ = meta;
         0
     }
+}
+
+/// When a file was last changed in any way. Programs can set the time of its content, and not this one.
+pub fn changed_at(meta: &Metadata) -> Option<SystemTime> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let seconds = Duration::from_secs(u64::try_from(meta.ctime()).ok()?);
+        let nanos = Duration::from_nanos(u64::try_from(meta.ctime_nsec()).ok()?);
+        SystemTime::UNIX_EPOCH.checked_add(seconds + nanos)
+    }
+    #[cfg(not(unix))]
+    meta.modified().ok()
 }
 
 /// Writes a file whole or not at all, as every process sees it. Without `synced` the disk is not waited for: what a

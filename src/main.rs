@@ -11,7 +11,8 @@ const STACK_BYTES: usize = 8 << 20;
 fn main() -> ExitCode {
     exit::ignore_file_size_signal();
     let work = std::thread::Builder::new().stack_size(STACK_BYTES);
-    let ended = work.spawn(|| punchlist::commands::run(std::env::args_os())).map(std::thread::JoinHandle::join);
+    let ended =
+        work.spawn(|| punchlist::commands::run(std::env::args_os())).map(std::thread::JoinHandle::join);
     let code = match ended {
         Ok(Ok(code)) => code,
         Ok(Err(_)) => exit::of_fault(),

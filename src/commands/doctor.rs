@@ -19,7 +19,8 @@ pub(super) fn run(args: &DoctorArgs, env: &Env) -> Result {
     let state = StateFolder::find(env);
 
     let mut checks = client::checks(env, &config);
-    let answer = state.as_ref().ok().filter(|_| args.audit).map(|state| client::ask_model(env, &config, state));
+    let answer =
+        state.as_ref().ok().filter(|_| args.audit).map(|state| client::ask_model(env, &config, state));
     checks.push(client::model_check(answer.as_ref(), &config.auditor.model));
     checks.extend(registration::checks(env, &project, &config));
     checks.extend(config_checks::checks(&sources(env, &project)));

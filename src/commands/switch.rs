@@ -10,7 +10,7 @@ use crate::cli::SwitchArgs;
 use crate::client::env_vars;
 use crate::config::Config;
 use crate::env::{self, Env};
-use crate::state::{StateFolder, Thrown};
+use crate::state::{Shell, StateFolder, Thrown};
 
 /// A shorter prefix of an id may match by accident.
 const MIN_ID_CHARS: usize = 4;
@@ -19,7 +19,9 @@ const MIN_ID_CHARS: usize = 4;
 pub(super) fn run(args: &SwitchArgs, turn_on: bool, env: &Env) -> Result {
     let state = StateFolder::find(env)?;
     let now = crate::clock::now().as_millisecond();
-    let thrown = Thrown { at_ms: now, at_terminal: io::stdin().is_terminal() && io::stdout().is_terminal() };
+    let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let shell = if at_terminal { Shell::current() } else { None };
+    let thrown = Thrown { at_ms: now, in_session: env.get(env_vars::INSIDE_SESSION).is_some(), shell };
     let project = project_here(env);
     if let Some(session) = &args.session {
         if session.chars().count() < MIN_ID_CHARS {

@@ -33,7 +33,8 @@ fn judge_folder(path: &str, bytes: u64, unwritable: Option<&str>) -> Check {
 
 /// The check where the state folder can't be used at all.
 pub fn unusable(why: &str) -> Check {
-    let next = "make it yours: a gate that can't count its blocks does not block (PUNCHLIST_HOME names another)";
+    let next =
+        "make it yours: a gate that can't count its blocks does not block (PUNCHLIST_HOME names another)";
     Check::fault("state", why.to_owned(), next)
 }
 

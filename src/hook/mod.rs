@@ -4,9 +4,9 @@
 pub mod block_followup;
 pub mod record;
 pub mod recount;
-pub mod self_disable;
 pub mod session_start;
 pub mod skip;
 pub mod stop;
+pub mod surroundings;
 
 pub use crate::client::hook_input::HookInput;

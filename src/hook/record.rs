@@ -26,7 +26,7 @@ use crate::timing::{self, millis};
 /// let go.
 pub fn save_state(stop: &StopContext<'_>, checked: &Checked) -> Counting {
     let Checked { merged, gates, .. } = checked;
-    let mut change = StateChange { told: checked.told.clone(), ..StateChange::default() };
+    let mut change = StateChange { surroundings: checked.surroundings.clone(), ..StateChange::default() };
     for gate in gates {
         change.extend(&gate.result.change);
     }
@@ -106,7 +106,7 @@ pub fn record(
         record.masked = audit.masked;
         record.prompt_bytes = audit.prompt_bytes;
     }
-    record.advisories.extend(checked.self_disabled.clone());
+    record.advisories.extend(checked.changed.clone());
     record
 }
 

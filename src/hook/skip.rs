@@ -86,6 +86,7 @@ pub fn unset(stop: &StopContext<'_>, is_empty: bool) -> Option<Outcome> {
 /// that is registered twice at the same time, and the other one may have decided the stop since the
 /// state was read first. An error is the outcome where this process has nothing to decide.
 pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome> {
+    let is_gone = stop.state.is_gone(stop.session, stop.agent());
     let acquired = match stop.newest {
         Some(newest) => newest.acquire(),
         None => match stop.state.lock_stop(stop.session, stop.agent(), &stop_name(stop.input)) {
@@ -99,6 +100,9 @@ pub fn lock(stop: &StopContext<'_>) -> Result<(StopLock, SessionState), Outcome>
         Acquired::InHand => return unchanged("another hook has this stop in hand"),
         Acquired::Superseded => return Err(Outcome::pass(Cause::Superseded, NEWER_STOP)),
     };
+    if let Some(outcome) = is_gone.then(|| recount::outcome_if_counted(stop)).flatten() {
+        return Err(outcome);
+    }
     let saved = stop.state.session(stop.session).map_err(|error| recount::outcome(stop, &error))?;
     let audited = saved.audits.get(stop.agent()).map(|last| last.decided_ms);
     let blocked = saved.blocked_ms.get(stop.agent()).copied();
@@ -130,7 +134,7 @@ mod tests {
     #[test]
     fn the_persons_switch_comes_before_what_the_client_says() {
         let input = HookInput::parse(ALL.as_bytes()).expect("input");
-        let off = SwitchedOff { what: "for /w".into(), thrown: Thrown::default() };
+        let off = SwitchedOff { what: "for /w".into(), thrown: Thrown::default(), is_ours: true };
         let (env, config, saved) = (Env::default(), Config::default(), SessionState::default());
         let outcome = skip(&input, &env, &config, true, Some(&off), || &saved);
         let passed = Outcome::pass(Cause::Off, "switched off by `punchlist off` for /w");

@@ -4,7 +4,7 @@
 
 use std::any::Any;
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -16,18 +16,19 @@ use crate::client::env_vars;
 use crate::client::hook_input::{Event, HookInput};
 use crate::client::hook_reply::Reply;
 use crate::config::{AuditorConfig, Config, Mode, SecondReader};
-use crate::decision::{Action, Cause, Merged, Outcome, decide, merge};
+use crate::decision::{Action, Cause, Merged, Outcome, OutcomeKind, decide, merge};
 use crate::env::{self, Env};
 use crate::exit::complain;
-use crate::finding::Advisory;
+use crate::finding::{Advisory, AdvisoryKind};
 use crate::gates::{self, CheckedGate, StopContext};
 use crate::hook::record;
-use crate::hook::self_disable::SelfDisabled;
 use crate::hook::session_start;
 use crate::hook::skip::{Skip, lock, skip, unset};
+use crate::hook::surroundings::Surroundings;
 use crate::ids::new_id;
 use crate::log::{DecisionLog, Record};
 use crate::readers::{Budget, Limit, Reader, Readers, SealedClient, Second};
+use crate::redact::mask;
 use crate::state::{NewestStop, StateFolder, StopLock, SwitchedOff};
 use crate::timing::{self, Phases};
 
@@ -231,10 +232,10 @@ pub struct Checked {
     pub merged: Merged,
     pub gates: Vec<CheckedGate>,
     pub lock: Option<StopLock>,
-    /// What the person is told where the agent itself switched off what lets the stop through.
-    pub self_disabled: Option<Advisory>,
-    /// The switches that were looked at.
-    pub told: BTreeSet<String>,
+    /// What the person should know of a change of the switch or the settings during the session.
+    pub changed: Option<Advisory>,
+    /// What is around the session, where that is known or told from now on.
+    pub surroundings: Option<BTreeMap<String, String>>,
 }
 
 /// Skips a stop, or has the gates check it.
@@ -263,7 +264,8 @@ fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
             stop.state_before = OnceCell::from(saved);
             lock
         }
-        Err(outcome) => return Checked::skipped(stop, outcome, None),
+        // Another hook tells what there is to tell.
+        Err(outcome) => return Checked::unlooked(Merged { outcome, uses_budget: false }),
     };
     readers.budget = budget(stop);
     if guard.is_some() {
@@ -276,21 +278,44 @@ fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
     Checked::new(stop, merge(&outcomes), gates, Some(lock), None)
 }
 
+/// How the log names a change of the switch or the settings.
+const CHANGED: &str = "The switch or a setting of punchlist was changed during the session.";
+
 impl Checked {
     /// `off` is the switch in our own state that lets the stop through.
     fn new(
         stop: &StopContext<'_>,
-        mut merged: Merged,
+        merged: Merged,
         gates: Vec<CheckedGate>,
         lock: Option<StopLock>,
         off: Option<&SwitchedOff>,
     ) -> Self {
-        let looked = SelfDisabled::look(stop, &merged.outcome, off);
-        let self_disabled = looked.advice.map(|(outcome, advisory)| {
-            merged.outcome = outcome;
-            advisory
-        });
-        Self { merged, gates, lock, self_disabled, told: looked.told }
+        let mut checked = Self { gates, lock, ..Self::unlooked(merged) };
+        let outcome = &mut checked.merged.outcome;
+        if outcome.cause == Cause::InsideAuditor {
+            return checked;
+        }
+        let around = Surroundings::look(stop, off);
+        if let Some(words) = around.words() {
+            let evidence = mask(&words).text;
+            checked.changed =
+                Some(Advisory { kind: AdvisoryKind::SwitchedOff, text: CHANGED.into(), evidence });
+            // A block has no room for words to the person: they are told at the next stop.
+            if outcome.wants_block() {
+                return checked;
+            }
+            let is_off = outcome.cause == Cause::Off || !stop.config.audit.enabled;
+            let before = if outcome.is_pass() && !is_off { "" } else { outcome.words.as_str() };
+            let words = if before.is_empty() { words } else { format!("{before}; {words}") };
+            let kind = if outcome.is_pass() { OutcomeKind::Advise } else { outcome.kind };
+            *outcome = Outcome { kind, cause: outcome.cause, words };
+        }
+        checked.surroundings = Some(around.digests).filter(|digests| *digests != stop.saved().surroundings);
+        checked
+    }
+
+    fn unlooked(merged: Merged) -> Self {
+        Self { merged, gates: Vec::new(), lock: None, changed: None, surroundings: None }
     }
 
     fn skipped(stop: &StopContext<'_>, outcome: Outcome, off: Option<&SwitchedOff>) -> Self {

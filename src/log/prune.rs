@@ -73,7 +73,8 @@ const CLOCK_JUMP: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Removes whole files that are too old or too much, at most once a day.
 pub fn tidy(state: &Path, keep: Duration, max_size: u64, now: SystemTime) {
     let stamp = state.join(STAMP);
-    let since = fs::symlink_metadata(&stamp).and_then(|meta| meta.modified()).map(|at| now.duration_since(at));
+    let since =
+        fs::symlink_metadata(&stamp).and_then(|meta| meta.modified()).map(|at| now.duration_since(at));
     if matches!(since, Ok(Ok(since)) if since < DAY)
         || private_file::write(&stamp, b"", Durability::Lazy).is_err()
     {
@@ -305,7 +306,8 @@ mod tests {
         for jump in [365, 3_650, 100_000] {
             tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now() + jump * DAY);
             assert_eq!(left(folder.path()), all, "{jump} days ahead");
-            let stamp = fs::File::options().write(true).open(folder.path().join("tidied")).expect("the stamp");
+            let stamp =
+                fs::File::options().write(true).open(folder.path().join("tidied")).expect("the stamp");
             stamp.set_modified(SystemTime::now() + jump * DAY).expect("set");
             tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
             assert_eq!(left(folder.path()), all, "and back");

@@ -66,7 +66,8 @@ impl DecisionLog {
         }
         loop {
             let mut file = private_file::open(&path, Access::Append)?;
-            let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+            let named =
+                |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
             wait_for_lock(&file).map_err(named)?;
             let meta = file.metadata().map_err(named)?;
             // While we waited for the lock, `cut_before` may have put another file in its place.

@@ -73,7 +73,8 @@ impl Registry {
     pub fn open(state: &Path) -> Result<Self, RegistryError> {
         let path = Self::file(state);
         // `SQLite` gives the permissions of this file to those that it puts beside it.
-        private_file::open(&path, Access::Append).map_err(|error| RegistryError::unreadable(&path, &error))?;
+        private_file::open(&path, Access::Append)
+            .map_err(|error| RegistryError::unreadable(&path, &error))?;
         Self::open_at(path, Patience::Command)
     }
 

@@ -6,6 +6,7 @@ mod allowed;
 mod loops;
 mod newest_stop;
 mod sealed;
+mod shell;
 mod switch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,7 @@ use crate::private_file::{self, Access, Durability};
 
 pub use crate::state::newest_stop::{Acquired, NewestStop, stop_name};
 pub use loops::RunLock;
+pub use shell::Shell;
 pub use switch::{SwitchedOff, Switches, Thrown};
 
 #[derive(Debug, Clone)]
@@ -59,6 +61,10 @@ pub struct SessionState {
     /// What its agents disputed, by the grounds of each finding: they are not blocked for it again.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub disputed: BTreeMap<String, Dispute>,
+    /// What the switch, the configs and the registration were when the session began, or when the person was told last
+    /// of a change of them: a digest of each.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub surroundings: BTreeMap<String, String>,
     /// The start at which it was last given what the config names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
@@ -70,10 +76,6 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl SessionState {
-    pub fn has_counts(&self) -> bool {
-        self.blocks > 0 || self.kept_working || !self.blocked_by.is_empty()
-    }
-
     /// Sets all counts of blocks to zero. What was audited, told and disputed stays.
     pub fn count_anew(&mut self) {
         self.blocks = 0;
@@ -118,6 +120,8 @@ pub struct StateChange {
     /// Names of the advisories that the person is told of.
     pub told: BTreeSet<String>,
     pub checks: BTreeMap<String, Passed>,
+    /// What is around the session, where that is known or told from now on.
+    pub surroundings: Option<BTreeMap<String, String>>,
 }
 
 impl StateChange {
@@ -126,6 +130,7 @@ impl StateChange {
         self.audit = other.audit.clone().or(self.audit.take());
         self.told.extend(other.told.iter().cloned());
         self.checks.extend(other.checks.clone());
+        self.surroundings = other.surroundings.clone().or(self.surroundings.take());
     }
 
     /// Applies it to the state of the session of this agent.
@@ -133,6 +138,7 @@ impl StateChange {
         session.audits.extend(self.audit.map(|audit| (agent.to_owned(), audit)));
         session.told.extend(self.told);
         session.checks.extend(self.checks);
+        session.surroundings = self.surroundings.unwrap_or_else(|| std::mem::take(&mut session.surroundings));
     }
 }
 
@@ -181,6 +187,14 @@ impl StateFolder {
         let mut after = before.clone();
         change(&mut after);
         if after == before { Ok(()) } else { self.write_session(session, &before, &after) }
+    }
+
+    /// Whether an agent of the session stopped before, and the session's state is gone.
+    pub fn is_gone(&self, session: &str, agent: &str) -> bool {
+        let is_named =
+            fs::symlink_metadata(self.stop_file(session, agent, "stop")).is_ok_and(|meta| meta.len() > 0);
+        let file = fs::symlink_metadata(self.session_file(session));
+        is_named && file.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     /// Puts a state in the place of one that can't be used.
@@ -288,7 +302,8 @@ impl StateFolder {
                 Ok(()) | Err(TryLockError::Error(_)) => break,
             }
         }
-        let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(stop.as_bytes()));
+        let written =
+            file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(stop.as_bytes()));
         tracing::debug!(ok = written.is_ok(), "the stop is named");
         Some(StopLock(Some(file)))
     }

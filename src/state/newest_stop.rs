@@ -118,7 +118,8 @@ impl<'a> NewestStop<'a> {
 
     /// Whether another stop's hook was started after this one. A start in the future is a clock that jumped back.
     fn is_older_than(&self, other: &Mark) -> bool {
-        (self.mark.started_ms.saturating_add(1)..=crate::clock::now().as_millisecond()).contains(&other.started_ms)
+        (self.mark.started_ms.saturating_add(1)..=crate::clock::now().as_millisecond())
+            .contains(&other.started_ms)
     }
 }
 
