@@ -58,6 +58,7 @@
 //! | [`state`], [`config`] | what lasts from stop to stop; the settings, each key written once |
 //! | [`log`], [`render`] | the decision log: record, store, query; every form in which people and programs see something |
 //! | [`past_sessions`], [`sandbox`], [`eval`], [`doctor`] | sessions that are over; recorded ones laid out again; measured; whether all is in place |
+//! | [`private_file`], [`clock`] | files that are the person's alone, and bounded waits for them; the time of day |
 //! | [`child`] | one program in a process group of its own, under one deadline |
 //!
 //! The middle is pure: values in, values out, no clock, no disk, no environment (`plan`, `shell`,

@@ -1,7 +1,7 @@
 //! A state folder that can't be used, or in which somebody else has a hand: a guard that can't count can't promise to
 //! let go, so nothing is held, and the person is told. Nobody is waited for without end.
 
-use fs::{self, File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::process::Command;
 use std::time::Duration;
@@ -63,7 +63,6 @@ fn is_refused(project: &TestProject, why: &str) {
 
 #[test]
 fn a_state_folder_that_may_not_be_written_holds_nobody() {
-    use std::os::unix::PermissionsExt;
     let project = TestProject::with_drift();
     fs::create_dir(project.path("state")).expect("a folder");
     if rustix::process::geteuid().is_root() {
