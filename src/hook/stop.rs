@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::child;
 use crate::client::env_vars;
 use crate::client::hook_input::{Event, HookInput};
 use crate::client::hook_reply::Reply;
@@ -20,6 +21,7 @@ use crate::env::{self, Env};
 use crate::exit::complain;
 use crate::finding::Advisory;
 use crate::gates::{self, CheckedGate, StopContext};
+use crate::hook::interrupt;
 use crate::hook::record;
 use crate::hook::self_disable::SelfDisabled;
 use crate::hook::session_start;
@@ -55,6 +57,7 @@ pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
     let state = StateFolder::find(env);
     // The default hook would print a backtrace hint; one line is enough, and the log has the rest.
     std::panic::set_hook(Box::new(|_| ()));
+    interrupt::supervise(&state, started);
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let stdin = phases.time(timing::INPUT, read_stdin);
         answer(phases, &stdin, env, &state, registered, started, None)
@@ -70,6 +73,8 @@ pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
         let _ = catch_unwind(AssertUnwindSafe(|| record::write_log(&log, &record)));
         Reply::Silent
     });
+    // Before the answer: the client ignores a block while a process of ours could still write to it.
+    child::finish();
     let code = reply.send(std::io::stdout().lock(), std::io::stderr().lock());
     if env.switch(env::TRACE) {
         let _ = std::io::stderr().lock().write_all(phases.table().as_bytes());
@@ -163,6 +168,7 @@ pub fn answer(
 
     // Skip, or run the gates.
     let mut checked = check(&mut stop, &mut readers);
+    interrupt::commit(&mut checked);
 
     // Decide. The lock is held until the decision is in the state: a second hook of this stop finds
     // the one or the other.

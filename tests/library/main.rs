@@ -10,6 +10,7 @@ mod child;
 mod config;
 mod evidence;
 mod facts;
+mod fuzz;
 mod log;
 mod module_graph;
 mod plan;

@@ -3,8 +3,6 @@
 //! lock keeps two runs out of one folder.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -36,7 +34,6 @@ struct Runner<'a> {
     args: &'a LoopRunArgs,
     folder: PathBuf,
     client: PathBuf,
-    interrupted: Arc<AtomicBool>,
     failures: Failures,
     /// The time up to here is already counted as spent.
     counted_until: Instant,
@@ -57,10 +54,10 @@ pub(super) fn run(context: &LoopContext<'_>, args: &LoopRunArgs) -> Result {
         args,
         folder,
         client,
-        interrupted: child::watch_interrupts(),
         failures: Failures::default(),
         counted_until: Instant::now(),
     };
+    child::watch_interrupts();
     runner.begin()?;
     let (status, why) = runner.run_sessions()?;
     let spent = runner.state()?.spent;
@@ -138,7 +135,7 @@ impl Runner<'_> {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        child::interrupted().is_some()
     }
 
     /// Starts the loop, or continues where the last run ended or was cut off.
@@ -276,7 +273,7 @@ impl Runner<'_> {
         let line = SessionLine::new(&state, snapshot, at);
         let (outcome, usd) = if self.args.interactive {
             let is_let_go = || self.state().is_ok_and(|state| state.end_status() == Some(Status::HandedOver));
-            (client_session.run_in_terminal(on_start, &self.interrupted, &is_let_go), None)
+            (client_session.run_in_terminal(on_start, &is_let_go), None)
         } else {
             let progress = Progress::start();
             client_session.run_in_print_mode(on_start, &|| line.draw(&progress, &state))
