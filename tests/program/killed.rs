@@ -5,6 +5,7 @@
 //! A few points in every run of the tests; all by `PUNCHLIST_KILLS=1000` and `PUNCHLIST_SIGNALS=all`.
 #![cfg(target_os = "linux")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -208,16 +209,29 @@ fn traced(project: &TestProject, options: &[&str]) -> Running {
     project.start_command(command, project.input.to_string().as_bytes())
 }
 
-/// The system calls of the hook's main thread in a whole stop: how many, and the number of the one that
-/// started its last child.
-fn system_calls(project: &TestProject) -> (usize, usize) {
+/// The system calls of the hook's main thread in a whole stop, each with how often it was made by then, and
+/// where in the list its last child was started.
+fn system_calls(project: &TestProject) -> (Vec<(String, usize)>, usize) {
+    // The first audit with a client asks for its flags, too.
+    project.run();
     project.finish(traced(project, &[]));
     let trace = fs::read_to_string(project.path("trace")).expect("a trace");
-    let calls: Vec<&str> = trace.lines().filter(|line| !line.starts_with(['-', '+'])).collect();
-    let starts = |line: &&str| ["clone", "vfork", "fork"].iter().any(|call| line.starts_with(call));
-    let is_process = |line: &&str| starts(line) && !line.contains("CLONE_THREAD");
-    let last = calls.iter().rposition(is_process).expect("a child");
-    (calls.len(), last + 1)
+    let mut made = BTreeMap::<&str, usize>::new();
+    let (mut calls, mut last_start) = (Vec::new(), 0);
+    for line in trace.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase())) {
+        let name = line.split('(').next().unwrap_or_default();
+        let count = made.entry(name).or_default();
+        *count += 1;
+        // A process starts with `execve`, and strace can't stop what it does before.
+        if name != "execve" {
+            calls.push((name.to_owned(), *count));
+        }
+        if ["clone", "clone3", "vfork", "fork"].contains(&name) && !line.contains("CLONE_THREAD") {
+            last_start = calls.len();
+        }
+    }
+    assert!(last_start > 0, "the hook starts a child");
+    (calls, last_start)
 }
 
 #[test]
@@ -227,18 +241,21 @@ fn sigterm_at_any_system_call_ends_the_hook_with_its_children() {
     }
     let mut project = held_project();
     project.input["session_id"] = "count".into();
-    let (all, last_start) = system_calls(&project);
+    let (calls, last_start) = system_calls(&project);
+    let all = calls.len();
     let every = if std::env::var("PUNCHLIST_SIGNALS").is_ok_and(|which| which == "all") { 1 } else { all / 20 };
     let (mut points, mut by_signal, mut interrupted, mut blocked) = (0, 0, 0, 0);
     let mut swallowed = Vec::new();
-    for at in (1..=all).step_by(every.max(1)) {
+    for (at, (name, count)) in calls.iter().enumerate().step_by(every.max(1)) {
         let session = format!("signal-{at}");
-        let when = format!("SIGTERM at system call {at} of {all}");
+        let when = format!("SIGTERM at system call {at} of {all}, {name} {count}");
         project.input["session_id"] = session.clone().into();
         let before = records(&project, &when).len();
-        let inject = format!("inject=all:signal=TERM:when={at}");
-        let run = project.finish(traced(&project, &["-e", "trace=all", "-e", &inject]));
-        points += 1;
+        let inject = format!("inject={name}:signal=TERM:when={count}");
+        let run = project.finish(traced(&project, &["-e", &inject]));
+        // How often a pipe is polled differs from run to run: this one may not have come that far.
+        let was_sent = fs::read_to_string(project.path("trace")).expect("a trace").contains("--- SIGTERM");
+        points += usize::from(was_sent);
         assert_nobody_lives(&project, &when);
         let new = records(&project, &when).split_off(before);
         let state = fs::read(project.path(&format!("state/sessions/{session}.json"))).unwrap_or_default();
@@ -250,7 +267,7 @@ fn sigterm_at_any_system_call_ends_the_hook_with_its_children() {
                 by_signal += 1;
                 run.check(run.stdout.is_empty() || new.len() == 1, &when);
             }
-            (Some(0), _) => {
+            (Some(0), _) if was_sent => {
                 interrupted += 1;
                 run.check(counted == 0, &format!("{when}: no block is counted that is not given"));
                 run.check(new.len() == 1, &format!("{when}: one record"));
@@ -258,11 +275,11 @@ fn sigterm_at_any_system_call_ends_the_hook_with_its_children() {
                 run.check(detail.contains("ended by SIGTERM"), &format!("{when}: {detail}"));
             }
             (Some(2), _) => {
-                blocked += 1;
+                blocked += usize::from(was_sent);
                 run.check(counted == 1 && new.len() == 1, &format!("{when}: counted and logged"));
                 run.check(new[0]["decision"] == "block", &format!("{when}: logged as a block"));
-                if at <= last_start {
-                    swallowed.push(at);
+                if was_sent && at < last_start {
+                    swallowed.push(when.clone());
                 }
             }
             _ => run.check(false, &format!("{when}: {}", run.status)),
@@ -273,5 +290,6 @@ fn sigterm_at_any_system_call_ends_the_hook_with_its_children() {
         "{points} points of {all} system calls: {by_signal} ended by the signal, {interrupted} logged as \
          interrupted, {blocked} had decided"
     );
-    assert_eq!(swallowed, [0; 0], "swallowed before the last child was started, at {last_start}");
+    assert!(points > 0, "no signal was sent");
+    assert_eq!(swallowed, [""; 0], "swallowed before the last child was started, at {last_start}");
 }
