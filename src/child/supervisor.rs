@@ -27,7 +27,10 @@ static OWN: OnceLock<Option<OwnNote>> = OnceLock::new();
 enum Line {
     /// The start of the system, after which process ids begin anew.
     Boot(String),
-    Child { pid: u32, started: u64 },
+    Child {
+        pid: u32,
+        started: u64,
+    },
     Folder(PathBuf),
 }
 
@@ -248,7 +251,9 @@ mod processes {
             if ours.is_empty() {
                 return;
             }
-            ours.iter().for_each(|(pid, started)| kill(*pid, *started));
+            for (pid, started) in ours {
+                kill(pid, started);
+            }
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -279,7 +284,10 @@ mod processes {
                 break;
             }
         }
-        all.into_iter().filter(|(pid, ..)| found.contains(pid)).map(|(pid, _, started)| (pid, started)).collect()
+        all.into_iter()
+            .filter(|(pid, ..)| found.contains(pid))
+            .map(|(pid, _, started)| (pid, started))
+            .collect()
     }
 
     /// Kills a process, if its id still is its own.

@@ -26,7 +26,10 @@ pub fn supervise(state: &StateFolder, started: Timestamp) {
         // Held to the end of the process, so that no decision is made any more.
         let Ok(decided) = IS_DECIDED.try_lock() else { return };
         if !*decided {
-            record::write_log(&log, &Record { detail: Some(words(signal)), ..Record::new(Cause::Error, started) });
+            record::write_log(
+                &log,
+                &Record { detail: Some(words(signal)), ..Record::new(Cause::Error, started) },
+            );
             child::finish();
             std::process::exit(crate::exit::OK.into());
         }

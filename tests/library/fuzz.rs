@@ -108,7 +108,8 @@ fn a_command_line_is_parsed_alike_each_time() {
 /// Each property has a target of the fuzzer, and each target a property.
 #[test]
 fn properties_and_fuzz_targets_are_the_same() {
-    let Ok(manifest) = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/Cargo.toml")) else {
+    let Ok(manifest) = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/Cargo.toml"))
+    else {
         eprintln!("skipped: the published package has no fuzz targets");
         return;
     };

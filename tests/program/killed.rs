@@ -60,7 +60,9 @@ fn entries(project: &TestProject, name: &str) -> Vec<String> {
 fn records(project: &TestProject, when: &str) -> Vec<Value> {
     let files = project.texts_below("state/decisions");
     let lines = files.iter().flat_map(|(_, text)| text.lines());
-    lines.map(|line| serde_json::from_str(line).unwrap_or_else(|why| panic!("{when}: torn: {why}: {line}"))).collect()
+    lines
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|why| panic!("{when}: torn: {why}: {line}")))
+        .collect()
 }
 
 /// A stop at which nothing is looked at, but for what others left.
@@ -243,7 +245,8 @@ fn sigterm_at_any_system_call_ends_the_hook_with_its_children() {
     project.input["session_id"] = "count".into();
     let (calls, last_start) = system_calls(&project);
     let all = calls.len();
-    let every = if std::env::var("PUNCHLIST_SIGNALS").is_ok_and(|which| which == "all") { 1 } else { all / 20 };
+    let every =
+        if std::env::var("PUNCHLIST_SIGNALS").is_ok_and(|which| which == "all") { 1 } else { all / 20 };
     let (mut points, mut by_signal, mut interrupted, mut blocked) = (0, 0, 0, 0);
     let mut swallowed = Vec::new();
     for (at, (name, count)) in calls.iter().enumerate().step_by(every.max(1)) {

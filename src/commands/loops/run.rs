@@ -134,10 +134,6 @@ impl Runner<'_> {
         Ok(self.context.state.change_loop(&self.folder, change)?)
     }
 
-    fn is_interrupted(&self) -> bool {
-        child::interrupted().is_some()
-    }
-
     /// Starts the loop, or continues where the last run ended or was cut off.
     fn begin(&self) -> Result<()> {
         let fresh = self.context.new_loop(&self.folder);
@@ -180,10 +176,10 @@ impl Runner<'_> {
             "going on".into()
         };
         print(&format!("The last run was cut off in session {}; {what}.\n", process.session))?;
-        while is_alive(process) && !self.is_interrupted() {
+        while is_alive(process) && child::interrupted().is_none() {
             sleep(POLL);
         }
-        if self.is_interrupted() {
+        if child::interrupted().is_some() {
             return Err("asked to end".into());
         }
         self.change(|state| (state.spent.child, state.session) = (None, None))
@@ -208,7 +204,7 @@ impl Runner<'_> {
     }
 
     fn run_round(&mut self) -> Result<Option<RunEnd>> {
-        if self.is_interrupted() {
+        if child::interrupted().is_some() {
             return self.end_interrupted();
         }
         let snapshot = match LoopSnapshot::read(&self.state()?) {
@@ -354,7 +350,7 @@ impl Runner<'_> {
         let started = Instant::now();
         let progress = (pause > Duration::from_secs(2)).then(Progress::start);
         while started.elapsed() < pause {
-            if self.is_interrupted() {
+            if child::interrupted().is_some() {
                 drop(progress);
                 return self.end_interrupted();
             }

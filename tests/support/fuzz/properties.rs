@@ -47,10 +47,9 @@ pub(crate) fn hook_input(bytes: &[u8]) {
     assert_eq!(parsed, HookInput::parse(&padded), "padding changes it");
     let Ok(input) = parsed else { return };
     let text = String::from_utf8_lossy(bytes);
-    let json: serde_json::Value = serde_json::from_str(text.trim_matches(|c: char| {
-        c.is_whitespace() || c == '\u{feff}' || c == '\0'
-    }))
-    .expect("what was parsed is JSON");
+    let json: serde_json::Value =
+        serde_json::from_str(text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}' || c == '\0'))
+            .expect("what was parsed is JSON");
     assert_eq!(input.session_id.as_deref(), json["session_id"].as_str().filter(|id| !id.is_empty()));
     assert_eq!(input.stop_hook_active, json["stop_hook_active"].as_bool().unwrap_or(false));
     assert!(input.running_tasks().count() <= input.background_tasks.len());
