@@ -26,11 +26,9 @@ pub fn supervise(state: &StateFolder, started: Timestamp) {
         // Held to the end of the process, so that no decision is made any more.
         let Ok(decided) = IS_DECIDED.try_lock() else { return };
         if !*decided {
-            record::write_log(
-                &log,
-                &Record { detail: Some(words(signal)), ..Record::new(Cause::Error, started) },
-            );
-            child::finish();
+            let detail = Some(words(signal));
+            record::write_log(&log, &Record { detail, ..Record::new(Cause::Error, started) });
+            // What is still there is the supervisor's, as after a kill.
             std::process::exit(crate::exit::OK.into());
         }
     });

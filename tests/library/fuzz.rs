@@ -4,6 +4,9 @@
 #[path = "../support/fuzz/properties.rs"]
 mod properties;
 
+use std::fs;
+use std::path::Path;
+
 /// Numbers that look random and are the same in every run (splitmix64).
 struct Random(u64);
 
@@ -43,9 +46,24 @@ fn alter(seeds: &[(String, Vec<u8>)], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
+/// The seeds of a property, by name.
+fn seeds_of(name: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/fuzz/seeds").join(name);
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut seeds: Vec<_> = entries
+        .map(|entry| {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, fs::read(&path).expect("a seed"))
+        })
+        .collect();
+    seeds.sort();
+    seeds
+}
+
 fn hold(name: &str) {
     let (_, property) = properties::ALL.into_iter().find(|(known, _)| *known == name).expect("a property");
-    let seeds = properties::seeds(name);
+    let seeds = seeds_of(name);
     assert!(!seeds.is_empty(), "no seeds for {name}");
     for (seed, bytes) in &seeds {
         eprintln!("seed {name}/{seed}");

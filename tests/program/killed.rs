@@ -38,11 +38,11 @@ fn left(project: &TestProject) -> Vec<Pid> {
 fn assert_nobody_lives(project: &TestProject, when: &str) {
     if !eventually(|| left(project).is_empty()) {
         let left = left(project);
-        let named = |pid: &Pid| {
+        let command = |pid: &Pid| {
             let line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_pid())).unwrap_or_default();
             String::from_utf8_lossy(&line).replace('\0', " ")
         };
-        let names: Vec<_> = left.iter().map(named).collect();
+        let names: Vec<_> = left.iter().map(command).collect();
         for pid in left {
             let _ = kill_process(pid, Signal::KILL);
         }
@@ -91,7 +91,7 @@ fn held_project() -> TestProject {
     project
 }
 
-fn count_of(variable: &str, few: usize) -> usize {
+fn rounds_of(variable: &str, few: u32) -> u32 {
     std::env::var(variable).ok().and_then(|count| count.parse().ok()).unwrap_or(few)
 }
 
@@ -101,22 +101,22 @@ fn a_hook_that_is_killed_at_any_point_leaves_nobody_and_nothing() {
     let started = Instant::now();
     project.finish(project.start());
     // Points all over a run, and some after it.
-    let span = u64::try_from(started.elapsed().as_micros()).expect("a number") * 11 / 10;
-    let (rounds, mut killed, mut noted) = (count_of("PUNCHLIST_KILLS", 12), 0, 0);
+    let span = started.elapsed() * 11 / 10;
+    let (rounds, mut killed, mut noted) = (rounds_of("PUNCHLIST_KILLS", 12), 0, 0);
     for round in 0..rounds {
+        // Fractions that cover the span evenly, in any number of rounds: those of the golden ratio.
+        let part = (round.wrapping_mul(618) + 309) % 1000;
         project.input["session_id"] = format!("killed-{round}").into();
         let running = project.start();
-        // The golden ratio's fractions cover the span evenly, in any number of rounds.
-        let part = (round as f64 * 0.618_033_988_75).fract();
-        sleep(Duration::from_micros((span as f64 * part) as u64));
-        let when = format!("round {round} at {part:.3} of {span} µs");
+        sleep(span * part / 1000);
+        let when = format!("round {round} at {part} thousandths of {span:?}");
         killed += usize::from(kill(running, &when));
         noted += usize::from(!entries(&project, "state/running").is_empty());
         assert_nobody_lives(&project, &when);
         assert_next_stop_sweeps(&mut project, &when);
         records(&project, &when);
     }
-    println!("{rounds} rounds, {killed} killed before their end, {noted} with a note of what they ran");
+    eprintln!("{rounds} rounds, {killed} killed before their end, {noted} with a note of what they ran");
 }
 
 /// Kills a hook, and nobody else; returns whether it was still there.
@@ -199,7 +199,7 @@ fn can_trace() -> bool {
     let can = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).output();
     let can = can.is_ok_and(|output| output.status.success());
     if !can {
-        println!("SKIPPED: strace can't be used here, so no signal was sent at any system call");
+        eprintln!("SKIPPED: strace can't be used here, so no signal was sent at any system call");
     }
     can
 }
@@ -289,7 +289,7 @@ fn sigterm_at_any_system_call_ends_the_hook_with_its_children() {
         }
         assert_next_stop_sweeps(&mut project, &when);
     }
-    println!(
+    eprintln!(
         "{points} points of {all} system calls: {by_signal} ended by the signal, {interrupted} logged as \
          interrupted, {blocked} had decided"
     );

@@ -2,7 +2,7 @@
 //! call them, and so does `tests/library/fuzz.rs`, which replays the seeds. Must not need the network, a
 //! clock or more than one small file.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -243,20 +243,4 @@ pub(crate) fn shell(bytes: &[u8]) {
         assert!(all.iter().all(|command| command.writes.iter().all(|file| file == "/dev/null")), "{all:?}");
     }
     let _ = (line.check(), line.hides_exit_status(), line.works_elsewhere(), line.uses_version_control());
-}
-
-/// Returns the seeds of a property, by name.
-#[allow(dead_code, reason = "the targets are given theirs by the fuzzer")]
-pub(crate) fn seeds(name: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/fuzz/seeds").join(name);
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let paths = entries.map(|entry| entry.expect("an entry").path());
-    let mut seeds: Vec<_> = paths
-        .map(|path| {
-            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-            (name, fs::read(&path).expect("a seed"))
-        })
-        .collect();
-    seeds.sort();
-    seeds
 }
