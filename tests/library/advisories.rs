@@ -353,3 +353,14 @@ fn the_switch_in_a_file_is_told_of_whoever_wrote_it() {
     assert_eq!(edited(toml, "", "[audit]\n# enabled = false\n"), None);
     assert_eq!(edited("src/settings.json", "", off), None);
 }
+
+#[test]
+fn a_bound_that_was_hit_is_told() {
+    use punchlist::evidence::Limit;
+    let limits = vec![Limit::Names(3), Limit::Search];
+    let told = advisories(&Evidence { limits, ..evidence_of(&[], &[], Vec::new()) });
+    let expected =
+        "3 more paths are named than are looked at; the workspace has more files than are searched";
+    assert_eq!((told[0].kind, told[0].evidence.as_str()), (AdvisoryKind::LimitReached, expected));
+    assert_eq!(told[0].text, "There is more than was looked at, and what was not looked at may be wrong.");
+}
