@@ -58,10 +58,13 @@ pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
     let started = crate::clock::now();
     // The default hook would print a backtrace hint; one line is enough, and the log has the rest.
     std::panic::set_hook(Box::new(|_| ()));
-    interrupt::supervise(&state, started);
     let answered = catch_unwind(AssertUnwindSafe(|| {
+        let state = StateFolder::find(env);
+        if let Ok(state) = &state {
+            interrupt::supervise(state, started);
+        }
         let stdin = phases.time(timing::INPUT, read_stdin);
-        match StateFolder::find(env) {
+        match state {
             Ok(state) => answer(phases, &stdin, env, &state, registered, started, None),
             Err(error) => without_state(&stdin, env, &error),
         }

@@ -44,7 +44,8 @@ fn tests() -> BTreeSet<String> {
 /// The words in backticks that are named like tests.
 fn named(page: &str) -> Vec<&str> {
     let is_name = |word: &&str| {
-        word.matches('_').count() >= 2 && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        word.matches('_').count() >= 2
+            && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
     };
     page.split('`').skip(1).step_by(2).filter(is_name).collect()
 }
