@@ -300,7 +300,9 @@ mod tests {
     fn a_clock_that_jumped_lost_counters_and_months() {
         let folder = tempfile::tempdir().expect("a folder");
         let files = ["decisions/2026-09.jsonl", "decisions/2026-10.jsonl", "sessions/s.json"];
-        files.iter().for_each(|name| write(folder.path(), name, 10, 1));
+        for name in files {
+            write(folder.path(), name, 10, 1);
+        }
         tidy(folder.path(), 90 * DAY, 1_000, SystemTime::now());
         let all = [files.as_slice(), &["tidied"]].concat();
         for jump in [365, 3_650, 100_000] {

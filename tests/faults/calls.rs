@@ -124,7 +124,10 @@ fn play(scene: &Scene, flags: &[&str]) -> Option<Ended> {
     let trace = scene.project.path("trace");
     let mut tracer = Command::new("strace");
     tracer.args(["-f", "-b", "execve", "-p", &hook.id().to_string(), "-o"]).arg(&trace).args(flags);
-    let mut tracer = tracer.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().ok()?;
+    let Ok(mut tracer) = tracer.stdin(Stdio::null()).stderr(Stdio::piped()).spawn() else {
+        let _ = hook.kill().and_then(|()| hook.wait());
+        return None;
+    };
     let mut said = BufReader::new(tracer.stderr.take().expect("stderr"));
     let mut line = String::new();
     while !line.contains("attached") {
