@@ -34,7 +34,10 @@ impl HardLinks {
 
     /// Whether a file that is open may be a secret one under another name.
     pub(crate) fn may_be_secret(&self, meta: &Metadata) -> bool {
-        let Some((id, links)) = identity(meta).filter(|(_, links)| *links > 1) else { return false };
+        let (id, links) = identity(meta);
+        if links < 2 {
+            return false;
+        }
         let names = self.names.get_or_init(|| names_below(&self.root)).get(&id).copied().unwrap_or_default();
         names.is_secret || names.count < links
     }
@@ -43,10 +46,7 @@ impl HardLinks {
 fn names_below(root: &Path) -> HashMap<(u64, u64), Names> {
     let mut found: HashMap<(u64, u64), Names> = HashMap::new();
     for entry in walk(WalkDir::new(root), &[], SEARCH_CAP).filter(|entry| entry.file_type().is_file()) {
-        let Some((id, _)) = entry.metadata().ok().as_ref().and_then(identity).filter(|(_, links)| *links > 1)
-        else {
-            continue;
-        };
+        let Some((id, 2..)) = entry.metadata().ok().as_ref().map(identity) else { continue };
         let names = found.entry(id).or_default();
         names.count += 1;
         names.is_secret |= is_secret_file(entry.path());
@@ -54,14 +54,16 @@ fn names_below(root: &Path) -> HashMap<(u64, u64), Names> {
     found
 }
 
-/// What tells a file from every other, and how many names it has.
-#[cfg(unix)]
-fn identity(meta: &Metadata) -> Option<((u64, u64), u64)> {
-    use std::os::unix::fs::MetadataExt;
-    Some(((meta.dev(), meta.ino()), meta.nlink()))
-}
-
-#[cfg(not(unix))]
-fn identity(_meta: &Metadata) -> Option<((u64, u64), u64)> {
-    None
+/// What tells a file from every other, and how many names it has; one where the system does not tell.
+fn identity(meta: &Metadata) -> ((u64, u64), u64) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        ((meta.dev(), meta.ino()), meta.nlink())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = meta;
+        ((0, 0), 1)
+    }
 }

@@ -71,6 +71,9 @@ pub enum Body {
     Unreadable(String),
 }
 
+/// A file that was changed: its name, its length, and when that was in nanoseconds since 1970.
+pub type ChangedFile = (String, (u64, u128));
+
 /// A place in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place {
@@ -225,7 +228,7 @@ impl Workspace {
 
     /// The files that were changed since a time, which is in the client's words, each with its length and when it was changed; and
     /// whether those are all. A walk of bounded length, past the folders that hold nobody's own work.
-    pub fn changed_since(&self, time: Option<&str>) -> (Vec<(String, (u64, u128))>, bool) {
+    pub fn changed_since(&self, time: Option<&str>) -> (Vec<ChangedFile>, bool) {
         let mut seen = 0;
         let since = time.and_then(|time| time.parse::<jiff::Timestamp>().ok());
         let Some(since) = since.and_then(|since| u128::try_from(since.as_nanosecond()).ok()) else {

@@ -24,7 +24,7 @@ const MAX_FILTERS: usize = 100;
 /// A repository that lets us wait is not asked again after so many times.
 const MAX_TIMEOUTS: usize = 2;
 
-/// Settings that name programs, or make git write.
+/// Settings that name programs, and what else may come from elsewhere.
 const SETTINGS: &[&str] = &[
     "safe.bareRepository=explicit",
     "core.fsmonitor=false",
@@ -34,7 +34,6 @@ const SETTINGS: &[&str] = &[
     "core.pager=cat",
     "core.quotePath=false",
     "credential.helper=",
-    "diff.autoRefreshIndex=false",
     "diff.external=",
     "log.showSignature=false",
     "status.submoduleSummary=false",

@@ -52,8 +52,8 @@ impl Hostile {
         self.mark().exists()
     }
 
-    /// Asks all that an audit asks, in a folder of the repository; then runs plain git there.
-    fn check_in(&self, root: &Path, control: &[&str], name: &str) {
+    /// Asks all that an audit asks, in a folder of the repository.
+    fn ask_in(&self, root: &Path, name: &str) {
         let git = Git::new(root.to_path_buf());
         let repository = git.repository(Some(DURING), None);
         let base = git.base(DURING);
@@ -65,6 +65,10 @@ impl Hostile {
             let changed = repository.uncommitted.iter().any(|file| file.path == "a.txt");
             assert!(changed, "{name}: {repository:?}");
         }
+    }
+
+    /// Runs plain git, which does run it.
+    fn control_in(&self, root: &Path, control: &[&str], name: &str) {
         let plain = Command::new("git")
             .args(control)
             .current_dir(root)
@@ -72,6 +76,11 @@ impl Hostile {
             .stdin(Stdio::null())
             .output();
         assert!(self.ran(), "{name}: plain git does not run it either: {plain:?}");
+    }
+
+    fn check_in(&self, root: &Path, control: &[&str], name: &str) {
+        self.ask_in(root, name);
+        self.control_in(root, control, name);
     }
 
     fn check(&self, control: &[&str], name: &str) {
@@ -138,7 +147,9 @@ fn no_program_for_changes_diffs_or_hooks_is_run() {
     let hook = hostile.folder.root().join(".git/hooks/post-index-change");
     fs::create_dir_all(hook.parent().expect("a folder")).expect("made");
     fs::copy(hostile.program(), &hook).expect("copied");
-    hostile.check(&["status"], "a hook");
+    hostile.ask_in(&hostile.folder.root(), "a hook");
+    hostile.folder.age("b.txt", DURING);
+    hostile.control_in(&hostile.folder.root(), &["status"], "a hook");
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn a_plan_is_shown_with_its_file_and_what_changed_in_it() {
     let diff = "@@ -1,2 +1,2 @@\n-- [ ] one\n+- [x] one\n - [ ] two";
     assert_eq!(shown(&plan_from(before, now)), (text, diff.into()));
     let forged = Plan { path: Some("a\n- [x] forged".into()), ..plan(now) };
-    assert!(shown(&forged).0.starts_with("(its file: a - [x] forged)\n"));
+    assert!(shown(&forged).0.starts_with("(its file: \"a\\n- [x] forged\")\n"));
 }
 
 #[test]
@@ -187,7 +187,7 @@ not committed: nothing"
 commits in the time of this session, newest first:
 - b2 Add b [f0, f1, f2, f3, f4, f5, f6, f7, …]
 - a1 Try it (on another branch) [c d.rs]
-not committed: .M src/a.rs; ?? new file.rs
+not committed: .M src/a.rs; ?? \"new\\nfile.rs\"
 stashed: stash@{0} WIP on main"
     );
     git.branch = None;

