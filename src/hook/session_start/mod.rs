@@ -8,6 +8,8 @@
 
 mod text;
 
+use std::io;
+
 use jiff::Timestamp;
 
 use crate::client::env_vars;
