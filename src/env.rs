@@ -23,6 +23,9 @@ pub const WORKER: &str = "PUNCHLIST_WORKER";
 pub const SESSION: &str = "PUNCHLIST_SESSION";
 /// Set for the programs that a stop runs, so that a hook which fires inside one does nothing.
 pub const INSIDE_AUDITOR: &str = "PUNCHLIST_INSIDE_AUDITOR";
+/// Set for the programs that a stop runs: which run of the hook they belong to, so that they are found if
+/// it is killed.
+pub const RUN: &str = "PUNCHLIST_RUN";
 
 /// The process's environment, or a made-up one.
 #[derive(Debug, Clone, Default)]

@@ -207,7 +207,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let root = fs::canonicalize(folder.path()).expect("real");
         fs::create_dir(root.join("inner")).expect("made");
-        write_whole(&root.join("inner/a"), b"x").expect("written");
+        write_whole(&root.join("inner/a"), b"x", false).expect("written");
         std::os::unix::fs::symlink("inner", root.join("folder")).expect("a link");
         std::os::unix::fs::symlink("inner/a", root.join("file")).expect("a link");
         let stepped = |name: &str| {
