@@ -1,6 +1,8 @@
 //! What is masked and what is not, and that masking is idempotent, quick and keeps lines. Every
 //! secret here is made up, and put together at run time where a scanner would find it.
 
+mod shapes;
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
