@@ -12,10 +12,14 @@
 //! A new shape of a token is a line in `tokens`, a new secret file a word in `files`.
 
 mod assignments;
+mod commands;
+mod disguise;
 mod entropy;
 mod files;
+mod manifests;
 mod tokens;
 mod values;
+mod vendors;
 
 use std::ops::Range;
 
@@ -35,10 +39,34 @@ struct Find {
     kind: &'static str,
 }
 
-/// Order matters: a private key holds high-entropy lines, and a token with a known shape deserves
-/// its own name rather than the name of the key that it is assigned to.
-const PASSES: [fn(&str) -> Vec<Find>; 4] =
-    [tokens::private_keys, tokens::finds, assignments::finds, entropy::finds];
+type Pass = fn(&str) -> Vec<Find>;
+
+/// What knows a secret by its shape or its name. Order matters: a private key holds high-entropy lines,
+/// and a token with a known shape deserves its own name rather than the name of the key that it is
+/// assigned to.
+const KNOWN: [Pass; 7] = [
+    tokens::private_keys,
+    tokens::finds,
+    vendors::finds,
+    tokens::cookies,
+    manifests::finds,
+    commands::finds,
+    assignments::finds,
+];
+
+/// What is hidden goes first: half of a split token looks like a whole one.
+const PASSES: [Pass; 10] = [
+    |text| disguise::undisguised(text, &KNOWN),
+    KNOWN[0],
+    KNOWN[1],
+    KNOWN[2],
+    KNOWN[3],
+    KNOWN[4],
+    KNOWN[5],
+    KNOWN[6],
+    |text| disguise::encoded(text, &KNOWN),
+    entropy::finds,
+];
 
 /// A replacement can uncover a neighbour, so passes repeat until a round finds nothing. Two rounds
 /// are usual; the bound keeps a crafted text from costing more.
