@@ -33,12 +33,18 @@ fn names_a_pattern(text: &str) -> bool {
     spans.any(|span| span.contains('/') && span.contains(['*', '<', '{', '…']))
 }
 
+/// Endings of what is left beside a file: never the file itself.
+const COPIES: [&str; 7] = [".bak", ".orig", ".old", ".tmp", ".swp", ".rej", ".log"];
+
 /// Whether the session changed a file of the same name with another extension: `src/retry.ts` is
 /// the `src/retry.js` of the plan.
 fn has_another_ending(evidence: &Evidence, name: &str) -> bool {
     let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
     let wanted = stem(name);
-    let is_there = |file: &FileEvidence| matches!(file.state, FileState::File { .. }) && file.was_changed();
+    let is_copy = |name: &str| COPIES.iter().any(|ending| name.ends_with(ending));
+    let is_there = |file: &FileEvidence| {
+        matches!(file.state, FileState::File { .. }) && file.was_changed() && !is_copy(&file.name)
+    };
     wanted.is_some() && evidence.files.iter().any(|file| is_there(file) && stem(&file.name) == wanted)
 }
 

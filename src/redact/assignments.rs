@@ -154,7 +154,8 @@ fn value_after(text: &str, keyword: Range<usize>) -> Option<(Form, Range<usize>)
         .find(|separator| rest.starts_with(**separator))
         .map(|separator| (separator.len(), matches!(*separator, ":" | "\u{ff1a}")))?;
     let comparison = rest.starts_with("==") || rest.starts_with('!');
-    if rest.starts_with("::") {
+    // `PASS: TestLogin` is what test runners print.
+    if rest.starts_with("::") || colon && &text[start..keyword.end] == "PASS" {
         return None;
     }
     let after = at + separator;

@@ -227,5 +227,7 @@ fn is_known_data(text: &str, at: usize, run: &str) -> bool {
         .iter()
         .any(|kind| before.contains(kind))
         && before.ends_with("base64,");
-    is_file || PUBLIC_KEYS.iter().any(|start| run.starts_with(start))
+    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(24))..];
+    let is_public = near.to_ascii_lowercase().contains("public");
+    is_file || is_public || PUBLIC_KEYS.iter().any(|start| run.starts_with(start))
 }

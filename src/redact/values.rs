@@ -49,7 +49,8 @@ pub(super) fn is_secret(family: Family, form: Form, name: &str, value: &str) -> 
             is_guarded(family, value)
         };
     }
-    if is_expression(value) || is_type_name(value) {
+    let is_named = family == Family::Key && matches!(form, Form::Spaced | Form::ColonAlone | Form::ColonMore);
+    if is_expression(value) || is_type_name(value) || is_named {
         return false;
     }
     let digit = value.bytes().any(|b| b.is_ascii_digit());

@@ -10,7 +10,6 @@ use proptest::prelude::*;
 use punchlist::redact::mask;
 
 const JUMBLE: &str = "q7Zt0XvB2nLk9RwD4sYh6PfG1mJc8AeU5oTi3Wx";
-const HEX: &str = "9f86d081884c7d659a2feaa0c55ad015";
 
 fn masked(text: &str) -> String {
     mask(text).text
@@ -39,7 +38,6 @@ fn tokens_are_named_by_their_vendor() {
         ("jwt", format!("eyJ{}.eyJ{}.{}", &JUMBLE[..12], &JUMBLE[..20], &JUMBLE[..20])),
         ("api-token", "hf_".to_owned() + &JUMBLE[..34]),
         ("high-entropy", JUMBLE.to_owned()),
-        ("high-entropy", HEX.to_owned()),
     ];
     for (kind, secret) in cases {
         assert_eq!(masked(&format!("see {secret}, ok")), format!("see [masked:{kind}], ok"));

@@ -32,20 +32,37 @@ fn is_masked(shape: &Shape) -> bool {
     mask(&shape.text).count > 0
 }
 
-#[test]
-fn figures() {
+/// Returns the names of shapes that go wrong in more than a quarter of their values, and how many values
+/// went wrong in all, in thousandths.
+fn figures(table: &'static str, is_wrong: fn(&Shape) -> bool) -> (Vec<String>, u64) {
     let seed = seed();
-    for (name, table, wrong) in [
-        ("secret", SECRET, leaks as fn(&Shape) -> bool),
-        ("held back", SECRET_HELD_BACK, leaks),
-        ("harmless", HARMLESS, is_masked),
-        ("harmless held back", HARMLESS_HELD_BACK, is_masked),
-    ] {
-        let failures = failures(table, seed, wrong);
-        let often = failures.values().filter(|count| **count * 2 > VALUES).count();
-        println!("{name}: {} shapes, {} ever, {often} mostly", rows(table).count(), failures.len());
-        for (name, count) in failures {
-            println!("    {count:3} {name}");
-        }
+    let failures = failures(table, seed, is_wrong);
+    let values = VALUES * rows(table).count() as u64;
+    let wrong: u64 = failures.values().sum();
+    println!("seed {seed}: {wrong} of {values} values went wrong: {failures:?}");
+    let often = failures.into_iter().filter(|(_, count)| count * 4 > VALUES).map(|(name, _)| name).collect();
+    (often, wrong * 1000 / values)
+}
+
+#[test]
+fn a_known_shape_of_a_secret_leaked() {
+    assert!(rows(SECRET).count() + rows(SECRET_HELD_BACK).count() >= 250);
+    let (often, thousandths) = figures(SECRET, leaks);
+    assert_eq!((often, thousandths < 5), (Vec::<String>::new(), true), "{thousandths} in a thousand");
+}
+
+#[test]
+fn a_harmless_shape_was_masked() {
+    assert!(rows(HARMLESS).count() + rows(HARMLESS_HELD_BACK).count() >= 120);
+    for table in [HARMLESS, HARMLESS_HELD_BACK] {
+        let (often, thousandths) = figures(table, is_masked);
+        assert_eq!((often, thousandths < 5), (Vec::<String>::new(), true), "{thousandths} in a thousand");
     }
+}
+
+/// No rule is made for one of these: what fails here is told, and the share must not grow.
+#[test]
+fn more_shapes_leaked_that_no_rule_was_made_for() {
+    let (often, thousandths) = figures(SECRET_HELD_BACK, leaks);
+    assert!(often.len() <= 7 && thousandths < 55, "{thousandths} in a thousand; {often:?}");
 }
