@@ -43,7 +43,9 @@ impl Reply {
                 Some(json!({ "hookSpecificOutput": output }).to_string())
             }
             // Without `hookSpecificOutput`: clients before 2.1.163 would discard the whole output.
-            Self::Block(reason) => Some(json!({ "decision": "block", "reason": outgoing(reason) }).to_string()),
+            Self::Block(reason) => {
+                Some(json!({ "decision": "block", "reason": outgoing(reason) }).to_string())
+            }
         }
     }
 
@@ -107,7 +109,8 @@ mod tests {
     #[test]
     fn a_secret_in_a_name_or_a_fault_leaves_by_no_channel() {
         let token = format!("gh{}_{}", 'p', "x7Kq2mWv9RtZ4bNc8LdY1sGf6HjP3aEu5TiQ");
-        for reply in [Reply::Tell(token.clone()), Reply::Block(token.clone()), Reply::Context(token.clone())] {
+        for reply in [Reply::Tell(token.clone()), Reply::Block(token.clone()), Reply::Context(token.clone())]
+        {
             let (stdout, stderr, _) = sent(&reply);
             assert!(!stdout.contains(&token) && !stderr.contains(&token), "{stdout}{stderr}");
         }

@@ -39,7 +39,9 @@ const COPIES: [&str; 7] = [".bak", ".orig", ".old", ".tmp", ".swp", ".rej", ".lo
 /// Whether the session changed a file of the same name with another extension: `src/retry.ts` is
 /// the `src/retry.js` of the plan.
 fn has_another_ending(evidence: &Evidence, name: &str) -> bool {
-    let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+    let is_ending = |ending: &str| !ending.is_empty() && ending.chars().all(char::is_alphanumeric);
+    let stem =
+        |name: &str| name.rsplit_once('.').filter(|(_, it)| is_ending(it)).map(|(stem, _)| stem.to_owned());
     let wanted = stem(name);
     let is_copy = |name: &str| COPIES.iter().any(|ending| name.ends_with(ending));
     let is_there = |file: &FileEvidence| {

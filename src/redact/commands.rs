@@ -185,7 +185,8 @@ fn collect(line: &str, secrets: &mut Vec<Secret>, depth: usize) {
     let line = CommandLine::from(line);
     let commands = line.all();
     for (at, command) in commands.iter().enumerate() {
-        let piped = at.checked_sub(1).map(|before| commands[before]).filter(|it| it.separator == Separator::Pipe);
+        let piped =
+            at.checked_sub(1).map(|before| commands[before]).filter(|it| it.separator == Separator::Pipe);
         in_words(&command.words, piped, secrets);
         // A command for another shell or machine, or one inside of a string.
         for word in command.words.iter().filter(|word| depth > 0 && word.contains(' ')) {
@@ -229,7 +230,11 @@ fn in_arguments(tool: &Tool, words: &[String], piped: Option<&SimpleCommand>, se
             }
             Operand(after, number) => {
                 let operands = words.iter().skip_while(|word| word != after).skip(1);
-                operands.filter(|word| !word.starts_with('-')).skip(number - 1).take(2).for_each(|word| keep("", word));
+                operands
+                    .filter(|word| !word.starts_with('-'))
+                    .skip(number - 1)
+                    .take(2)
+                    .for_each(|word| keep("", word));
             }
             Last(flag) => {
                 if words.iter().any(|word| word == flag) && words.len() > 3 {
@@ -238,7 +243,8 @@ fn in_arguments(tool: &Tool, words: &[String], piped: Option<&SimpleCommand>, se
             }
             Pairs => pairs(words, &mut keep),
             Named => {
-                for pair in words.windows(2).filter(|pair| !pair[0].contains('=') && is_secret_name(&pair[0])) {
+                for pair in words.windows(2).filter(|pair| !pair[0].contains('=') && is_secret_name(&pair[0]))
+                {
                     keep("", &pair[1]);
                 }
             }
@@ -273,7 +279,9 @@ fn values<'a>(words: &'a [String], flag: &str) -> Vec<(String, &'a str)> {
         let is_long = flag.starts_with("--");
         match rest.strip_prefix('=') {
             Some(value) => values.push((format!("{flag}="), value)),
-            None if rest.is_empty() => values.extend(words.get(at + 1).map(|next| (String::new(), next.as_str()))),
+            None if rest.is_empty() => {
+                values.extend(words.get(at + 1).map(|next| (String::new(), next.as_str())))
+            }
             None if !is_long => values.push((flag.to_owned(), rest)),
             None => {}
         }

@@ -108,7 +108,9 @@ impl Plain {
 
     /// Whether the piece stands for something longer: its letter and the next piece are one byte apart.
     fn is_replaced(&self, piece: usize) -> bool {
-        let (Some(this), Some(next)) = (self.pieces.get(piece), self.pieces.get(piece + 1)) else { return false };
+        let (Some(this), Some(next)) = (self.pieces.get(piece), self.pieces.get(piece + 1)) else {
+            return false;
+        };
         next.0 - this.0 != next.1 - this.1
     }
 }
@@ -121,7 +123,10 @@ pub(super) fn undisguised(text: &str, passes: &[fn(&str) -> Vec<Find>]) -> Vec<F
         let plain = plain(original);
         for find in passes.iter().flat_map(|pass| pass(&plain.text)) {
             let range = whole_characters(original, plain.original(&find.range));
-            finds.push(Find { range: stretch.start + range.start..stretch.start + range.end, kind: find.kind });
+            finds.push(Find {
+                range: stretch.start + range.start..stretch.start + range.end,
+                kind: find.kind,
+            });
         }
     }
     finds

@@ -58,7 +58,8 @@ fn finds_in_run(text: &str, mut range: Range<usize>) -> Vec<Find> {
     }
     let run = &text[range.clone()];
     // What can be read when it is decoded was judged by what it says.
-    if is_integrity(text, range.start, run) || is_known_data(text, range.start, run) || decoded(run).is_some() {
+    if is_integrity(text, range.start, run) || is_known_data(text, range.start, run) || decoded(run).is_some()
+    {
         return Vec::new();
     }
     let random = judged_parts(text, range).into_iter().filter(|part| is_random(&text[part.clone()]));

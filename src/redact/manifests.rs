@@ -57,7 +57,8 @@ fn in_document(text: &str, start: usize, finds: &mut Vec<Find>) -> usize {
                 }
             }
         } else if !content.is_empty() {
-            block = matches!(name, "data:" | "stringData:" | "data\": {" | "stringData\": {").then_some(indent);
+            block =
+                matches!(name, "data:" | "stringData:" | "data\": {" | "stringData\": {").then_some(indent);
         }
         at += line.len();
     }

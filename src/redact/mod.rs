@@ -9,8 +9,8 @@
 //! lockfile integrity values (`sha512-…`, `h1:…`), hashes in names of files, pictures and fonts in data
 //! URLs, public keys and certificates, and literals inside a call (`Some("…")`) that have no token shape.
 //!
-//! Vendors' tokens are known by rules that others keep (`vendors`); a shape that these lack is a line in
-//! `tokens`, a flag that takes a secret one in `commands`, a new secret file a word in `files`.
+//! A new shape is a line in `tokens`, a flag that takes a secret one in `commands`, a new secret file a
+//! word in `files`.
 
 mod assignments;
 mod commands;
@@ -20,7 +20,6 @@ mod files;
 mod manifests;
 mod tokens;
 mod values;
-mod vendors;
 
 use std::ops::Range;
 
@@ -45,10 +44,9 @@ type Pass = fn(&str) -> Vec<Find>;
 /// What knows a secret by its shape or its name. Order matters: a private key holds high-entropy lines,
 /// and a token with a known shape deserves its own name rather than the name of the key that it is
 /// assigned to.
-const KNOWN: [Pass; 7] = [
+const KNOWN: [Pass; 6] = [
     tokens::private_keys,
     tokens::finds,
-    vendors::finds,
     tokens::cookies,
     manifests::finds,
     commands::finds,
@@ -56,7 +54,7 @@ const KNOWN: [Pass; 7] = [
 ];
 
 /// What is hidden goes first: half of a split token looks like a whole one.
-const PASSES: [Pass; 10] = [
+const PASSES: [Pass; 9] = [
     |text| disguise::undisguised(text, &KNOWN),
     KNOWN[0],
     KNOWN[1],
@@ -64,7 +62,6 @@ const PASSES: [Pass; 10] = [
     KNOWN[3],
     KNOWN[4],
     KNOWN[5],
-    KNOWN[6],
     |text| disguise::encoded(text, &KNOWN),
     entropy::finds,
 ];

@@ -30,6 +30,12 @@ const fn prefix(kind: &'static str, literals: &'static str, rest: &'static str) 
     Shape { kind, literals, pattern: Pattern::AfterLiteral(rest), accept: |_| true }
 }
 
+/// A token of another vendor that begins with one of these literals, and has letters and digits.
+const fn mixed(literals: &'static str, rest: &'static str) -> Shape {
+    let pattern = Pattern::AfterLiteral(rest);
+    Shape { kind: "api-token", literals, pattern, accept: has_letters_and_digits }
+}
+
 /// Any other shape.
 const fn whole(
     kind: &'static str,
@@ -60,6 +66,21 @@ const SHAPES: &[Shape] = &[
     prefix("pypi-token", "pypi-", "[A-Za-z0-9_-]{32,}"),
     prefix("gitlab-token", "glpat-|glptt-|gldt-|glrt-|glcbt-|glsoat-|glft-|glimt-|glagent-", "[A-Za-z0-9_.-]{20,}"),
     prefix("jwt", "eyJ", r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+){0,3}"),
+    mixed("hf_|gsk_|r8_|xai-|pplx-|lin_api_|ntn_", "[A-Za-z0-9]{30,}"),
+    mixed("nvapi-|figd_|dckr_pat_|sgp_|glsa_|glc_|pscale_pw_|sb_secret_|phx_|phc_|tvly-", "[A-Za-z0-9_-]{24,}"),
+    mixed("doo_v1_|dop_v1_|dor_v1_", "[a-f0-9]{40,}"),
+    mixed("shpat_|shpca_|shppa_|shpss_", "[A-Fa-f0-9]{30,}"),
+    mixed("dapi", "[a-f0-9]{32}"),
+    mixed("SG.", r"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    mixed("hvs.|hvb.", "[A-Za-z0-9_-]{20,}"),
+    mixed("AGE-SECRET-KEY-1", "[A-Z0-9]{40,}"),
+    mixed("tskey-", "[a-z]+-[A-Za-z0-9-]{16,}"),
+    mixed("sbp_|sntryu_|bkua_|pul-|sqp_|squ_", "[a-f0-9]{40,}"),
+    mixed("PMAK-", "[a-f0-9-]{40,}"),
+    mixed("sntrys_", "[A-Za-z0-9+/=_]{30,}"),
+    mixed("NRAK-", "[A-Z0-9]{27}"),
+    mixed("CCIPAT_", "[A-Za-z0-9_]{40,}"),
+    mixed("rubygems_|shippo_live_|shippo_test_", "[a-f0-9]{40,}"),
     whole("api-token", ":AA", "([0-9]{8,10}:AA[A-Za-z0-9_-]{33})", has_letters_and_digits),
     // Basic and Digest have this name too: what matters is that it is a header's credential.
     whole("bearer", "", concat!(

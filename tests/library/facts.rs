@@ -433,8 +433,9 @@ fn a_proven_finding_was_talked_away_by_a_phrase() {
 #[test]
 fn a_proven_finding_was_hidden_by_a_file_of_a_similar_name() {
     for name in [
-        "src/alpha.rs.bak", "src/alpha.bak", "src/alpha.orig", "src/x alpha.rs", "src/alpha.rs ", "src/ALPHA.rs",
-        "alpha.rs", "old/src/alpha.rs", "src/alpha.rs/", "src/alpha.rs.txt", "src/alpha2.rs", "src/аlpha.rs",
+        "src/alpha.rs.bak", "src/alpha.bak", "src/alpha.orig", "src/x alpha.rs", "src/alpha.rs ",
+        "src/ALPHA.rs", "alpha.rs", "old/src/alpha.rs", "src/alpha.rs/", "src/alpha.rs.txt", "src/alpha2.rs",
+        "src/аlpha.rs",
     ] {
         let mut evidence = alpha();
         evidence.files.push(FileEvidence { change: FileChange::Created, ..shown(name, "x") });

@@ -359,7 +359,7 @@ fn random_tokens_are_found_whatever_their_alphabet() {
 #[test]
 fn long_text_of_any_kind_is_quick() {
     // Generous, since tests run unoptimised on busy machines; quadratic behaviour takes minutes.
-    const BUDGET: Duration = Duration::from_secs(5);
+    const BUDGET: Duration = Duration::from_secs(30);
     for unit in [
         "a",
         "A1b",

@@ -47,7 +47,9 @@ pub fn survives(secret: &str, text: &str) -> bool {
 }
 
 fn visible(text: &str) -> String {
-    text.chars().filter(|c| !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')).collect()
+    text.chars()
+        .filter(|c| !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'))
+        .collect()
 }
 
 /// SplitMix64.
@@ -59,8 +61,9 @@ const DIGITS: &str = "0123456789";
 
 /// Words that stand for themselves in no other place of the tables.
 const WORDS: &[&str] = &[
-    "walrus", "lantern", "pickle", "thunder", "velvet", "orchid", "gravel", "mustard", "falcon", "harbour", "saddle",
-    "copper", "bramble", "tundra", "cactus", "magnet", "puzzle", "ribbon", "glacier", "mango", "anchor", "dolphin",
+    "walrus", "lantern", "pickle", "thunder", "velvet", "orchid", "gravel", "mustard", "falcon", "harbour",
+    "saddle", "copper", "bramble", "tundra", "cactus", "magnet", "puzzle", "ribbon", "glacier", "mango",
+    "anchor", "dolphin",
 ];
 
 impl Random {
@@ -94,7 +97,8 @@ impl Random {
     /// Returns letters of all kinds that are asked for, as real tokens of any length have them.
     fn mixed(&mut self, letters: &str, length: usize) -> String {
         let kinds = |text: &str| {
-            [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit].map(|kind| text.bytes().any(|b| kind(&b)))
+            [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit]
+                .map(|kind| text.bytes().any(|b| kind(&b)))
         };
         loop {
             let text = self.of(letters, length);
@@ -118,7 +122,9 @@ impl Random {
             "b58" => self.mixed("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", length),
             "b64" => self.mixed(&format!("{alphanumeric}+/"), length),
             // What ends in `-` is told apart from the dash after it by nobody.
-            "url" | "b64u" => format!("{}{}", self.mixed(&format!("{alphanumeric}_-"), length - 1), self.of(LOWER, 1)),
+            "url" | "b64u" => {
+                format!("{}{}", self.mixed(&format!("{alphanumeric}_-"), length - 1), self.of(LOWER, 1))
+            }
             "bech" => self.mixed("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", length),
             "nix" => self.mixed("0123456789abcdfghijklmnpqrsvwxyz", length),
             "crock" => self.mixed("0123456789ABCDEFGHJKMNPQRSTVWXYZ", length),
