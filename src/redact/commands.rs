@@ -213,8 +213,9 @@ fn in_arguments(tool: &Tool, words: &[String], piped: Option<&SimpleCommand>, se
         match place {
             Flag(flag) => values(words, flag).into_iter().for_each(|(before, value)| keep(&before, value)),
             Sub(sub, flag) => {
-                if words.iter().any(|word| word == sub) {
-                    values(words, flag).into_iter().for_each(|(before, value)| keep(&before, value));
+                let wanted = words.iter().any(|word| word == sub);
+                for (before, value) in values(words, flag).into_iter().filter(|_| wanted) {
+                    keep(&before, value);
                 }
             }
             Glued(flag) => {
@@ -280,7 +281,7 @@ fn values<'a>(words: &'a [String], flag: &str) -> Vec<(String, &'a str)> {
         match rest.strip_prefix('=') {
             Some(value) => values.push((format!("{flag}="), value)),
             None if rest.is_empty() => {
-                values.extend(words.get(at + 1).map(|next| (String::new(), next.as_str())))
+                values.extend(words.get(at + 1).map(|next| (String::new(), next.as_str())));
             }
             None if !is_long => values.push((flag.to_owned(), rest)),
             None => {}
