@@ -16,6 +16,7 @@ use crate::ids::ContentId;
 use crate::readers::Readers;
 use crate::session::Command;
 use crate::state::StateChange;
+use crate::text::harmless;
 use crate::timing;
 
 /// No check is worth starting with less.
@@ -175,9 +176,10 @@ fn say(ran: &[Ran]) {
             Verdict::Failed { how, output } => (how.as_str(), output.as_str()),
             Verdict::CouldNotRun(why) => (why.as_str(), ""),
         };
-        let _ = writeln!(stderr, "{} | {verdict} ({:.1} s)", ran.name, ran.took.as_secs_f64());
+        let name = harmless(&ran.name).replace('\n', " ");
+        let _ = writeln!(stderr, "{name} | {} ({:.1} s)", harmless(verdict), ran.took.as_secs_f64());
         for line in output.lines() {
-            let _ = writeln!(stderr, "{} | {line}", ran.name);
+            let _ = writeln!(stderr, "{name} | {}", harmless(line));
         }
     }
 }
