@@ -2,16 +2,38 @@
 //! can open. Must not know what is in a file.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// Opens a file for reading. Anything but a regular file is an error, before it is opened: opening a pipe waits
-/// for its writer, and a device, to which a checkout may hold a link, never ends.
+/// Opens a file for reading. Anything but a regular file is an error, before it is opened, since opening a device may
+/// do something, and after, since it may have been swapped. Neither opening nor reading waits: a pipe has no writer
+/// yet, and some files of the system have no end.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    let is_regular = |meta: Metadata| meta.is_file();
+    let refused = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
+    if !fs::metadata(path).map(is_regular)? {
+        return Err(refused());
     }
-    File::open(path)
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    if file.metadata().map(is_regular)? { Ok(file) } else { Err(refused()) }
+}
+
+/// Reads a file that is open to its end. One with more bytes than `most` is an error.
+pub fn read_bounded(file: File, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let why = format!("larger than {} KiB: it is not read", most >> 10);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8"))
 }
 
 /// Part of a file that is open.

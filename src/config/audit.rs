@@ -15,21 +15,28 @@ use crate::finding::Category;
 #[serde(default, deny_unknown_fields)]
 pub struct AuditConfig {
     /// False turns the audit off and leaves the other gates on.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub enabled: bool,
     /// Categories that may block a stop. Findings of the others are shown, and the stop goes through.
+    #[schemars(extend("x-project" = "if-superset"))]
     pub block_on: Vec<Category>,
     /// Globs of plan files, relative to the project's folder.
     #[serde(deserialize_with = "value::globs")]
+    #[schemars(extend("x-project" = "added"))]
     pub plan: Vec<String>,
     /// The most bytes sent to a reader. Large files are reduced to what changed.
     #[serde(deserialize_with = "value::at_least::<{ value::MIN_PROMPT_BYTES }, _, _>")]
     #[schemars(range(min = value::MIN_PROMPT_BYTES))]
+    #[schemars(extend("x-project" = "never"))]
     pub max_prompt_bytes: usize,
     /// Checks that are said to pass and were not run.
+    #[schemars(extend("x-project" = { "if": "block" }))]
     pub unrun_checks: UnrunChecks,
     /// Whether a session without a plan is audited.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub planless: Planless,
     /// Whether the session waits for the audit. It has to agree with how the hook is registered.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub mode: Mode,
 }
 
@@ -110,15 +117,19 @@ pub enum Planless {
 pub struct SubagentsConfig {
     /// Globs of agent types whose stops are checked, such as "code-*".
     #[serde(deserialize_with = "value::agent_types")]
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub types: Vec<String>,
     /// Agent types that are left out all the same.
     #[serde(deserialize_with = "value::agent_types")]
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub skip: Vec<String>,
     /// Whether a subagent's claims are audited. False leaves only the checks that are set for subagents.
+    #[schemars(extend("x-project" = "if-allowed"))]
     pub audit: bool,
     /// The most bytes sent to a reader.
     #[serde(deserialize_with = "value::at_least::<{ value::MIN_PROMPT_BYTES }, _, _>")]
     #[schemars(range(min = value::MIN_PROMPT_BYTES))]
+    #[schemars(extend("x-project" = "never"))]
     pub max_prompt_bytes: usize,
 }
 
@@ -147,27 +158,34 @@ pub(super) fn agent_type_glob(text: &str) -> Result<GlobMatcher, globset::Error>
 #[serde(default, deny_unknown_fields)]
 pub struct AuditorConfig {
     /// The first reader's model, as the client names it.
+    #[schemars(extend("x-project" = "never"))]
     pub model: String,
     /// How long a reader may take, such as "45s" or "2m". After that the stop goes through.
     #[serde(with = "value::duration")]
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "never"))]
     pub timeout: Duration,
     /// Who tries to refute what would block: "same", "off" or another model. "same" asks the first
     /// reader's model again; with "off", what passes the checks blocks.
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "never"))]
     pub second_reader: SecondReader,
     /// The most model calls a session may cost. After that only what the disk proves blocks.
+    #[schemars(extend("x-project" = "never"))]
     pub max_calls_per_session: u32,
     /// The program to call, if not the client that runs the session. `PUNCHLIST_CLAUDE` wins over it.
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "never"))]
     pub client: Option<PathBuf>,
     /// The most that all sessions together may cost in a day, in dollars, as far as the client
     /// tells. Not set: no limit.
     #[schemars(with = "f64", extend("examples" = [5.0]))]
+    #[schemars(extend("x-project" = "never"))]
     pub max_cost_per_day: Option<f64>,
     /// A folder with `system.md`, `evidence.md`, `first.md`, `second.md`, `reason.md`,
     /// `answer.schema.json`, `loop.md` and `loop-hold.md`. Each replaces the built-in text.
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "never"))]
     pub prompts: Option<PathBuf>,
 }
 
@@ -231,10 +249,12 @@ pub struct LogConfig {
     /// How long decisions and their prompts are kept, such as "90d".
     #[serde(with = "value::duration")]
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "never"))]
     pub keep: Duration,
     /// How much room they may take, such as "200MB".
     #[serde(with = "value::size")]
     #[schemars(with = "String")]
+    #[schemars(extend("x-project" = "never"))]
     pub max_size: u64,
 }
 
