@@ -58,7 +58,8 @@ pub fn one_line(findings: &[&Finding]) -> String {
             } else {
                 &finding.claim
             };
-            let why = if finding.status == Status::CannotVerify { &finding.check } else { &finding.why };
+            let is_explained = matches!(finding.status, Status::CannotVerify | Status::Ignored);
+            let why = if is_explained { &finding.check } else { &finding.why };
             format!("[{}] \"{subject}\" ({why})", finding.category.name())
         })
         .collect();

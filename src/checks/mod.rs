@@ -166,10 +166,7 @@ mod tests {
     use crate::testing::check;
 
     fn caring(when: &[&str]) -> CheckConfig {
-        CheckConfig {
-            when: when.iter().map(|glob| (*glob).to_owned()).collect(),
-            ..check("cargo test")
-        }
+        CheckConfig { when: when.iter().map(|glob| (*glob).to_owned()).collect(), ..check("cargo test") }
     }
 
     fn touched(files: &[(&str, u64)]) -> Touched {

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobMatcher, GlobSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::value;
-use crate::finding::Category;
+use crate::finding::{Category, Finding, Status};
+use crate::globs::anywhere;
 
 /// `[audit]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +39,14 @@ pub struct AuditConfig {
     /// Whether the session waits for the audit. It has to agree with how the hook is registered.
     #[schemars(extend("x-project" = "if-allowed"))]
     pub mode: Mode,
+    /// Findings that hold no stop, each in a table `[[audit.ignore]]`: `paths` (globs), `categories` (all
+    /// where they are missing) and `why`. They stay in the log, with `why`. A project's are added to yours.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend(
+        "x-project" = "if-allowed",
+        "examples" = [[{ "paths": ["src/generated/**"], "categories": ["B"], "why": "made by the build" }]]
+    ))]
+    pub ignore: Vec<IgnoreConfig>,
 }
 
 impl Default for AuditConfig {
@@ -52,8 +61,48 @@ impl Default for AuditConfig {
             unrun_checks: UnrunChecks::Advise,
             planless: Planless::Audit,
             mode: Mode::Hold,
+            ignore: Vec::new(),
         }
     }
+}
+
+impl AuditConfig {
+    /// Whether a finding may block a stop.
+    pub fn blocks_for(&self, finding: &Finding) -> bool {
+        finding.status == Status::Confirmed && self.block_on.contains(&finding.category)
+    }
+
+    /// Sets aside the findings that `ignore` names. What was refuted stays so.
+    pub fn ignore_in(&self, findings: &mut [Finding]) {
+        let rules: Vec<_> =
+            self.ignore.iter().filter_map(|one| Some((anywhere(&one.paths).ok()?, one))).collect();
+        for finding in findings.iter_mut().filter(|finding| finding.status != Status::Refuted) {
+            let Some(path) = &finding.path else { continue };
+            let applies = |(paths, one): &&(GlobSet, &IgnoreConfig)| {
+                let is_named = one.categories.is_empty() || one.categories.contains(&finding.category);
+                is_named && paths.is_match(path)
+            };
+            if let Some((_, one)) = rules.iter().find(applies) {
+                finding.status = Status::Ignored;
+                finding.check = format!("ignored by the config: {}", one.why);
+            }
+        }
+    }
+}
+
+/// `[[audit.ignore]]`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IgnoreConfig {
+    /// Globs of files, relative to the project's folder.
+    #[serde(deserialize_with = "value::some_globs")]
+    pub paths: Vec<String>,
+    /// The categories of findings; all where this is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<Category>,
+    /// Why they do not count, for the log.
+    #[serde(deserialize_with = "value::reason")]
+    pub why: String,
 }
 
 /// Whether the session waits for the audit. The client goes by how the hook is registered; this
@@ -261,5 +310,45 @@ pub struct LogConfig {
 impl Default for LogConfig {
     fn default() -> Self {
         Self { keep: Duration::from_secs(90 * 24 * 3600), max_size: 200_000_000 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Kind;
+    use crate::testing::finding;
+
+    #[test]
+    fn findings_on_ignored_paths_hold_no_stop() {
+        let ignore = |paths: &[&str], categories: &[Category]| IgnoreConfig {
+            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            categories: categories.to_vec(),
+            why: "made by the build".into(),
+        };
+        let config = AuditConfig {
+            ignore: vec![ignore(&["gen/**"], &[Category::B]), ignore(&["vendor/**"], &[])],
+            ..AuditConfig::default()
+        };
+        for (category, path, is_ignored) in [
+            (Category::B, Some("gen/a.rs"), true),
+            (Category::B, Some("gen/deep/a.rs"), true),
+            (Category::A, Some("gen/a.rs"), false),
+            (Category::B, Some("src/gen.rs"), false),
+            (Category::A, Some("vendor/a.rs"), true),
+            (Category::B, None, false),
+        ] {
+            let mut findings = [finding(category, Kind::NotInPlan, "x", path)];
+            config.ignore_in(&mut findings);
+            assert_eq!(findings[0].status == Status::Ignored, is_ignored, "{category:?} {path:?}");
+            assert_eq!(config.blocks_for(&findings[0]), !is_ignored);
+            assert_eq!(findings[0].check == "ignored by the config: made by the build", is_ignored);
+        }
+        let mut refuted = [Finding {
+            status: Status::Refuted,
+            ..finding(Category::B, Kind::NotInPlan, "x", Some("gen/a"))
+        }];
+        config.ignore_in(&mut refuted);
+        assert_eq!(refuted[0].status, Status::Refuted);
     }
 }

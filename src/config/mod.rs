@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::env::Env;
 pub use audit::{
-    AuditConfig, AuditorConfig, LogConfig, Mode, Planless, SecondReader, SubagentsConfig, UnrunChecks,
+    AuditConfig, AuditorConfig, IgnoreConfig, LogConfig, Mode, Planless, SecondReader, SubagentsConfig,
+    UnrunChecks,
 };
 pub use error::{ConfigError, summary};
 pub use gates::{

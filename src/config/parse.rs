@@ -37,10 +37,12 @@ impl Config {
 
 /// Parses the text of a config file. `file` is its name in errors.
 pub fn parse(text: &str, file: &str) -> Parsed {
-    let (document, mut errors) = syntax::recovered(text, file);
+    let (right, mut errors) = syntax::without_faults(text, file);
+    let (document, faults) = DeTable::parse_recoverable(&right);
+    errors.extend(syntax::duplicates(document.get_ref(), &faults, text, file));
     let mut table = toml::Table::new();
     let mut unknown = String::new();
-    for entry in entries(&document) {
+    for entry in entries(document.get_ref()) {
         if entry.table == unknown {
             continue;
         }
@@ -132,10 +134,16 @@ impl Entry<'_> {
             };
             let path: Vec<&Segment> = error.path().iter().collect();
             let is_removed = remove(&mut document, &path);
-            errors.push(located(error.inner(), text, file, &self.key(&error.path().to_string())));
-            if !is_removed {
+            // What is missing because it was wrong was told already.
+            if errors.is_empty() || !error.inner().message().starts_with("missing field") {
+                errors.push(located(error.inner(), text, file, &self.key(&error.path().to_string())));
+            }
+            if !is_removed || document.values().all(|value| is_empty(value.get_ref())) {
                 break;
             }
+        }
+        if let (Some(_), Some(ConfigError::Bad { why, .. })) = (self.index, errors.last_mut()) {
+            why.push_str("; the table does not count without it");
         }
         (None, errors)
     }
@@ -147,6 +155,14 @@ impl Entry<'_> {
             Some(index) => path.replacen("[0]", &format!("[{index}]"), 1),
             None => path.to_owned(),
         }
+    }
+}
+
+fn is_empty(value: &DeValue<'_>) -> bool {
+    match value {
+        DeValue::Table(table) => table.values().all(|value| is_empty(value.get_ref())),
+        DeValue::Array(list) => list.is_empty(),
+        _ => false,
     }
 }
 

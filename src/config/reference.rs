@@ -143,6 +143,7 @@ fn kind(of: &Value) -> String {
             least.map_or_else(|| "a number".into(), |least| format!("a number, at least {least}"))
         }
         Some("array") if of["items"]["oneOf"].is_array() => "a list of".into(),
+        Some("array") if of["items"]["type"] == "object" => "a list of tables".into(),
         Some("array") => "a list of texts".into(),
         Some("number") => "a number".into(),
         Some("string") => "a text".into(),
@@ -308,7 +309,8 @@ mod tests {
                 setting.words.iter().all(|(word, about)| !word.is_empty() && !about.is_empty()),
                 "{setting:?}"
             );
-            let optional = ["client", "prompts", "command", "token_variable", "url", "max_cost_per_day"];
+            let optional =
+                ["client", "prompts", "command", "token_variable", "url", "max_cost_per_day", "ignore"];
             let has_none = setting.is_of_many || optional.contains(&&*setting.key);
             assert_eq!(setting.default.is_none(), has_none, "{setting:?}");
         }

@@ -9,121 +9,114 @@ use toml::de::{DeTable, DeValue};
 use super::ConfigError;
 use super::parse::{line_and_column, located, without_secrets};
 
-/// Parses a text, without what is no TOML in it and what depends on that; returns the errors beside it.
-pub(super) fn recovered<'t>(text: &'t str, file: &str) -> (DeTable<'t>, Vec<ConfigError>) {
-    let (document, faults) = DeTable::parse_recoverable(text);
-    let mut document = document.into_inner();
-    let (mut errors, mut lost): (Vec<ConfigError>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
-    let mut spans = Vec::new();
-    spans_of(&document, text, &mut spans);
-    let mut faults: Vec<_> = faults.iter().map(|fault| (fault.span().unwrap_or_default(), fault)).collect();
-    faults.sort_by_key(|(span, _)| span.start);
-    for (span, fault) in faults {
-        if lost.iter().any(|lost| lost.contains(&span.start) || lost.end == span.start) {
-            continue;
-        }
-        if fault.message() == "duplicate key" {
-            errors.push(duplicate(&document, text, file, span));
-            continue;
-        }
+/// A file with more places than these that are no TOML is not read at all.
+const MOST_PLACES: usize = 10;
+/// The parser's word for a key that stands there twice.
+const DUPLICATE: &str = "duplicate key";
+
+/// Returns a text with blanks in the place of what is no TOML and of what depends on that, and the errors beside it.
+/// Everything else stays where it was.
+pub(super) fn without_faults(text: &str, file: &str) -> (String, Vec<ConfigError>) {
+    let (mut left, mut errors) = (text.to_owned(), Vec::new());
+    for _ in 0..MOST_PLACES {
+        let (document, faults) = DeTable::parse_recoverable(&left);
+        let places = faults.iter().filter(|fault| fault.message() != DUPLICATE);
+        let first = places.map(|fault| (fault.span().map_or(0, |span| span.start), fault));
+        let Some((at, fault)) = first.min_by_key(|(at, _)| *at) else { return (left, errors) };
         errors.push(located(fault, text, file, "not TOML"));
-        let is_in = |entry: &&Range<usize>| entry.start <= span.start && span.start <= entry.end;
-        lost.push(spans.iter().find(is_in).cloned().unwrap_or_else(|| rest_of_table(text, span.start)));
+        let lost = entry_at(document.get_ref(), &left, at).unwrap_or_else(|| rest_of_table(&left, at));
+        left = blanked(&left, lost);
     }
-    remove(&mut document, &lost);
-    (document, errors)
+    let why = format!("more than {MOST_PLACES} places are not TOML: nothing of it counts");
+    errors.push(ConfigError::Unreadable { file: file.to_owned(), why });
+    (String::new(), errors)
 }
 
-/// Where each key and its value stand, to the end of the line at least.
-fn spans_of(table: &DeTable<'_>, text: &str, spans: &mut Vec<Range<usize>>) {
-    for (key, value) in table {
-        match value.get_ref() {
-            DeValue::Table(inner) => spans_of(inner, text, spans),
-            DeValue::Array(list) if list.iter().any(is_table) => {
-                for one in list.iter() {
-                    if let DeValue::Table(inner) = one.get_ref() {
-                        spans_of(inner, text, spans);
-                    }
-                }
-            }
-            _ => {
-                let end = value.span().end.max(key.span().end);
-                let line_end =
-                    text[text.floor_char_boundary(end)..].find('\n').map_or(text.len(), |at| end + at);
-                spans.push(key.span().start..line_end);
-            }
+/// Says which keys stand there twice, and where. Of two keys the first counts; the keys of two tables are put together.
+pub(super) fn duplicates(
+    document: &DeTable<'_>,
+    faults: &[toml::de::Error],
+    text: &str,
+    file: &str,
+) -> Vec<ConfigError> {
+    let twice = faults.iter().filter(|fault| fault.message() == DUPLICATE).filter_map(toml::de::Error::span);
+    twice.map(|second| duplicate(document, text, file, second)).collect()
+}
+
+/// Returns from where to where the key goes in whose value a place is, to the end of its line at least.
+fn entry_at(table: &DeTable<'_>, text: &str, at: usize) -> Option<Range<usize>> {
+    table.iter().find_map(|(key, value)| {
+        let tables: Vec<&DeTable<'_>> = match value.get_ref() {
+            DeValue::Table(inner) => vec![inner],
+            DeValue::Array(list) => list.iter().filter_map(as_table).collect(),
+            _ => Vec::new(),
+        };
+        if !tables.is_empty() {
+            return tables.into_iter().find_map(|inner| entry_at(inner, text, at));
         }
-    }
+        let end = text.floor_char_boundary(value.span().end.max(key.span().end));
+        let line_end = text[end..].find('\n').map_or(text.len(), |rest| end + rest);
+        let entry = key.span().start..line_end;
+        (entry.start <= at && at <= entry.end).then_some(entry)
+    })
 }
 
-fn is_table(value: &Spanned<DeValue<'_>>) -> bool {
-    matches!(value.get_ref(), DeValue::Table(_))
+fn as_table<'t, 'd>(value: &'t Spanned<DeValue<'d>>) -> Option<&'t DeTable<'d>> {
+    match value.get_ref() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    }
 }
 
 /// From the line of a place to the next head of a table.
 fn rest_of_table(text: &str, at: usize) -> Range<usize> {
     let at = text.floor_char_boundary(at);
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let end = text[at..].match_indices('\n').map(|(end, _)| at + end + 1);
-    let end = end.into_iter().find(|next| text[*next..].trim_start_matches([' ', '\t']).starts_with('['));
+    let mut lines = text[at..].match_indices('\n').map(|(end, _)| at + end + 1);
+    let end = lines.find(|next| is_head(&text[*next..]));
     start..end.unwrap_or(text.len())
 }
 
-/// Removes every key that stands in a range.
-fn remove(table: &mut DeTable<'_>, lost: &[Range<usize>]) {
-    let is_lost = |at: usize| lost.iter().any(|lost| lost.contains(&at));
-    let mut gone: Vec<String> = Vec::new();
-    for (key, value) in table.iter_mut() {
-        let is_left = match value.get_mut() {
-            DeValue::Table(inner) => {
-                remove(inner, lost);
-                !inner.is_empty() || !is_lost(key.span().start)
-            }
-            DeValue::Array(list) if list.iter().any(is_table) => {
-                for one in list.iter_mut() {
-                    if let DeValue::Table(inner) = one.get_mut() {
-                        remove(inner, lost);
-                    }
-                }
-                true
-            }
-            _ => !is_lost(key.span().start),
-        };
-        if !is_left {
-            gone.push(key.get_ref().to_string());
-        }
-    }
-    for key in gone {
-        table.remove(key.as_str());
-    }
+fn is_head(line: &str) -> bool {
+    line.trim_start_matches([' ', '\t']).starts_with('[')
 }
 
-/// Says which key stands there twice, and where. Of two keys the first counts; the keys of two tables are put together.
+/// Puts a blank in the place of each byte of a range, so that everything else stays where it was.
+fn blanked(text: &str, lost: Range<usize>) -> String {
+    let blanks: String =
+        text[lost.clone()].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
+    format!("{}{blanks}{}", &text[..lost.start], &text[lost.end..])
+}
+
 fn duplicate(document: &DeTable<'_>, text: &str, file: &str, second: Range<usize>) -> ConfigError {
     let (line, column) = line_and_column(text, second.start);
-    let name = text.get(second.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
-    let lines: Vec<&str> = text.lines().take(line).collect();
-    let head = |line: &&&str| line.trim_start().starts_with('[');
-    let is_head = lines.last().is_some_and(|line| head(&line));
-    let table = lines.iter().rev().find(head).map(|line| {
-        let line = line.split('#').next().unwrap_or_default();
-        line.trim().trim_matches(['[', ']']).trim().to_owned()
-    });
-    let path = match &table {
-        Some(table) if !is_head => format!("{table}.{name}"),
-        _ => table.filter(|_| is_head).unwrap_or_else(|| name.clone()),
+    let name = text.get(second.clone()).unwrap_or_default().trim_matches(['"', '\'']);
+    let heads: Vec<(usize, &str)> = text
+        .lines()
+        .take(line)
+        .enumerate()
+        .filter(|(_, line)| is_head(line))
+        .map(|(at, line)| (at + 1, named(line)))
+        .collect();
+    let (key, first, why) = match heads.last() {
+        Some((at, table)) if *at == line => {
+            let first = heads.iter().find(|(at, other)| *at < line && other == table).map(|(at, _)| *at);
+            (format!("[{table}]"), first, "one head is enough, the keys of both count")
+        }
+        head => {
+            let path = head.map_or_else(|| name.to_owned(), |(_, table)| format!("{table}.{name}"));
+            let first = place_of(document, &path, second.start).map(|at| line_and_column(text, at).0);
+            (path, first, "the first one counts")
+        }
     };
-    let first = place_of(document, &path, second.start).map(|at| line_and_column(text, at).0);
     let first = first.map_or_else(String::new, |first| format!(" on line {first}"));
-    let (key, why) = if is_head {
-        let why = format!(
-            "duplicate key: the table begins{first} already; one head is enough, the keys of both count"
-        );
-        (format!("[{path}]"), why)
-    } else {
-        (path, format!("duplicate key: it is set{first} already, and that counts; take one of them out"))
-    };
+    let why = format!("duplicate key: it stands{first} already; {why}");
     ConfigError::Bad { file: file.to_owned(), line, column, key: without_secrets(&key, ""), why }
+}
+
+/// The name in the head of a table.
+fn named(line: &str) -> &str {
+    line.split('#').next().unwrap_or_default().trim().trim_matches(['[', ']']).trim()
 }
 
 /// Where a key stands for the last time before a place.
@@ -133,10 +126,9 @@ fn place_of(document: &DeTable<'_>, path: &str, before: usize) -> Option<usize> 
     match (rest, value.get_ref()) {
         (None, _) => Some(key.span().start).filter(|start| *start < before),
         (Some(rest), DeValue::Table(inner)) => place_of(inner, rest, before),
-        (Some(rest), DeValue::Array(list)) => list.iter().rev().find_map(|one| match one.get_ref() {
-            DeValue::Table(inner) => place_of(inner, rest, before),
-            _ => None,
-        }),
+        (Some(rest), DeValue::Array(list)) => {
+            list.iter().rev().filter_map(as_table).find_map(|inner| place_of(inner, rest, before))
+        }
         _ => None,
     }
 }

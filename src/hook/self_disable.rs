@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use crate::advisories::{SwitchFile, switched_off_by, switched_off_in_a_file_by};
+use crate::client::folders::MOST_SETTINGS;
 use crate::client::settings::Scope;
 use crate::config::{own_file, project_file};
 use crate::decision::{Cause, Outcome};
 use crate::env;
+use crate::files::{open_regular, read_bounded};
 use crate::finding::Advisory;
 use crate::gates::StopContext;
 use crate::ids::ContentId;
@@ -97,7 +99,7 @@ impl SelfDisabled {
 
 fn switches_off(file: &std::path::Path) -> bool {
     let kind = SwitchFile::at(&file.to_string_lossy().replace('\\', "/"));
-    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let text = open_regular(file).and_then(|file| read_bounded(file, MOST_SETTINGS)).unwrap_or_default();
     kind.is_some_and(|kind| kind.line_that_switches_off(&text).is_some())
 }
 

@@ -135,7 +135,7 @@ impl Project {
         } else {
             AuditInput::without_readers(session, plan, workspace, config)
         };
-        let reading = Reading::without_readers(&brief, ReaderOutcome::NotAsked);
+        let reading = Reading::without_readers(&brief, config, ReaderOutcome::NotAsked);
         Ok(judged(brief, passed_over, &self.config, reading, ("none", "", "")))
     }
 }
@@ -200,7 +200,7 @@ impl Prepared {
 
     /// Judges by disk and session alone.
     pub fn ask_nobody(self) -> Audited {
-        let reading = Reading::without_readers(&self.brief, ReaderOutcome::NotAsked);
+        let reading = Reading::without_readers(&self.brief, &self.config, ReaderOutcome::NotAsked);
         let Self { brief, passed_over, config, .. } = self;
         judged(brief, passed_over, &config, reading, ("none", "", ""))
     }

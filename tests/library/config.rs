@@ -123,8 +123,14 @@ fn values_that_make_no_sense_are_refused() {
             "line 2: checklist.require_section: \"Plan Completion Check\" is no heading; write one line like \
              \"## Plan Completion Check\"",
         ),
-        ("[[check]]\nname = \"test\"\n", "line 1: check[0]: missing field `run`"),
-        ("[[check]]\nname = \"\"\nrun = \"x\"\n", "line 2: check[0].name: a name that is empty"),
+        (
+            "[[check]]\nname = \"test\"\n",
+            "line 1: check[0]: missing field `run`; the table does not count without it",
+        ),
+        (
+            "[[check]]\nname = \"\"\nrun = \"x\"\n",
+            "line 2: check[0].name: a name that is empty; the table does not count without it",
+        ),
         (
             "[[check]]\nname = \"a\"\nrun = \"x\"\non = \"start\"\n",
             "line 4: check[0].on: unknown variant `start`, expected one of `stop`, `subagent`, `both`",

@@ -115,7 +115,7 @@ fn a_project_does_not_undo_what_the_person_set() {
                    [memory]\nfiles = [\"a.md\"]\n";
     let (alone, _) = ConfigFiles::with(Some(own), None).load(&[]);
     let (config, faults) = ConfigFiles::with(Some(own), Some(project)).load(&[]);
-    assert_eq!((config, faults.len()), (alone, 9), "{faults:#?}");
+    assert_eq!((config, faults.len()), (alone, 8), "{faults:#?}");
 }
 
 #[test]
@@ -235,6 +235,7 @@ fn assert_not_weaker(now: &Config, own: &Config) {
     let AuditConfig { block_on, plan, unrun_checks, .. } = audit.clone();
     assert!(own.audit.block_on.iter().all(|category| block_on.contains(category)), "{block_on:?}");
     assert!(own.audit.plan.iter().all(|glob| plan.contains(glob)), "{plan:?}");
+    assert_eq!(audit.ignore, own.audit.ignore);
     assert!(unrun_checks == UnrunChecks::Block || own.audit.unrun_checks == UnrunChecks::Advise);
     assert_eq!(*audit, AuditConfig { block_on, plan, unrun_checks, ..own.audit.clone() });
 
@@ -311,8 +312,24 @@ proptest! {
 #[test]
 fn no_key_of_a_project_weakens_the_gate() {
     let values = [
-        "true", "false", "0", "1", "12", "377000", "0.01", "900.0", "[]", "[\"*\"]", "[\"A\"]", "\"1ms\"",
-        "\"900d\"", "\"1B\"", "\"x\"", "\"\"",
+        "true",
+        "false",
+        "0",
+        "1",
+        "12",
+        "377000",
+        "0.01",
+        "900.0",
+        "[]",
+        "[\"*\"]",
+        "[\"A\"]",
+        "\"1ms\"",
+        "\"900d\"",
+        "\"1B\"",
+        "\"x\"",
+        "\"\"",
+        "{ a = { idle = \"1h\" } }",
+        "[{ paths = [\"*\"], why = \"x\" }]",
     ];
     for setting in reference::settings().iter().filter(|setting| !setting.is_of_many) {
         let words = setting.words.iter().map(|(word, _)| format!("{word:?}"));
@@ -325,6 +342,21 @@ fn no_key_of_a_project_weakens_the_gate() {
         }
         assert!(counted > 0, "no value of {} was right", setting.path());
     }
+}
+
+#[test]
+fn what_a_project_would_ignore_waits_for_the_person_one_by_one() {
+    let rule = |path: &str| {
+        format!("[[audit.ignore]]\npaths = [\"{path}\"]\ncategories = [\"B\"]\nwhy = \"{path}\"\n")
+    };
+    let paths = |config: &Config| config.audit.ignore.iter().map(|one| one.why.clone()).collect::<Vec<_>>();
+    let first = ConfigFiles::with(Some(&rule("mine")), Some(&rule("gen/**")));
+    let leave = allowed(&first);
+    let (config, faults) = first.load(&[]);
+    assert_eq!((paths(&config), faults.len()), (vec!["mine".to_owned()], 1));
+    let later = ConfigFiles::with(Some(&rule("mine")), Some(&(rule("gen/**") + &rule("**"))));
+    let (config, faults) = later.load_with(&[], &leave);
+    assert_eq!((paths(&config), faults.len()), (vec!["mine".to_owned(), "gen/**".to_owned()], 1));
 }
 
 #[test]

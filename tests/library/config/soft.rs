@@ -79,9 +79,7 @@ fn a_duplicate_key_says_which_and_where_both_are() {
     assert_eq!(table, "[audit]\nenabled = true\n\n[gates]\nmax_blocks = 1\nenabled = true\n");
     assert_eq!(
         faults,
-        [
-            "x, line 6: gates.max_blocks: duplicate key: it is set on line 4 already, and that counts; take one of them out"
-        ]
+        ["x, line 6: gates.max_blocks: duplicate key: it stands on line 4 already; the first one counts"]
     );
     let (table, faults) =
         parsed("[audit]\nmode = \"hold\"\n\n[gates]\ndry_run = true\n\n[audit]\nplanless = \"off\"\n");
@@ -89,16 +87,14 @@ fn a_duplicate_key_says_which_and_where_both_are() {
     assert_eq!(
         faults,
         [
-            "x, line 7: [audit]: duplicate key: the table begins on line 1 already; one head is enough, the keys of both count"
+            "x, line 7: [audit]: duplicate key: it stands on line 1 already; one head is enough, the keys of both count"
         ]
     );
     let (_, faults) =
         parsed("[[check]]\nname = \"a\"\nrun = \"x\"\n[[check]]\nname = \"b\"\nrun = \"x\"\nname = \"c\"\n");
     assert_eq!(
         faults,
-        [
-            "x, line 7: check.name: duplicate key: it is set on line 5 already, and that counts; take one of them out"
-        ]
+        ["x, line 7: check.name: duplicate key: it stands on line 5 already; the first one counts"]
     );
 }
 
@@ -111,8 +107,9 @@ fn a_check_with_a_typo_is_named_and_the_others_run() {
     assert_eq!(
         faults,
         [
-            "x, line 1: check[0]: missing field `run`".to_owned(),
-            format!("x, line 3: check[0].runn: unknown field `runn`, {expected}; did you mean `run`?"),
+            format!(
+                "x, line 3: check[0].runn: unknown field `runn`, {expected}; did you mean `run`?; the table does not count without it"
+            ),
             format!(
                 "x, line 7: check[1].timeot: unknown field `timeot`, {expected}; did you mean `timeout`?"
             ),

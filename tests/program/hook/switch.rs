@@ -94,17 +94,22 @@ fn begin(project: &TestProject) -> bool {
     tells
 }
 
+/// The person's own file, from the workspace.
+const OWN_CONFIG: &str = "../home/.config/punchlist/config.toml";
+
 /// A file that lets every stop through, by the agent's hand: told once for each change of it.
 #[test]
 fn an_agent_that_writes_it_into_the_config_is_let_go_and_reported_once() {
     let mut project = TestProject::with_drift();
     begin(&project);
-    project.wrote(".claude/punchlist.toml", "[gates]\nenabled = false\n");
+    project.wrote(OWN_CONFIG, "[gates]\nenabled = false\n");
     project.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = project.run();
-    run.tells(
-        "switched off by [gates] enabled = false; the agent did it itself (.claude/punchlist.toml: enabled = false). \
-         Take it out of DIR/work/.claude/punchlist.toml to switch it on again",
+    let told = run.stdout.clone();
+    run.check(told.contains("switched off by [gates] enabled = false; the agent did it itself ("), &told);
+    run.check(
+        told.contains("Take it out of DIR/home/.config/punchlist/config.toml to switch it on again"),
+        &told,
     );
     run.logs("allow", "off");
     run.same(&run.record()["advisories"][0]["kind"], &json!("switched-off"));
@@ -118,7 +123,7 @@ fn an_agent_that_writes_it_into_the_config_is_let_go_and_reported_once() {
 fn an_agent_that_switches_the_audit_off_alone_is_reported_as_well() {
     let mut project = TestProject::with_drift();
     begin(&project);
-    project.wrote(".claude/punchlist.toml", "[audit]\nenabled = false\n");
+    project.wrote(OWN_CONFIG, "[audit]\nenabled = false\n");
     project.says("All done: I created alpha.txt and notes/beta.txt.");
     let told = |run: &Run| {
         run.same(&run.status.code(), &Some(0));
@@ -129,8 +134,8 @@ fn an_agent_that_switches_the_audit_off_alone_is_reported_as_well() {
     project.run().is_silent();
     let mut project = TestProject::with_drift();
     begin(&project);
-    project.own_config("[[check]]\nname = \"there\"\nrun = \"true\"\n");
-    project.wrote(".claude/punchlist.toml", "[audit]\nenabled = false\n");
+    let config = "[[check]]\nname = \"there\"\nrun = \"true\"\n[audit]\nenabled = false\n";
+    project.wrote(OWN_CONFIG, config);
     project.says("All done: I created alpha.txt and notes/beta.txt.");
     told(&project.run());
 }
@@ -158,9 +163,9 @@ fn an_agent_that_writes_it_into_the_settings_is_reported_where_the_client_follow
 #[test]
 fn what_the_person_wrote_or_what_was_there_before_is_nobodys_deed() {
     let mut project = TestProject::with_drift();
-    project.project_config("[gates]\nenabled = false\n");
+    project.own_config("[gates]\nenabled = false\n");
     std::thread::sleep(std::time::Duration::from_millis(20));
-    let config = crate::test_project::text(&project.in_work(".claude/punchlist.toml"));
+    let config = crate::test_project::text(&project.path("home/.config/punchlist/config.toml"));
     project.transcript.wrote(&config, "[gates]\nenabled = false\n");
     if begin(&project) {
         is_off(&project, &project.run(), "switched off by [gates] enabled = false");
@@ -168,6 +173,6 @@ fn what_the_person_wrote_or_what_was_there_before_is_nobodys_deed() {
     // Changed while the session runs, and not by it.
     let project = TestProject::with_drift();
     begin(&project);
-    project.project_config("[gates]\nenabled = false\n");
+    project.own_config("[gates]\nenabled = false\n");
     is_off(&project, &project.run(), "switched off by [gates] enabled = false");
 }
