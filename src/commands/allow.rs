@@ -4,11 +4,11 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 
-use super::Result;
 use super::output::print;
 use super::switch::project_here;
+use super::{Result, complain};
 use crate::cli::AllowArgs;
-use crate::config::sources::sources;
+use crate::config::sources::{Sources, sources};
 use crate::config::{Asked, project_file};
 use crate::env::Env;
 use crate::state::StateFolder;
@@ -23,7 +23,10 @@ pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
         let text = if changed { "Taken back" } else { "Nothing was allowed" };
         return print(&format!("{text}: {}\n", project.display()));
     }
-    let asked = sources(env, &project, || state.allowed(&project)).asked;
+    let Sources { asked, faults, .. } = sources(env, &project, || state.allowed(&project));
+    for fault in faults.iter().filter(|fault| fault.is_fault()) {
+        complain(&fault.to_string());
+    }
     let file = project_file(&project);
     if asked.is_empty() {
         return print(&format!("{} asks for nothing that you would have to allow.\n", file.display()));
@@ -34,12 +37,12 @@ pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
     }
     let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let is_agreed = args.yes || (at_terminal && agrees(&text).map_err(failed)?);
+    if !is_agreed && at_terminal {
+        return Err("not allowed; nothing of it will run or count".into());
+    }
     if !is_agreed {
-        return Err(if at_terminal {
-            "not allowed; nothing of it will run or count".into()
-        } else {
-            format!("{text}Nobody is there to ask: `punchlist allow --yes` where you have read it").into()
-        });
+        print(&text)?;
+        return Err("Nobody is there to ask: `punchlist allow --yes` where you have read it".into());
     }
     state.allow(&project, &asked).map_err(failed)?;
     let shown = if at_terminal && !args.yes { "" } else { &text };

@@ -27,7 +27,8 @@ fn because(own: Option<&str>) -> String {
     match own {
         Some(own) => format!("counts only from your own file, {own}"),
         None => {
-            "is left aside: a project may make the gate stricter; look at the rest: `punchlist allow`".into()
+            "is left aside: a project may only make the gate stricter, unless you allow it: `punchlist allow`"
+                .into()
         }
     }
 }

@@ -3,6 +3,7 @@
 //! anything of a key that does not stand on its type.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -91,7 +92,8 @@ pub fn schema() -> Value {
 /// Returns every key in the order of the types; those without a built-in value come last in their
 /// table.
 pub fn settings() -> Vec<Setting> {
-    settings_of(&schema())
+    static ALL: LazyLock<Vec<Setting>> = LazyLock::new(|| settings_of(&schema()));
+    ALL.clone()
 }
 
 fn settings_of(schema: &Value) -> Vec<Setting> {

@@ -59,7 +59,7 @@ pub fn text(sources: &Sources, width: usize) -> String {
         page.wrapped("The project's file asks for", TITLE, "");
     }
     for asked in &sources.asked {
-        let label = if asked.is_allowed { "allowed" } else { "left aside" };
+        let label = if asked.is_allowed { "allowed" } else { "aside" };
         page.labelled_at(2, label, &harmless(&asked.text()));
     }
     page.gap();
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(
             fault_line(fault),
             "x.toml:2:1: audit.mod: unknown field `mod`, expected one of `enabled`, `block_on`, \
-             `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; did you mean `mode`?\n"
+             `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`, `ignore`; did you mean `mode`?\n"
         );
     }
 }

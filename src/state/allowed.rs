@@ -9,18 +9,24 @@ use std::path::{Path, PathBuf};
 use super::{StateFolder, read_json, update_json};
 use crate::config::{Allowed, Asked, Config, ConfigError};
 use crate::env::Env;
+use crate::files::{open_regular, read_bounded};
+
+/// The most bytes of a file of git's that names a folder.
+const MOST_BYTES: u64 = 16 << 10;
 
 /// What all worktrees of a repository share; the folder itself where it is in none.
 fn repository(project: &Path) -> PathBuf {
     let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_path_buf());
     let dot_git = real.join(".git");
-    let linked = fs::read_to_string(&dot_git).ok().and_then(|text| {
+    // A checkout may have anything in the place of these.
+    let text_of = |path: &Path| open_regular(path).and_then(|file| read_bounded(file, MOST_BYTES)).ok();
+    let linked = text_of(&dot_git).and_then(|text| {
         let git_dir = real.join(text.strip_prefix("gitdir:")?.trim());
-        let common = fs::read_to_string(git_dir.join("commondir")).ok()?;
+        let common = text_of(&git_dir.join("commondir"))?;
         let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
         // Any folder can say that it belongs to a repository: the repository has to know of it.
         let is_in_it = fs::canonicalize(&git_dir).ok()?.starts_with(common.join("worktrees"));
-        let known = fs::read_to_string(git_dir.join("gitdir")).ok()?;
+        let known = text_of(&git_dir.join("gitdir"))?;
         let is_known = fs::canonicalize(git_dir.join(known.trim())).ok()? == dot_git;
         (is_in_it && is_known).then_some(common)
     });

@@ -20,7 +20,7 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
         (
             "[audit]\nmax_blocks = 3\n",
             "line 2: audit.max_blocks: unknown field `max_blocks`, expected one of `enabled`, `block_on`, `plan`, \
-         `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; `max_blocks` stands in [gates]",
+         `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`, `ignore`; `max_blocks` stands in [gates]",
         ),
         (
             "[audit]\nplanless = \"never\"\n",

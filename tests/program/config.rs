@@ -130,12 +130,11 @@ fn a_setting_counts_once_the_person_has_allowed_that_very_content() {
     let asked = project.run_args(&["allow"]);
     asked.answers(
         1,
-        "",
         &format!(
-            "punchlist: {FILE} asks to run, when an agent stops:\n  t: true  (timeout = \"9s\")\n\
-             {FILE} asks for what may weaken the gate or cost more:\n  gates.dry_run = true\n\
-             Nobody is there to ask: `punchlist allow --yes` where you have read it\n"
+            "{FILE} asks to run, when an agent stops:\n  t: true  (timeout = \"9s\")\n\
+             {FILE} asks for what may weaken the gate or cost more:\n  gates.dry_run = true\n"
         ),
+        "punchlist: Nobody is there to ask: `punchlist allow --yes` where you have read it\n",
     );
     project.run_args(&["allow", "--yes"]).check(true, "it is allowed");
     let run = project.run();
@@ -144,7 +143,7 @@ fn a_setting_counts_once_the_person_has_allowed_that_very_content() {
     // What is added later was not allowed.
     project.project_config("[gates]\ndry_run = true\nenabled = false\n[[check]]\nname = \"t\"\nrun = \"true\"\ntimeout = \"9s\"\n");
     let asked = project.run_args(&["allow"]);
-    asked.check(asked.stderr.contains("  gates.enabled = false  (new)\n"), "what is new is marked");
+    asked.check(asked.stdout.contains("  gates.enabled = false  (new)\n"), "what is new is marked");
     let run = project.run();
     run.check(run.stdout.contains("gates.enabled = false"), "it is told");
     run.same(&run.record()["would_block"], &json!(true));

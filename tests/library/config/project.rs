@@ -15,7 +15,7 @@ fn said(faults: &[String]) -> Vec<&str> {
 }
 
 const ASIDE: &str =
-    " is left aside: a project may make the gate stricter; look at the rest: `punchlist allow`";
+    " is left aside: a project may only make the gate stricter, unless you allow it: `punchlist allow`";
 const OWN: &str = " counts only from your own file, [folder]/home/.config/punchlist/config.toml";
 
 /// All that the project's file asks for, as it is when the person has allowed it.
