@@ -125,12 +125,9 @@ impl Entry<'_> {
         let mut errors = Vec::new();
         for _ in 0..=MOST_REMOVALS {
             let deserializer = toml::Deserializer::from(Spanned::new(0..0, document.clone()));
-            let error = match serde_path_to_error::deserialize::<_, Config>(deserializer) {
-                Ok(_) => {
-                    let deserializer = toml::Deserializer::from(Spanned::new(0..0, document));
-                    return (toml::Table::deserialize(deserializer).ok(), errors);
-                }
-                Err(error) => error,
+            let Err(error) = serde_path_to_error::deserialize::<_, Config>(deserializer) else {
+                let deserializer = toml::Deserializer::from(Spanned::new(0..0, document));
+                return (toml::Table::deserialize(deserializer).ok(), errors);
             };
             let path: Vec<&Segment> = error.path().iter().collect();
             let is_removed = remove(&mut document, &path);

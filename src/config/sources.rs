@@ -71,7 +71,7 @@ struct Layer {
 /// All layers, the one that wins last.
 #[derive(Debug)]
 pub(super) struct Layers {
-    layers: Vec<Layer>,
+    all: Vec<Layer>,
     pub(super) errors: Vec<ConfigError>,
     asked: Vec<Asked>,
     /// The checks of the project's file, each with whether it may run.
@@ -81,11 +81,11 @@ pub(super) struct Layers {
 impl Layers {
     /// Reads both files and the environment. `allowed` is asked only where it matters.
     pub(super) fn read(env: &Env, project: &Path, allowed: impl FnOnce() -> Allowed) -> Self {
-        let mut all = Self::own(env);
+        let mut layers = Self::own(env);
         let file = project_file(project);
-        let table = all.read_file(&file, Some(project));
+        let table = layers.read_file(&file, Some(project));
         if !table.is_empty() {
-            all.add_project(&table, &file.display().to_string(), allowed);
+            layers.add_project(&table, &file.display().to_string(), allowed);
         }
         for (variable, table, key, value) in [
             (env::OFF, "gates", "enabled", env.switch(env::OFF).then_some(Value::Boolean(false))),
@@ -99,17 +99,17 @@ impl Layers {
         ] {
             let Some(value) = value else { continue };
             let table = one_key(table, key, value);
-            all.layers.push(Layer { source: Source::Variable, place: variable.to_owned(), table });
+            layers.all.push(Layer { source: Source::Variable, place: variable.to_owned(), table });
         }
-        all
+        layers
     }
 
     /// Reads the person's own file.
     fn own(env: &Env) -> Self {
-        let mut all = Self { layers: Vec::new(), errors: Vec::new(), asked: Vec::new(), checks: Vec::new() };
+        let mut all = Self { all: Vec::new(), errors: Vec::new(), asked: Vec::new(), checks: Vec::new() };
         if let Some(own) = own_file(env) {
             let table = all.read_file(&own, None);
-            all.layers.push(Layer { source: Source::Own, place: own.display().to_string(), table });
+            all.all.push(Layer { source: Source::Own, place: own.display().to_string(), table });
         }
         all
     }
@@ -134,9 +134,9 @@ impl Layers {
     /// Adds what counts of the project's file.
     fn add_project(&mut self, file: &Table, name: &str, allowed: impl FnOnce() -> Allowed) {
         let allowed = LazyCell::new(allowed);
-        let own_name = self.layers.first().map(|own| own.place.clone()).unwrap_or_default();
+        let own_name = self.all.first().map(|own| own.place.clone()).unwrap_or_default();
         let mut own = Table::try_from(Config::default()).unwrap_or_default();
-        self.layers.iter().for_each(|layer| merge(&mut own, &layer.table));
+        self.all.iter().for_each(|layer| merge(&mut own, &layer.table));
         let mut counting = Table::new();
         let left_aside = |setting: String, own: Option<&str>| ConfigError::LeftAside {
             file: name.to_owned(),
@@ -186,13 +186,13 @@ impl Layers {
             self.checks.push((beside(value, &own_checks), asked.is_allowed));
             self.asked.push(asked);
         }
-        self.layers.push(Layer { source: Source::Project, place: name.to_owned(), table: counting });
+        self.all.push(Layer { source: Source::Project, place: name.to_owned(), table: counting });
     }
 
     /// Returns all layers as one table, the project's checks aside.
     fn merged(&self) -> Table {
         let mut all = Table::new();
-        for layer in &self.layers {
+        for layer in &self.all {
             merge(&mut all, &layer.table);
         }
         let checks = checks_by_name(&all);
@@ -289,7 +289,7 @@ pub fn sources(env: &Env, project: &Path, allowed: impl FnOnce() -> Allowed) -> 
             Source::Project if setting.is_of_many => !layers.checks.is_empty(),
             _ => lookup(&layer.table, &setting).is_some(),
         };
-        let layer = layers.layers.iter().rfind(has_it);
+        let layer = layers.all.iter().rfind(has_it);
         all.push(Sourced {
             value: layer.map_or_else(|| setting.default.clone(), |_| lookup(&merged, &setting).cloned()),
             source: layer.map_or(Source::Default, |layer| layer.source),

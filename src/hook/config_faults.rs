@@ -76,7 +76,9 @@ impl ConfigFaults {
         let lines = names.into_iter().filter_map(|name| {
             let of_file: Vec<&ConfigError> = self.files.iter().filter(|fault| fault.file() == name).collect();
             let mut content = ContentId::default();
-            of_file.iter().for_each(|fault| content.add(fault.to_string()));
+            for fault in &of_file {
+                content.add(fault.to_string());
+            }
             let is_new = stop.state.tell_once(name, &content.finish());
             is_new.then(|| summary(&of_file, home.as_deref()))
         });
