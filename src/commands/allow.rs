@@ -15,11 +15,10 @@ use crate::state::StateFolder;
 use crate::text::harmless;
 
 pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
-    let state = StateFolder::find(env);
+    let state = StateFolder::find(env)?;
     let project = project_here(env);
-    let failed = |error: io::Error| format!("{}: {error}", state.root().display());
     if args.revoke {
-        let changed = state.allow(&project, &[]).map_err(failed)?;
+        let changed = state.allow(&project, &[])?;
         let text = if changed { "Taken back" } else { "Nothing was allowed" };
         return print(&format!("{text}: {}\n", project.display()));
     }
@@ -36,7 +35,7 @@ pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
         return print(&format!("{text}Allowed already. `punchlist allow --revoke` takes it back.\n"));
     }
     let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let is_agreed = args.yes || (at_terminal && agrees(&text).map_err(failed)?);
+    let is_agreed = args.yes || (at_terminal && agrees(&text)?);
     if !is_agreed && at_terminal {
         return Err("not allowed; nothing of it will run or count".into());
     }
@@ -44,7 +43,7 @@ pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
         print(&text)?;
         return Err("Nobody is there to ask: `punchlist allow --yes` where you have read it".into());
     }
-    state.allow(&project, &asked).map_err(failed)?;
+    state.allow(&project, &asked)?;
     let shown = if at_terminal && !args.yes { "" } else { &text };
     print(&format!("{shown}Allowed, as it stands here: what changes has to be allowed anew.\n"))
 }

@@ -14,7 +14,7 @@ use crate::config::{self, ConfigError, own_file, project_file, reference};
 use crate::env::Env;
 use crate::exit;
 use crate::render::settings;
-use crate::state::StateFolder;
+use crate::state::allowed;
 
 pub(super) fn run(args: &ConfigArgs, env: &Env) -> Result {
     match &args.command {
@@ -27,8 +27,8 @@ pub(super) fn run(args: &ConfigArgs, env: &Env) -> Result {
 }
 
 fn show(as_json: bool, env: &Env) -> Result {
-    let (state, here) = (StateFolder::find(env), std::env::current_dir().unwrap_or_default());
-    let sources = sources(env, &here, || state.allowed(&here));
+    let here = std::env::current_dir().unwrap_or_default();
+    let sources = sources(env, &here, || allowed(env, &here));
     let code = if sources.faults.iter().any(ConfigError::is_fault) { exit::FAILED } else { exit::OK };
     if as_json {
         print_json(&settings::json(&sources))?;
@@ -43,7 +43,7 @@ fn show(as_json: bool, env: &Env) -> Result {
 
 fn check(file: Option<&Path>, env: &Env) -> Result {
     let (own, here) = (own_file(env), std::env::current_dir().unwrap_or_default());
-    let (state, of_project) = (StateFolder::find(env), project_file(&here));
+    let of_project = project_file(&here);
     let files = match file {
         Some(file) => vec![file],
         None => own.iter().map(AsRef::as_ref).chain([of_project.as_path()]).collect(),
@@ -55,7 +55,7 @@ fn check(file: Option<&Path>, env: &Env) -> Result {
         match config::file::read(path, Some(here.as_path()).filter(|_| path == of_project)) {
             Ok(Some(content)) => {
                 let errors = if is_projects {
-                    project_faults(&content, &name, env, || state.allowed(&here))
+                    project_faults(&content, &name, env, || allowed(env, &here))
                 } else {
                     parse(&content, &name).errors
                 };

@@ -26,7 +26,7 @@ use crate::config::{Config, Mode};
 use crate::env::Env;
 use crate::exit::{self, complain};
 use crate::hook::stop::{self, Registered};
-use crate::state::StateFolder;
+use crate::state::load_config;
 use crate::timing::Phases;
 
 /// An exit code, or an error that the person is told in one line.
@@ -112,7 +112,7 @@ fn config_here(env: &Env) -> Config {
 /// The settings for a folder. What is wrong with them is told, and the rest is used, as the hook does it: no command
 /// is refused for a config.
 fn config_for(folder: &Path, env: &Env) -> Config {
-    let (config, faults) = StateFolder::find(env).load_config(env, folder);
+    let (config, faults) = load_config(env, folder);
     for fault in faults.iter().filter(|fault| fault.is_fault()) {
         complain(&format!("{fault} (the default is used)"));
     }

@@ -18,7 +18,7 @@ use crate::readers::prompt::PromptError;
 use crate::readers::{Prompt, Prompts, ReaderOutcome, Readers, RecordedReply, second};
 use crate::session::Session;
 use crate::session::load::{Loaded, load_saved};
-use crate::state::StateFolder;
+use crate::state::load_config;
 
 /// What to audit, and against which disk.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ pub struct Project {
 impl Project {
     /// The one in a folder, as it is at this moment.
     pub fn at(folder: &Path, env: &Env) -> Self {
-        let (config, _) = StateFolder::find(env).load_config(env, folder);
+        let (config, _) = load_config(env, folder);
         let workspace = workspace_at(folder, env);
         let places = plan_places(&workspace, &config.audit);
         Self { folder: folder.to_path_buf(), config: config.audit, workspace, places }

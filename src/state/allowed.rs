@@ -33,6 +33,16 @@ fn repository(project: &Path) -> PathBuf {
     linked.or_else(|| fs::canonicalize(&dot_git).ok().filter(|git| git.is_dir())).unwrap_or(real)
 }
 
+/// What a person has allowed a project, wherever the state is; nothing where that can't be told.
+pub fn allowed(env: &Env, project: &Path) -> Allowed {
+    StateFolder::find(env).map(|state| state.allowed(project)).unwrap_or_default()
+}
+
+/// Reads the settings for a project, wherever the state is.
+pub fn load_config(env: &Env, project: &Path) -> (Config, Vec<ConfigError>) {
+    Config::load(env, project, || allowed(env, project))
+}
+
 impl StateFolder {
     fn allowed_file(&self) -> PathBuf {
         self.root.join("allowed.json")
@@ -48,7 +58,7 @@ impl StateFolder {
     pub fn allow(&self, project: &Path, asked: &[Asked]) -> io::Result<bool> {
         let repository = repository(project);
         let ids: Allowed = asked.iter().map(Asked::id).collect();
-        update_json(&self.allowed_file(), |all: &mut BTreeMap<PathBuf, Allowed>| {
+        update_json(&self.allowed_file(), false, |all: &mut BTreeMap<PathBuf, Allowed>| {
             let before = all.remove(&repository).unwrap_or_default();
             let is_changed = before != ids;
             if !ids.is_empty() {
@@ -66,7 +76,7 @@ impl StateFolder {
         if !is_new(&read_json(&told).unwrap_or_default()) {
             return false;
         }
-        let kept = update_json(&told, |all: &mut BTreeMap<String, String>| {
+        let kept = update_json(&told, false, |all: &mut BTreeMap<String, String>| {
             let is_new = is_new(all);
             all.insert(file.to_owned(), content.to_owned());
             is_new

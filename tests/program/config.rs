@@ -245,22 +245,20 @@ fn the_projects_file_is_found_from_a_folder_below_it() {
 /// A checkout can bring anything along in the place of a file, and a link to any file of the machine.
 #[test]
 fn a_project_file_that_is_no_file_is_not_read() {
-    let pipe = |path: &std::path::Path| {
-        let made = std::process::Command::new("mkfifo").arg(path).status().expect("mkfifo");
-        assert!(made.success());
+    let make = |kind: &str, path: &std::path::Path| match kind {
+        "pipe" => {
+            let made = std::process::Command::new("mkfifo").arg(path).status().expect("mkfifo");
+            assert!(made.success());
+        }
+        target => std::os::unix::fs::symlink(target, path).expect("a link"),
     };
-    let link = |target: &'static str| {
-        move |path: &std::path::Path| std::os::unix::fs::symlink(target, path).expect("a link")
-    };
-    let kinds: [(&str, &dyn Fn(&std::path::Path)); 3] =
-        [("pipe", &pipe), ("zero", &link("/dev/zero")), ("kernel", &link("/proc/kmsg"))];
     for (name, is_ours) in
         [("punchlist.toml", true), ("settings.json", false), ("settings.local.json", false)]
     {
-        for (kind, make) in &kinds {
+        for kind in ["pipe", "/dev/zero", "/proc/kmsg"] {
             let project = TestProject::without_drift();
             std::fs::create_dir(project.in_work(".claude")).expect("a folder");
-            make(&project.in_work(&format!(".claude/{name}")));
+            make(kind, &project.in_work(&format!(".claude/{name}")));
             let begun = std::time::Instant::now();
             let run = project.run();
             run.logs("allow", "clean");
