@@ -5,45 +5,29 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::files::{open_regular, read_bounded};
+use crate::files::{open_real, open_regular, read_bounded};
 
 /// The most bytes of a config file. All keys with all their comments are a tenth of it.
 const MOST_BYTES: u64 = 256 << 10;
 
 /// Returns the text of a config file; `None` where there is none. `within` is the folder that it has to be in.
 pub fn read(path: &Path, within: Option<&Path>) -> io::Result<Option<String>> {
-    let read = open_regular(path).and_then(|file| {
-        if within.is_some_and(|folder| !is_in(&file, path, folder)) {
-            let why = "a link to a file outside of the project: it is not read";
-            return Err(io::Error::new(ErrorKind::InvalidInput, why));
-        }
-        read_bounded(file, MOST_BYTES)
-    });
-    match read {
+    let opened = within.map_or_else(|| open_regular(path), |folder| open_within(path, folder));
+    match opened.and_then(|file| read_bounded(file, MOST_BYTES)) {
         Ok(text) => Ok(Some(text)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Whether the file that was opened is in a folder: links may be swapped while they are followed, so the opened file
-/// is compared with the one that the folder has.
-fn is_in(file: &File, path: &Path, folder: &Path) -> bool {
-    let (Ok(real), Ok(folder)) = (fs::canonicalize(path), fs::canonicalize(folder)) else { return false };
-    real.starts_with(folder) && is_same(file, &real)
-}
-
-#[cfg(unix)]
-fn is_same(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let id = |meta: fs::Metadata| (meta.dev(), meta.ino());
-    let (opened, there) = (file.metadata().map(id), fs::symlink_metadata(path).map(id));
-    opened.is_ok_and(|opened| there.is_ok_and(|there| opened == there))
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &File, _: &Path) -> bool {
-    true
+/// Opens a file of a folder. A link may lead to another file of it; one that is put there meanwhile is not followed.
+fn open_within(path: &Path, folder: &Path) -> io::Result<File> {
+    let real = fs::canonicalize(path)?;
+    if !real.starts_with(fs::canonicalize(folder)?) {
+        let why = "a link to a file outside of the project: it is not read";
+        return Err(io::Error::new(ErrorKind::InvalidInput, why));
+    }
+    open_real(&real)
 }
 
 #[cfg(all(test, unix))]

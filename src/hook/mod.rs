@@ -3,6 +3,7 @@
 
 pub mod block_followup;
 pub mod config_faults;
+pub mod interrupt;
 pub mod record;
 pub mod recount;
 pub mod session_start;
