@@ -55,11 +55,8 @@ impl Gate for ChecksGate {
         if to_run.is_empty() {
             return pass(&idle, &[]).into();
         }
-        let is_allowed = || stop.state.is_allowed(stop.project, &stop.config.checks);
-        let unread = to_run.iter().any(|(check, _)| check.is_projects) && !is_allowed();
-        if unread {
-            to_run.retain(|(check, _)| !check.is_projects);
-        }
+        let unread = to_run.iter().any(|(check, _)| check.needs_leave);
+        to_run.retain(|(check, _)| !check.needs_leave);
         let ran = stop.phases.time(timing::CHECKS, || run_all(stop, &to_run));
         if !stop.is_background() {
             say(&ran);

@@ -33,7 +33,11 @@ pub fn markdown(report: &Report) -> String {
         text.push('\n');
         text.push_str(&item(finding, report));
     }
-    for (title, status) in [("Not verified", Status::CannotVerify), ("Refuted", Status::Refuted)] {
+    for (title, status) in [
+        ("Not verified", Status::CannotVerify),
+        ("Refuted", Status::Refuted),
+        ("Ignored by the config", Status::Ignored),
+    ] {
         let items: Vec<_> = report.with(status).map(|finding| item(finding, report)).collect();
         folded(&mut text, title, &items);
     }
