@@ -151,7 +151,7 @@ pub(crate) fn settings(bytes: &[u8]) {
 /// Settings that are read, written and read again are the same; faults are told with a place in the file.
 pub(crate) fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let faults = config_parse::errors(&text, "config.toml");
+    let faults = config_parse::parse(&text, "config.toml").errors;
     match Config::parse(&text, "config.toml") {
         Ok(config) => {
             assert!(faults.is_empty(), "{faults:?}");
