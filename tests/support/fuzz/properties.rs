@@ -152,7 +152,7 @@ pub(crate) fn settings(bytes: &[u8]) {
 pub(crate) fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let config_parse::Parsed { table, errors: faults } = config_parse::parse(&text, "config.toml");
-    assert!(Config::deserialize(table).is_ok(), "what is right in a file makes settings: {text}");
+    assert!(table.try_into::<Config>().is_ok(), "what is right in a file makes settings: {text}");
     match Config::parse(&text, "config.toml") {
         Ok(config) => {
             assert!(faults.is_empty(), "{faults:?}");
