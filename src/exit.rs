@@ -39,3 +39,17 @@ pub fn ignore_file_size_signal() {
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
     }
 }
+
+/// Whether the main thread may use so much stack. Where nobody can say, it may.
+pub fn has_stack(bytes: usize) -> bool {
+    #[cfg(unix)]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
+        limit.is_none_or(|most| most >= bytes as u64)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = bytes;
+        true
+    }
+}

@@ -185,7 +185,8 @@ pub(crate) fn log_record(bytes: &[u8]) {
 
 /// A diff with all lines around it is both texts; a cut text keeps its ends. A NUL splits the two.
 pub(crate) fn diff(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
+    // A carriage return alone ends a line of the diff, too, which can't be told from what is printed.
+    let text = String::from_utf8_lossy(bytes).replace('\r', "");
     let (before, after) = text.split_once('\0').unwrap_or((&text, ""));
     let printed = unified_diff(before, after, usize::MAX >> 1, true);
     if before == after {
