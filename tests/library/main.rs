@@ -14,6 +14,7 @@ mod config;
 mod evidence;
 mod facts;
 mod fuzz;
+mod hostile_texts;
 mod log;
 mod module_graph;
 mod plan;
