@@ -230,7 +230,7 @@ fn assert_not_weaker(now: &Config, own: &Config) {
     let is_stricter =
         own.tasks.source == TaskSource::Off && matches!(source, TaskSource::Registry | TaskSource::File);
     assert!(is_stricter || source == own.tasks.source, "{source:?}");
-    assert!(file == own.tasks.file || is_inside(&file.to_string_lossy()), "{file:?}");
+    assert!(file == own.tasks.file || is_inside(&file.to_string_lossy()), "{}", file.display());
 
     let AuditConfig { block_on, plan, unrun_checks, .. } = audit.clone();
     assert!(own.audit.block_on.iter().all(|category| block_on.contains(category)), "{block_on:?}");

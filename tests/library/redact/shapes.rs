@@ -39,7 +39,7 @@ fn figures(table: &'static str, is_wrong: fn(&Shape) -> bool) -> (Vec<String>, u
     let failures = failures(table, seed, is_wrong);
     let values = VALUES * rows(table).count() as u64;
     let wrong: u64 = failures.values().sum();
-    println!("seed {seed}: {wrong} of {values} values went wrong: {failures:?}");
+    eprintln!("seed {seed}: {wrong} of {values} values went wrong: {failures:?}");
     let often = failures.into_iter().filter(|(_, count)| count * 4 > VALUES).map(|(name, _)| name).collect();
     (often, wrong * 1000 / values)
 }

@@ -8,20 +8,20 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 /// One row of a table, with values of its own.
-pub struct Shape {
+pub(crate) struct Shape {
     pub name: String,
     pub text: String,
     /// What of the text must not survive; empty for what is harmless.
     pub secrets: Vec<String>,
 }
 
-pub const SECRET: &str = include_str!("secret.txt");
-pub const SECRET_HELD_BACK: &str = include_str!("secret_held_back.txt");
-pub const HARMLESS: &str = include_str!("harmless.txt");
-pub const HARMLESS_HELD_BACK: &str = include_str!("harmless_held_back.txt");
+pub(crate) const SECRET: &str = include_str!("secret.txt");
+pub(crate) const SECRET_HELD_BACK: &str = include_str!("secret_held_back.txt");
+pub(crate) const HARMLESS: &str = include_str!("harmless.txt");
+pub(crate) const HARMLESS_HELD_BACK: &str = include_str!("harmless_held_back.txt");
 
 /// Returns the rows of a table as `(name, template)`.
-pub fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     table
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
@@ -29,20 +29,20 @@ pub fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static
 }
 
 /// Returns the shapes of a table with values from this seed.
-pub fn shapes(table: &'static str, seed: u64) -> Vec<Shape> {
+pub(crate) fn shapes(table: &'static str, seed: u64) -> Vec<Shape> {
     let mut random = Random(seed);
     rows(table).map(|(name, template)| random.shape(name, template)).collect()
 }
 
 /// Returns the seed of this run: `PUNCHLIST_SEED`, or one of its own.
-pub fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     let given = std::env::var("PUNCHLIST_SEED").ok().and_then(|seed| seed.parse().ok());
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
     given.unwrap_or(now.as_secs() ^ u64::from(now.subsec_nanos()) << 20)
 }
 
 /// Whether a secret can be read in a text, also by somebody who takes out what is not seen.
-pub fn survives(secret: &str, text: &str) -> bool {
+pub(crate) fn survives(secret: &str, text: &str) -> bool {
     text.contains(secret) || visible(text).contains(&visible(secret))
 }
 
@@ -52,7 +52,7 @@ fn visible(text: &str) -> String {
         .collect()
 }
 
-/// SplitMix64.
+/// `SplitMix64`.
 struct Random(u64);
 
 const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
