@@ -83,7 +83,8 @@ fn thrower(off: &SwitchedOff) -> String {
     let who = if !off.is_ours {
         "by hand, in off.json".to_owned()
     } else if off.thrown.in_session {
-        format!("by the agent itself{at}")
+        // The agent, or the person's own slash command: both are run by the client.
+        format!("from within it{at}")
     } else {
         format!("{} from no terminal that is open now", at.trim_start())
     };

@@ -104,7 +104,7 @@ fn a_hook_that_is_killed_at_any_point_leaves_nobody_and_nothing() {
     let span = started.elapsed() * 11 / 10;
     let (rounds, mut killed, mut noted) = (rounds_of("PUNCHLIST_KILLS", 12), 0, 0);
     for round in 0..rounds {
-        // Fractions that cover the span evenly, in any number of rounds: those of the golden ratio.
+        // Thousandths that are spread over the span, in any number of rounds.
         let part = (round.wrapping_mul(618) + 309) % 1000;
         project.input["session_id"] = format!("killed-{round}").into();
         let running = project.start();

@@ -132,12 +132,12 @@ fn an_agent_that_used_the_switch_was_not_told_of() {
     ] {
         let project = begun();
         agent_runs(&project, &line.replace("\"$0\"", PUNCHLIST).replace("'$0'", PUNCHLIST));
-        told_once(&project, &format!("{SWITCHED}by the agent itself{AGAIN}"));
+        told_once(&project, &format!("{SWITCHED}from within it{AGAIN}"));
     }
     let project = begun();
     agent_runs(&project, &format!("{PUNCHLIST} off --session {SESSION}"));
     let words = SWITCHED.replace("for DIR/work", "for this session");
-    told_once(&project, &format!("{words}by the agent itself{AGAIN}"));
+    told_once(&project, &format!("{words}from within it{AGAIN}"));
 }
 
 /// Nothing shows whose session it is; nor does anything show that a person typed it.

@@ -126,7 +126,8 @@ impl Scenario for PluginAlone {
     }
 }
 
-/// The person's switch as a slash command: thrown by the client, not by the agent.
+/// The person's switch as a slash command. From outside it can't be told from the agent's hand, so it is told of, in
+/// words that accuse nobody.
 pub(crate) struct PluginOff;
 
 impl Scenario for PluginOff {
@@ -150,6 +151,7 @@ impl Scenario for PluginOff {
         let wanted = format!("On: {}\n", trip.workspace.project().display());
         ensure(said == wanted, || format!("it was not off: {said}"))?;
         let records = trip.workspace.punchlist(&["log", "list", "--json"])?;
-        ensure(!records.contains("switched-off"), || format!("taken for the agent's hand: {records}"))
+        let is_told = records.contains("it was switched off during this session, from within it");
+        ensure(is_told && !records.contains("agent itself"), || format!("told in other words: {records}"))
     }
 }
