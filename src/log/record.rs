@@ -83,17 +83,20 @@ impl Record {
 }
 
 impl Record {
-    /// Whether it may hold words of others, which can have a secret in them. A stop that was skipped has only ours:
-    /// such a stop is the most frequent of all, and setting up the search for secrets takes longer than all of it.
+    /// Whether it may hold words of others, which can have a secret in them. A stop that was skipped, or at which nothing
+    /// was new, has ours and the names that the stop before it had: such stops are the most frequent of all, and setting
+    /// up the search for secrets takes longer than all the rest of them.
     pub fn has_words_of_others(&self) -> bool {
-        let is_skipped = self.gates.is_empty()
-            && self.plan.is_none()
+        let is_ours = |gate: &GateRecord| {
+            gate.detail.is_none() || matches!(gate.cause, Cause::Unchanged | Cause::NothingToAudit)
+        };
+        let is_quiet = self.gates.iter().all(is_ours)
             && self.findings.is_empty()
             && self.advisories.is_empty()
             && self.files.is_empty()
             && self.auditor.is_none()
             && self.config_error.is_none();
-        !is_skipped || matches!(self.cause, Cause::BadInput | Cause::Error)
+        !is_quiet || matches!(self.cause, Cause::BadInput | Cause::Error)
     }
 }
 
