@@ -1,5 +1,5 @@
 //! What the person should know about a session and what never blocks it: evidence in, advisories
-//! out, the newest of each kind. A new rule is a function and its line in [`RULES`]. Pure. Must not
+//! out, the newest of each kind. A new rule is a function and its line in `RULES`. Pure. Must not
 //! guess whether somebody wanted what was done: that takes a reader of words, and the person knows.
 
 mod disabled_test;

@@ -93,7 +93,7 @@ impl RegistryError {
     }
 }
 
-/// `SQLite` does not say which file; [`RegistryError::at`] does.
+/// `SQLite` does not say which file; `RegistryError::at` does.
 impl From<rusqlite::Error> for RegistryError {
     fn from(error: rusqlite::Error) -> Self {
         let (file, why) = (String::new(), error.to_string());
