@@ -198,15 +198,7 @@ pub fn merge(outcomes: &[(&Outcome, bool)]) -> Merged {
     let first = |kind| all().find(|outcome| outcome.kind == kind);
     let uses_budget = outcomes.iter().any(|(outcome, keeps_working)| outcome.wants_block() && !keeps_working);
     let outcome = if let Some(block) = first(OutcomeKind::Block) {
-        let mut reason = String::new();
-        for block in all().filter(|outcome| outcome.wants_block()) {
-            if !reason.is_empty() {
-                reason.truncate(reason.trim_end().len());
-                reason.push_str("\n\n");
-            }
-            reason.push_str(&block.words);
-        }
-        Outcome::block(block.cause, reason)
+        Outcome::block(block.cause, join(all().filter(|outcome| outcome.wants_block())))
     } else if let Some(told) = first(OutcomeKind::CouldNotCheck).or(first(OutcomeKind::Advise)) {
         let words: Vec<&str> =
             all().filter(|outcome| !outcome.is_pass()).map(|outcome| outcome.words.as_str()).collect();
@@ -215,6 +207,22 @@ pub fn merge(outcomes: &[(&Outcome, bool)]) -> Merged {
         all().next_back().cloned().unwrap_or_else(|| Outcome::pass(Cause::NothingToAudit, "no gate is set"))
     };
     Merged { outcome, uses_budget }
+}
+
+/// The reasons of several blocks as one. A last paragraph that two of them share is said once, by the later one.
+fn join<'o>(blocks: impl Iterator<Item = &'o Outcome>) -> String {
+    let mut reason = String::new();
+    for block in blocks {
+        let closing = block.words.trim_end().rsplit_once("\n\n").map(|(_, closing)| closing);
+        let said = closing.and_then(|closing| reason.strip_suffix(closing)).map_or(reason.len(), str::len);
+        reason.truncate(said);
+        if !reason.is_empty() {
+            reason.truncate(reason.trim_end().len());
+            reason.push_str("\n\n");
+        }
+        reason.push_str(&block.words);
+    }
+    reason
 }
 
 /// Turns an outcome into the decision.
@@ -291,6 +299,14 @@ mod tests {
         ] {
             assert_eq!(merge(&outcomes), Merged { outcome: outcome.clone(), uses_budget });
         }
+    }
+
+    #[test]
+    fn blocks_that_end_alike_are_joined_with_one_end() {
+        let [check, audit] = ["the check fails", "b is missing"]
+            .map(|words| block(Cause::Findings, &format!("{words}\n\nMend it,\nor say why.")));
+        let words = "the check fails\n\nb is missing\n\nMend it,\nor say why.";
+        assert_eq!(merge(&[(&check, false), (&audit, false)]).outcome.words, words);
     }
 
     #[test]

@@ -221,6 +221,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The words that it is about; its path where it quotes none, and what was found where it has neither.
+    pub fn subject(&self) -> &str {
+        if self.claim.is_empty() { self.path.as_deref().unwrap_or(&self.why) } else { &self.claim }
+    }
+
     /// A short name for what it rests on, by which it is known again in the same session. That a file is missing is the
     /// same in whatever words.
     pub fn grounds(&self) -> String {

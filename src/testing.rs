@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
 
-use crate::config::{CHECK_TIMEOUT, CheckConfig, CheckOn, Config};
+use crate::config::{CHECK_TIMEOUT, CheckConfig, CheckOn, Config, MAX_HOLDS};
 use crate::env::Env;
 use crate::evidence::{
     Entered, Evidence, FileChange, FileEvidence, FileState, LeftOut, Repository, TouchNote, Workspace,
@@ -57,7 +57,7 @@ pub fn todo(text: &str, status: &str) -> Todo {
 /// A command that succeeded and printed nothing.
 pub fn command(line: &str, at: usize) -> Command {
     let (line, output) = (line.into(), String::new());
-    Command { line, at, time: None, end: CommandEnd::Succeeded, output, agent: None }
+    Command { line, at, time: None, ended: None, end: CommandEnd::Succeeded, output, agent: None }
 }
 
 /// A command that failed with exit code 1.
@@ -408,5 +408,13 @@ impl ConfigFiles {
 /// A check of the tests, which the project's own file asks for or the person's.
 pub fn check(run: &str, is_projects: bool) -> CheckConfig {
     let (name, on) = ("test".to_owned(), CheckOn::Stop);
-    CheckConfig { name, run: run.to_owned(), when: Vec::new(), timeout: CHECK_TIMEOUT, on, is_projects }
+    CheckConfig {
+        name,
+        run: run.to_owned(),
+        when: Vec::new(),
+        timeout: CHECK_TIMEOUT,
+        on,
+        max_holds: MAX_HOLDS,
+        is_projects,
+    }
 }

@@ -9,6 +9,16 @@ use crate::readers::prompt::{REASON, render};
 /// The person's switch, as named in every block.
 pub const SWITCH: &str = "`punchlist off` (logged and reported if the agent uses it)";
 
+/// How a block ends: where the rest stands, then two lines for the agent, none wider than what the client has left
+/// of 80 columns. Gates that end alike are joined with one such end.
+pub fn closing(decision: &str) -> String {
+    format!(
+        "Decision {decision}: `punchlist log show {decision}` has all of it.\n\
+         Mend what is listed, or say plainly in your final message why it is wrong:\n\
+         either lets you go. `punchlist off` is the person's, and reported if used."
+    )
+}
+
 /// How many findings are listed: a list of hundreds is nobody's next step.
 const MOST_LISTED: usize = 20;
 
@@ -41,6 +51,7 @@ pub fn reason(template: &str, decision: &str, confirmed: &[&Finding], unverified
                 "unverified": lines(unverified),
                 "more": confirmed.len().saturating_sub(MOST_LISTED),
                 "switch": SWITCH,
+                "closing": closing(decision),
             }),
         )
     };
@@ -53,11 +64,7 @@ pub fn one_line(findings: &[&Finding]) -> String {
     let said: Vec<_> = findings
         .iter()
         .map(|finding| {
-            let subject = if finding.claim.is_empty() {
-                finding.path.as_deref().unwrap_or(&finding.why)
-            } else {
-                &finding.claim
-            };
+            let subject = finding.subject();
             let why = if finding.status == Status::CannotVerify { &finding.check } else { &finding.why };
             format!("[{}] \"{subject}\" ({why})", finding.category.name())
         })
@@ -82,30 +89,37 @@ mod tests {
     }
 
     const ONE: &str = "\
-Punchlist checked this stop against the plan, the session and the disk. 1 finding is confirmed:
+punchlist holds this stop for 1 finding:
 
-1. [A] claimed done, and not so
-   words: \"Create `beta.txt`\"
-   path: beta.txt
-   found: there is no beta.txt
-   settle: create it, or untick the step
+1. [A] claimed done, and not so: beta.txt
+   \"Create `beta.txt`\"
+   there is no beta.txt
+   To settle: create it, or untick the step
 
-Two ways on: fix what is listed, in the files or in the plan; or, where a finding is wrong, say plainly why in your final message: it is then not held against you again in this session. Either way the next stop goes through.
-The person can switch this gate off with `punchlist off` (logged and reported if the agent uses it).";
+Decision k3f92m7q1x: `punchlist log show k3f92m7q1x` has all of it.
+Mend what is listed, or say plainly in your final message why it is wrong:
+either lets you go. `punchlist off` is the person's, and reported if used.";
+
+    #[test]
+    fn no_line_of_ours_is_wider_than_the_client_has_room_for() {
+        // 80 columns, less the five by which the client moves a block to the right.
+        assert!(ONE.lines().all(|line| line.len() <= 75), "{ONE}");
+    }
 
     #[test]
     fn a_reason_is_short_and_whole() {
-        assert_eq!(reason(REASON, "k3f9", &[&finding(Status::Confirmed)], &[]), ONE);
+        assert_eq!(reason(REASON, "k3f92m7q1x", &[&finding(Status::Confirmed)], &[]), ONE);
     }
 
     #[test]
     fn a_long_list_is_cut_and_says_so() {
         let found = finding(Status::Confirmed);
         let text = reason(REASON, "k3f9", &[&found; 25], &[]);
-        assert!(text.contains("25 findings are confirmed:") && text.contains("\n20. [A]"), "{text}");
+        assert!(text.starts_with("punchlist holds this stop for 25 findings:\n\n1. [A]"), "{text}");
         assert!(
-            !text.contains("\n21. ")
-                && text.contains("\n\n… and 5 more, in `punchlist log show k3f9`.\n\nTwo ways on"),
+            text.contains("\n20. [A]")
+                && !text.contains("\n21. ")
+                && text.contains("\n\n… and 5 more\n\nDecision"),
             "{text}"
         );
     }
@@ -114,20 +128,22 @@ The person can switch this gate off with `punchlist off` (logged and reported if
     fn what_could_not_be_verified_stands_apart() {
         let text = reason(REASON, "k3f9", &[&finding(Status::Confirmed)], &[&finding(Status::CannotVerify)]);
         assert!(
-            text.contains("step\n\nNot verified, for you to judge (these did not hold the stop):\n- [A] Create `beta.txt`: remote\n\nTwo ways on"),
+            text.contains(
+                "step\n\nNot verified, and not held for:\n- [A] Create `beta.txt`: remote\n\nDecision"
+            ),
             "{text}"
         );
     }
 
     #[test]
     fn a_template_that_can_not_be_filled_in_gives_way_to_the_built_in_one() {
-        assert_eq!(reason("{% for x in %}", "k3f9", &[&finding(Status::Confirmed)], &[]), ONE);
+        assert_eq!(reason("{% for x in %}", "k3f92m7q1x", &[&finding(Status::Confirmed)], &[]), ONE);
     }
 
     #[test]
     fn words_from_the_workspace_are_not_read_as_a_template() {
         let mut hostile = finding(Status::Confirmed);
         hostile.claim = "{{ switch }} {% raw %}".into();
-        assert!(reason(REASON, "k3f9", &[&hostile], &[]).contains("words: \"{{ switch }} {% raw %}\""));
+        assert!(reason(REASON, "k3f9", &[&hostile], &[]).contains("\n   \"{{ switch }} {% raw %}\"\n"));
     }
 }

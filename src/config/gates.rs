@@ -56,9 +56,21 @@ pub struct CheckConfig {
     #[serde(default)]
     #[schemars(extend("examples" = ["stop"]))]
     pub on: CheckOn,
+    /// How often in a row a session may be held for it: after each hold it runs again, if anything was
+    /// changed. `[gates] max_blocks` counts these holds, too. 3 where this is missing.
+    #[serde(default = "max_holds", deserialize_with = "value::at_least::<1, _, _>")]
+    #[schemars(range(min = 1), extend("examples" = [3]))]
+    pub max_holds: u32,
     /// Whether a project's file asks for it: a person has to allow it first.
     #[serde(skip)]
     pub is_projects: bool,
+}
+
+/// How often in a row a check may hold where nothing is set.
+pub const MAX_HOLDS: u32 = 3;
+
+fn max_holds() -> u32 {
+    MAX_HOLDS
 }
 
 /// How long a check may take where nothing is set.

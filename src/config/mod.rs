@@ -19,8 +19,8 @@ pub use audit::{
     AuditConfig, AuditorConfig, LogConfig, Mode, Planless, SecondReader, SubagentsConfig, UnrunChecks,
 };
 pub use gates::{
-    CHECK_TIMEOUT, CheckConfig, CheckOn, ChecklistConfig, GatesConfig, KindConfig, LoopConfig, MemoryConfig,
-    TaskSource, TasksConfig, WorkerConfig,
+    CHECK_TIMEOUT, CheckConfig, CheckOn, ChecklistConfig, GatesConfig, KindConfig, LoopConfig, MAX_HOLDS,
+    MemoryConfig, TaskSource, TasksConfig, WorkerConfig,
 };
 pub use parse::ConfigError;
 pub use value::{parse_duration, parse_size};

@@ -221,7 +221,9 @@ fn candidates(
         }
         set.all.retain(|c| c.by_git.is_some() || !c.is_other());
     } else {
-        for (path, _) in workspace.changed_since(started) {
+        let since = started.and_then(|time| time.parse::<jiff::Timestamp>().ok());
+        let since = since.and_then(|since| u128::try_from(since.as_nanosecond()).ok());
+        for (path, _) in since.map(|since| workspace.changed_since(since)).into_iter().flatten() {
             set.entry(&path).by_git.get_or_insert(Change::Modified);
         }
     }

@@ -2,11 +2,12 @@
 //! Pure: `hook::block_followup` reads the session, looks at the disk and asks a reader.
 //!
 //! `pending` is what the state has of a block until then, `settled` what disk and plan settle by themselves,
-//! `question` what a reader is asked about the rest. What an agent disputed does not block again in its session.
+//! `question` what a reader is asked about the rest, `summary` what the person is told. What an agent disputed does not block again in its session.
 
 pub mod pending;
 pub mod question;
 pub mod settled;
+pub mod summary;
 
 pub use pending::{PendingBlock, PendingFinding};
 

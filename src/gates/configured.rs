@@ -1,6 +1,6 @@
 //! Which gates are set, one line for each, in the order in which they check a stop. Pure.
 
-use super::{audit, checklist, keep_alive, pending_tasks};
+use super::{audit, checklist, checks, keep_alive, pending_tasks};
 use crate::config::{Config, Mode, TaskSource};
 use crate::text::{counted, time_span};
 
@@ -47,7 +47,7 @@ pub fn configured(config: &Config) -> Vec<Configured> {
     }
     if !config.checks.is_empty() {
         let names: Vec<&str> = config.checks.iter().map(|check| check.name.as_str()).collect();
-        gates.push(Configured { name: "checks", words: names.join(", ") });
+        gates.push(Configured { name: checks::NAME, words: names.join(", ") });
     }
     if config.audit.enabled {
         let mode = match config.audit.mode {

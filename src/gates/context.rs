@@ -10,6 +10,7 @@ use crate::audit::{plan_in_play, plan_places};
 use crate::client::folders::Settings;
 use crate::client::hook_input::{Event, HookInput};
 use crate::config::Config;
+use crate::decision::Cause;
 use crate::env::Env;
 use crate::evidence::Workspace;
 use crate::evidence::masking::mask_session;
@@ -40,6 +41,8 @@ pub struct StopContext<'a> {
     pub started_ms: i64,
     /// When the client ends this process.
     pub deadline: Instant,
+    /// Why only those gates look that keep the session at work or look again at what they blocked for.
+    pub guard: Option<Cause>,
     /// In the background only: tells whether a newer stop has come.
     pub newest: Option<&'a NewestStop<'a>>,
     pub phases: &'a Phases,

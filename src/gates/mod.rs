@@ -2,7 +2,8 @@
 //! [`GateResult`]. `hook::stop` runs the gates and merges what they return.
 //!
 //! All gates obey the loop guard and share one budget of blocks for each session, so that the client's own limit
-//! is never reached. The gates that keep a session at work have limits of their own (`consecutive_blocks`).
+//! is never reached. The gates that keep a session at work have limits of their own (`consecutive_blocks`), and the
+//! checks look again at the stop after their own block.
 
 pub mod audit;
 pub mod checklist;
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 
 pub use crate::gates::context::{SessionView, StopContext};
 
+use crate::checks::hold::CheckOutcome;
 use crate::client::hook_input::Event;
 use crate::config::TaskSource;
 use crate::decision::Outcome;
@@ -38,6 +40,11 @@ pub trait Gate {
     /// Whether it blocks only to keep a session at work: then it has limits of its own, and neither the loop guard
     /// nor the session's budget applies.
     fn keeps_working(&self) -> bool {
+        false
+    }
+
+    /// Whether it looks at this stop past the loop guard and a spent budget, to see what became of its own block.
+    fn looks_again(&self, _: &StopContext<'_>) -> bool {
         false
     }
 
@@ -62,6 +69,7 @@ pub enum GateDetails {
     #[default]
     None,
     OpenClaims(OpenClaims),
+    Checks(Vec<CheckOutcome>),
     Audit(Box<AuditDetails>),
 }
 

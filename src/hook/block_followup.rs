@@ -12,6 +12,7 @@ use crate::decision::Cause;
 use crate::finding::Finding;
 use crate::followup::question::{Reply, prompt, replies};
 use crate::followup::settled::settled;
+use crate::followup::summary::summary;
 use crate::followup::{Dispute, PendingBlock, PendingFinding, Resolution, resolve};
 use crate::gates::{SessionView, StopContext};
 use crate::ids::new_id;
@@ -37,23 +38,27 @@ pub fn applies_to(cause: Cause) -> bool {
     )
 }
 
-/// Writes down what became of the block before this stop, if there was one. Returns what the agent disputed, by
-/// the grounds of each finding.
-pub fn follow_up(
-    stop: &StopContext<'_>,
-    log: &DecisionLog,
-    readers: &mut Readers<'_>,
-) -> BTreeMap<String, Dispute> {
-    let Some(pending) = stop.state.pending(stop.session, stop.agent()) else { return BTreeMap::new() };
+#[derive(Debug, Default)]
+pub struct FollowUp {
+    /// What the agent disputed, by the grounds of each finding.
+    pub disputed: BTreeMap<String, Dispute>,
+    /// What the person is told.
+    pub summary: Option<String>,
+}
+
+/// Writes down what became of the block before this stop, if there was one.
+pub fn follow_up(stop: &StopContext<'_>, log: &DecisionLog, readers: &mut Readers<'_>) -> FollowUp {
+    let Some(pending) = stop.state.pending(stop.session, stop.agent()) else { return FollowUp::default() };
     let now = Timestamp::now();
     // The client runs a hook that is registered twice at the same time: the other one has blocked this very stop.
     // A decision from the future is a clock that jumped back.
     if (stop.started_ms + 1..=now.as_millisecond()).contains(&pending.decided_ms)
         || !stop.state.take_pending(stop.session, stop.agent())
     {
-        return BTreeMap::new();
+        return FollowUp::default();
     }
     let (resolutions, message) = resolutions(stop, &pending, readers);
+    let mut summary = summary(&pending, &resolutions);
     let (mut notes, mut disputed) = (Vec::new(), BTreeMap::new());
     for (pending_finding, resolution) in pending.findings.iter().zip(resolutions) {
         let PendingFinding { number, finding, .. } = pending_finding;
@@ -80,10 +85,12 @@ pub fn follow_up(
     }
     if let Err(error) = log.append_notes(&notes, now) {
         tracing::debug!(%error, "the outcome of a block could not be written");
-        // A later stop may be able to.
-        let _ = stop.state.keep_pending(stop.session, stop.agent(), &pending);
+        // A later stop may be able to, and tells of it then.
+        if stop.state.keep_pending(stop.session, stop.agent(), &pending).is_ok() {
+            summary = None;
+        }
     }
-    disputed
+    FollowUp { disputed, summary }
 }
 
 /// What became of each finding, in order, and the final message, masked.

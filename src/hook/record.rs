@@ -1,22 +1,25 @@
 //! What is written of a decision: the state of the session, the log, and what comes after. Must not change the
 //! decision, but for a block that can't be counted.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use jiff::Timestamp;
 
 use crate::audit::record::plan_record;
+use crate::checks::hold::CheckOutcome;
 use crate::client::env_vars;
+use crate::client::hook_reply::Reply;
 use crate::decision::{Action, Counting, Decision};
 use crate::exit::complain;
 use crate::gates::audit::{AUDIT, AuditDetails};
 use crate::gates::{CheckedGate, GateDetails, StopContext};
-use crate::hook::block_followup;
+use crate::hook::block_followup::{self, FollowUp};
+use crate::hook::notices::Notices;
 use crate::hook::stop::Checked;
-use crate::log::record::GateRecord;
+use crate::log::record::{CheckRecord, GateRecord};
 use crate::log::{DecisionLog, Record, prune};
 use crate::readers::Readers;
+use crate::redact::mask;
 use crate::state::{SessionState, StateChange};
 use crate::timing::{self, millis};
 
@@ -112,20 +115,29 @@ fn gate_record(checked: &CheckedGate) -> GateRecord {
     let outcome = &checked.result.outcome;
     // What the audit blocks for stands among the findings.
     let is_silent = outcome.words.is_empty() || checked.gate == AUDIT && outcome.wants_block();
+    let checks = match &checked.result.details {
+        GateDetails::Checks(checks) => checks.iter().map(check_record).collect(),
+        GateDetails::None | GateDetails::OpenClaims(_) | GateDetails::Audit(_) => Vec::new(),
+    };
     GateRecord {
         gate: checked.gate.to_owned(),
         outcome: <&str>::from(outcome.kind).to_owned(),
         cause: outcome.cause,
         detail: (!is_silent).then(|| outcome.words.clone()),
+        checks,
         took_ms: millis(checked.took),
     }
+}
+
+fn check_record(check: &CheckOutcome) -> CheckRecord {
+    CheckRecord { name: mask(&check.name).text, outcome: check.outcome.to_owned() }
 }
 
 /// What the audit found out, where one of the gates is the audit.
 fn audit_of(gates: &[CheckedGate]) -> Option<&AuditDetails> {
     gates.iter().find_map(|gate| match &gate.result.details {
         GateDetails::Audit(audit) => Some(&**audit),
-        GateDetails::None | GateDetails::OpenClaims(_) => None,
+        GateDetails::None | GateDetails::OpenClaims(_) | GateDetails::Checks(_) => None,
     })
 }
 
@@ -136,20 +148,21 @@ pub fn write_log(log: &DecisionLog, record: &Record) {
 }
 
 /// What is left to do when the decision is logged: follows up on the block before, saves this one for the next
-/// stop, counts what the readers cost, and tidies up. Whatever goes wrong in it, the decision stands.
+/// stop, counts what the readers cost, and tidies up. Whatever goes wrong in it, the decision stands. Returns what
+/// the person is told of the block before.
 pub fn finish(
     stop: &StopContext<'_>,
     decision: &Decision,
     gates: &[CheckedGate],
     log: &DecisionLog,
     readers: &mut Readers<'_>,
-) {
+) -> Option<String> {
     let audit = audit_of(gates);
     let followed_up = catch_unwind(AssertUnwindSafe(|| {
-        let disputed = if block_followup::applies_to(decision.cause) {
+        let followed_up = if block_followup::applies_to(decision.cause) {
             block_followup::follow_up(stop, log, readers)
         } else {
-            BTreeMap::new()
+            FollowUp::default()
         };
         let pending = audit.and_then(|audit| audit.pending.clone());
         if let Some(mut pending) = pending.filter(|_| decision.action == Action::Block) {
@@ -159,10 +172,10 @@ pub fn finish(
                 tracing::debug!(%error, "the outcome of this block will not be known");
             }
         }
-        disputed
+        followed_up
     }));
     let budget = &readers.budget;
-    let disputed = followed_up.unwrap_or_default();
+    let FollowUp { disputed, summary } = followed_up.unwrap_or_default();
     if budget.made > 0 || !disputed.is_empty() {
         let counted = stop.state.update_session(stop.session, |session| {
             session.reader_calls += budget.made;
@@ -177,4 +190,16 @@ pub fn finish(
     if audit.is_some_and(|audit| audit.first.is_some()) {
         prune::tidy(stop.state.root(), stop.config.log.keep, stop.config.log.max_size);
     }
+    summary
+}
+
+/// Adds the lines for the person to the reply, and writes down which of them are not to be told again.
+pub fn tell(stop: &StopContext<'_>, notices: Notices, reply: Reply) -> Reply {
+    let (reply, names) = notices.send_with(reply);
+    if !names.is_empty()
+        && let Err(error) = stop.state.update_session(stop.session, |session| session.told.extend(names))
+    {
+        tracing::debug!(%error, "what was told will be told again");
+    }
+    reply
 }

@@ -16,21 +16,22 @@ use crate::state::{Acquired, SessionState, StopLock, SwitchedOff};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skip {
     All(Outcome),
-    /// All but those that keep a session at work.
+    /// All but those that keep a session at work, or look again at what they blocked for.
     Guarded(Outcome),
 }
 
-/// Returns why a stop is skipped. `keeps_working` says whether a gate is set that keeps the session at work.
+/// Returns why a stop is skipped. `keeps_looking` says whether a gate is set that looks all the same where the loop guard
+/// or a spent budget keeps the others from it.
 pub fn skip<'s>(
     input: &HookInput,
     env: &Env,
     config: &Config,
-    keeps_working: bool,
+    keeps_looking: bool,
     off: Option<&SwitchedOff>,
     saved: impl FnOnce() -> &'s SessionState,
 ) -> Option<Skip> {
     let all = |cause, detail: String| Some(Skip::All(Outcome::pass(cause, detail)));
-    let guarded = |outcome| Some(if keeps_working { Skip::Guarded(outcome) } else { Skip::All(outcome) });
+    let guarded = |outcome| Some(if keeps_looking { Skip::Guarded(outcome) } else { Skip::All(outcome) });
     if env.get(env::INSIDE_AUDITOR).is_some() {
         return all(Cause::InsideAuditor, "the hook fired inside its own reader".into());
     }
@@ -43,7 +44,7 @@ pub fn skip<'s>(
     }
     let loop_guard =
         || Outcome::pass(Cause::LoopGuard, "the session was held already and goes on because of it");
-    if input.stop_hook_active && !keeps_working {
+    if input.stop_hook_active && !keeps_looking {
         return Some(Skip::All(loop_guard()));
     }
     if input.permission_mode.as_deref() == Some("plan") {

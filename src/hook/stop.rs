@@ -19,7 +19,8 @@ use crate::decision::{Action, Cause, Merged, Outcome, decide, merge};
 use crate::env::{self, Env};
 use crate::exit::complain;
 use crate::finding::Advisory;
-use crate::gates::{self, CheckedGate, StopContext};
+use crate::gates::{self, CheckedGate, Gate, StopContext};
+use crate::hook::notices::Notices;
 use crate::hook::record;
 use crate::hook::self_disable::SelfDisabled;
 use crate::hook::session_start;
@@ -128,6 +129,7 @@ pub fn answer(
         project: &project,
         started_ms,
         deadline,
+        guard: None,
         newest: newest.as_ref(),
         phases,
         state_before: OnceCell::new(),
@@ -180,15 +182,18 @@ pub fn answer(
     if !stop.is_background() || decision.action == Action::Allow {
         faults.complain();
     }
+    let mut notices = Notices::default();
+    notices.add_cause(decision.cause, &config.gates, || &stop.saved().told);
     let log = DecisionLog::in_folder(state.root());
     let record = record::record(&stop, &decision, &checked, &faults.texts(), started);
     phases.time(timing::LOG, || {
         record::write_log(&log, &record);
-        record::finish(&stop, &decision, &checked.gates, &log, &mut readers);
+        let followed_up = record::finish(&stop, &decision, &checked.gates, &log, &mut readers);
+        followed_up.into_iter().for_each(|line| notices.add(line));
     });
 
     // Answer.
-    decision.reply
+    record::tell(&stop, notices, decision.reply)
 }
 
 pub struct Checked {
@@ -205,10 +210,11 @@ pub struct Checked {
 fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
     let StopContext { input, env, config, .. } = *stop;
     let mut gates = gates::for_stop(stop);
-    let keeps_working = gates.iter().any(|gate| gate.keeps_working());
+    let looks_on = |gate: &dyn Gate, stop: &StopContext<'_>| gate.keeps_working() || gate.looks_again(stop);
+    let keeps_looking = gates.iter().any(|gate| looks_on(&**gate, stop));
     // A switch in the config comes first, and is the one that is told of.
     let off = if config.gates.enabled { stop.state.switched_off(stop.project, stop.session) } else { None };
-    let guard = match skip(input, env, config, keeps_working, off.as_ref(), || stop.saved()) {
+    let guard = match skip(input, env, config, keeps_looking, off.as_ref(), || stop.saved()) {
         Some(Skip::All(outcome)) => {
             if let Some(newest) = stop.newest {
                 newest.supersede_older();
@@ -230,8 +236,9 @@ fn check(stop: &mut StopContext<'_>, readers: &mut Readers<'_>) -> Checked {
         Err(outcome) => return Checked::skipped(stop, outcome, None),
     };
     readers.budget = budget(stop);
-    if guard.is_some() {
-        gates.retain(|gate| gate.keeps_working());
+    stop.guard = guard.as_ref().map(|outcome| outcome.cause);
+    if stop.guard.is_some() {
+        gates.retain(|gate| looks_on(&**gate, stop));
     }
     let gates = gates::check_all(&gates, stop, readers);
     let outcomes = gates.iter().map(|gate| (&gate.result.outcome, gate.keeps_working));

@@ -92,7 +92,19 @@ pub struct GateRecord {
     pub cause: Cause,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// What became of each check, for the gate of the checks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckRecord>,
     pub took_ms: f64,
+}
+
+/// What became of one check at a stop.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CheckRecord {
+    pub name: String,
+    /// `passed`, `fixed`, `failed`, `still-failing`, `not-made` or `not-due`.
+    pub outcome: String,
 }
 
 /// The plan in play.

@@ -139,6 +139,8 @@ pub struct Command {
     pub line: CommandLine,
     pub at: usize,
     pub time: Option<i64>,
+    /// When its result was written, in milliseconds since 1970.
+    pub ended: Option<i64>,
     pub end: CommandEnd,
     /// The last part of what it printed.
     pub output: String,

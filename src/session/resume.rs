@@ -28,7 +28,7 @@ pub struct ResumePoint {
 }
 
 /// The version is counted up with every change of the encoded type.
-const SHAPE: cache_codec::Shape = *b"cursors9";
+const SHAPE: cache_codec::Shape = *b"cursorsA";
 
 /// Encodes the resume points of a session's transcripts.
 pub fn encode(points: &[ResumePoint]) -> Option<Vec<u8>> {

@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::checks::Passed;
+use crate::checks::hold::Hold;
 use crate::client::program::{ClientStamp, FlagCache, Flags};
 use crate::env::{self, Env};
 use crate::evidence::FileCache;
@@ -28,6 +29,9 @@ use crate::ids::ContentId;
 pub use crate::state::newest_stop::{Acquired, NewestStop};
 pub use loops::RunLock;
 pub use switch::{SwitchedOff, Switches, Thrown};
+
+/// The name under which `told` has that the budget of blocks is spent.
+pub const BLOCK_BUDGET: &str = "block-budget";
 
 #[derive(Debug, Clone)]
 pub struct StateFolder {
@@ -45,6 +49,9 @@ pub struct SessionState {
     pub blocked_by: BTreeMap<String, u32>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub checks: BTreeMap<String, Passed>,
+    /// The checks for which it was held, until they pass.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub held_checks: BTreeMap<String, Hold>,
     /// When each of its agents was blocked last, in milliseconds since 1970.
     #[serde(alias = "held_ms", skip_serializing_if = "BTreeMap::is_empty")]
     pub blocked_ms: BTreeMap<String, i64>,
@@ -77,6 +84,8 @@ impl SessionState {
     pub fn count_anew(&mut self) {
         self.blocks = 0;
         self.kept_working = false;
+        self.told.remove(BLOCK_BUDGET);
+        self.held_checks.clear();
         self.blocked_by.clear();
     }
 }
@@ -117,6 +126,8 @@ pub struct StateChange {
     /// Names of the advisories that the person is told of.
     pub told: BTreeSet<String>,
     pub checks: BTreeMap<String, Passed>,
+    /// The checks that it is held for; `None` for one that passes now.
+    pub held_checks: BTreeMap<String, Option<Hold>>,
 }
 
 impl StateChange {
@@ -125,6 +136,7 @@ impl StateChange {
         self.audit = other.audit.clone().or(self.audit.take());
         self.told.extend(other.told.iter().cloned());
         self.checks.extend(other.checks.clone());
+        self.held_checks.extend(other.held_checks.clone());
     }
 
     /// Applies it to the state of the session of this agent.
@@ -132,6 +144,12 @@ impl StateChange {
         session.audits.extend(self.audit.map(|audit| (agent.to_owned(), audit)));
         session.told.extend(self.told);
         session.checks.extend(self.checks);
+        for (check, hold) in self.held_checks {
+            match hold {
+                Some(hold) => drop(session.held_checks.insert(check, hold)),
+                None => drop(session.held_checks.remove(&check)),
+            }
+        }
     }
 }
 

@@ -203,13 +203,9 @@ impl Workspace {
         Some(Stamp { inode: inode_of(&meta), bytes: meta.len(), changed_ns: changed_ns(&meta)? })
     }
 
-    /// The files that were changed since a time, which is in the client's words, each with its length and when it was changed. A
+    /// The files that were changed since a time, in nanoseconds since 1970, each with its length and when it was changed. A
     /// walk of bounded length, past the folders that hold nobody's own work.
-    pub fn changed_since(&self, time: Option<&str>) -> Vec<(String, (u64, u128))> {
-        let since = time.and_then(|time| time.parse::<jiff::Timestamp>().ok());
-        let Some(since) = since.and_then(|since| u128::try_from(since.as_nanosecond()).ok()) else {
-            return Vec::new();
-        };
+    pub fn changed_since(&self, since: u128) -> Vec<(String, (u64, u128))> {
         let file = |entry: DirEntry| {
             let meta = entry.metadata().ok().filter(fs::Metadata::is_file)?;
             let changed = changed_ns(&meta).filter(|changed| *changed >= since)?;

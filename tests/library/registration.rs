@@ -109,8 +109,8 @@ fn an_older_registration_is_updated_in_place() {
         assert_eq!(hooks.len(), 1);
         hooks[0].clone()
     };
-    let today =
-        json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 120", "timeout": 120 });
+    let today = json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 120", "timeout": 120,
+        "statusMessage": "punchlist checks this stop" });
     for old in [
         json!({ "type": "command", "command": "punchlist hook", "timeout": 120 }),
         json!({ "type": "command", "command": "'/old place/punchlist' hook" }),
@@ -134,7 +134,9 @@ fn an_older_registration_is_updated_in_place() {
 fn an_older_registration_gets_session_start_added() {
     let old = "{\n  \"hooks\": {\n    \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"/opt/punchlist hook --hook-timeout 120\", \"timeout\": 120 }] }]\n  }\n}\n";
     let edited = registered(old);
-    assert_eq!(hooks_of(&edited.text, "Stop"), hooks_of(old, "Stop"));
+    let mut stop = hooks_of(old, "Stop");
+    stop[0]["statusMessage"] = json!("punchlist checks this stop");
+    assert_eq!(hooks_of(&edited.text, "Stop"), stop);
     let start =
         json!({ "type": "command", "command": "/opt/punchlist hook --hook-timeout 10", "timeout": 10 });
     assert_eq!(

@@ -18,6 +18,14 @@ pub const HOOK_TIMEOUT: u64 = 120;
 /// The timeout of `SessionStart`, which only reads a few files, in seconds.
 const START_TIMEOUT: u64 = 10;
 
+/// What the client shows in its spinner while the hook of a stop runs (2.1.325; older ones ignore it).
+const STATUS_MESSAGE: &str = "punchlist checks this stop";
+
+/// The message of an event's hook. A session's start is over before anybody could read one.
+fn status_message(event: &str) -> Option<&'static str> {
+    (event != SESSION_START).then_some(STATUS_MESSAGE)
+}
+
 /// How punchlist is to be registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
@@ -131,11 +139,16 @@ fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Res
     change("command", Some(wanted.command(timeout).into()))?;
     change("args", None)?;
     change("timeout", Some(timeout.into()))?;
-    change("asyncRewake", wanted.background.then_some(Value::Bool(true)))
+    change("asyncRewake", wanted.background.then_some(Value::Bool(true)))?;
+    // Whoever wrote another one keeps it.
+    match hook.get("statusMessage") {
+        Some(_) => Ok(()),
+        None => change("statusMessage", status_message(event).map(Value::from)),
+    }
 }
 
 fn add(value: &Value, event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Result<(), Fault> {
-    let group = format!(r#"{{"hooks":[{}]}}"#, wanted.hook());
+    let group = format!(r#"{{"hooks":[{}]}}"#, wanted.hook(event));
     let created = match event {
         "SubagentStop" => Created::SubagentStop,
         SESSION_START => Created::SessionStart,
@@ -199,11 +212,13 @@ impl Wanted {
         format!("{} hook --hook-timeout {timeout}{background}", self.program)
     }
 
-    /// Returns the hook as JSON.
-    fn hook(&self) -> String {
+    /// Returns the hook of an event as JSON.
+    fn hook(&self, event: &str) -> String {
         let command = json!(self.command(self.timeout));
         let rewake = if self.background { r#","asyncRewake":true"# } else { "" };
-        format!(r#"{{"type":"command","command":{command},"timeout":{}{rewake}}}"#, self.timeout)
+        let status = status_message(event).map(|text| format!(r#","statusMessage":{}"#, json!(text)));
+        let status = status.unwrap_or_default();
+        format!(r#"{{"type":"command","command":{command},"timeout":{}{rewake}{status}}}"#, self.timeout)
     }
 }
 

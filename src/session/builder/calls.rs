@@ -56,7 +56,14 @@ impl SessionBuilder {
         let Some(id) = block.tool_use_id.hash() else { return };
         let is_sidechain = self.is_sidechain(row);
         let call = self.pending.take_call(id);
-        let result = |call| CallResult::new(&ToolResult::new(block, structured, row.slug), line_at, call);
+        let time = match &call {
+            None | Some(Call::Command(_)) => self.position(row).time,
+            Some(_) => None,
+        };
+        let result = |call| CallResult {
+            time,
+            ..CallResult::new(&ToolResult::new(block, structured, row.slug), line_at, call)
+        };
         match &call {
             // A second result of a recent call belongs to nothing, and is not an early one either.
             None if !self.seen.contains(id) => self.pending.add_early(id, result(None)),
@@ -77,7 +84,9 @@ impl SessionBuilder {
         match call {
             Some(Call::Touch(index)) => session.end_touch(index, result.edit),
             Some(Call::Command(index)) => {
-                (session.commands[index].end, session.commands[index].output) = result.command;
+                let command = &mut session.commands[index];
+                (command.end, command.output) = result.command;
+                command.ended = result.time;
                 // Its output has to be masked, too.
                 session.masked.commands = session.masked.commands.min(index);
             }
@@ -133,7 +142,8 @@ impl Session {
             }
             ToolCall::Command(line) => {
                 let (line, end) = (first_part(&line, COMMAND_CAP), CommandEnd::Unanswered);
-                let command = Command { line: line.into(), at, time, end, output: String::new(), agent };
+                let (line, output, ended) = (line.into(), String::new(), None);
+                let command = Command { line, at, time, ended, end, output, agent };
                 Call::Command(push(&mut self.commands, command))
             }
             ToolCall::Read(path) => {

@@ -38,6 +38,8 @@ pub(super) enum Call {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CallResult {
     pub(super) outcome: Outcome,
+    /// When it was written, in milliseconds since 1970.
+    pub(super) time: Option<i64>,
     pub(super) edit: (Outcome, Original),
     pub(super) command: (CommandEnd, String),
     /// The approved plan; `None` when it was rejected.

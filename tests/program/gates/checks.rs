@@ -80,7 +80,9 @@ fn what_failed_runs_again_and_what_it_writes_itself_is_not_touched_by_the_sessio
     project.file("broken", "");
     held(&project.run());
     std::fs::remove_file(project.in_work("broken")).expect("removed");
-    project.run().logs("allow", "unchanged");
+    let run = project.run();
+    run.check(run.stdout.contains("the check \\\"test\\\" passes now"), "it is told");
+    run.logs("allow", "clean");
     assert_eq!(runs(&project), 2, "it had failed");
     project.run();
     assert_eq!(runs(&project), 2, "it passed with its own files as they are");
@@ -90,12 +92,126 @@ fn what_failed_runs_again_and_what_it_writes_itself_is_not_touched_by_the_sessio
 fn what_a_command_changed_is_touched_too() {
     let mut project = TestProject::new();
     project.transcript.asked("Fix the typo.");
-    project.transcript.ran("sed -i s/a/b/ gamma.txt", "");
+    project.transcript.happens_now();
     project.file("gamma.txt", "b\n");
+    project.transcript.ran("sed -i s/a/b/ gamma.txt", "");
     project.says("Fixed.");
     project.own_config(COUNTING);
     project.run();
     assert_eq!(runs(&project), 1);
+}
+
+#[test]
+fn what_somebody_else_changed_meanwhile_makes_no_check_due() {
+    let mut project = TestProject::new();
+    project.transcript.asked("Fix the typo.");
+    // Long ago, and nothing in the folder is that old.
+    project.transcript.ran("sed -i s/a/b/ gamma.txt", "");
+    project.file("gamma.txt", "of another session\n");
+    project.says("Fixed.");
+    project.own_config(COUNTING);
+    project.run();
+    assert_eq!(runs(&project), 0);
+}
+
+/// The next stop of a session that was held.
+fn goes_on(project: &mut TestProject, words: &str) {
+    project.says(words);
+    project.input["stop_hook_active"] = json!(true);
+}
+
+/// What became of the check at the newest stop.
+fn outcome(run: &Run) -> serde_json::Value {
+    run.record()["gates"][0]["checks"][0].clone()
+}
+
+#[test]
+fn a_check_holds_again_until_it_is_green_and_then_it_is_told() {
+    let mut project = scene_with(COUNTING);
+    project.file("broken", "");
+    let run = project.run();
+    held(&run);
+    run.same(&outcome(&run), &json!({"name": "test", "outcome": "failed"}));
+    project.works_on();
+    goes_on(&mut project, "Fixed, the tests pass now.");
+    let run = project.run();
+    held(&run);
+    run.same(&outcome(&run), &json!({"name": "test", "outcome": "still-failing"}));
+    run.logs("block", "check-failed");
+    std::fs::remove_file(project.in_work("broken")).expect("removed");
+    project.works_on();
+    goes_on(&mut project, "Now they do.");
+    let run = project.run();
+    run.check(run.stdout.contains("punchlist: the check \\\"test\\\" passes now"), "it is told");
+    run.same(&outcome(&run), &json!({"name": "test", "outcome": "fixed"}));
+    run.logs("allow", "clean");
+    assert_eq!((runs(&project), project.blocks()), (3, 2));
+    project.run().logs("allow", "loop-guard");
+    assert_eq!(runs(&project), 3, "it passed");
+}
+
+#[test]
+fn a_check_that_still_fails_when_it_may_hold_no_more_is_told() {
+    let mut project = scene_with(&format!("{COUNTING}max_holds = 2\n"));
+    project.file("broken", "");
+    held(&project.run());
+    for words in ["Fixed, the tests pass now.", "Fixed, the tests really pass now."] {
+        project.works_on();
+        goes_on(&mut project, words);
+        if words.contains("really") {
+            break;
+        }
+        held(&project.run());
+    }
+    let run = project.run();
+    run.logs("allow", "check-failed");
+    run.check(
+        run.stdout.contains(
+            "the check \\\"test\\\" still fails after 2 holds, and the stop goes through: `echo run",
+        ),
+        "it is told",
+    );
+    run.same(&outcome(&run), &json!({"name": "test", "outcome": "still-failing"}));
+    // It was let go with it: a question costs nothing, work is looked at again.
+    project.input["stop_hook_active"] = json!(false);
+    let before = runs(&project);
+    project.transcript.asked("What is this?");
+    project.says("A project.");
+    project.run();
+    assert_eq!(runs(&project), before);
+    project.works_on();
+    project.says("More.");
+    held(&project.run());
+}
+
+#[test]
+fn an_agent_that_changed_nothing_is_let_go_and_the_person_is_told_that_it_still_fails() {
+    let mut project = scene_with(COUNTING);
+    project.file("broken", "");
+    let run = project.run();
+    held(&run);
+    let id = run.record()["id"].as_str().expect("an id").to_owned();
+    goes_on(&mut project, "The check is wrong: it needs a network.");
+    let run = project.run();
+    run.tells(&format!(
+        "the check \"test\" still fails: the agent changed nothing after it was held for it (punchlist log show {id})"
+    ));
+    run.logs("allow", "check-failed");
+    assert_eq!(runs(&project), 1, "it would only fail again");
+    project.run().logs("allow", "loop-guard");
+}
+
+#[test]
+fn a_check_that_fails_when_the_budget_is_spent_holds_nobody_and_is_told() {
+    let mut project = scene_with(&format!("[gates]\nmax_blocks = 1\n{COUNTING}"));
+    project.file("broken", "");
+    held(&project.run());
+    project.works_on();
+    project.says("Fixed, the tests pass now.");
+    let run = project.run();
+    run.logs("allow", "check-failed");
+    run.check(run.stdout.contains("the check \\\"test\\\" still fails after 1 hold"), "it is told");
+    assert_eq!((runs(&project), project.blocks()), (2, 1));
 }
 
 #[test]
@@ -177,8 +293,9 @@ fn a_check_and_a_finding_are_one_block() {
     let run = project.run();
     let reason = held(&run);
     let (check, finding) =
-        (reason.find("A check of this project fails"), reason.find("Punchlist checked this stop"));
+        (reason.find("holds this stop for 1 check that fails"), reason.find("holds this stop for 1 finding"));
     run.check(check.is_some() && check < finding, "the check first, then the audit");
+    run.same(&reason.matches("Mend what is listed").count(), &1);
     run.logs("block", "check-failed");
     run.same(&project.blocks(), &1);
     run.check(

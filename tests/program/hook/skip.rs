@@ -68,6 +68,10 @@ fn a_switch_that_says_no_is_not_on() {
     project.run().holds();
 }
 
+/// What the person is told once, when the session may not be held any more.
+const SPENT: &str = "punchlist: let go unchecked: this session was held 3 times already, as often as it may be ([gates] \
+                     max_blocks); its next stops are not checked either";
+
 #[test]
 fn a_session_is_held_three_times_at_the_most_whatever_the_client_says_of_loops() {
     let mut project = TestProject::with_drift();
@@ -78,11 +82,18 @@ fn a_session_is_held_three_times_at_the_most_whatever_the_client_says_of_loops()
     }
     let asked = project.calls().len();
     let run = project.run();
-    run.is_silent();
+    run.check(run.stdout.contains(SPENT), "it is told");
+    run.check(
+        run.stdout.contains("punchlist: 1 finding, ignored by the agent: [A]"),
+        "and what became of the last hold",
+    );
     run.logs("allow", "budget");
     run.same(&run.record()["detail"], &json!("the session was held 3 times, of 3 at the most"));
     run.same(&(run.log.len(), project.blocks()), &(4, 3));
     run.check(project.questions()[asked..].iter().all(|question| question == "settle"), "it is not audited");
+    // Lie number five.
+    project.works_on();
+    project.run().is_silent();
 }
 
 #[test]
@@ -91,7 +102,7 @@ fn the_budget_can_be_set_and_is_each_sessions_own() {
     project.project_config("[gates]\nmax_blocks = 1\n");
     project.run().holds();
     let run = project.run();
-    run.is_silent();
+    run.check(run.stdout.contains(&SPENT.replace("3 times", "1 time")), "it is told");
     run.logs("allow", "budget");
     project.input["session_id"] = json!("another");
     project.run().holds();
@@ -122,7 +133,10 @@ fn a_stop_at_which_nothing_was_done_since_the_last_audit_asks_nobody() {
     project.transcript.asked("Thanks, notes/beta.txt can wait.");
     project.says("You're welcome!");
     let run = project.run();
-    run.is_silent();
+    run.check(
+        run.stdout.contains("punchlist: 1 finding, ignored by the agent"),
+        "what became of the hold is told",
+    );
     run.logs("allow", "unchanged");
     run.same(&run.record()["detail"], &json!("nothing was done since the last audit"));
     // One question about the block before it, and none about this stop.

@@ -41,12 +41,7 @@ fn a_session_that_is_off_leaves_the_others_alone() {
 fn every_block_names_the_switch() {
     let reason = TestProject::with_drift().run().holds();
     let last = reason.lines().last();
-    assert_eq!(
-        last,
-        Some(
-            "The person can switch this gate off with `punchlist off` (logged and reported if the agent uses it)."
-        )
-    );
+    assert_eq!(last, Some("either lets you go. `punchlist off` is the person's, and reported if used."));
 }
 
 #[test]

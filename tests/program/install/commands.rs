@@ -26,9 +26,12 @@ fn the_first_time() {
     let settings: Value = serde_json::from_str(&machine.read(LOCAL)).expect("json");
     let hook = |timeout: u32| {
         let command = format!("{} hook --hook-timeout {timeout}", machine.path("bin/punchlist").display());
-        json!([{ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] }])
+        json!({ "type": "command", "command": command, "timeout": timeout })
     };
-    assert_eq!(settings, json!({ "hooks": { "Stop": hook(120), "SessionStart": hook(10) } }));
+    let mut stop = hook(120);
+    stop["statusMessage"] = json!("punchlist checks this stop");
+    let groups = json!({ "Stop": [{ "hooks": [stop] }], "SessionStart": [{ "hooks": [hook(10)] }] });
+    assert_eq!(settings, json!({ "hooks": groups }));
     assert_eq!(machine.names("project/.claude"), ["settings.local.json"]);
 }
 

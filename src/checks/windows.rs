@@ -1,0 +1,75 @@
+//! When the commands of a session ran: what was written at another time is somebody else's. Pure.
+
+use std::ops::RangeInclusive;
+
+use crate::session::{CommandEnd, Session};
+
+/// Times of one command, in nanoseconds since 1970.
+pub type Window = RangeInclusive<u128>;
+
+/// A file system may keep whole seconds only, and cut the rest off.
+const COARSEST_NS: u128 = 1_000_000_000;
+
+/// The times at which commands of a session may have changed something. `started` is when it began, `now` this stop,
+/// both in milliseconds since 1970: for a command whose times are not known, and for one that may run still.
+pub fn windows(session: &Session, started: Option<i64>, now: i64) -> Vec<Window> {
+    let mut windows: Vec<Window> = session
+        .commands
+        .iter()
+        .filter(|command| command.may_have_effects())
+        .filter_map(|command| {
+            let is_over = command.end != CommandEnd::Background;
+            let end = command.ended.filter(|_| is_over).unwrap_or(now);
+            Some(window(command.time.or(started)?, end))
+        })
+        .collect();
+    // Of the oldest commands of a long session only their number is known.
+    let first = session.commands.first().and_then(|command| command.time).unwrap_or(now);
+    windows.extend(started.filter(|_| session.forgotten.commands).map(|started| window(started, first)));
+    windows
+}
+
+fn window(from_ms: i64, to_ms: i64) -> Window {
+    let ns = |ms: i64| u128::try_from(ms).unwrap_or_default() * 1_000_000;
+    // The end is a whole millisecond, and cut off, too.
+    ns(from_ms).saturating_sub(COARSEST_NS)..=ns(to_ms) + 999_999
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Command;
+    use crate::testing::command;
+
+    const SECOND: u128 = 1_000_000_000;
+
+    fn at(line: &str, time: Option<i64>, ended: Option<i64>) -> Command {
+        Command { time, ended, ..command(line, 1) }
+    }
+
+    fn is_within(session: &Session, second: u128) -> bool {
+        windows(session, Some(1_000), 90_000).iter().any(|window| window.contains(&(second * SECOND)))
+    }
+
+    #[test]
+    fn what_was_written_while_no_command_ran_is_not_the_sessions() {
+        let commands = vec![
+            at("sed -i s/a/b/ x", Some(10_000), Some(12_000)),
+            at("ls", Some(20_000), Some(22_000)),
+            at("make", Some(30_000), Some(33_000)),
+        ];
+        let session = Session { commands, ..Session::default() };
+        let within: Vec<u128> = (0..90).filter(|second| is_within(&session, *second)).collect();
+        assert_eq!(within, [9, 10, 11, 12, 29, 30, 31, 32, 33]);
+    }
+
+    #[test]
+    fn a_command_that_may_run_still_or_whose_times_nobody_knows_leaves_it_open() {
+        let background = Command { end: CommandEnd::Background, ..at("make", Some(10_000), Some(10_100)) };
+        for (commands, first) in [(vec![background], 9), (vec![at("make", None, None)], 0)] {
+            let session = Session { commands, ..Session::default() };
+            let within: Vec<u128> = (0..=90).filter(|second| is_within(&session, *second)).collect();
+            assert_eq!((within.first(), within.last()), (Some(&first), Some(&90)));
+        }
+    }
+}

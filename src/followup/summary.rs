@@ -1,0 +1,97 @@
+//! What became of a block in one line, for the person. Pure.
+
+use super::{PendingBlock, Resolution};
+use crate::finding::Finding;
+use crate::log::note::FindingOutcome;
+use crate::text::{counted, first_part};
+
+/// How many findings are named that were not fixed, and how long each may be.
+const MOST_NAMED: usize = 3;
+const NAME_CAP: usize = 160;
+
+/// Sums up what became of each finding of a block, in order.
+pub fn summary(block: &PendingBlock, resolutions: &[Resolution]) -> Option<String> {
+    use FindingOutcome::{Disputed, Fixed, Ignored};
+    let count = |outcome| resolutions.iter().filter(|one| one.outcome == outcome).count();
+    let findings = counted(resolutions.len(), "finding", "findings");
+    let names = [(Fixed, "fixed"), (Disputed, "disputed by the agent"), (Ignored, "ignored by the agent")];
+    let outcomes: Vec<(usize, &str)> = names
+        .into_iter()
+        .map(|(outcome, name)| (count(outcome), name))
+        .filter(|(count, _)| *count > 0)
+        .collect();
+    let head = match outcomes[..] {
+        [] => return None,
+        [(_, name)] => format!("{findings}, {name}"),
+        _ => {
+            let each: Vec<String> = outcomes.iter().map(|(count, name)| format!("{count} {name}")).collect();
+            format!("{findings}: {}", each.join(", "))
+        }
+    };
+    let open = block.findings.iter().zip(resolutions).filter(|(_, resolution)| resolution.outcome != Fixed);
+    let open: Vec<String> = open.map(|(pending, _)| name(&pending.finding)).collect();
+    if open.is_empty() {
+        return Some(head);
+    }
+    let more = open.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let named = open[..open.len().min(MOST_NAMED)].join("; ");
+    Some(format!("{head}: {named}{more} (punchlist log show {})", block.id))
+}
+
+/// A finding in few words, on one line.
+fn name(finding: &Finding) -> String {
+    let why = finding.why.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = match finding.subject() {
+        subject if subject == finding.why => why,
+        subject => format!("\"{}\", {why}", subject.split_whitespace().collect::<Vec<_>>().join(" ")),
+    };
+    format!("[{}] {}", finding.category.name(), first_part(&words, NAME_CAP))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Category, Kind};
+    use crate::followup::PendingFinding;
+    use crate::testing::finding;
+    use FindingOutcome::{Disputed, Fixed, Ignored};
+
+    fn line(outcomes: &[FindingOutcome]) -> Option<String> {
+        let pending = |at: usize| {
+            let path = format!("{at}.txt");
+            let why = format!("nothing wrote {path}");
+            let finding = finding(Category::A, Kind::Missing, &format!("Create `{path}`"), Some(&path));
+            PendingFinding { number: at, finding: Finding { why, ..finding }, mark: None }
+        };
+        let findings = (1..=outcomes.len()).map(pending).collect();
+        let block = PendingBlock { id: "k3f9".into(), findings, ..PendingBlock::default() };
+        let resolutions: Vec<_> = outcomes
+            .iter()
+            .map(|outcome| Resolution { outcome: *outcome, why: String::new(), was_wrong: None })
+            .collect();
+        summary(&block, &resolutions)
+    }
+
+    #[test]
+    fn what_was_fixed_is_told_in_three_words_and_the_rest_by_name() {
+        assert_eq!(line(&[]), None);
+        assert_eq!(line(&[Fixed]).as_deref(), Some("1 finding, fixed"));
+        assert_eq!(line(&[Fixed, Fixed]).as_deref(), Some("2 findings, fixed"));
+        assert_eq!(
+            line(&[Ignored]).as_deref(),
+            Some(
+                "1 finding, ignored by the agent: [A] \"Create `1.txt`\", nothing wrote 1.txt (punchlist log show k3f9)"
+            )
+        );
+        assert_eq!(
+            line(&[Ignored, Fixed, Disputed]).as_deref(),
+            Some(
+                "3 findings: 1 fixed, 1 disputed by the agent, 1 ignored by the agent: [A] \"Create `1.txt`\", nothing \
+                 wrote 1.txt; [A] \"Create `3.txt`\", nothing wrote 3.txt (punchlist log show k3f9)"
+            )
+        );
+        let many = line(&[Ignored; 5]).expect("a line");
+        assert!(many.contains("wrote 3.txt; and 2 more (punchlist"), "{many}");
+    }
+}
