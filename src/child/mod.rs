@@ -26,7 +26,7 @@ mod signals;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -67,6 +67,27 @@ pub struct Job {
     pub stdout_cap: usize,
     /// More bytes on stderr are dropped.
     pub stderr_cap: usize,
+}
+
+/// What is kept of what a command line prints.
+const OUTPUT_CAP: usize = 16 << 20;
+
+impl Job {
+    /// A command line in a folder, for the platform's shell, with nothing on stdin.
+    pub fn of_line(line: &str, cwd: &Path, deadline: Duration) -> Self {
+        let (program, args) = shell(line);
+        Self {
+            program,
+            args,
+            cwd: cwd.to_path_buf(),
+            env_set: Vec::new(),
+            env_unset: Vec::new(),
+            stdin: Vec::new(),
+            deadline,
+            stdout_cap: OUTPUT_CAP,
+            stderr_cap: OUTPUT_CAP,
+        }
+    }
 }
 
 /// Returns the program and the arguments that run a command line in the platform's shell.

@@ -72,13 +72,18 @@ fn play() -> io::Result<String> {
     say(&mut text, "The agent goes on, and stops again with these words:");
     quote(&mut text, SECOND_MESSAGE);
     match sandbox.stop(&next.to_string(), &[FOLLOWUP_REPLY]) {
-        Reply::Silent => say(
-            &mut text,
-            "This time it goes through: one push-back for each stretch of work, never a loop. The log has both \
-             decisions (`punchlist log` shows yours), and what became of the list:",
-        ),
-        Reply::Block(_) | Reply::Tell(_) | Reply::Context(_) => {
-            say(&mut text, "This time it was not let go. It should have been.");
+        Reply::Tell(line) => {
+            say(
+                &mut text,
+                "This time it goes through: one push-back for each stretch of work, never a loop. The person sees:",
+            );
+            quote(&mut text, &line);
+            let log =
+                "The log has both decisions (`punchlist log` shows yours), and what became of the list:";
+            say(&mut text, log);
+        }
+        Reply::Block(_) | Reply::Silent | Reply::Context(_) => {
+            say(&mut text, "This time it was not let go, or nobody was told. It should have been.");
         }
     }
     let decisions = log.query(&Filter::default(), None)?.decisions;
@@ -167,6 +172,7 @@ mod tests {
             "    [A] It is ticked, and tests/slug.rs does not exist.\n        upheld: ",
             "\nThe stop is held (exit 2), and this is the agent's next prompt:\n",
             "\nThis time it goes through:",
+            "    punchlist: 2 findings, fixed\n",
             "    finding 1, fixed: tests/slug.rs is there now\n",
             "    finding 2, fixed: The agent says openly now that `cargo test` fails.\n",
         ] {

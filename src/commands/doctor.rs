@@ -24,7 +24,7 @@ pub(super) fn run(args: &DoctorArgs, env: &Env) -> Result {
     checks.extend(registration::checks(env, &project, &config));
     checks.extend(config_checks::checks(&sources(env, &project)));
     checks.extend(config_checks::switch_check(&state.switches().covering(&project)));
-    let is_allowed = state.is_allowed(&project, &config.checks);
+    let is_allowed = |run: &str| state.is_allowed(&project, run);
     checks.extend(config_checks::unallowed_check(&config.checks, is_allowed));
     checks.push(state_checks::folder_check(&state));
     checks.push(state_checks::log_check(&state));

@@ -93,8 +93,8 @@ pub enum CheckOn {
     Both,
 }
 
-/// `[loop]`. A project may set all of it: nothing here runs a program or leaves the folder, and no
-/// loop begins before a person begins one.
+/// `[loop]`. A project may set all of it: nothing here leaves the folder, what it has in `verify` runs
+/// only after you have allowed it, and no loop begins before a person begins one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoopConfig {
@@ -120,6 +120,15 @@ pub struct LoopConfig {
     /// How many tokens a context has. A model whose name has `[1m]`, or that was filled further
     /// than this, has a million.
     pub window: u64,
+    /// A command for the whole list, for a shell. It runs in the loop's folder when every feature is set
+    /// to pass; the loop is complete only if it succeeds. A feature may have a `verify` of its own in the
+    /// list. What a project's files ask for runs only after you have allowed it: `punchlist allow`.
+    #[serde(deserialize_with = "value::optional_command")]
+    #[schemars(with = "String", extend("examples" = ["npm test"]))]
+    pub verify: Option<String>,
+    /// Whether a project's file asks for `verify`: a person has to allow it first.
+    #[serde(skip)]
+    pub is_verify_projects: bool,
 }
 
 impl Default for LoopConfig {
@@ -131,6 +140,8 @@ impl Default for LoopConfig {
             stall_after: 3,
             context: 0.8,
             window: 200_000,
+            verify: None,
+            is_verify_projects: false,
         }
     }
 }

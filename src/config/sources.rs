@@ -134,6 +134,8 @@ impl Layers {
             for check in &mut config.checks {
                 check.is_projects |= names.contains(&check.name.as_str());
             }
+            let verify = layer.table.get("loop").and_then(|table| table.get("verify"));
+            config.feature_loop.is_verify_projects |= verify.is_some();
         }
         config
     }

@@ -89,6 +89,11 @@ where
     Ok(number)
 }
 
+/// Reads a command line that need not be there.
+pub(super) fn optional_command<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    command(from).map(Some)
+}
+
 /// Reads a number above 0 and up to 1.
 pub(super) fn fraction<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let part = f64::deserialize(from)?;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::feature_loop::features::Feature;
 use crate::feature_loop::progress::{Progress, Status};
 use crate::feature_loop::state::{ListChanges, LoopState};
+use crate::feature_loop::verify::TakenBack;
 use crate::text::template::Template;
 use crate::text::{first_part, last_part};
 
@@ -48,6 +49,8 @@ pub struct PromptValues<'a> {
     pub progress: &'a Progress,
     /// The progress file's text.
     pub notes: &'a str,
+    /// Marks that did not hold.
+    pub taken_back: &'a [TakenBack],
 }
 
 impl PromptValues<'_> {
@@ -64,6 +67,8 @@ impl PromptValues<'_> {
             })
         });
         let open = self.features.iter().filter(|feature| !feature.passes).count();
+        let taken_back: Vec<Value> =
+            self.taken_back.iter().map(|one| json!({ "name": one.name, "why": one.why })).collect();
         json!({
             "iteration": self.state.iteration,
             "max": self.state.max,
@@ -76,6 +81,7 @@ impl PromptValues<'_> {
             "said_complete": self.progress.status == Some(Status::Complete),
             "gone": self.changes.gone.join(", "),
             "rewritten": self.changes.rewritten.join(", "),
+            "taken_back": taken_back,
             "still": self.state.stalled_rounds,
             "notes": last_part(self.notes.trim(), MAX_NOTES),
         })
@@ -111,8 +117,11 @@ mod tests {
             ..LoopState::default()
         };
         let progress = progress::parse(notes);
-        PromptValues { state: &state, features: &features, at, changes, progress: &progress, notes }
-            .fill(built_in, built_in)
+        let taken_back =
+            [TakenBack { name: "F2".into(), why: "`npm test` ended with exit code 1\n   | no cart".into() }];
+        let taken_back = if changes.gone.is_empty() { &[][..] } else { &taken_back };
+        let (state, features, progress) = (&state, &features[..], &progress);
+        PromptValues { state, features, at, changes, progress, notes, taken_back }.fill(built_in, built_in)
     }
 
     const LIST: &str = r#"[{"id":"F1","passes":true},

@@ -8,6 +8,7 @@ use super::features::Feature;
 use super::progress::{self, Progress, Status};
 use super::prompts::PromptValues;
 use super::state::{ListChanges, LoopState, Step, next_step};
+use super::verify::TakenBack;
 use super::{change_probe, disk};
 use crate::config::LoopConfig;
 use crate::ids::ContentId;
@@ -21,6 +22,8 @@ pub struct LoopSnapshot {
     pub progress: Progress,
     /// Changes with the workspace's files and commits, and with what the list asks for.
     pub fingerprint: Option<String>,
+    /// Marks that did not hold, and were taken back.
+    pub taken_back: Vec<TakenBack>,
 }
 
 /// The current time in milliseconds since 1970.
@@ -34,7 +37,8 @@ impl LoopSnapshot {
         let notes = disk::read_progress(&state.folder, &state.progress)?;
         let workspace = change_probe::fingerprint(&state.folder, &[&state.progress, &state.features]);
         let fingerprint = workspace.map(|workspace| with_features(&workspace, &features));
-        Ok(Self { progress: progress::parse(&notes), features, notes, fingerprint })
+        let (progress, taken_back) = (progress::parse(&notes), Vec::new());
+        Ok(Self { progress, features, notes, fingerprint, taken_back })
     }
 
     pub fn passing(&self) -> usize {
@@ -59,7 +63,8 @@ impl LoopSnapshot {
     ) -> String {
         state.hand_out(self.fingerprint.clone());
         let (features, progress, notes) = (self.features.as_slice(), &self.progress, self.notes.as_str());
-        PromptValues { state, features, at, changes, progress, notes }.fill(template, built_in)
+        let taken_back = &self.taken_back;
+        PromptValues { state, features, at, changes, progress, notes, taken_back }.fill(template, built_in)
     }
 
     pub fn write_progress(&self, state: &LoopState, status: Status) -> Result<(), String> {
@@ -69,13 +74,13 @@ impl LoopSnapshot {
     }
 }
 
-/// A rewritten list that asks for the same is no change, so its content counts and not its bytes.
+/// A rewritten list that asks for the same is no change, so its content counts and not its bytes. It stands apart from
+/// the workspace: to change the list is no work on a feature.
 fn with_features(workspace: &str, features: &[Feature]) -> String {
     let mut id = ContentId::default();
-    id.add(workspace);
     for feature in features {
         id.add(&feature.key);
         id.add(feature.content_id());
     }
-    id.finish()
+    format!("{workspace}:{}", id.finish())
 }

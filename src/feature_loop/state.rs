@@ -38,7 +38,8 @@ pub struct LoopState {
     pub known_features: Vec<KnownFeature>,
     /// Keys of the features that passed at the last look.
     pub passing: BTreeSet<String>,
-    /// The workspace's fingerprint at the last hand-out; `None` where it can't be taken.
+    /// The fingerprint at the last hand-out, of the workspace and, behind a colon, of what the list asks for; `None` where
+    /// it can't be taken.
     #[serde(rename = "trace")]
     pub fingerprint: Option<String>,
     /// Whether work was handed out since the last look.
@@ -62,12 +63,16 @@ pub struct KnownFeature {
     pub description: String,
     /// [`Feature::content_id`].
     pub content: String,
+    /// The command that shows whether it passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<String>,
 }
 
 impl KnownFeature {
     fn new(feature: &Feature) -> Self {
         let description = feature.description.clone();
-        Self { key: feature.key.clone(), description, content: feature.content_id() }
+        let (content, verify) = (feature.content_id(), feature.verify.clone());
+        Self { key: feature.key.clone(), description, content, verify }
     }
 
     /// Its id, or the first words of its description where the key is only a hash.
@@ -156,6 +161,13 @@ impl LoopState {
         changes
     }
 
+    /// Whether the workspace has changed since the last look or hand-out, if that can be told.
+    pub fn has_workspace_moved(&self, fingerprint: Option<&str>) -> Option<bool> {
+        let workspace = |print: &str| print.split(':').next().map(str::to_owned);
+        let (before, now) = self.fingerprint.as_deref().zip(fingerprint)?;
+        Some(workspace(before) != workspace(now))
+    }
+
     /// Records what the last round changed, and returns whether it changed anything. A round
     /// counts as stalled only once, and only if the workspace could be fingerprinted.
     pub fn record_round(&mut self, features: &[Feature], fingerprint: Option<&str>, now_ms: i64) -> bool {
@@ -190,6 +202,15 @@ impl LoopState {
         self.is_handed_out = true;
         if fingerprint.is_some() {
             self.fingerprint = fingerprint;
+        }
+    }
+
+    /// Takes a person's word for the mark of a feature.
+    pub fn set_passing(&mut self, feature: &Feature) {
+        if feature.passes {
+            self.passing.insert(feature.key.clone());
+        } else {
+            self.passing.remove(&feature.key);
         }
     }
 

@@ -25,8 +25,6 @@ pub const NAME: &str = "checks";
 
 /// No check is worth starting with less.
 const LEAST_TIME: Duration = Duration::from_secs(1);
-/// What is kept of what a check prints.
-const OUTPUT_CAP: usize = 16 << 20;
 
 #[derive(Debug)]
 pub struct ChecksGate;
@@ -54,11 +52,10 @@ impl Gate for ChecksGate {
     fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut Readers<'_>) -> GateResult {
         let Due { mut to_run, idle, unchanged, touched } = Due::at(stop);
         let mut result = StopResult::default();
-        let is_allowed = || stop.state.is_allowed(stop.project, &stop.config.checks);
-        let unread = to_run.iter().any(|(check, _)| check.is_projects) && !is_allowed();
-        if unread {
-            to_run.retain(|(check, _)| !check.is_projects);
-        }
+        let asked = to_run.len();
+        let is_allowed = |run: &str| stop.state.is_allowed(stop.project, run);
+        to_run.retain(|(check, _)| !check.is_projects || is_allowed(&check.run));
+        let unread = to_run.len() < asked;
         let ran = stop.phases.time(timing::CHECKS, || run_all(stop, &to_run));
         if !stop.is_background() {
             say(&ran);
@@ -267,18 +264,10 @@ fn run_all(stop: &StopContext<'_>, due: &[(&CheckConfig, Passed)]) -> Vec<Ran> {
 }
 
 fn job(stop: &StopContext<'_>, check: &CheckConfig, deadline: Duration) -> Job {
-    let (program, args) = child::shell(&check.run);
     Job {
-        program,
-        args,
-        cwd: stop.project.to_path_buf(),
         // A check that starts a client of its own must not be blocked by us.
         env_set: vec![(env::INSIDE_AUDITOR.into(), "1".into())],
-        env_unset: Vec::new(),
-        stdin: Vec::new(),
-        deadline,
-        stdout_cap: OUTPUT_CAP,
-        stderr_cap: OUTPUT_CAP,
+        ..Job::of_line(&check.run, stop.project, deadline)
     }
 }
 

@@ -2,8 +2,10 @@
 //! the loop is over or a fresh session should go on. Other sessions pass. The rules are in `feature_loop::state`.
 
 use std::path::Path;
+use std::time::Instant;
 
 use super::{CheckedGate, Gate, GateResult, StopContext};
+use crate::audit::AuditInput;
 use crate::client::env_vars;
 use crate::decision::{Cause, Outcome, OutcomeKind};
 use crate::feature_loop::context::read_fill;
@@ -11,10 +13,14 @@ use crate::feature_loop::prompts;
 use crate::feature_loop::prompts::BLOCK_PROMPT;
 use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
 use crate::feature_loop::state::iterations;
-use crate::feature_loop::{LoopState, Status, Step};
+use crate::feature_loop::verify::{TakenBack, Verifier};
+use crate::feature_loop::{Feature, LoopState, Status, Step, question};
 use crate::files::end_of;
 use crate::gates::consecutive_blocks;
-use crate::readers::Readers;
+use crate::ids::ContentId;
+use crate::readers::{Prompts, ReaderOutcome, Readers};
+use crate::redact::mask;
+use crate::state::StateChange;
 
 pub const NAME: &str = "loop";
 
@@ -63,21 +69,30 @@ impl Gate for FeatureLoopGate {
         true
     }
 
-    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut Readers<'_>) -> GateResult {
-        let mut config_faults = Vec::new();
-        let outcome = self.round(stop, &mut config_faults).unwrap_or_else(|why| {
+    fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], readers: &mut Readers<'_>) -> GateResult {
+        let (mut config_faults, mut change) = (Vec::new(), StateChange::default());
+        let outcome = self.round(stop, &mut config_faults, &mut change, readers).unwrap_or_else(|why| {
             Outcome::could_not_check(Cause::LoopUnreadable, format!("feature loop: {why}"))
         });
-        GateResult { config_faults, ..outcome.into() }
+        GateResult { config_faults, change, ..outcome.into() }
     }
 }
 
 impl FeatureLoopGate {
-    fn round(&self, stop: &StopContext<'_>, faults: &mut Vec<String>) -> Result<Outcome, String> {
-        let seen = LoopSnapshot::read(&self.found)?;
+    fn round(
+        &self,
+        stop: &StopContext<'_>,
+        faults: &mut Vec<String>,
+        change: &mut StateChange,
+        readers: &mut Readers<'_>,
+    ) -> Result<Outcome, String> {
+        let mut seen = LoopSnapshot::read(&self.found)?;
         if stop.config.gates.dry_run {
             return Ok(step(stop, faults, &seen, &mut self.found.clone()).0);
         }
+        let mut told = self.verify(stop, &mut seen, readers)?;
+        told.retain(|line| !stop.saved().told.contains(&ContentId::of(line)));
+        change.told.extend(told.iter().map(ContentId::of));
         let session = stop.input.session_id.as_deref();
         stop.state.change_loop(&self.found.folder, |kept| {
             let ours = |one: &&mut LoopState| {
@@ -95,8 +110,61 @@ impl FeatureLoopGate {
             {
                 outcome.words.push_str(&format!(" ({why})"));
             }
-            Ok(outcome)
+            // The person reads a block as well; there is no other way to tell them of it.
+            let for_person = if outcome.wants_block() { "\n\nFor the person: " } else { "; " };
+            told.iter().for_each(|line| outcome.words.push_str(&format!("{for_person}{line}")));
+            if told.is_empty() || outcome.kind != OutcomeKind::Pass {
+                return Ok(outcome);
+            }
+            Ok(Outcome::advise(outcome.cause, outcome.words))
         })
+    }
+
+    /// Looks into the features that were set to pass since the last look. Returns what the person is told.
+    fn verify(
+        &self,
+        stop: &StopContext<'_>,
+        seen: &mut LoopSnapshot,
+        readers: &mut Readers<'_>,
+    ) -> Result<Vec<String>, String> {
+        let config = &stop.config.feature_loop;
+        let is_allowed = |run: &str| stop.state.is_allowed(stop.project, run);
+        let list = config.verify.as_deref();
+        let is_read = list.is_none_or(|run| !config.is_verify_projects || is_allowed(run));
+        let mut verifier = Verifier {
+            list: list.filter(|_| is_read),
+            is_allowed: &is_allowed,
+            time: stop.work_deadline().saturating_duration_since(Instant::now()),
+            judge: &mut |features| judge(stop, features, readers),
+        };
+        let mut told = verifier.settle(&self.found, seen)?;
+        told.extend((!is_read).then(|| LIST_NOT_READ.to_owned()));
+        Ok(told)
+    }
+}
+
+/// What the person is told where a project asks for the whole list's command, and nobody allowed it.
+const LIST_NOT_READ: &str =
+    "`[loop] verify` of the project does not run before you have looked at it: `punchlist allow`";
+
+/// Has a reader judge features by the evidence of the session. Returns why each was not built, where it was not.
+fn judge(
+    stop: &StopContext<'_>,
+    features: &[&Feature],
+    readers: &mut Readers<'_>,
+) -> Result<Vec<Option<String>>, String> {
+    let view = stop.view();
+    let mut cache = stop.state.evidence(stop.session, stop.agent());
+    let (session, plan, config) = (view.session.clone(), view.plan.clone(), &stop.config.audit);
+    let input = AuditInput::new(session, plan, &view.workspace, Prompts::default(), config, None, &mut cache);
+    let shown = input.shown().map_err(|error| error.to_string())?.0;
+    let prompt = question::prompt(&shown, features).map_err(|error| error.to_string())?;
+    match readers.ask(&prompt).outcome {
+        ReaderOutcome::Answered(json) => Ok(question::not_built(&json, features.len())),
+        other => {
+            let why = other.detail().map(|why| format!(" ({})", mask(&why).text)).unwrap_or_default();
+            Err(format!("no reader could judge them, {}{why}", other.name()))
+        }
     }
 }
 
@@ -132,12 +200,12 @@ fn step(
         }
         Step::End { status, why } => {
             state.end(&status, &why, now_ms());
-            (Outcome::advise(Cause::LoopOver, told(state, &status, &why)), Some(status))
+            (Outcome::advise(Cause::LoopOver, told(state, &status, &why, &seen.taken_back)), Some(status))
         }
     }
 }
 
-fn told(state: &LoopState, status: &Status, why: &str) -> String {
+fn told(state: &LoopState, status: &Status, why: &str, taken_back: &[TakenBack]) -> String {
     let on = match status {
         Status::HandedOver => ": `punchlist loop start` there, or `punchlist loop run`",
         Status::ReachedLimit => "; `punchlist loop start --max` sets it higher",
@@ -148,5 +216,8 @@ fn told(state: &LoopState, status: &Status, why: &str) -> String {
     } else {
         format!(", after {}", iterations(state.iteration))
     };
-    format!("feature loop {status}{so_far}: {why}{on}")
+    let back: Vec<&str> = taken_back.iter().map(|one| one.name.as_str()).collect();
+    let back =
+        if back.is_empty() { String::new() } else { format!("; set back to open: {}", back.join(", ")) };
+    format!("feature loop {status}{so_far}: {why}{on}{back}")
 }

@@ -1,29 +1,16 @@
-//! Which commands of a project's config file a person has allowed to run: a hash of the commands for each repository,
-//! with all its worktrees. A command that changes has to be allowed anew.
+//! Which commands of a project's files a person has allowed to run: a hash of each for every repository, with all its
+//! worktrees. A command that changes has to be allowed anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{StateFolder, read_json, update_json};
-use crate::config::CheckConfig;
 use crate::ids::ContentId;
 
-/// What is allowed: for each repository the name of its commands.
-type Allowed = BTreeMap<PathBuf, String>;
-
-/// The name of the commands that a project's file asks for; `None` where it asks for none.
-fn name_of(checks: &[CheckConfig]) -> Option<String> {
-    let mut asked: Vec<_> = checks.iter().filter(|check| check.is_projects).collect();
-    asked.sort_by(|one, other| one.name.cmp(&other.name));
-    let mut name = ContentId::default();
-    for check in &asked {
-        name.add(&check.name);
-        name.add(&check.run);
-    }
-    (!asked.is_empty()).then(|| name.finish())
-}
+/// What is allowed: for each repository the names of its commands.
+type Allowed = BTreeMap<PathBuf, BTreeSet<String>>;
 
 /// What all worktrees of a repository share; the folder itself where it is in none.
 fn repository(project: &Path) -> PathBuf {
@@ -47,20 +34,21 @@ impl StateFolder {
         self.root.join("allowed.json")
     }
 
-    /// Whether a person has allowed what this project's file asks to run. What can't be read is not allowed.
-    pub fn is_allowed(&self, project: &Path, checks: &[CheckConfig]) -> bool {
-        let Some(name) = name_of(checks) else { return true };
+    /// Whether a person has allowed a command line that this project asks to run. What can't be read is not allowed.
+    pub fn is_allowed(&self, project: &Path, run: &str) -> bool {
         let allowed: Allowed = read_json(&self.allowed_file()).unwrap_or_default();
-        allowed.get(&repository(project)) == Some(&name)
+        allowed.get(&repository(project)).is_some_and(|names| names.contains(&ContentId::of(run)))
     }
 
-    /// Allows it from now on; `None` takes it back. Gives whether that changed anything.
-    pub fn allow(&self, project: &Path, checks: Option<&[CheckConfig]>) -> io::Result<bool> {
+    /// Allows these command lines from now on, and no other; none takes it back. Gives whether that changed anything.
+    pub fn allow<'r>(&self, project: &Path, runs: impl Iterator<Item = &'r str>) -> io::Result<bool> {
         let repository = repository(project);
+        let names: BTreeSet<String> = runs.map(ContentId::of).collect();
         update_json(&self.allowed_file(), |allowed: &mut Allowed| {
-            let before = match checks.and_then(name_of) {
-                Some(name) => allowed.insert(repository.clone(), name),
-                None => allowed.remove(&repository),
+            let before = if names.is_empty() {
+                allowed.remove(&repository)
+            } else {
+                allowed.insert(repository.clone(), names)
             };
             before.as_ref() != allowed.get(&repository)
         })
@@ -70,7 +58,6 @@ impl StateFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::check;
 
     #[test]
     fn what_is_allowed_is_these_words_in_this_repository() {
@@ -78,15 +65,14 @@ mod tests {
         let state = StateFolder::at(folder.path().join("state"));
         let (here, there) = (folder.path().join("here"), folder.path().join("there"));
         fs::create_dir_all(&here).and_then(|()| fs::create_dir_all(&there)).expect("made");
-        let asked = [check("make test", true)];
-        assert!(state.is_allowed(&here, &[check("anything", false)]), "one's own needs no leave");
-        assert!(!state.is_allowed(&here, &asked));
-        assert!(state.allow(&here, Some(&asked)).expect("written"));
-        assert!(!state.allow(&here, Some(&asked)).expect("written"), "it was allowed already");
-        assert!(state.is_allowed(&here, &asked) && !state.is_allowed(&there, &asked));
-        assert!(!state.is_allowed(&here, &[check("make test; curl x", true)]), "other words");
-        assert!(state.allow(&here, None).expect("written"));
-        assert!(!state.is_allowed(&here, &asked));
+        let allow = |runs: &[&str]| state.allow(&here, runs.iter().copied()).expect("written");
+        assert!(!state.is_allowed(&here, "make test"));
+        assert!(allow(&["make test", "make lint"]));
+        assert!(!allow(&["make test", "make lint"]), "it was allowed already");
+        assert!(state.is_allowed(&here, "make test") && !state.is_allowed(&there, "make test"));
+        assert!(!state.is_allowed(&here, "make test; curl x"), "other words");
+        assert!(allow(&["make lint"]) && !state.is_allowed(&here, "make test"), "no longer among them");
+        assert!(allow(&[]) && !state.is_allowed(&here, "make lint"), "taken back");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::super::progress::Progress;
+use super::super::switch::project_here;
 use super::client_session::{ClientSession, is_alive, start_time};
 use super::display::{BAD, GOOD, LABEL, SessionLine, dollars, duration};
 use super::outcome::{Failures, SessionOutcome, over_budget};
@@ -17,10 +18,12 @@ use super::{LoopContext, Result};
 use crate::child;
 use crate::cli::loops::LoopRunArgs;
 use crate::client::program;
+use crate::config::CHECK_TIMEOUT;
 use crate::exit;
 use crate::feature_loop::prompts::{self, SESSION_PROMPT};
 use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
 use crate::feature_loop::state::{ListChanges, SessionProcess};
+use crate::feature_loop::verify::Verifier;
 use crate::feature_loop::{LoopState, Status, Step};
 use crate::ids::new_session;
 use crate::text::{counted, harmless};
@@ -214,7 +217,10 @@ impl Runner<'_> {
         if self.is_interrupted() {
             return self.end_interrupted();
         }
-        let snapshot = match LoopSnapshot::read(&self.state()?) {
+        let state = self.state()?;
+        let verified = LoopSnapshot::read(&state)
+            .and_then(|mut snapshot| self.verify(&state, &mut snapshot).map(|()| snapshot));
+        let snapshot = match verified {
             Ok(snapshot) => snapshot,
             Err(why) => return self.end(Status::Failed, why),
         };
@@ -248,6 +254,26 @@ impl Runner<'_> {
             }
             (Step::NoFeatures | Step::Work { .. }, _) => Err(no_features(&self.state()?).into()),
         }
+    }
+
+    /// Looks into what a session has set to pass where no hook did.
+    fn verify(&self, state: &LoopState, snapshot: &mut LoopSnapshot) -> std::result::Result<(), String> {
+        let config = &self.context.config.feature_loop;
+        let project = project_here(self.context.env);
+        let is_allowed = |run: &str| self.context.state.is_allowed(&project, run);
+        let mut verifier = Verifier {
+            list: config.verify.as_deref().filter(|run| !config.is_verify_projects || is_allowed(run)),
+            is_allowed: &is_allowed,
+            time: CHECK_TIMEOUT,
+            judge: &mut |_| Err("only the hook asks a reader, and it is not registered".into()),
+        };
+        for line in verifier.settle(state, snapshot)? {
+            super::complain(&line);
+        }
+        for one in &snapshot.taken_back {
+            super::complain(&format!("set back to open: {}: {}", one.name, one.why));
+        }
+        Ok(())
     }
 
     /// Runs one session, and counts what it cost.

@@ -30,27 +30,55 @@ pub(super) fn init(context: &LoopContext<'_>, args: &LoopInitArgs) -> Result {
     }
     let mut fresh = context.new_loop(folder);
     fresh.max = args.max.unwrap_or(fresh.max);
-    let list = match &args.from {
-        None => serde_json::to_string_pretty(&json!({ "features": [] }))? + "\n",
-        Some(file) => import_list(file)?,
+    let is_created = match &args.from {
+        Some(file) => {
+            if !disk::create(folder, &fresh.features, &import_list(file)?)? {
+                return Err(format!("{} is there already and was left as it is", fresh.features).into());
+            }
+            true
+        }
+        // A loop with nothing on its list holds nobody, and nobody would notice.
+        None if !folder.join(&fresh.features).exists() => return Err(nothing_to_begin(folder, &fresh).into()),
+        None => false,
     };
-    let is_created = disk::create(folder, &fresh.features, &list)?;
-    if !is_created && args.from.is_some() {
-        return Err(format!("{} is there already and was left as it is", fresh.features).into());
+    let snapshot = LoopSnapshot::read(&fresh)?;
+    if snapshot.features.is_empty() {
+        return Err(format!("{} has no features yet: {EXAMPLE}", fresh.features).into());
     }
     disk::create(folder, &fresh.progress, "")?;
-    let snapshot = LoopSnapshot::read(&fresh)?;
     fresh.iteration = continued_iteration(&snapshot);
     let count = counted(snapshot.features.len(), "feature", "features");
     let how = if is_created { "written" } else { "is there already" };
     let mut text = format!("{}: {how}; {count}, {} of them pass\n", fresh.features, snapshot.passing());
-    if snapshot.features.is_empty() {
-        text.push_str(
-            "  Put each in as {\"id\": \"F1\", \"description\": \"…\", \"steps\": [\"…\"], \"passes\": false}.\n",
-        );
-    }
     text.push_str(&begin(context, &fresh, true, &LoopStartArgs::default(), &snapshot)?);
     print(&harmless(&text))
+}
+
+/// How a feature is written.
+const EXAMPLE: &str =
+    "put each in as {\"id\": \"F1\", \"description\": \"…\", \"steps\": [\"…\"], \"passes\": false}";
+
+/// Files that may hold a list to begin with.
+const LIKELY_LISTS: [&str; 6] = ["PLAN.md", "plan.md", "TODO.md", "todo.md", "FEATURES.md", "features.md"];
+
+/// Says what a loop needs, with the files in this folder that would do.
+fn nothing_to_begin(folder: &Path, fresh: &LoopState) -> String {
+    let items = |name: &'static str| {
+        let text = std::fs::read_to_string(folder.join(name)).ok()?;
+        let count = features::from_markdown(&text).len();
+        (count > 0).then_some((name, count))
+    };
+    let found = LIKELY_LISTS.into_iter().find_map(items).map_or_else(
+        || "`punchlist loop init --from FILE` takes a JSON list, or the items of a Markdown list".to_owned(),
+        |(name, count)| {
+            let items = counted(count, "item", "items");
+            format!("{name} has {items}: `punchlist loop init --from {name}` begins with them")
+        },
+    );
+    format!(
+        "there is no {} here to work through, and no loop was begun. {found}; or write the file: {EXAMPLE}",
+        fresh.features
+    )
 }
 
 /// The iteration at which a progress file of an older loop, or of another tool, continues.
@@ -105,10 +133,11 @@ fn begin(
     let session = args.session.clone().or_else(|| context.env.text(env_vars::SESSION_ID));
     let has_token = session.is_none() && context.env.switch(env_vars::INSIDE_SESSION);
     let owner = (session, has_token.then(random_fence));
+    let inside = context.env.switch(env_vars::INSIDE_SESSION);
     let state = context.state.change_loop(&fresh.folder, |saved| {
         let known = saved.as_ref().filter(|_| !is_new).unwrap_or(fresh);
         let running = saved.as_ref().filter(|saved| saved.ended.is_none());
-        let state = next_state(known, running, &owner, args, snapshot)?;
+        let state = next_state(known, running, &owner, args, snapshot, inside)?;
         *saved = Some(state.clone());
         Ok(state)
     })?;
@@ -117,13 +146,14 @@ fn begin(
     Ok(describe(&state, &owner, snapshot))
 }
 
-/// Returns the loop as it goes on. `running` is the saved one if it has not ended.
+/// Returns the loop as it goes on. `running` is the saved one if it has not ended; `inside` says that a session asks.
 fn next_state(
     known: &LoopState,
     running: Option<&LoopState>,
     owner: &Owner,
     args: &LoopStartArgs,
     snapshot: &LoopSnapshot,
+    inside: bool,
 ) -> std::result::Result<LoopState, String> {
     // A person at a shell changes what is to be done, not who does it.
     let keeps_owner = *owner == (None, None) && !args.take;
@@ -140,6 +170,11 @@ fn next_state(
         return Err(format!("the limit of {} is reached; --max N sets it higher", iterations(state.max)));
     }
     state.begin(&snapshot.features, snapshot.fingerprint.clone(), now_ms());
+    // A session that begins its loop again can't vouch for marks that nobody has looked into.
+    if inside && !known.known_features.is_empty() {
+        state.passing.retain(|key| known.passing.contains(key));
+        state.fingerprint.clone_from(&known.fingerprint);
+    }
     if !args.as_is {
         // Features that are no longer in the list are still asked for.
         let mut features = known.known_features.clone();
@@ -212,6 +247,17 @@ pub(super) fn pass(context: &LoopContext<'_>, args: &LoopPassArgs) -> Result {
         disk::set_passes(&folder, &state.features, feature, !args.undo)?;
     }
     let list = disk::read_features(&folder, &state.features)?;
+    // A person's word needs no proof; what a session says of its own work does.
+    if !context.env.switch(env_vars::INSIDE_SESSION) && context.state.loop_of(&folder).is_some() {
+        let is_meant = |feature: &&features::Feature| {
+            args.features.iter().any(|one| *one == feature.key || feature.id.as_ref() == Some(one))
+        };
+        context.state.change_loop(&folder, |saved| {
+            let state = saved.as_mut().ok_or("the loop is gone")?;
+            list.iter().filter(is_meant).for_each(|feature| state.set_passing(feature));
+            Ok(())
+        })?;
+    }
     let what = if args.undo { "open again" } else { "passes" };
     let text =
         format!("{}: {what}; {} of {} pass now\n", args.features.join(", "), passing(&list), list.len());

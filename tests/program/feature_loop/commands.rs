@@ -9,17 +9,16 @@ const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 #[test]
 fn init_writes_what_is_missing_and_leaves_what_is_there() {
     let machine = Machine::new();
+    machine.list(&[("F1", false)]);
     assert_eq!(
         machine.print(&["loop", "init"]),
-        "feature_list.json: written; 0 features, 0 of them pass\n  \
-         Put each in as {\"id\": \"F1\", \"description\": \"…\", \"steps\": [\"…\"], \"passes\": false}.\n\
-         progress.txt: iteration 0 of 50, 0 features are open\n\
+        "feature_list.json: is there already; 1 feature, 0 of them pass\n\
+         progress.txt: iteration 0 of 50, 1 feature is open\n\
          Bound to no session: `punchlist loop run` works the list off, or `! punchlist loop start` in a session.\n"
     );
-    assert_eq!(machine.read("project/feature_list.json"), "{\n  \"features\": []\n}\n");
     let progress = machine.read("project/progress.txt");
     assert!(
-        progress.starts_with("iteration: 0\nmax: 50\nstatus: IN_PROGRESS\npassing: 0 of 0\nupdated: 20"),
+        progress.starts_with("iteration: 0\nmax: 50\nstatus: IN_PROGRESS\npassing: 0 of 1\nupdated: 20"),
         "{progress}"
     );
     assert_eq!(
@@ -32,6 +31,33 @@ fn init_writes_what_is_missing_and_leaves_what_is_there() {
         &std::fs::metadata(machine.path("project/progress.txt")).expect("there").permissions(),
     );
     assert_eq!(mode & 0o600, 0o600);
+}
+
+/// A loop with an empty list held nobody, and nobody noticed.
+#[test]
+fn init_with_nothing_to_begin_with_begins_nothing_and_says_what_would_do() {
+    let machine = Machine::new();
+    let example =
+        "put each in as {\"id\": \"F1\", \"description\": \"…\", \"steps\": [\"…\"], \"passes\": false}";
+    assert_eq!(
+        machine.fails(&["loop", "init"]),
+        format!(
+            "punchlist: there is no feature_list.json here to work through, and no loop was begun. `punchlist loop init \
+             --from FILE` takes a JSON list, or the items of a Markdown list; or write the file: {example}\n"
+        )
+    );
+    machine.write("project/PLAN.md", "# Shop\n- [ ] Log in\n- [ ] Log out\n");
+    let said = machine.fails(&["loop", "init"]);
+    assert!(
+        said.contains("PLAN.md has 2 items: `punchlist loop init --from PLAN.md` begins with them; or write"),
+        "{said}"
+    );
+    machine.list(&[]);
+    assert_eq!(
+        machine.fails(&["loop", "init"]),
+        format!("punchlist: feature_list.json has no features yet: {example}\n")
+    );
+    assert!(!machine.path("project/progress.txt").exists());
 }
 
 #[test]

@@ -50,12 +50,14 @@ fn the_bound_session_is_held_with_the_next_feature_until_all_pass_and_nobody_els
     let subagent = machine.stop("s", &json!({ "hook_event_name": "SubagentStop", "agent_id": "a" }));
     assert_eq!((subagent.code, subagent.stdout.as_str()), (Some(0), ""));
     // It goes on though it was held already: that is what keeps it at work.
+    machine.write("project/src/a.rs", "2");
     machine.list(&[("F1", true), ("F2", true), ("F3", false)]);
     let reason = held(&machine.stop("s", &json!({ "stop_hook_active": true })));
     assert!(
         reason.contains("2 of 3 features pass. This is iteration 2 of 10.\n\nNext feature: F3\n"),
         "{reason}"
     );
+    machine.write("project/src/a.rs", "3");
     machine.list(ALL);
     assert_eq!(
         told(&stop(&machine)),
@@ -70,6 +72,123 @@ fn the_bound_session_is_held_with_the_next_feature_until_all_pass_and_nobody_els
         .collect();
     assert_eq!(causes[0], "feature-open");
     assert!(causes.contains(&json!("loop-over")), "{causes:?}");
+}
+
+/// `sed -i s/false/true/ feature_list.json` was COMPLETE.
+#[test]
+fn marks_with_no_work_behind_them_are_set_back_and_named() {
+    let machine = bound();
+    held(&stop(&machine));
+    machine.list(ALL);
+    let reason = held(&stop(&machine));
+    let no_work = "no file changed and nothing was committed since it was handed out. Where it works already, add a test that shows it";
+    assert!(
+        reason.contains(&format!(
+            "Set to pass in feature_list.json, and set back to open:\n- F2: {no_work}\n- F3: {no_work}\n"
+        )),
+        "{reason}"
+    );
+    assert!(reason.contains("1 of 3 features pass."), "{reason}");
+    let list: Value = serde_json::from_str(&machine.read("project/feature_list.json")).expect("JSON");
+    let marks: Vec<_> =
+        list["features"].as_array().expect("a list").iter().map(|one| one["passes"].clone()).collect();
+    assert_eq!(marks, [json!(true), json!(false), json!(false)]);
+    // Nor does it help to begin the loop again.
+    machine.list(ALL);
+    machine.run_with(&["loop", "start"], &[("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")]).printed();
+    assert!(held(&stop(&machine)).contains("set back to open:\n- F2"));
+    // A person's word needs no work.
+    machine.print(&["loop", "pass", "F2", "F3"]);
+    assert!(told(&stop(&machine)).starts_with("punchlist: feature loop COMPLETE: all 3 features pass"));
+}
+
+/// A list in which the second feature has a command of its own.
+fn verified_list(marks: [bool; 2], verify: &str) -> String {
+    json!({ "features": [
+        { "id": "F1", "description": "x", "passes": marks[0] },
+        { "id": "F2", "description": "y", "passes": marks[1], "verify": verify },
+    ]})
+    .to_string()
+}
+
+#[test]
+fn a_features_command_decides_once_a_person_has_allowed_it() {
+    let machine = Machine::new();
+    let write = |marks| {
+        machine.write("project/feature_list.json", &verified_list(marks, "echo no cart; test -e src/cart.rs"))
+    };
+    write([true, false]);
+    machine.print(&["loop", "init", "--max", "9"]);
+    machine.print(&["loop", "start", "--session", "s"]);
+    held(&stop(&machine));
+    machine.write("project/src/other.rs", "1");
+    write([true, true]);
+    let message = told(&stop(&machine));
+    assert_eq!(
+        message,
+        "punchlist: feature loop COMPLETE: all 2 features pass, after 1 iteration; `verify` in the feature list does not \
+         run before you have looked at it: `punchlist allow`"
+    );
+    let allowed = machine.print(&["allow", "--yes"]);
+    assert!(allowed.contains("  feature F2: echo no cart; test -e src/cart.rs\n"), "{allowed}");
+    machine.print(&["loop", "pass", "F2", "--undo"]);
+    machine.print(&["loop", "start", "--session", "s"]);
+    machine.write("project/src/other.rs", "2");
+    write([true, true]);
+    let reason = held(&stop(&machine));
+    assert!(
+        reason.contains("set back to open:\n- F2: `echo no cart; test -e src/cart.rs` ended with exit code 1\n   | no cart\n"),
+        "{reason}"
+    );
+    // Another command has not been read by anybody, and the one that the loop began with counts.
+    machine.write("project/src/other.rs", "3");
+    machine.write("project/feature_list.json", &verified_list([true, true], "true"));
+    let reason = held(&stop(&machine));
+    assert!(reason.contains("- F2: `echo no cart; test -e src/cart.rs` ended with exit code 1"), "{reason}");
+    machine.write("project/src/cart.rs", "1");
+    write([true, true]);
+    assert!(told(&stop(&machine)).starts_with("punchlist: feature loop COMPLETE: all 2 features pass"));
+}
+
+#[test]
+fn the_whole_lists_command_has_the_last_word() {
+    let machine = bound();
+    let config = "[audit]\nenabled = false\n[loop]\nverify = \"test -e src/all.rs\"\n";
+    machine.write("home/.config/punchlist/config.toml", config);
+    machine.list(&[("F1", true), ("F2", true), ("F3", false)]);
+    machine.write("project/src/a.rs", "1");
+    assert!(held(&stop(&machine)).contains("2 of 3 features pass"), "it is asked at the end");
+    machine.write("project/src/a.rs", "2");
+    machine.list(ALL);
+    let reason = held(&stop(&machine));
+    assert!(reason.contains("- F3: `test -e src/all.rs` ended with exit code 1"), "{reason}");
+    machine.write("project/src/all.rs", "1");
+    machine.list(ALL);
+    assert!(told(&stop(&machine)).starts_with("punchlist: feature loop COMPLETE: all 3 features pass"));
+}
+
+#[test]
+fn several_that_are_set_at_once_are_judged_by_a_reader() {
+    let judged = |script: &str| {
+        let machine = bound();
+        machine.write("project/src/a.rs", "1");
+        machine.list(ALL);
+        machine.stop_with_client("s", script)
+    };
+    let verdicts = r#"features answer {"features":[{"number":1,"built":true,"why":"It is there."},{"number":2,"built":false,"why":"Nothing of it is there."}]}"#;
+    let reason = held(&judged(verdicts));
+    assert!(
+        reason.contains("set back to open:\n- F3: a reader finds no work for it: Nothing of it is there.\n"),
+        "{reason}"
+    );
+    assert!(reason.contains("2 of 3 features pass."), "{reason}");
+    // What could not be judged is not wrong, and it is said.
+    let message = told(&judged("exit 3"));
+    assert!(
+        message.contains("feature loop COMPLETE: all 3 features pass")
+            && message.contains("; F2, F3 pass at the agent's word alone: no reader could judge them, "),
+        "{message}"
+    );
 }
 
 #[test]
@@ -141,6 +260,7 @@ fn a_full_context_is_handed_over_to_a_fresh_session() {
 #[test]
 fn features_that_are_taken_out_are_asked_for_until_a_person_drops_them() {
     let machine = bound();
+    machine.write("project/src/a.rs", "1");
     machine.list(&[("F1", true), ("F2", true)]);
     machine.write("project/progress.txt", "status: COMPLETE\n");
     let reason = held(&stop(&machine));

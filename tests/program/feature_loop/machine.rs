@@ -59,8 +59,15 @@ impl Machine {
 
     /// What the client does.
     pub(crate) fn script(&self, lines: &[&str]) {
-        let calls = format!("record {}", self.path("calls").display());
-        self.write("script", &format!("{calls}\n{}\n", lines.join("\n")));
+        let mut script = format!("record {}\n", self.path("calls").display());
+        for line in lines {
+            // Whoever sets a mark has done some work as well.
+            if let Some((when, list)) = line.split_once("write feature_list.json {") {
+                script.push_str(&format!("{when}write src/work {list}\n"));
+            }
+            script.push_str(&format!("{line}\n"));
+        }
+        self.write("script", &script);
     }
 
     /// A line of the script: the agent writes the list.
@@ -97,6 +104,12 @@ impl Machine {
         lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
+    /// Runs the hook for a stop at which a scripted client may be asked.
+    pub(crate) fn stop_with_client(&self, session: &str, script: &str) -> ProgramOutput {
+        self.write("script", &format!("{}{script}\n", crate::test_project::HELP));
+        self.stop(session, &json!({}))
+    }
+
     /// Runs the hook for a stop of a session in the project.
     pub(crate) fn stop(&self, session: &str, more: &Value) -> ProgramOutput {
         let mut input = json!({
@@ -106,7 +119,9 @@ impl Machine {
         for (key, value) in more.as_object().into_iter().flatten() {
             input[key] = value.clone();
         }
-        self.write("script", "exit 1\n");
+        if !self.path("script").exists() {
+            self.write("script", "exit 1\n");
+        }
         let config = "[audit]\nenabled = false\n";
         if !self.path("home/.config/punchlist/config.toml").exists() {
             self.write("home/.config/punchlist/config.toml", config);

@@ -72,7 +72,7 @@ impl Scenario for Checked {
     fn check(&self, trip: &Trip) -> Result<(), String> {
         the_hold(&trip.requests_of(Sender::Agent))?;
         trip.ended_with(MENDED)?;
-        trip.decided(&["block check-failed", "allow loop-guard"])
+        trip.decided(&["block check-failed", "allow clean"])
     }
 }
 
@@ -114,7 +114,7 @@ impl Scenario for CheckedSubagent {
         the_hold(&trip.requests_of(Sender::Subagent))?;
         trip.ended_with("The helper wrote it.")?;
         let decisions: Vec<_> = trip.records.iter().map(Record::decision).collect();
-        let wanted = ["block check-failed", "allow loop-guard"];
+        let wanted = ["block check-failed", "allow clean"];
         ensure(decisions.starts_with(&wanted.map(str::to_owned)), || {
             format!("decided {decisions:?} in place of {wanted:?} first")
         })

@@ -1,7 +1,9 @@
 //! A person at a terminal. With the hook registered for the background, the prompt is back while the audit runs; what it
-//! finds wakes the session, unless the person has typed on. `pictured` looks at what a block looks like.
+//! finds wakes the session, unless the person has typed on. `pictured` looks at what a block looks like, `told` at what else
+//! the person is told.
 
 mod pictured;
+mod told;
 
 use std::path::PathBuf;
 
@@ -20,15 +22,20 @@ use crate::trip::ensure;
 use crate::workspace::Workspace;
 
 /// Every such trial, by its name.
-pub(crate) const ALL: [(&str, Trial); 3] =
-    [("woken", woken), ("typed_on", typed_on), ("pictured", pictured::pictured)];
+pub(crate) const ALL: [(&str, Trial); 5] = [
+    ("woken", woken),
+    ("typed_on", typed_on),
+    ("pictured", pictured::pictured),
+    ("told_ignored", told::ignored),
+    ("told_still_failing", told::still_failing),
+];
 
 type Trial = fn(&Client) -> Result<(), String>;
 
 /// Why a trial makes no sense on a client, where it does not.
 pub(crate) fn pointless_on(name: &str, client: &Client) -> Option<&'static str> {
-    if name == "pictured" && VERSIONS.last() != Some(&client.version) {
-        return Some("the picture is of the newest client");
+    if (name == "pictured" || name.starts_with("told")) && VERSIONS.last() != Some(&client.version) {
+        return Some("the screens are of the newest client");
     }
     if !client.is_since("2.1.136") {
         return Some("this client does not know asyncRewake");
