@@ -24,6 +24,8 @@ pub enum Cause {
     Budget,
     /// No plan in play, or no work since the last audit.
     NothingToAudit,
+    /// Another client runs the hook, whose transcripts are not read here.
+    UnknownClient,
     /// The same evidence as at the last clean audit, or another hook has this stop in hand.
     Unchanged,
     /// A newer stop of the session came while this one was being audited in the background.

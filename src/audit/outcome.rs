@@ -6,6 +6,7 @@ use crate::decision::{Cause, NEWER_STOP, Outcome, OutcomeKind};
 use crate::finding::{Advisory, Finding, Source, Status};
 use crate::readers::ReaderOutcome;
 use crate::redact::mask;
+use crate::text::first_part;
 
 /// An audit that could not be made. Why may be the client's words, which nobody has masked yet.
 pub fn could_not(cause: Cause, why: &str) -> Outcome {
@@ -70,14 +71,28 @@ pub fn with_disputed(mut outcome: Outcome, disputed: &[Finding]) -> Outcome {
     with_words(outcome, &format!("disputed by the agent before, and not held again: {listed}"))
 }
 
+/// How many advisories are listed, and how much of what each rests on: a person reads few lines at a stop.
+const MOST_ADVISED: usize = 5;
+const EVIDENCE_CAP: usize = 120;
+
 /// Adds what the person should know.
 pub fn advised(outcome: Outcome, advisories: &[&Advisory]) -> Outcome {
     if advisories.is_empty() {
         return outcome;
     }
-    let listed: Vec<_> =
-        advisories.iter().map(|advisory| format!("{} ({})", advisory.text, advisory.evidence)).collect();
-    with_words(outcome, &format!("worth knowing: {}", listed.join("; ")))
+    let line = |advisory: &&Advisory| {
+        let evidence: Vec<_> = advisory.evidence.split_whitespace().collect();
+        format!(
+            "\n- {}: {}",
+            advisory.text.trim_end_matches('.'),
+            first_part(&evidence.join(" "), EVIDENCE_CAP)
+        )
+    };
+    let listed: String = advisories.iter().take(MOST_ADVISED).map(line).collect();
+    let more = advisories.len().saturating_sub(MOST_ADVISED);
+    let more =
+        if more > 0 { format!("\n- and {more} more, in `punchlist log show last`") } else { String::new() };
+    with_words(outcome, &format!("worth knowing:{listed}{more}"))
 }
 
 /// Adds words for the person. A block tells only of what blocks.
@@ -146,7 +161,7 @@ mod tests {
     fn advice_goes_along_and_never_holds() {
         let (text, evidence) = ("a branch was overwritten".into(), "git push --force".into());
         let advisory = Advisory { kind: AdvisoryKind::ForcePush, text, evidence };
-        let told = "let go; worth knowing: a branch was overwritten (git push --force)";
+        let told = "let go; worth knowing:\n- a branch was overwritten: git push --force";
         for (before, after) in [(outcome(&[]), Outcome::advise(Cause::Clean, told)), (held(), held())] {
             assert_eq!(advised(before.clone(), &[&advisory]), after);
             assert_eq!(advised(before.clone(), &[]), before);

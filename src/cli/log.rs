@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::decision::Cause;
-use crate::finding::Category;
+use crate::finding::{AdvisoryKind, Category};
 use crate::log::filter::{DecisionKind, OutcomeFilter};
 use crate::log::note::Label;
 use crate::log::time_arg::TimeArg;
@@ -177,6 +177,9 @@ pub struct FilterArgs {
     /// Only where that became of a finding, or where a person says so
     #[arg(long, value_delimiter = ',', value_name = "OUTCOME", value_enum)]
     pub outcome: Vec<OutcomeFilter>,
+    /// Only with an advisory of this kind
+    #[arg(long, value_delimiter = ',', value_name = "KIND", value_parser = named(AdvisoryKind::ALL.iter().copied(), AdvisoryKind::name))]
+    pub advisory: Vec<AdvisoryKind>,
     /// Only where this text stands in the record or in what was said of it later, in whatever case
     #[arg(long, value_name = "TEXT")]
     pub grep: Option<String>,

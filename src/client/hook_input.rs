@@ -74,6 +74,8 @@ pub struct HookInput {
     pub agent_transcript_path: Option<PathBuf>,
     /// `SessionStart`: `startup`, `resume`, `clear` or `compact`.
     pub source: Option<String>,
+    /// Whether it is another client's: one that has its own names for the fields that Claude Code always sends.
+    pub is_foreign: bool,
 }
 
 /// Why stdin is not a hook's input.
@@ -84,6 +86,9 @@ pub enum InputError {
     #[error("stdin is not the hook's JSON ({0}); `punchlist hook` is run by Claude Code, see the README")]
     NotJson(String),
 }
+
+/// What other clients that run this hook call the session's id and its transcript.
+const FOREIGN: [&str; 4] = ["sessionId", "transcriptPath", "conversation_id", "thread_id"];
 
 impl HookInput {
     /// Reads what came on stdin.
@@ -125,6 +130,8 @@ impl HookInput {
             agent_type: text("agent_type"),
             agent_transcript_path: path("agent_transcript_path"),
             source: text("source"),
+            is_foreign: !fields.contains_key("session_id")
+                && FOREIGN.iter().any(|key| fields.contains_key(*key)),
         }
     }
 

@@ -140,6 +140,7 @@ fn filter_of(args: &FilterArgs) -> Result<Filter> {
         categories: args.category.clone(),
         causes: args.cause.clone(),
         outcomes: args.outcome.clone(),
+        advisories: args.advisory.clone(),
         text: args.grep.clone(),
     })
 }

@@ -38,7 +38,7 @@ impl LoopSnapshot {
         let workspace = change_probe::fingerprint(&state.folder, &[&state.progress, &state.features]);
         let fingerprint = workspace.map(|workspace| with_features(&workspace, &features));
         let (progress, taken_back) = (progress::parse(&notes), Vec::new());
-        Ok(Self { progress, features, notes, fingerprint, taken_back })
+        Ok(Self { features, notes, progress, fingerprint, taken_back })
     }
 
     pub fn passing(&self) -> usize {

@@ -22,8 +22,11 @@ pub struct Verifier<'a> {
     /// How long the commands may take.
     pub time: Duration,
     /// Judges features that were set to pass at once; an error says why nobody could.
-    pub judge: &'a mut dyn FnMut(&[&Feature]) -> Result<Vec<Option<String>>, String>,
+    pub judge: &'a mut dyn FnMut(&[&Feature]) -> Result<NotBuilt, String>,
 }
+
+/// Why each of some features was not built, where a reader says so.
+pub type NotBuilt = Vec<Option<String>>;
 
 /// A mark that was taken back, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +91,9 @@ impl Verifier<'_> {
         let ran = self.run(folder, &[(WHOLE_LIST, run)]);
         match state_of(ran.first()?) {
             ClaimState::Refuted(why) => {
-                claims.iter_mut().for_each(|claim| claim.state = ClaimState::Refuted(why.clone()));
+                for claim in claims {
+                    claim.state = ClaimState::Refuted(why.clone());
+                }
                 None
             }
             ClaimState::NotRun(why) => Some(format!("`verify` of {WHOLE_LIST} was not run: {why}")),

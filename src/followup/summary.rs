@@ -35,8 +35,8 @@ pub fn summary(block: &PendingBlock, resolutions: &[Resolution]) -> Option<Strin
     }
     let more = open.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let named = open[..open.len().min(MOST_NAMED)].join("; ");
-    Some(format!("{head}: {named}{more} (punchlist log show {})", block.id))
+    let listed = open[..open.len().min(MOST_NAMED)].join("; ");
+    Some(format!("{head}: {listed}{more} (punchlist log show {})", block.id))
 }
 
 /// A finding in few words, on one line.

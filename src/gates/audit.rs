@@ -78,6 +78,9 @@ impl Gate for AuditGate {
 }
 
 fn nothing_to_judge(stop: &StopContext<'_>, view: &SessionView) -> Option<(Cause, &'static str)> {
+    if stop.input.is_foreign || view.session.is_foreign() {
+        return Some((Cause::UnknownClient, "the hook's input or the transcript is not Claude Code's"));
+    }
     let last = stop.saved().audits.get(stop.agent());
     let last = last.map(|last| Work { done: last.work, finished: last.finished });
     nothing_to_audit(&view.session, view.plan.as_ref(), last).or_else(|| {

@@ -13,7 +13,7 @@ use crate::feature_loop::prompts;
 use crate::feature_loop::prompts::BLOCK_PROMPT;
 use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
 use crate::feature_loop::state::iterations;
-use crate::feature_loop::verify::{TakenBack, Verifier};
+use crate::feature_loop::verify::{NotBuilt, TakenBack, Verifier};
 use crate::feature_loop::{Feature, LoopState, Status, Step, question};
 use crate::files::end_of;
 use crate::gates::consecutive_blocks;
@@ -74,7 +74,7 @@ impl Gate for FeatureLoopGate {
         let outcome = self.round(stop, &mut config_faults, &mut change, readers).unwrap_or_else(|why| {
             Outcome::could_not_check(Cause::LoopUnreadable, format!("feature loop: {why}"))
         });
-        GateResult { config_faults, change, ..outcome.into() }
+        GateResult { change, config_faults, ..outcome.into() }
     }
 }
 
@@ -112,7 +112,9 @@ impl FeatureLoopGate {
             }
             // The person reads a block as well; there is no other way to tell them of it.
             let for_person = if outcome.wants_block() { "\n\nFor the person: " } else { "; " };
-            told.iter().for_each(|line| outcome.words.push_str(&format!("{for_person}{line}")));
+            for line in &told {
+                outcome.words.push_str(&format!("{for_person}{line}"));
+            }
             if told.is_empty() || outcome.kind != OutcomeKind::Pass {
                 return Ok(outcome);
             }
@@ -152,7 +154,7 @@ fn judge(
     stop: &StopContext<'_>,
     features: &[&Feature],
     readers: &mut Readers<'_>,
-) -> Result<Vec<Option<String>>, String> {
+) -> Result<NotBuilt, String> {
     let view = stop.view();
     let mut cache = stop.state.evidence(stop.session, stop.agent());
     let (session, plan, config) = (view.session.clone(), view.plan.clone(), &stop.config.audit);

@@ -9,6 +9,11 @@ use crate::decision::Cause;
 use crate::state::BLOCK_BUDGET;
 use crate::text::counted;
 
+/// The name under which the state has that the person was told of a client that is not known, and what they are told.
+const UNKNOWN_CLIENT: &str = "unknown-client";
+const NOT_CLAUDE_CODE: &str = "this client is not known: its input or its transcript is not Claude Code's, and nothing it says \
+                               is audited. Take the hook out of what it reads, or leave it: it holds nobody";
+
 #[derive(Debug, Default)]
 pub struct Notices {
     lines: Vec<String>,
@@ -35,6 +40,9 @@ impl Notices {
         gates: &GatesConfig,
         told: impl FnOnce() -> &'t BTreeSet<String>,
     ) {
+        if cause == Cause::UnknownClient {
+            return self.add_once(UNKNOWN_CLIENT, told(), NOT_CLAUDE_CODE);
+        }
         let most = gates.max_blocks;
         // Whoever sets no blocks at all need not be told that there are none.
         if cause == Cause::Budget && most > 0 {
@@ -98,5 +106,7 @@ mod tests {
         assert_eq!(lines(Cause::Budget, 3, &[BLOCK_BUDGET]), 0);
         assert_eq!(lines(Cause::Budget, 0, &[]), 0);
         assert_eq!(lines(Cause::LoopGuard, 3, &[]), 0);
+        assert_eq!(lines(Cause::UnknownClient, 3, &[]), 1);
+        assert_eq!(lines(Cause::UnknownClient, 3, &[UNKNOWN_CLIENT]), 0);
     }
 }

@@ -189,7 +189,9 @@ pub fn answer(
     phases.time(timing::LOG, || {
         record::write_log(&log, &record);
         let followed_up = record::finish(&stop, &decision, &checked.gates, &log, &mut readers);
-        followed_up.into_iter().for_each(|line| notices.add(line));
+        if let Some(line) = followed_up {
+            notices.add(line);
+        }
     });
 
     // Answer.

@@ -10,6 +10,9 @@ use crate::log::record::{self, ReaderRecord};
 use crate::log::{LabelNote, Note, OutcomeNote, Record};
 use crate::timing;
 
+/// The name of the audit among the gates.
+pub const AUDIT: &str = "audit";
+
 /// A decision and the notes on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Annotated {
@@ -37,6 +40,29 @@ pub struct FindingNotes {
 }
 
 impl Annotated {
+    /// Whether plan, session and disk were looked at.
+    pub fn was_audited(&self) -> bool {
+        let gates = &self.decision.gates;
+        let is_cause = matches!(self.cause.as_str(), "clean" | "findings" | "only-unverified" | "moved-on");
+        self.decision.auditor.is_some()
+            || is_cause && (gates.is_empty() || gates.iter().any(|gate| gate.gate == AUDIT))
+    }
+
+    /// The gates that looked at it: the name of each, whether it held, and whether it could not check. The audit counts
+    /// where there was something to audit.
+    pub fn gates(&self) -> Vec<(&str, bool, bool)> {
+        let gates = &self.decision.gates;
+        let looked = |gate: &&record::GateRecord| gate.gate != AUDIT || self.was_audited();
+        let each = gates.iter().filter(looked);
+        let mut all: Vec<_> = each
+            .map(|gate| (gate.gate.as_str(), gate.outcome == "hold", gate.outcome == "could-not-check"))
+            .collect();
+        if gates.is_empty() && self.was_audited() {
+            all.push((AUDIT, self.kind() == DecisionKind::Block, self.is_unchecked()));
+        }
+        all
+    }
+
     /// Joins the decision with its notes, oldest first. A note on a finding that is not there
     /// counts for nothing.
     #[must_use]

@@ -6,7 +6,7 @@ use serde_json::Value;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Cause;
-use crate::finding::{Category, Status};
+use crate::finding::{AdvisoryKind, Category, Status};
 use crate::log::Annotated;
 use crate::log::annotated::FindingNotes;
 use crate::log::note::{FindingOutcome, Label};
@@ -81,6 +81,8 @@ pub struct Filter {
     pub categories: Vec<Category>,
     pub causes: Vec<Cause>,
     pub outcomes: Vec<OutcomeFilter>,
+    /// With an advisory of which kind.
+    pub advisories: Vec<AdvisoryKind>,
     /// Words in any text of the decision or its notes, in any case.
     pub text: Option<String>,
 }
@@ -104,6 +106,7 @@ impl Filter {
             && any_of(&self.causes, |cause| cause.name() == annotated.cause)
             && any_of(&self.categories, has_category)
             && any_of(&self.outcomes, has_outcome)
+            && any_of(&self.advisories, |kind| record.advisories.iter().any(|one| one.kind == *kind))
             && self.session.as_ref().is_none_or(|start| session.is_some_and(|id| id.starts_with(start)))
             && self
                 .project
@@ -152,7 +155,7 @@ mod tests {
     use super::*;
     use crate::testing::annotated;
 
-    const LINE: &str = r#"{"schema":1,"id":"b","time":"2026-10-01T00:00:00.000Z","session":"abc-1","project":"/w/shop","decision":"block","cause":"findings","detail":"Say \"Hi\" to ÉMILE","findings":[{"category":"A","status":"confirmed"},{"category":"C","status":"refuted"}]}"#;
+    const LINE: &str = r#"{"schema":1,"id":"b","time":"2026-10-01T00:00:00.000Z","session":"abc-1","project":"/w/shop","decision":"block","cause":"findings","detail":"Say \"Hi\" to ÉMILE","findings":[{"category":"A","status":"confirmed"},{"category":"C","status":"refuted"}],"advisories":[{"kind":"force-push","text":"t","evidence":"e"}]}"#;
 
     fn is(filter: &Filter) -> bool {
         filter.matches(&annotated(LINE)[0])
@@ -176,6 +179,8 @@ mod tests {
             (true, Filter { session: Some("abc".into()), ..all() }),
             (false, Filter { session: Some("bc".into()), ..all() }),
             (false, Filter { outcomes: vec![OutcomeFilter::Fixed], ..all() }),
+            (true, Filter { advisories: vec![AdvisoryKind::ForcePush, AdvisoryKind::HardReset], ..all() }),
+            (false, Filter { advisories: vec![AdvisoryKind::HardReset], ..all() }),
         ] {
             assert_eq!(is(&filter), expected, "{filter:?}");
         }

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::finding::{Category, Finding, Kind, Source, Status};
-use crate::log::annotated::FindingNotes;
+use crate::log::annotated::{AUDIT, FindingNotes};
 use crate::log::filter::DecisionKind;
 use crate::log::note::{FindingOutcome, Label};
 use crate::log::record::ReaderRecord;
@@ -36,6 +36,9 @@ pub struct Stats {
     pub audited: usize,
     pub block_rate: Option<f64>,
     pub causes: Vec<Count>,
+    pub gates: Vec<GateStats>,
+    pub checks: Vec<Count>,
+    pub advisories: Vec<Count>,
     pub outcomes: Outcomes,
     pub precision: Precision,
     pub auditor: ReaderStats,
@@ -51,6 +54,15 @@ pub struct Stats {
 pub struct Count {
     pub name: String,
     pub count: usize,
+}
+
+/// What one gate made of the stops that it looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GateStats {
+    pub name: String,
+    pub looked: usize,
+    pub held: usize,
+    pub could_not_check: usize,
 }
 
 /// The outcomes of the confirmed findings of blocks, and what people say.
@@ -157,7 +169,9 @@ pub fn stats(all: &[Annotated], zone: &TimeZone) -> Stats {
     let count = |kind: DecisionKind| all.iter().filter(|annotated| annotated.kind() == kind).count();
     let distinct = |of: fn(&Record) -> Option<&str>| records().filter_map(of).collect::<HashSet<_>>().len();
     let blocks = count(DecisionKind::Block);
-    let audited = all.iter().filter(|annotated| was_audited(annotated)).count();
+    let audited = all.iter().filter(|annotated| annotated.was_audited()).count();
+    let gates = gates(all);
+    let held_by_audit = gates.iter().find(|gate| gate.name == AUDIT).map_or(0, |gate| gate.held);
     let mut by_project =
         spent(all, |annotated| annotated.decision.project.clone().unwrap_or_else(|| "unknown".to_owned()));
     by_project.sort_by(|one, other| other.cost_usd.total_cmp(&one.cost_usd));
@@ -173,8 +187,11 @@ pub fn stats(all: &[Annotated], zone: &TimeZone) -> Stats {
         allows: count(DecisionKind::Allow),
         could_not_check: all.iter().filter(|annotated| annotated.is_unchecked()).count(),
         audited,
-        block_rate: ratio(blocks, audited),
+        block_rate: ratio(held_by_audit, audited),
         causes: most_first(all.iter().map(|annotated| annotated.cause.as_str())),
+        gates,
+        checks: most_first(records().flat_map(checks_of)),
+        advisories: most_first(records().flat_map(|record| &record.advisories).map(|one| one.kind.name())),
         outcomes: outcomes(all),
         precision: precision(all),
         auditor: reader(records().filter_map(|record| record.auditor.as_ref())),
@@ -186,10 +203,26 @@ pub fn stats(all: &[Annotated], zone: &TimeZone) -> Stats {
     }
 }
 
-/// Whether plan, session and disk were looked at.
-fn was_audited(annotated: &Annotated) -> bool {
-    annotated.decision.auditor.is_some()
-        || matches!(annotated.cause.as_str(), "clean" | "findings" | "only-unverified" | "moved-on")
+/// What each gate made of the stops that it looked at, the audit first. A stop that was skipped is no gate's.
+fn gates(all: &[Annotated]) -> Vec<GateStats> {
+    let mut gates: Vec<GateStats> = Vec::new();
+    for (name, held, unchecked) in all.iter().flat_map(Annotated::gates) {
+        let at = gates.iter().position(|gate| gate.name == name).unwrap_or_else(|| {
+            gates.push(GateStats { name: name.to_owned(), looked: 0, held: 0, could_not_check: 0 });
+            gates.len() - 1
+        });
+        gates[at].looked += 1;
+        gates[at].held += usize::from(held);
+        gates[at].could_not_check += usize::from(unchecked);
+    }
+    gates.sort_by_key(|gate| (gate.name != AUDIT, Reverse(gate.looked), gate.name.clone()));
+    gates
+}
+
+/// How the checks of a stop ended; those that were not due did not run.
+fn checks_of(record: &Record) -> impl Iterator<Item = &str> {
+    let checks = record.gates.iter().flat_map(|gate| &gate.checks);
+    checks.map(|check| check.outcome.as_str()).filter(|outcome| *outcome != "not-due")
 }
 
 fn ratio(part: usize, whole: usize) -> Option<f64> {
@@ -314,7 +347,7 @@ fn latency(all: &[Annotated]) -> Latency {
     for annotated in all {
         let asked = annotated.readers().filter(|reader| reader.was_asked()).map(|reader| reader.duration_ms);
         readers.extend(asked.reduce(|one, other| one + other));
-        if was_audited(annotated) { &mut audits } else { &mut aside }.extend(annotated.own_ms());
+        if annotated.was_audited() { &mut audits } else { &mut aside }.extend(annotated.own_ms());
     }
     Latency {
         ours_aside: percentiles(aside),

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 
 use crate::log::stats::{
-    Count, Latency, Named, Outcomes, Percentiles, Precision, ReaderStats, Repeat, Share, Spent, Stats,
+    Count, GateStats, Latency, Named, Outcomes, Percentiles, Precision, ReaderStats, Repeat, Share, Spent,
+    Stats,
 };
 use crate::paths::base_name;
 use crate::render::paragraphs::{LABEL, Paragraphs, TITLE, UNVERIFIED};
@@ -39,6 +40,9 @@ pub fn charts(stats: &Stats, setting: Setting) -> String {
     let mut charts = Charts { page: Paragraphs::new(setting.width), setting };
     charts.summary(stats);
     charts.counts("Why", &stats.causes, stats.decisions);
+    charts.gates(&stats.gates);
+    charts.counts("Checks", &stats.checks, stats.checks.iter().map(|count| count.count).sum());
+    charts.counts("Worth knowing", &stats.advisories, stats.advisories.iter().map(|count| count.count).sum());
     charts.outcomes(&stats.outcomes);
     charts.precision(&stats.precision);
     charts.readers(stats);
@@ -128,13 +132,28 @@ impl Charts {
         let dry = some(stats.would_block, "more would have been, but for a dry run or a count that failed");
         let unchecked = some(stats.could_not_check, "could not be checked");
         let stops = format!(
-            "{} held: {} of all, {} of the {} that were audited.{dry}{unchecked}",
+            "{} held: {} of all. The audit held {} of the {} that it judged.{dry}{unchecked}",
             number_of(stats.blocks, "stop was", "stops were"),
             percent(ratio(stats.blocks, stats.decisions)),
-            percent(ratio(stats.blocks, stats.audited)),
+            percent(stats.block_rate.unwrap_or_default()),
             number(stats.audited),
         );
         self.indented(&stops, PLAIN, "");
+    }
+
+    /// How often each gate looked, and how often it held.
+    fn gates(&mut self, gates: &[GateStats]) {
+        if gates.is_empty() {
+            return;
+        }
+        self.title("Gates");
+        let most = gates.iter().map(|gate| gate.looked).max().unwrap_or(1);
+        let row = |gate: &GateStats| Row {
+            name: clean(&gate.name),
+            cells: vec![format!("{} looked", number(gate.looked)), format!("{} held", number(gate.held))],
+            share: ratio(gate.looked, most),
+        };
+        self.chart(&gates.iter().map(row).collect::<Vec<_>>());
     }
 
     fn counts(&mut self, title: &str, counts: &[Count], all: usize) {

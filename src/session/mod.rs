@@ -259,6 +259,11 @@ pub struct Masked {
 }
 
 impl Session {
+    /// Whether its transcript has rows, and none of them is Claude Code's.
+    pub fn is_foreign(&self) -> bool {
+        self.rows == 0 && self.skipped.unknown > 0
+    }
+
     pub fn done_touches(&self) -> impl Iterator<Item = &Touch> {
         self.touches.iter().filter(|touch| touch.outcome == Outcome::Done)
     }

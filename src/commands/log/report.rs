@@ -59,8 +59,18 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
 }
 
 fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
-    let FilterArgs { project, session, decision, category, cause, outcome, grep, since: _, until: _ } =
-        &args.filter;
+    let FilterArgs {
+        project,
+        session,
+        decision,
+        category,
+        cause,
+        outcome,
+        advisory,
+        grep,
+        since: _,
+        until: _,
+    } = &args.filter;
     let time =
         |time: Option<Timestamp>| Some(time?.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string());
     let one_of = |names: Vec<&str>| (!names.is_empty()).then(|| names.join(" or "));
@@ -73,6 +83,7 @@ fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
         ("with category", one_of(category.iter().map(|category| category.name()).collect())),
         ("for", one_of(cause.iter().map(|cause| cause.name()).collect())),
         ("that became", one_of(outcome.iter().map(|outcome| outcome.name()).collect())),
+        ("with advisory", one_of(advisory.iter().map(|kind| kind.name()).collect())),
         ("with the words", grep.clone()),
     ];
     let words: Vec<_> =

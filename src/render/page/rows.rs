@@ -30,13 +30,16 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// One entry of each column for each decision; of those named `finding_`, one for each finding.
+/// One entry of each column for each decision; of those named `gate_`, one for each gate that looked, of those named
+/// `finding_`, one for each finding.
 #[derive(Default, Serialize)]
 pub(super) struct Rows<'a> {
     projects: Texts<'a>,
     sessions: Texts<'a>,
     causes: Texts<'a>,
     models: Texts<'a>,
+    gates: Texts<'a>,
+    advisory_kinds: Texts<'a>,
     reader_outcomes: Texts<'a>,
 
     id: Vec<&'a str>,
@@ -46,6 +49,12 @@ pub(super) struct Rows<'a> {
     cause: Vec<usize>,
     project: Vec<Option<usize>>,
     session: Vec<Option<usize>>,
+    /// Whether one of its subagents stopped.
+    subagent: Vec<bool>,
+    /// Whether plan, session and disk were looked at.
+    audited: Vec<bool>,
+    /// The kinds of its advisories.
+    advisories: Vec<Vec<usize>>,
     /// The first reader's.
     model: Vec<Option<usize>>,
     first_outcome: Vec<Option<usize>>,
@@ -59,6 +68,10 @@ pub(super) struct Rows<'a> {
     cost_usd: Vec<Option<f64>>,
     /// What a person says of the decision as a whole.
     label: Vec<Option<&'static str>>,
+
+    gate_row: Vec<usize>,
+    gate_name: Vec<usize>,
+    gate_held: Vec<bool>,
 
     finding_row: Vec<usize>,
     finding_category: Vec<&'static str>,
@@ -79,6 +92,11 @@ impl<'a> Rows<'a> {
         let mut rows = Self::default();
         for (row, annotated) in decisions.iter().enumerate() {
             rows.add(annotated, zone);
+            for (name, is_held, _) in annotated.gates() {
+                rows.gate_row.push(row);
+                rows.gate_name.push(rows.gates.index(name));
+                rows.gate_held.push(is_held);
+            }
             for (finding, notes) in annotated.with_findings() {
                 rows.finding_row.push(row);
                 rows.finding_category.push(Category::name(finding.category));
@@ -101,6 +119,10 @@ impl<'a> Rows<'a> {
         self.cause.push(self.causes.index(record.cause.name()));
         self.project.push(record.project.as_deref().map(|project| self.projects.index(project)));
         self.session.push(record.session.as_deref().map(|session| self.sessions.index(session)));
+        self.subagent.push(record.agent.is_some());
+        self.audited.push(annotated.was_audited());
+        let kinds = record.advisories.iter().map(|one| self.advisory_kinds.index(one.kind.name()));
+        self.advisories.push(kinds.collect());
         self.label.push(annotated.label.as_ref().map(|note| note.label.name()));
         let (first, second) = (record.auditor.as_ref(), record.second_reader.as_ref());
         self.model.push(first.map(|first| self.models.index(&first.model)));

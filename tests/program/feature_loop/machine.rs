@@ -60,10 +60,10 @@ impl Machine {
     /// What the client does.
     pub(crate) fn script(&self, lines: &[&str]) {
         let mut script = format!("record {}\n", self.path("calls").display());
-        for line in lines {
+        for (at, line) in lines.iter().enumerate() {
             // Whoever sets a mark has done some work as well.
             if let Some((when, list)) = line.split_once("write feature_list.json {") {
-                script.push_str(&format!("{when}write src/work {list}\n"));
+                script.push_str(&format!("{when}write src/work {at} {list}\n"));
             }
             script.push_str(&format!("{line}\n"));
         }

@@ -221,7 +221,7 @@ fn a_list_that_is_gone_or_empty_is_said() {
         machine.fails(&["loop", "run"]),
         "punchlist: feature_list.json can't be read: it is not there; `punchlist loop init` begins a loop\n"
     );
-    machine.print(&["loop", "init"]);
+    machine.list(&[]);
     assert_eq!(
         machine.fails(&["loop", "run"]),
         "punchlist: feature_list.json has no features yet; put some in, or let a session do it\n"

@@ -305,6 +305,31 @@ fn a_check_and_a_finding_are_one_block() {
 }
 
 #[test]
+fn figures_count_audits_and_checks_apart() {
+    let mut project = scene_with(COUNTING);
+    project.file("broken", "");
+    held(&project.run());
+    std::fs::remove_file(project.in_work("broken")).expect("removed");
+    project.works_on();
+    goes_on(&mut project, "Fixed.");
+    project.run();
+    let stats = project.run_args(&["log", "stats", "--json"]);
+    let stats: serde_json::Value = serde_json::from_str(&stats.stdout).expect("figures");
+    assert_eq!(
+        stats["gates"],
+        json!([
+            { "name": "audit", "looked": 1, "held": 0, "could_not_check": 0 },
+            { "name": "checks", "looked": 2, "held": 1, "could_not_check": 0 },
+        ])
+    );
+    assert_eq!(
+        (&stats["blocks"], &stats["audited"], &stats["block_rate"]),
+        (&json!(1), &json!(1), &json!(0.0))
+    );
+    assert_eq!(stats["checks"], json!([{ "name": "failed", "count": 1 }, { "name": "fixed", "count": 1 }]));
+}
+
+#[test]
 fn subagents_have_checks_of_their_own() {
     let checks = format!("{COUNTING}on = \"subagent\"\n");
     let mut project = scene_with(&checks);

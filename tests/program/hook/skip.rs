@@ -116,6 +116,36 @@ fn a_chat_is_nothing_to_audit() {
     stands_aside(&project, &project.run(), "nothing-to-audit", "nothing was done yet");
 }
 
+/// Codex and Copilot run this hook as it is registered, and write other transcripts.
+#[test]
+fn another_client_is_not_known_and_that_is_said_once() {
+    let rows = "{\"timestamp\":\"2026-11-18T10:00:00Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"x\"}}\n\
+                {\"timestamp\":\"2026-11-18T10:00:01Z\",\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\"}}\n";
+    let by_rows = {
+        let mut project = TestProject::new();
+        project.input["transcript_path"] = json!(project.path("rollout.jsonl"));
+        std::fs::write(project.path("rollout.jsonl"), rows).expect("a transcript");
+        project
+    };
+    let by_input = {
+        let mut project = TestProject::new();
+        project.input = json!({ "sessionId": "s", "cwd": project.in_work("."), "timestamp": 1 });
+        project
+    };
+    for project in [by_rows, by_input] {
+        let run = project.run();
+        run.check(
+            run.stdout.contains("punchlist: this client is not known: its input or its transcript"),
+            "it is said",
+        );
+        run.logs("allow", "unknown-client");
+        let again = project.run();
+        again.is_silent();
+        again.logs("allow", "unknown-client");
+        run.same(&project.calls().len(), &0);
+    }
+}
+
 #[test]
 fn a_plan_with_which_nothing_was_done_is_nothing_to_audit() {
     let mut project = TestProject::new();

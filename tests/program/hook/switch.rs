@@ -69,7 +69,7 @@ fn an_agent_that_used_it_and_switched_it_on_again_is_reported_as_well() {
     project.transcript.ran("punchlist on", "");
     project.says("All done: I created alpha.txt and notes/beta.txt.");
     let run = project.run();
-    run.tells("let go; worth knowing: The agent itself switched punchlist off. (punchlist off)");
+    run.tells("let go; worth knowing:\n- The agent itself switched punchlist off: punchlist off");
 }
 
 #[test]

@@ -27,12 +27,13 @@ function bars(entries) {
 
 function drawGlance(sums) {
   const held = sums.kinds[0];
+  const byAudit = sums.gates.find((gate) => gate.name === "audit")?.held ?? 0;
   const precision = sums.precision.all;
   const failed = sums.failures.reduce((all, [, number]) => all + number, 0);
   const { aside, audited } = sums.latency;
   const entries = [
     ["Decisions", count(sums.decisions), `${many(sums.projects.length, "project")}${sums.kinds[2] ? `; ${count(sums.kinds[2])} could not be checked` : ""}`],
-    ["Held", count(held), sums.audited ? `${percent(held / sums.audited, 1)} of ${count(sums.audited)} audited` : "nothing was audited", held ? "block" : ""],
+    ["Held", count(held), sums.audited ? `the audit ${count(byAudit)}, ${percent(byAudit / sums.audited, 1)} of ${count(sums.audited)} audited` : "nothing was audited", held ? "block" : ""],
     ["Precision", precision ? percent(precision.share) : "–",
       precision ? `${percent(precision.low)} to ${percent(precision.high)}, ${many(precision.n, "finding")}` : "nothing is known yet"],
     ["Reader failed", count(failed), sums.asked ? `${percent(failed / sums.asked, 1)} of ${many(sums.asked, "call")}` : "never asked", failed ? "unchecked" : ""],
@@ -162,6 +163,16 @@ function drawCauses(sums, state, choose) {
     pressed: state.cause === rows.causes[cause],
     press: () => choose("cause", rows.causes[cause]),
   }))), ...(rest > 0 ? [more] : [])]));
+}
+
+// What each gate made of the stops that it looked at: audits, checks, loops and keep-alive are counted apart.
+function drawGates(sums) {
+  byId("gates").replaceChildren(sums.gates.length === 0 ? nothing("No gate looked at any of these.") : bars(sums.gates.map((gate) => ({
+    name: gate.name,
+    value: gate.looked,
+    text: `${count(gate.looked)} looked · ${count(gate.held)} held`,
+    kind: gate.held > 0 ? "block" : "",
+  }))));
 }
 
 // Each cause is coloured by what it mostly came to.

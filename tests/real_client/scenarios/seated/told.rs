@@ -31,10 +31,9 @@ pub(super) fn ignored(client: &Client) -> Result<(), String> {
         let screen = seat.terminal.screen();
         let for_agent: Vec<_> =
             screen.lines().skip_while(|line| !line.contains("Decision ")).take(3).collect();
-        ensure(
-            for_agent.last().is_some_and(|line| line.contains("either lets you go.")),
-            || format!("the agent's two lines do not fit 80 columns: {for_agent:?}"),
-        )
+        ensure(for_agent.last().is_some_and(|line| line.contains("either lets you go.")), || {
+            format!("the agent's two lines do not fit 80 columns: {for_agent:?}")
+        })
     })
 }
 
