@@ -282,7 +282,9 @@ mod tests {
                 setting.words.iter().all(|(word, about)| !word.is_empty() && !about.is_empty()),
                 "{setting:?}"
             );
-            let has_none = setting.own_file_only || setting.is_of_many || setting.key == "max_cost_per_day";
+            let has_none = setting.own_file_only
+                || setting.is_of_many
+                || ["max_cost_per_day", "verify"].contains(&setting.key.as_str());
             assert_eq!(setting.default.is_none(), has_none, "{setting:?}");
         }
         let order: Vec<_> = settings.iter().map(Setting::path).collect();

@@ -244,7 +244,7 @@ fn touched(stop: &StopContext<'_>) -> Touched {
     let started = session.started.as_deref().and_then(|time| time.parse::<Timestamp>().ok());
     let windows = windows(session, started.map(Timestamp::as_millisecond), stop.started_ms);
     if let Some(first) = windows.iter().map(|window| *window.start()).min() {
-        let changed = workspace.changed_since(first).into_iter();
+        let changed = workspace.changed_since(first).0.into_iter();
         let is_ours = |changed: u128| windows.iter().any(|window| window.contains(&changed));
         let ours = changed.filter(|(_, (_, changed))| is_ours(*changed));
         touched.extend(ours.map(|(name, stamp)| (name, Some(stamp))));

@@ -44,7 +44,7 @@ impl StateFolder {
     pub fn allow<'r>(&self, project: &Path, runs: impl Iterator<Item = &'r str>) -> io::Result<bool> {
         let repository = repository(project);
         let names: BTreeSet<String> = runs.map(ContentId::of).collect();
-        update_json(&self.allowed_file(), |allowed: &mut Allowed| {
+        update_json(&self.allowed_file(), false, |allowed: &mut Allowed| {
             let before = if names.is_empty() {
                 allowed.remove(&repository)
             } else {
