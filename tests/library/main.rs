@@ -11,7 +11,6 @@ mod config;
 mod evidence;
 mod facts;
 mod fuzz;
-mod hostile_texts;
 mod log;
 mod module_graph;
 mod plan;

@@ -212,12 +212,18 @@ pub(crate) fn diff(bytes: &[u8]) {
 
 /// One side of a unified diff, as it was.
 fn side(diff: &str, sign: char) -> String {
-    let mut text = String::new();
+    let (mut text, mut is_ours) = (String::new(), false);
     for line in diff.split_inclusive('\n').skip(1) {
         if line.starts_with("\\ No newline") {
-            text.pop();
+            // It speaks of the line before it.
+            if is_ours {
+                text.pop();
+            }
         } else if let Some(rest) = line.strip_prefix([sign, ' ']) {
             text.push_str(rest);
+            is_ours = true;
+        } else {
+            is_ours = false;
         }
     }
     text
