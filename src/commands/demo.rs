@@ -87,7 +87,7 @@ fn play() -> io::Result<String> {
         }
     }
     let decisions = log.query(&Filter::default(), None)?.decisions;
-    let setting = Setting { zone: TimeZone::system(), width: None, head: false, indent: 0 };
+    let setting = Setting { zone: TimeZone::system(), width: Some(WIDTH - 4), head: false, indent: 0 };
     for annotated in &decisions {
         let line = listing(&query::parse(&annotated.line).decisions, &setting);
         let _ = writeln!(text, "    {}", anstream::adapter::strip_str(line.trim_end()));
