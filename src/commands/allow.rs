@@ -1,16 +1,18 @@
-//! `punchlist allow`: shows the commands that this project's config file and its feature lists want
-//! to run at a stop, and allows them after a question. Must not run anything.
+//! `punchlist allow`: shows the commands that this project's config file and its feature lists want to run at a stop and
+//! the settings with which it would weaken the gate or cost more, and allows them after a question. Must not run anything.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
 
-use super::Result;
 use super::output::print;
 use super::switch::project_here;
+use super::{Result, complain};
 use crate::cli::AllowArgs;
-use crate::config::Config;
+use crate::config::sources::{Sources, sources};
+
+use crate::config::{Asked, OF_FEATURE, asked_by_feature, project_file};
 use crate::env::Env;
 use crate::feature_loop::disk;
 use crate::state::StateFolder;
@@ -20,58 +22,85 @@ pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
     let state = StateFolder::find(env)?;
     let project = project_here(env);
     if args.revoke {
-        let changed = state.allow(&project, std::iter::empty())?;
+        let changed = state.allow(&project, &[])?;
         let text = if changed { "Taken back" } else { "Nothing was allowed" };
         return print(&format!("{text}: {}\n", project.display()));
     }
-    let (config, faults) = Config::load(env, &project);
-    if let Some(fault) = faults.first() {
-        return Err(fault.to_string().into());
+    let Sources { mut asked, faults, .. } = sources(env, &project, || state.allowed(&project));
+    for fault in faults.iter().filter(|fault| fault.is_fault()) {
+        complain(&fault.to_string());
     }
-    let wanted = wanted(&config, &state, &project);
-    if wanted.is_empty() {
-        return print(&format!("{} asks for nothing to be run.\n", project.display()));
+    let (config, _) = state.load_config(env, &project);
+    asked.extend(of_features(&state, &project, &config.feature_loop.features));
+    let file = project_file(&project);
+    if asked.is_empty() {
+        return print(&format!("{} asks for nothing that you would have to allow.\n", file.display()));
     }
-    let mut text = format!("{} asks to run, when an agent stops:\n", project.display());
-    for (name, run) in &wanted {
-        let _ = writeln!(text, "  {}: {}", harmless(name), harmless(run));
-    }
-    if wanted.iter().all(|(_, run)| state.is_allowed(&project, run)) {
+    let text = listed(&asked, &file.display().to_string());
+    if asked.iter().all(|one| one.is_allowed) {
         return print(&format!("{text}Allowed already. `punchlist allow --revoke` takes it back.\n"));
     }
     let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let is_agreed = args.yes || (at_terminal && agrees(&text)?);
-    if !is_agreed {
-        return Err(if at_terminal {
-            "not allowed; nothing of it will run".into()
-        } else {
-            format!("{text}Nobody is there to ask: `punchlist allow --yes` where you have read it").into()
-        });
+    if !is_agreed && at_terminal {
+        return Err("not allowed; nothing of it will run or count".into());
     }
-    state.allow(&project, wanted.iter().map(|(_, run)| run.as_str()))?;
+    if !is_agreed {
+        print(&text)?;
+        return Err("Nobody is there to ask: `punchlist allow --yes` where you have read it".into());
+    }
+    state.allow(&project, &asked)?;
     let shown = if at_terminal && !args.yes { "" } else { &text };
-    print(&format!("{shown}Allowed, as it stands here: a command that changes has to be allowed anew.\n"))
+    print(&format!("{shown}Allowed, as it stands here: what changes has to be allowed anew.\n"))
 }
 
-/// What a project asks to run: the name of each, and its command line.
-fn wanted(config: &Config, state: &StateFolder, project: &Path) -> Vec<(String, String)> {
-    let checks = config.checks.iter().filter(|check| check.is_projects);
-    let mut wanted: Vec<_> = checks.map(|check| (check.name.clone(), check.run.clone())).collect();
-    let of_loop = &config.feature_loop;
-    let verify = of_loop.verify.iter().filter(|_| of_loop.is_verify_projects);
-    wanted.extend(verify.map(|run| ("the whole feature list".to_owned(), run.clone())));
+/// Lists all that would be allowed, word for word, with a mark on what is new.
+fn listed(asked: &[Asked], file: &str) -> String {
+    let (verify, asked_in_file): (Vec<&Asked>, Vec<&Asked>) =
+        asked.iter().partition(|one| one.key == OF_FEATURE);
+    let (checks, settings): (Vec<&Asked>, Vec<&Asked>) =
+        asked_in_file.into_iter().partition(|one| one.key == "check");
+    let is_partly_new = asked.iter().any(|one| one.is_allowed);
+    let new = |one: &Asked| if is_partly_new && !one.is_allowed { "  (new)" } else { "" };
+    let mut text = String::new();
+    if !checks.is_empty() {
+        let _ = writeln!(text, "{file} asks to run, when an agent stops:");
+    }
+    for check in checks {
+        let field = |key: &str| check.value.get(key).and_then(toml::Value::as_str).unwrap_or_default();
+        let _ = write!(text, "  {}: {}", harmless(field("name")), harmless(field("run")));
+        let others =
+            check.value.as_table().into_iter().flatten().filter(|(key, _)| *key != "name" && *key != "run");
+        let others: Vec<String> = others.map(|(key, value)| format!("{key} = {value}")).collect();
+        if !others.is_empty() {
+            let _ = write!(text, "  ({})", harmless(&others.join(", ")));
+        }
+        let _ = writeln!(text, "{}", new(check));
+    }
+    if !settings.is_empty() {
+        let _ = writeln!(text, "{file} asks for what may weaken the gate or cost more:");
+    }
+    for setting in settings {
+        let _ = writeln!(text, "  {}{}", harmless(&setting.text()), new(setting));
+    }
+    if !verify.is_empty() {
+        let _ = writeln!(text, "The feature list asks to run, when a feature is set to pass:");
+    }
+    for one in verify {
+        let _ = writeln!(text, "  {}{}", harmless(one.value.as_str().unwrap_or_default()), new(one));
+    }
+    text
+}
+
+/// The commands of the feature lists in a project; `list` is the name of one that no loop has begun with yet.
+fn of_features(state: &StateFolder, project: &Path, list: &str) -> Vec<Asked> {
     let loops = state.all_loops().into_iter().filter(|one| one.folder.starts_with(project));
     let mut lists: BTreeSet<_> = loops.map(|one| (one.folder, one.features)).collect();
-    lists.insert((project.to_path_buf(), of_loop.features.clone()));
-    for (folder, list) in lists.iter().filter(|(folder, list)| folder.join(list).is_file()) {
-        let features = disk::read_features(folder, list).unwrap_or_default();
-        let verified = features.into_iter().filter_map(|feature| {
-            let name = format!("feature {}", feature.display_name());
-            Some((name, feature.verify?))
-        });
-        wanted.extend(verified);
-    }
-    wanted
+    lists.insert((project.to_path_buf(), list.to_owned()));
+    let there = lists.iter().filter(|(folder, list)| folder.join(list).is_file());
+    let features = there.flat_map(|(folder, list)| disk::read_features(folder, list).unwrap_or_default());
+    let allowed = state.allowed(project);
+    features.filter_map(|feature| Some(asked_by_feature(&feature.verify?, &allowed))).collect()
 }
 
 /// Asks the person at the terminal.

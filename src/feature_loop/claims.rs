@@ -72,7 +72,7 @@ pub fn check_of(name: &str, run: &str) -> CheckConfig {
         timeout: CHECK_TIMEOUT,
         on: CheckOn::Stop,
         max_holds: MAX_HOLDS,
-        is_projects: true,
+        needs_leave: false,
     }
 }
 

@@ -19,6 +19,7 @@ use crate::env;
 use crate::ids::ContentId;
 use crate::readers::Readers;
 use crate::state::StateChange;
+use crate::text::harmless;
 use crate::timing;
 
 pub const NAME: &str = "checks";
@@ -52,10 +53,8 @@ impl Gate for ChecksGate {
     fn check(&self, stop: &StopContext<'_>, _: &[CheckedGate], _: &mut Readers<'_>) -> GateResult {
         let Due { mut to_run, idle, unchanged, touched } = Due::at(stop);
         let mut result = StopResult::default();
-        let asked = to_run.len();
-        let is_allowed = |run: &str| stop.state.is_allowed(stop.project, run);
-        to_run.retain(|(check, _)| !check.is_projects || is_allowed(&check.run));
-        let unread = to_run.len() < asked;
+        let unread = to_run.iter().any(|(check, _)| check.needs_leave);
+        to_run.retain(|(check, _)| !check.needs_leave);
         let ran = stop.phases.time(timing::CHECKS, || run_all(stop, &to_run));
         if !stop.is_background() {
             say(&ran);
@@ -280,9 +279,10 @@ fn say(ran: &[Ran]) {
             Verdict::Failed { how, output } => (how.as_str(), output.as_str()),
             Verdict::CouldNotRun(why) => (why.as_str(), ""),
         };
-        let _ = writeln!(stderr, "{} | {verdict} ({:.1} s)", ran.name, ran.took.as_secs_f64());
+        let name = harmless(&ran.name).replace('\n', " ");
+        let _ = writeln!(stderr, "{name} | {} ({:.1} s)", harmless(verdict), ran.took.as_secs_f64());
         for line in output.lines() {
-            let _ = writeln!(stderr, "{} | {line}", ran.name);
+            let _ = writeln!(stderr, "{name} | {}", harmless(line));
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::{CheckedGate, Gate, GateResult, StopContext};
 use crate::audit::AuditInput;
 use crate::client::env_vars;
+use crate::config::asked_by_feature;
 use crate::decision::{Cause, Outcome, OutcomeKind};
 use crate::feature_loop::context::read_fill;
 use crate::feature_loop::prompts;
@@ -130,24 +131,17 @@ impl FeatureLoopGate {
         readers: &mut Readers<'_>,
     ) -> Result<Vec<String>, String> {
         let config = &stop.config.feature_loop;
-        let is_allowed = |run: &str| stop.state.is_allowed(stop.project, run);
-        let list = config.verify.as_deref();
-        let is_read = list.is_none_or(|run| !config.is_verify_projects || is_allowed(run));
+        let allowed = stop.state.allowed(stop.project);
+        let is_allowed = |run: &str| asked_by_feature(run, &allowed).is_allowed;
         let mut verifier = Verifier {
-            list: list.filter(|_| is_read),
+            list: config.verify.as_deref(),
             is_allowed: &is_allowed,
             time: stop.work_deadline().saturating_duration_since(Instant::now()),
             judge: &mut |features| judge(stop, features, readers),
         };
-        let mut told = verifier.settle(&self.found, seen)?;
-        told.extend((!is_read).then(|| LIST_NOT_READ.to_owned()));
-        Ok(told)
+        verifier.settle(&self.found, seen)
     }
 }
-
-/// What the person is told where a project asks for the whole list's command, and nobody allowed it.
-const LIST_NOT_READ: &str =
-    "`[loop] verify` of the project does not run before you have looked at it: `punchlist allow`";
 
 /// Has a reader judge features by the evidence of the session. Returns why each was not built, where it was not.
 fn judge(

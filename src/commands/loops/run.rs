@@ -16,7 +16,7 @@ use super::{LoopContext, Result};
 use crate::child;
 use crate::cli::loops::LoopRunArgs;
 use crate::client::program;
-use crate::config::CHECK_TIMEOUT;
+use crate::config::{CHECK_TIMEOUT, asked_by_feature};
 use crate::exit;
 use crate::feature_loop::prompts::{self, SESSION_PROMPT};
 use crate::feature_loop::snapshot::{LoopSnapshot, now_ms};
@@ -253,9 +253,10 @@ impl Runner<'_> {
     fn verify(&self, state: &LoopState, snapshot: &mut LoopSnapshot) -> std::result::Result<(), String> {
         let config = &self.context.config.feature_loop;
         let project = project_here(self.context.env);
-        let is_allowed = |run: &str| self.context.state.is_allowed(&project, run);
+        let allowed = self.context.state.allowed(&project);
+        let is_allowed = |run: &str| asked_by_feature(run, &allowed).is_allowed;
         let mut verifier = Verifier {
-            list: config.verify.as_deref().filter(|run| !config.is_verify_projects || is_allowed(run)),
+            list: config.verify.as_deref(),
             is_allowed: &is_allowed,
             time: CHECK_TIMEOUT,
             judge: &mut |_| Err("only the hook asks a reader, and it is not registered".into()),

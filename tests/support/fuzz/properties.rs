@@ -151,7 +151,8 @@ pub(crate) fn settings(bytes: &[u8]) {
 /// Settings that are read, written and read again are the same; faults are told with a place in the file.
 pub(crate) fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let faults = config_parse::errors(&text, "config.toml");
+    let config_parse::Parsed { table, errors: faults } = config_parse::parse(&text, "config.toml");
+    assert!(table.try_into::<Config>().is_ok(), "what is right in a file makes settings: {text}");
     match Config::parse(&text, "config.toml") {
         Ok(config) => {
             assert!(faults.is_empty(), "{faults:?}");
