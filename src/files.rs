@@ -40,6 +40,12 @@ pub(crate) fn read_exact_at(mut file: &File, part: &mut [u8], from: u64) -> io::
     file.read_exact(part)
 }
 
+/// Returns the bytes of a file, or of all files in a folder.
+pub fn size_of(path: &Path) -> u64 {
+    let entries = walkdir::WalkDir::new(path).into_iter().filter_map(Result::ok);
+    entries.filter_map(|entry| entry.metadata().ok()).filter(Metadata::is_file).map(|meta| meta.len()).sum()
+}
+
 /// A file's own number, which no other file has; 0 where the system does not tell.
 pub fn inode_of(meta: &Metadata) -> u64 {
     #[cfg(unix)]

@@ -84,10 +84,14 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// One line for the client's status line: the last decision, what is open, what is left of the budget
+    Statusline,
     /// The settings: every value with its source, a commented file, a schema, a check; without a command, shows them
     Config(ConfigArgs),
     /// Takes out of the client's settings what install put in, and nothing else
     Uninstall(UninstallArgs),
+    /// Says how this program was installed and what updates it
+    Update(UpdateArgs),
     /// The Stop hook itself: run by Claude Code, with the hook's JSON on stdin
     Hook(HookArgs),
     /// Audits recorded sessions of which the truth is known, and prints how much was found and how much was wrong
@@ -210,9 +214,15 @@ pub struct InstallArgs {
     /// Audits what each subagent claims, too
     #[arg(long)]
     pub subagents: bool,
-    /// Does not let the turn wait for the audit; also where the config says mode = "background"
-    #[arg(long)]
+    /// Does not let the turn wait for the audit: it runs behind it, and findings wake the session
+    #[arg(long, conflicts_with = "hold")]
     pub background: bool,
+    /// Lets the turn wait for the audit again, where it was installed with --background
+    #[arg(long)]
+    pub hold: bool,
+    /// Sets the client's status line, too; one that is set already stays
+    #[arg(long)]
+    pub statusline: bool,
     /// Shows what would be changed, and changes nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -222,9 +232,25 @@ pub struct InstallArgs {
 pub struct UninstallArgs {
     #[command(flatten)]
     pub scope: ScopeArgs,
+    /// Takes it out of every settings file that can be found, and the plugin; says what remains
+    #[arg(long, conflicts_with = "scope")]
+    pub everywhere: bool,
+    /// Removes the log, the rest of the state and your config as well, after showing them
+    #[arg(long, requires = "everywhere")]
+    pub purge: bool,
+    /// Does not ask before it removes them
+    #[arg(long, requires = "purge")]
+    pub yes: bool,
     /// Shows what would be changed, and changes nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct UpdateArgs {
+    /// Asks the way it was installed, and nobody else, whether there is a newer one
+    #[arg(long)]
+    pub check: bool,
 }
 
 #[derive(Debug, Args)]

@@ -31,6 +31,11 @@ pub fn project_name(cwd: &Path) -> String {
     cwd.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
+/// Returns the client's list of installed plugins.
+pub fn installed_plugins(client_config_dir: &Path) -> PathBuf {
+    client_config_dir.join("plugins").join("installed_plugins.json")
+}
+
 /// Returns the client's plan folders: the one that its settings name, if that is in the project,
 /// and its default.
 pub fn plan_folders(env: &Env, project: &Path) -> Vec<PathBuf> {

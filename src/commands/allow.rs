@@ -2,10 +2,10 @@
 //! and allows them after a question. Must not run anything.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, IsTerminal};
 
 use super::Result;
-use super::output::print;
+use super::output::{agrees, print};
 use super::switch::project_here;
 use crate::cli::AllowArgs;
 use crate::config::{CheckConfig, Config, project_file};
@@ -39,7 +39,8 @@ pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
         return print(&format!("{text}Allowed already. `punchlist allow --revoke` takes it back.\n"));
     }
     let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let is_agreed = args.yes || (at_terminal && agrees(&text).map_err(failed)?);
+    let is_agreed =
+        args.yes || (at_terminal && agrees(&format!("{text}Allow that? [y/N] ")).map_err(failed)?);
     if !is_agreed {
         return Err(if at_terminal {
             "not allowed; nothing of it will run".into()
@@ -50,14 +51,4 @@ pub(super) fn run(args: &AllowArgs, env: &Env) -> Result {
     state.allow(&project, Some(&config.checks)).map_err(failed)?;
     let shown = if at_terminal && !args.yes { "" } else { &text };
     print(&format!("{shown}Allowed, as it stands here: a command that changes has to be allowed anew.\n"))
-}
-
-/// Asks the person at the terminal.
-fn agrees(text: &str) -> io::Result<bool> {
-    let mut stdout = io::stdout().lock();
-    write!(stdout, "{text}Allow that? [y/N] ")?;
-    stdout.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -1,6 +1,6 @@
-//! `punchlist install` and `punchlist uninstall`: add the hook to the client's settings or remove
-//! it, and show the change. Must not write in a dry run, nor to a file that it can't parse: then it
-//! says what to do by hand.
+//! `punchlist install`: adds the hook to the client's settings, and shows the change. Must not write
+//! in a dry run, nor to a file that it can't parse: then it says what to do by hand. [`Target`] is
+//! the settings file that `uninstall` changes, too.
 
 use std::fmt::Write as _;
 use std::io;
@@ -14,15 +14,15 @@ use similar::{ChangeTag, TextDiff};
 
 use super::Result;
 use super::output::print;
-use crate::cli::{InstallArgs, UninstallArgs};
-use crate::client::settings::registered_hooks::ON_PATH;
+use crate::cli::InstallArgs;
+use crate::client::settings::registered_hooks::{ON_PATH, by_path, is_our_status_line};
 use crate::client::settings::registration;
-use crate::client::settings::registration::{Created, HOOK_TIMEOUT, Wanted, quoted, register, unregister};
+use crate::client::settings::registration::{Created, HOOK_TIMEOUT, STATUS_LINE, Wanted, register};
 use crate::client::settings::{Scope, SettingsFile};
-use crate::config::{Config, Mode};
+use crate::config::Config;
 use crate::env::Env;
 use crate::state::StateFolder;
-use crate::text::from_home;
+use crate::text::{from_home, harmless};
 
 /// What the hook needs beside its checks and the readers: to read, to check, to reply.
 const MARGIN: Duration = Duration::from_secs(15);
@@ -32,18 +32,16 @@ pub(super) fn install(args: &InstallArgs, config: &Config, env: &Env) -> Result 
     let wanted = Wanted {
         program: match scope {
             Scope::Project => ON_PATH.to_owned(),
-            Scope::Local | Scope::User => quoted(&this_program(env).to_string_lossy()),
+            Scope::Local | Scope::User => by_path(&this_program(env).to_string_lossy()),
         },
         min_timeout: seconds(config.longest_stop() + MARGIN),
         timeout: seconds(config.longest_stop() + MARGIN).max(HOOK_TIMEOUT),
-        background: args.background || config.audit.mode == Mode::Background,
+        background: if args.background { Some(true) } else { args.hold.then_some(false) },
         subagents: args.subagents,
+        status_line: args.statusline,
     };
-    print(&Target::open(scope, env)?.install(&wanted, args.dry_run, config)?)
-}
-
-pub(super) fn uninstall(args: &UninstallArgs, env: &Env) -> Result {
-    print(&Target::open(args.scope.scope(), env)?.uninstall(args.dry_run)?)
+    let project = std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
+    print(&Target::open(scope, project, env)?.install(wanted, args.dry_run)?)
 }
 
 fn seconds(time: Duration) -> u64 {
@@ -51,19 +49,18 @@ fn seconds(time: Duration) -> u64 {
 }
 
 /// The settings file to change.
-struct Target<'a> {
-    scope: Scope,
+pub(super) struct Target<'a> {
+    pub(super) scope: Scope,
     project: PathBuf,
-    file: SettingsFile,
-    /// Every settings file that can be read.
+    pub(super) file: SettingsFile,
+    /// Every settings file of the project and of the person that can be read.
     settings: Vec<(Scope, PathBuf, Value)>,
-    state: StateFolder,
+    pub(super) state: StateFolder,
     env: &'a Env,
 }
 
 impl<'a> Target<'a> {
-    fn open(scope: Scope, env: &'a Env) -> Result<Self> {
-        let project = std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
+    pub(super) fn open(scope: Scope, project: PathBuf, env: &'a Env) -> Result<Self> {
         let path = scope.file(env, &project).ok_or("the home folder is unknown: set HOME")?;
         let file = SettingsFile::open(&path).map_err(|fault| format!("{fault}; nothing was changed"))?;
         let settings = Scope::ALL.into_iter().filter_map(|scope| {
@@ -76,12 +73,14 @@ impl<'a> Target<'a> {
     }
 
     /// Returns the file's text; an empty one is one without settings.
-    fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         self.file.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or("{}\n")
     }
 
-    fn install(&self, wanted: &Wanted, dry_run: bool, config: &Config) -> Result<String> {
-        let edited = register(self.text(), wanted).map_err(|fault| self.by_hand(&fault, wanted))?;
+    fn install(&self, mut wanted: Wanted, dry_run: bool) -> Result<String> {
+        let other_line = self.other_status_line(&wanted);
+        wanted.status_line &= other_line.is_none();
+        let edited = register(self.text(), &wanted).map_err(|fault| self.by_hand(&fault, &wanted))?;
         let path = self.named(&self.file.path);
         let mut text = String::new();
         let is_new = Some(&edited.text) != self.file.text.as_ref();
@@ -107,7 +106,8 @@ impl<'a> Target<'a> {
         for own in &edited.custom {
             let _ = writeln!(text, "Left as it is, since it is a command line of your own: {own}");
         }
-        let notes = self.notes(wanted, config);
+        let mut notes = self.notes();
+        notes.extend(other_line);
         if !notes.is_empty() {
             text.push('\n');
         }
@@ -133,79 +133,22 @@ impl<'a> Target<'a> {
         Ok(text)
     }
 
-    fn uninstall(&self, dry_run: bool) -> Result<String> {
-        let path = self.named(&self.file.path);
-        let before = self.text();
-        let created =
-            self.state.receipt(&self.file.path).map(|created| created.into_iter().collect::<Vec<_>>());
-        let after = unregister(before, created.as_deref())
-            .map_err(|fault| format!("{path} {fault}; nothing was changed"))?;
-        let mut text = String::new();
-        if self.file.text.is_none() || after == before {
-            let _ = writeln!(text, "Not registered in {path}: nothing to take out.");
-        } else {
-            let created = created.unwrap_or_default();
-            let goes = created.contains(&Created::File) && after.trim() == "{}";
-            let verb = if dry_run { "Would take" } else { "Took" };
-            let _ = writeln!(text, "{verb} the hook out of {path} ({}):\n", self.scope.description());
-            self.show_diff(&mut text, if goes { "" } else { &after });
-            if !dry_run {
-                let with_folder = created.contains(&Created::Folder);
-                text.push_str(&if goes { self.remove(with_folder) } else { self.restore(&after) }?);
-                self.state.drop_receipt(&self.file.path);
-            }
-        }
-        for (scope, file) in self.elsewhere() {
-            let name = scope.name();
-            let _ = writeln!(text, "! It is registered in {file} as well: punchlist uninstall --{name}");
-        }
-        if let Some((plugin, file)) = self.plugin() {
-            let _ =
-                writeln!(text, "! {file} switches the plugin {plugin} on: claude plugin disable {plugin}");
-        }
-        Ok(text)
-    }
-
-    /// Removes a file that `install` created.
-    fn remove(&self, with_folder: bool) -> Result<String> {
-        // An upgrade of the registration made a backup; it has nothing that the person wrote.
-        let is_ours = |text: String| unregister(&text, None).is_ok_and(|rest| rest.trim() == "{}");
-        if self.file.read_backup().is_some_and(is_ours) {
-            self.file.remove_backup();
-        }
-        self.file.remove(with_folder).map_err(|error| self.failed(&error))?;
-        Ok("\nThe file had been made for it and is gone.\n".to_owned())
-    }
-
-    /// Writes the text without the hook. A backup that is the same text is of no use any more.
-    fn restore(&self, after: &str) -> Result<String> {
-        let before_install = self.file.read_backup();
-        let backup = self.replace(after)?;
-        if before_install.as_deref() == Some(after) {
-            self.file.remove_backup();
-            return Ok("\nThe file is what it was before.\n".to_owned());
-        }
-        let mut text = String::new();
-        self.show_backup(&mut text, backup.as_deref());
-        Ok(text)
-    }
-
-    fn named(&self, path: &Path) -> String {
+    pub(super) fn named(&self, path: &Path) -> String {
         from_home(path, self.env.home().as_deref())
     }
 
-    fn replace(&self, text: &str) -> Result<Option<PathBuf>> {
+    pub(super) fn replace(&self, text: &str) -> Result<Option<PathBuf>> {
         Ok(self.file.replace(text).map_err(|error| self.failed(&error))?)
     }
 
-    fn show_backup(&self, text: &mut String, backup: Option<&Path>) {
+    pub(super) fn show_backup(&self, text: &mut String, backup: Option<&Path>) {
         let Some(backup) = backup else { return };
         let is_visible = self.scope != Scope::User && is_visible_to_git(&self.project, backup);
         let note = if is_visible { " (git does not ignore it: delete it when you are content)" } else { "" };
         let _ = writeln!(text, "\nThe file as it was: {}{note}", self.named(backup));
     }
 
-    fn failed(&self, error: &io::Error) -> String {
+    pub(super) fn failed(&self, error: &io::Error) -> String {
         format!("{}: {error}; the file is as it was", self.file.path.display())
     }
 
@@ -216,7 +159,7 @@ impl<'a> Target<'a> {
         format!("{path} {fault}; nothing was changed. Mend it, or add this by hand: {by_hand}")
     }
 
-    fn show_diff(&self, text: &mut String, after: &str) {
+    pub(super) fn show_diff(&self, text: &mut String, after: &str) {
         let before = self.file.text.as_deref().unwrap_or_default();
         let (red, green, dim) =
             (AnsiColor::Red.on_default(), AnsiColor::Green.on_default(), Style::new().dimmed());
@@ -237,7 +180,7 @@ impl<'a> Target<'a> {
     }
 
     /// Returns what else the person should know.
-    fn notes(&self, wanted: &Wanted, config: &Config) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (scope, file) in self.elsewhere() {
             notes.push(format!(
@@ -252,11 +195,6 @@ impl<'a> Target<'a> {
                  one of the two is enough (claude plugin disable {plugin})."
             ));
         }
-        if wanted.background && config.audit.mode != Mode::Background {
-            notes.push(
-                "Set mode = \"background\" under [audit] in the config, too: both belong together.".into(),
-            );
-        }
         if self.settings.iter().any(|(.., settings)| settings["disableAllHooks"] == true) {
             notes.push("Your settings say \"disableAllHooks\": true, and so no hook runs at all.".into());
         }
@@ -267,12 +205,11 @@ impl<'a> Target<'a> {
             );
         }
         let program = this_program(self.env);
-        let is_build = program.components().any(|part| part.as_os_str() == "target");
-        if self.scope != Scope::Project && is_build {
-            notes.push(format!(
-                "{} is in a build folder and may go away: `cargo install --path .`, then install again.",
-                self.named(&program)
-            ));
+        if self.scope != Scope::Project
+            && let Some((place, how)) = passing_place(&program)
+        {
+            let program = self.named(&program);
+            notes.push(format!("{program} is in {place} and may go away: `{how}`, then install again."));
         }
         if self.scope == Scope::Local && is_visible_to_git(&self.project, &self.file.path) {
             notes.push(format!(
@@ -283,9 +220,29 @@ impl<'a> Target<'a> {
         notes
     }
 
+    /// Returns what to say of a status line that is set already, where one was asked for: it stays.
+    fn other_status_line(&self, wanted: &Wanted) -> Option<String> {
+        let mut lines = self.settings.iter().filter(|_| wanted.status_line);
+        // Ours in this very file is updated; anywhere else it is in force here already.
+        let (file, line) = lines.find_map(|(_, file, settings)| {
+            let line = settings.get(STATUS_LINE)?;
+            (!is_our_status_line(line) || *file != self.file.path).then_some((file, line))
+        })?;
+        let file = self.named(file);
+        Some(if is_our_status_line(line) {
+            format!("The status line is set in {file} already.")
+        } else {
+            let command = harmless(line["command"].as_str().unwrap_or("no command"));
+            format!(
+                "{file} has a status line of your own, which stays: `{command}`. To have both, let it run \
+                 `punchlist statusline` with what it is given on stdin, and print the answer."
+            )
+        })
+    }
+
     /// Returns the other files that register the hook. In the home folder, the project's file and the
     /// person's are the same.
-    fn elsewhere(&self) -> impl Iterator<Item = (Scope, String)> {
+    pub(super) fn elsewhere(&self) -> impl Iterator<Item = (Scope, String)> {
         let others = self
             .settings
             .iter()
@@ -294,14 +251,26 @@ impl<'a> Target<'a> {
     }
 
     /// Returns the enabled plugin that registers the hook, and the file that enables it.
-    fn plugin(&self) -> Option<(&str, String)> {
+    pub(super) fn plugin(&self) -> Option<(&str, String)> {
         self.settings
             .iter()
             .find_map(|(_, file, settings)| Some((registration::plugin(settings)?, self.named(file))))
     }
 }
 
-fn read_json(file: &Path) -> Option<Value> {
+/// Returns what is wrong with a place in which a program does not last, and what installs it for good.
+fn passing_place(program: &Path) -> Option<(&'static str, &'static str)> {
+    let is_in = |name: &str| program.components().any(|part| part.as_os_str() == name);
+    let is_in_uv_cache = is_in("archive-v0") || is_in("uv") && is_in("environments-v2");
+    match () {
+        () if is_in("_npx") => Some(("npx's cache", "npm install -g punchlist")),
+        () if is_in_uv_cache => Some(("uv's cache", "uv tool install punchlist")),
+        () if is_in("target") => Some(("a build folder", "cargo install --path .")),
+        () => None,
+    }
+}
+
+pub(super) fn read_json(file: &Path) -> Option<Value> {
     let text = std::fs::read_to_string(file).ok()?;
     serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()
 }

@@ -13,8 +13,11 @@ mod man;
 mod output;
 mod progress;
 mod status;
+mod statusline;
 mod switch;
 mod tasks;
+mod uninstall;
+mod update;
 mod worker;
 
 use std::path::Path;
@@ -22,7 +25,7 @@ use std::path::Path;
 use clap::FromArgMatches;
 
 use crate::cli::{self, Cli, Command, HookArgs};
-use crate::config::{Config, Mode};
+use crate::config::Config;
 use crate::env::Env;
 use crate::exit::{self, complain};
 use crate::hook::stop::{self, Registered};
@@ -72,7 +75,7 @@ fn dispatch(command: Command, env: &Env) -> Result {
         Command::Demo => demo::run(),
         Command::Install(args) => install::install(&args, &checked_config(env)?, env),
         Command::Allow(args) => allow::run(&args, env),
-        Command::Uninstall(args) => install::uninstall(&args, env),
+        Command::Uninstall(args) => uninstall::run(&args, env),
         Command::Off(args) => switch::run(&args, false, env),
         Command::On(args) => switch::run(&args, true, env),
         Command::Audit(args) => audit::run(&args, env),
@@ -82,8 +85,10 @@ fn dispatch(command: Command, env: &Env) -> Result {
         Command::Tasks(args) => tasks::run(&args, &checked_config(env)?, env),
         Command::Worker { command } => worker::run(&command, &checked_config(env)?, env),
         Command::Status { json } => status::run(json, env),
+        Command::Statusline => statusline::run(env),
         Command::Config(args) => config::run(&args, env),
         Command::Doctor(args) => doctor::run(&args, env),
+        Command::Update(args) => update::run(&args, env),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut cli::command(), "punchlist", &mut script);
@@ -99,7 +104,7 @@ fn registered(args: &HookArgs) -> Registered {
     const LONGEST_TIMEOUT: u64 = 24 * 3600;
     Registered {
         timeout: std::time::Duration::from_secs(args.hook_timeout.min(LONGEST_TIMEOUT)),
-        mode: if args.background { Mode::Background } else { Mode::Hold },
+        is_background: args.background,
     }
 }
 

@@ -43,6 +43,16 @@ pub(super) fn print(text: &str) -> Result {
     print_on(text).map(|_| exit::OK)
 }
 
+/// Asks the person at the terminal.
+pub(super) fn agrees(question: &str) -> io::Result<bool> {
+    let mut stdout = io::stdout().lock();
+    write!(stdout, "{question}")?;
+    stdout.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
 /// Prints a text as it is; on a terminal, without what would steer it.
 pub(super) fn print_raw(text: &[u8]) -> Result {
     let out = io::stdout().lock();

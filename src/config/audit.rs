@@ -29,8 +29,6 @@ pub struct AuditConfig {
     pub unrun_checks: UnrunChecks,
     /// Whether a session without a plan is audited.
     pub planless: Planless,
-    /// Whether the session waits for the audit. It has to agree with how the hook is registered.
-    pub mode: Mode,
 }
 
 impl Default for AuditConfig {
@@ -44,40 +42,7 @@ impl Default for AuditConfig {
             max_prompt_bytes: 64_000,
             unrun_checks: UnrunChecks::Advise,
             planless: Planless::Audit,
-            mode: Mode::Hold,
         }
-    }
-}
-
-/// Whether the session waits for the audit. The client goes by how the hook is registered; this
-/// says what the person means, and has to agree with it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// The stop waits until the audit is over.
-    #[default]
-    Hold,
-    /// The turn ends at once, the audit runs after it, and only confirmed findings wake the session.
-    Background,
-}
-
-impl Mode {
-    /// Returns what to change where the registration contradicts this setting. The registration
-    /// wins: the client acts on it.
-    pub fn fault(self, registered: Self) -> Option<String> {
-        let words = match (self, registered) {
-            (Self::Hold, Self::Hold) | (Self::Background, Self::Background) => return None,
-            (Self::Hold, Self::Background) => {
-                "the hook is registered with --background, but [audit] mode is \"hold\": the audit runs in the \
-                 background; set mode = \"background\", or register `punchlist hook` without --background and \
-                 without \"asyncRewake\""
-            }
-            (Self::Background, Self::Hold) => {
-                "[audit] mode is \"background\", but the hook is registered without --background: the stop is \
-                 held; register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\""
-            }
-        };
-        Some(words.to_owned())
     }
 }
 

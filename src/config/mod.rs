@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::env::Env;
 pub use audit::{
-    AuditConfig, AuditorConfig, LogConfig, Mode, Planless, SecondReader, SubagentsConfig, UnrunChecks,
+    AuditConfig, AuditorConfig, LogConfig, Planless, SecondReader, SubagentsConfig, UnrunChecks,
 };
 pub use gates::{
     CHECK_TIMEOUT, CheckConfig, CheckOn, ChecklistConfig, GatesConfig, KindConfig, LoopConfig, MemoryConfig,

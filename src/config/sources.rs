@@ -279,7 +279,7 @@ mod tests {
     fn each_value_says_where_it_comes_from() {
         let files = ConfigFiles::with(
             Some(
-                "[gates]\nmax_blocks = 1\n[audit]\nmode = \"hold\"\n[worker.kinds.a]\nidle = \"1h\"\n\
+                "[gates]\nmax_blocks = 1\n[audit]\nplanless = \"off\"\n[worker.kinds.a]\nidle = \"1h\"\n\
                  [[check]]\nname = \"a\"\nrun = \"x\"\n[[check]]\nname = \"b\"\nrun = \"y\"\n",
             ),
             Some(
@@ -290,7 +290,7 @@ mod tests {
         let all = sources(&files.env(&[(env::DRY_RUN, "1")]), &files.project()).settings;
         for (path, value, source) in [
             ("gates.max_blocks", "2", Source::Project),
-            ("audit.mode", "\"hold\"", Source::Own),
+            ("audit.planless", "\"off\"", Source::Own),
             ("gates.dry_run", "true", Source::Variable),
             ("auditor.client", "not set", Source::Default),
             ("log.keep", "\"90d\"", Source::Default),

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{Check, Mark};
-use crate::client::env_vars;
 use crate::client::settings::Scope;
 use crate::client::settings::registered_hooks::{OurHook, Owner, SESSION_START, our_hooks};
 use crate::client::settings::registration::HOOK_TIMEOUT;
-use crate::config::{Config, Mode};
+use crate::client::{env_vars, folders};
+use crate::config::Config;
 use crate::env::Env;
 use crate::files::open_regular;
 
@@ -59,7 +59,7 @@ fn settings_file(owner: Owner, path: &Path) -> Option<HookFile> {
 /// Returns the hook files of enabled plugins, by the client's list of what is installed. `settings`
 /// has the settings files, the strongest first; a plugin that none of them enables does not count.
 fn plugin_hooks(client_config_dir: &Path, settings: &[HookFile]) -> Vec<HookFile> {
-    let list = client_config_dir.join("plugins").join("installed_plugins.json");
+    let list = folders::installed_plugins(client_config_dir);
     let Some(Ok(list)) = settings_file(Owner::Settings(Scope::User), &list).map(|file| file.content) else {
         return Vec::new();
     };
@@ -199,7 +199,7 @@ fn faults(
     let mut checks = Vec::new();
     if let Some(program) = hook.program.as_ref().filter(|program| !is_there(program, owner)) {
         let next = match owner {
-            Owner::Plugin(_) => "put it on the PATH, or `cargo install --path .` in a checkout of punchlist",
+            Owner::Plugin(_) => "put it on the PATH, or `npm install -g punchlist`",
             _ => "`punchlist install` registers this one by its own path",
         };
         checks.push(fault(format!("there is no program {program}"), next));
@@ -221,13 +221,6 @@ fn faults(
         };
         let event = hook.event;
         let next = format!("register {event} without --background and without \"asyncRewake\"");
-        checks.push(fault(found, next));
-    }
-    let registered = if hook.is_background { Mode::Background } else { Mode::Hold };
-    if hook.event == "Stop"
-        && let Some(why) = config.audit.mode.fault(registered)
-    {
-        let (found, next) = why.rsplit_once("; ").unwrap_or((&why, ""));
         checks.push(fault(found, next));
     }
     // No reader is asked when a session starts.
@@ -343,16 +336,6 @@ mod tests {
              install` adds it to what is registered"
         );
         assert_eq!(lines_with(&fine, &config).len(), 2);
-    }
-
-    #[test]
-    fn a_mode_that_the_registration_contradicts_is_a_fault() {
-        let mut config = Config::default();
-        config.audit.mode = Mode::Background;
-        let hook = json!({"command": "punchlist hook", "timeout": 120});
-        insta::assert_snapshot!(
-            lines_with(&[file(Owner::Settings(Scope::User), with(&hook))], &config).join("\n")
-        );
     }
 
     #[test]

@@ -2,11 +2,10 @@
 //! days.
 
 use jiff::{Timestamp, ToSpan};
-use walkdir::WalkDir;
 
 use super::{Check, Mark};
 use crate::decision::{Action, Cause};
-use crate::files::in_private_folder;
+use crate::files::{in_private_folder, size_of};
 use crate::log::{DecisionLog, Record};
 use crate::state::StateFolder;
 use crate::text::{counted, first_part, in_bytes};
@@ -18,10 +17,8 @@ const DAYS: i64 = 7;
 pub fn folder_check(state: &StateFolder) -> Check {
     let root = state.root();
     let written = in_private_folder(root, || tempfile::NamedTempFile::new_in(root));
-    let sizes = WalkDir::new(root).into_iter().filter_map(Result::ok);
-    let sizes = sizes.filter_map(|entry| entry.metadata().ok()).filter(std::fs::Metadata::is_file);
     let error = written.err().map(|error| error.to_string());
-    judge_folder(&root.display().to_string(), sizes.map(|meta| meta.len()).sum(), error.as_deref())
+    judge_folder(&root.display().to_string(), size_of(root), error.as_deref())
 }
 
 fn judge_folder(path: &str, bytes: u64, unwritable: Option<&str>) -> Check {

@@ -2,7 +2,7 @@
 //! that is no worker passes.
 
 use super::{CheckedGate, Gate, GateResult, StopContext};
-use crate::client::settings::registration::quoted;
+use crate::client::settings::registered_hooks::quoted;
 use crate::config::{TaskSource, TasksConfig};
 use crate::decision::{Cause, Outcome};
 use crate::env::Env;

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use crate::client::env_vars;
 use crate::client::hook_input::{Event, HookInput};
 use crate::client::hook_reply::Reply;
-use crate::config::{AuditorConfig, Config, Mode, SecondReader};
+use crate::config::{AuditorConfig, Config, SecondReader};
 use crate::decision::{Action, Cause, Merged, Outcome, decide, merge};
 use crate::env::{self, Env};
 use crate::exit::complain;
@@ -39,13 +39,13 @@ const STDIN_CAP: u64 = 16 << 20;
 pub struct Registered {
     /// How long the client lets it run.
     pub timeout: Duration,
-    /// Whether the session waits for it.
-    pub mode: Mode,
+    /// Whether the session does not wait for it.
+    pub is_background: bool,
 }
 
 impl Registered {
     pub fn holding(timeout: Duration) -> Self {
-        Self { timeout, mode: Mode::Hold }
+        Self { timeout, is_background: false }
     }
 }
 
@@ -116,8 +116,7 @@ pub fn answer(
     }
 
     // Context.
-    let newest =
-        (registered.mode == Mode::Background).then(|| NewestStop::new(state, &session, &input, started_ms));
+    let newest = registered.is_background.then(|| NewestStop::new(state, &session, &input, started_ms));
     let mut stop = StopContext {
         id: &new_id(),
         input: &input,
@@ -137,7 +136,6 @@ pub fn answer(
         faults.complain();
         return session_start::begin(&stop);
     }
-    faults.0.extend(config.audit.mode.fault(registered.mode).map(|fault| (fault, "")));
     let is_newest = || newest.as_ref().is_none_or(NewestStop::is_newest);
     let is_wanted = newest.as_ref().map(|_| &is_newest as &dyn Fn() -> bool);
     let AuditorConfig { client, model, second_reader, timeout, .. } = &config.auditor;

@@ -9,6 +9,7 @@ use std::{fs, io};
 use jiff::Timestamp;
 use serde::Deserialize;
 
+use crate::files::end_of;
 use crate::log::annotated::FindingNotes;
 use crate::log::filter::Filter;
 use crate::log::note::{self, Label, NoteLine};
@@ -120,6 +121,22 @@ impl DecisionLog {
             found.decisions.drain(..found.decisions.len().saturating_sub(last));
         }
         Ok(found)
+    }
+
+    /// Returns the newest decisions of a session, oldest first, from the ends of the newest two files
+    /// of the log: quick, and nothing where the session's last one is further back.
+    pub fn recent_of(&self, session: &str) -> Vec<Annotated> {
+        /// Some hundred decisions.
+        const END_BYTES: u64 = 2 << 20;
+        let mut lines = String::new();
+        for file in self.files().iter().rev().take(2).rev() {
+            let end = end_of(file, END_BYTES).unwrap_or_default();
+            let end = String::from_utf8_lossy(&end);
+            lines.extend(end.split_inclusive('\n').filter(|line| line.contains(session)));
+        }
+        let mut found = parse(&lines);
+        found.decisions.retain(|annotated| annotated.decision.session.as_deref() == Some(session));
+        found.decisions
     }
 
     /// Calls `each` with every record, oldest first, and returns how many lines could not be read.

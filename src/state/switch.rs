@@ -96,11 +96,24 @@ impl StateFolder {
     pub fn keep_receipt(&self, settings: &Path, made: &[Created]) -> io::Result<()> {
         let mut all = self.receipt(settings).unwrap_or_default();
         all.extend(made);
-        write_json(&self.receipt_file(settings), &all)
+        write_json(&self.receipt_file(settings), &all)?;
+        update_json(&self.installs_file(), |files: &mut BTreeSet<PathBuf>| {
+            files.insert(settings.to_path_buf());
+        })
     }
 
     pub fn drop_receipt(&self, settings: &Path) {
         let _ = fs::remove_file(self.receipt_file(settings));
+        let _ = update_json(&self.installs_file(), |files: &mut BTreeSet<PathBuf>| files.remove(settings));
+    }
+
+    fn installs_file(&self) -> PathBuf {
+        self.root.join("installs").join("files.json")
+    }
+
+    /// The settings files of which there is a receipt.
+    pub fn installs(&self) -> BTreeSet<PathBuf> {
+        read_json(&self.installs_file()).unwrap_or_default()
     }
 }
 
@@ -162,7 +175,9 @@ mod tests {
         state.keep_receipt(file, &[Created::Hooks]).expect("kept");
         state.keep_receipt(file, &[Created::SubagentStop]).expect("kept");
         assert_eq!(state.receipt(file), Some([Created::Hooks, Created::SubagentStop].into()));
+        assert_eq!(state.installs(), [file.to_path_buf()].into());
         state.drop_receipt(file);
         assert_eq!(state.receipt(file), None);
+        assert_eq!(state.installs(), BTreeSet::new());
     }
 }

@@ -128,29 +128,6 @@ fn a_file_with_a_fault_counts_as_absent_and_the_other_still_counts() {
 }
 
 #[test]
-fn a_mode_that_the_registration_contradicts_says_what_to_change() {
-    assert_eq!(Config::default().audit.mode, Mode::Hold);
-    for mode in [Mode::Hold, Mode::Background] {
-        assert_eq!(mode.fault(mode), None);
-    }
-    assert_eq!(
-        Mode::Hold.fault(Mode::Background).as_deref(),
-        Some(
-            "the hook is registered with --background, but [audit] mode is \"hold\": the audit runs in the \
-             background; set mode = \"background\", or register `punchlist hook` without --background and \
-             without \"asyncRewake\""
-        )
-    );
-    assert_eq!(
-        Mode::Background.fault(Mode::Hold).as_deref(),
-        Some(
-            "[audit] mode is \"background\", but the hook is registered without --background: the stop is \
-             held; register `punchlist hook --background` with \"asyncRewake\": true, or set mode = \"hold\""
-        )
-    );
-}
-
-#[test]
 fn what_a_session_is_given_stays_in_the_project_where_the_project_chooses() {
     let keys = "[memory]\nfiles = [\"NOTES.md\", \"~/diary.md\"]\nmandates_file = \"/etc/motd\"\nmandates = [\"Be kind.\"]\n";
     let (config, faults) = ConfigFiles::with(None, Some(keys)).load(&[]);

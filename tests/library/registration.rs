@@ -1,6 +1,6 @@
 //! How the hook is written into a settings file, and taken out again.
 
-use punchlist::client::settings::registered_hooks::{ON_PATH, is_ours, shell_words};
+use punchlist::client::settings::registered_hooks::{ON_PATH, is_ours, quoted, shell_words};
 use punchlist::client::settings::registration::*;
 use serde_json::{Value, json};
 
@@ -9,7 +9,8 @@ fn wanted() -> Wanted {
         program: "/opt/punchlist".into(),
         min_timeout: 60,
         timeout: 120,
-        background: false,
+        background: None,
+        status_line: false,
         subagents: false,
     }
 }
@@ -115,7 +116,6 @@ fn an_older_registration_is_updated_in_place() {
         json!({ "type": "command", "command": "punchlist hook", "timeout": 120 }),
         json!({ "type": "command", "command": "'/old place/punchlist' hook" }),
         json!({ "type": "command", "command": "/old/punchlist", "args": ["hook"], "timeout": 10 }),
-        json!({ "type": "command", "command": "punchlist hook --background", "asyncRewake": true, "timeout": 120 }),
         json!({ "type": "command", "command": r"C:\bin\punchlist.exe", "args": ["hook"], "timeout": 120 }),
         json!({ "type": "command", "command": format!("{ON_PATH} hook --hook-timeout=9"), "timeout": 9 }),
     ] {
@@ -182,7 +182,7 @@ fn hooks_that_only_look_like_ours_are_left_alone() {
 
 #[test]
 fn subagents_wait_in_either_mode() {
-    let both = Wanted { background: true, subagents: true, ..wanted() };
+    let both = Wanted { background: Some(true), subagents: true, ..wanted() };
     let text = register("{}", &both).expect("registered").text;
     let stop = &hooks_of(&text, "Stop")[0];
     assert_eq!(stop["command"], "/opt/punchlist hook --hook-timeout 120 --background");
@@ -226,4 +226,35 @@ fn an_enabled_plugin_is_found() {
     );
     assert_eq!(plugin(&json!({ "enabledPlugins": { "punchlist@punchlist": false, "other@x": true } })), None);
     assert_eq!(plugin(&json!({})), None);
+}
+
+#[test]
+fn the_mode_stays_as_it_is_registered_unless_another_is_asked_for() {
+    let mode = |background| Wanted { background, ..wanted() };
+    let behind = register("{}", &mode(Some(true))).expect("registered").text;
+    assert_eq!(hooks_of(&behind, "Stop")[0]["asyncRewake"], true);
+    assert_eq!(registered(&behind).text, behind, "an upgrade changes nothing");
+    let held = register(&behind, &mode(Some(false))).expect("registered").text;
+    assert_eq!(held, registered("{}").text);
+    // One of the two alone is neither mode: mended to the one that waits.
+    let neither = behind.replace(" --background", "");
+    assert_eq!(registered(&neither).text, held);
+    assert_eq!(unregister(&behind, None).expect("taken out").trim(), "{}");
+}
+
+#[test]
+fn a_status_line_is_set_where_there_is_none_and_taken_out_again() {
+    let lined =
+        |text: &str| register(text, &Wanted { status_line: true, ..wanted() }).expect("registered").text;
+    let line = |text: &str| serde_json::from_str::<Value>(text).expect("json")["statusLine"].clone();
+    let ours = json!({ "type": "command", "command": "/opt/punchlist statusline" });
+    let text = lined("{\n  \"model\": \"opus\"\n}\n");
+    assert_eq!(line(&text), ours);
+    assert_eq!(registered(&text).text, text, "it stays when it is not asked for again");
+    assert_eq!(unregister(&text, None).expect("taken out"), "{\n  \"model\": \"opus\"\n}\n");
+    let moved = text.replace("/opt/punchlist statusline", "/old/punchlist statusline");
+    assert_eq!(line(&registered(&moved).text), ours, "and follows the program");
+    let other = r#"{"statusLine":{"type":"command","command":"~/line.sh"}}"#;
+    assert_eq!(line(&lined(other)), json!({ "type": "command", "command": "~/line.sh" }));
+    assert_eq!(unregister(other, None).expect("nothing of ours"), other);
 }

@@ -27,9 +27,9 @@ use scenarios::{looped, seated, started};
 use trip::Scenario;
 
 /// What differs from version to version: the hook's input and reply, the sealed call, subagents, modes.
-const ON_EVERY_VERSION: [&str; 9] = [
-    "background", "checked_subagent", "clean", "held_once", "installed_subagents", "plan_mode", "sealed",
-    "started", "subagent",
+const ON_EVERY_VERSION: [&str; 10] = [
+    "background", "checked_subagent", "clean", "held_once", "installed_subagents", "plan_mode",
+    "program_gone", "sealed", "started", "subagent",
 ];
 
 /// Returns why a scenario is left out on a version where nothing asks for all of them.

@@ -66,13 +66,11 @@ impl Workspace {
         self.write(self.home().join(".claude/settings.json"), "{}\n")
     }
 
-    /// The same for the background, in place of what was registered there, and the config that agrees.
+    /// The same for the background, in place of what was registered there.
     pub(crate) fn register_behind(&self, owner: &Path) -> Result<(), String> {
         let command = format!("'{PUNCHLIST}' hook --background");
         let hook = json!({ "type": "command", "command": command, "timeout": 120, "asyncRewake": true });
-        self.register(owner, &hook)?;
-        let config = self.home().join(".config/punchlist/config.toml");
-        self.write(config, "[audit]\nmode = \"background\"\n")
+        self.register(owner, &hook)
     }
 
     fn register(&self, owner: &Path, hook: &Value) -> Result<(), String> {

@@ -85,6 +85,13 @@ pub enum FileFault {
     ReadOnly(PathBuf),
 }
 
+/// Returns the path of the backup of a settings file, beside it.
+pub fn backup_of(file: &Path) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".punchlist-backup");
+    file.with_file_name(name)
+}
+
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 impl SettingsFile {
@@ -121,9 +128,7 @@ impl SettingsFile {
 
     /// The backup, beside the file.
     pub fn backup(&self) -> PathBuf {
-        let mut name = self.real.file_name().unwrap_or_default().to_owned();
-        name.push(".punchlist-backup");
-        self.real.with_file_name(name)
+        backup_of(&self.real)
     }
 
     /// Replaces the file, whole or not at all; returns the backup, if there was a file.

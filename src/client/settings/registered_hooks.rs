@@ -17,6 +17,25 @@ pub const SESSION_START: &str = "SessionStart";
 /// missing.
 pub const ON_PATH: &str = "! command -v punchlist >/dev/null 2>&1 || punchlist";
 
+/// Returns the start of a command line that runs a program by its path, and that says nothing and
+/// lets the stop through where the program is gone: of a program that is not found the client tells
+/// the person at every stop.
+pub fn by_path(path: &str) -> String {
+    let path = quoted(path);
+    format!("{BY_PATH}{path} || {path}")
+}
+
+const BY_PATH: &str = "test ! -x ";
+
+/// Quotes a path for the shell, where that is needed.
+pub fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%,=:".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
+}
+
 /// The client's default timeout of a hook, in seconds.
 const CLIENT_TIMEOUT: u64 = 600;
 
@@ -54,6 +73,7 @@ pub struct OurHook {
     pub event: &'static str,
     /// The index of its group under the event, and its index in the group.
     pub place: (usize, usize),
+    /// The command line, without the test whether the program is there.
     pub line: String,
     /// Whether it is as `install` or the README writes it, and not a command line of the person's
     /// own.
@@ -90,26 +110,28 @@ fn our_hook(hook: &Value, event: &'static str, place: (usize, usize), is_plugin:
     let command = hook["command"].as_str()?;
     let args: Vec<_> = hook["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let is_on_path = command.starts_with(ON_PATH);
-    let read =
-        if is_on_path { format!("punchlist{}", &command[ON_PATH.len()..]) } else { command.to_owned() };
     // With `args` the client runs the command without a shell.
-    let mut words = if hook["args"].is_array() { vec![read] } else { shell_words(&read) };
+    let mut words = if hook["args"].is_array() { vec![command.to_owned()] } else { unguarded_words(command) };
     words.extend(args.iter().map(|arg| (*arg).to_owned()));
     let found = call_in(&words);
     if found.is_none() && !is_plugin {
         return None;
     }
-    let (before, flags) = found.unwrap_or((words.len(), Vec::new()));
+    // The plugin's script hands its own flags on.
+    let flags_of_script = || words.iter().skip_while(|word| !word.starts_with("--")).cloned().collect();
+    let (before, flags) = found.unwrap_or_else(|| (words.len(), flags_of_script()));
     let program = match words.first() {
         _ if is_plugin => Some("punchlist".to_owned()),
         Some(first) if before == 0 && !is_on_path && !first.contains(['$', '~', '`']) => Some(first.clone()),
         _ => None,
     };
     let (hook_timeout, are_known) = read_flags(&flags);
+    let is_by_path = before == 0 && command.starts_with(BY_PATH);
+    let shown = command.split_once(" || ").filter(|_| is_by_path).map_or(command, |(_, rest)| rest);
     Some(OurHook {
         event,
         place,
-        line: std::iter::once(command).chain(args).collect::<Vec<_>>().join(" "),
+        line: std::iter::once(shown).chain(args).collect::<Vec<_>>().join(" "),
         is_plain: before == 0 && are_known,
         program,
         timeout: hook["timeout"]
@@ -121,12 +143,35 @@ fn our_hook(hook: &Value, event: &'static str, place: (usize, usize), is_plugin:
     })
 }
 
+/// Whether a `statusLine` of the settings is the one that `install` writes.
+pub fn is_our_status_line(status_line: &Value) -> bool {
+    let words = status_line["command"].as_str().map(unguarded_words).unwrap_or_default();
+    matches!(words.as_slice(), [program, command] if is_program(program) && command == "statusline")
+}
+
+/// Returns the words of a command line without the guard of [`ON_PATH`] or [`by_path`].
+fn unguarded_words(command: &str) -> Vec<String> {
+    if let Some(rest) = command.strip_prefix(ON_PATH) {
+        return shell_words(&format!("punchlist{rest}"));
+    }
+    let words = shell_words(command);
+    match words.as_slice() {
+        [test, not, flag, guarded, or, program, ..]
+            if [test, not, flag, or] == ["test", "!", "-x", "||"] && guarded == program =>
+        {
+            words[5..].to_vec()
+        }
+        _ => words,
+    }
+}
+
+fn is_program(word: &str) -> bool {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
+    name == "punchlist" || name.eq_ignore_ascii_case("punchlist.exe")
+}
+
 /// Returns the index of `punchlist` in `punchlist hook`, and the words after that.
 fn call_in(words: &[String]) -> Option<(usize, Vec<String>)> {
-    let is_program = |word: &String| {
-        let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
-        name == "punchlist" || name.eq_ignore_ascii_case("punchlist.exe")
-    };
     let here = words.windows(2).position(|two| is_program(&two[0]) && two[1] == "hook");
     if let Some(at) = here {
         return Some((at, words[at + 2..].to_vec()));
@@ -220,6 +265,12 @@ mod tests {
                 Some(r"C:\bin\punchlist.exe"),
             ),
             (json!({"command": "~/bin/punchlist hook"}), true, None),
+            (
+                json!({"command": format!("{} hook --hook-timeout 120", by_path("/a b/punchlist"))}),
+                true,
+                Some("/a b/punchlist"),
+            ),
+            (json!({"command": "test ! -x /a/punchlist || /b/punchlist hook"}), false, None),
             (json!({"command": "punchlist hook --trace"}), false, Some("punchlist")),
             (json!({"command": "RUST_LOG=debug punchlist hook"}), false, None),
             (json!({"command": "command -v punchlist >/dev/null && punchlist hook"}), false, None),
@@ -234,6 +285,20 @@ mod tests {
         }
         assert_eq!(found(&json!({"args": ["hook"]})), None);
         assert_eq!(found(&json!(7)), None);
+    }
+
+    #[test]
+    fn a_status_line_is_ours_only_as_install_writes_it() {
+        for (command, is_ours) in [
+            (format!("{ON_PATH} statusline"), true),
+            (format!("{} statusline", by_path("/x/punchlist")), true),
+            ("punchlist statusline".to_owned(), true),
+            ("punchlist statusline; date".to_owned(), false),
+            ("~/.claude/line.sh".to_owned(), false),
+        ] {
+            assert_eq!(is_our_status_line(&json!({ "command": command })), is_ours, "{command}");
+        }
+        assert!(!is_our_status_line(&json!(7)));
     }
 
     #[test]
@@ -254,12 +319,12 @@ mod tests {
 
     #[test]
     fn every_hook_of_our_plugin_is_ours() {
-        let content = json!({"hooks": {"Stop": [{"hooks": [{"command": "sh stop.sh"}]}], "PreToolUse": [{"hooks": [{"command": "x"}]}]}});
+        let content = json!({"hooks": {"Stop": [{"hooks": [{"command": "sh stop.sh --hook-timeout 10"}]}], "PreToolUse": [{"hooks": [{"command": "x"}]}]}});
         let lines = |owner: Owner| {
             let hooks = our_hooks(&content, &owner);
-            hooks.into_iter().map(|hook| (hook.line, hook.program)).collect::<Vec<_>>()
+            hooks.into_iter().map(|hook| (hook.hook_timeout, hook.program)).collect::<Vec<_>>()
         };
-        let ours = vec![("sh stop.sh".to_owned(), Some("punchlist".to_owned()))];
+        let ours = vec![(Some(10), Some("punchlist".to_owned()))];
         assert_eq!(lines(Owner::Plugin("punchlist@m".into())), ours);
         assert_eq!(lines(Owner::Plugin("punchlists@m".into())), []);
         assert_eq!(lines(Owner::Settings(Scope::User)), []);

@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::client::settings::Scope;
 use crate::client::settings::json_edit::{push, remove, set};
 use crate::client::settings::registered_hooks::{
-    EVENTS, OurHook, Owner, SESSION_START, is_our_plugin, is_ours, our_hooks,
+    EVENTS, OurHook, Owner, SESSION_START, is_our_plugin, is_our_status_line, is_ours, our_hooks,
 };
 
 /// The timeout that the hook is registered with unless the config needs more, in seconds.
@@ -21,17 +21,22 @@ const START_TIMEOUT: u64 = 10;
 /// How punchlist is to be registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// The program, quoted for the shell.
+    /// The start of its command lines: the program, and what comes before it for where that is gone.
     pub program: String,
     /// The shortest timeout that leaves room for the readers, in seconds.
     pub min_timeout: u64,
     /// The timeout where there is none, or one below `min_timeout`.
     pub timeout: u64,
-    /// Whether the turn ends without waiting for the hook.
-    pub background: bool,
+    /// Whether the turn ends without waiting for the hook; `None` leaves that as it is registered.
+    pub background: Option<bool>,
     /// Whether to register on `SubagentStop`, too.
     pub subagents: bool,
+    /// Whether to set the status line, too, where none is set.
+    pub status_line: bool,
 }
+
+/// The key of the status line in the client's settings.
+pub const STATUS_LINE: &str = "statusLine";
 
 /// Something that `install` created and `uninstall` may remove. The names are in the receipts on
 /// disk.
@@ -86,16 +91,24 @@ pub fn register(text: &str, wanted: &Wanted) -> Result<Edited, Fault> {
                 wanted = Wanted {
                     min_timeout: START_TIMEOUT,
                     timeout: START_TIMEOUT,
-                    background: false,
+                    background: Some(false),
                     ..wanted
                 };
             }
             // One that is registered already is updated even if it was not asked for again.
             _ if !wanted.subagents && ours_on(&read(&edited.text)?, event).is_empty() => continue,
             // In the background, a subagent's findings would wake the main agent.
-            _ => wanted.background = false,
+            _ => wanted.background = Some(false),
         }
         register_on(event, &wanted, &mut edited)?;
+    }
+    // Ours is updated even if it was not asked for again; another one stays.
+    let is_ours = before.get(STATUS_LINE).map(is_our_status_line);
+    if is_ours.unwrap_or(wanted.status_line) {
+        let command = json!({ "type": "command", "command": format!("{} statusline", wanted.program) });
+        if before.get(STATUS_LINE) != Some(&command) {
+            edited.text = set(&edited.text, STATUS_LINE, &command.to_string()).ok_or(Fault::TooMuch)?;
+        }
     }
     same_but_ours(&before, &read(&edited.text)?).then_some(edited).ok_or(Fault::TooMuch)
 }
@@ -117,6 +130,7 @@ fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Res
     }
     let timeout = hook["timeout"].as_u64().filter(|seconds| *seconds >= wanted.min_timeout);
     let timeout = timeout.unwrap_or(wanted.timeout);
+    let background = wanted.background.unwrap_or(first.is_async && first.is_background);
     let mut change = |key: &str, new: Option<Value>| {
         let path = format!("hooks/{event}/{group}/hooks/{at}/{key}");
         if hook.get(key) != new.as_ref() {
@@ -128,10 +142,10 @@ fn register_on(event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Res
         }
         Ok(())
     };
-    change("command", Some(wanted.command(timeout).into()))?;
+    change("command", Some(wanted.command(timeout, background).into()))?;
     change("args", None)?;
     change("timeout", Some(timeout.into()))?;
-    change("asyncRewake", wanted.background.then_some(Value::Bool(true)))
+    change("asyncRewake", background.then_some(Value::Bool(true)))
 }
 
 fn add(value: &Value, event: &'static str, wanted: &Wanted, edited: &mut Edited) -> Result<(), Fault> {
@@ -178,12 +192,16 @@ pub fn unregister(text: &str, created: Option<&[Created]>) -> Result<String, Fau
     if is_changed && is_empty && may_go(Created::Hooks) {
         text = remove(&text, "hooks").ok_or(Fault::TooMuch)?;
     }
+    if before.get(STATUS_LINE).is_some_and(is_our_status_line) {
+        text = remove(&text, STATUS_LINE).ok_or(Fault::TooMuch)?;
+    }
     same_but_ours(&before, &read(&text)?).then_some(text).ok_or(Fault::TooMuch)
 }
 
-/// Whether a settings file registers punchlist, on any event.
+/// Whether a settings file registers punchlist, on any event or as the status line.
 pub fn is_registered(settings: &Value) -> bool {
     EVENTS.iter().any(|event| !ours_on(settings, event).is_empty())
+        || settings.get(STATUS_LINE).is_some_and(is_our_status_line)
 }
 
 /// Returns the name of our plugin, if a settings file enables it.
@@ -194,26 +212,18 @@ pub fn plugin(settings: &Value) -> Option<&str> {
 }
 
 impl Wanted {
-    fn command(&self, timeout: u64) -> String {
-        let background = if self.background { " --background" } else { "" };
+    fn command(&self, timeout: u64, background: bool) -> String {
+        let background = if background { " --background" } else { "" };
         format!("{} hook --hook-timeout {timeout}{background}", self.program)
     }
 
     /// Returns the hook as JSON.
     fn hook(&self) -> String {
-        let command = json!(self.command(self.timeout));
-        let rewake = if self.background { r#","asyncRewake":true"# } else { "" };
+        let background = self.background.unwrap_or(false);
+        let command = json!(self.command(self.timeout, background));
+        let rewake = if background { r#","asyncRewake":true"# } else { "" };
         format!(r#"{{"type":"command","command":{command},"timeout":{}{rewake}}}"#, self.timeout)
     }
-}
-
-/// Quotes a path for the shell, where that is needed.
-pub fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%,=:".contains(c);
-    if !path.is_empty() && path.chars().all(is_plain) {
-        return path.to_owned();
-    }
-    format!("'{}'", path.replace('\'', r"'\''"))
 }
 
 fn read(text: &str) -> Result<Value, Fault> {
@@ -264,6 +274,11 @@ fn without(text: &str, event: &str, (group, at): (usize, usize)) -> Result<Strin
 fn same_but_ours(before: &Value, after: &Value) -> bool {
     let rest = |settings: &Value| {
         let mut rest = settings.clone();
+        if rest.get(STATUS_LINE).is_some_and(is_our_status_line)
+            && let Some(settings) = rest.as_object_mut()
+        {
+            settings.remove(STATUS_LINE);
+        }
         let Some(hooks) = rest.get_mut("hooks").and_then(Value::as_object_mut) else { return rest };
         for event in EVENTS {
             let Some(groups) = hooks.get_mut(event).and_then(Value::as_array_mut) else { continue };

@@ -143,7 +143,7 @@ fn its_files_agree_with_the_program() {
     let command = start["command"].as_str().unwrap_or_default();
     assert!(command.ends_with(&format!("/hooks/stop.sh\" --hook-timeout {}", start["timeout"])), "{command}");
     let machine = Machine::new();
-    for command in ["audit", "log", "off"] {
+    for command in ["audit", "log", "off", "on"] {
         let text = file(&format!("plugin/commands/{command}.md"));
         assert!(text.contains(&format!("allowed-tools: Bash(punchlist {command}:*)")), "{text}");
         assert_eq!(machine.run(&[command, "--help"]).code, Some(0));

@@ -7,6 +7,7 @@ mod checked;
 mod clean;
 mod dismissed;
 mod disputed;
+mod gone;
 mod held_once;
 mod installed;
 mod listed;
@@ -39,6 +40,7 @@ pub(crate) const ALL: &[&dyn Scenario] = &[
     &background::Background,
     &plan_mode::PlanMode,
     &behind::Behind,
+    &gone::Gone,
     &installed::Installed,
     &installed::Twice,
     &installed::Subagents,

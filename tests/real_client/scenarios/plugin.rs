@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::held_once::{HeldOnce, held_and_let_go};
 use super::{ALL_DONE, ALPHA, BETA, PROMPT, plan};
 use crate::rig::client::Client;
@@ -50,7 +52,9 @@ fn install(client: &Client, workspace: &Workspace) -> Result<(), String> {
             run(&["plugin", "validate", checked])?;
         }
     }
-    run(&["plugin", "marketplace", "add", &copy])?;
+    // As the README says it, in the checkout: from 2.0.32 to 2.1.325 `.` alone is refused.
+    let there = format!("cd '{copy}' && exec '{program}' plugin marketplace add ./");
+    workspace.output("sh", &["-c", &there], &ALONE)?;
     run(&["plugin", "install", "punchlist@punchlist"])?;
     // The client keeps a copy of a plugin's folder; seen with that of the whole checkout, with all that was built in it.
     let other = Path::new(OTHER).file_name().unwrap_or_default();
@@ -58,7 +62,16 @@ fn install(client: &Client, workspace: &Workspace) -> Result<(), String> {
         walkdir::WalkDir::new(workspace.home()).into_iter().flatten().any(|one| one.file_name() == other);
     ensure(!is_copied, || "the client copied more than the plugin".into())?;
     let said = workspace.punchlist(&["install", "--dry-run"])?;
-    ensure(said.contains("the plugin punchlist@punchlist on"), || format!("install sees no plugin: {said}"))
+    ensure(said.contains("the plugin punchlist@punchlist on"), || format!("install sees no plugin: {said}"))?;
+    // Without the program the doctor has to complain, of that alone.
+    on_the_path(workspace)?;
+    let found = workspace.output("sh", &["-c", "punchlist doctor --json || true"], &ALONE)?;
+    let is_fault = |check: &Value| check["check"] == "hook" && check["mark"] != "fine";
+    let found: Value = serde_json::from_str(&found).map_err(|error| format!("{error}: {found}"))?;
+    let faults: Vec<_> =
+        found["checks"].as_array().into_iter().flatten().filter(|one| is_fault(one)).collect();
+    std::fs::remove_file(workspace.root().join("bin/punchlist")).map_err(|error| error.to_string())?;
+    ensure(faults.is_empty(), || format!("the doctor finds fault with the plugin: {faults:?}"))
 }
 
 fn on_the_path(workspace: &Workspace) -> Result<(), String> {
