@@ -49,8 +49,9 @@ fn ask(question: &Question, env: &Env) -> std::result::Result<String, String> {
         program,
         args: question.args.iter().map(Into::into).collect(),
         cwd: folder.path().to_path_buf(),
-        // With its retries npm would take a minute to say that there is no network.
-        env_set: [("npm_config_fetch_retries", "0"), ("npm_config_update_notifier", "false")]
+        // With its retries npm would take a minute to say that there is no network, and with its cache it
+        // would not say it.
+        env_set: [("npm_config_fetch_retries", "0"), ("npm_config_prefer_online", "true")]
             .map(|(name, value)| (name.into(), value.into()))
             .into(),
         env_unset: Vec::new(),

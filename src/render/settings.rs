@@ -126,11 +126,11 @@ mod tests {
 
     #[test]
     fn a_fault_is_written_as_compilers_write_it() {
-        let fault = &crate::config::parse::errors("[audit]\nmod = 1\n", "x.toml")[0];
+        let fault = &crate::config::parse::errors("[audit]\nplanles = 1\n", "x.toml")[0];
         assert_eq!(
             fault_line(fault),
-            "x.toml:2:1: audit.mod: unknown field `mod`, expected one of `enabled`, `block_on`, \
-             `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; did you mean `mode`?\n"
+            "x.toml:2:1: audit.planles: unknown field `planles`, expected one of `enabled`, `block_on`, \
+             `plan`, `max_prompt_bytes`, `unrun_checks`, `planless`; did you mean `planless`?\n"
         );
     }
 }

@@ -37,7 +37,7 @@ const FEATURES: &str =
     r#"{"features":[{"id":"F1","passes":false},{"id":"F3","passes":false},{"id":"F4","passes":false}]}"#;
 
 /// Commands of others: who runs them, and the words by which that can be seen there.
-const OTHERS: [(&str, &str, &str); 15] = [
+const OTHERS: [(&str, &str, &str); 20] = [
     ("cargo test", ".ci/run", "cargo test"),
     ("INSTA_UPDATE=always cargo test", ".ci/run", "cargo test"),
     ("PUNCHLIST_BLESS=1 cargo test", ".ci/run", "cargo test"),
@@ -48,9 +48,14 @@ const OTHERS: [(&str, &str, &str); 15] = [
     ("cargo install --path .", ".ci/run", "cargo install"),
     ("cargo bench --bench table", ".ci/run", "--bench table"),
     ("cargo bench --profile dev --bench table", ".ci/run", "--profile dev --bench table"),
-    ("claude plugin marketplace add", "tests/real_client/scenarios/plugin.rs", "\"marketplace\", \"add\""),
+    ("claude plugin marketplace add", "tests/real_client/scenarios/plugin.rs", "marketplace add ./"),
     ("claude plugin install", "tests/real_client/scenarios/plugin.rs", "\"plugin\", \"install\""),
     ("claude -p", "tests/support/rig/client.rs", "\"-p\""),
+    ("npm install -g", "tests/program/packages.rs", "\"install\", \"-g\""),
+    ("npx punchlist", "tests/program/packages.rs", "\"npx\""),
+    ("uvx punchlist", "tests/program/packages.rs", "\"uvx\""),
+    ("uv tool install", "tests/program/packages.rs", "\"tool\", \"install\""),
+    ("packaging/build", "tests/program/packages.rs", "packaging/build"),
     (".ci/run", ".github/workflows/ci.yml", ".ci/run"),
     (".ci/clients", ".ci/run", ".ci/clients"),
 ];

@@ -37,6 +37,7 @@ mod gates;
 mod hook;
 mod install;
 mod log;
+mod packages;
 mod page;
 mod past_sessions;
 mod readers;

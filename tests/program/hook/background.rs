@@ -15,7 +15,6 @@ fn behind() -> TestProject {
 }
 
 fn gated(mut project: TestProject) -> TestProject {
-    project.own_config("[audit]\nmode = \"background\"\n");
     project.input["prompt_id"] = json!("prompt-1");
     let client = project.shell_client(
         "[ \"$1\" = --help ] && exec FAKE \"$@\"\n: >> DIR/asked\necho $$ >> DIR/pids\n\

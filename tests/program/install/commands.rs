@@ -25,7 +25,8 @@ fn the_first_time() {
     assert_snapshot!(machine.print(&["install"]));
     let settings: Value = serde_json::from_str(&machine.read(LOCAL)).expect("json");
     let hook = |timeout: u32| {
-        let command = format!("{} hook --hook-timeout {timeout}", machine.path("bin/punchlist").display());
+        let program = machine.path("bin/punchlist").display().to_string();
+        let command = format!("test ! -x {program} || {program} hook --hook-timeout {timeout}");
         json!([{ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] }])
     };
     assert_eq!(settings, json!({ "hooks": { "Stop": hook(120), "SessionStart": hook(10) } }));

@@ -64,7 +64,6 @@ fn every_scope_and_every_known_project_is_found() {
             "Took the hook out of DIR/project/.claude/settings.local.json (this project, only for you):",
             "Took the hook out of DIR/project/.claude/settings.json (this project, for everybody who works on it):",
         ]
-        .map(|line| line.replace('~', "DIR/home"))
     );
     assert!(said.contains("The client removed the plugin punchlist@punchlist.\n"), "{said}");
     assert!(machine.read("home/asked").ends_with(": plugin uninstall punchlist@punchlist\n"));
@@ -168,7 +167,7 @@ fn a_status_line_of_ones_own_stays_and_is_named() {
     machine.write(USER, r#"{"statusLine": {"type": "command", "command": "~/line.sh"}}"#);
     let said = machine.print(&["install", "--statusline"]);
     let note = said.lines().find(|line| line.contains("status line")).expect("a note");
-    assert_snapshot!(note, @"! DIR/home/.claude/settings.json has a status line of your own, which stays: `~/line.sh`. To have both, let it run `punchlist statusline` with what it is given on stdin, and print the answer.");
+    assert_snapshot!(note, @"! ~/.claude/settings.json has a status line of your own, which stays: `~/line.sh`. To have both, let it run `punchlist statusline` with what it is given on stdin, and print the answer.");
     assert!(!machine.read(LOCAL).contains("statusLine"));
     machine.write(USER, "{}");
     machine.print(&["install", "--statusline"]);

@@ -13,6 +13,7 @@ mod installed;
 mod listed;
 pub(crate) mod looped;
 mod mended;
+mod packaged;
 mod plan_mode;
 mod plugin;
 mod sealed;
@@ -44,6 +45,7 @@ pub(crate) const ALL: &[&dyn Scenario] = &[
     &installed::Installed,
     &installed::Twice,
     &installed::Subagents,
+    &packaged::Packaged,
     &plugin::Plugin,
     &plugin::PluginAlone,
     &plugin::PluginOff,

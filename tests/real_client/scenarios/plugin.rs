@@ -66,7 +66,7 @@ fn install(client: &Client, workspace: &Workspace) -> Result<(), String> {
     // Without the program the doctor has to complain, of that alone.
     on_the_path(workspace)?;
     let found = workspace.output("sh", &["-c", "punchlist doctor --json || true"], &ALONE)?;
-    let is_fault = |check: &Value| check["check"] == "hook" && check["mark"] != "fine";
+    let is_fault = |check: &Value| check["name"] == "hook" && check["mark"] != "fine";
     let found: Value = serde_json::from_str(&found).map_err(|error| format!("{error}: {found}"))?;
     let faults: Vec<_> =
         found["checks"].as_array().into_iter().flatten().filter(|one| is_fault(one)).collect();
