@@ -208,6 +208,7 @@ impl ScopeArgs {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 pub struct InstallArgs {
     #[command(flatten)]
     pub scope: ScopeArgs,
@@ -229,6 +230,7 @@ pub struct InstallArgs {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 pub struct UninstallArgs {
     #[command(flatten)]
     pub scope: ScopeArgs,

@@ -20,7 +20,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(super) fn run(args: &UpdateArgs, env: &Env) -> Result {
-    let way = InstalledBy::find(env);
+    let way = InstalledBy::find();
     let here = format!("punchlist {VERSION}, installed {}", way.description());
     let next = way.update_line().map_or_else(String::new, |line| format!("\n`{line}` updates it."));
     if !args.check {

@@ -220,7 +220,7 @@ impl Remains {
         removable.extend(own);
         let mut seen = BTreeSet::new();
         removable.retain(|path| seen.insert(path.clone()));
-        Self { removable, shared, program: InstalledBy::find(env).remove_line() }
+        Self { removable, shared, program: InstalledBy::find().remove_line() }
     }
 
     fn lines(&self, env: &Env) -> String {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::env::Env;
 use crate::text::harmless;
 
 /// The name of the package, wherever it is published.
@@ -57,13 +56,13 @@ impl Question {
 
 impl InstalledBy {
     /// Finds it for the program that runs.
-    pub(crate) fn find(env: &Env) -> Self {
+    pub(crate) fn find() -> Self {
         let own = std::env::current_exe().unwrap_or_default();
-        Self::of(&fs::canonicalize(&own).unwrap_or(own), env)
+        Self::of(&fs::canonicalize(&own).unwrap_or(own))
     }
 
     /// Finds it for a program by its real path.
-    fn of(program: &Path, env: &Env) -> Self {
+    fn of(program: &Path) -> Self {
         let is_in = |name: &str| program.components().any(|part| part.as_os_str() == name);
         let folder = program.parent().unwrap_or(Path::new("."));
         let around = folder.parent().unwrap_or(Path::new("."));
@@ -79,9 +78,8 @@ impl InstalledBy {
             () if is_in("pipx") => Self::Pipx,
             () if is_in("target") => Self::Build,
             () if is_wheel(around) => Self::Pip(python_in(folder)),
-            () => match (cargo_source(around, env), releases) {
-                (Some(Some(checkout)), _) => Self::CargoPath(checkout),
-                (Some(None), _) => Self::Cargo,
+            () => match (of_cargo(around), releases) {
+                (Some(cargo), _) => cargo,
                 (None, Ok(releases)) => Self::Script(releases.trim().to_owned()),
                 (None, Err(_)) => Self::Unknown,
             },
@@ -198,17 +196,14 @@ fn python_in(folder: &Path) -> PathBuf {
     beside.into_iter().find(|python| python.is_file()).unwrap_or_else(|| "python3".into())
 }
 
-/// Whether cargo's note of what it installed has us: `Some(None)` from a registry, `Some(Some(checkout))`
-/// from a path.
-fn cargo_source(around: &Path, env: &Env) -> Option<Option<String>> {
-    let cargo_home = env.path("CARGO_HOME").or_else(|| env.home().map(|home| home.join(".cargo")));
-    let notes = [Some(around.to_path_buf()), cargo_home.filter(|home| home == around)];
-    let note = notes.into_iter().flatten().find_map(|root| fs::read(root.join(".crates2.json")).ok())?;
-    let note: Value = serde_json::from_slice(&note).ok()?;
+/// What cargo's note of what it installed says of us.
+fn of_cargo(around: &Path) -> Option<InstalledBy> {
+    let note: Value = serde_json::from_slice(&fs::read(around.join(".crates2.json")).ok()?).ok()?;
     // `punchlist 0.1.0 (path+file:///home/me/punchlist)`
     let (key, _) = note["installs"].as_object()?.iter().find(|(key, _)| key.starts_with("punchlist "))?;
     let path = key.split_once("(path+file://").and_then(|(_, rest)| rest.strip_suffix(')'));
-    Some(path.map(|path| path.split('#').next().unwrap_or(path).to_owned()))
+    let checkout = path.map(|path| path.split('#').next().unwrap_or(path).to_owned());
+    Some(checkout.map_or(InstalledBy::Cargo, InstalledBy::CargoPath))
 }
 
 fn is_version(word: &str) -> bool {
@@ -246,7 +241,7 @@ mod tests {
     use super::*;
 
     fn of(path: &str) -> InstalledBy {
-        InstalledBy::of(Path::new(path), &Env::from_pairs([("HOME", "/home/me")]))
+        InstalledBy::of(Path::new(path))
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Scenario for Packaged {
         let tarballs: Vec<String> = workspace
             .names_in(&packages)
             .into_iter()
-            .filter(|name| name.ends_with(".tgz"))
+            .filter(|name| Path::new(name).extension().is_some_and(|end| end == "tgz"))
             .map(|name| format!("{out}/{name}"))
             .collect();
         ensure(tarballs.len() == 2, || format!("packed {tarballs:?}"))?;
