@@ -27,9 +27,9 @@ pub use value::{parse_duration, parse_size};
 
 /// The settings in force, and a config file: every key of a file may be missing.
 ///
-/// Each key is written once, here and in the structs of the tables. The schema, `docs/config.md`,
-/// the README's list and the file of `config init` are made of the doc comments and the defaults.
-/// A doc comment's first sentence is the short form, for the README.
+/// Each key is written once, here and in the structs of the tables. The schema, `docs/config.md`
+/// and the file of `config init` are made of the doc comments and the defaults. A doc comment's
+/// first sentence is the short form, for the list of built-in values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "punchlist", description = "Settings of punchlist. Every key may be missing.")]

@@ -37,7 +37,7 @@ const FEATURES: &str =
     r#"{"features":[{"id":"F1","passes":false},{"id":"F3","passes":false},{"id":"F4","passes":false}]}"#;
 
 /// Commands of others: who runs them, and the words by which that can be seen there.
-const OTHERS: [(&str, &str, &str); 20] = [
+const OTHERS: [(&str, &str, &str); 23] = [
     ("cargo test", ".ci/run", "cargo test"),
     ("INSTA_UPDATE=always cargo test", ".ci/run", "cargo test"),
     ("PUNCHLIST_BLESS=1 cargo test", ".ci/run", "cargo test"),
@@ -55,6 +55,9 @@ const OTHERS: [(&str, &str, &str); 20] = [
     ("npx punchlist", "tests/program/packages.rs", "\"npx\""),
     ("uvx punchlist", "tests/program/packages.rs", "\"uvx\""),
     ("uv tool install", "tests/program/packages.rs", "\"tool\", \"install\""),
+    ("brew install", "packaging/punchlist.rb", "class Punchlist < Formula"),
+    ("curl -fsSL", "tests/program/packages.rs", "install.sh"),
+    ("cargo binstall", "Cargo.toml", "[package.metadata.binstall]"),
     ("packaging/build", "tests/program/packages.rs", "packaging/build"),
     (".ci/run", ".github/workflows/ci.yml", ".ci/run"),
     (".ci/clients", ".ci/run", ".ci/clients"),
@@ -242,6 +245,8 @@ fn exit_code(args: &[String]) -> i32 {
         // There is something to find.
         "audit" if !has("--show-prompt") => 1,
         "hook" => 2,
+        // Nobody is there to ask.
+        "uninstall" if has("--purge") && !has("--yes") => 1,
         _ => 0,
     }
 }

@@ -11,8 +11,8 @@ pub(crate) struct Shown {
 }
 
 /// What a line has to begin with to be a command, after the variables that it sets.
-const PROGRAMS: [&str; 17] = [
-    "punchlist", "cargo", "claude", "git", "npm", "npx", "uv", "uvx", "pipx", "brew", "curl", "sh", "rustup",
+const PROGRAMS: [&str; 16] = [
+    "punchlist", "cargo", "claude", "git", "npm", "npx", "uv", "uvx", "brew", "curl", "sh", "rustup",
     "gh", ".ci/run", ".ci/clients", "chromium",
 ];
 
