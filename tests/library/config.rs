@@ -21,15 +21,15 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
         (
             "[audit]\nmax_blocks = 3\n",
             "line 2: audit.max_blocks: unknown field `max_blocks`, expected one of `enabled`, `block_on`, `plan`, \
-         `max_prompt_bytes`, `unrun_checks`, `planless`, `mode`; `max_blocks` stands in [gates], for all gates together",
+         `max_prompt_bytes`, `unrun_checks`, `planless`; `max_blocks` stands in [gates], for all gates together",
         ),
         (
             "[audit]\nplanless = \"never\"\n",
             "line 2: audit.planless: unknown variant `never`, expected `audit` or `off`",
         ),
         (
-            "[audit]\nmode = \"async\"\n",
-            "line 2: audit.mode: unknown variant `async`, expected `hold` or `background`",
+            "[audit]\nplanless = \"async\"\n",
+            "line 2: audit.planless: unknown variant `async`, expected `audit` or `off`",
         ),
         (
             "[auditor]\n\ntimeout = \"soon\"\n",
@@ -59,7 +59,7 @@ fn faults_name_the_file_the_line_the_key_and_what_is_allowed() {
 
 #[test]
 fn every_fault_of_a_file_is_told_with_its_line_and_column() {
-    let text = "[gates]\nmax_block = 3\n[audit]\nmode = \"held\"\nblock_on = [\"A\", \"Ask\"]\n\n[auditor]\n  timeout = 5\nmodel = \"opus\"\n\n[logs]\nkeep = 1\n";
+    let text = "[gates]\nmax_block = 3\n[audit]\nplanless = \"of\"\nblock_on = [\"A\", \"Ask\"]\n\n[auditor]\n  timeout = 5\nmodel = \"opus\"\n\n[logs]\nkeep = 1\n";
     let faults: Vec<_> = parse::errors(text, "x")
         .into_iter()
         .map(|fault| match fault {
@@ -74,7 +74,7 @@ fn every_fault_of_a_file_is_told_with_its_line_and_column() {
         faults,
         [
             "2:1 gates.max_block did you mean `max_blocks`?",
-            "4:8 audit.mode did you mean `hold`?",
+            "4:12 audit.planless did you mean `off`?",
             "5:18 audit.block_on[1] did you mean `ask`?",
             "8:13 auditor.timeout ",
             "11:2 logs did you mean `log`?",

@@ -12,8 +12,8 @@ pub(crate) struct Shown {
 
 /// What a line has to begin with to be a command, after the variables that it sets.
 const PROGRAMS: [&str; 16] = [
-    "punchlist", "cargo", "claude", "git", "npm", "npx", "uv", "uvx", "brew", "curl", "sh", "rustup",
-    "gh", ".ci/run", ".ci/clients", "chromium",
+    "punchlist", "cargo", "claude", "git", "npm", "npx", "uv", "uvx", "brew", "curl", "sh", "rustup", "gh",
+    ".ci/run", ".ci/clients", "chromium",
 ];
 
 /// Every command on a page, in order: lines of code, and code within a sentence.
