@@ -4,6 +4,9 @@
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
+#[cfg(unix)]
+use std::time::Duration;
+use std::time::SystemTime;
 
 /// Opens a file for reading. Anything but a regular file is an error, before it is opened: opening a pipe waits
 /// for its writer, and a device, to which a checkout may hold a link, never ends.
@@ -57,12 +60,28 @@ pub fn inode_of(meta: &Metadata) -> u64 {
     }
 }
 
-/// Writes a file whole or not at all, as every process sees it. The disk is not waited for: what a power cut leaves
-/// half written counts as never written wherever it is read, and the session that it was of is over, too.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// When a file was last changed in any way. Programs can set the time of its content, and not this one.
+pub fn changed_at(meta: &Metadata) -> Option<SystemTime> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let seconds = Duration::from_secs(u64::try_from(meta.ctime()).ok()?);
+        let nanos = Duration::from_nanos(u64::try_from(meta.ctime_nsec()).ok()?);
+        SystemTime::UNIX_EPOCH.checked_add(seconds + nanos)
+    }
+    #[cfg(not(unix))]
+    meta.modified().ok()
+}
+
+/// Writes a file whole or not at all, as every process sees it. Without `synced` the disk is not waited for: what a
+/// power cut leaves half written counts as never written wherever it is read.
+pub fn write_whole(path: &Path, bytes: &[u8], synced: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = in_private_folder(folder, || tempfile::NamedTempFile::new_in(folder))?;
     file.write_all(bytes)?;
+    if synced {
+        file.as_file().sync_all()?;
+    }
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
@@ -96,7 +115,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a");
         assert_eq!(open_regular(&path).expect_err("none").kind(), io::ErrorKind::NotFound);
-        write_whole(&path, b"x").expect("written");
+        write_whole(&path, b"x", false).expect("written");
         assert_eq!(io::read_to_string(open_regular(&path).expect("a file")).expect("text"), "x");
         assert_eq!(open_regular(folder.path()).expect_err("a folder").to_string(), "not a regular file");
     }
@@ -108,7 +127,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let inner = folder.path().join("state/inner");
         for text in ["first", "second"] {
-            write_whole(&inner.join("a"), text.as_bytes()).expect("written");
+            write_whole(&inner.join("a"), text.as_bytes(), true).expect("written");
             assert_eq!(fs::read_to_string(inner.join("a")).expect("there"), text);
         }
         for made in [&inner, &folder.path().join("state")] {

@@ -296,7 +296,7 @@ pub enum AdvisoryKind {
     DeletedTest,
     #[strum(message = "a secret was written to a file that git tracks")]
     SecretWritten,
-    #[strum(message = "the agent used the person's switch")]
+    #[strum(message = "the switch or a setting of punchlist was changed")]
     SwitchedOff,
     #[strum(message = "the agent allowed a project's commands in the person's place")]
     GaveLeave,

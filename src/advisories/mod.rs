@@ -15,8 +15,6 @@ use crate::finding::{Advisory, AdvisoryKind};
 use crate::session::{Command, CommandEnd, Session};
 use crate::shell::SimpleCommand;
 
-pub use switched_off::{SwitchFile, switched_off_by, switched_off_in_a_file_by};
-
 /// Returns what is shown of the newest thing that a rule is about. The commands are those that ran
 /// and did not fail.
 type Rule = fn(&Evidence, &[&Command]) -> Option<String>;

@@ -69,7 +69,7 @@ impl<'a> Target<'a> {
             Some((scope, file, settings))
         });
         let settings = settings.collect();
-        Ok(Self { scope, project, file, settings, state: StateFolder::find(env), env })
+        Ok(Self { scope, project, file, settings, state: StateFolder::find(env)?, env })
     }
 
     /// Returns the file's text; an empty one is one without settings.

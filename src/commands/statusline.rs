@@ -40,12 +40,14 @@ fn status_line(input: &Value, env: &Env) -> String {
     let folder = input["workspace"]["project_dir"].as_str().or(input["cwd"].as_str());
     let project = folder.map_or_else(|| std::env::current_dir().unwrap_or_default(), PathBuf::from);
     let (config, _) = Config::load(env, &project);
-    let state = StateFolder::find(env);
+    let Ok(state) = StateFolder::find(env) else {
+        return "no state folder, see `punchlist doctor`".to_owned();
+    };
     if !config.gates.enabled || state.switched_off(&project, session).is_some() {
         return "off".to_owned();
     }
     let decisions = DecisionLog::in_folder(state.root()).recent_of(session);
-    let blocks = state.session(session).blocks;
+    let blocks = state.session(session).unwrap_or_default().blocks;
     line(&decisions, blocks, config.gates.max_blocks)
 }
 

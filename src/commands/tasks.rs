@@ -88,7 +88,7 @@ pub(super) fn run(args: &TasksArgs, config: &Config, env: &Env) -> Result {
 }
 
 pub(super) fn open(env: &Env) -> Result<Registry> {
-    Ok(Registry::open(StateFolder::find(env).root())?)
+    Ok(Registry::open(StateFolder::find(env)?.root())?)
 }
 
 /// The current project; all worktrees of a repository are one.
@@ -232,7 +232,7 @@ fn check(args: &CheckTasksArgs, config: &Config, env: &Env) -> Result {
             "[tasks] source is \"off\": no stop is held for its tasks. docs/gates/pending-tasks.md has what to set.\n",
         );
     }
-    let state = StateFolder::find(env);
+    let state = StateFolder::find(env)?;
     let session = args.session.clone().or_else(|| env.text(env_vars::SESSION_ID));
     let found = match &args.who.worker {
         Some(name) => Registry::open_if_there(state.root(), Patience::Command).map(|registry| {

@@ -274,7 +274,7 @@ fn ask_client(
     env: &Env,
 ) -> Result<Audited, EvalError> {
     let config = Config::load(env, &std::env::current_dir().unwrap_or_default()).0.auditor;
-    let state = StateFolder::find(env);
+    let state = StateFolder::find(env).map_err(|error| case.error(&error.to_string()))?;
     let mut client = SealedClient {
         env,
         program: config.client.as_deref(),

@@ -3,9 +3,10 @@
 
 pub mod block_followup;
 pub mod record;
-pub mod self_disable;
+pub mod recount;
 pub mod session_start;
 pub mod skip;
 pub mod stop;
+pub mod surroundings;
 
 pub use crate::client::hook_input::HookInput;

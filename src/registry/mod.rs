@@ -12,13 +12,14 @@ mod task;
 mod tasks;
 mod worker;
 
-use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::private_file::{self, Access};
 
 pub use error::RegistryError;
 pub use task::{Event, NewTask, Status, Task, TaskFilter, TaskId};
@@ -71,19 +72,20 @@ impl Registry {
     /// Opens it, and creates it if it is missing.
     pub fn open(state: &Path) -> Result<Self, RegistryError> {
         let path = Self::file(state);
-        if !path.exists() {
-            create_private_file(&path).map_err(|error| RegistryError::unreadable(&path, &error))?;
-        }
+        // `SQLite` gives the permissions of this file to those that it puts beside it.
+        private_file::open(&path, Access::Append)
+            .map_err(|error| RegistryError::unreadable(&path, &error))?;
         Self::open_at(path, Patience::Command)
     }
 
     /// Opens it if it exists.
     pub fn open_if_there(state: &Path, patience: Patience) -> Result<Option<Self>, RegistryError> {
         let path = Self::file(state);
-        if !path.exists() {
-            return Ok(None);
+        match private_file::open(&path, Access::Read) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(RegistryError::unreadable(&path, &error)),
+            Ok(_) => Self::open_at(path, patience).map(Some),
         }
-        Self::open_at(path, patience).map(Some)
     }
 
     fn open_at(path: PathBuf, patience: Patience) -> Result<Self, RegistryError> {
@@ -132,17 +134,6 @@ impl Registry {
         };
         read().map_err(|error: RegistryError| error.at(path))
     }
-}
-
-/// Creates an empty file that only its owner can read. `SQLite` gives the same permissions to the files
-/// that it puts beside it.
-fn create_private_file(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    crate::files::in_private_folder(folder, || options.open(path)).map(drop)
 }
 
 /// Each migrates a file from the version of its index to the next.

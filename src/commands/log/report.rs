@@ -45,7 +45,8 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
     };
     let page = page(&found.decisions, &about, |id| artifacts::snapshot(&context.state, id));
     let Some(file) = file else { return output::print_raw(page.text.as_bytes()) };
-    write_whole(&file, page.text.as_bytes()).map_err(|error| format!("-o {}: {error}", file.display()))?;
+    write_whole(&file, page.text.as_bytes(), false)
+        .map_err(|error| format!("-o {}: {error}", file.display()))?;
     output::print_raw(summary(&page, &file).as_bytes())?;
     if args.open
         && let Err(why) = open(&file)

@@ -33,7 +33,7 @@ use crate::text::{from_home, harmless, in_bytes};
 const CLIENT_TIME: Duration = Duration::from_secs(30);
 
 pub(super) fn run(args: &UninstallArgs, here: PathBuf, env: &Env) -> Result {
-    let state = StateFolder::find(env);
+    let state = StateFolder::find(env)?;
     let projects = known_projects(&state, here, env);
     let (mut text, mut code) = (String::new(), exit::OK);
     for (scope, file, project) in settings_files(&projects, env) {
