@@ -59,7 +59,7 @@
 //! | [`log`], [`render`] | the decision log: record, store, query; every form in which people and programs see something |
 //! | [`past_sessions`], [`sandbox`], [`eval`], [`doctor`] | sessions that are over; recorded ones laid out again; measured; whether all is in place |
 //! | [`private_file`], [`clock`] | files that are the person's alone, and bounded waits for them; the time of day |
-//! | [`child`] | one program in a process group of its own, under one deadline |
+//! | [`child`] | one program in a process group of its own, under one deadline; nobody of it is left, however we end |
 //!
 //! The middle is pure: values in, values out, no clock, no disk, no environment (`plan`, `shell`,
 //! `facts`, `advisories`, `readers::checks`, `decision`, `followup`, `render`). The edges touch the

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::child;
 use crate::client::env_vars;
 use crate::client::hook_input::{Event, HookInput};
 use crate::client::hook_reply::Reply;
@@ -21,6 +22,7 @@ use crate::env::{self, Env};
 use crate::exit::complain;
 use crate::finding::{Advisory, AdvisoryKind};
 use crate::gates::{self, CheckedGate, StopContext};
+use crate::hook::interrupt;
 use crate::hook::record;
 use crate::hook::session_start;
 use crate::hook::skip::{Skip, lock, skip, unset};
@@ -57,8 +59,12 @@ pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
     // The default hook would print a backtrace hint; one line is enough, and the log has the rest.
     std::panic::set_hook(Box::new(|_| ()));
     let answered = catch_unwind(AssertUnwindSafe(|| {
+        let state = StateFolder::find(env);
+        if let Ok(state) = &state {
+            interrupt::supervise(state, started);
+        }
         let stdin = phases.time(timing::INPUT, read_stdin);
-        match StateFolder::find(env) {
+        match state {
             Ok(state) => answer(phases, &stdin, env, &state, registered, started, None),
             Err(error) => without_state(&stdin, env, &error),
         }
@@ -74,6 +80,8 @@ pub fn run(registered: Registered, env: &Env, phases: &Phases) -> u8 {
         }));
         Reply::Silent
     });
+    // Before the answer: the client ignores a block while a process of ours could still write to it.
+    child::finish();
     let code = reply.send(std::io::stdout().lock(), std::io::stderr().lock());
     if env.switch(env::TRACE) {
         let _ = std::io::stderr().lock().write_all(phases.table().as_bytes());
@@ -192,6 +200,7 @@ pub fn answer(
 
     // Skip, or run the gates.
     let mut checked = check(&mut stop, &mut readers);
+    interrupt::commit(&mut checked);
 
     // Decide. The lock is held until the decision is in the state: a second hook of this stop finds
     // the one or the other.

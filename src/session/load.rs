@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use crate::client::folders::subagent_transcripts;
 use crate::session::builder::{MESSAGE_CAP, Role, SessionBuilder};
 use crate::session::resume::ResumePoint;
+use crate::session::retention;
 use crate::session::transcript::Transcript;
 use crate::session::{Session, Tail};
 use crate::text::last_part;
@@ -114,6 +115,7 @@ impl Reading {
             session.absorb(one.read.builder.into_session(), &name.unwrap_or_default());
         }
         session.final_message = self.last_message.or(session.final_message);
+        retention::bound_claims(&mut session);
         Loaded { session, problem, waited: self.waited, subagents, bytes }
     }
 }

@@ -34,7 +34,9 @@ impl Shell {
         let name = format!("{}=", crate::client::env_vars::INSIDE_SESSION);
         let is_inside =
             |bytes: &[u8]| bytes.split(|byte| *byte == 0).any(|pair| pair.starts_with(name.as_bytes()));
-        Self::of(self.process) == Some(self) && environment.is_ok_and(|bytes| !is_inside(&bytes))
+        // A program that is just being started has no environment yet: nobody's, to be safe.
+        let is_outside = |bytes: Vec<u8>| !bytes.is_empty() && !is_inside(&bytes);
+        Self::of(self.process) == Some(self) && environment.is_ok_and(is_outside)
     }
 }
 

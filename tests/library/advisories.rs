@@ -307,3 +307,14 @@ fn the_persons_leave_from_the_agents_hand_is_told() {
         assert_eq!(told, [AdvisoryKind::GaveLeave], "{ask}");
     }
 }
+
+#[test]
+fn a_bound_that_was_hit_is_told() {
+    use punchlist::evidence::Limit;
+    let limits = vec![Limit::Names(3), Limit::Search];
+    let told = advisories(&Evidence { limits, ..evidence_of(&[], &[], Vec::new()) });
+    let expected =
+        "3 more paths are named than are looked at; the workspace has more files than are searched";
+    assert_eq!((told[0].kind, told[0].evidence.as_str()), (AdvisoryKind::LimitReached, expected));
+    assert_eq!(told[0].text, "There is more than was looked at, and what was not looked at may be wrong.");
+}

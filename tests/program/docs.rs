@@ -37,7 +37,7 @@ const FEATURES: &str =
     r#"{"features":[{"id":"F1","passes":false},{"id":"F3","passes":false},{"id":"F4","passes":false}]}"#;
 
 /// Commands of others: who runs them, and the words by which that can be seen there.
-const OTHERS: [(&str, &str, &str); 23] = [
+const OTHERS: [(&str, &str, &str); 27] = [
     ("cargo test", ".ci/run", "cargo test"),
     ("INSTA_UPDATE=always cargo test", ".ci/run", "cargo test"),
     ("PUNCHLIST_BLESS=1 cargo test", ".ci/run", "cargo test"),
@@ -61,6 +61,10 @@ const OTHERS: [(&str, &str, &str); 23] = [
     ("packaging/build", "tests/program/packages.rs", "packaging/build"),
     (".ci/run", ".github/workflows/ci.yml", ".ci/run"),
     (".ci/clients", ".ci/run", ".ci/clients"),
+    (".ci/fuzz", ".github/workflows/ci.yml", ".ci/fuzz"),
+    ("PUNCHLIST_KILLS=1000 cargo test", "tests/program/killed.rs", "PUNCHLIST_KILLS"),
+    ("PUNCHLIST_SIGNALS=all cargo test", "tests/program/killed.rs", "PUNCHLIST_SIGNALS"),
+    ("PUNCHLIST_FUZZ_ROUNDS=100000 cargo test", "tests/library/fuzz.rs", "PUNCHLIST_FUZZ_ROUNDS"),
 ];
 
 /// What people read.

@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -28,6 +27,7 @@ use crate::files::size_of;
 use crate::log::DecisionLog;
 use crate::state::StateFolder;
 use crate::text::{from_home, harmless, in_bytes};
+use crate::workspace::sealed_git::SealedGit;
 
 /// How long the client may take to remove a plugin.
 const CLIENT_TIME: Duration = Duration::from_secs(30);
@@ -255,10 +255,10 @@ fn is_ours_alone(root: &Path, env: &Env) -> bool {
 }
 
 fn is_tracked(project: &Path, file: &Path) -> bool {
-    let mut git = Command::new("git");
-    git.arg("-C").arg(project).args(["ls-files", "--error-unmatch", "--"]).arg(file);
-    let ended = git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    ended.is_ok_and(|status| status.success())
+    let git = SealedGit::new(project.to_path_buf());
+    let path = file.to_str();
+    let ended = path.and_then(|path| git.run(&["ls-files", "--error-unmatch", "--", path], String::new()));
+    ended.is_some_and(|(code, _)| code == 0)
 }
 
 /// Removes a file or a folder, and the folder of a file where that is ours and empty then.

@@ -8,8 +8,7 @@
 
 mod text;
 
-use std::io::{self, Read};
-use std::path::Path;
+use std::io;
 
 use jiff::Timestamp;
 
@@ -18,10 +17,9 @@ use crate::client::hook_reply::Reply;
 use crate::config::{MemoryConfig, TaskSource, TasksConfig};
 use crate::env;
 use crate::exit::complain;
-use crate::files::open_regular;
 use crate::gates::StopContext;
 use crate::hook::surroundings::Surroundings;
-use crate::redact::{is_secret_file, mask};
+use crate::redact::mask;
 use crate::state::{Given, SessionState};
 use crate::tasks::{Lookup, LookupOutcome, ResolvedQuery, find_pending, resolve_query};
 use crate::workspace::glob_files::{Globbed, globbed};
@@ -132,11 +130,9 @@ fn parts(start: &StopContext<'_>) -> Option<Parts> {
 }
 
 fn read(file: &Globbed, config: &MemoryConfig) -> Result<Note, Left> {
-    if is_secret_file(&file.path) || is_secret_file(Path::new(&file.name)) {
-        return Err(Left::Secret);
-    }
     let most = u64::try_from(config.file_bytes).unwrap_or(u64::MAX).saturating_add(MARGIN);
-    let bytes = start_of(&file.path, most).map_err(|error| Left::Unreadable(error.to_string()))?;
+    let read = file.start(most).map_err(|error| Left::Unreadable(error.to_string()))?;
+    let bytes = read.ok_or(Left::Secret)?;
     if memchr::memchr(0, &bytes).is_some() {
         return Err(Left::NoText);
     }
@@ -150,12 +146,6 @@ fn read(file: &Globbed, config: &MemoryConfig) -> Result<Note, Left> {
         text,
         is_cut: is_cut || goes_on,
     })
-}
-
-fn start_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open_regular(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// The tasks that the session is at, one a line, where `[tasks]` or `[worker]` is set. A session's start must not
