@@ -129,7 +129,8 @@ pub(crate) fn settings(bytes: &[u8]) {
         program: "/opt/punchlist".into(),
         min_timeout: 60,
         timeout: 120,
-        background: text.len() % 2 == 1,
+        background: Some(text.len() % 2 == 1),
+        status_line: text.len() % 3 == 1,
         subagents: text.len() % 3 == 1,
     };
     let Ok(edited) = register(text, &wanted) else { return };
