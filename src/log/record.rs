@@ -82,6 +82,21 @@ impl Record {
     }
 }
 
+impl Record {
+    /// Whether it may hold words of others, which can have a secret in them. A stop that was skipped has only ours:
+    /// such a stop is the most frequent of all, and setting up the search for secrets takes longer than all of it.
+    pub fn has_words_of_others(&self) -> bool {
+        let is_skipped = self.gates.is_empty()
+            && self.plan.is_none()
+            && self.findings.is_empty()
+            && self.advisories.is_empty()
+            && self.files.is_empty()
+            && self.auditor.is_none()
+            && self.config_error.is_none();
+        !is_skipped || matches!(self.cause, Cause::BadInput | Cause::Error)
+    }
+}
+
 /// The result of one gate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

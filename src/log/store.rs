@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{Note, Record};
 use crate::files::read_exact_at;
 use crate::private_file::{self, Access, Durability, wait_for_lock};
+use crate::redact::mask_json;
 
 /// The decision log of one state folder.
 #[derive(Debug, Clone)]
@@ -49,19 +50,21 @@ impl DecisionLog {
 
     /// Appends a record, as one line in one write.
     pub fn append(&self, record: &Record, now: Timestamp) -> io::Result<()> {
-        self.append_all(std::slice::from_ref(record), now)
+        self.append_all(std::slice::from_ref(record), record.has_words_of_others(), now)
     }
 
     /// Appends notes, all of them in one write.
     pub fn append_notes(&self, notes: &[Note], now: Timestamp) -> io::Result<()> {
-        self.append_all(notes, now)
+        self.append_all(notes, true, now)
     }
 
-    fn append_all(&self, lines: &[impl Serialize], now: Timestamp) -> io::Result<()> {
+    fn append_all(&self, lines: &[impl Serialize], masked: bool, now: Timestamp) -> io::Result<()> {
         let path = self.folder().join(now.strftime("%Y-%m.jsonl").to_string());
         let mut bytes = Vec::new();
         for line in lines {
-            serde_json::to_writer(&mut bytes, line).map_err(io::Error::other)?;
+            // What comes here is masked where it is made; names of files and faults of a config are not.
+            let line = serde_json::to_string(line).map_err(io::Error::other)?;
+            bytes.extend(if masked { mask_json(&line) } else { line }.into_bytes());
             bytes.push(b'\n');
         }
         loop {

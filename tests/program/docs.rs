@@ -37,7 +37,7 @@ const FEATURES: &str =
     r#"{"features":[{"id":"F1","passes":false},{"id":"F3","passes":false},{"id":"F4","passes":false}]}"#;
 
 /// Commands of others: who runs them, and the words by which that can be seen there.
-const OTHERS: [(&str, &str, &str); 27] = [
+const OTHERS: [(&str, &str, &str); 28] = [
     ("cargo test", ".ci/run", "cargo test"),
     ("INSTA_UPDATE=always cargo test", ".ci/run", "cargo test"),
     ("PUNCHLIST_BLESS=1 cargo test", ".ci/run", "cargo test"),
@@ -64,6 +64,7 @@ const OTHERS: [(&str, &str, &str); 27] = [
     (".ci/fuzz", ".github/workflows/ci.yml", ".ci/fuzz"),
     ("PUNCHLIST_KILLS=1000 cargo test", "tests/program/killed.rs", "PUNCHLIST_KILLS"),
     ("PUNCHLIST_SIGNALS=all cargo test", "tests/program/killed.rs", "PUNCHLIST_SIGNALS"),
+    ("PUNCHLIST_FAULTS=all cargo test", "tests/faults/main.rs", "PUNCHLIST_FAULTS"),
     ("PUNCHLIST_FUZZ_ROUNDS=100000 cargo test", "tests/library/fuzz.rs", "PUNCHLIST_FUZZ_ROUNDS"),
 ];
 
@@ -199,7 +200,7 @@ impl Home {
             self.lay_out_answers();
         }
         if args.iter().any(|word| word == ".claude/punchlist.toml") {
-            self.project.project_config("[gates]\nmax_blocks = 2\n");
+            self.project.project_config("[audit]\nunrun_checks = \"block\"\n");
         }
         if args[0] == "loop" {
             self.lay_out_features(&args);

@@ -123,9 +123,10 @@ fn nothing_that_a_workspace_says_steers_the_terminal() {
     ] {
         let Some(text) = on_terminal(&machine, (100, 24), args) else { return };
         let steers = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
-        assert!(!text.contains(steers), "{args}: {text:?}");
+        // A line of CSV ends in two characters.
+        assert!(!text.replace("\r\n", "\n").contains(steers), "{args}: {text:?}");
         assert!(text.contains("owned") || args.contains("label"), "{args}: {text:?}");
     }
-    // Programs get what was written.
-    assert!(machine.print(&["log", "export", "--format", "csv"]).contains("\u{1b}[2Jx"));
+    // Behind a pipe there is often a terminal as well.
+    assert!(!machine.print(&["log", "export", "--format", "csv"]).contains('\u{1b}'));
 }

@@ -152,7 +152,8 @@ pub(crate) fn settings(bytes: &[u8]) {
 /// Settings that are read, written and read again are the same; faults are told with a place in the file.
 pub(crate) fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let faults = config_parse::errors(&text, "config.toml");
+    let config_parse::Parsed { table, errors: faults } = config_parse::parse(&text, "config.toml");
+    assert!(table.try_into::<Config>().is_ok(), "what is right in a file makes settings: {text}");
     match Config::parse(&text, "config.toml") {
         Ok(config) => {
             assert!(faults.is_empty(), "{faults:?}");
@@ -185,7 +186,8 @@ pub(crate) fn log_record(bytes: &[u8]) {
 
 /// A diff with all lines around it is both texts; a cut text keeps its ends. A NUL splits the two.
 pub(crate) fn diff(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
+    // A carriage return alone ends a line of the diff, too, which can't be told from what is printed.
+    let text = String::from_utf8_lossy(bytes).replace('\r', "");
     let (before, after) = text.split_once('\0').unwrap_or((&text, ""));
     let printed = unified_diff(before, after, usize::MAX >> 1, true);
     if before == after {
