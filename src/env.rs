@@ -19,6 +19,8 @@ pub const CLAUDE: &str = "PUNCHLIST_CLAUDE";
 pub const TRACE: &str = "PUNCHLIST_TRACE";
 /// Which worker of the registry this session, or this shell, is.
 pub const WORKER: &str = "PUNCHLIST_WORKER";
+/// The fleet's database, before any configured one.
+pub const DATABASE_URL: &str = "PUNCHLIST_DATABASE_URL";
 /// Set by punchlist for the command of `[tasks]`: the session that is asking.
 pub const SESSION: &str = "PUNCHLIST_SESSION";
 /// Set for the programs that a stop runs, so that a hook which fires inside one does nothing.

@@ -31,6 +31,8 @@ pub const SECOND_READER: &str = "second-reader";
 pub const REMEMBER: &str = "remember";
 /// Writing the decision down. The log can't hold it: it is over when the line is written.
 pub const LOG: &str = "log";
+/// Shipping decisions to the fleet's database, after the line is written.
+pub const FLEET: &str = "fleet";
 pub const TOTAL: &str = "total";
 
 /// Which phase is a part of which.

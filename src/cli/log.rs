@@ -60,6 +60,9 @@ pub struct ShowArgs {
     /// Judges the saved reply with today's rules, on today's disk, and shows what would differ
     #[arg(long)]
     pub replay: bool,
+    /// Looks among the decisions of every machine of the fleet
+    #[arg(long, conflicts_with_all = ["prompt", "reply", "replay"])]
+    pub fleet: bool,
     /// Prints it for programs; docs/log-show-json.md has the fields
     #[arg(long)]
     pub json: bool,
@@ -100,6 +103,9 @@ pub struct LabelArgs {
     /// Why, in words
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
+    /// Of a decision of any machine of the fleet: it counts for all who look there
+    #[arg(long)]
+    pub fleet: bool,
     /// Prints what was written, as JSON
     #[arg(long)]
     pub json: bool,
@@ -153,6 +159,9 @@ pub struct ReportArgs {
 /// Which decisions are meant. Several filters combine; a filter with several values takes any of them.
 #[derive(Debug, Default, Args)]
 pub struct FilterArgs {
+    /// The decisions of every machine of the fleet, in place of this machine's
+    #[arg(long)]
+    pub fleet: bool,
     /// Only of this project: its folder's name, or its path
     #[arg(long, value_name = "NAME|PATH")]
     pub project: Option<String>,

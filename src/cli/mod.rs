@@ -2,6 +2,7 @@
 //! error exit is 2, which to a Stop hook means "block".
 
 pub mod eval;
+pub mod fleet;
 pub mod log;
 pub mod loops;
 pub mod tasks;
@@ -13,6 +14,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use crate::client::settings::Scope;
 use crate::client::settings::registration::HOOK_TIMEOUT;
 use eval::EvalArgs;
+use fleet::FleetCommand;
 use log::LogArgs;
 use loops::LoopArgs;
 use tasks::{TasksArgs, WorkerCommand};
@@ -80,9 +82,18 @@ pub enum Command {
     },
     /// Gates, sessions, workers, tasks and the newest decisions, on one screen
     Status {
+        /// With the newest decisions of every machine of the fleet
+        #[arg(long)]
+        fleet: bool,
         /// Prints it for programs; docs/registry.md has the fields
         #[arg(long)]
         json: bool,
+    },
+    /// The database that several machines share: tables, health, decisions that wait to be shipped
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Fleet {
+        #[command(subcommand)]
+        command: FleetCommand,
     },
     /// The settings: every value with its source, a commented file, a schema, a check; without a command, shows them
     Config(ConfigArgs),

@@ -36,6 +36,8 @@ pub enum TasksCommand {
     Release(OwnTaskArgs),
     /// Gives an open task to a worker
     Assign(AssignArgs),
+    /// Opens a task again that is failed or dead, with all its tries
+    Retry(ShowTaskArgs),
     /// What the pending-tasks gate would say to a stop of this session now
     Check(CheckTasksArgs),
 }
@@ -59,6 +61,12 @@ pub struct AddArgs {
     /// It belongs to no project: workers of every one may take it
     #[arg(long)]
     pub anywhere: bool,
+    /// It can be taken once these are completed: t3, or t3,t5
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub after: Vec<TaskId>,
+    /// How often it is tried again when it fails or its worker goes silent; then it is dead
+    #[arg(long, value_name = "NUMBER")]
+    pub retries: Option<u32>,
     /// Prints it for programs; docs/registry.md has the fields
     #[arg(long)]
     pub json: bool,
@@ -183,6 +191,8 @@ pub enum WorkerCommand {
     Register(RegisterArgs),
     /// Says that a worker is still there
     Heartbeat(AWorkerArgs),
+    /// Waits for the next task, and takes it the moment it is there
+    Wait(WaitArgs),
     /// Lists the workers; those that were heard of in the last two minutes are alive
     List {
         /// Prints them for programs; docs/registry.md has the fields
@@ -210,6 +220,22 @@ pub struct RegisterArgs {
     #[arg(long)]
     pub take_over: bool,
     /// Prints it for programs; docs/registry.md has the fields
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct WaitArgs {
+    /// Which; else `PUNCHLIST_WORKER`, else the worker that this session registered
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// The longest that it waits
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
+    pub timeout: Duration,
+    /// For tasks of any project
+    #[arg(long)]
+    pub all_projects: bool,
+    /// Prints the task for programs; docs/registry.md has the fields
     #[arg(long)]
     pub json: bool,
 }

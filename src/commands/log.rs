@@ -17,9 +17,12 @@ use super::{Result, complain, output};
 use crate::cli::log::{
     ExportArgs, ExportFormat, FilterArgs, LabelArgs, ListArgs, LogArgs, LogCommand, StatsArgs,
 };
-use crate::config::LogConfig;
+use crate::config::{Config, FleetConfig};
 use crate::env::Env;
 use crate::exit;
+use crate::fleet::copy::Copier;
+use crate::fleet::spool::store_note;
+use crate::fleet::{connect, shared_log};
 use crate::log::decision_ref::{DecisionRef, DecisionRefError, HELD, LAST};
 use crate::log::filter::{DecisionKind, Filter, ProjectFilter};
 use crate::log::note::{LabelNote, Note};
@@ -37,21 +40,22 @@ struct Context<'a> {
     env: &'a Env,
     state: PathBuf,
     log: DecisionLog,
+    fleet: &'a FleetConfig,
     /// In the person's time zone.
     now: Zoned,
 }
 
-pub(super) fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> Result {
+pub(super) fn run(args: &LogArgs, config: &Config, env: &Env) -> Result {
     let state = StateFolder::find(env).root().to_path_buf();
     let now = Timestamp::now().to_zoned(TimeZone::system());
-    let context = Context { env, log: DecisionLog::in_folder(&state), state, now };
+    let context = Context { env, log: DecisionLog::in_folder(&state), state, fleet: &config.fleet, now };
     match &args.command {
         None => list(&args.list, &context),
         Some(LogCommand::List(args)) => list(args, &context),
         Some(LogCommand::Stats(args)) => print_stats(args, &context),
         Some(LogCommand::Label(args)) => label(args, &context),
         Some(LogCommand::Export(args)) => export(args, &context),
-        Some(LogCommand::Prune(args)) => prune::run(args, config, &context),
+        Some(LogCommand::Prune(args)) => prune::run(args, &config.log, &context),
         Some(LogCommand::Path { json }) => print_path(*json, &context),
         Some(LogCommand::Show(args)) => show::run(args, &context),
         Some(LogCommand::Report(args)) => report::run(args, &context),
@@ -59,10 +63,13 @@ pub(super) fn run(args: &LogArgs, config: &LogConfig, env: &Env) -> Result {
 }
 
 fn list(args: &ListArgs, context: &Context<'_>) -> Result {
+    if args.follow && args.filter.fleet {
+        return Err("--follow goes on with this machine's log; leave out --fleet".into());
+    }
     if args.follow {
         return follow::run(args, context);
     }
-    let found = context.query(&filter_of(&args.filter)?, args.last)?;
+    let found = context.query(&args.filter, args.last)?;
     if args.json {
         return output::print_raw(json_lines::lines(&found.decisions).as_bytes());
     }
@@ -73,7 +80,7 @@ fn list(args: &ListArgs, context: &Context<'_>) -> Result {
 }
 
 fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
-    let found = context.query(&filter_of(&args.filter)?, None)?;
+    let found = context.query(&args.filter, None)?;
     let stats = stats(&found.decisions, context.now.time_zone());
     if args.json {
         return output::print_json(&stats);
@@ -88,14 +95,20 @@ fn print_stats(args: &StatsArgs, context: &Context<'_>) -> Result {
 
 /// Appends what a person says of a decision; changes nothing that is there.
 fn label(args: &LabelArgs, context: &Context<'_>) -> Result {
-    let (annotated, finding) = context.find_one(&args.of)?;
+    let (annotated, finding) = context.find_one(&args.of, args.fleet)?;
     let (record, finding) = (&annotated.decision, finding.map(|at| at + 1));
     let (label, now) = (args.judgement, Timestamp::now());
     let note = LabelNote { note: args.note.clone(), ..LabelNote::new(&record.id, finding, label, now) };
     let note = Note::Label(note);
-    context.log.append_notes(std::slice::from_ref(&note), now).map_err(|error| {
-        format!("the log in {} can't be written: {error}", context.log.folder().display())
-    })?;
+    if args.fleet {
+        // What a person says to the whole fleet is meant for it.
+        let copier = Copier { machine: "", with_evidence: true };
+        store_note(&mut connect(context.fleet)?, &copier.note(&note))?;
+    } else {
+        context.log.append_notes(std::slice::from_ref(&note), now).map_err(|error| {
+            format!("the log in {} can't be written: {error}", context.log.folder().display())
+        })?;
+    }
     if args.json {
         return output::print_raw((serde_json::to_string(&note)? + "\n").as_bytes());
     }
@@ -108,7 +121,7 @@ fn label(args: &LabelArgs, context: &Context<'_>) -> Result {
 }
 
 fn export(args: &ExportArgs, context: &Context<'_>) -> Result {
-    let found = context.query(&filter_of(&args.filter)?, None)?;
+    let found = context.query(&args.filter, None)?;
     match args.format {
         ExportFormat::Jsonl => output::print_raw(json_lines::lines(&found.decisions).as_bytes()),
         ExportFormat::Csv => output::print_raw(&csv::csv(&found.decisions)?),
@@ -150,9 +163,17 @@ impl Context<'_> {
         Setting { zone: self.now.time_zone().clone(), width, head: width.is_some(), indent: 0 }
     }
 
-    /// Queries the log, and says on stderr which lines had to be skipped.
-    fn query(&self, filter: &Filter, last: Option<usize>) -> Result<Found> {
-        let found = self.log.query(filter, last).map_err(|error| self.unreadable(&error))?;
+    /// Queries the log of this machine, or the fleet's.
+    fn find(&self, filter: &Filter, last: Option<usize>, of_fleet: bool) -> Result<Found> {
+        if of_fleet {
+            return Ok(shared_log::query(&mut connect(self.fleet)?, filter, last)?);
+        }
+        Ok(self.log.query(filter, last).map_err(|error| self.unreadable(&error))?)
+    }
+
+    /// Queries, and says on stderr which lines had to be skipped.
+    fn query(&self, args: &FilterArgs, last: Option<usize>) -> Result<Found> {
+        let found = self.find(&filter_of(args)?, last, args.fleet)?;
         let lines = |count: usize, words: &str| {
             (count > 0).then(|| format!("{} {words}", counted(count, "line", "lines")))
         };
@@ -166,7 +187,7 @@ impl Context<'_> {
     }
 
     /// Returns the decision that a person names, and the position of its finding, if one is named.
-    fn find_one(&self, words: &str) -> Result<(Annotated, Option<usize>)> {
+    fn find_one(&self, words: &str, of_fleet: bool) -> Result<(Annotated, Option<usize>)> {
         let refuse = |error: DecisionRefError| match error {
             DecisionRefError::Empty => self.nothing_yet(),
             error => error.to_string(),
@@ -174,8 +195,8 @@ impl Context<'_> {
         let reference = DecisionRef::parse(words).map_err(refuse)?;
         let last = (reference.id == LAST || reference.id == HELD).then_some(1);
         let decisions = if reference.id == HELD { vec![DecisionKind::Block] } else { Vec::new() };
-        let found = self.log.query(&Filter { decisions, ..Filter::default() }, last);
-        let mut decisions = found.map_err(|error| self.unreadable(&error))?.decisions;
+        let filter = Filter { decisions, ..Filter::default() };
+        let mut decisions = self.find(&filter, last, of_fleet)?.decisions;
         let ids: Vec<&str> = decisions.iter().map(|annotated| annotated.decision.id.as_str()).collect();
         let annotated = decisions.swap_remove(reference.position(&ids).map_err(refuse)?);
         let finding =

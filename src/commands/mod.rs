@@ -6,6 +6,7 @@ mod config;
 mod demo;
 mod doctor;
 mod eval;
+mod fleet;
 mod install;
 mod log;
 mod loops;
@@ -77,11 +78,12 @@ fn dispatch(command: Command, env: &Env) -> Result {
         Command::On(args) => switch::run(&args, true, env),
         Command::Audit(args) => audit::run(&args, env),
         Command::Eval(args) => eval::run(&args, env),
-        Command::Log(args) => log::run(&args, &checked_config(env)?.log, env),
+        Command::Log(args) => log::run(&args, &checked_config(env)?, env),
         Command::Loop(args) => loops::run(&args, &checked_config(env)?, env),
         Command::Tasks(args) => tasks::run(&args, &checked_config(env)?, env),
         Command::Worker { command } => worker::run(&command, &checked_config(env)?, env),
-        Command::Status { json } => status::run(json, env),
+        Command::Status { fleet, json } => status::run(fleet, json, env),
+        Command::Fleet { command } => fleet::run(&command, &checked_config(env)?, env),
         Command::Config(args) => config::run(&args, env),
         Command::Doctor(args) => doctor::run(&args, env),
         Command::Completions { shell } => {

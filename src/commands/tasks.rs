@@ -17,20 +17,16 @@ use crate::config::{Config, TaskSource};
 use crate::decision::OutcomeKind;
 use crate::env::{self, Env};
 use crate::exit;
-use crate::feature_loop::snapshot::now_ms;
 use crate::gates::pending_tasks::{self, own_command};
-use crate::registry::project::project_of;
+use crate::registry::project::{project_of, shared_name};
 use crate::registry::{
-    ClaimRequest, DEFAULT_QUEUE, NewTask, Patience, Registry, RegistryError, Status, Task, TaskFilter,
+    ClaimRequest, DEFAULT_QUEUE, NewTask, Registry, RegistryError, Status, Task, TaskFilter,
     json as registry_json,
 };
 use crate::render;
 use crate::state::StateFolder;
 use crate::tasks::{Lookup, LookupOutcome, ResolvedQuery, TaskQuery, find_pending, resolve_query};
-use crate::text::harmless;
-
-/// How often `claim --wait` looks for a task.
-const POLL: Duration = Duration::from_millis(500);
+use crate::text::{harmless, time_span};
 
 const MAX_BODY: u64 = 1 << 20;
 
@@ -39,22 +35,21 @@ pub(super) fn run(args: &TasksArgs, config: &Config, env: &Env) -> Result {
         Some(TasksCommand::Check(args)) => return check(args, config, env),
         command => command,
     };
-    let registry = &mut open(env)?;
-    let now = now_ms();
+    let registry = &mut open(config, env)?;
     match command {
         None => list(&args.list, config, env, registry),
         Some(TasksCommand::List(args)) => list(args, config, env, registry),
-        Some(TasksCommand::Add(args)) => add(args, env, registry),
-        Some(TasksCommand::Show(args)) => show(args, config, registry),
+        Some(TasksCommand::Add(args)) => add(args, config, env, registry),
+        Some(TasksCommand::Show(args)) => show(args, registry),
         Some(TasksCommand::Claim(args)) => claim(args, config, env, registry),
         Some(TasksCommand::Assign(args)) => {
-            let task = registry.assign(args.id, &args.worker, now)?;
+            let task = registry.assign(args.id, &args.worker)?;
             print_task(&task, &format!("Given to {}", args.worker), args.json)
         }
         Some(TasksCommand::Start(args)) => {
             let me = worker_name(args.who.worker.as_deref(), env, registry)?;
             print_task(
-                &registry.set(&me, args.id, Status::InProgress, None, now)?,
+                &registry.set(&me, args.id, Status::InProgress, None)?,
                 "You are at it",
                 args.json,
             )
@@ -62,39 +57,44 @@ pub(super) fn run(args: &TasksArgs, config: &Config, env: &Env) -> Result {
         Some(TasksCommand::Complete(args)) => {
             let me = worker_name(args.who.worker.as_deref(), env, registry)?;
             print_task(
-                &registry.set(&me, args.id, Status::Completed, args.note.as_deref(), now)?,
+                &registry.set(&me, args.id, Status::Completed, args.note.as_deref())?,
                 "Completed",
                 args.json,
             )
         }
         Some(TasksCommand::Fail(args)) => {
             let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-            print_task(
-                &registry.set(&me, args.id, Status::Failed, Some(&args.note), now)?,
-                "Given up",
-                args.json,
-            )
+            let task = registry.set(&me, args.id, Status::Failed, Some(&args.note))?;
+            let what = match task.status {
+                Status::Open => "Given up, and open for another try",
+                Status::Dead => "Given up for good, after its last try",
+                _ => "Given up",
+            };
+            print_task(&task, what, args.json)
         }
         Some(TasksCommand::Release(args)) => {
             let me = worker_name(args.who.worker.as_deref(), env, registry)?;
             print_task(
-                &registry.set(&me, args.id, Status::Open, args.note.as_deref(), now)?,
+                &registry.set(&me, args.id, Status::Open, args.note.as_deref())?,
                 "Open again",
                 args.json,
             )
         }
+        Some(TasksCommand::Retry(args)) => print_task(&registry.retry(args.id)?, "Open again", args.json),
         Some(TasksCommand::Check(_)) => Ok(exit::OK),
     }
 }
 
-pub(super) fn open(env: &Env) -> Result<Registry> {
-    Ok(Registry::open(StateFolder::find(env).root())?)
+pub(super) fn open(config: &Config, env: &Env) -> Result<Registry> {
+    Ok(Registry::open(StateFolder::find(env).root(), config.fleet.database.as_deref())?)
 }
 
-/// The current project; all worktrees of a repository are one.
-pub(super) fn project(env: &Env) -> PathBuf {
+/// The current project; all worktrees of a repository are one. In a fleet it has the same name on every
+/// machine.
+pub(super) fn project(config: &Config, env: &Env) -> PathBuf {
     let started_in = env.path(env_vars::PROJECT_DIR).filter(|folder| folder.is_dir());
-    project_of(&started_in.or_else(|| std::env::current_dir().ok()).unwrap_or_default())
+    let project = project_of(&started_in.or_else(|| std::env::current_dir().ok()).unwrap_or_default());
+    if config.fleet.database.is_some() { shared_name(&project).into() } else { project }
 }
 
 /// The worker's name: as given, else from the environment, else the session's worker.
@@ -115,10 +115,11 @@ fn print_task(task: &Task, what: &str, json: bool) -> Result {
     if json {
         return print_value("task", registry_json::task(task));
     }
-    print(&format!("{what}: {} {}\n", task.id, harmless(&task.title)))
+    let late = task.late_ms().map(|ms| format!(" (its lease ended {} ago, and nobody had taken it)", time_span(ms)));
+    print(&format!("{what}: {} {}{}\n", task.id, harmless(&task.title), late.unwrap_or_default()))
 }
 
-fn add(args: &AddArgs, env: &Env, registry: &mut Registry) -> Result {
+fn add(args: &AddArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
     let title = args.title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
         return Err("a task needs a title: `punchlist tasks add \"Mend the gate\"`".into());
@@ -131,11 +132,13 @@ fn add(args: &AddArgs, env: &Env, registry: &mut Registry) -> Result {
         title,
         body,
         queue: args.queue.clone().unwrap_or_else(|| DEFAULT_QUEUE.to_owned()),
-        project: (!args.anywhere).then(|| project(env)),
+        project: (!args.anywhere).then(|| project(config, env)),
         priority: args.priority,
         assignee: args.assign.clone(),
+        after: args.after.clone(),
+        retries: args.retries.map(i64::from),
     };
-    print_task(&registry.add(&new, now_ms())?, "Added", args.json)
+    print_task(&registry.add(&new)?, "Added", args.json)
 }
 
 fn read_stdin() -> io::Result<String> {
@@ -147,8 +150,7 @@ fn read_stdin() -> io::Result<String> {
 }
 
 fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
-    let now = now_ms();
-    registry.expire(now, config.worker.lease_ms())?;
+    registry.expire()?;
     let assignee = if args.mine { Some(worker_name(None, env, registry)?) } else { args.worker.clone() };
     let wanted = TaskFilter {
         statuses: match (&args.status[..], args.all) {
@@ -156,7 +158,7 @@ fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registr
             (statuses, _) => statuses.to_vec(),
         },
         queue: args.queue.clone(),
-        project: (!args.all_projects && assignee.is_none()).then(|| project(env)),
+        project: (!args.all_projects && assignee.is_none()).then(|| project(config, env)),
         assignee,
     };
     let tasks = registry.tasks(&wanted)?;
@@ -170,37 +172,39 @@ fn list(args: &ListTasksArgs, config: &Config, env: &Env, registry: &mut Registr
             "No task. `--all` shows those that are over, `--all-projects` those of every project.\n"
         });
     }
-    print(&render::registry::tasks(&tasks, args.all_projects, now, terminal_width()))
+    print(&render::registry::tasks(&tasks, args.all_projects, registry.now_ms(), terminal_width()))
 }
 
-fn show(args: &ShowTaskArgs, config: &Config, registry: &mut Registry) -> Result {
-    let now = now_ms();
-    registry.expire(now, config.worker.lease_ms())?;
+fn show(args: &ShowTaskArgs, registry: &mut Registry) -> Result {
+    registry.expire()?;
     let (task, events) = (registry.task(args.id)?, registry.history(args.id)?);
+    let after = registry.prerequisites(args.id)?;
     if args.json {
         let mut value = registry_json::task(&task);
+        value["after"] = after.iter().map(ToString::to_string).collect();
         value["history"] = events.iter().map(registry_json::event).collect();
         return print_value("task", value);
     }
-    print(&render::registry::task(&task, &events, now, width()))
+    print(&render::registry::task(&task, &after, &events, registry.now_ms(), width()))
 }
 
-fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
+pub(super) fn claim(args: &ClaimArgs, config: &Config, env: &Env, registry: &mut Registry) -> Result {
     let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-    let here = project(env);
+    let here = project(config, env);
     let choice = ClaimRequest {
         id: args.id,
         queue: args.queue.as_deref(),
         project: (!args.all_projects).then_some(here.as_path()),
     };
-    let begun = Instant::now();
+    let (begun, mut is_first) = (Instant::now(), true);
     let task = loop {
-        let task = registry.claim(&me, choice, now_ms(), config.worker.lease_ms())?;
+        let task = registry.claim(&me, choice, config.worker.lease_ms())?;
         let left = args.wait.unwrap_or_default().saturating_sub(begun.elapsed());
         if task.is_some() || left.is_zero() {
             break task;
         }
-        std::thread::sleep(POLL.min(left));
+        registry.wait(is_first, left)?;
+        is_first = false;
     };
     if args.json {
         return print_value("task", task.as_ref().map(registry_json::task));
@@ -232,13 +236,15 @@ fn check(args: &CheckTasksArgs, config: &Config, env: &Env) -> Result {
             "[tasks] source is \"off\": no stop is held for its tasks. docs/gates/pending-tasks.md has what to set.\n",
         );
     }
-    let state = StateFolder::find(env);
+    let (state, fleet) = (StateFolder::find(env), config.fleet.database.as_deref());
     let session = args.session.clone().or_else(|| env.text(env_vars::SESSION_ID));
     let found = match &args.who.worker {
-        Some(name) => Registry::open_if_there(state.root(), Patience::Command).map(|registry| {
-            ResolvedQuery { query: TaskQuery { agent: Some(name.clone()), session }, worker: None, registry }
+        Some(name) => Registry::open_if_there(state.root(), fleet).map(|registry| ResolvedQuery {
+            query: TaskQuery { agent: Some(name.clone()), session },
+            worker: None,
+            registry,
         }),
-        None => resolve_query(&config.tasks, env, state.root(), session.as_deref(), now_ms()),
+        None => resolve_query(&config.tasks, env, state.root(), fleet, session.as_deref()),
     };
     let (looked, worker) = match found {
         Ok(ResolvedQuery { query, worker, mut registry }) => {

@@ -2,6 +2,7 @@
 //! the environment. Must not let a project's file choose which program runs or what is read.
 
 mod audit;
+mod fleet;
 mod gates;
 pub mod parse;
 pub mod reference;
@@ -18,6 +19,7 @@ use crate::env::Env;
 pub use audit::{
     AuditConfig, AuditorConfig, LogConfig, Mode, Planless, SecondReader, SubagentsConfig, UnrunChecks,
 };
+pub use fleet::FleetConfig;
 pub use gates::{
     CHECK_TIMEOUT, CheckConfig, CheckOn, ChecklistConfig, GatesConfig, KindConfig, LoopConfig, MemoryConfig,
     TaskSource, TasksConfig, WorkerConfig,
@@ -55,6 +57,8 @@ pub struct Config {
     pub memory: MemoryConfig,
     /// The decision log.
     pub log: LogConfig,
+    /// Several machines that share tasks, workers and decisions. See docs/fleet.md.
+    pub fleet: FleetConfig,
     /// Commands that have to pass before a session may end, such as tests and linters.
     #[serde(rename = "check", skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckConfig>,

@@ -99,6 +99,7 @@ impl Layers {
                 "client",
                 env.path(env::CLAUDE).map(|path| Value::String(path.display().to_string())),
             ),
+            (env::DATABASE_URL, "fleet", "database", env.text(env::DATABASE_URL).map(Value::String)),
         ] {
             let Some(value) = value else { continue };
             let keys = Table::from_iter([(key.to_owned(), value)]);
@@ -208,7 +209,7 @@ enum Refuses {
 }
 use Refuses::{AnyValue, Values};
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 12] = [
     // The person may have a command or a URL ready for other projects.
     (
         "tasks",
@@ -222,6 +223,9 @@ const RULES: [Rule; 9] = [
     ("tasks", "url", "", AnyValue),
     ("auditor", "client", "", AnyValue),
     ("auditor", "prompts", "", AnyValue),
+    ("fleet", "database", "", AnyValue),
+    ("fleet", "machine", "", AnyValue),
+    ("fleet", "ship_evidence", "", AnyValue),
     (
         "memory",
         "files",
@@ -321,6 +325,9 @@ mod tests {
             ("auditor.client = 'x'", Some("auditor.client")),
             ("auditor.prompts = 'x'", Some("auditor.prompts")),
             ("auditor.model = 'x'", None),
+            ("fleet.database = 'postgres://evil/x'", Some("fleet.database")),
+            ("fleet.machine = 'x'", Some("fleet.machine")),
+            ("fleet.ship_evidence = true", Some("fleet.ship_evidence")),
             ("memory.files = ['a.md']", None),
             ("memory.files = ['a.md', '~/a.md']", Some("memory.files with a path outside of the project")),
             ("memory.mandates_file = '/a'", Some("memory.mandates_file outside of the project")),

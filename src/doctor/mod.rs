@@ -3,6 +3,7 @@
 
 pub mod client;
 pub mod config;
+pub mod fleet;
 pub mod gate;
 pub mod registration;
 pub mod state;

@@ -8,7 +8,7 @@ use crate::decision::{Cause, Outcome, OutcomeKind};
 use crate::gates::consecutive_blocks::may_block_again;
 use crate::ids::ContentId;
 use crate::readers::Readers;
-use crate::registry::{Patience, Registry, RegistryError, Task, TaskFilter, Worker};
+use crate::registry::{Registry, RegistryError, Task, TaskFilter, Worker};
 use crate::state::StateChange;
 use crate::tasks::PENDING;
 use crate::text::{first_part, harmless, time_span};
@@ -31,7 +31,7 @@ impl Gate for KeepAlive {
     }
 
     fn check(&self, stop: &StopContext<'_>, earlier: &[CheckedGate], _: &mut Readers<'_>) -> GateResult {
-        let (worker, in_hand) = match worker_of(stop) {
+        let (worker, in_hand, now_ms) = match worker_of(stop) {
             Ok(Some(found)) => found,
             Ok(None) => {
                 return Outcome::pass(Cause::NoWorker, "this session is no worker").into();
@@ -45,7 +45,7 @@ impl Gate for KeepAlive {
         let is_told = earlier.iter().any(|gate| gate.gate == pending_tasks::NAME && gate.blocks());
         let in_hand = if is_told { Vec::new() } else { in_hand };
         let at_queue = AtQueue {
-            idle_ms: worker.idle_ms(stop.started_ms),
+            idle_ms: worker.idle_ms(now_ms),
             most_ms: stop.config.worker.idle_ms(&worker.kind),
             may_hold: may_block_again(stop, NAME),
             worker: &worker,
@@ -65,13 +65,15 @@ impl Gate for KeepAlive {
     }
 }
 
-fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, RegistryError> {
+/// The session's worker, what it has in hand, and what time it is by the registry's clock.
+fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>, i64)>, RegistryError> {
     let Some(session) = stop.input.session_id.as_deref() else { return Ok(None) };
-    let Some(mut registry) = Registry::open_if_there(stop.state.root(), Patience::Stop)? else {
+    let (named, fleet) = (stop.env.text(crate::env::WORKER), stop.config.fleet.database.as_deref());
+    let opened = Registry::open_for_stop(stop.state.root(), fleet, Some(session), named.as_deref())?;
+    let Some(mut registry) = opened else {
         return Ok(None);
     };
-    let named = stop.env.text(crate::env::WORKER);
-    let Some(worker) = registry.record_stop(session, named.as_deref(), stop.started_ms)? else {
+    let Some(worker) = registry.record_stop(session, named.as_deref())? else {
         return Ok(None);
     };
     let wanted = TaskFilter {
@@ -80,7 +82,7 @@ fn worker_of(stop: &StopContext<'_>) -> Result<Option<(Worker, Vec<Task>)>, Regi
         ..TaskFilter::default()
     };
     let in_hand = registry.tasks(&wanted)?;
-    Ok(Some((worker, in_hand)))
+    Ok(Some((worker, in_hand, registry.now_ms())))
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -155,6 +157,7 @@ mod tests {
             queue: "default".into(),
             session: Some("s".into()),
             project: None,
+            machine: None,
             registered_ms: 0,
             heartbeat_ms: 0,
             activity_ms: 0,

@@ -37,7 +37,8 @@ impl Gate for PendingTasks {
         }
         let state = stop.state.root();
         let session = stop.input.session_id.as_deref();
-        let (looked, worker) = match resolve_query(config, stop.env, state, session, stop.started_ms) {
+        let fleet = stop.config.fleet.database.as_deref();
+        let (looked, worker) = match resolve_query(config, stop.env, state, fleet, session) {
             Ok(ResolvedQuery { query, worker, mut registry }) => {
                 let lookup = Lookup {
                     config,

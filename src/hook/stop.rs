@@ -19,6 +19,7 @@ use crate::decision::{Action, Cause, Merged, Outcome, decide, merge};
 use crate::env::{self, Env};
 use crate::exit::complain;
 use crate::finding::Advisory;
+use crate::fleet::spool::Spool;
 use crate::gates::{self, CheckedGate, StopContext};
 use crate::hook::record;
 use crate::hook::self_disable::SelfDisabled;
@@ -186,6 +187,9 @@ pub fn answer(
         record::write_log(&log, &record);
         record::finish(&stop, &decision, &checked.gates, &log, &mut readers);
     });
+    if config.fleet.database.is_some() {
+        phases.time(timing::FLEET, || Spool::in_folder(state.root()).ship_at_stop(&config.fleet));
+    }
 
     // Answer.
     decision.reply

@@ -24,6 +24,9 @@ pub struct Record {
     pub schema: u32,
     pub id: String,
     pub time: String,
+    /// The machine of the fleet that it comes from. Only copies in the fleet's database have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     pub session: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 
+use crate::database::DatabaseError;
 use crate::registry::{Status, TaskId};
 
 /// Why the registry refused or failed. Nothing was changed.
@@ -58,6 +59,12 @@ pub enum RegistryError {
     ReadOnly { file: String, why: String },
     #[error("{file}: {why}")]
     Unreadable { file: String, why: String },
+    #[error("{id} waits for {after}; `punchlist tasks claim` takes another one")]
+    Waits { id: TaskId, after: String },
+    #[error("{id} is {status}: only what is failed or dead can be tried again")]
+    NotOver { id: TaskId, status: Status },
+    #[error(transparent)]
+    Database(DatabaseError),
 }
 
 impl RegistryError {
@@ -77,7 +84,17 @@ impl RegistryError {
         }
     }
 
-    /// Whether the file can't be used, as opposed to a refused request.
+    /// A row that is not as this program writes it.
+    pub(super) fn strange(column: usize) -> Self {
+        Self::Unreadable { file: "the registry".into(), why: format!("a row is strange in column {column}") }
+    }
+
+    /// Whether others were in the way, and the same may succeed when it is tried again.
+    pub(super) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Database(DatabaseError::Conflict { .. }))
+    }
+
+    /// Whether the file or the database can't be used, as opposed to a refused request.
     pub fn is_file_error(&self) -> bool {
         matches!(
             self,
@@ -86,6 +103,7 @@ impl RegistryError {
                 | Self::Locked { .. }
                 | Self::ReadOnly { .. }
                 | Self::Unreadable { .. }
+                | Self::Database(_)
         )
     }
 }

@@ -31,6 +31,38 @@ fn main_of(worktree: &Path, git: &Path) -> PathBuf {
     }
 }
 
+/// The name by which machines of a fleet know the project: where its repository comes from, without scheme,
+/// user and ending, such as `github.com/acme/shop`; the folder's name where it comes from nowhere.
+pub fn shared_name(project: &Path) -> String {
+    let config = std::fs::read_to_string(project.join(".git/config"))
+        .or_else(|_| std::fs::read_to_string(project.join("config")))
+        .unwrap_or_default();
+    let origin = config.split("[remote \"origin\"]").nth(1).and_then(|rest| {
+        let mut lines = rest.lines().take_while(|line| !line.trim_start().starts_with('['));
+        lines.find_map(|line| line.trim().strip_prefix("url")?.trim_start().strip_prefix('='))
+    });
+    let folder = || project.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    origin.map(|url| repository_name(url.trim())).filter(|name| !name.is_empty()).unwrap_or_else(folder)
+}
+
+/// `git@github.com:acme/shop.git` and `https://me:token@github.com:443/acme/shop` are one repository.
+fn repository_name(url: &str) -> String {
+    let (host, path) = match url.split_once("://") {
+        Some((_, rest)) => {
+            let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = host.rsplit('@').next().unwrap_or_default();
+            // A port is the way there, not the place.
+            (host.split(':').next().unwrap_or_default(), path)
+        }
+        None => {
+            let (host, path) = url.split_once(':').unwrap_or(("", url));
+            (host.rsplit('@').next().unwrap_or_default(), path)
+        }
+    };
+    let path = path.trim_matches('/').trim_end_matches(".git");
+    if host.is_empty() { path.to_owned() } else { format!("{}/{path}", host.to_lowercase()) }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -73,5 +105,26 @@ mod tests {
                 "{from}: {project:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_project_has_one_name_on_every_machine() {
+        for (url, name) in [
+            ("git@github.com:acme/shop.git", "github.com/acme/shop"),
+            ("https://me:token@GitHub.com:443/acme/shop", "github.com/acme/shop"),
+            ("ssh://git@github.com:2222/acme/shop.git/", "github.com/acme/shop"),
+            ("https://github.com/123acme/shop", "github.com/123acme/shop"),
+            ("/srv/git/shop.git", "srv/git/shop"),
+        ] {
+            assert_eq!(repository_name(url), name, "{url}");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let shop = folder.path().join("shop");
+        fs::create_dir_all(shop.join(".git")).expect("made");
+        assert_eq!(shared_name(&shop), "shop");
+        let config = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = git@example.org:acme/shop.git\n\
+                      \tfetch = +x\n[branch \"main\"]\n\turl = no\n";
+        fs::write(shop.join(".git/config"), config).expect("written");
+        assert_eq!(shared_name(&shop), "example.org/acme/shop");
     }
 }

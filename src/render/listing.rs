@@ -131,7 +131,13 @@ fn cell(field: Field, annotated: &Annotated, zone: &TimeZone) -> Cell {
         ShortId => Cell::styled(id.chars().take(ID_LETTERS).collect::<String>(), ASIDE),
         When => when("%Y-%m-%d %H:%M").into(),
         ShortWhen => when("%m-%d %H:%M").into(),
-        Project => annotated.decision.project.as_deref().map_or("-", base_name).into(),
+        Project => {
+            let project = annotated.decision.project.as_deref().map_or("-", base_name);
+            match &annotated.decision.machine {
+                Some(machine) => format!("{project}@{machine}").into(),
+                None => project.into(),
+            }
+        }
         ShortDecision if annotated.kind() == DecisionKind::WouldBlock => Cell::styled("would", WOULD_BLOCK),
         Decision | ShortDecision => Cell::styled(annotated.kind().name(), decision_style(annotated)),
         Cause => Cell::styled(cause(annotated), cause_style(annotated)),

@@ -200,6 +200,7 @@ mod tests {
             queue: "default".into(),
             session: Some("3f2a91c0-aaaa".into()),
             project: Some("/home/me/shop".into()),
+            machine: None,
             registered_ms: 0,
             heartbeat_ms: NOW - minutes * MINUTE,
             activity_ms: NOW - 4 * minutes * MINUTE,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::config::{TaskSource, TasksConfig};
 use crate::env::{self, Env};
-use crate::registry::{Patience, Registry, RegistryError, Status, TaskFilter, Worker};
+use crate::registry::{Registry, RegistryError, Status, TaskFilter, Worker};
 
 /// A task that is assigned and not over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,13 +100,13 @@ pub fn resolve_query(
     config: &TasksConfig,
     env: &Env,
     state: &Path,
+    fleet: Option<&str>,
     session: Option<&str>,
-    now_ms: i64,
 ) -> Result<ResolvedQuery, RegistryError> {
     let named = env.text(env::WORKER);
-    let mut registry = Registry::open_if_there(state, Patience::Stop)?;
+    let mut registry = Registry::open_for_stop(state, fleet, session, named.as_deref())?;
     let worker = match (session, &mut registry) {
-        (Some(session), Some(registry)) => registry.record_stop(session, named.as_deref(), now_ms)?,
+        (Some(session), Some(registry)) => registry.record_stop(session, named.as_deref())?,
         _ => None,
     };
     let agent = match (&worker, config.source) {

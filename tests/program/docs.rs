@@ -141,20 +141,19 @@ impl Home {
 
     /// Three workers, and ten tasks; the first has two of them in hand, unless they are to be open.
     fn put_to_work(&self, are_open: bool) {
-        let mut registry = Registry::open(&self.project.path("state")).expect("a registry");
-        let now = jiff::Timestamp::now().as_millisecond();
+        let mut registry = Registry::open(&self.project.path("state"), None).expect("a registry");
         for name in ["w1", "w2", "ann"] {
             let new = NewWorker { name: Some(name.into()), ..NewWorker::default() };
-            registry.register(&new, now).expect("registered");
+            registry.register(&new).expect("registered");
         }
         for number in 1..=10 {
             let new =
                 NewTask { title: format!("Task {number}"), queue: "default".into(), ..NewTask::default() };
-            registry.add(&new, now).expect("added");
+            registry.add(&new).expect("added");
         }
         for id in [1, 7].into_iter().filter(|_| !are_open) {
             let choice = ClaimRequest { id: Some(TaskId(id)), ..ClaimRequest::default() };
-            registry.claim("w1", choice, now, i64::MAX).expect("taken");
+            registry.claim("w1", choice, i64::MAX).expect("taken");
         }
     }
 

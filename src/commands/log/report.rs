@@ -30,7 +30,7 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
         return Err("--open needs a file to open: name one with -o".into());
     }
     let (now, filter) = (&context.now, filter_of(&args.filter)?);
-    let found = context.query(&filter, None)?;
+    let found = context.query(&args.filter, None)?;
     if found.decisions.is_empty() {
         context.complain_of_nothing(&found);
     }
@@ -59,7 +59,7 @@ pub(super) fn run(args: &ReportArgs, context: &Context<'_>) -> Result {
 }
 
 fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
-    let FilterArgs { project, session, decision, category, cause, outcome, grep, since: _, until: _ } =
+    let FilterArgs { fleet, project, session, decision, category, cause, outcome, grep, since: _, until: _ } =
         &args.filter;
     let time =
         |time: Option<Timestamp>| Some(time?.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string());
@@ -75,8 +75,9 @@ fn only(args: &ReportArgs, filter: &Filter, zone: &TimeZone) -> Option<String> {
         ("that became", one_of(outcome.iter().map(|outcome| outcome.name()).collect())),
         ("with the words", grep.clone()),
     ];
-    let words: Vec<_> =
-        words.into_iter().filter_map(|(name, what)| Some(format!("{name} {}", what?))).collect();
+    let whole = fleet.then(|| "of every machine of the fleet".to_owned());
+    let words = words.into_iter().filter_map(|(name, what)| Some(format!("{name} {}", what?)));
+    let words: Vec<_> = whole.into_iter().chain(words).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 

@@ -11,7 +11,7 @@ use crate::render::{decision, json as json_lines};
 use crate::text::harmless;
 
 pub(super) fn run(args: &ShowArgs, context: &Context<'_>) -> Result {
-    let (annotated, finding) = context.find_one(&args.which)?;
+    let (annotated, finding) = context.find_one(&args.which, args.fleet)?;
     let record = &annotated.decision;
     if args.prompt || args.reply {
         return print_artifact(args, record, context);

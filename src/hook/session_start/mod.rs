@@ -158,9 +158,9 @@ fn current_task(start: &StopContext<'_>) -> Option<String> {
         }
         config.source = TaskSource::Registry;
     }
-    let session = start.input.session_id.as_deref();
+    let (session, fleet) = (start.input.session_id.as_deref(), start.config.fleet.database.as_deref());
     let ResolvedQuery { query, mut registry, .. } =
-        resolve_query(&config, start.env, start.state.root(), session, start.started_ms).ok()?;
+        resolve_query(&config, start.env, start.state.root(), fleet, session).ok()?;
     let lookup = Lookup {
         config: &config,
         env: start.env,

@@ -1,0 +1,36 @@
+//! Which sessions of this machine are workers of the fleet: an empty file for each, so that a stop of any
+//! other session does not ask the server. What can't be written costs that session its worker's gates at a
+//! stop, unless the variable names it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use crate::files::in_private_folder;
+use crate::ids::ContentId;
+
+#[derive(Debug)]
+pub(super) struct WorkerMarks(PathBuf);
+
+impl WorkerMarks {
+    pub(super) fn in_folder(state: &Path) -> Self {
+        Self(state.join("fleet-workers"))
+    }
+
+    fn file(&self, session: &str) -> PathBuf {
+        self.0.join(ContentId::of(session))
+    }
+
+    pub(super) fn contains(&self, session: &str) -> bool {
+        self.file(session).exists()
+    }
+
+    pub(super) fn add(&self, session: &str) {
+        if let Err(error) = in_private_folder(&self.0, || File::create(self.file(session))) {
+            tracing::debug!(%error, "a worker's session could not be marked");
+        }
+    }
+
+    pub(super) fn remove(&self, session: &str) {
+        let _ = fs::remove_file(self.file(session));
+    }
+}
