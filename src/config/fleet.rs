@@ -18,3 +18,39 @@ pub struct FleetConfig {
     /// categories, paths in the project, reasons and figures only.
     pub ship_evidence: bool,
 }
+
+/// A URL that may be shown: without its password.
+pub(super) fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return "…".to_owned() };
+    let (authority, tail) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) => match user.split_once(':') {
+            Some((user, _)) => format!("{user}:…@{host}"),
+            None => authority.to_owned(),
+        },
+        None => authority.to_owned(),
+    };
+    let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
+    let shown = |pair: &str| if pair.starts_with("password=") { "password=…".to_owned() } else { pair.to_owned() };
+    let query: Vec<_> = query.split('&').filter(|pair| !pair.is_empty()).map(shown).collect();
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("{scheme}://{authority}{path}{mark}{}", query.join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_was_shown_by_config_show() {
+        for (url, shown) in [
+            ("postgres://ann:se:cret@db:5433/x?sslmode=require", "postgres://ann:…@db:5433/x?sslmode=require"),
+            ("postgres://ann@db/x", "postgres://ann@db/x"),
+            ("postgres://db", "postgres://db"),
+            ("postgres:///x?password=secret&user=ann", "postgres:///x?password=…&user=ann"),
+            ("secret", "…"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
+}

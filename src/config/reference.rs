@@ -130,12 +130,13 @@ fn kind(of: &Value) -> String {
 }
 
 /// The variables that a person may set, each with what it does.
-pub const VARIABLES: [(&str, &str); 7] = [
+pub const VARIABLES: [(&str, &str); 8] = [
     (env::OFF, "a switch: lets every stop through, as `[gates] enabled = false`"),
     (env::DRY_RUN, "a switch: does everything and never blocks, as `[gates] dry_run = true`"),
     (env::CLAUDE, "the client to ask, before `[auditor] client`"),
     (env::HOME, "the state folder, with the log and the registry"),
     (env::WORKER, "which worker of the registry this session, or this shell, is"),
+    (env::DATABASE_URL, "the fleet's database, before `[fleet] database`"),
     (env::TRACE, "a switch: says on stderr what it is doing and what took how long"),
     ("XDG_CONFIG_HOME", "moves `~/.config`, and your own file with it"),
 ];

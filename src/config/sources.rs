@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 use toml::{Table, Value};
 
+use super::fleet::without_password;
 use super::reference::{Setting, settings};
 use super::value::leads_outside;
 use super::{Config, ConfigError, own_file, parse, project_file};
@@ -181,8 +182,13 @@ pub fn sources(env: &Env, project: &Path) -> Sources {
             continue;
         }
         let layer = layers.layers.iter().rfind(|layer| lookup(&layer.table, &setting).is_some());
+        let value = layer.map_or_else(|| setting.default.clone(), |_| lookup(&merged, &setting).cloned());
+        let is_url = setting.path() == "fleet.database";
         all.push(Sourced {
-            value: layer.map_or_else(|| setting.default.clone(), |_| lookup(&merged, &setting).cloned()),
+            value: value.map(|value| match value.as_str() {
+                Some(url) if is_url => Value::String(without_password(url)),
+                _ => value,
+            }),
             source: layer.map_or(Source::Default, |layer| layer.source),
             place: layer.map(|layer| layer.place.clone()),
             setting,

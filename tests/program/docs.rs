@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use punchlist::registry::{ClaimRequest, NewTask, NewWorker, Registry, TaskId};
+use punchlist::registry::{ClaimRequest, NewTask, NewWorker, Registry, Status, TaskId};
 
 use crate::shown_commands::{Shown, commands, forms, is_variable, words};
 use crate::test_project::{PUNCHLIST, TestProject, text};
@@ -31,6 +31,9 @@ const ENDLESS: [(&str, &str, &str); 2] = [
     ("punchlist log --follow", "tests/program/log/follow.rs", "\"--follow\""),
     ("punchlist loop run --every", "tests/program/feature_loop/run.rs", "\"--every\""),
 ];
+
+/// Commands that need the fleet's database are run there, each by its words.
+const FLEET: &str = "tests/fleet/commands.rs";
 
 /// A list of features, by the ids in the examples.
 const FEATURES: &str =
@@ -140,7 +143,7 @@ impl Home {
     }
 
     /// Three workers, and ten tasks; the first has two of them in hand, unless they are to be open.
-    fn put_to_work(&self, are_open: bool) {
+    fn put_to_work(&self, are_open: bool, is_given_up: bool) {
         let mut registry = Registry::open(&self.project.path("state"), None).expect("a registry");
         for name in ["w1", "w2", "ann"] {
             let new = NewWorker { name: Some(name.into()), ..NewWorker::default() };
@@ -154,6 +157,9 @@ impl Home {
         for id in [1, 7].into_iter().filter(|_| !are_open) {
             let choice = ClaimRequest { id: Some(TaskId(id)), ..ClaimRequest::default() };
             registry.claim("w1", choice, i64::MAX).expect("taken");
+        }
+        if is_given_up {
+            registry.set("w1", TaskId(7), Status::Failed, None).expect("given up");
         }
     }
 
@@ -192,7 +198,8 @@ impl Home {
             self.lay_out_features(&args);
         }
         if ["tasks", "worker"].contains(&args[0].as_str()) {
-            self.put_to_work(args.get(1).is_some_and(|word| word == "assign"));
+            let is = |command: &str| args.get(1).is_some_and(|word| word == command);
+            self.put_to_work(is("assign"), is("retry"));
             self.project.var("PUNCHLIST_WORKER", "w1");
         }
         if args[0] == "hook" {
@@ -259,7 +266,12 @@ fn tried(shown: &[Shown]) -> (Vec<String>, usize) {
         };
         let begins = |(start, ..): &&(&str, &str, &str)| command.starts_with(start);
         let known = OTHERS.iter().chain(&ENDLESS).find(begins);
-        if let Some((_, file, trace)) = known {
+        if command.starts_with("punchlist fleet ") || command.contains(" --fleet") {
+            let runs = fs::read_to_string(Path::new(ROOT).join(FLEET)).expect("a file");
+            if !runs.contains(&format!("\"{command}\"")) {
+                faults.push(format!("{}: {command}: {FLEET} does not run it", one.place));
+            }
+        } else if let Some((_, file, trace)) = known {
             let runs = fs::read_to_string(Path::new(ROOT).join(file)).is_ok_and(|text| text.contains(trace));
             if !runs {
                 faults.push(format!("{}: {command}: {file} does not run it", one.place));
