@@ -48,11 +48,7 @@ pub(super) fn run(args: &TasksArgs, config: &Config, env: &Env) -> Result {
         }
         Some(TasksCommand::Start(args)) => {
             let me = worker_name(args.who.worker.as_deref(), env, registry)?;
-            print_task(
-                &registry.set(&me, args.id, Status::InProgress, None)?,
-                "You are at it",
-                args.json,
-            )
+            print_task(&registry.set(&me, args.id, Status::InProgress, None)?, "You are at it", args.json)
         }
         Some(TasksCommand::Complete(args)) => {
             let me = worker_name(args.who.worker.as_deref(), env, registry)?;
@@ -115,7 +111,8 @@ fn print_task(task: &Task, what: &str, json: bool) -> Result {
     if json {
         return print_value("task", registry_json::task(task));
     }
-    let late = task.late_ms().map(|ms| format!(" (its lease ended {} ago, and nobody had taken it)", time_span(ms)));
+    let late =
+        task.late_ms().map(|ms| format!(" (its lease ended {} ago, and nobody had taken it)", time_span(ms)));
     print(&format!("{what}: {} {}{}\n", task.id, harmless(&task.title), late.unwrap_or_default()))
 }
 

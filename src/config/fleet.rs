@@ -31,7 +31,8 @@ pub(super) fn without_password(url: &str) -> String {
         None => authority.to_owned(),
     };
     let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
-    let shown = |pair: &str| if pair.starts_with("password=") { "password=…".to_owned() } else { pair.to_owned() };
+    let shown =
+        |pair: &str| if pair.starts_with("password=") { "password=…".to_owned() } else { pair.to_owned() };
     let query: Vec<_> = query.split('&').filter(|pair| !pair.is_empty()).map(shown).collect();
     let mark = if query.is_empty() { "" } else { "?" };
     format!("{scheme}://{authority}{path}{mark}{}", query.join("&"))
@@ -44,7 +45,10 @@ mod tests {
     #[test]
     fn a_password_was_shown_by_config_show() {
         for (url, shown) in [
-            ("postgres://ann:se:cret@db:5433/x?sslmode=require", "postgres://ann:…@db:5433/x?sslmode=require"),
+            (
+                "postgres://ann:se:cret@db:5433/x?sslmode=require",
+                "postgres://ann:…@db:5433/x?sslmode=require",
+            ),
             ("postgres://ann@db/x", "postgres://ann@db/x"),
             ("postgres://db", "postgres://db"),
             ("postgres:///x?password=secret&user=ann", "postgres:///x?password=…&user=ann"),

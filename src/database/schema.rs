@@ -40,7 +40,9 @@ pub fn version(database: &mut Database) -> Result<i64, DatabaseError> {
 /// between can be asked for, for tests of migrations.
 pub fn migrate(database: &mut Database, to: Option<i64>) -> Result<Migrated, DatabaseError> {
     let to = to.unwrap_or(VERSION);
-    database.batch(&format!("BEGIN; SET LOCAL client_min_messages = warning; SELECT pg_advisory_xact_lock({LOCK})"))?;
+    database.batch(&format!(
+        "BEGIN; SET LOCAL client_min_messages = warning; SELECT pg_advisory_xact_lock({LOCK})"
+    ))?;
     let migrated = migrate_locked(database, to);
     let end = if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" };
     let ended = database.batch(end);

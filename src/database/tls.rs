@@ -76,7 +76,9 @@ fn root_store(file: Option<&Path>) -> Result<RootCertStore, String> {
     }
     store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if store.is_empty() {
-        return Err("the system has no certificates to verify the server's by; name a file with sslrootcert".into());
+        return Err(
+            "the system has no certificates to verify the server's by; name a file with sslrootcert".into()
+        );
     }
     Ok(store)
 }
@@ -182,7 +184,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for TlsStream<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        from: &[u8],
+    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(context, from)
     }
 

@@ -40,8 +40,9 @@ impl FromStr for DatabaseUrl {
             }
         }
         let rest = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
-        let mut config = Config::from_str(&format!("{base}{rest}"))
-            .map_err(|error| bad(&std::error::Error::source(&error).map_or(error.to_string(), ToString::to_string)))?;
+        let mut config = Config::from_str(&format!("{base}{rest}")).map_err(|error| {
+            bad(&std::error::Error::source(&error).map_or(error.to_string(), ToString::to_string))
+        })?;
         let is_here = config.get_hosts().iter().all(is_this_machine);
         // A URL that does not say is safe: encrypted and verified, but where nobody can listen.
         let mode = mode.unwrap_or_else(|| if is_here { "prefer" } else { "verify-full" }.to_owned());
@@ -113,7 +114,11 @@ impl DatabaseUrl {
 
     /// The server and the database, without user and password.
     pub fn shown(&self) -> String {
-        let hosts = self.config.get_hosts().iter().zip(self.config.get_ports().iter().chain(std::iter::repeat(&5432)));
+        let hosts = self
+            .config
+            .get_hosts()
+            .iter()
+            .zip(self.config.get_ports().iter().chain(std::iter::repeat(&5432)));
         let hosts: Vec<_> = hosts
             .map(|(host, port)| match host {
                 Host::Tcp(name) => format!("{name}:{port}"),
@@ -160,7 +165,10 @@ mod tests {
         assert_eq!(parsed("postgres://a@%2Ftmp%2Fx/y").expect("a URL").2, "postgres:///tmp/x/y");
         for (url, why) in [
             ("mysql://db/x", "write it like \"postgres://user@host/name\""),
-            ("postgres://db/x?sslmode=on", "sslmode is \"on\"; it may be disable, prefer, require, verify-ca or verify-full"),
+            (
+                "postgres://db/x?sslmode=on",
+                "sslmode is \"on\"; it may be disable, prefer, require, verify-ca or verify-full",
+            ),
             ("postgres://db/x?colour=red", "unknown option `colour`"),
         ] {
             assert_eq!(parsed(url), Err(format!("the fleet's database is named wrongly: {why}")));

@@ -78,10 +78,16 @@ fn clock_check(skew_ms: i64) -> Check {
     let apart = time_span(skew_ms.abs());
     match skew_ms {
         _ if skew_ms.abs() < SKEW_MS => Check::fine("clock", "as the server's"),
-        _ if skew_ms > 0 => {
-            Check::note("clock", format!("{apart} ahead of the server's"), "set it: decisions have this clock's time")
-        }
-        _ => Check::note("clock", format!("{apart} behind the server's"), "set it: decisions have this clock's time"),
+        _ if skew_ms > 0 => Check::note(
+            "clock",
+            format!("{apart} ahead of the server's"),
+            "set it: decisions have this clock's time",
+        ),
+        _ => Check::note(
+            "clock",
+            format!("{apart} behind the server's"),
+            "set it: decisions have this clock's time",
+        ),
     }
 }
 
@@ -94,7 +100,9 @@ fn rights_check(database: &mut Database) -> Check {
     let rows: Vec<_> = missing.collect();
     let query = format!("SELECT what FROM (VALUES {}) AS rights (what, has) WHERE NOT has", rows.join(", "));
     match database.batch(&query) {
-        Ok(missing) if missing.is_empty() => Check::fine("rights", "a worker's: decisions, tasks and workers"),
+        Ok(missing) if missing.is_empty() => {
+            Check::fine("rights", "a worker's: decisions, tasks and workers")
+        }
         Ok(missing) => {
             let missing: Vec<_> = missing.into_iter().flatten().flatten().collect();
             Check::note(
@@ -103,7 +111,9 @@ fn rights_check(database: &mut Database) -> Check {
                 "docs/fleet.md has the rights of a worker and of a reviewer",
             )
         }
-        Err(error) => Check::fault("rights", error.to_string(), "docs/fleet.md has the rights that a role needs"),
+        Err(error) => {
+            Check::fault("rights", error.to_string(), "docs/fleet.md has the rights that a role needs")
+        }
     }
 }
 
@@ -116,6 +126,8 @@ fn spool_check(spool: &Spool) -> Check {
             let waits = counted(lag.lines, "line waits", "lines wait");
             Check::note("spool", format!("{waits} to be shipped, {}{why}", in_bytes(lag.bytes)), PUSH)
         }
-        Err(error) => Check::fault("spool", format!("the log can't be read: {error}"), "make the state folder yours"),
+        Err(error) => {
+            Check::fault("spool", format!("the log can't be read: {error}"), "make the state folder yours")
+        }
     }
 }

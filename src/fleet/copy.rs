@@ -41,7 +41,11 @@ impl Copier<'_> {
             event: record.event.clone(),
             decision: record.decision,
             cause: record.cause,
-            detail: record.detail.as_deref().filter(|_| is_failure || at.with_evidence).map(|text| at.text(text)),
+            detail: record
+                .detail
+                .as_deref()
+                .filter(|_| is_failure || at.with_evidence)
+                .map(|text| at.text(text)),
             dry_run: record.dry_run,
             would_block: record.would_block,
             gates: record.gates.iter().map(|gate| at.gate(gate)).collect(),
@@ -115,7 +119,9 @@ impl Place<'_> {
         let inside = self.root.and_then(|root| Path::new(path).strip_prefix(root).ok());
         let path = match inside {
             Some(inside) => inside.to_string_lossy().into_owned(),
-            None if Path::new(path).is_absolute() || path.starts_with(['~', '.']) => base_name(path).to_owned(),
+            None if Path::new(path).is_absolute() || path.starts_with(['~', '.']) => {
+                base_name(path).to_owned()
+            }
             None => path.to_owned(),
         };
         self.text(&path)
@@ -230,7 +236,8 @@ mod tests {
         let now = jiff::Timestamp::UNIX_EPOCH;
         let mut outcome = OutcomeNote::new(&record, 1, FindingOutcome::Disputed, now);
         outcome.sentence = Some("PRIVATE".into());
-        let label = LabelNote { note: Some("PRIVATE".into()), ..LabelNote::new("x", None, Label::Wrong, now) };
+        let label =
+            LabelNote { note: Some("PRIVATE".into()), ..LabelNote::new("x", None, Label::Wrong, now) };
         for note in [Note::Outcome(outcome), Note::Label(label)] {
             let copier = Copier { machine: "m1", with_evidence: false };
             let text = copier.note(&note).to_string();

@@ -208,9 +208,9 @@ impl Spool {
             };
             let machine = machine_name(config);
             let copier = Copier { machine: &machine, with_evidence: config.ship_evidence };
-            let copies: Vec<Value> = pending.iter().filter_map(|one| copied(&copier, &one.line)).collect();
-            shipped.refused += store(database, &copies)?;
-            shipped.lines += copies.len();
+            let rows: Vec<Value> = pending.iter().filter_map(|one| copied(&copier, &one.line)).collect();
+            shipped.refused += store(database, &rows)?;
+            shipped.lines += rows.len();
             *cursor = Cursor {
                 file: last.file.clone(),
                 offset: last.end,
@@ -275,7 +275,14 @@ fn insert(database: &mut Database, rows: &str) -> Result<(), DatabaseError> {
 
 /// Stores one note that a person made of a decision of the fleet.
 pub fn store_note(database: &mut Database, note: &Value) -> Result<(), DatabaseError> {
-    insert(database, &serde_json::to_string(&[note]).unwrap_or_default())
+    // By itself: whoever reviews may write notes, and no decisions.
+    const INSERT: &str = "
+        WITH one AS (SELECT $1::jsonb AS r)
+        INSERT INTO punchlist.notes (id, of, at, note)
+        SELECT r->>'id', r->>'of', (r->>'time')::timestamptz, r FROM one ON CONFLICT DO NOTHING";
+    let found = schema::version(database)?;
+    schema::check(found, database.server())?;
+    database.rows(INSERT, &[(&note.to_string(), Type::TEXT)]).map(drop)
 }
 
 /// Why not all was shipped.

@@ -42,7 +42,8 @@ pub(super) fn expire(tx: &mut Tx<'_>) -> Result<(), RegistryError> {
     for row in tx.rows(&ended, values![now_ms])? {
         let task = Task::from_row(&row)?;
         let worker = task.assignee.as_deref().unwrap_or_default();
-        let heard_ms = task.lease_until_ms.unwrap_or_default().saturating_sub(task.lease_ms.unwrap_or_default());
+        let heard_ms =
+            task.lease_until_ms.unwrap_or_default().saturating_sub(task.lease_ms.unwrap_or_default());
         let note = format!("{worker} was silent for {}", time_span(now_ms.saturating_sub(heard_ms)));
         let what = if task.retries.is_some() && !task.may_retry() {
             end(tx, task.id, Status::Dead, Some(&note))?;

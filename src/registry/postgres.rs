@@ -11,6 +11,9 @@ use super::task::COLUMNS;
 use super::{Patience, RegistryError};
 use crate::database::{self, Database, DatabaseError, DatabaseUrl, schema};
 
+/// How long one call of a command may take.
+const COMMAND: Duration = Duration::from_secs(30);
+
 /// How long the calls of one stop may take together.
 const STOP: Duration = Duration::from_millis(1_500);
 
@@ -38,7 +41,7 @@ impl PostgresStore {
     pub(super) fn open(url: &str, patience: Patience) -> Result<Self, RegistryError> {
         let url: DatabaseUrl = url.parse()?;
         let patience = match patience {
-            Patience::Command => database::Patience::Each(patience.time()),
+            Patience::Command => database::Patience::Each(COMMAND),
             Patience::Stop => database::Patience::Until(Instant::now() + STOP),
         };
         Ok(Self { database: Database::connect(&url, patience)?, claim: None, claims: 0 })
@@ -74,7 +77,8 @@ impl Store for PostgresStore {
             "BEGIN {mode}; SET LOCAL search_path = punchlist; SELECT {NOW}, version FROM punchlist.schema"
         ));
         let begun = begun.inspect_err(|_| self.roll_back())?;
-        let number = |at: usize| begun.first().and_then(|row| row.get(at)?.as_ref()?.parse().ok()).unwrap_or(0);
+        let number =
+            |at: usize| begun.first().and_then(|row| row.get(at)?.as_ref()?.parse().ok()).unwrap_or(0);
         let checked = schema::check(number(1), self.database.server());
         checked.inspect_err(|_| self.roll_back())?;
         Ok(number(0))

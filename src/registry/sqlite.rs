@@ -76,7 +76,8 @@ impl SqliteStore {
         // In one transaction: another process may be creating the tables right now.
         self.batch("BEGIN DEFERRED")?;
         let is_foreign = self.pragma("user_version").and_then(|found| {
-            let tables = self.db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
+            let tables =
+                self.db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
             let tables = tables.map_err(|error| RegistryError::from(error).at(&self.path))?;
             Ok(found == 0 && tables > 0)
         });

@@ -103,7 +103,8 @@ impl Registry {
         }
         let clauses = if clauses.is_empty() { "true".to_owned() } else { clauses.join(" AND ") };
         self.read(|tx| {
-            let rows = tx.rows(&format!("SELECT {COLUMNS} FROM tasks WHERE {clauses} ORDER BY id"), &values)?;
+            let rows =
+                tx.rows(&format!("SELECT {COLUMNS} FROM tasks WHERE {clauses} ORDER BY id"), &values)?;
             rows.iter().map(Task::from_row).collect()
         })
     }
@@ -329,7 +330,8 @@ fn check_prerequisites(tx: &mut Tx<'_>, task: &Task) -> Result<(), RegistryError
          AND id IN (SELECT earlier FROM prerequisites WHERE task = ?1) ORDER BY id",
         values![task.id.0],
     )?;
-    let after: Vec<_> = rows.iter().filter_map(|row| row.optional_int(0)).map(|id| TaskId(id).to_string()).collect();
+    let after: Vec<_> =
+        rows.iter().filter_map(|row| row.optional_int(0)).map(|id| TaskId(id).to_string()).collect();
     Err(RegistryError::Waits { id: task.id, after: after.join(", ") })
 }
 

@@ -153,7 +153,8 @@ impl Registry {
     /// All workers, in the order of registration.
     pub fn workers(&mut self) -> Result<Vec<Worker>, RegistryError> {
         self.read(|tx| {
-            let rows = tx.rows(&format!("SELECT {COLUMNS} FROM workers ORDER BY registered_ms, name"), &[])?;
+            let rows =
+                tx.rows(&format!("SELECT {COLUMNS} FROM workers ORDER BY registered_ms, name"), &[])?;
             rows.iter().map(Worker::from_row).collect()
         })
     }
@@ -169,7 +170,11 @@ impl Registry {
     /// Records a heartbeat of a session's worker, and returns it: the one registered in the session, else
     /// the one that its environment names, if no other session has it. (Clients before 2.1.136 don't
     /// pass the session to commands; there a worker is bound at the session's first stop.)
-    pub fn record_stop(&mut self, session: &str, name: Option<&str>) -> Result<Option<Worker>, RegistryError> {
+    pub fn record_stop(
+        &mut self,
+        session: &str,
+        name: Option<&str>,
+    ) -> Result<Option<Worker>, RegistryError> {
         let found = self.read(|tx| match worker_by(tx, "session", session, "")? {
             Some(worker) => Ok(Some(worker)),
             None => name.map(|name| worker_by(tx, "name", name, "")).transpose().map(Option::flatten),

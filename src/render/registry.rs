@@ -217,7 +217,13 @@ mod tests {
             event("claimed", 12, Some("w2"), None),
             event("failed", 6, Some("w2"), Some("no oil in the house")),
         ];
-        insta::assert_snapshot!(plain(&task(&a_task(6, Status::Failed, "Mend the gate"), &[], &events, NOW, 60)));
+        insta::assert_snapshot!(plain(&task(
+            &a_task(6, Status::Failed, "Mend the gate"),
+            &[],
+            &events,
+            NOW,
+            60
+        )));
     }
 
     #[test]

@@ -50,7 +50,8 @@ fn tables_are_made_once_and_versions_that_do_not_fit_are_told() {
     assert_eq!(migrate(), "SERVER has its tables now (version 2).\n");
     assert_eq!(migrate(), "SERVER is up to date (version 2).\n");
     cluster.sql(&name, "UPDATE punchlist.schema SET version = 3");
-    let newer = "SERVER has tables of a newer punchlist (version 3, this one knows 2): update punchlist here\n";
+    let newer =
+        "SERVER has tables of a newer punchlist (version 3, this one knows 2): update punchlist here\n";
     for args in [&["tasks"][..], &["fleet", "push"], &["fleet", "migrate"]] {
         assert_eq!(told(args), format!("punchlist: {newer}"), "{args:?}");
     }
@@ -68,7 +69,10 @@ fn tables_are_made_once_and_versions_that_do_not_fit_are_told() {
 fn the_doctor_says_what_is_there_and_what_is_not() {
     let Some(fleet) = Fleet::new() else { return };
     let machine = fleet.machine("m1");
-    machine.write("state/decisions/2026-01.jsonl", "{\"schema\":1,\"id\":\"a\",\"time\":\"2026-01-01T00:00:00Z\"}\n");
+    machine.write(
+        "state/decisions/2026-01.jsonl",
+        "{\"schema\":1,\"id\":\"a\",\"time\":\"2026-01-01T00:00:00Z\"}\n",
+    );
     let marks = |machine: &Machine| -> Vec<(String, String)> {
         let output = machine.run(&["fleet", "doctor", "--json"]);
         let diagnosis: Value = serde_json::from_str(&output.stdout).expect("JSON");
@@ -76,12 +80,18 @@ fn the_doctor_says_what_is_there_and_what_is_not() {
         let checks = diagnosis["checks"].as_array().expect("checks").iter();
         checks.map(|check| (text(&check["name"]), text(&check["mark"]))).collect()
     };
-    let named = |expected: [(&str, &str); 5]| expected.map(|(name, mark)| (name.to_owned(), mark.to_owned())).to_vec();
-    let fine = [("database", "fine"), ("tables", "fine"), ("rights", "fine"), ("clock", "fine"), ("spool", "note")];
+    let named = |expected: [(&str, &str); 5]| {
+        expected.map(|(name, mark)| (name.to_owned(), mark.to_owned())).to_vec()
+    };
+    let fine =
+        [("database", "fine"), ("tables", "fine"), ("rights", "fine"), ("clock", "fine"), ("spool", "note")];
     assert_eq!(marks(&machine), named(fine));
     machine.print(&["fleet", "push"]);
     let text = machine.print(&["fleet", "doctor"]);
-    assert!(text.contains("all decisions of this machine are shipped") && text.ends_with("All fine.\n"), "{text}");
+    assert!(
+        text.contains("all decisions of this machine are shipped") && text.ends_with("All fine.\n"),
+        "{text}"
+    );
     let dead = Machine::new("m2", &format!("postgres://x:y@127.0.0.1:{}/z", postgres::free_port()));
     assert_eq!(marks(&dead)[0], ("database".to_owned(), "fault".to_owned()));
 }
@@ -98,7 +108,8 @@ fn two_machines_share_one_queue_and_the_one_that_waits_is_handed_a_task_at_once(
     let mut waiting = waiting.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
     // Not before it waits.
     let end = Instant::now() + Duration::from_secs(40);
-    let listens = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+    let listens =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
     while fleet.sql(listens) != "1" && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -110,7 +121,10 @@ fn two_machines_share_one_queue_and_the_one_that_waits_is_handed_a_task_at_once(
     assert!(added.elapsed() < Duration::from_secs(30), "it did not wait for its own look");
     let task: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&task["task"]["id"], &task["task"]["assignee"]), (&"t1".into(), &"w2".into()));
-    assert_eq!(one.print(&["tasks", "claim", "--worker", "w1"]), "No open task in the queue default of this project.\n");
+    assert_eq!(
+        one.print(&["tasks", "claim", "--worker", "w1"]),
+        "No open task in the queue default of this project.\n"
+    );
     assert_eq!(other.print(&["tasks", "complete", "t1", "--worker", "w2"]), "Completed: t1 Mend the gate\n");
     assert_eq!(
         other.fails(&["tasks", "complete", "t1", "--worker", "w2"]),

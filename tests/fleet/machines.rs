@@ -48,7 +48,8 @@ impl Deref for Machine {
 impl Machine {
     pub(crate) fn new(name: &str, url: &str) -> Self {
         let machine = TestMachine::new("code/shop", &["home", "code/shop/.git"]);
-        machine.write("code/shop/.git/config", "[remote \"origin\"]\n\turl = git@example.org:acme/shop.git\n");
+        machine
+            .write("code/shop/.git/config", "[remote \"origin\"]\n\turl = git@example.org:acme/shop.git\n");
         let machine = Self(machine);
         machine.configure(name, url, "");
         machine

@@ -465,12 +465,16 @@ fn deed() -> impl Strategy<Value = Action> {
 /// and no worker is idle for less than nothing.
 fn check_deeds(registry: &mut Rig, deeds: Vec<Action>) -> Result<(), TestCaseError> {
     let names = ["ann", "bob", "eve"];
-        let mut now = NOW;
+    let mut now = NOW;
     let mut added = 0;
     let mut over: BTreeMap<TaskId, Task> = BTreeMap::new();
     for deed in deeds {
-        let before: BTreeMap<_, _> =
-            registry.tasks(&TaskFilter::default()).expect("all").into_iter().map(|task| (task.id, task)).collect();
+        let before: BTreeMap<_, _> = registry
+            .tasks(&TaskFilter::default())
+            .expect("all")
+            .into_iter()
+            .map(|task| (task.id, task))
+            .collect();
         match deed {
             Action::Add { given } => {
                 let assignee = given.map(|given| names[given].to_owned());
@@ -500,9 +504,9 @@ fn check_deeds(registry: &mut Rig, deeds: Vec<Action>) -> Result<(), TestCaseErr
                     2 => registry.set(me, id, Status::Open, None, now),
                     _ => registry.set(me, id, Status::InProgress, None, now),
                 };
-                let was_mine = before.get(&id).is_some_and(|task| {
-                    !task.status.is_over() && task.assignee.as_deref() == Some(me)
-                });
+                let was_mine = before
+                    .get(&id)
+                    .is_some_and(|task| !task.status.is_over() && task.assignee.as_deref() == Some(me));
                 let is_there = registry.worker(me).is_ok();
                 prop_assert_eq!(done.is_ok(), was_mine && is_there, "{:?}", done);
             }
@@ -544,7 +548,9 @@ fn nothing_is_lost_and_nothing_is_mixed_up(registry: &mut Rig) {
 
 fn a_task_waits_for_those_that_it_comes_after(registry: &mut Rig) {
     let first = registry.add(&new("first"), NOW).expect("added").id;
-    let second = registry.add(&NewTask { priority: 9, after: vec![first, first], ..new("second") }, NOW).expect("added");
+    let second = registry
+        .add(&NewTask { priority: 9, after: vec![first, first], ..new("second") }, NOW)
+        .expect("added");
     let third = NewTask { assignee: Some("ann".into()), after: vec![first, second.id], ..new("third") };
     let third = registry.add(&third, NOW).expect("added");
     assert_eq!((second.waits, third.waits), (1, 2));
@@ -555,7 +561,8 @@ fn a_task_waits_for_those_that_it_comes_after(registry: &mut Rig) {
         "t3 waits for t1, t2; `punchlist tasks claim` takes another one"
     );
     for title in ["first", "second", "third"] {
-        let claimed = registry.claim("ann", ClaimRequest::default(), NOW, LEASE).expect("fine").expect("a task");
+        let claimed =
+            registry.claim("ann", ClaimRequest::default(), NOW, LEASE).expect("fine").expect("a task");
         assert_eq!(claimed.title, title);
         assert_eq!(next(registry, "ann", NOW), None, "the rest waits for it");
         registry.set("ann", claimed.id, Status::Completed, None, NOW).expect("completed");
@@ -563,7 +570,8 @@ fn a_task_waits_for_those_that_it_comes_after(registry: &mut Rig) {
     let late = registry.add(&NewTask { after: vec![first], ..new("late") }, NOW).expect("added");
     assert_eq!(late.waits, 0, "what is completed is not waited for");
     assert_eq!(registry.prerequisites(third.id).expect("fine"), [first, second.id]);
-    let missing = registry.add(&NewTask { after: vec![TaskId(99)], ..new("x") }, NOW).expect_err("no such task");
+    let missing =
+        registry.add(&NewTask { after: vec![TaskId(99)], ..new("x") }, NOW).expect_err("no such task");
     assert_eq!(missing.to_string(), "no task t99; `punchlist tasks list --all` shows them");
 }
 
@@ -630,7 +638,10 @@ fn completing_twice_or_after_the_lease_is_told(registry: &mut Rig) {
     assert!(next(registry, "ann", NOW).is_some());
     assert!(next(registry, "bob", NOW + 31 * MINUTE).is_some());
     assert_eq!(
-        registry.set("ann", TaskId(3), Status::Completed, None, NOW + 31 * MINUTE).expect_err("bob's").to_string(),
+        registry
+            .set("ann", TaskId(3), Status::Completed, None, NOW + 31 * MINUTE)
+            .expect_err("bob's")
+            .to_string(),
         "t3 is bob's (accepted), not ann's; `punchlist tasks claim` takes another one"
     );
 }

@@ -36,7 +36,10 @@ fn a_hook_works_and_reads_nobodys_decisions_and_a_reviewer_reads_and_labels_and_
     hook.stop("s1");
     hook.run(&["fleet", "push"]);
     assert_eq!(fleet.sql("SELECT count(*) FROM punchlist.decisions"), "1");
-    let lacks = |told: &str| told.contains("this role lacks a right (permission denied for table") && told.contains("docs/fleet.md");
+    let lacks = |told: &str| {
+        told.contains("this role lacks a right (permission denied for table")
+            && told.contains("docs/fleet.md")
+    };
     let told = hook.fails(&["log", "--fleet"]);
     assert!(lacks(&told), "{told}");
     let reviewer = machine_as(&fleet, &format!("punchlist_reviewer_{}", fleet.name));

@@ -42,7 +42,9 @@ fn a_log_that_was_cut_and_a_line_that_can_not_be_stored_keep_nothing_back() {
     let Some(fleet) = Fleet::new() else { return };
     let machine = fleet.machine("m1");
     let line = |id: &str| {
-        format!("{{\"schema\":1,\"id\":\"{id}\",\"time\":\"2026-01-01T00:00:00Z\",\"session\":\"a\\u0000b\",\"cause\":\"clean\"}}\n")
+        format!(
+            "{{\"schema\":1,\"id\":\"{id}\",\"time\":\"2026-01-01T00:00:00Z\",\"session\":\"a\\u0000b\",\"cause\":\"clean\"}}\n"
+        )
     };
     let log = "state/decisions/2026-01.jsonl";
     machine.write(log, &format!("{}{}torn {{\n", line("a"), line("b")));
@@ -54,7 +56,10 @@ fn a_log_that_was_cut_and_a_line_that_can_not_be_stored_keep_nothing_back() {
     assert!(pushed.starts_with("Shipped: "), "{pushed}");
     machine.write(log, &format!("{}{}", line("b"), line("d").replace("\\u0000", "")));
     machine.print(&["fleet", "push"]);
-    assert_eq!(fleet.sql("SELECT string_agg(id, ',' ORDER BY id) FROM punchlist.decisions WHERE id = 'd'"), "d");
+    assert_eq!(
+        fleet.sql("SELECT string_agg(id, ',' ORDER BY id) FROM punchlist.decisions WHERE id = 'd'"),
+        "d"
+    );
 }
 
 #[test]
@@ -117,7 +122,8 @@ fn stops_at_once(machine: &Machine, count: usize) -> usize {
                 let mut child = command.spawn().expect("it starts");
                 child.stdin.take().expect("stdin").write_all(input.as_bytes()).expect("read");
                 let output = child.wait_with_output().expect("it ends");
-                let is_fine = output.status.code() == Some(0) && output.stdout.is_empty() && output.stderr.is_empty();
+                let is_fine =
+                    output.status.code() == Some(0) && output.stdout.is_empty() && output.stderr.is_empty();
                 fine.fetch_add(usize::from(is_fine), Ordering::SeqCst);
             });
         }
@@ -148,8 +154,7 @@ fn prompts_contents_and_peoples_words_stay_on_the_machine_unless_they_are_to_go(
     let machine = fleet.machine("m1");
     let line = r#"{"schema":1,"id":"ID","time":"2026-01-01T00:00:00Z","project":"/home/ann/shop","decision":"block","cause":"findings",
         "detail":"PRIVATE","config_error":"PRIVATE","findings":[{"category":"A","claim":"PRIVATE","proof":"PRIVATE","settle":"PRIVATE","path":"src/a.rs",
-        "why":"a.rs is missing"}],"gates":[{"gate":"checks","outcome":"hold","detail":"PRIVATE"}],"transcript":{"path":"/PRIVATE","rows":1,
-        "skipped":{}},"unknown":"PRIVATE"}"#;
+        "why":"a.rs is missing"}],"gates":[{"gate":"checks","outcome":"hold","detail":"PRIVATE"}],"unknown":"PRIVATE"}"#;
     let line = line.replace('\n', " ");
     machine.write("state/decisions/2026-01.jsonl", &format!("{}\n", line.replace("ID", "a")));
     machine.print(&["fleet", "push"]);

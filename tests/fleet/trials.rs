@@ -63,7 +63,11 @@ fn round(registry: &mut Registry, name: &str) -> Result<bool, punchlist::registr
         return Ok(true);
     }
     // What was claimed when the connection was lost is known to the server alone.
-    let mine = TaskFilter { statuses: vec![Status::Accepted], assignee: Some(name.to_owned()), ..TaskFilter::default() };
+    let mine = TaskFilter {
+        statuses: vec![Status::Accepted],
+        assignee: Some(name.to_owned()),
+        ..TaskFilter::default()
+    };
     let left = registry.tasks(&mine)?;
     for task in &left {
         registry.set(name, task.id, Status::Completed, None)?;
@@ -176,7 +180,10 @@ fn a_worker_that_is_killed_with_a_task_in_hand_gives_it_back_when_its_lease_is_o
     let task = other.json(&["tasks", "claim", "--worker", "w2", "--json"]);
     assert_eq!((&task["task"]["id"], &task["task"]["attempts"]), (&"t1".into(), &2.into()));
     let told = one.fails(&["tasks", "complete", "t1", "--worker", "w1"]);
-    assert_eq!(told, "punchlist: t1 is w2's (accepted), not w1's; `punchlist tasks claim` takes another one\n");
+    assert_eq!(
+        told,
+        "punchlist: t1 is w2's (accepted), not w1's; `punchlist tasks claim` takes another one\n"
+    );
 }
 
 #[test]
@@ -184,7 +191,10 @@ fn clocks_that_are_an_hour_apart_neither_steal_nor_starve() {
     let Some(fleet) = Fleet::new() else { return };
     let fake = which::which("faketime").ok();
     let Some(fake) = fake else {
-        assert!(std::env::var("PUNCHLIST_POSTGRES").as_deref() != Ok("required"), "faketime is not installed");
+        assert!(
+            std::env::var("PUNCHLIST_POSTGRES").as_deref() != Ok("required"),
+            "faketime is not installed"
+        );
         eprintln!("SKIPPED: there is no faketime here");
         return;
     };
@@ -208,7 +218,11 @@ fn clocks_that_are_an_hour_apart_neither_steal_nor_starve() {
     // The lease is half an hour, and by the clock of the first its time is long over.
     assert!(at("+1h", &["tasks", "claim", "--worker", "ahead"])["task"].is_null(), "nothing is stolen");
     at("-1h", &["tasks", "add", "y"]);
-    assert_eq!(at("-1h", &["tasks", "claim", "--worker", "behind"])["task"]["id"], "t2", "and nobody starves");
+    assert_eq!(
+        at("-1h", &["tasks", "claim", "--worker", "behind"])["task"]["id"],
+        "t2",
+        "and nobody starves"
+    );
     assert_eq!(at("+1h", &["tasks", "complete", "t2", "--worker", "behind"])["task"]["status"], "completed");
 }
 
@@ -227,15 +241,22 @@ fn tables_of_the_first_version_are_migrated_with_what_is_in_them() {
          ('open', 'default', 'open', NULL, 1, 1, NULL, NULL),
          ('taken', 'default', 'accepted', 'ann', 1, 1, 1800000, 99999999999999)",
     );
-    cluster.sql(&name, "INSERT INTO punchlist.events (task, at_ms, what) VALUES (1, 1, 'added'), (2, 1, 'added')");
+    cluster.sql(
+        &name,
+        "INSERT INTO punchlist.events (task, at_ms, what) VALUES (1, 1, 'added'), (2, 1, 'added')",
+    );
     cluster.sql(&name, "INSERT INTO punchlist.workers VALUES ('ann', 'worker', 'default', 's', NULL, NULL, 1, 1, 1, 'claimed')");
     let machine = Machine::new("m1", &url);
     let told = machine.print(&["fleet", "migrate"]);
     assert!(told.ends_with(" was brought from version 1 to 2.\n"), "{told}");
     let tasks = machine.json(&["tasks", "list", "--all-projects", "--json"]);
-    let tasks: Vec<_> = tasks["tasks"].as_array().expect("tasks").iter().map(|task| task["status"].clone()).collect();
+    let tasks: Vec<_> =
+        tasks["tasks"].as_array().expect("tasks").iter().map(|task| task["status"].clone()).collect();
     assert_eq!(tasks, ["open", "accepted"]);
-    assert_eq!(machine.json(&["tasks", "show", "t2", "--json"])["task"]["history"].as_array().expect("lines").len(), 1);
+    assert_eq!(
+        machine.json(&["tasks", "show", "t2", "--json"])["task"]["history"].as_array().expect("lines").len(),
+        1
+    );
     machine.print(&["tasks", "complete", "t2", "--worker", "ann"]);
 }
 

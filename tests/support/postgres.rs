@@ -62,7 +62,10 @@ fn succeeds(command: &mut Command) -> String {
 impl Cluster {
     pub(crate) fn start(settings: &[&str]) -> Option<Self> {
         let Some(bin) = programs() else {
-            assert!(std::env::var(REQUIRED).as_deref() != Ok("required"), "{REQUIRED}=required, and none is installed");
+            assert!(
+                std::env::var(REQUIRED).as_deref() != Ok("required"),
+                "{REQUIRED}=required, and none is installed"
+            );
             let _ = writeln!(std::io::stderr(), "SKIPPED: there is no PostgreSQL here (Debian: postgresql)");
             return None;
         };
@@ -81,7 +84,10 @@ impl Cluster {
                 .arg(&data),
         );
         let port = free_port();
-        let mut conf = format!("port={port}\nlisten_addresses='127.0.0.1'\nunix_socket_directories='{}'\n", folder.display());
+        let mut conf = format!(
+            "port={port}\nlisten_addresses='127.0.0.1'\nunix_socket_directories='{}'\n",
+            folder.display()
+        );
         settings.iter().for_each(|setting| conf.push_str(&format!("{setting}\n")));
         fs::write(data.join("postgresql.auto.conf"), conf).expect("written");
         let stop = format!(
@@ -91,7 +97,8 @@ impl Cluster {
             folder.display()
         );
         let mut keeper = as_server_user(Path::new("/bin/sh"));
-        let keeper = keeper.args(["-c", &stop]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let keeper =
+            keeper.args(["-c", &stop]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let keeper = keeper.spawn().expect("it starts");
         let cluster = Self { folder, bin, port, keeper, databases: AtomicUsize::new(0) };
         cluster.run_server();
@@ -100,10 +107,6 @@ impl Cluster {
 
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.join("data")
-    }
-
-    pub(crate) fn socket(&self) -> &Path {
-        &self.folder
     }
 
     /// One of the server's programs.
@@ -140,7 +143,9 @@ impl Cluster {
     #[track_caller]
     pub(crate) fn sql(&self, database: &str, sql: &str) -> String {
         let mut psql = Command::new(self.bin.join("psql"));
-        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database]).arg("-h").arg(&self.folder);
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database])
+            .arg("-h")
+            .arg(&self.folder);
         psql.args(["-p", &self.port.to_string(), "-c", sql]);
         succeeds(&mut psql)
     }
